@@ -222,6 +222,7 @@ ALONE = {
     "cli.colours": "the only module that knows rich, loaded for terminals alone",
     "cli.figure_files": "loaded when --figures is given",
     "cli.pair_figure": "loaded when a map of pairs is asked for",
+    "judging.files.pool_files": "one module a format",
     "measures.dyadic": "exact sums, apart from the loss that is made of them",
     "measures.rank_dcg": "one module a family of measures",
 }

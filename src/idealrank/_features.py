@@ -1,4 +1,4 @@
-"""The table of features: a folder each, with its commands and what others ask of it.
+"""The table of features: one folder each, with its commands and the functions that others use.
 
 The core and the features know each other by this table, and by that of lazy names: a test holds
 that no other text names a module of another folder. To add a feature, add its folder and its row;
@@ -15,7 +15,7 @@ class Feature(NamedTuple):
     """A row of the table."""
 
     commands: Mapping[str, str]  # Commands, with blanks as typed: the module, below the folder
-    # What others ask for, in words: module below the folder, a colon, the name in it
+    # Functions for other folders, by words: module below the folder, a colon, the name in it
     offers: Mapping[str, str] = {}
     extras: tuple[str, ...] = ()  # Extras of pyproject.toml that are for it alone
 
@@ -78,19 +78,20 @@ RUNS_CODE_OF_USERS = "idealrank.live.backends.python_function"
 
 
 def command_homes(group: str = "") -> dict[str, str]:
-    """Modules of the features' commands in a group of commands, or of those at the top.
+    """Modules of the features' commands, by name: of one group of commands, or at the top.
 
     Examples
     --------
     >>> command_homes()["train"]
     'idealrank.training.commands.train'
     """
-    return {
-        command.rpartition(" ")[2]: f"idealrank.{folder}.{module}"
-        for folder, feature in FEATURES.items()
-        for command, module in feature.commands.items()
-        if command.rpartition(" ")[0] == group
-    }
+    homes: dict[str, str] = {}
+    for folder, feature in FEATURES.items():
+        for command, module in feature.commands.items():
+            group_of_command, _, name = command.rpartition(" ")
+            if group_of_command == group:
+                homes[name] = f"idealrank.{folder}.{module}"
+    return homes
 
 
 @cache

@@ -21,7 +21,7 @@ def write_bytes(
             with os.fdopen(os.dup(number), "wb") as stream:
                 stream.writelines(pieces)
         elif target.exists() and not target.is_file() and not target.is_dir():
-            with target.open("wb") as device:  # a pipe, or /dev/null, which nobody wants replaced
+            with target.open("wb") as device:  # a pipe, or /dev/null, which must stay
                 device.writelines(pieces)
         else:
             _write_renamed(pieces, target, check)
@@ -70,8 +70,8 @@ def real_path(path: str | os.PathLike[str]) -> Path:
 
 @contextmanager
 def appearing(target: Path) -> Iterator[Path]:
-    """Where to write a file that shall appear whole: another name beside its own, which is given up
-    for it when all went well.
+    """Give another name in the same folder; the file gets its own name when it is complete, so that
+    it appears whole or not at all.
     """
     unfinished = target.with_name(f".{target.name}.{os.getpid()}.{os.urandom(4).hex()}.unfinished")
     try:

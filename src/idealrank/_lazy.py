@@ -39,7 +39,7 @@ COMPUTED_BY = {
 }
 """By name of a method: the module and the function that computes it, in a layer above the class."""
 
-# The only statements of a stub of public names. The line of a measure ends with its name in texts.
+# The only statements in a stub of public names. The line of a measure ends with its name in texts.
 _NAME = re.compile(r"^from (\S+) import (\S+) as \2(?:  # (\S+))?$", re.MULTILINE)
 
 _TOP = __file__.removesuffix("_lazy.py") + "__init__.py"

@@ -22,21 +22,23 @@ class Section:
 
     def __post_init__(self) -> None:
         if not isinstance(self.given, Mapping):
-            found = "nothing" if self.given is None else type(self.given).__name__
+            content = "nothing" if self.given is None else type(self.given).__name__
             expected = "expected keys with values, as in `key: value`"
-            raise OptionError(f"{self.path}: {self.name or 'the file'}: found {found}, {expected}")
+            raise OptionError(
+                f"{self.path}: {self.name or 'the file'}: found {content}, {expected}"
+            )
         for key in self.given:
             if not isinstance(key, str):
-                place, found = self.name or "top level", f"the key {shown(repr(key))}"
+                place, content = self.name or "top level", f"the key {shown(repr(key))}"
                 raise OptionError(
-                    f"{self.path}: {place}: found {found}, expected a text; quote it if it is "
-                    f"a name, as in `'on': 1`"
+                    f"{self.path}: {place}: found {content}, expected a text; quote it if it is a "
+                    "name, as in `'on': 1`"
                 )
 
-    def error(self, key: str, found: str, expected: str) -> OptionError:
+    def error(self, key: str, value: str, expected: str) -> OptionError:
         """Return an error that names the file, the key, the value found and the value expected."""
         place = f"{self.name}.{key}" if self.name else key
-        return OptionError(f"{self.path}: {place}: found {shown(found)}, expected {expected}")
+        return OptionError(f"{self.path}: {place}: found {shown(value)}, expected {expected}")
 
     def refuse_unknown(self, *known: str) -> None:
         """Refuse keys that are not among the known ones, with the nearest known key as a hint."""
@@ -59,9 +61,7 @@ class Section:
         if required and not self.has(key):
             raise self.error(key, "nothing", f"a section `{key}:` with keys and values")
         name = f"{self.name}.{key}" if self.name else key
-        return Section(
-            self.given.get(key) or {} if not self.has(key) else self.given[key], self.path, name
-        )
+        return Section(self.given[key] if self.has(key) else {}, self.path, name)
 
     def text(self, key: str, default: str | None) -> str | None:
         """Return a text, or the default if the key is missing."""
@@ -92,11 +92,8 @@ class Section:
         """Return whole numbers of at least `least`; one number is a list of one."""
         value = self.given.get(key)
         listed = [value] if isinstance(value, int) else value
-        if (
-            not isinstance(listed, Sequence)
-            or isinstance(listed, str | bytes | bytearray)
-            or not all(type(one) is int and one >= least for one in listed)
-        ):
+        is_list = isinstance(listed, Sequence) and not isinstance(listed, str | bytes | bytearray)
+        if not is_list or not all(type(number) is int and number >= least for number in listed):
             raise self.error(key, repr(value), f"a list of whole numbers of {least} or more")
         return list(listed)
 
@@ -107,7 +104,7 @@ class Section:
             return ()
         listed = [value] if isinstance(value, str) else value
         if not isinstance(listed, Sequence) or not all(
-            isinstance(one, str) and one for one in listed
+            isinstance(text, str) and text for text in listed
         ):
             raise self.error(key, repr(value), "a list of texts")
         return tuple(listed)
@@ -129,13 +126,13 @@ class Section:
             or not isinstance(value, (int, float))
             or not least <= value <= most
         ):
-            above = isinstance(value, (int, float)) and value > least
-            limits = (
-                f"from {least:g} to {most:g}" if most < _MOST or above else f"of {least:g} or more"
-            )
-            raise self.error(
-                key, _written(value), f"a number {limits}{f' ({unit})' if unit else ''}"
-            )
+            # The message for a small number leaves out the usual upper limit.
+            is_above = isinstance(value, (int, float)) and value > least
+            limits = f"of {least:g} or more"
+            if most < _MOST or is_above:
+                limits = f"from {least:g} to {most:g}"
+            unit_text = f" ({unit})" if unit else ""
+            raise self.error(key, _written(value), f"a number {limits}{unit_text}")
         return float(value)
 
     def flag(self, key: str, *, default: bool = False) -> bool:
@@ -150,8 +147,6 @@ def _written(value: object) -> str:
     """A value for a message; Python writes no number of more than 4,300 digits, but for its
     hexadecimal form.
     """
-    return (
-        f"{hex(value)[:12]}..."
-        if isinstance(value, int) and abs(value) > _MOST_WHOLE
-        else repr(value)
-    )
+    if isinstance(value, int) and abs(value) > _MOST_WHOLE:
+        return f"{hex(value)[:12]}..."
+    return repr(value)

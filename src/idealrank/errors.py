@@ -1,13 +1,16 @@
 """Every error the library raises on purpose.
 
-    IdealrankError ├── InputError            data that cannot be evaluated (also a ValueError) │
-    ├── FileFormatError   ... found on a line of a file │   └── NotStoredError    a store has no
-    such entry, or several; any other InputError of a │                         store says that it
-    is damaged ├── OptionError           a measure, convention or option that does not exist (also a
-    ValueError) ├── IncompatibleError     results that must not be put together (also a ValueError)
-    ├── BackendError          a search engine did not answer, or not as expected ├── StoppedError
-    a long job was asked to stop └── MissingExtraError     an optional dependency is not installed
-    (also an ImportError)
+    IdealrankError
+    ├── InputError            data that cannot be evaluated (also a ValueError)
+    │   ├── FileFormatError   ... found on a line of a file
+    │   └── NotStoredError    a store has no such entry, or several; any other InputError of a
+    │                         store says that it is damaged
+    ├── OptionError           a measure, convention or option that does not exist (also a
+    │                         ValueError)
+    ├── IncompatibleError     results that must not be put together (also a ValueError)
+    ├── BackendError          a search engine did not answer, or not as expected
+    ├── StoppedError          a long job was asked to stop
+    └── MissingExtraError     an optional dependency is not installed (also an ImportError)
 
 Messages say where, what was found, what was expected and what to do next. `IdealrankWarning` is the
 category of every warning.
@@ -22,7 +25,7 @@ from threading import local
 from types import FrameType
 from typing import Any
 
-_SHOWN = 80
+_SHOWN = 80  # letters of a value in a message
 _SEARCHED = 10_000  # letters of a value in which secrets are looked for
 
 
@@ -100,9 +103,9 @@ class IdealrankError(Exception):
     def __init__(
         self, *message: object, hint: str = "", switch: str = "", command_hint: str = ""
     ) -> None:
-        super().__init__(
-            *((f"{message[0]}; {hint}", *message[1:]) if hint and message else message)
-        )
+        if hint and message:
+            message = (f"{message[0]}; {hint}", *message[1:])
+        super().__init__(*message)
         self.hint = hint
         self.switch = switch
         self.command_hint = command_hint
@@ -185,7 +188,7 @@ class FileFormatError(InputError):
     def __reduce__(
         self,
     ) -> "tuple[type[FileFormatError], tuple[str, int, str, str, str], dict[str, object]]":
-        """Made anew by the process that gets it."""
+        """Rebuild the error in another process from its parts."""
         return type(self), self._parts, self.__dict__
 
 
@@ -277,12 +280,11 @@ class MissingExtraError(IdealrankError, ImportError):
     """
 
     def __init__(self, what: str, package: str, extra: str) -> None:
-
         super().__init__(f"{what} needs {package}", hint=install_command(extra))
         self._parts = (what, package, extra)
 
     def __reduce__(self) -> "tuple[type[MissingExtraError], tuple[str, str, str]]":
-        """Made anew by the process that gets it."""
+        """Rebuild the error in another process from its parts."""
         return type(self), self._parts
 
 
@@ -356,11 +358,10 @@ def near_ids(word: str, known: Iterable[str], most: int = 3) -> list[str]:
     """
     from difflib import get_close_matches  # noqa: PLC0415  (only after a mistake)
 
-    some, plain = list(known), _plain(word)
-    # To look for the likes of a long word takes time that grows with it.
-    return [one for one in some if _plain(one) == plain][:most] or get_close_matches(
-        word[:200], some, n=most, cutoff=0.6
-    )
+    ids, plain = list(known), _plain(word)
+    alike = [known_id for known_id in ids if _plain(known_id) == plain]
+    # The search takes time that grows with the word, so a long one is cut.
+    return alike[:most] or get_close_matches(word[:200], ids, n=most, cutoff=0.6)
 
 
 def _plain(word: str) -> str:
@@ -394,8 +395,8 @@ def warn(message: str) -> None:
 
 
 def _outside() -> FrameType:
-    """Nearest frame that is neither idealrank's nor of Python's library; failing that, the
-    outermost one.
+    """Return the nearest frame outside idealrank and Python's library; without one, the outermost
+    frame.
     """
     from inspect import currentframe  # noqa: PLC0415  (`import idealrank` needs it not)
 
@@ -416,6 +417,7 @@ def _is_passed_over(frame: FrameType) -> bool:
 
 
 _HERE = Path(__file__).resolve().parent
+# A quoted byte of an address.
 _PERCENT = re.compile(rb"%([0-9A-Fa-f]{2})")
 
 
@@ -437,17 +439,16 @@ def _recorded() -> tuple[dict[str, Any] | None, str]:
     from importlib.metadata import PackageNotFoundError, distribution  # noqa: PLC0415  (slow to load, and only after a mistake)
 
     try:
-        found = distribution("idealrank")
+        copy = distribution("idealrank")
     except PackageNotFoundError:  # a source tree on the path
         return _tree(), "pip"
-    installer = "uv pip" if (found.read_text("INSTALLER") or "").strip() == "uv" else "pip"
-    text = found.read_text("direct_url.json")
+    installer = "uv pip" if (copy.read_text("INSTALLER") or "").strip() == "uv" else "pip"
+    text = copy.read_text("direct_url.json")
     if text is not None:
         return json.loads(text), installer
-    # A tree that stands before the installed copy on the path has no record of its own.
-    return (
-        None if Path(str(found.locate_file("idealrank"))).resolve() == _HERE else _tree()
-    ), installer
+    # A tree that comes before the installed copy on the path has no record of its own.
+    is_this_copy = Path(str(copy.locate_file("idealrank"))).resolve() == _HERE
+    return (None if is_this_copy else _tree()), installer
 
 
 def _tree() -> dict[str, Any]:
@@ -461,19 +462,14 @@ def _requirement(origin: dict[str, Any] | None, extra: str) -> str:
         return f"'idealrank[{extra}]'"
     url = str(origin.get("url", ""))
     if "vcs_info" in origin:
-        words = origin["vcs_info"]
-        revision = words.get("requested_revision")
-        return (
-            f"'idealrank[{extra}] @ "
-            f"{words.get('vcs', 'git')}+{url}{f'@{revision}' if revision else ''}'"
-        )
+        vcs_info = origin["vcs_info"]
+        vcs, revision = vcs_info.get("vcs", "git"), vcs_info.get("requested_revision")
+        at_revision = f"@{revision}" if revision else ""
+        return f"'idealrank[{extra}] @ {vcs}+{url}{at_revision}'"
     if "dir_info" not in origin:
         return f"'idealrank[{extra}] @ {url}'"
-    folder = Path(
-        _PERCENT.sub(
-            lambda byte: bytes.fromhex(byte[1].decode()), url.removeprefix("file://").encode()
-        ).decode()
-    )
+    quoted = url.removeprefix("file://").encode()
+    folder = Path(_PERCENT.sub(lambda byte: bytes.fromhex(byte[1].decode()), quoted).decode())
     option = "-e " if origin["dir_info"].get("editable") else ""
     if not (folder / "pyproject.toml").is_file():
         return f"{option}'.[{extra}]' in a checkout of idealrank"

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from idealrank.analysis.gate.outcome import Contract, Gated, WhenUnjudged
     from idealrank.data.label_kinds import LabelKind
 
-# user property of a test; reports carry these from the processes of pytest-xdist, and JUnit XML
-# shows them
+# User property of a test. Reports carry these from the processes of pytest-xdist, and JUnit XML
+# shows them.
 _SAID = "ranking_gate"
 
 
@@ -27,8 +27,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--update-ranking-baseline",
         action="store_true",
         help="write the runs that tests give to ranking_gate as their baselines, and hold them to "
-        "nothing: each becomes the anchor "
-        "of a new series, with its whole alpha",
+        "nothing: each becomes the anchor of a new series, with its whole alpha",
     )
 
 
@@ -43,9 +42,9 @@ def ranking_gate(request: pytest.FixtureRequest) -> "RankingGate":
 class RankingGate:
     """Function of the fixture `ranking_gate`, which compares a run with its baselines."""
 
-    def __init__(self, config: pytest.Config, said: list[tuple[str, object]]) -> None:
+    def __init__(self, config: pytest.Config, properties: list[tuple[str, object]]) -> None:
         self._config = config
-        self._said = said
+        self._properties = properties
 
     def __call__(
         self,
@@ -76,39 +75,33 @@ class RankingGate:
         __tracebackhide__ = True
         from idealrank.integrations import pytest_gate as gating  # noqa: PLC0415  (NumPy, and all that a gate needs)
 
-        policy = {
-            "tolerance": tolerance,
-            "strict": strict,
-            "margin": margin,
-            "alpha": alpha,
-            "when_unjudged": when_unjudged,
-        }
-        policy |= {"largest_loss": largest_loss}
-        labels = {
-            "labels_are": labels_are,
-            "sampled_negatives": sampled_negatives,
-            "labels_from": labels_from,
-        }
         options = {
             "measures": measures,
             "also": also,
             "convention": convention,
             "contracts": contracts,
-            **policy,
-            **labels,
+            "tolerance": tolerance,
+            "strict": strict,
+            "margin": margin,
+            "alpha": alpha,
+            "when_unjudged": when_unjudged,
+            "largest_loss": largest_loss,
+            "labels_are": labels_are,
+            "sampled_negatives": sampled_negatives,
+            "labels_from": labels_from,
         }
-        given = {name: value for name, value in options.items() if value is not None}
+        settings = {name: value for name, value in options.items() if value is not None}
         update = bool(self._config.getoption("update_ranking_baseline"))
         answer = gating.ask(
             qrels,
             run,
             baseline,
-            given,
+            settings,
             root=self._config.rootpath,
             update=update,
             judge_qrels=judge_qrels,
         )
-        self._said.extend((_SAID, line) for line in answer.said)
+        self._properties.extend((_SAID, line) for line in answer.said)
         if answer.failure:
             pytest.fail(answer.failure, pytrace=False)
         if answer.skipped:
@@ -118,15 +111,15 @@ class RankingGate:
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Say of every gate, open or closed, which drop it detects."""
-    said: dict[str, list[str]] = {}
+    lines_of_tests: dict[str, list[str]] = {}
     for report in _reports(terminalreporter):
         lines = [str(value) for name, value in report.user_properties if name == _SAID]
-        # set-up, call and tear-down of a test tell the same
-        if len(lines) > len(said.get(report.nodeid, ())):
-            said[report.nodeid] = lines
-    if said:
+        # Set-up, call and tear-down of a test have the same lines.
+        if len(lines) > len(lines_of_tests.get(report.nodeid, ())):
+            lines_of_tests[report.nodeid] = lines
+    if lines_of_tests:
         terminalreporter.section("ranking gates")
-    for test, lines in said.items():
+    for test, lines in lines_of_tests.items():
         terminalreporter.line(test)
         for line in lines:
             terminalreporter.line(f"  {line}")

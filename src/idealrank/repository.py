@@ -13,6 +13,7 @@ import subprocess
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache, cached_property
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
@@ -32,27 +33,35 @@ _COMMANDS = frozenset({"cat-file", "log", "rev-list", "rev-parse"})
 
 
 def ask_git(
-    *words: str, folder: str | Path = ".", given: str = "", seconds: float | None = None
+    *words: str, folder: str | Path = ".", input_text: str = "", seconds: float | None = None
 ) -> "subprocess.CompletedProcess[str]":
     """Return git's answer in a folder."""
     if words[0] not in _COMMANDS:
         raise ValueError(f"found git {words[0]}, expected one of {', '.join(sorted(_COMMANDS))}")
-    done = _run(words, os.fsencode(folder), given.encode("utf-8", "replace"), seconds)
+    done = _run(words, os.fsencode(folder), input_text.encode("utf-8", "replace"), seconds)
     streams = (stream.decode("utf-8", "replace") for stream in (done.stdout, done.stderr))
     return subprocess.CompletedProcess(done.args, done.returncode, *streams)
 
 
 def _run(
-    words: Sequence[str | bytes], folder: bytes, given: bytes = b"", seconds: float | None = None
+    words: Sequence[str | bytes],
+    folder: bytes,
+    input_bytes: bytes = b"",
+    seconds: float | None = None,
 ) -> "subprocess.CompletedProcess[bytes]":
     git = shutil.which("git")
     if git is None:
         raise FileNotFoundError(2, os.strerror(2), "git")
-    settings = [word for setting in _OFF for word in ("-c", setting)]
+    settings = chain.from_iterable(("-c", setting) for setting in _OFF)
     command = [git, "-C", os.fsdecode(folder), "--no-pager", *settings, *map(os.fsdecode, words)]
     environment = os.environ | _ENVIRONMENT
     return subprocess.run(  # noqa: S603  (no shell)
-        command, input=given, capture_output=True, timeout=seconds, check=False, env=environment
+        command,
+        input=input_bytes,
+        capture_output=True,
+        timeout=seconds,
+        check=False,
+        env=environment,
     )
 
 
@@ -85,7 +94,8 @@ class _Tracked(NamedTuple):
 _LINK, _SUBMODULE = 0o120000, 0o160000
 _EXECUTABLE = 0o100
 _WORD = 1 << 32  # times and sizes of the index have 32 bits
-_PIECE = 1 << 20
+_PIECE = 1 << 20  # bytes that are read at a time
+# An entry of the index: tag, mode, blob, stage and path, then times and size from the debug lines.
 _ENTRY = re.compile(
     rb"(\S) ([0-7]+) ([0-9a-f]+) ([0-3])\t([^\0]+)\0"
     rb"  ctime: (\d+):(\d+)\n  mtime: (\d+):(\d+)\n  dev: \d+\tino: \d+\n  uid: \d+\tgid: "
@@ -127,11 +137,13 @@ class _WorkingCopy:
                 converted.append(entry)
         return self._conversions_differ(converted)
 
-    def _answer(self, *words: str, given: bytes = b"") -> "subprocess.CompletedProcess[bytes]":
-        return _run(words, self._root, given, self._left())
+    def _answer(
+        self, *words: str, input_bytes: bytes = b""
+    ) -> "subprocess.CompletedProcess[bytes]":
+        return _run(words, self._root, input_bytes, self._left())
 
-    def _ask(self, *words: str, given: bytes = b"") -> bytes:
-        done = self._answer(*words, given=given)
+    def _ask(self, *words: str, input_bytes: bytes = b"") -> bytes:
+        done = self._answer(*words, input_bytes=input_bytes)
         if done.returncode:
             raise ValueError(done.stderr)
         return done.stdout
@@ -145,8 +157,8 @@ class _WorkingCopy:
 
     @cached_property
     def _index_time(self) -> int:
-        """When the index was written: a file of the same second may have changed since, with the
-        same times.
+        """Return when the index was written: a file of the same second may have changed since, with
+        the same times.
         """
         path = self._ask("rev-parse", "--git-path", "index").removesuffix(b"\n")
         return int(os.stat(os.path.join(self._root, path)).st_mtime)  # noqa: PTH116, PTH118  (bytes)
@@ -174,14 +186,14 @@ class _WorkingCopy:
             return "same"  # outside a sparse checkout, or assumed to be unchanged
         path = self._path_of(entry)
         try:
-            found = os.lstat(path)
+            status = os.lstat(path)
         except (FileNotFoundError, NotADirectoryError):
             return "changed"
         if not self._is_inside(os.path.dirname(path)):  # noqa: PTH120
             return "changed"  # below a symbolic link
         if entry.mode == _SUBMODULE:
             return "changed" if self._is_other_commit(path, entry.blob) else "same"
-        return self._state_of_file(entry, path, found)
+        return self._state_of_file(entry, path, status)
 
     def _path_of(self, entry: _Tracked) -> bytes:
         return os.path.join(self._root, entry.path.replace(b"/", os.fsencode(os.sep)))  # noqa: PTH118
@@ -196,30 +208,30 @@ class _WorkingCopy:
         done = self._answer(f"--git-dir={os.fsdecode(git)}", "rev-parse", "--verify", "HEAD")
         return done.returncode == 0 and done.stdout.strip() != commit.encode()
 
-    def _state_of_file(self, entry: _Tracked, path: bytes, found: os.stat_result) -> str:
+    def _state_of_file(self, entry: _Tracked, path: bytes, status: os.stat_result) -> str:
         is_written_link = (
-            entry.mode == _LINK and stat.S_ISREG(found.st_mode) and not self._has_links
+            entry.mode == _LINK and stat.S_ISREG(status.st_mode) and not self._has_links
         )
-        if stat.S_IFMT(found.st_mode) != stat.S_IFMT(entry.mode) and not is_written_link:
+        if stat.S_IFMT(status.st_mode) != stat.S_IFMT(entry.mode) and not is_written_link:
             return "changed"
         if (
             stat.S_ISREG(entry.mode)
-            and (entry.mode ^ found.st_mode) & _EXECUTABLE
+            and (entry.mode ^ status.st_mode) & _EXECUTABLE
             and self._modes_count
         ):
             return "changed"
-        size = found.st_size % _WORD
-        times = _split(found.st_ctime_ns), _split(found.st_mtime_ns)
-        if (entry.changed, entry.modified, entry.size) == (*times, size) and entry.modified[
-            0
-        ] < self._index_time:
+        size = status.st_size % _WORD
+        changed, modified = _split(status.st_ctime_ns), _split(status.st_mtime_ns)
+        has_times = entry.changed == changed and entry.modified == modified
+        seconds, _ = entry.modified
+        if has_times and entry.size == size and seconds < self._index_time:
             return "same"
         if entry.size and entry.size != size:
             return "changed"
-        if stat.S_ISLNK(found.st_mode):
+        if stat.S_ISLNK(status.st_mode):
             target = os.readlink(path)  # noqa: PTH115
             return "same" if _is_blob(entry.blob, len(target), [target]) else "changed"
-        return "same" if _is_blob(entry.blob, found.st_size, self._pieces(path)) else "other blob"
+        return "same" if _is_blob(entry.blob, status.st_size, self._pieces(path)) else "other blob"
 
     def _pieces(self, path: bytes) -> Iterator[bytes]:
         """Content of a file, piece by piece."""
@@ -234,16 +246,18 @@ class _WorkingCopy:
         """
         if not entries:
             return False
-        given = b"".join(entry.path + b"\0" for entry in entries)
-        listed = self._ask("check-attr", "-z", "--stdin", *_CONVERSIONS, given=given).split(b"\0")
-        values = iter(listed[2::3])
-        states = []
+        paths = b"".join(entry.path + b"\0" for entry in entries)
+        answer = self._ask("check-attr", "-z", "--stdin", *_CONVERSIONS, input_bytes=paths)
+        # For each path and attribute: path, attribute, value.
+        values = iter(answer.split(b"\0")[2::3])
+        is_unknown = False
         for entry in entries:
             attributes = {name: next(values) for name in _CONVERSIONS}
-            states.append(self._differs_converted(entry, attributes))
-            if states[-1]:
+            differs = self._differs_converted(entry, attributes)
+            if differs:
                 return True
-        return None if None in states else False
+            is_unknown = is_unknown or differs is None
+        return None if is_unknown else False
 
     def _differs_converted(self, entry: _Tracked, attributes: dict[str, bytes]) -> bool | None:
         path = self._path_of(entry)
@@ -251,9 +265,8 @@ class _WorkingCopy:
             pointer = self._pointer(path)
             return not _is_blob(entry.blob, len(pointer), [pointer])
         is_filtered = attributes["filter"] not in (*_NO_CONVERSION, b"set")
-        if is_filtered or any(
-            attributes[name] not in _NO_CONVERSION for name in ("ident", "working-tree-encoding")
-        ):
+        is_encoded = attributes["working-tree-encoding"] not in _NO_CONVERSION
+        if is_filtered or is_encoded or attributes["ident"] not in _NO_CONVERSION:
             return None
         if not self._has_own_line_ends(attributes):
             return True
@@ -286,10 +299,10 @@ def _tracked(listing: bytes) -> Iterator[_Tracked]:
     """Lines of the index as ``git ls-files -v -z --stage --debug`` prints them."""
     at = 0
     while at < len(listing):
-        found = _ENTRY.match(listing, at)
-        if found is None:
+        match = _ENTRY.match(listing, at)
+        if match is None:
             raise ValueError("the list of this version of git cannot be read")
-        tag, mode, blob, stage, path, *numbers = found.groups()
+        tag, mode, blob, stage, path, *numbers = match.groups()
         changed, changed_ns, modified, modified_ns, size = map(int, numbers)
         yield _Tracked(
             tag=tag,
@@ -301,7 +314,7 @@ def _tracked(listing: bytes) -> Iterator[_Tracked]:
             modified=(modified, modified_ns),
             size=size,
         )
-        at = found.end()
+        at = match.end()
 
 
 def _split(nanoseconds: int) -> tuple[int, int]:
@@ -322,7 +335,7 @@ def _is_blob(name: str, size: int, pieces: Iterable[bytes]) -> bool:
 
 
 def _with_line_feeds(pieces: Iterable[bytes]) -> Iterator[bytes]:
-    """The content with LF for CR LF, which two pieces can divide."""
+    """The content with LF for CR LF; a pair may be divided between two pieces."""
     rest = b""
     for piece in pieces:
         joined = rest + piece

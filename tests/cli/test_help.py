@@ -95,7 +95,7 @@ def test_every_default_in_a_help_text_ends() -> None:
         text = " ".join(
             command.get_help(click.Context(command, help_option_names=["-h", "--help"])).split()
         )
-        begun = [part.partition("]") for part in text.split("[default:")[1:]]
+        begun = [part.partition("]") for part in re.split(r"\[default[^:\]]*:", text)[1:]]
         assert all(value.strip() and end and "[" not in value for value, end, _ in begun), name
 
 

@@ -32,23 +32,25 @@ def merged(rng: np.random.Generator, parts: list[Any]) -> Any:
 def flat(value: Any) -> dict[str, Any]:
     if dataclasses.is_dataclass(value):
         return {
-            f"{field.name}.{name}": one
+            f"{field.name}.{name}": part
             for field in dataclasses.fields(value)
-            for name, one in flat(getattr(value, field.name)).items()
+            for name, part in flat(getattr(value, field.name)).items()
         }
     return {"": value}
 
 
 def reasons(cautions: tuple[str, ...]) -> list[str]:
     """Cautions without their digits; a share of 10 % is at the limit, where rounding decides."""
-    return [re.sub(r"[\d.e+-]+", "0", one) for one in cautions if " has 10 % " not in one]
+    return [
+        re.sub(r"[\d.e+-]+", "0", caution) for caution in cautions if " has 10 % " not in caution
+    ]
 
 
-def same(found: Any, whole: Any, scale: float) -> None:
+def same(merged: Any, whole: Any, scale: float) -> None:
     """Numbers to rounding, counts and reasons exactly; digits in a reason may round the other
     way.
     """
-    ours, theirs = flat(found), flat(whole)
+    ours, theirs = flat(merged), flat(whole)
     assert ours.keys() == theirs.keys()
     for name, value in theirs.items():
         if name.endswith("cautions."):

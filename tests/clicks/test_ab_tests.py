@@ -21,10 +21,10 @@ def users_of(
 
 def test_a_difference_of_means_is_welchs() -> None:
     values, side = users_of(np.random.default_rng(1), 4000, 0.1)
-    found = ab_effect(values, side)
+    effect = ab_effect(values, side)
     expected = ttest_ind(values[side == "B"], values[side == "A"], equal_var=False)
-    assert found.difference / found.standard_error == pytest.approx(expected.statistic, rel=1e-10)
-    assert found.split_p == pytest.approx(chisquare([found.n_a, found.n_b]).pvalue, rel=1e-10)
+    assert effect.difference / effect.standard_error == pytest.approx(expected.statistic, rel=1e-10)
+    assert effect.split_p == pytest.approx(chisquare([effect.n_a, effect.n_b]).pvalue, rel=1e-10)
 
 
 def test_rows_of_one_user_count_together() -> None:
@@ -42,8 +42,8 @@ def test_a_ratio_has_the_error_of_the_delta_method_which_covers_the_truth() -> N
         lists = rng.integers(1, 20, n)
         clicks = rng.binomial(lists, np.clip(0.3 + 0.02 * (lists - 10), 0, 1))
         side = np.where(np.arange(n) % 2 == 0, "A", "B")
-        found = ab_effect(clicks, side, denominator=lists)
-        held += found.interval[0] <= 0 <= found.interval[1]
+        effect = ab_effect(clicks, side, denominator=lists)
+        held += effect.interval[0] <= 0 <= effect.interval[1]
     assert 0.92 <= held / 400 <= 0.98
 
 
@@ -51,7 +51,9 @@ def test_a_covariate_takes_out_what_it_explains_and_moves_no_difference_of_its_o
     rng = np.random.default_rng(4)
     values, side = users_of(rng, 3000, 0.2)
     before = 2 * rng.normal(size=3000)
-    plain, adjusted = (ab_effect(values + before, side, covariate=one) for one in (None, before))
+    plain, adjusted = (
+        ab_effect(values + before, side, covariate=covariate) for covariate in (None, before)
+    )
     assert adjusted.variance_reduction == pytest.approx(0.8, abs=0.02)
     assert adjusted.standard_error == pytest.approx(plain.standard_error * math.sqrt(0.2), rel=0.05)
     assert abs(adjusted.difference - 0.2) < 4 * adjusted.standard_error
@@ -74,8 +76,8 @@ def test_a_sequence_holds_at_all_looks_and_a_planned_interval_does_not() -> None
             ab_effect(values[:size], side[:size], planned_users=1000)
             for size in range(200, 3001, 200)
         ]
-        sequence += any(not one.sequence[0] <= 0 <= one.sequence[1] for one in looks)
-        planned += any(not one.interval[0] <= 0 <= one.interval[1] for one in looks)
+        sequence += any(not effect.sequence[0] <= 0 <= effect.sequence[1] for effect in looks)
+        planned += any(not effect.interval[0] <= 0 <= effect.interval[1] for effect in looks)
     assert sequence <= 3
     assert planned > 7
 
@@ -89,11 +91,11 @@ def test_the_size_of_a_test_of_one_look_is_that_of_the_textbook() -> None:
 def test_the_verdict_has_the_power_of_the_plan_at_the_planned_number_of_users() -> None:
     rng = np.random.default_rng(9)
     for how in ({"planned_users": 300}, {"looks": "once"}):
-        size, found = users_needed(1.0, 0.5, **how), 0  # type: ignore[arg-type]
+        size, n_detected = users_needed(1.0, 0.5, **how), 0  # type: ignore[arg-type]
         for _ in range(400):
             values, side = users_of(rng, size, 0.5)
-            found += ab_effect(values, side, **how).verdict == "better"  # type: ignore[arg-type]
-        assert found / 400 == pytest.approx(0.8, abs=4 * 0.02)
+            n_detected += ab_effect(values, side, **how).verdict == "better"  # type: ignore[arg-type]
+        assert n_detected / 400 == pytest.approx(0.8, abs=4 * 0.02)
 
 
 def test_a_verdict_at_every_look_keeps_its_level_by_default() -> None:
@@ -127,12 +129,12 @@ def test_a_small_cohort_has_no_verdict_on_rare_values() -> None:
     values, side = np.zeros(3000), np.where(np.arange(3000) < 31, "A", "B")
     values[100:155] = 1
     for looks in get_args(Looks):
-        found = ab_effect(values, side, split=0.99, looks=looks)
-        assert found.obstacle == found.verdict == "too few users"
+        effect = ab_effect(values, side, split=0.99, looks=looks)
+        assert effect.obstacle == effect.verdict == "too few users"
         assert fisher_exact([[0, 31], [55, 2914]]).pvalue == 1
         # By Cochran's rule, 25 users for each unit of squared skewness: here of the smaller cohort,
         # nearly.
-        assert found.users_for_skewness * 31 / 3000 == pytest.approx(
+        assert effect.users_for_skewness * 31 / 3000 == pytest.approx(
             25 * skew(values) ** 2, rel=0.05
         )
         assert (
@@ -149,8 +151,8 @@ def test_the_skewness_of_a_difference_is_that_of_drawn_differences() -> None:
     side = np.repeat(["A", "B"], [50, 450])
     drawn = rng.exponential(size=(30_000, 500))
     differences = drawn[:, 50:].mean(axis=1) - drawn[:, :50].mean(axis=1)
-    found = [ab_effect(values, side, split=0.9).skewness for values in drawn[:200]]
-    assert np.mean(found) == pytest.approx(skew(differences), rel=0.1)
+    skewness = [ab_effect(values, side, split=0.9).skewness for values in drawn[:200]]
+    assert np.mean(skewness) == pytest.approx(skew(differences), rel=0.1)
     assert skew(differences) < -0.2
 
 
@@ -181,10 +183,10 @@ def test_equal_cohorts_are_never_too_skewed() -> None:
 
 def test_an_interval_of_a_planned_size_has_the_degrees_of_freedom_of_the_smaller_cohort() -> None:
     values, side = np.random.default_rng(11).normal(size=50), np.repeat(["A", "B"], [38, 12])
-    found = ab_effect(values, side)
-    low, high = t(11, found.difference, found.standard_error).interval(0.95)
-    assert found.interval == pytest.approx((low, high))
-    assert found.p == pytest.approx(2 * t.sf(abs(found.difference) / found.standard_error, 11))
+    effect = ab_effect(values, side)
+    low, high = t(11, effect.difference, effect.standard_error).interval(0.95)
+    assert effect.interval == pytest.approx((low, high))
+    assert effect.p == pytest.approx(2 * t.sf(abs(effect.difference) / effect.standard_error, 11))
 
 
 def test_the_always_valid_p_is_below_alpha_where_the_sequence_excludes_no_difference() -> None:
@@ -192,10 +194,10 @@ def test_the_always_valid_p_is_below_alpha_where_the_sequence_excludes_no_differ
     decided = 0
     for effect in np.linspace(0, 1.2, 60):
         values, side = users_of(rng, 200, float(effect))
-        found = ab_effect(values, side, planned_users=200, confidence=0.9)
-        excluded = not found.sequence[0] <= 0 <= found.sequence[1]
-        assert (found.p_always < 0.1) == excluded
-        assert found.p <= found.p_always
+        measured = ab_effect(values, side, planned_users=200, confidence=0.9)
+        excluded = not measured.sequence[0] <= 0 <= measured.sequence[1]
+        assert (measured.p_always < 0.1) == excluded
+        assert measured.p <= measured.p_always
         decided += excluded
     assert 10 < decided < 50
 
@@ -229,13 +231,13 @@ def test_a_covariate_serves_users_with_several_rows() -> None:
         rows = np.repeat(np.arange(300), rng.integers(1, 5, 300))
         values = rng.poisson(before[rows]) + 0.3 * side[rows]
         cohort = np.array(["A", "B"])[side]
-        found = ab_effect(values, cohort[rows], users=rows, covariate=before[rows])
+        effect = ab_effect(values, cohort[rows], users=rows, covariate=before[rows])
         sums, sizes = np.bincount(rows, values), np.bincount(rows)
         once = ab_effect(sums, cohort, denominator=sizes, covariate=before)
-        assert found.interval == pytest.approx(once.interval, rel=1e-12)
+        assert effect.interval == pytest.approx(once.interval, rel=1e-12)
         plain = ab_effect(values, cohort[rows], users=rows)
-        wider += plain.standard_error > found.standard_error
-        misses += not found.interval[0] <= 0.3 <= found.interval[1]
+        wider += plain.standard_error > effect.standard_error
+        misses += not effect.interval[0] <= 0.3 <= effect.interval[1]
     assert wider == 100
     assert misses <= 13  # of 100 intervals of 95 %: more has a probability of 0.1 %
 

@@ -425,7 +425,7 @@ HOSTILE: dict[str, Any] = {
     "texts by query": dict.fromkeys(LOG.queries, "ab"),
     "table": np.full((N, 3), np.nan),
     "surrogate": "\ud800",
-    "generator": (one for one in ()),
+    "generator": (number for number in ()),
     "range": range(4),
     "class": int,
 }

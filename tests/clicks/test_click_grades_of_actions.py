@@ -13,20 +13,20 @@ def naive(
     events: list[tuple[str, str, str, float]], dwell: dict[float, float], least: int
 ) -> dict[str, dict[str, float]]:
     """Grades by looking through all events for each pair."""
-    found: dict[str, dict[str, float]] = {}
+    best: dict[str, dict[str, float]] = {}
     for query, document, _, _ in events:
         own = [
             (action, seconds)
-            for one, other, action, seconds in events
-            if (one, other) == (query, document)
+            for query_id, document_id, action, seconds in events
+            if (query_id, document_id) == (query, document)
         ]
         if len(own) >= least:
             by_action = [TABLE[action] for action, _ in own]
             by_seconds = [
                 grade for _, seconds in own for step, grade in dwell.items() if seconds >= step
             ]
-            found.setdefault(query, {})[document] = float(max(by_action + by_seconds))
-    return found
+            best.setdefault(query, {})[document] = float(max(by_action + by_seconds))
+    return best
 
 
 @pytest.mark.parametrize("least", [1, 4])
@@ -43,11 +43,11 @@ def test_the_grade_is_the_greatest_of_all_actions_and_seconds(least: int) -> Non
     ]
     dwell = {30.0: 3.0, 10.0: 2.0}  # in no order
     query, document, action, seconds = map(list, zip(*events, strict=True))
-    found = grades_of_actions(
+    qrels = grades_of_actions(
         query, document, action, TABLE, least=least, dwell=seconds, dwell_table=dwell
     )
     expected = naive(events, dwell, least)
-    assert {query: dict(found[query]) for query in found.queries} == expected
+    assert {query: dict(qrels[query]) for query in qrels.queries} == expected
     assert len({grade for grades in expected.values() for grade in grades.values()}) >= 3
 
 
@@ -71,12 +71,15 @@ def test_hashes_keep_equal_texts_equal_and_depend_on_the_key() -> None:
         user=["u", "v", "u"],
     )
     plain, keyed = rows.redacted(), rows.redacted(b"secret")
-    for found in (plain, keyed):
-        assert found.user is not None
-        assert (found.query[0] == found.query[1], found.query[0] == found.query[2]) == (True, False)
-        assert found.user[0] == found.user[2] != found.user[1]
-        assert list(found.document) == ["a", "b", "a"]
-        assert found.check().sessions.clicks.tolist() == rows.check().sessions.clicks.tolist()
+    for hashed in (plain, keyed):
+        assert hashed.user is not None
+        assert (hashed.query[0] == hashed.query[1], hashed.query[0] == hashed.query[2]) == (
+            True,
+            False,
+        )
+        assert hashed.user[0] == hashed.user[2] != hashed.user[1]
+        assert list(hashed.document) == ["a", "b", "a"]
+        assert hashed.check().sessions.clicks.tolist() == rows.check().sessions.clicks.tolist()
     assert set(plain.query).isdisjoint(keyed.query)
     with pytest.raises(InputError, match="found 65 bytes, expected at most 64"):
         rows.redacted(b"x" * 65)

@@ -26,9 +26,9 @@ def written(folder: Path, lines: list[str]) -> Path:
 def test_a_click_belongs_to_the_last_list_of_its_session_that_has_the_result(
     tmp_path: Path,
 ) -> None:
-    found = read_log(written(tmp_path, LINES))
+    rows = read_log(written(tmp_path, LINES))
     assert list(
-        zip(found.session, found.query, found.document, found.rank, found.click, strict=True)
+        zip(rows.session, rows.query, rows.document, rows.rank, rows.click, strict=True)
     ) == [
         ("7.1", "50", "101", 1, 0),
         ("7.1", "50", "102", 2, 1),
@@ -38,7 +38,7 @@ def test_a_click_belongs_to_the_last_list_of_its_session_that_has_the_result(
         ("9.1", "51", "102", 1, 0),
         ("9.1", "51", "104", 2, 0),
     ]
-    checked = found.check()
+    checked = rows.check()
     assert (checked.n_lists, checked.n_kept, checked.problems) == (3, 3, ())
 
 
@@ -82,10 +82,10 @@ def test_a_log_is_read_line_by_line(tmp_path: Path) -> None:
     ]
     path = written(tmp_path, lists)
     tracemalloc.start()
-    found = read_log(path)
+    rows = read_log(path)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert len(found.session) == 60_000
+    assert len(rows.session) == 60_000
     assert peak < 8.5 * 8 * 60_000 + 100 * 6000  # arrays are copied once at the end
 
 
@@ -96,10 +96,10 @@ def test_times_of_other_logs_are_seconds_or_iso_8601(tmp_path: Path) -> None:
         "t,q,a,1,1,12.5\n",
         encoding="utf-8",
     )
-    found = read_log(path)
-    assert found.time is not None
-    assert found.time.tolist() == [1714521610.0, 12.5]
-    assert found.check().sessions.time is not None
+    rows = read_log(path)
+    assert rows.time is not None
+    assert rows.time.tolist() == [1714521610.0, 12.5]
+    assert rows.check().sessions.time is not None
     path.write_text("session,query,document,rank,click,time\ns,q,a,1,0,noon\n", encoding="utf-8")
     with pytest.raises(
         FileFormatError, match="time 'noon', expected seconds, or a time of ISO 8601"

@@ -62,9 +62,9 @@ def test_a_step_over_all_states_of_mind_does_not_move_the_fit(
     model: type[PBM], stories: naive_clicks.Stories
 ) -> None:
     fitted = model().fit(sessions())
-    found = parameters(fitted)
-    moved = naive_clicks.fit(stories, LOG, 1, first=found)
-    assert {name: moved[name] for name in found} == pytest.approx(found, abs=1e-9)
+    again = parameters(fitted)
+    moved = naive_clicks.fit(stories, LOG, 1, first=again)
+    assert {name: moved[name] for name in again} == pytest.approx(again, abs=1e-9)
     expected = sum(math.log(naive_clicks.likelihood(stories, session, moved)) for session in LOG)
     assert fitted.log_likelihood(sessions()) == pytest.approx(expected, abs=1e-9)
     many = naive_clicks.fit(stories, LOG, 200)
@@ -139,7 +139,7 @@ def test_the_probability_of_a_click_is_that_over_all_clicks_of_a_list(
 ) -> None:
     fitted = model(2).fit(sessions())
     slow = parameters(fitted) if model is UBM else naive_clicks.fit(stories, LOG, 2)
-    found = fitted.marginal(sessions())
+    marginal = fitted.marginal(sessions())
     for row, (query, documents, _) in enumerate(LOG):
         chances = {
             clicks: naive_clicks.likelihood(stories, (query, documents, clicks), slow)
@@ -148,8 +148,8 @@ def test_the_probability_of_a_click_is_that_over_all_clicks_of_a_list(
         assert sum(chances.values()) == pytest.approx(1, abs=1e-12)
         for rank in range(len(documents)):
             wanted = sum(chance for clicks, chance in chances.items() if clicks[rank])
-            assert found[row, rank] == pytest.approx(wanted, abs=1e-12)
-        assert np.isnan(found[row, len(documents) :]).all()
+            assert marginal[row, rank] == pytest.approx(wanted, abs=1e-12)
+        assert np.isnan(marginal[row, len(documents) :]).all()
 
 
 @pytest.mark.parametrize("policy", ["random", "plackett-luce", "swap"])
@@ -292,23 +292,23 @@ def test_pairs_with_little_support_stay_unjudged() -> None:
         ["q"] * 3, [["a", "b"], ["a", "b"], ["a", ""]], [[1, 0], [1, 0], [0, 0]]
     )
     with pytest.warns(IdealrankWarning):
-        found = ir.clicks.grades(log, cuts=[0.5], least=3)
-    assert dict(found.qrels["q"]) == {"a": 1.0}
-    assert (found.n_pairs, found.n_left_out) == (2, 1)
+        click_grades = ir.clicks.grades(log, cuts=[0.5], least=3)
+    assert dict(click_grades.qrels["q"]) == {"a": 1.0}
+    assert (click_grades.n_pairs, click_grades.n_left_out) == (2, 1)
 
 
 def test_a_document_below_the_click_that_ended_the_reading_stays_unjudged() -> None:
     log = Sessions.from_arrays(["q"] * 3, [["a", "b"]] * 3, [[1, 0]] * 3)
-    found = ir.clicks.grades(log, Cascade().fit(log), cuts=[0.2], least=1)
-    assert dict(found.qrels["q"]) == {"a": 1.0}
+    click_grades = ir.clicks.grades(log, Cascade().fit(log), cuts=[0.2], least=1)
+    assert dict(click_grades.qrels["q"]) == {"a": 1.0}
 
 
 def test_the_best_action_of_a_table_is_the_grade() -> None:
     table = {"none": 0, "clicked": 2, "booked": 4}
-    found = ir.clicks.grades_of_actions(
+    qrels = ir.clicks.grades_of_actions(
         ["q", "q", "q"], ["a", "a", "b"], ["clicked", "none", "none"], table
     )
-    assert dict(found["q"]) == {"a": 2.0, "b": 0.0}
+    assert dict(qrels["q"]) == {"a": 2.0, "b": 0.0}
     with pytest.raises(
         OptionError, match="action, row 0: found 'seen', expected one of none, clicked, booked"
     ):
@@ -332,7 +332,7 @@ def test_drift_moves_attractiveness_and_popularity_the_queries() -> None:
     assert clicks[:2000].mean() == pytest.approx(0.9 - 0.025 * 0.8, abs=0.02)
     assert clicks[-2000:].mean() == pytest.approx(0.5 + 0.025 * 0.8, abs=0.04)
     popular = simulate(truth, 20_000, ranks=1, popularity=1.0, rng=4)
-    shares = np.bincount([int(popular.queries[one]) for one in popular.query]) / 20_000
+    shares = np.bincount([int(popular.queries[number]) for number in popular.query]) / 20_000
     assert shares == pytest.approx(np.array([12, 6, 4, 3]) / 25, abs=0.02)
 
 
@@ -368,6 +368,6 @@ def test_other_models_take_a_list_of_any_length(model: PBM) -> None:
 
 def test_a_log_of_clicks_alone_fits_without_a_division_by_0() -> None:
     log = Sessions.from_arrays(["q", "r"] * 5, [["a", "b"], ["b", "a"]] * 5, [[1, 1]] * 10)
-    found = DBN(5).fit(log)
-    assert found.attractiveness_values.tolist() == [1.0] * 4
-    assert found.continuation == 1.0
+    fitted = DBN(5).fit(log)
+    assert fitted.attractiveness_values.tolist() == [1.0] * 4
+    assert fitted.continuation == 1.0

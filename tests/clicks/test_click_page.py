@@ -35,10 +35,12 @@ def checked(log: Sessions) -> LogCheck:
     )
 
 
-def of(log: Sessions, **found: object) -> ClickLogPage:
+def of(log: Sessions, **perplexity: object) -> ClickLogPage:
     measured = propensities(log, n_resamples=5)
     return ClickLogPage(
-        check=checked(log), propensities=measured, perplexity={"pbm": measured.perplexity, **found}
+        check=checked(log),
+        propensities=measured,
+        perplexity={"pbm": measured.perplexity, **perplexity},
     )  # type: ignore[arg-type]
 
 
@@ -71,9 +73,9 @@ def test_a_log_of_one_query_has_a_stop_sign_and_no_interval_in_words() -> None:
         page = of(log, **{RATES: np.full(3, 9.0)})
     (stop,) = page.stops()
     assert "one query shows no variation between queries" in stop
-    said = click_page_html(page)
-    assert "(no interval; 400 lists" in said
-    assert "nan" not in said
+    page_html = click_page_html(page)
+    assert "(no interval; 400 lists" in page_html
+    assert "nan" not in page_html
 
 
 def test_models_that_predict_no_better_than_the_rate_of_each_rank_are_a_stop_sign() -> None:
@@ -86,41 +88,46 @@ def test_an_estimate_without_support_is_a_stop_sign_of_its_policy_alone(
     weight: float, stops: int
 ) -> None:
     log = shop()
-    found = reward_estimates(rewards(weight=weight))
+    estimates = reward_estimates(rewards(weight=weight))
     page = ClickLogPage(
         check=checked(log),
         propensities=propensities(log, n_resamples=5),
         perplexity={RATES: np.full(4, 9.0), "pbm": np.ones(4)},
-        estimates=found,
+        estimates=estimates,
     )
     assert [stop[:15] for stop in page.stops()] == ["No verdict on A"] * stops
 
 
 def test_estimates_with_a_model_stand_beside_the_others() -> None:
-    given = rewards() | {
+    columns = rewards() | {
         name: np.full(400, 0.5)
         for name in ("predicted_logged", "predicted_target", "predicted_target_b")
     }
-    asked = [("ips", None), ("dr", None), ("switch", 2.0)]
-    found = reward_estimates(given, estimators=asked)
+    estimators = [("ips", None), ("dr", None), ("switch", 2.0)]
+    estimates = reward_estimates(columns, estimators=estimators)
     for policy in ("A", "B"):
-        assert [one.estimator for one in found.values[policy]] == ["ips", "dr", "switch"]
-    assert [two.a.estimator for two in found.differences] == ["ips", "dr", "switch"]
+        assert [value.estimator for value in estimates.values[policy]] == ["ips", "dr", "switch"]
+    assert [difference.a.estimator for difference in estimates.differences] == [
+        "ips",
+        "dr",
+        "switch",
+    ]
     alone = reward_estimates(
-        {name: one for name, one in given.items() if name != "predicted_target_b"}, estimators=asked
+        {name: column for name, column in columns.items() if name != "predicted_target_b"},
+        estimators=estimators,
     )
-    assert [one.estimator for one in alone.values["B"]] == ["ips"]
+    assert [value.estimator for value in alone.values["B"]] == ["ips"]
     with pytest.raises(
         OptionError, match="dr: found no column for predicted_logged and predicted_target"
     ):
-        reward_estimates(rewards(), estimators=asked)
+        reward_estimates(rewards(), estimators=estimators)
 
 
 def test_the_overlap_shows_where_rows_and_weight_are() -> None:
     logged = np.array([0.01] * 10 + [0.5] * 90)
     weights = np.array([9.0] * 10 + [1 / 9] * 90)
-    found = figures.overlap_rows(logged, {"A": weights})
-    share = {(row["of"], row["low"] < 0.02): row["share"] for row in found}
+    overlap = figures.overlap_rows(logged, {"A": weights})
+    share = {(row["of"], row["low"] < 0.02): row["share"] for row in overlap}
     assert share == pytest.approx(
         {("log", True): 0.1, ("log", False): 0.9, ("A", True): 0.9, ("A", False): 0.1}
     )
@@ -141,7 +148,7 @@ def test_the_overlap_shows_where_rows_and_weight_are() -> None:
 
 def test_cautions_have_the_size_of_the_bias_and_the_share_left_out() -> None:
     log = shop()
-    found = propensities(log, n_resamples=5)
+    estimated = propensities(log, n_resamples=5)
     page = ClickLogPage(
         check=LogCheck(
             n_rows=3000,
@@ -152,11 +159,11 @@ def test_cautions_have_the_size_of_the_bias_and_the_share_left_out() -> None:
             sessions=log,
             kept_rows=np.ones(3000, np.bool_),
         ),
-        propensities=found,
-        perplexity={RATES: found.perplexity},
+        propensities=estimated,
+        perplexity={RATES: estimated.perplexity},
     )
     bias, left_out = page.cautions()
-    assert f"{found.position_bias:.3g} times" in bias
+    assert f"{estimated.position_bias:.3g} times" in bias
     assert "200 of 800 lists were left out (25.0%)" in left_out
 
 
@@ -186,8 +193,8 @@ def test_the_bars_of_the_weights_hold_every_row_of_a_weight_once() -> None:
     assert sum(bar["share"] for bar in bars if bar["policy"] == "A") == pytest.approx(0.75)
     assert [bar["share"] for bar in bars if bar["policy"] == "B"] == [1.0]
     assert all(
-        any(bar["low"] <= one <= bar["high"] for bar in bars if bar["policy"] == "A")
-        for one in (0.5, 1.0, 8.0)
+        any(bar["low"] <= weight <= bar["high"] for bar in bars if bar["policy"] == "A")
+        for weight in (0.5, 1.0, 8.0)
     )
     assert figures.weight_rows({"A": np.zeros(3)}) == []
     assert all(
@@ -197,15 +204,15 @@ def test_the_bars_of_the_weights_hold_every_row_of_a_weight_once() -> None:
 
 def test_values_of_policies_are_those_of_the_library() -> None:
     columns = rewards(weight=0.5)
-    found = reward_estimates(
+    estimates = reward_estimates(
         columns, estimators=[("snips", None), ("clipped", 0.4)], confidence=0.9
     )
     for policy, target in (("A", "target"), ("B", "target_b")):
         expected = ips(
             columns["reward"], columns[target], columns["logged"], "clipped", 0.4, confidence=0.9
         )
-        assert found.values[policy][1] == expected
-    assert [one.b.estimator for one in found.differences] == ["snips", "clipped"]
+        assert estimates.values[policy][1] == expected
+    assert [difference.b.estimator for difference in estimates.differences] == ["snips", "clipped"]
 
 
 @pytest.fixture(scope="module")

@@ -83,8 +83,14 @@ def logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     _write(
         tmp_path / "predicted.csv",
         [
-            {"click": one, "pscore": a, "target": b, "predicted_logged": c, "predicted_target": d}
-            for one, a, b, c, d in zip(
+            {
+                "click": reward,
+                "pscore": a,
+                "target": b,
+                "predicted_logged": c,
+                "predicted_target": d,
+            }
+            for reward, a, b, c, d in zip(
                 rewards.tolist(), logged.tolist(), target.tolist(), *model.tolist(), strict=True
             )
         ],
@@ -92,8 +98,8 @@ def logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     _write(
         tmp_path / "rewards.csv",
         [
-            {"click": one, "pscore": a, "target": b, "target_b": c}
-            for one, a, b, c in zip(
+            {"click": reward, "pscore": a, "target": b, "target_b": c}
+            for reward, a, b, c in zip(
                 rewards.tolist(), logged.tolist(), target.tolist(), other.tolist(), strict=True
             )
         ],
@@ -175,7 +181,7 @@ def _write_ubi(folder: Path) -> None:
     ]
     for name, records in (("queries", hits), ("events", events)):
         (folder / f"ubi_{name}.jsonl").write_text(
-            "".join(f"{json.dumps(one)}\n" for one in records), encoding="utf-8"
+            "".join(f"{json.dumps(record)}\n" for record in records), encoding="utf-8"
         )
     (folder / "secret.txt").write_text("0123456789abcdef\n", encoding="utf-8")
 
@@ -253,10 +259,10 @@ COMMANDS = {
 def test_what_clicks_says(name: str, say: Say, folder: Path) -> None:
     command = f"idealrank {COMMANDS[name]}"
 
-    said = say(*shlex.split(command)[1:], cwd=folder)
+    output = say(*shlex.split(command)[1:], cwd=folder)
 
-    check_snapshot(f"clicks-{name}", said.text(command))
-    assert said.code == (2 if "error" in name else 0)
+    check_snapshot(f"clicks-{name}", output.text(command))
+    assert output.code == (2 if "error" in name else 0)
 
 
 def test_the_help_of_the_group_has_the_line_of_each_command() -> None:
@@ -272,26 +278,26 @@ def test_every_format_of_a_log_is_the_same_log(say: Say, folder: Path) -> None:
     from pyarrow import parquet
 
     parquet.write_table(arrow_csv.read_csv(folder / "log.csv"), folder / "log.parquet")
-    found = [
+    outputs = [
         say("clicks", "validate", f"log.{ending}", "--format", "json", cwd=folder).out
         for ending in ("csv", "jsonl", "parquet")
     ]
-    assert found[0] == found[1] == found[2]
+    assert outputs[0] == outputs[1] == outputs[2]
 
 
 def test_propensities_have_the_numbers_of_the_library(say: Say, folder: Path) -> None:
     options = ("clicks", "propensity", "log.csv", "--resamples", "30")
     record = json.loads(say(*options, "--format", "json", cwd=folder).out)["ranks"]
     rows = list(csv.DictReader(io.StringIO(say(*options, "--format", "csv").out)))
-    found = propensities(shop(), n_resamples=30)
-    for rank, (one, row) in enumerate(zip(record, rows, strict=True)):
-        assert one["propensity"] == float(row["propensity"]) == found.relative[rank]
+    estimated = propensities(shop(), n_resamples=30)
+    for rank, (rank_record, row) in enumerate(zip(record, rows, strict=True)):
+        assert rank_record["propensity"] == float(row["propensity"]) == estimated.relative[rank]
         assert (
-            one["interval"]
+            rank_record["interval"]
             == [float(row["low"]), float(row["high"])]
-            == found.intervals[rank].tolist()
+            == estimated.intervals[rank].tolist()
         )
-        assert one["perplexity"] == found.perplexity[rank]
+        assert rank_record["perplexity"] == estimated.perplexity[rank]
 
 
 def test_a_report_has_the_same_bytes_twice_and_the_numbers_of_the_library(
@@ -310,10 +316,10 @@ def test_a_report_has_the_same_bytes_twice_and_the_numbers_of_the_library(
         "-o",
         "page.html",
     )
-    said = say(*command, cwd=folder)
+    output = say(*command, cwd=folder)
     page = (folder / "page.html").read_bytes()
-    assert said.code == 0
-    assert "note: wrote page.html" in said.err
+    assert output.code == 0
+    assert "note: wrote page.html" in output.err
     assert say(*command, cwd=folder).code == 0
     assert (folder / "page.html").read_bytes() == page
     value = re.escape(repr(propensities(shop(), n_resamples=5).relative[-1].item()))
@@ -329,10 +335,13 @@ def test_estimates_have_the_numbers_of_the_library(say: Say, folder: Path) -> No
     record = json.loads(
         say("clicks", "estimate", "rewards.csv", "--format", "json", cwd=folder).out
     )
-    for one in record["values"]:
-        found = ips(rewards, target, logged, one["estimator"])
-        assert (one["value"], one["interval"]) == (found.value, list(found.interval))
-    assert [two["estimator"] for two in record["differences"]] == ["ips", "snips"]
+    for value_record in record["values"]:
+        estimate = ips(rewards, target, logged, value_record["estimator"])
+        assert (value_record["value"], value_record["interval"]) == (
+            estimate.value,
+            list(estimate.interval),
+        )
+    assert [difference["estimator"] for difference in record["differences"]] == ["ips", "snips"]
 
 
 def test_redacted_output_has_no_text_of_a_user(say: Say, folder: Path) -> None:
@@ -352,12 +361,12 @@ def test_redacted_output_has_no_text_of_a_user(say: Say, folder: Path) -> None:
             *(["--format", "csv"] if "grade" in command else ()),
             cwd=folder,
         )
-        said = say("clicks", *command.split(), "private.csv", "--redact", cwd=folder)
-        assert plain.code == said.code == 0, said.err
+        output = say("clicks", *command.split(), "private.csv", "--redact", cwd=folder)
+        assert plain.code == output.code == 0, output.err
         assert "secret" in plain.out + plain.err
-        assert "secret" not in said.out + said.err
+        assert "secret" not in output.out + output.err
         if "grade" in command:
-            assert [line.split()[2:] for line in said.out.splitlines()] == [
+            assert [line.split()[2:] for line in output.out.splitlines()] == [
                 row.split(",")[1:3] for row in plain.out.splitlines()[1:]
             ]
 
@@ -370,7 +379,7 @@ def test_a_key_makes_other_hashes_with_the_same_grades(say: Say, folder: Path) -
     )
     queries = [{line.split()[0] for line in lines} for lines in (plain, hashed, keyed)]
     assert not queries[1] & queries[2]
-    assert [len(found) for found in queries] == [6, 6, 6]
+    assert [len(hits) for hits in queries] == [6, 6, 6]
     assert (
         [line.split()[1:] for line in plain]
         == [line.split()[1:] for line in hashed]
@@ -419,13 +428,13 @@ def test_bytes_that_are_no_utf_8_are_redacted_too(say: Say, tmp_path: Path) -> N
         b"session,query,document,rank,click\ns\xb1,q\xee,d1,1,1\ns2,q2,d1,1,0\n"
     )
 
-    said = say("clicks", "validate", "log.csv", "--redact", cwd=tmp_path)
+    output = say("clicks", "validate", "log.csv", "--redact", cwd=tmp_path)
 
-    assert (said.code, "Traceback" in said.err) == (0, False), said.err
+    assert (output.code, "Traceback" in output.err) == (0, False), output.err
 
 
 def test_grades_are_written_as_judgments_that_evaluate_reads(say: Say, folder: Path) -> None:
-    said = say(
+    output = say(
         "clicks",
         "grade",
         "log.csv",
@@ -437,7 +446,7 @@ def test_grades_are_written_as_judgments_that_evaluate_reads(say: Say, folder: P
         "clicks.qrels",
         cwd=folder,
     )
-    assert said.code == 0
+    assert output.code == 0
     qrels = ir.read_qrels(folder / "clicks.qrels")
     log = shop()
     fitted = PBM().fit(log)
@@ -467,8 +476,8 @@ def test_a_share_that_was_played_is_graded_like_seconds(say: Say, tmp_path: Path
         "--least",
         "1",
     ]
-    said = say("clicks", "grade", "played.csv", *options, cwd=tmp_path)
-    assert said.out.splitlines() == [
+    output = say("clicks", "grade", "played.csv", *options, cwd=tmp_path)
+    assert output.out.splitlines() == [
         "q clicks-actions a 4",
         "q clicks-actions b 2",
         "q clicks-actions c 0",
@@ -478,7 +487,7 @@ def test_a_share_that_was_played_is_graded_like_seconds(say: Say, tmp_path: Path
 @pytest.mark.parametrize("command", ["validate", "propensity --resamples 5", "grade --least 5"])
 def test_the_user_of_a_log_may_have_any_column(command: str, say: Say, folder: Path) -> None:
     header, _, rows = (folder / "log.csv").read_text(encoding="utf-8").partition("\n")
-    name = next(one for one in header.split(",") if one.startswith("user"))
+    name = next(column for column in header.split(",") if column.startswith("user"))
     (folder / "own.csv").write_text(f"{header.replace(name, 'customer')}\n{rows}", encoding="utf-8")
     word, *options = command.split()
     usual = say("clicks", word, "log.csv", *options, cwd=folder)
@@ -518,7 +527,7 @@ def test_every_command_says_that_a_fit_has_not_converged(
 def test_runs_give_no_verdict_by_propensities_that_have_not_converged(
     say: Say, folder: Path
 ) -> None:
-    said = say(
+    output = say(
         "clicks",
         "runs",
         "log.csv",
@@ -532,9 +541,9 @@ def test_runs_give_no_verdict_by_propensities_that_have_not_converged(
         "json",
         cwd=folder,
     )
-    found = json.loads(said.out)
-    assert found["difference"]["verdict"] == "no support"
-    assert all("has not converged" in " ".join(one["cautions"]) for one in found["runs"])
+    record = json.loads(output.out)
+    assert record["difference"]["verdict"] == "no support"
+    assert all("has not converged" in " ".join(run["cautions"]) for run in record["runs"])
 
 
 def test_a_page_of_propensities_that_have_not_converged_has_a_stop_sign(
@@ -568,12 +577,14 @@ def test_runs_of_a_large_log_hold_the_true_dcg(say: Say, tmp_path: Path) -> None
         for document, score in enumerate(truth[query])
     )
     (tmp_path / "best.run").write_text(best, encoding="utf-8")
-    said = say("clicks", "runs", "log.csv", "best.run", "-k", "9", "--format", "json", cwd=tmp_path)
-    assert said.err == ""
-    dcg = json.loads(said.out)["runs"][0]["dcg"]
+    output = say(
+        "clicks", "runs", "log.csv", "best.run", "-k", "9", "--format", "json", cwd=tmp_path
+    )
+    assert output.err == ""
+    dcg = json.loads(output.out)["runs"][0]["dcg"]
     ordered = np.sort(truth, axis=1)[:, ::-1][:, :9]
     per_query = (ordered / np.log2(np.arange(2, 11))).sum(axis=1)
-    expected = float(per_query[[int(log.queries[one]) for one in log.query]].mean())
+    expected = float(per_query[[int(log.queries[query]) for query in log.query]].mean())
     low, high = dcg["interval"]
     assert low <= expected <= high
 
@@ -592,8 +603,8 @@ def test_the_user_of_rewards_is_the_cluster(command: str, say: Say, tmp_path: Pa
         (tmp_path / f"{name}.csv").write_text(header + rows, encoding="utf-8")
     usual = say("clicks", command, "named.csv", cwd=tmp_path)
     for role in ("user", "cluster"):
-        said = say("clicks", command, "other.csv", "--columns", f"{role}=customer", cwd=tmp_path)
-        assert (said.code, said.out) == (0, usual.out)
+        output = say("clicks", command, "other.csv", "--columns", f"{role}=customer", cwd=tmp_path)
+        assert (output.code, output.out) == (0, usual.out)
     twice = say(
         "clicks", command, "other.csv", "--columns", "user=customer,cluster=session", cwd=tmp_path
     )
@@ -610,6 +621,6 @@ def test_a_role_of_judgments_is_none_of_a_click_log(say: Say, folder: Path) -> N
         ("user=a,user=b", "found a role twice, expected each once"),
         ("user", "expected ROLE=NAME,... with roles among session, query"),
     ):
-        said = say("clicks", "validate", "log.csv", "--columns", columns, cwd=folder)
-        assert said.code == 2
-        assert expected in " ".join(said.err.split())
+        output = say("clicks", "validate", "log.csv", "--columns", columns, cwd=folder)
+        assert output.code == 2
+        assert expected in " ".join(output.err.split())

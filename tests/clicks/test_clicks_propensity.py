@@ -28,9 +28,9 @@ def written(log: Sessions, folder: Path) -> str:
     return "log.csv"
 
 
-def the_warning(said: Said) -> str:
+def the_warning(output: Said) -> str:
     """The only line on stderr, as one line."""
-    text = " ".join(said.err.split())
+    text = " ".join(output.err.split())
     assert text.startswith("warning: ")
     assert text.count("warning: ") == 1
     assert "RuntimeWarning" not in text
@@ -40,12 +40,12 @@ def the_warning(said: Said) -> str:
 @pytest.mark.parametrize("method", METHODS)
 def test_one_query_has_no_interval_and_one_warning(say: Say, tmp_path: Path, method: str) -> None:
     log = simulate([[0.9, 0.6, 0.4, 0.2]], 600, ranks=3, policy="random", rng=4)
-    said = say("clicks", "propensity", written(log, tmp_path), "--method", method, cwd=tmp_path)
-    assert said.code == 0
-    assert "only one query links this rank with the first" in the_warning(said)
-    assert "log more queries" in said.err.replace("\n", " ")
-    assert "[" not in said.out
-    assert "trust bias: an offset is not 0" not in said.out
+    output = say("clicks", "propensity", written(log, tmp_path), "--method", method, cwd=tmp_path)
+    assert output.code == 0
+    assert "only one query links this rank with the first" in the_warning(output)
+    assert "log more queries" in output.err.replace("\n", " ")
+    assert "[" not in output.out
+    assert "trust bias: an offset is not 0" not in output.out
 
 
 def shop(*unclicked: int) -> Sessions:
@@ -62,10 +62,12 @@ def shop(*unclicked: int) -> Sessions:
 def test_a_first_rank_without_a_click_has_one_warning_that_says_what_to_do(
     say: Say, tmp_path: Path, method: str
 ) -> None:
-    said = say("clicks", "propensity", written(shop(1), tmp_path), "--method", method, cwd=tmp_path)
-    assert said.code == 0
-    assert "rank 1 has no click" in the_warning(said)
-    assert "check that ranks start at the top" in the_warning(said)
+    output = say(
+        "clicks", "propensity", written(shop(1), tmp_path), "--method", method, cwd=tmp_path
+    )
+    assert output.code == 0
+    assert "rank 1 has no click" in the_warning(output)
+    assert "check that ranks start at the top" in the_warning(output)
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -73,18 +75,18 @@ def test_runs_over_a_first_rank_without_a_click_are_refused_in_one_sentence(
     say: Say, tmp_path: Path, method: str
 ) -> None:
     (tmp_path / "a.run").write_text("0 Q0 0 1 2 r\n", encoding="utf-8")
-    said = say(
+    output = say(
         "clicks", "runs", written(shop(1), tmp_path), "a.run", "--method", method, cwd=tmp_path
     )
-    text = " ".join(said.err.split())
-    assert said.code == 2
+    text = " ".join(output.err.split())
+    assert output.code == 2
     assert text.startswith("error: clicks: found none at rank 1 in 600 lists")
     assert "; check that ranks start at the top" in text
 
 
 def test_the_page_of_a_first_rank_without_a_click_has_a_stop_sign(say: Say, tmp_path: Path) -> None:
     pytest.importorskip("vl_convert")
-    said = say(
+    output = say(
         "clicks",
         "report",
         written(shop(1), tmp_path),
@@ -94,8 +96,8 @@ def test_the_page_of_a_first_rank_without_a_click_has_a_stop_sign(say: Say, tmp_
         "20",
         cwd=tmp_path,
     )
-    assert said.code == 0
-    assert "RuntimeWarning" not in said.err
+    assert output.code == 0
+    assert "RuntimeWarning" not in output.err
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
     assert "No verdict on propensities: rank 1 has no click" in page
     assert "The log gives no propensity of the last of 3 ranks" in page
@@ -106,8 +108,8 @@ def test_ranks_that_share_no_document_show_no_number(say: Say, tmp_path: Path) -
     log = Sessions.from_arrays(
         ["q0", "q1"], [["a", "c", "b"], ["c", "b", "a"]], [[1, 0, 1], [1, 0, 1]]
     )
-    said = say("clicks", "propensity", written(log, tmp_path), cwd=tmp_path)
-    assert said.code == 0
-    assert "3 sets that share no document" in the_warning(said)
-    rows = [line.split()[:3] for line in said.out.splitlines()[3:6]]
+    output = say("clicks", "propensity", written(log, tmp_path), cwd=tmp_path)
+    assert output.code == 0
+    assert "3 sets that share no document" in the_warning(output)
+    rows = [line.split()[:3] for line in output.out.splitlines()[3:6]]
     assert rows == [["1", "1.000", "-"], ["2", "-", "-"], ["3", "-", "-"]]

@@ -100,10 +100,10 @@ REFUSED = {
 
 @pytest.mark.parametrize("command", REFUSED)
 def test_what_allows_no_estimate_is_refused(command: str, say: Say, folder: Path) -> None:
-    said = say("clicks", *command.split(), cwd=folder)
+    output = say("clicks", *command.split(), cwd=folder)
 
-    assert said.code == 2
-    assert REFUSED[command] in " ".join(said.err.split())
+    assert output.code == 2
+    assert REFUSED[command] in " ".join(output.err.split())
 
 
 def test_any_cutoff_is_taken(say: Say, folder: Path) -> None:

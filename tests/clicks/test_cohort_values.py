@@ -36,7 +36,7 @@ def cohorts(
             user.append(f"u{number}")
             side.append(cohort)
             query.append(f"q{rng.integers(4)}")  # q3 has no judgments
-            documents.append([f"d{one}" for one in order[:3]])
+            documents.append([f"d{place}" for place in order[:3]])
             clicks.append((rng.random(3) < 0.3).astype(int))
     return (
         Sessions.from_arrays(query, documents, np.array(clicks), user=user),
@@ -58,14 +58,17 @@ def ndcg(grades: dict[str, int], documents: list[str]) -> float:
 
 def test_each_value_has_the_effect_of_its_values_list_by_list() -> None:
     log, side, query, documents = cohorts()
-    found = cohort_effects(log, side, QRELS, ["nDCG@3"], n_resamples=20)
-    judged = np.array([one in QRELS for one in query])
+    compared = cohort_effects(log, side, QRELS, ["nDCG@3"], n_resamples=20)
+    judged = np.array([query_id in QRELS for query_id in query])
     values = np.array(
-        [ndcg(QRELS.get(one, {}), shown) for one, shown in zip(query, documents, strict=True)]
+        [
+            ndcg(QRELS.get(query_id, {}), shown)
+            for query_id, shown in zip(query, documents, strict=True)
+        ]
     )
     share = np.array(
         [
-            np.mean([one in QRELS.get(name, {}) for one in shown])
+            np.mean([document in QRELS.get(name, {}) for document in shown])
             for name, shown in zip(query, documents, strict=True)
         ]
     )
@@ -76,36 +79,36 @@ def test_each_value_has_the_effect_of_its_values_list_by_list() -> None:
         "nDCG@3": (values, judged),
         "Judged@3": (share, judged),
     }
-    assert list(found.effects) == list(expected)
+    assert list(compared.effects) == list(expected)
     assert log.user is not None
     for name, (value, kept) in expected.items():
-        one = ab_effect(value[kept], side[kept], users=log.user[kept], n_resamples=20)
-        assert found.effects[name].interval == pytest.approx(one.interval, abs=1e-12)
-        assert found.effects[name].bootstrap == pytest.approx(one.bootstrap, abs=1e-12)
-    assert (found.n_lists, found.n_judged) == (len(log), int(judged.sum()))
+        effect = ab_effect(value[kept], side[kept], users=log.user[kept], n_resamples=20)
+        assert compared.effects[name].interval == pytest.approx(effect.interval, abs=1e-12)
+        assert compared.effects[name].bootstrap == pytest.approx(effect.bootstrap, abs=1e-12)
+    assert (compared.n_lists, compared.n_judged) == (len(log), int(judged.sum()))
 
 
 @pytest.mark.parametrize("looks", get_args(Looks))
 def test_p_values_are_one_family_without_the_judged_share(looks: Looks) -> None:
     log, side, *_ = cohorts()
-    found = cohort_effects(log, side, QRELS, "nDCG@3", looks=looks)
+    compared = cohort_effects(log, side, QRELS, "nDCG@3", looks=looks)
     raw = sorted(
-        (found.effects[name].p if looks == "once" else found.effects[name].p_always, name)
-        for name in found.p
+        (compared.effects[name].p if looks == "once" else compared.effects[name].p_always, name)
+        for name in compared.p
     )
-    assert [name for name in found.effects if name not in found.p] == ["Judged@3"]
+    assert [name for name in compared.effects if name not in compared.p] == ["Judged@3"]
     worst = 0.0
     for place, (p, name) in enumerate(raw):
         worst = min(1.0, max(worst, p * (len(raw) - place)))
-        assert found.p[name] == pytest.approx(worst)
-    assert found.verdict("Judged@3") == "-"
+        assert compared.p[name] == pytest.approx(worst)
+    assert compared.verdict("Judged@3") == "-"
 
 
 def test_lists_with_fewer_judged_documents_have_a_caution() -> None:
     lists = [["a", "b"]] * 8 + [["a", "c"]] * 6 + [["a", "b"]] * 2
     log = Sessions.from_arrays(["q"] * 16, lists, np.zeros((16, 2), int))
-    found = cohort_effects(log, ["A"] * 8 + ["B"] * 8, {"q": {"a": 1, "b": 1}}, "nDCG@2")
-    assert found.cautions == (
+    cohorts = cohort_effects(log, ["A"] * 8 + ["B"] * 8, {"q": {"a": 1, "b": 1}}, "nDCG@2")
+    assert cohorts.cautions == (
         "lists of B have fewer judged documents than lists of A (Judged@2 62.5% against "
         "100.0%): measures count unjudged documents as not "
         "relevant, which favours A; judge them first",
@@ -116,8 +119,8 @@ def test_a_wrong_split_stops_every_verdict() -> None:
     log = Sessions.from_arrays(
         ["q"] * 100, [["a"]] * 100, np.r_[np.zeros(80), np.ones(20)].astype(int)[:, None]
     )
-    found = cohort_effects(log, ["A"] * 80 + ["B"] * 20)
-    assert {found.verdict(name) for name in found.effects} == {"split is wrong"}
+    cohorts = cohort_effects(log, ["A"] * 80 + ["B"] * 20)
+    assert {cohorts.verdict(name) for name in cohorts.effects} == {"split is wrong"}
 
 
 def test_a_list_of_two_cohorts_is_left_out() -> None:
@@ -130,10 +133,10 @@ def test_a_list_of_two_cohorts_is_left_out() -> None:
         click=clicks,
         cohort=["A", "B", "B", "B"],
     )
-    found = rows.check()
-    assert [(one.kind, one.n_lists) for one in found.problems] == [("cohorts", 1)]
-    assert found.cohort is not None
-    assert found.cohort.tolist() == ["B"]
+    check = rows.check()
+    assert [(problem.kind, problem.n_lists) for problem in check.problems] == [("cohorts", 1)]
+    assert check.cohort is not None
+    assert check.cohort.tolist() == ["B"]
 
 
 def test_cohorts_that_cannot_be_compared_are_refused() -> None:
@@ -169,23 +172,23 @@ def test_a_covariate_and_periods_give_each_value_cuped_and_a_trend() -> None:
     # not from before the test, but it explains
     before = np.bincount(users, log.clicks.sum(axis=1))[users]
     period = np.arange(len(log)) % 3
-    found = cohort_effects(log, side, QRELS, ["nDCG@3"], covariate=before, period=period)
+    compared = cohort_effects(log, side, QRELS, ["nDCG@3"], covariate=before, period=period)
     plain = cohort_effects(log, side, QRELS, ["nDCG@3"])
 
     clicks = log.clicks.sum(axis=1)
-    assert found.effects[CLICKS] == ab_effect(clicks, side, users=log.user, covariate=before)
-    assert found.effects[CLICKS].standard_error < plain.effects[CLICKS].standard_error
-    assert found.trends[CLICKS].slope == novelty(clicks, side, period, users=log.user).slope
-    assert list(found.trends) == [CLICKS, CLICKED, "nDCG@3"]
+    assert compared.effects[CLICKS] == ab_effect(clicks, side, users=log.user, covariate=before)
+    assert compared.effects[CLICKS].standard_error < plain.effects[CLICKS].standard_error
+    assert compared.trends[CLICKS].slope == novelty(clicks, side, period, users=log.user).slope
+    assert list(compared.trends) == [CLICKS, CLICKED, "nDCG@3"]
     assert not plain.trends
 
 
 def test_one_period_gives_a_caution_in_place_of_a_trend() -> None:
     log, side, _, _ = cohorts()
-    found = cohort_effects(log, side, period=np.zeros(len(log)))
+    compared = cohort_effects(log, side, period=np.zeros(len(log)))
 
-    assert not found.trends
-    assert "no trend over time" in found.cautions[0]
+    assert not compared.trends
+    assert "no trend over time" in compared.cautions[0]
 
 
 def test_lists_without_a_user_are_users_of_their_own_and_long_lists_are_left_out() -> None:

@@ -106,7 +106,7 @@ def test_values_and_errors_on_the_open_bandit_sample_are_those_of_formulas_writt
     target = np.full(rewards.size, 1 / 34)
     expected = np.full(rewards.size, model.mean())
     for estimator, switch in (("dr", None), ("switch", 10.0)):
-        found = doubly_robust(
+        estimate = doubly_robust(
             rewards, target, logged, model[item], expected, estimator, switch=switch
         )  # type: ignore[arg-type]
         terms = []
@@ -119,15 +119,15 @@ def test_values_and_errors_on_the_open_bandit_sample_are_those_of_formulas_writt
                 if switch is None or weight <= switch
                 else 0.0
             )
-            terms.append(math.fsum(float(one) / 34 for one in model) + correction)
+            terms.append(math.fsum(float(prediction) / 34 for prediction in model) + correction)
         mean = math.fsum(terms) / len(terms)
         error = math.sqrt(
             math.fsum((term - mean) ** 2 for term in terms) / (len(terms) - 1) / len(terms)
         )
-        assert found.value == pytest.approx(mean, abs=1e-12)
-        assert found.standard_error == pytest.approx(error, abs=1e-12)
-        assert found.max_weight == pytest.approx(178.25311942959001, rel=1e-12)
-    assert found.n_clipped == int((target / logged > 10).sum()) > 0
+        assert estimate.value == pytest.approx(mean, abs=1e-12)
+        assert estimate.standard_error == pytest.approx(error, abs=1e-12)
+        assert estimate.max_weight == pytest.approx(178.25311942959001, rel=1e-12)
+    assert estimate.n_clipped == int((target / logged > 10).sum()) > 0
 
 
 def test_without_a_model_it_is_inverse_propensity_scoring() -> None:
@@ -139,16 +139,16 @@ def test_without_a_model_it_is_inverse_propensity_scoring() -> None:
     )
     nothing = np.zeros(300)
     clusters = np.arange(300) // 3
-    found = doubly_robust(
+    estimate = doubly_robust(
         rewards, target, logged, nothing, nothing, clusters=clusters, n_resamples=50, rng=1
     )
     weighted = ips(rewards, target, logged, clusters=clusters, n_resamples=50, rng=1)
-    assert (found.value, found.standard_error, found.interval) == (
+    assert (estimate.value, estimate.standard_error, estimate.interval) == (
         weighted.value,
         weighted.standard_error,
         weighted.interval,
     )
-    assert found.estimator == "dr"
+    assert estimate.estimator == "dr"
 
 
 def simulated(rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -175,11 +175,11 @@ def test_intervals_hold_the_truth_and_a_good_model_makes_them_short(repetitions:
     rng, held, widths = np.random.default_rng(11), 0, []
     for _ in range(repetitions):
         log = simulated(rng, 800)
-        found = estimated(*log, RATES, LOGGING, "dr", None)
+        estimate = estimated(*log, RATES, LOGGING, "dr", None)
         contexts, actions, rewards = log
         weighted = ips(rewards, TARGET[contexts, actions], LOGGING[contexts, actions])
-        held += found.interval[0] <= TRUTH <= found.interval[1]
-        widths.append(found.standard_error / weighted.standard_error)
+        held += estimate.interval[0] <= TRUTH <= estimate.interval[1]
+        widths.append(estimate.standard_error / weighted.standard_error)
     # 95 % within four standard errors of the count, and within 93-97 % of 1,000
     reach = (
         max(0.02 * repetitions, 4 * math.sqrt(0.95 * 0.05 * repetitions))
@@ -201,7 +201,7 @@ def test_two_policies_with_one_model_are_compared_row_by_row(
     targets = tuple(policy[contexts, actions] for policy in policies)
     predicted = tuple((policy[contexts] * WRONG_MODEL[contexts]).sum(axis=1) for policy in policies)
     logged, model = LOGGING[contexts, actions], WRONG_MODEL[contexts, actions]
-    found = doubly_robust_difference(
+    difference = doubly_robust_difference(
         rewards, targets, logged, model, predicted, estimator, switch=switch
     )  # type: ignore[arg-type]
     rows = []
@@ -209,11 +209,14 @@ def test_two_policies_with_one_model_are_compared_row_by_row(
         weight = target / logged
         kept = weight if switch is None else np.where(weight > switch, 0, weight)
         rows.append(baseline + kept * (rewards - model))
-    assert found.value == pytest.approx((rows[1] - rows[0]).mean(), rel=1e-10)
-    assert found.standard_error == pytest.approx(
+    assert difference.value == pytest.approx((rows[1] - rows[0]).mean(), rel=1e-10)
+    assert difference.standard_error == pytest.approx(
         (rows[1] - rows[0]).std(ddof=1) / math.sqrt(2000), rel=1e-10
     )
-    assert found.standard_error < math.hypot(found.a.standard_error, found.b.standard_error) / 2
+    assert (
+        difference.standard_error
+        < math.hypot(difference.a.standard_error, difference.b.standard_error) / 2
+    )
     same = doubly_robust_difference(
         rewards, targets[:1] * 2, logged, model, predicted[:1] * 2, estimator, switch=switch
     )  # type: ignore[arg-type]

@@ -52,15 +52,15 @@ def parts() -> list[Sessions]:
 def test_parameters_are_those_of_the_whole_log(model) -> None:
     whole = model.fit(sessions(slice(None)))
     with ThreadPoolExecutor(2) as pool:
-        for found in (fit_in_parts(model, parts()), fit_in_parts(model, parts(), each=pool.map)):
-            assert found.documents == whole.documents
+        for joined in (fit_in_parts(model, parts()), fit_in_parts(model, parts(), each=pool.map)):
+            assert joined.documents == whole.documents
             # sums in another order, and a maximum found to 10 digits
             for name, value in vars(whole).items():
                 if isinstance(value, (np.ndarray, float)):
                     np.testing.assert_allclose(
-                        getattr(found, name), value, rtol=0, atol=1e-9, err_msg=name
+                        getattr(joined, name), value, rtol=0, atol=1e-9, err_msg=name
                     )
-            assert found.log_likelihood(sessions(slice(None))) == pytest.approx(
+            assert joined.log_likelihood(sessions(slice(None))) == pytest.approx(
                 whole.log_likelihood(sessions(slice(None))), abs=1e-7
             )
     other = fit_in_parts(model, parts()[::-1])
@@ -71,12 +71,12 @@ def test_parameters_are_those_of_the_whole_log(model) -> None:
 
 
 def test_intervals_of_propensities_come_from_the_joined_counts() -> None:
-    whole, found = (
+    whole, joined = (
         PBM(iterations=12).fit(sessions(slice(None))),
         fit_in_parts(PBM(iterations=12), parts()),
     )
     np.testing.assert_allclose(
-        found.propensity_intervals(n_resamples=20),
+        joined.propensity_intervals(n_resamples=20),
         whole.propensity_intervals(n_resamples=20),
         atol=1e-10,
     )

@@ -33,8 +33,8 @@ def shop(n: int, n_queries: int, seed: int, rankers: int = 3) -> Sessions:
 
 @pytest.mark.parametrize("method", ["all-pairs", "pivot"])
 def test_known_propensities_are_recovered(method: str) -> None:
-    found = harvested_propensities(shop(30_000, 400, 1), method=method, n_resamples=0)  # type: ignore[arg-type]
-    assert found.relative == pytest.approx(SEEN, abs=0.05)
+    harvest = harvested_propensities(shop(30_000, 400, 1), method=method, n_resamples=0)  # type: ignore[arg-type]
+    assert harvest.relative == pytest.approx(SEEN, abs=0.05)
 
 
 @pytest.mark.parametrize("method", ["all-pairs", "pivot"])
@@ -50,26 +50,26 @@ def test_swaps_with_the_first_rank_give_the_known_propensities(method: str) -> N
         policy="swap",
         rng=5,
     )
-    found = harvested_propensities(log, method=method, n_resamples=0)  # type: ignore[arg-type]
-    assert found.relative == pytest.approx(SEEN, abs=0.05)
+    harvest = harvested_propensities(log, method=method, n_resamples=0)  # type: ignore[arg-type]
+    assert harvest.relative == pytest.approx(SEEN, abs=0.05)
 
 
 def test_queries_that_come_a_few_times_are_enough() -> None:
     """Each query of this log comes three times, and each ranker has another share of the sessions
     and another quality.
     """
-    found = harvested_propensities(shop(40_000, 13_000, 2), n_resamples=0)
-    assert found.relative == pytest.approx(SEEN, abs=0.06)
+    harvest = harvested_propensities(shop(40_000, 13_000, 2), n_resamples=0)
+    assert harvest.relative == pytest.approx(SEEN, abs=0.06)
 
 
 @pytest.mark.parametrize("repetitions", [20, pytest.param(300, marks=pytest.mark.slow)])
 def test_intervals_hold_the_known_propensities(repetitions: int) -> None:
     held = np.zeros(5)
     for repetition in range(repetitions):
-        found = harvested_propensities(
+        harvest = harvested_propensities(
             shop(2000, 80, repetition), method="pivot", n_resamples=50, rng=repetition
         )
-        held += (found.intervals[:, 0] <= SEEN) & (found.intervals[:, 1] >= SEEN)
+        held += (harvest.intervals[:, 0] <= SEEN) & (harvest.intervals[:, 1] >= SEEN)
     # a bootstrap over 80 queries is somewhat short: 91 to 95 of 100 intervals hold the truth; four
     # errors of the count below 90
     assert (held[1:] >= 0.9 * repetitions - 4 * np.sqrt(0.9 * 0.1 * repetitions)).all()
@@ -81,7 +81,7 @@ def test_pivot_is_the_ratio_of_rates_written_out() -> None:
     for pairs, clicks in zip(log.pair.tolist(), log.clicks.tolist(), strict=True):
         for place, (pair, click) in enumerate(zip(pairs, clicks, strict=True)):
             cells[pair, place].append(float(click))
-    found = harvested_propensities(log, method="pivot", n_resamples=0)
+    harvest = harvested_propensities(log, method="pivot", n_resamples=0)
     for rank in range(1, 5):
         both = [pair for pair, place in cells if place == 0 and (pair, rank) in cells]
         rates = [0.0, 0.0]
@@ -90,8 +90,8 @@ def test_pivot_is_the_ratio_of_rates_written_out() -> None:
             weight = counts[0] * counts[1] / sum(counts)
             for number, place in enumerate((0, rank)):
                 rates[number] += weight * sum(cells[pair, place]) / counts[number]
-        assert found.relative[rank] == pytest.approx(rates[1] / rates[0], rel=1e-12)
-        assert found.interventions[0, rank] == found.interventions[rank, 0] == len(both)
+        assert harvest.relative[rank] == pytest.approx(rates[1] / rates[0], rel=1e-12)
+        assert harvest.interventions[0, rank] == harvest.interventions[rank, 0] == len(both)
 
 
 def test_all_pairs_of_two_ranks_is_the_ratio_of_their_rates() -> None:
@@ -127,8 +127,8 @@ def three_ranks(orders: list[list[str]]) -> HarvestedPropensities:
 
 def test_ranks_without_a_link_have_no_propensity() -> None:
     with pytest.warns(IdealrankWarning, match="links rank 3 with the first"):
-        found = three_ranks([["a", "b", "c"], ["b", "a", "c"]])
-    assert np.isnan(found.relative).tolist() == [False, False, True]
+        harvest = three_ranks([["a", "b", "c"], ["b", "a", "c"]])
+    assert np.isnan(harvest.relative).tolist() == [False, False, True]
     with pytest.raises(InputError, match="found no document at two ranks"):
         three_ranks([["a", "b", "c"], ["a", "b", "c"]])
 
@@ -151,9 +151,9 @@ def test_the_estimate_is_the_maximum_of_the_likelihood_to_the_last_digits() -> N
     relative = harvested_propensities(log, n_resamples=0).relative
     hits, misses = weighted_counts(log)
     score = np.zeros(relative.size)
-    for one, other in np.argwhere(np.triu(hits + misses, 1) > 0).tolist():
-        sides = [(one, other), (other, one)]
-        low, high = 0.0, 1 / max(relative[one], relative[other])
+    for rank, other in np.argwhere(np.triu(hits + misses, 1) > 0).tolist():
+        sides = [(rank, other), (other, rank)]
+        low, high = 0.0, 1 / max(relative[rank], relative[other])
         for _ in range(200):
             middle = (low + high) / 2
             gain = sum(

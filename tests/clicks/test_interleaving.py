@@ -33,10 +33,10 @@ def test_a_team_draft_gives_every_order_of_captains_its_share() -> None:
 
 def test_each_round_of_a_team_draft_has_one_document_of_each_team() -> None:
     for seed in range(50):
-        found = interleave(list("abcdefgh"), list("hgfedcba"), length=8, rng=seed)
-        assert sorted(found.documents) == list("abcdefgh")
+        mixed = interleave(list("abcdefgh"), list("hgfedcba"), length=8, rng=seed)
+        assert sorted(mixed.documents) == list("abcdefgh")
         assert all(
-            {found.teams[place], found.teams[place + 1]} == {"A", "B"} for place in range(0, 8, 2)
+            {mixed.teams[place], mixed.teams[place + 1]} == {"A", "B"} for place in range(0, 8, 2)
         )
 
 
@@ -72,9 +72,9 @@ def test_random_clicks_prefer_neither_ranking_in_a_team_draft_and_one_in_a_balan
 def test_credit_of_probabilistic_interleaving_is_the_chance_that_a_ranking_gave_the_document() -> (
     None
 ):
-    found = interleave(["a", "b"], ["b", "a"], length=2, rng=4, method="probabilistic")
-    first = {"a": (1 / 8) / (1 + 1 / 8), "b": 1 / (1 + 1 / 8)}[found.documents[0]]
-    assert found.shares == pytest.approx((first, 0.5))
+    mixed = interleave(["a", "b"], ["b", "a"], length=2, rng=4, method="probabilistic")
+    first = {"a": (1 / 8) / (1 + 1 / 8), "b": 1 / (1 + 1 / 8)}[mixed.documents[0]]
+    assert mixed.shares == pytest.approx((first, 0.5))
 
 
 def test_users_prefer_the_team_of_more_clicks() -> None:
@@ -94,11 +94,11 @@ def test_users_prefer_the_team_of_more_clicks() -> None:
 
 @pytest.mark.parametrize(("a", "b"), [(5, 30), (0, 4), (10, 10), (7, 0), (199, 240)])
 def test_a_test_of_planned_size_is_scipys(a: int, b: int) -> None:
-    found = preference([1] * b + [-1] * a + [0] * 3)
+    outcome = preference([1] * b + [-1] * a + [0] * 3)
     expected = binomtest(b, a + b, 0.5)
     interval = expected.proportion_ci(0.95, "exact")
-    assert found.p == pytest.approx(expected.pvalue, rel=1e-9)
-    assert found.interval == pytest.approx((interval.low, interval.high), abs=1e-9)
+    assert outcome.p == pytest.approx(expected.pvalue, rel=1e-9)
+    assert outcome.interval == pytest.approx((interval.low, interval.high), abs=1e-9)
 
 
 def test_users_that_click_at_random_prefer_neither_ranking_in_probabilistic_lists() -> None:
@@ -129,25 +129,25 @@ def test_a_test_that_is_looked_at_again_and_again_keeps_its_level_by_the_sequenc
     for _ in range(100):
         wins = np.cumsum(rng.random(400) < 0.5)
         looks = [(size, int(wins[size - 1])) for size in range(20, 401, 20)]
-        found = [preference([1] * b + [-1] * (size - b)) for size, b in looks]
-        looked += any(one.verdict != "undecided" for one in found)
-        planned += any(one.p < 0.05 for one in found)
+        outcomes = [preference([1] * b + [-1] * (size - b)) for size, b in looks]
+        looked += any(outcome.verdict != "undecided" for outcome in outcomes)
+        planned += any(outcome.p < 0.05 for outcome in outcomes)
     assert looked <= 5
     assert planned > 12  # what peeking does to the other
 
 
 def test_a_share_is_in_the_sequence_as_long_as_its_likelihood_ratio_is_small() -> None:
-    found = preference([1] * 30 + [-1] * 12)
+    outcome = preference([1] * 30 + [-1] * 12)
     mixture = math.lgamma(13) + math.lgamma(31) - math.lgamma(44)
-    for end in found.sequence:
+    for end in outcome.sequence:
         assert mixture - 30 * math.log(end) - 12 * math.log1p(-end) == pytest.approx(
             math.log(20), abs=1e-6
         )
 
 
 def test_lists_of_one_user_count_as_one() -> None:
-    found = preference([1, 1, -1, -1, -1], users=["u", "u", "u", "v", "v"])
-    assert (found.wins_a, found.wins_b) == (1, 1)
+    outcome = preference([1, 1, -1, -1, -1], users=["u", "u", "u", "v", "v"])
+    assert (outcome.wins_a, outcome.wins_b) == (1, 1)
 
 
 @pytest.mark.parametrize("looks", get_args(Looks))

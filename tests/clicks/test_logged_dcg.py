@@ -70,8 +70,8 @@ def test_measures_are_the_sums_written_out() -> None:
             for rank, gain in enumerate(sorted((gain for gain, _ in gains), reverse=True), 1)
         )
         ndcg.append(dcg[-1] / ideal if ideal else 0.0)
-    found = logged_dcg(log, rankings, propensity)
-    for mean, values in ((found.dcg, dcg), (found.ndcg, ndcg)):
+    value = logged_dcg(log, rankings, propensity)
+    for mean, values in ((value.dcg, dcg), (value.ndcg, ndcg)):
         assert mean.value == pytest.approx(np.mean(values), rel=1e-12)
         assert mean.standard_error == pytest.approx(
             np.std(values, ddof=1) / math.sqrt(60), rel=1e-12
@@ -84,7 +84,7 @@ def test_measures_are_the_sums_written_out() -> None:
         math.sqrt((totals**2).sum() * n_users / (n_users - 1)) / 60, rel=1e-12
     )
     assert 0 < max(ndcg) <= 1
-    assert "fewer than 100" in str(found)
+    assert "fewer than 100" in str(value)
 
 
 def test_ranks_and_rankings_are_the_same_thing() -> None:
@@ -109,13 +109,13 @@ def test_exposures_correct_lists_that_lack_documents(repetitions: int) -> None:
     held, wrong = 0, []
     for repetition in range(repetitions):
         log = simulate(truth, 2000, ranks=3, propensity=seen, scores=-3 * truth, rng=repetition)
-        found = logged_dcg(log, {"0": list("543")}, exposures(log, seen), discount=seen)
-        held += found.dcg.interval[0] <= 0.6 + 0.5 * 0.6 + 0.4 * 0.4 <= found.dcg.interval[1]
+        value = logged_dcg(log, {"0": list("543")}, exposures(log, seen), discount=seen)
+        held += value.dcg.interval[0] <= 0.6 + 0.5 * 0.6 + 0.4 * 0.4 <= value.dcg.interval[1]
         plain = logged_dcg(log, {"0": list("543")}, seen, discount=seen)
         wrong.append(plain.dcg.interval[1])
         assert "lists of a query have different documents" in plain.cautions[-1]
-        assert found.supported
-        assert found.never_shown == 0
+        assert value.supported
+        assert value.never_shown == 0
     # Exposures are means of the same log, which makes the intervals a little too wide:
     # click-intervals.md has 97.6 % for 95 %.
     assert held >= 0.95 * repetitions - 4 * math.sqrt(0.95 * 0.05 * repetitions)
@@ -125,12 +125,12 @@ def test_exposures_correct_lists_that_lack_documents(repetitions: int) -> None:
 
 def test_exposures_are_means_written_out() -> None:
     log = simulate(np.full((4, 6), 0.4), 300, ranks=3, rng=3)
-    found = exposures(log, [1.0, 0.5, 0.2])
+    exposure = exposures(log, [1.0, 0.5, 0.2])
     for row in range(0, 300, 17):
         lists = log.pair[log.query == log.query[row]]
         for place, pair in enumerate(log.pair[row]):
-            assert found[row, place] == pytest.approx(
-                np.mean([[1.0, 0.5, 0.2] @ (one == pair) for one in lists]), rel=1e-12
+            assert exposure[row, place] == pytest.approx(
+                np.mean([[1.0, 0.5, 0.2] @ (pairs == pair) for pairs in lists]), rel=1e-12
             )
     with pytest.raises(InputError, match="propensity: found"):
         exposures(log, [1.0, 0.5, 0.0])
@@ -147,12 +147,12 @@ def test_normalising_can_invert_the_order_of_two_rankers() -> None:
     """
     seen = 1 / np.log2(np.arange(2, 8))
     log = simulate(RICH_AND_POOR, 30_000, ranks=6, propensity=seen, policy="random", rng=5)
-    found = logged_dcg_difference(log, AT_HOME_WITH_MANY, AT_HOME_WITH_FEW, seen)
+    difference = logged_dcg_difference(log, AT_HOME_WITH_MANY, AT_HOME_WITH_FEW, seen)
     online = [
         float(
             np.mean(
                 [
-                    RICH_AND_POOR[int(query), [int(one) for one in listed]] @ seen
+                    RICH_AND_POOR[int(query), [int(document) for document in listed]] @ seen
                     for query, listed in ranker.items()
                 ]
             )
@@ -160,12 +160,12 @@ def test_normalising_can_invert_the_order_of_two_rankers() -> None:
         for ranker in (AT_HOME_WITH_MANY, AT_HOME_WITH_FEW)
     ]
     assert online[0] > online[1]
-    for estimate, truth in zip((found.a.dcg, found.b.dcg), online, strict=True):
+    for estimate, truth in zip((difference.a.dcg, difference.b.dcg), online, strict=True):
         assert abs(estimate.value - truth) < 4 * estimate.standard_error < 0.05
-    assert found.dcg.interval[1] < 0 < found.ndcg.interval[0]
-    assert found.inverted
-    assert "can invert the order of two rankers" in found.a.warning
-    assert found.a.supported
+    assert difference.dcg.interval[1] < 0 < difference.ndcg.interval[0]
+    assert difference.inverted
+    assert "can invert the order of two rankers" in difference.a.warning
+    assert difference.a.supported
 
 
 @pytest.mark.parametrize("repetitions", [100, pytest.param(1000, marks=pytest.mark.slow)])
@@ -176,7 +176,7 @@ def test_intervals_of_dcg_hold_the_true_clicks(repetitions: int) -> None:
     online = float(
         np.mean(
             [
-                truth[int(query), [int(one) for one in listed]] @ seen
+                truth[int(query), [int(document) for document in listed]] @ seen
                 for query, listed in ranking.items()
             ]
         )
@@ -258,7 +258,7 @@ def test_intervals_by_a_fitted_model_have_the_spread_of_the_estimates() -> None:
         str(query): [str(document) for document in np.argsort(-row)[:5]]
         for query, row in enumerate(attractive)
     }
-    found = []
+    estimates = []
     for seed in range(120):
         log = simulate(attractive, 3000, ranks=5, scores=3 * attractive, rng=seed)
         fitted = PBM().fit(log)
@@ -272,13 +272,13 @@ def test_intervals_by_a_fitted_model_have_the_spread_of_the_estimates() -> None:
         )
         assert by_model.propensity_errors
         assert not as_given.propensity_errors
-        found.append(
+        estimates.append(
             [
-                (one.value, one.standard_error, given.standard_error)
-                for one, given in ((by_model.dcg, as_given.dcg), (by_model.ndcg, as_given.ndcg))
+                (fit.value, fit.standard_error, known.standard_error)
+                for fit, known in ((by_model.dcg, as_given.dcg), (by_model.ndcg, as_given.ndcg))
             ]
         )
-    values, errors, too_small = np.moveaxis(np.array(found), 2, 0)
+    values, errors, too_small = np.moveaxis(np.array(estimates), 2, 0)
     assert (errors.mean(axis=0) / values.std(axis=0) > 0.85).all()
     assert (errors.mean(axis=0) / values.std(axis=0) < 1.35).all()
     assert (too_small.mean(axis=0) < errors.mean(axis=0)).all()
@@ -290,13 +290,13 @@ def test_a_difference_counts_the_errors_of_both_rankers_together() -> None:
     first, second = (
         dict.fromkeys(log.queries, order) for order in (["0", "1", "2"], ["2", "1", "0"])
     )
-    found = logged_dcg_difference(log, first, second, fitted)
-    assert found.dcg.standard_error < math.hypot(
-        found.a.dcg.standard_error, found.b.dcg.standard_error
+    difference = logged_dcg_difference(log, first, second, fitted)
+    assert difference.dcg.standard_error < math.hypot(
+        difference.a.dcg.standard_error, difference.b.dcg.standard_error
     )
     assert logged_dcg_difference(log, first, first, fitted).dcg.standard_error == 0
     assert logged_dcg_difference(log, second, first, fitted).dcg.standard_error == pytest.approx(
-        found.dcg.standard_error, rel=1e-12
+        difference.dcg.standard_error, rel=1e-12
     )
 
 

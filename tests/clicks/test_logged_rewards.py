@@ -35,17 +35,17 @@ def test_values_of_the_open_bandit_sample_are_the_recorded_ones() -> None:
     expected = json.loads(shared_file("data", "open-bandit", "expected_ips.json").read_text())[
         "campaigns"
     ]["men"]["uniform_from_bts"]
-    found = ips(*log)
-    assert found.value == pytest.approx(expected["ips"], abs=1e-12)
-    assert found.standard_error == pytest.approx(expected["ips_se"], abs=1e-12)
-    assert found.effective_sample_size == pytest.approx(expected["ess"], rel=1e-12)
-    assert (found.max_weight, found.mean_weight) == pytest.approx(
+    estimate = ips(*log)
+    assert estimate.value == pytest.approx(expected["ips"], abs=1e-12)
+    assert estimate.standard_error == pytest.approx(expected["ips_se"], abs=1e-12)
+    assert estimate.effective_sample_size == pytest.approx(expected["ess"], rel=1e-12)
+    assert (estimate.max_weight, estimate.mean_weight) == pytest.approx(
         (expected["max_weight"], expected["mean_weight"]), rel=1e-12
     )
     assert ips(*log, "snips").value == pytest.approx(expected["snips"], abs=1e-12)
     assert ips(*log, "clipped", 10).value == pytest.approx(expected["clipped_ips_at_10"], abs=1e-12)
-    assert not found.supported
-    assert "one row has 16 % of all weighted rewards" in str(found)
+    assert not estimate.supported
+    assert "one row has 16 % of all weighted rewards" in str(estimate)
 
 
 _PROGRAM = """
@@ -84,8 +84,8 @@ def small_log(n: int = 500, seed: int = 1) -> tuple[np.ndarray, np.ndarray, np.n
 def test_errors_are_those_of_plain_sums() -> None:
     rewards, target, logged = small_log(70_001)  # more than one block
     weights = target / logged
-    found = ips(rewards, target, logged)
-    assert found.standard_error == pytest.approx(
+    estimate = ips(rewards, target, logged)
+    assert estimate.standard_error == pytest.approx(
         (weights * rewards).std(ddof=1) / math.sqrt(rewards.size), rel=1e-12
     )
     own = ips(rewards, target, logged, "snips")
@@ -142,13 +142,13 @@ def test_a_bootstrap_of_clusters_is_about_as_wide_as_the_normal_interval() -> No
 def test_a_bootstrap_without_clusters_counts_each_row_of_each_draw(estimator: Estimator) -> None:
     """More rows than are drawn at once, against the draws in one piece."""
     rewards, target, logged = small_log(20_000)
-    found = ips(rewards, target, logged, estimator, n_resamples=40, rng=9)
+    estimate = ips(rewards, target, logged, estimator, n_resamples=40, rng=9)
     weights, rng, values = target / logged, np.random.default_rng(9), []
     for _ in range(40):
         counts = np.bincount(rng.integers(0, 20_000, 20_000), minlength=20_000)
         below = float((weights * counts).sum()) if estimator == "snips" else 20_000.0
         values.append(float((weights * rewards * counts).sum()) / below)
-    assert found.interval == tuple(np.quantile(values, [(1 - 0.95) / 2, (1 + 0.95) / 2]))
+    assert estimate.interval == tuple(np.quantile(values, [(1 - 0.95) / 2, (1 + 0.95) / 2]))
 
 
 def test_two_policies_are_compared_row_by_row() -> None:
@@ -156,12 +156,12 @@ def test_two_policies_are_compared_row_by_row() -> None:
     same = ips_difference(rewards, target, target, logged)
     assert (same.value, same.standard_error, same.rows_needed()) == (0.0, 0.0, math.inf)
     near = np.clip(target + 0.02, 0, 1)
-    found = ips_difference(rewards, target, near, logged)
-    apart = math.hypot(found.a.standard_error, found.b.standard_error)
-    assert found.standard_error < apart / 5
+    difference = ips_difference(rewards, target, near, logged)
+    apart = math.hypot(difference.a.standard_error, difference.b.standard_error)
+    assert difference.standard_error < apart / 5
     x = near / logged * rewards - target / logged * rewards
-    assert found.value == pytest.approx(x.mean(), rel=1e-10)
-    assert found.standard_error == pytest.approx(x.std(ddof=1) / math.sqrt(3000), rel=1e-10)
+    assert difference.value == pytest.approx(x.mean(), rel=1e-10)
+    assert difference.standard_error == pytest.approx(x.std(ddof=1) / math.sqrt(3000), rel=1e-10)
 
 
 def bandit_log(
@@ -191,21 +191,21 @@ def test_estimates_are_unbiased_and_their_intervals_hold_the_truth(estimator: Es
     held, values = 0, []
     for _ in range(1000):
         rewards, target, logged, _ = bandit_log(rng, 1000, 0.5)
-        found = ips(rewards, target, logged, estimator)
-        held += found.interval[0] <= TRUTH <= found.interval[1]
-        values.append(found.value)
+        estimate = ips(rewards, target, logged, estimator)
+        held += estimate.interval[0] <= TRUTH <= estimate.interval[1]
+        values.append(estimate.value)
     assert np.mean(values) == pytest.approx(TRUTH, abs=float(4 * np.std(values) / math.sqrt(1000)))
     assert 930 <= held <= 970
 
 
 def test_clipping_is_biased_and_says_how_many_rows_it_cut() -> None:
     rng = np.random.default_rng(8)
-    found = [ips(*bandit_log(rng, 1000, 0.2)[:3], "clipped", 3) for _ in range(200)]
-    values = [one.value for one in found]
+    estimates = [ips(*bandit_log(rng, 1000, 0.2)[:3], "clipped", 3) for _ in range(200)]
+    values = [estimate.value for estimate in estimates]
     assert np.mean(values) < TRUTH - 10 * np.std(values) / math.sqrt(200)
-    assert all(one.n_clipped > 0 for one in found)
-    assert not any(one.supported for one in found)
-    assert "weights are cut" in found[0].cautions[-1]
+    assert all(estimate.n_clipped > 0 for estimate in estimates)
+    assert not any(estimate.supported for estimate in estimates)
+    assert "weights are cut" in estimates[0].cautions[-1]
 
 
 def test_a_clip_that_cuts_nothing_is_no_reason_for_a_caution() -> None:
@@ -221,7 +221,7 @@ def test_a_model_that_stands_alone_and_is_wrong_is_noticed() -> None:
     rewards = (rng.random(4000) < rates[actions]).astype(float)
     for model, expected in ((np.array([0.1, 0.1]), False), (rates, True)):
         predicted = np.full(4000, target @ model)
-        found = doubly_robust(
+        estimate = doubly_robust(
             rewards,
             target[actions],
             logged[actions],
@@ -230,7 +230,7 @@ def test_a_model_that_stands_alone_and_is_wrong_is_noticed() -> None:
             "switch",
             switch=2.0,
         )
-        assert found.supported == expected
+        assert estimate.supported == expected
 
 
 def test_wrong_propensities_are_noticed() -> None:
@@ -300,14 +300,14 @@ def test_labels_are_numbered_as_by_a_sort_whatever_their_type() -> None:
         rng.normal(size=20).round(),
     ]
     for labels in columns:
-        found = label_codes(labels)
-        assert found.dtype == np.int64
-        assert found.tolist() == np.unique(labels, return_inverse=True)[1].tolist()
+        codes = label_codes(labels)
+        assert codes.dtype == np.int64
+        assert codes.tolist() == np.unique(labels, return_inverse=True)[1].tolist()
 
 
 @pytest.mark.parametrize("estimator", ["ips", "snips"])
 def test_rewards_of_0_alone_allow_no_verdict(estimator: str) -> None:
     """The interval has no width, whatever the number of rows: rare rewards may not have come up."""
-    found = ips(np.zeros(5000), np.full(5000, 0.5), np.full(5000, 0.5), estimator)  # type: ignore[arg-type]
-    assert not found.supported
-    assert "an interval without width says nothing" in found.cautions[0]
+    estimate = ips(np.zeros(5000), np.full(5000, 0.5), np.full(5000, 0.5), estimator)  # type: ignore[arg-type]
+    assert not estimate.supported
+    assert "an interval without width says nothing" in estimate.cautions[0]

@@ -110,9 +110,9 @@ def test_values_are_the_sums_written_out() -> None:
             rows.append(
                 sum(weight[place] * rewards[row, place] * discount[place] for place in range(3))
             )
-        found = slate_value(rewards, target, logged, estimator, discount=discount)  # type: ignore[arg-type]
-        assert found.total.value == pytest.approx(np.mean(rows), rel=1e-12)
-        assert found.total.standard_error == pytest.approx(
+        value = slate_value(rewards, target, logged, estimator, discount=discount)  # type: ignore[arg-type]
+        assert value.total.value == pytest.approx(np.mean(rows), rel=1e-12)
+        assert value.total.standard_error == pytest.approx(
             np.std(rows, ddof=1) / math.sqrt(50), rel=1e-12
         )
         totals = (np.array(rows) - np.mean(rows)).reshape(10, 5).sum(axis=1)
@@ -137,20 +137,20 @@ def test_self_normalised_values_are_ratios_with_the_error_of_the_delta_method(
         "snrips": np.cumprod(ratio, axis=1),
         "snips": np.prod(ratio, axis=1)[:, None] * np.ones(3),
     }[estimator]
-    found = slate_value(rewards, target, logged, estimator, discount=[1.0, 0.5, 0.25])
+    value = slate_value(rewards, target, logged, estimator, discount=[1.0, 0.5, 0.25])
     by_rank = [
         float((weight[:, rank] * rewards[:, rank]).sum() / weight[:, rank].sum())
         for rank in range(3)
     ]
-    assert found.by_rank == pytest.approx(by_rank, rel=1e-12)
-    assert found.total.value == pytest.approx(
+    assert value.by_rank == pytest.approx(by_rank, rel=1e-12)
+    assert value.total.value == pytest.approx(
         by_rank[0] + by_rank[1] / 2 + by_rank[2] / 4, rel=1e-12
     )
     linear = sum(
         part * weight[:, rank] * (rewards[:, rank] - by_rank[rank]) / weight[:, rank].mean()
         for rank, part in enumerate((1, 0.5, 0.25))
     )
-    assert found.total.standard_error == pytest.approx(
+    assert value.total.standard_error == pytest.approx(
         np.std(linear, ddof=1) / math.sqrt(80), rel=1e-10
     )
     assert slate_value(np.ones((80, 3)), target, logged, estimator).by_rank == pytest.approx(
@@ -162,29 +162,29 @@ def test_two_policies_are_compared_list_by_list() -> None:
     rng = np.random.default_rng(6)
     rewards = rng.binomial(1, 0.4, (3000, 2)).astype(float)
     logged = rng.uniform(0.4, 0.6, (3000, 2))
-    one, other = logged.copy(), np.clip(logged * [1.02, 1.0], 0, 1)
+    target_a, target_b = logged.copy(), np.clip(logged * [1.02, 1.0], 0, 1)
     for estimator in ("ips", "sniips", "snrips"):
-        same = slate_difference(rewards, one, one, logged, estimator)  # type: ignore[arg-type]
+        same = slate_difference(rewards, target_a, target_a, logged, estimator)  # type: ignore[arg-type]
         assert (same.total.value, same.total.standard_error, same.lists_needed()) == (
             0.0,
             0.0,
             math.inf,
         )
-        found = slate_difference(rewards, one, other, logged, estimator)  # type: ignore[arg-type]
-        assert found.total.value == pytest.approx(
-            found.b.total.value - found.a.total.value, abs=1e-12
+        difference = slate_difference(rewards, target_a, target_b, logged, estimator)  # type: ignore[arg-type]
+        assert difference.total.value == pytest.approx(
+            difference.b.total.value - difference.a.total.value, abs=1e-12
         )
-        assert found.total.standard_error < found.a.total.standard_error / 5
+        assert difference.total.standard_error < difference.a.total.standard_error / 5
         wanted = (
             3000
             * (
                 (1.959963984540054 + 0.8416212335729143)
-                * found.total.standard_error
-                / found.total.value
+                * difference.total.standard_error
+                / difference.total.value
             )
             ** 2
         )
-        assert found.lists_needed() == pytest.approx(wanted, rel=1e-9)
+        assert difference.lists_needed() == pytest.approx(wanted, rel=1e-9)
 
 
 def chances(pairs: np.ndarray, strength: np.ndarray) -> np.ndarray:
@@ -223,9 +223,9 @@ def test_intervals_of_cascade_weights_hold_the_truth_and_are_shorter_than_of_who
         normalised += own[0] <= truth <= own[1]
         if not repetition:
             assert log.propensity == pytest.approx(columns[2], rel=1e-12)
-        found, whole = slate_value(*columns, "rips"), slate_value(*columns, "ips")
-        held += found.total.interval[0] <= truth <= found.total.interval[1]
-        shorter.append(found.total.standard_error / whole.total.standard_error)
+        value, whole = slate_value(*columns, "rips"), slate_value(*columns, "ips")
+        held += value.total.interval[0] <= truth <= value.total.interval[1]
+        shorter.append(value.total.standard_error / whole.total.standard_error)
     reach = 0.02 * repetitions if repetitions >= 1000 else 4 * math.sqrt(0.95 * 0.05 * repetitions)
     assert abs(held - 0.95 * repetitions) <= reach
     assert abs(normalised - 0.95 * repetitions) <= reach

@@ -55,9 +55,9 @@ def test_a_ubm_names_situations_that_share_no_clicked_document() -> None:
     assert [sorted(set(row[row >= 0].tolist())) for row in fitted.situation_sets] == [[0], [1], [2]]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        found = parameter_intervals(UBM(5), log).examination
-    assert found is not None
-    assert np.isnan(found[1:]).all()
+        intervals = parameter_intervals(UBM(5), log).examination
+    assert intervals is not None
+    assert np.isnan(intervals[1:]).all()
 
 
 def test_documents_that_were_never_clicked_join_no_situations() -> None:
@@ -85,8 +85,8 @@ def test_errors_by_information_are_those_of_the_whole_hessian() -> None:
     differences.
     """
     log = random_log(2, 2000)
-    found = parameter_intervals(PBM(3000), log)
-    fitted = found.fitted
+    intervals = parameter_intervals(PBM(3000), log)
+    fitted = intervals.fitted
     assert isinstance(fitted, FittedPBM)
     cells = fitted.cells
     n = cells.n_pairs
@@ -118,9 +118,9 @@ def test_errors_by_information_are_those_of_the_whole_hessian() -> None:
     )
     errors = np.sqrt(np.diag(np.linalg.inv(hessian)))
     reach = 1.959963984540054 * errors
-    assert found.examination is not None
-    assert np.log(found.examination[1:, 1]) == pytest.approx(best[n:] + reach[n:], abs=1e-4)
-    assert np.log(found.attractiveness[:, 0]) == pytest.approx(best[:n] - reach[:n], abs=1e-4)
+    assert intervals.examination is not None
+    assert np.log(intervals.examination[1:, 1]) == pytest.approx(best[n:] + reach[n:], abs=1e-4)
+    assert np.log(intervals.attractiveness[:, 0]) == pytest.approx(best[:n] - reach[:n], abs=1e-4)
 
 
 @pytest.mark.parametrize("model", [PBM(1), UBM(1), DBN(1)])
@@ -128,18 +128,18 @@ def test_a_fit_that_stops_early_is_named_in_a_caution(model: PBM) -> None:
     with pytest.warns(
         IdealrankWarning, match="has not converged at 1 iterations; raise the number of iterations"
     ):
-        found = parameter_intervals(model, random_log(), n_resamples=2)
-    assert any("has not converged" in caution for caution in found.cautions)
-    assert not found.fitted.converged
+        intervals = parameter_intervals(model, random_log(), n_resamples=2)
+    assert any("has not converged" in caution for caution in intervals.cautions)
+    assert not intervals.fitted.converged
 
 
 @pytest.mark.parametrize("model", [PBM(), UBM()])
 def test_fits_converge_at_the_usual_number_of_steps(model: PBM) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        found = parameter_intervals(model, random_log())
-    assert found.fitted.converged
-    assert not found.cautions
+        intervals = parameter_intervals(model, random_log())
+    assert intervals.fitted.converged
+    assert not intervals.cautions
 
 
 def test_documents_with_few_clicks_are_named_in_a_caution() -> None:
@@ -148,10 +148,10 @@ def test_documents_with_few_clicks_are_named_in_a_caution() -> None:
         np.random.default_rng(1).beta(2, 6, (2000, 12)), 20_000, ranks=5, policy="random", rng=2
     )
     with pytest.warns(IdealrankWarning, match="documents have too few clicks"):
-        found = parameter_intervals(PBM(), log)
-    assert found.cautions[0].endswith("prefer all-pairs")
-    assert found.examination is not None
-    assert found.examination[3, 0] > 1 / 4  # the truth
+        intervals = parameter_intervals(PBM(), log)
+    assert intervals.cautions[0].endswith("prefer all-pairs")
+    assert intervals.examination is not None
+    assert intervals.examination[3, 0] > 1 / 4  # the truth
     assert harvested_propensities(log, n_resamples=0).relative == pytest.approx(
         1 / np.arange(1, 6), abs=0.03
     )
@@ -161,10 +161,12 @@ def test_shares_have_the_intervals_of_scipy() -> None:
     log = Sessions.from_arrays(
         ["q"] * 5, [["a", "b"]] * 5, [[1, 0], [0, 1], [0, 0], [0, 1], [1, 1]]
     )
-    found = parameter_intervals(Cascade(), log)  # a: 2 of 5; b below no click: 2 of 3
+    intervals = parameter_intervals(Cascade(), log)  # a: 2 of 5; b below no click: 2 of 3
     for row, (hits, size) in enumerate([(2, 5), (2, 3)]):
         expected = binomtest(hits, size).proportion_ci(0.95)
-        assert found.attractiveness[row] == pytest.approx((expected.low, expected.high), abs=1e-12)
+        assert intervals.attractiveness[row] == pytest.approx(
+            (expected.low, expected.high), abs=1e-12
+        )
     # of 2 clicks at the first rank, one is the last
     onward = parameter_intervals(DCM(), log).continuation
     assert onward is not None
@@ -176,23 +178,23 @@ def test_shares_have_the_intervals_of_scipy() -> None:
 
 def test_a_bootstrap_holds_the_estimates_of_a_dbn() -> None:
     log = random_log(2, 400)
-    found = parameter_intervals(DBN(), log, n_resamples=30, rng=1)
-    assert found.continuation is not None
-    assert found.satisfaction is not None
-    assert "satisfaction are too short" in found.cautions[-1]
-    low, high = found.continuation[0]
-    assert low <= found.fitted.continuation <= high  # type: ignore[attr-defined]
+    intervals = parameter_intervals(DBN(), log, n_resamples=30, rng=1)
+    assert intervals.continuation is not None
+    assert intervals.satisfaction is not None
+    assert "satisfaction are too short" in intervals.cautions[-1]
+    low, high = intervals.continuation[0]
+    assert low <= intervals.fitted.continuation <= high  # type: ignore[attr-defined]
     assert (
-        (found.attractiveness[:, 0] <= found.fitted.attractiveness_values)
-        & (found.fitted.attractiveness_values <= found.attractiveness[:, 1])
+        (intervals.attractiveness[:, 0] <= intervals.fitted.attractiveness_values)
+        & (intervals.fitted.attractiveness_values <= intervals.attractiveness[:, 1])
     ).mean() > 0.8
 
 
 def test_a_first_rank_without_a_click_leaves_no_interval() -> None:
     log = Sessions.from_arrays(["q", "q"], [["a", "b"], ["b", "a"]], [[0, 1], [0, 0]])
-    found = parameter_intervals(PBM(5), log)
-    assert found.examination is not None
-    assert np.isnan(found.examination).all()
+    intervals = parameter_intervals(PBM(5), log)
+    assert intervals.examination is not None
+    assert np.isnan(intervals.examination).all()
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -205,12 +207,12 @@ def test_small_logs_have_intervals_around_the_estimates_or_none(seed: int) -> No
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             warnings.simplefilter("ignore", IdealrankWarning)
-            found = parameter_intervals(model, log)
+            fitted_intervals = parameter_intervals(model, log)
         for intervals in (
-            found.attractiveness,
-            found.examination,
-            found.satisfaction,
-            found.continuation,
+            fitted_intervals.attractiveness,
+            fitted_intervals.examination,
+            fitted_intervals.satisfaction,
+            fitted_intervals.continuation,
         ):
             if intervals is not None:
                 low, high = intervals[..., 0], intervals[..., 1]
@@ -227,6 +229,6 @@ def test_options_outside_their_range_are_refused() -> None:
 
 def test_propensities_of_few_steps_have_the_same_caution() -> None:
     with pytest.warns(IdealrankWarning, match="has not converged at 1 iterations"):
-        found = propensities(random_log(), iterations=1, n_resamples=20)
-    assert "raise the number of iterations" in found.cautions[0]
+        estimated = propensities(random_log(), iterations=1, n_resamples=20)
+    assert "raise the number of iterations" in estimated.cautions[0]
     assert not propensities(random_log(), n_resamples=20).cautions

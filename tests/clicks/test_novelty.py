@@ -25,17 +25,18 @@ def rows(rng: np.random.Generator, users: int, fading: float) -> tuple[np.ndarra
 
 def test_effects_and_errors_are_those_written_out() -> None:
     value, side, day, user = rows(np.random.default_rng(1), 300, 0.1)
-    found = novelty(value, side, day, users=user)
+    trend = novelty(value, side, day, users=user)
     days = np.arange(1, 6)
     effects = [
-        value[(day == one) & (side == "B")].mean() - value[(day == one) & (side == "A")].mean()
-        for one in days
+        value[(day == period) & (side == "B")].mean()
+        - value[(day == period) & (side == "A")].mean()
+        for period in days
     ]
-    assert found.effects == pytest.approx(effects, rel=1e-12)
-    assert found.slope == pytest.approx(np.polyfit(days, effects, 1)[0], rel=1e-10)
+    assert trend.effects == pytest.approx(effects, rel=1e-12)
+    assert trend.slope == pytest.approx(np.polyfit(days, effects, 1)[0], rel=1e-10)
     one_day = day == 3
     alone = ab_effect(value[one_day], side[one_day], users=user[one_day])
-    assert found.standard_errors[2] == pytest.approx(alone.standard_error, rel=1e-12)
+    assert trend.standard_errors[2] == pytest.approx(alone.standard_error, rel=1e-12)
 
 
 @pytest.mark.parametrize("repetitions", [60, pytest.param(1000, marks=pytest.mark.slow)])
@@ -59,18 +60,18 @@ def test_a_trend_has_a_verdict(fading: float, verdict: str) -> None:
 
 def test_a_bootstrap_of_users_is_about_as_wide_as_the_delta_method() -> None:
     value, side, _, user = rows(np.random.default_rng(4), 1000, 0.0)
-    found = ab_effect(value, side, users=user, n_resamples=400, rng=2)
-    assert found.bootstrap is not None
-    width = found.interval[1] - found.interval[0]
-    assert found.bootstrap[1] - found.bootstrap[0] == pytest.approx(width, rel=0.12)
-    assert ab_effect(value, side, users=user, n_resamples=400, rng=2).bootstrap == found.bootstrap
+    effect = ab_effect(value, side, users=user, n_resamples=400, rng=2)
+    assert effect.bootstrap is not None
+    width = effect.interval[1] - effect.interval[0]
+    assert effect.bootstrap[1] - effect.bootstrap[0] == pytest.approx(width, rel=0.12)
+    assert ab_effect(value, side, users=user, n_resamples=400, rng=2).bootstrap == effect.bootstrap
     assert ab_effect(value, side, users=user).bootstrap is None
 
 
 def test_periods_with_few_users_are_counted_and_too_few_are_refused() -> None:
     side = list("AABBAABBA")
-    found = novelty([1, 2, 3, 4, 1, 2, 3, 4, 9], side, [1] * 4 + [2] * 4 + [3])
-    assert (found.periods.tolist(), found.n_left_out) == ([1, 2], 1)
+    trend = novelty([1, 2, 3, 4, 1, 2, 3, 4, 9], side, [1] * 4 + [2] * 4 + [3])
+    assert (trend.periods.tolist(), trend.n_left_out) == ([1, 2], 1)
     with pytest.raises(
         InputError, match="found 1 periods with two users in each cohort, expected at least 2"
     ):

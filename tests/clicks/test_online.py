@@ -22,9 +22,9 @@ def folder(tmp_path: Path) -> Path:
     """A folder with two runs, outcomes of interleaved lists, and rows of an experiment."""
     for name, order in (("a", "abcd"), ("b", "cbae")):
         lines = [
-            f"q{query} Q0 {one} {rank} {9 - rank} {name}\n"
+            f"q{query} Q0 {document} {rank} {9 - rank} {name}\n"
             for query in (1, 2)
-            for rank, one in enumerate(order, 1)
+            for rank, document in enumerate(order, 1)
         ]
         (tmp_path / f"{name}.run").write_text("".join(lines), encoding="utf-8")
     rng = np.random.default_rng(1)
@@ -136,10 +136,10 @@ COMMANDS = {
 def test_what_online_says(name: str, say: Say, folder: Path) -> None:
     command = f"idealrank {COMMANDS[name]}"
 
-    said = say(*shlex.split(command)[1:], cwd=folder)
+    output = say(*shlex.split(command)[1:], cwd=folder)
 
-    check_snapshot(f"online-{name}", said.text(command))
-    assert said.code == (2 if name.startswith("error") else 0)
+    check_snapshot(f"online-{name}", output.text(command))
+    assert output.code == (2 if name.startswith("error") else 0)
 
 
 def test_the_help_of_the_group_has_the_line_of_each_command() -> None:
@@ -155,9 +155,9 @@ def test_lists_are_those_of_the_library(say: Say, folder: Path) -> None:
         "online", "interleave", "a.run", "b.run", "--length", "4", "--seed", "3", cwd=folder
     ).out.splitlines()
     for number, line in enumerate(lines):
-        found = interleave(list("abcd"), list("cbae"), length=4, rng=[3, number])
+        mixed = interleave(list("abcd"), list("cbae"), length=4, rng=[3, number])
         record = json.loads(line)
-        assert (record["documents"], record["teams"]) == (list(found.documents), list(found.teams))
+        assert (record["documents"], record["teams"]) == (list(mixed.documents), list(mixed.teams))
 
 
 REFUSED = {
@@ -195,10 +195,10 @@ def test_what_cannot_be_computed_is_refused(command: str, say: Say, folder: Path
     (folder / "other.csv").write_text("winner,user\n1,u\n-1,v\n", encoding="utf-8")
     (folder / "huge.csv").write_text("cohort,value\n" + "A,1e308\nB,1e308\n" * 5, encoding="utf-8")
 
-    said = say("online", *command.split(), cwd=folder)
+    output = say("online", *command.split(), cwd=folder)
 
-    assert said.code == 2
-    assert REFUSED[command] in " ".join(said.err.split())
+    assert output.code == 2
+    assert REFUSED[command] in " ".join(output.err.split())
 
 
 def test_the_first_day_has_an_effect_without_a_trend(say: Say, folder: Path) -> None:
@@ -206,17 +206,17 @@ def test_the_first_day_has_an_effect_without_a_trend(say: Say, folder: Path) -> 
         "cohort,value,day\n" + "A,1,1\nA,2,1\nB,2,1\nB,3,1\n" * 5, encoding="utf-8"
     )
 
-    said = say("online", "ab", "first.csv", cwd=folder)
+    output = say("online", "ab", "first.csv", cwd=folder)
 
-    assert said.code == 0
-    assert "no trend over time: period: found 1 periods" in " ".join(said.err.split())
+    assert output.code == 0
+    assert "no trend over time: period: found 1 periods" in " ".join(output.err.split())
 
 
 def test_dates_are_days_from_the_first(say: Say, folder: Path) -> None:
-    said = say("online", "ab", "dates.csv", "--format", "json", cwd=folder)
+    output = say("online", "ab", "dates.csv", "--format", "json", cwd=folder)
 
-    assert [row["period"] for row in json.loads(said.out)["novelty"]["periods"]] == [1, 2]
-    assert "day 1 is 2026-11-30" in said.err
+    assert [row["period"] for row in json.loads(output.out)["novelty"]["periods"]] == [1, 2]
+    assert "day 1 is 2026-11-30" in output.err
 
 
 def test_days_of_a_log_come_from_its_times_too(say: Say, folder: Path) -> None:
@@ -264,9 +264,9 @@ def test_a_small_cohort_without_conversions_has_no_verdict_and_the_users_that_it
 ) -> None:
     rows = "A,0\n" * 31 + "B,0\n" * 2914 + "B,1\n" * 55
     (folder / "rare.csv").write_text("cohort,value\n" + rows, encoding="utf-8")
-    said = " ".join(say("online", "ab", "rare.csv", "--split", "0.99", cwd=folder).out.split())
+    text = " ".join(say("online", "ab", "rare.csv", "--split", "0.99", cwd=folder).out.split())
     assert (
         "No verdict: the smaller cohort has too few users (31 in A, 2,969 in B) for values "
-        "with such rare large ones." in said
+        "with such rare large ones." in text
     )
-    assert "With this split, wait for" in said
+    assert "With this split, wait for" in text

@@ -59,13 +59,13 @@ def likeness(rng: np.random.Generator, a: np.ndarray) -> np.ndarray:
     ][rng.integers(4)]
 
 
-def same_difference(found: Any, whole: Any, scale: float) -> None:
+def same_difference(merged_difference: Any, whole: Any, scale: float) -> None:
     """All fields of both values and of the difference, and the verdict unless an end of the
     interval is 0 to rounding.
     """
-    same(found, whole, scale)
+    same(merged_difference, whole, scale)
     if min(np.abs(getattr(whole, "dcg", getattr(whole, "total", whole)).interval)) > CLOSE * scale:
-        assert found.verdict == whole.verdict
+        assert merged_difference.verdict == whole.verdict
 
 
 # --- against one machine --------------------------------------------------------------------------
@@ -97,7 +97,7 @@ def test_rows(seed: int, n: int, estimator: str, clustered: bool, level: float) 
         columns["clusters"] = units[rows] if clustered else None
         if of_whole is ips_difference:
             return columns | {"target_a": a[rows], "target_b": b[rows]}
-        of_targets = tuple(one[rows] for one in predicted[1])
+        of_targets = tuple(prediction[rows] for prediction in predicted[1])
         return columns | {
             "targets": (a[rows], b[rows]),
             "predicted_logged": predicted[0][rows],
@@ -133,7 +133,7 @@ def test_slates(
     units = units_of(rng, n, clustered=clustered)
 
     def given_to(rows: Any) -> tuple[list[np.ndarray], dict[str, Any]]:
-        tables = [one[rows] for one in (rewards, a, b, logged)]
+        tables = [table[rows] for table in (rewards, a, b, logged)]
         return tables, {
             "estimator": estimator,
             "discount": discount,
@@ -232,9 +232,9 @@ def test_lists_against_influences_in_plain_numpy(
     logged, users = rng.uniform(0.3, 1, (n, 3)), rng.integers(0, 100, n)
     of_a, of_b = (
         plain_influence(
-            rewards, plain_weights(estimator, one, logged), normalised=estimator.startswith("sn")
+            rewards, plain_weights(estimator, target, logged), normalised=estimator.startswith("sn")
         )
-        for one in (a, b)
+        for target in (a, b)
     )
     parts = [
         PairedSums.slate(
@@ -247,9 +247,9 @@ def test_lists_against_influences_in_plain_numpy(
         )
         for at in in_four(n, users)
     ]
-    found = merged(rng, parts).difference().total
-    assert found.value == pytest.approx(of_b.mean() - of_a.mean(), rel=1e-11)
-    assert found.standard_error == pytest.approx(
+    difference = merged(rng, parts).difference().total
+    assert difference.value == pytest.approx(of_b.mean() - of_a.mean(), rel=1e-11)
+    assert difference.standard_error == pytest.approx(
         plain_error(of_b - of_a, users if clustered else None), rel=1e-12
     )
 
@@ -296,12 +296,15 @@ def test_rows_against_influences_in_plain_numpy(estimator: str, clustered: bool)
             )
         return of_part(rewards[at], a[at], b[at], logged[at], **options)
 
-    found = merged(rng, [sums_of(at) for at in in_four(n, users)]).difference(0.9)
+    difference = merged(rng, [sums_of(at) for at in in_four(n, users)]).difference(0.9)
     error = plain_error(influences[1] - influences[0], users if clustered else None)
-    assert found.value == pytest.approx(influences[1].mean() - influences[0].mean(), rel=1e-11)
-    assert found.standard_error == pytest.approx(error, rel=1e-12)
-    assert found.interval == pytest.approx(
-        (found.value - 1.6448536269514722 * error, found.value + 1.6448536269514722 * error)
+    assert difference.value == pytest.approx(influences[1].mean() - influences[0].mean(), rel=1e-11)
+    assert difference.standard_error == pytest.approx(error, rel=1e-12)
+    assert difference.interval == pytest.approx(
+        (
+            difference.value - 1.6448536269514722 * error,
+            difference.value + 1.6448536269514722 * error,
+        )
     )
 
 
@@ -338,8 +341,8 @@ def test_dcg_against_plain_numpy(clustered: bool) -> None:
         )
         for at in in_four(n, users)
     ]
-    found = merged(rng, parts).difference()
-    for mean, column in ((found.dcg, gap[0]), (found.ndcg, gap[1])):
+    difference = merged(rng, parts).difference()
+    for mean, column in ((difference.dcg, gap[0]), (difference.ndcg, gap[1])):
         assert mean.value == pytest.approx(column.mean(), rel=1e-11)
         assert mean.standard_error == pytest.approx(
             plain_error(column, users if clustered else None), rel=1e-12
@@ -362,7 +365,7 @@ def test_the_error_of_policies_that_are_nearly_alike_keeps_its_digits(
     rewards, a, logged = rng.normal(10, 1, n), rng.uniform(0.1, 0.9, n), rng.uniform(0.3, 1, n)
     b = a + gap * rng.uniform(-0.1, 0.1, n)
     parts = [
-        PairedSums.ips(*(one[at] for one in (rewards, a, b, logged)), estimator)
+        PairedSums.ips(*(column[at] for column in (rewards, a, b, logged)), estimator)
         for at in (slice(0, 900), slice(900, n))
     ]
     whole = ips_difference(rewards, a, b, logged, estimator)
@@ -377,8 +380,8 @@ def test_policies_that_are_alike_have_no_difference_and_no_error(estimator: Slat
         PairedSums.slate(*(tables[which][at] for which in (0, 1, 1, 2)), estimator)
         for at in (slice(0, 9), slice(9, 50))
     ]
-    found = parts[0].merge(parts[1]).difference().total
-    assert (found.value, found.standard_error) == (0.0, 0.0)
+    difference = parts[0].merge(parts[1]).difference().total
+    assert (difference.value, difference.standard_error) == (0.0, 0.0)
 
 
 @pytest.mark.parametrize(
@@ -393,12 +396,14 @@ def test_verdicts(shift: "float | None", verdict: str) -> None:
     b = np.full(n, 0.01) if shift is None else np.where(taken, 0.5 + shift, 0.5 - shift)
     columns = (rewards, a, b, np.full(n, 0.5))
     parts = [
-        PairedSums.ips(*(one[at] for one in columns))
+        PairedSums.ips(*(column[at] for column in columns))
         for at in (slice(0, 10), slice(10, n), slice(0, 0))
     ]
-    found = pickle.loads(pickle.dumps(merged(rng, parts))).difference()
-    assert found.verdict == ips_difference(*columns).verdict == verdict
-    assert found.rows_needed() == pytest.approx(ips_difference(*columns).rows_needed(), rel=1e-9)
+    difference = pickle.loads(pickle.dumps(merged(rng, parts))).difference()
+    assert difference.verdict == ips_difference(*columns).verdict == verdict
+    assert difference.rows_needed() == pytest.approx(
+        ips_difference(*columns).rows_needed(), rel=1e-9
+    )
 
 
 def test_merging_is_associative_and_commutative() -> None:
@@ -408,8 +413,8 @@ def test_merging_is_associative_and_commutative() -> None:
         PairedSums.slate(rewards[at], a[at], b[at], logged[at], "snrips")
         for at in (slice(0, 1), slice(1, 30), slice(30, 60))
     )
-    for found in (z.merge(x).merge(y), y.merge(x.merge(z)), z.merge(y.merge(x))):
-        same(found.difference(), x.merge(y).merge(z).difference(), 10.0)
+    for sums in (z.merge(x).merge(y), y.merge(x.merge(z)), z.merge(y.merge(x))):
+        same(sums.difference(), x.merge(y).merge(z).difference(), 10.0)
 
 
 # --- errors ---------------------------------------------------------------------------------------

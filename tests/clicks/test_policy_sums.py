@@ -24,9 +24,9 @@ def log() -> dict[str, np.ndarray]:
     }
 
 
-def same(found: PolicyValue, whole: PolicyValue) -> None:
+def same(estimated: PolicyValue, whole: PolicyValue) -> None:
     for name, value in vars(whole).items():
-        assert getattr(found, name) == (
+        assert getattr(estimated, name) == (
             value
             if isinstance(value, (int, str, tuple)) and name != "interval"
             else pytest.approx(value, rel=1e-10)
@@ -90,8 +90,8 @@ def test_doubly_robust(estimator, switch, clustered: bool) -> None:
 
 
 def test_what_does_not_fit_is_refused() -> None:
-    one = PolicySums.ips([1, 0], [0.5, 0.5], [0.5, 0.5])
+    sums = PolicySums.ips([1, 0], [0.5, 0.5], [0.5, 0.5])
     with pytest.raises(ir.IncompatibleError, match=r"found sums of .*'ips'.* and of .*'snips'"):
-        one.merge(PolicySums.ips([1, 0], [0.5, 0.5], [0.5, 0.5], "snips"))
+        sums.merge(PolicySums.ips([1, 0], [0.5, 0.5], [0.5, 0.5], "snips"))
     with pytest.raises(ir.IncompatibleError, match="clusters"):
-        one.merge(PolicySums.ips([1, 0], [0.5, 0.5], [0.5, 0.5], clusters=["a", "b"]))
+        sums.merge(PolicySums.ips([1, 0], [0.5, 0.5], [0.5, 0.5], clusters=["a", "b"]))

@@ -36,20 +36,20 @@ def one_query(seed: int = 1) -> Sessions:
 def test_one_query_has_no_trust_bias_and_no_interval() -> None:
     for seed in range(5):
         with pytest.warns(IdealrankWarning, match=ONE_QUERY.format(5, 5, 5)):
-            found = trust_propensities(one_query(seed), rng=seed)
-        assert not found.has_trust_bias
-        assert len(found.cautions) == 1
-        assert np.isnan(found.slope_intervals).all()
-        assert np.isnan(found.offset_intervals).all()
-        assert np.isfinite(found.slope).all()
+            trust = trust_propensities(one_query(seed), rng=seed)
+        assert not trust.has_trust_bias
+        assert len(trust.cautions) == 1
+        assert np.isnan(trust.slope_intervals).all()
+        assert np.isnan(trust.offset_intervals).all()
+        assert np.isfinite(trust.slope).all()
 
 
 def test_one_query_has_no_interval_of_propensities() -> None:
     log = one_query()
     with pytest.warns(IdealrankWarning, match=ONE_QUERY.format(5, 5, 5)):
-        found = propensities(log)
-    assert np.isnan(found.intervals).all()
-    assert [caution for caution in found.cautions if "only one query" in caution]
+        estimated = propensities(log)
+    assert np.isnan(estimated.intervals).all()
+    assert [caution for caution in estimated.cautions if "only one query" in caution]
     with pytest.warns(IdealrankWarning, match=ONE_QUERY.format(5, 5, 5)):
         assert np.isnan(PBM().fit(log).propensity_intervals(n_resamples=5)).all()
 
@@ -57,9 +57,9 @@ def test_one_query_has_no_interval_of_propensities() -> None:
 @pytest.mark.parametrize("method", ["all-pairs", "pivot"])
 def test_one_query_has_no_interval_of_harvested_propensities(method: str) -> None:
     with pytest.warns(IdealrankWarning, match=ONE_QUERY.format(5, 5, 5)):
-        found = harvested_propensities(one_query(), method=method)  # type: ignore[arg-type]
-    assert np.isnan(found.intervals).all()
-    assert np.isfinite(found.relative).all()
+        harvest = harvested_propensities(one_query(), method=method)  # type: ignore[arg-type]
+    assert np.isnan(harvest.intervals).all()
+    assert np.isfinite(harvest.relative).all()
 
 
 def lists_of(orders: dict[str, list[str]], repeats: int, seed: int) -> Sessions:
@@ -84,8 +84,8 @@ def test_a_rank_that_one_of_several_queries_compares_has_no_interval() -> None:
     log = lists_of(orders, 40, 3)
     for method in ("all-pairs", "pivot"):
         with pytest.warns(IdealrankWarning, match=ONE_QUERY.format(1, 3, 3)):
-            found = harvested_propensities(log, method=method)  # type: ignore[arg-type]
-        assert np.isnan(found.intervals[:, 0]).tolist() == [False, False, True]
+            harvest = harvested_propensities(log, method=method)  # type: ignore[arg-type]
+        assert np.isnan(harvest.intervals[:, 0]).tolist() == [False, False, True]
     with pytest.warns(IdealrankWarning, match=ONE_QUERY.format(1, 3, 3)):
         assert np.isnan(PBM().fit(log).propensity_intervals(n_resamples=20)[:, 0]).tolist() == [
             False,
@@ -145,10 +145,10 @@ def test_single_links_are_those_that_break_without_a_query(seed: int) -> None:
                 groups = [group for group in groups if not group & ranks] + [ranks.union(*met)]
         return next(group for group in groups if 0 in group)
 
-    found = linking_queries(cells, log.query_of_pair)
+    counts = linking_queries(cells, log.query_of_pair)
     for rank in range(1, log.n_ranks):
         breaks = any(rank not in linked(query) for query in range(len(log.queries)))
-        assert found[rank] == (0 if rank not in linked(None) else 1 if breaks else 2)
+        assert counts[rank] == (0 if rank not in linked(None) else 1 if breaks else 2)
 
 
 def test_trust_bias_at_a_rank_of_one_query_is_not_found() -> None:
@@ -156,9 +156,9 @@ def test_trust_bias_at_a_rank_of_one_query_is_not_found() -> None:
         "one": ["abcd", "dabc", "cdab", "bcda"]
     }
     with pytest.warns(IdealrankWarning, match=ONE_QUERY.format(1, 4, 4)):
-        found = trust_propensities(lists_of(orders, 60, 2))
-    assert np.isnan(found.offset_intervals[3]).all()
-    assert np.isfinite(found.slope[3])
+        trust = trust_propensities(lists_of(orders, 60, 2))
+    assert np.isnan(trust.offset_intervals[3]).all()
+    assert np.isfinite(trust.slope[3])
 
 
 def test_two_queries_have_intervals() -> None:
@@ -181,9 +181,9 @@ def test_ranks_that_share_no_document_have_neither_propensity_nor_interval() -> 
     assert fitted.relative_propensity.tolist() == pytest.approx([1.0, np.nan, np.nan], nan_ok=True)
     assert np.isnan(fitted.propensity_intervals(n_resamples=20)).all()
     with pytest.warns(IdealrankWarning, match="fall into 3 sets that share no document"):
-        found = propensities(ONCE)
-    assert np.isnan(found.relative).tolist() == [False, True, True]
-    assert np.isnan(found.intervals).all()
+        estimated = propensities(ONCE)
+    assert np.isnan(estimated.relative).tolist() == [False, True, True]
+    assert np.isnan(estimated.intervals).all()
 
 
 def test_a_log_without_a_click_has_neither_propensity_nor_interval() -> None:
@@ -205,10 +205,10 @@ def test_a_rank_that_only_documents_without_a_click_link_has_no_propensity() -> 
     with pytest.warns(
         IdealrankWarning, match=r"no clicked document links rank 3, 4 with the first"
     ):
-        found = propensities(Sessions.from_arrays(log.query, log.pair, clicks), n_resamples=20)
-    assert np.isnan(found.relative).tolist() == [False, False, True, True]
-    assert np.isnan(found.intervals[:, 0]).tolist() == [False, False, True, True]
-    assert "no clicked document links" in found.cautions[0]
+        estimated = propensities(Sessions.from_arrays(log.query, log.pair, clicks), n_resamples=20)
+    assert np.isnan(estimated.relative).tolist() == [False, False, True, True]
+    assert np.isnan(estimated.intervals[:, 0]).tolist() == [False, False, True, True]
+    assert "no clicked document links" in estimated.cautions[0]
 
 
 def test_a_linked_rank_without_a_click_has_the_propensity_0_and_no_interval() -> None:
@@ -228,31 +228,33 @@ def first_rank_unclicked() -> Sessions:
 
 
 def test_a_first_rank_without_a_click_is_one_caution_of_every_method() -> None:
-    log, said = first_rank_unclicked(), "rank 1 has no click"
-    with pytest.warns(IdealrankWarning, match=said):
-        found = propensities(log, n_resamples=20)
-    assert np.isnan(found.relative).all()
-    assert np.isnan(found.intervals).all()
-    assert [caution[: len(said)] for caution in found.cautions] == [said]
-    with pytest.warns(IdealrankWarning, match=said):
+    log, text = first_rank_unclicked(), "rank 1 has no click"
+    with pytest.warns(IdealrankWarning, match=text):
+        estimated = propensities(log, n_resamples=20)
+    assert np.isnan(estimated.relative).all()
+    assert np.isnan(estimated.intervals).all()
+    assert [caution[: len(text)] for caution in estimated.cautions] == [text]
+    with pytest.warns(IdealrankWarning, match=text):
         harvested = harvested_propensities(log)
     assert np.isnan(harvested.relative).tolist() == [False, True, True]
     assert np.isnan(harvested.intervals).all()
-    with pytest.warns(IdealrankWarning, match=said):
+    with pytest.warns(IdealrankWarning, match=text):
         lines = trust_propensities(log)
-    assert [caution[: len(said)] for caution in lines.cautions] == [said]
+    assert [caution[: len(text)] for caution in lines.cautions] == [text]
     assert np.isnan(lines.slope[1:]).all()
     assert np.isnan(lines.offset_intervals).all()
     assert not lines.has_trust_bias
 
 
 @pytest.mark.parametrize(
-    ("unclicked", "said"), [(0, "no click at rank 1"), (1, "no click at rank 2")]
+    ("unclicked", "message"), [(0, "no click at rank 1"), (1, "no click at rank 2")]
 )
-def test_a_model_with_a_rank_without_a_click_gives_no_dcg(unclicked: int, said: str) -> None:
+def test_a_model_with_a_rank_without_a_click_gives_no_dcg(unclicked: int, message: str) -> None:
     log = lists_of({f"q{number}": ["abc", "cab", "bca"] for number in range(4)}, 30, 6)
     clicks = log.clicks.copy()
     clicks[:, unclicked] = False
     log = Sessions.from_arrays(log.query, log.pair, clicks)
-    with pytest.raises(InputError, match=f"propensity: found {said}, expected some at every rank"):
+    with pytest.raises(
+        InputError, match=f"propensity: found {message}, expected some at every rank"
+    ):
         logged_dcg(log, {query: ["0"] for query in log.queries}, PBM().fit(log))

@@ -34,18 +34,18 @@ def log_of(attractive: np.ndarray, n: int, seed: int, *, model: str = "trust") -
 
 
 def test_lines_of_a_simulated_log_are_recovered() -> None:
-    found = trust_propensities(log_of(truth(1), 60_000, 2), n_resamples=100)
-    assert found.slope == pytest.approx(SLOPE, abs=0.05)
-    assert found.offset == pytest.approx(OFFSET, abs=0.03)
-    assert found.has_trust_bias
-    assert not found.cautions
+    trust = trust_propensities(log_of(truth(1), 60_000, 2), n_resamples=100)
+    assert trust.slope == pytest.approx(SLOPE, abs=0.05)
+    assert trust.offset == pytest.approx(OFFSET, abs=0.03)
+    assert trust.has_trust_bias
+    assert not trust.cautions
 
 
 def test_without_trust_bias_slopes_are_propensities() -> None:
-    found = trust_propensities(log_of(truth(1), 60_000, 3, model="pbm"), n_resamples=100)
-    assert found.slope == pytest.approx(SEEN, abs=0.04)
-    assert found.offset == pytest.approx(np.zeros(4), abs=0.02)
-    assert not found.has_trust_bias
+    trust = trust_propensities(log_of(truth(1), 60_000, 3, model="pbm"), n_resamples=100)
+    assert trust.slope == pytest.approx(SEEN, abs=0.04)
+    assert trust.offset == pytest.approx(np.zeros(4), abs=0.02)
+    assert not trust.has_trust_bias
 
 
 @pytest.mark.parametrize("repetitions", [20, pytest.param(1000, marks=pytest.mark.slow)])
@@ -54,12 +54,12 @@ def test_intervals_hold_the_lines(repetitions: int) -> None:
     for repetition in range(repetitions):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", IdealrankWarning)  # of a weak log now and then
-            found = trust_propensities(
+            trust = trust_propensities(
                 log_of(truth(repetition, 100), 8000, repetition), n_resamples=100, rng=repetition
             )
-        held[0] += (found.slope_intervals[:, 0] <= SLOPE) & (found.slope_intervals[:, 1] >= SLOPE)
-        held[1] += (found.offset_intervals[:, 0] <= OFFSET) & (
-            found.offset_intervals[:, 1] >= OFFSET
+        held[0] += (trust.slope_intervals[:, 0] <= SLOPE) & (trust.slope_intervals[:, 1] >= SLOPE)
+        held[1] += (trust.offset_intervals[:, 0] <= OFFSET) & (
+            trust.offset_intervals[:, 1] >= OFFSET
         )
     # an interval that holds for all ranks together holds at each of them in at least 95 %, within
     # four errors of the count
@@ -68,41 +68,41 @@ def test_intervals_hold_the_lines(repetitions: int) -> None:
 
 def test_few_logs_without_trust_bias_have_some() -> None:
     """With an interval of 95 % for each of nine ranks, half of such logs did."""
-    found = 0
+    n_biased = 0
     for seed in range(40):
         rng = np.random.default_rng(seed)
         attractive = rng.beta(2, 6, (133, 14))
         log = simulate(attractive, 6000, ranks=10, scores=2 * attractive, rng=rng)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", IdealrankWarning)
-            found += trust_propensities(log, n_resamples=200, rng=rng).has_trust_bias
-    assert found <= 8  # 5 % of 40, and four errors of the count
+            n_biased += trust_propensities(log, n_resamples=200, rng=rng).has_trust_bias
+    assert n_biased <= 8  # 5 % of 40, and four errors of the count
 
 
 def test_slopes_are_covariances_written_out() -> None:
     log = log_of(truth(4, 5), 900, 5)
-    found = trust_propensities(log, n_resamples=0)
+    trust = trust_propensities(log, n_resamples=0)
     for rank in range(1, 4):
         rows = []
         for pair in range(len(log.documents)):
             clicks = [log.clicks[:, place][log.pair[:, place] == pair] for place in range(4)]
             rest = np.concatenate(
-                [one for place, one in enumerate(clicks) if place not in (0, rank)]
+                [rate for place, rate in enumerate(clicks) if place not in (0, rank)]
             )
             if clicks[0].size and clicks[rank].size and rest.size:
                 weight = 1 / (1 / clicks[0].size + 1 / clicks[rank].size + 1 / rest.size)
                 rows.append((weight, clicks[0].mean(), clicks[rank].mean(), rest.mean()))
         weight, first, own, rest = np.array(rows).T
         cov = [
-            np.average((one - np.average(one, weights=weight)) * rest, weights=weight)
-            for one in (first, own)
+            np.average((rates - np.average(rates, weights=weight)) * rest, weights=weight)
+            for rates in (first, own)
         ]
-        assert found.slope[rank] == pytest.approx(cov[1] / cov[0], rel=1e-9)
-        means = [np.average(one, weights=weight) for one in (first, own)]
-        assert found.offset[rank] == pytest.approx(
-            means[1] - found.slope[rank] * means[0], rel=1e-9
+        assert trust.slope[rank] == pytest.approx(cov[1] / cov[0], rel=1e-9)
+        means = [np.average(rates, weights=weight) for rates in (first, own)]
+        assert trust.offset[rank] == pytest.approx(
+            means[1] - trust.slope[rank] * means[0], rel=1e-9
         )
-        assert found.n_pairs[rank] == len(rows)
+        assert trust.n_pairs[rank] == len(rows)
 
 
 def test_affine_corrections_order_rankers_where_propensities_do_not() -> None:
@@ -150,9 +150,9 @@ def test_logs_that_cannot_tell_are_refused_or_named() -> None:
         trust_propensities(simulate([[0.5, 0.3, 0.2]], 100, ranks=3, policy="fixed"))
     alike = simulate(np.full((20, 4), 0.3), 4000, ranks=4, policy="random", rng=2)
     with pytest.warns(IdealrankWarning, match="differ too little in attractiveness"):
-        found = trust_propensities(alike)
-    assert isinstance(found, TrustPropensities)
-    assert len(found.cautions) == 3
+        trust = trust_propensities(alike)
+    assert isinstance(trust, TrustPropensities)
+    assert len(trust.cautions) == 3
     log = Sessions.from_arrays(["q", "q"], [["a", "b"], ["b", "a"]], [[1, 0], [0, 1]])
     with pytest.raises(InputError, match="offset: found"):
         logged_dcg(log, {"q": ["a", "b"]}, [1.0, 0.5], offset=[0.1])

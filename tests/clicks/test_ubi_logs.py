@@ -53,8 +53,8 @@ def wrapped(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def flat(row: dict[str, Any]) -> dict[str, Any]:
     own = {name: value for name, value in row.items() if name != "event_attributes"}
-    found = row.get("event_attributes", {}).get("object", {}).get("object_id")
-    return own | ({} if found is None else {"event_attributes.object.object_id": found})
+    object_id = row.get("event_attributes", {}).get("object", {}).get("object_id")
+    return own | ({} if object_id is None else {"event_attributes.object.object_id": object_id})
 
 
 def lines(rows: list[dict[str, Any]]) -> str:
@@ -80,18 +80,18 @@ def stores(folder: Path, queries: str, events: str) -> tuple[Path, Path]:
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_every_result_is_a_row_with_the_actions_on_it(tmp_path: Path, layout: str) -> None:
-    said: list[str] = []
-    found = read_ubi(
-        *stores(tmp_path, LAYOUTS[layout](QUERIES), LAYOUTS[layout](EVENTS)), tell=said.append
+    notes: list[str] = []
+    rows = read_ubi(
+        *stores(tmp_path, LAYOUTS[layout](QUERIES), LAYOUTS[layout](EVENTS)), tell=notes.append
     )
     columns = (
-        found.session,
-        found.query,
-        found.document,
-        found.rank,
-        found.click,
-        found.user or (),
-        found.action or (),
+        rows.session,
+        rows.query,
+        rows.document,
+        rows.rank,
+        rows.click,
+        rows.user or (),
+        rows.action or (),
     )
     assert list(zip(*columns, strict=True)) == [
         ("1", "red shoes", "a", 1, 0, "u", "impression"),
@@ -100,12 +100,12 @@ def test_every_result_is_a_row_with_the_actions_on_it(tmp_path: Path, layout: st
         ("2", "red shoes", "b", 1, 0, "v", "none"),
         ("2", "red shoes", "a", 2, 0, "v", "none"),
     ]
-    assert [note.split(";")[0] for note in said] == [
+    assert [note.split(";")[0] for note in notes] == [
         "1 queries have no result",
         "1 events name a query or a result that no list has",
         "1 events name no query or no result, such as a filter or a login",
     ]
-    checked = found.check()
+    checked = rows.check()
     assert (checked.n_lists, checked.n_kept) == (2, 2)
 
 
@@ -113,29 +113,31 @@ def test_a_parquet_export_is_the_same_log(tmp_path: Path) -> None:
     import pyarrow as pa
     from pyarrow import parquet
 
-    given = stores(tmp_path, lines(QUERIES), lines(EVENTS))
+    json_stores = stores(tmp_path, lines(QUERIES), lines(EVENTS))
     for path, rows in zip(
         (tmp_path / "q.parquet", tmp_path / "e.parquet"), (QUERIES, EVENTS), strict=True
     ):
         parquet.write_table(pa.Table.from_pylist(rows), path)
-    one, other = (
+    from_json, from_parquet = (
         read_ubi(*paths, tell=lambda _: None)
-        for paths in (given, (tmp_path / "q.parquet", tmp_path / "e.parquet"))
+        for paths in (json_stores, (tmp_path / "q.parquet", tmp_path / "e.parquet"))
     )
-    assert (one.document, one.action, one.click.tolist()) == (
-        other.document,
-        other.action,
-        other.click.tolist(),
+    assert (from_parquet.document, from_parquet.action, from_parquet.click.tolist()) == (
+        from_json.document,
+        from_json.action,
+        from_json.click.tolist(),
     )
 
 
 def test_the_best_of_several_actions_is_the_grade(tmp_path: Path) -> None:
-    found = read_ubi(*stores(tmp_path, lines(QUERIES), lines(EVENTS)), tell=lambda _: None)
-    assert found.action is not None
+    rows = read_ubi(*stores(tmp_path, lines(QUERIES), lines(EVENTS)), tell=lambda _: None)
+    assert rows.action is not None
     table = {"none": 0, "impression": 0, "click": 1, "purchase": 4}
-    assert dict(
-        grades_of_actions(found.query, found.document, found.action, table)["red shoes"]
-    ) == {"a": 0.0, "b": 4.0, "c": 0.0}
+    assert dict(grades_of_actions(rows.query, rows.document, rows.action, table)["red shoes"]) == {
+        "a": 0.0,
+        "b": 4.0,
+        "c": 0.0,
+    }
 
 
 @pytest.mark.parametrize(
@@ -167,9 +169,9 @@ def test_stores_that_make_no_sense_are_refused(
 
 
 def test_other_actions_may_be_clicks(tmp_path: Path) -> None:
-    found = read_ubi(
+    rows = read_ubi(
         *stores(tmp_path, lines(QUERIES), lines(EVENTS)),
         clicks=["purchase", "impression"],
         tell=lambda _: None,
     )
-    assert found.click.tolist() == [1, 1, 0, 0, 0]
+    assert rows.click.tolist() == [1, 1, 0, 0, 0]

@@ -44,7 +44,7 @@ def test_the_narrowest_interval_decides_and_what_is_no_interval_does_not() -> No
 
 def test_asked_digits_are_taken_as_they_are() -> None:
     assert [
-        decimals([(0.2, 0.3)], apart=[(0.00001, 0.0)], asked=digits) for digits in (0, 2, 9)
+        decimals([(0.2, 0.3)], apart=[(0.00001, 0.0)], digits=digits) for digits in (0, 2, 9)
     ] == [0, 2, 9]
 
 

@@ -29,6 +29,7 @@ from idealrank.engines.partitions import (
     evaluation_of,
     finished,
     local_rows,
+    needs_order,
     parsed_lines,
     refuse_order,
     result_schema,
@@ -58,7 +59,7 @@ def in_partitions(
     """
     rows = table.take(random.Random(seed).sample(range(table.num_rows), table.num_rows))
     home = np.array([sum(query) % count for query in rows.column("query").to_pylist()], np.int64)
-    order = [("position", "ascending")] if plan.needs_order else []
+    order = [("position", "ascending")] if needs_order(plan.convention) else []
     found = []
     for partition in range(count):
         part = rows.filter(pa.array(home == partition)).sort_by([("query", "ascending"), *order])

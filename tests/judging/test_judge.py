@@ -365,3 +365,11 @@ def test_several_measures_are_refused_where_one_counts(
     said = say("judge", *command.split(), "qrels.txt", "bm25.run", "neural.run", *measures)
     assert (said.code, said.out) == (2, "")
     assert "error: -m: found 2 measures (P@5, nDCG@10), expected one" in said.err
+
+
+def test_the_weight_of_the_judge_is_shown_for_documents_too(say: Say, judged: Path) -> None:
+    command = shlex.split(CORRECT["documents"] + " --weight 0.5 --format json")
+
+    results = json.loads(say(*command, cwd=judged).out)["corrected"]
+
+    assert {result["weight"] for result in results} == {0.5}

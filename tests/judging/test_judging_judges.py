@@ -13,7 +13,15 @@ import pytest
 import idealrank as ir
 from idealrank.data.qrels import Qrels
 from idealrank.errors import InputError, OptionError
-from idealrank.judging import check_judge, correct, correct_run, label_worth, system_orders
+from idealrank.judging import (
+    LabelTable,
+    alt_test,
+    check_judge,
+    correct,
+    correct_run,
+    label_worth,
+    system_orders,
+)
 from idealrank.judging.leniency import Pairs, by_length, by_rank
 from idealrank.judging.system_changes import tau_ap, verdict_changes
 from idealrank.stats import paired_t
@@ -463,3 +471,29 @@ def test_a_corrected_run_is_the_corrected_mean_of_its_values_by_query(measure: s
 def test_a_refusal_says_what_was_found(call: Any, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         call()
+
+
+def test_the_test_against_annotators_keeps_the_clusters_of_the_check() -> None:
+    rng = np.random.default_rng(5)
+    queries = [f"q{number}" for number in range(24)]
+    documents = [f"d{number}" for number in range(10)]
+
+    def graded() -> dict[str, dict[str, float]]:
+        return {query: {name: float(rng.integers(0, 3)) for name in documents} for query in queries}
+
+    people = {name: graded() for name in ("ann", "ben", "cas")}
+    judge = graded()
+    clusters = {query: f"topic {number // 4}" for number, query in enumerate(queries)}
+    table = LabelTable.of(people)
+
+    check = check_judge(people["ann"], judge, clusters=clusters, annotators=table)
+
+    wanted = alt_test(
+        table.grades,
+        [judge[query][name] for query, name in zip(table.queries, table.documents, strict=True)],
+        annotators=table.raters,
+        clusters=[clusters[query] for query in table.queries],
+    )
+    by_query = check_judge(people["ann"], judge, annotators=table).alt_test
+    assert check.alt_test == wanted
+    assert check.alt_test != by_query

@@ -42,7 +42,7 @@ class Spread:
 
     @classmethod
     def of(cls, counts: IntArray | FloatArray) -> "Spread":
-        """Of the counts of all queries; zeros where there is none."""
+        """Summarise the counts of all queries; zeros where there is none."""
         if not counts.size:
             return cls(0.0, 0.0, 0.0)
         return cls(float(counts.min()), float(np.median(counts)), float(counts.max()))
@@ -118,19 +118,31 @@ def observe(
 ) -> Observed:
     """Look at an alignment whose hits are all there."""
     judgments, n = judged.judgments, judged.n_queries
+    answered = judged.lengths > 0
+
     distinct, counts = np.unique(judgments.given, return_counts=True)
+    above = distinct[distinct > 0]
+    least = float(above[0]) if above.size else 0.0
+    lowest, highest = _ends_of_grades(judged)
+    relevant_from = min(least, 1.0) if least else 1.0
+
     per_query = np.bincount(judgments.query, minlength=n)
     relevant = np.bincount(judgments.query[judgments.given > 0], minlength=n)
     with_relevant = relevant[relevant > 0]
-    above = distinct[distinct > 0]
-    answered = judged.lengths > 0
+
     shares = _unjudged_shares(judged)
     within = np.flatnonzero(shares <= 1 - REACH + 1e-12)
     reach = int(within[-1]) + 1 if within.size else 0
-    lowest, highest = _ends_of_grades(judged)
-    least = float(above[0]) if above.size else 0.0
-    relevant_from = min(least, 1.0) if least else 1.0
     looked: list[int] = sorted({*DEPTHS, *depths, *([reach] if reach else [])})
+    unjudged = {}
+    if shares.size:
+        unjudged = {depth: float(shares[min(depth, shares.size) - 1]) for depth in looked}
+    reachable = {}
+    if with_relevant.size:
+        reachable = {
+            depth: float(np.mean(np.minimum(with_relevant, depth) / depth)) for depth in looked
+        }
+
     return Observed(
         queries=n,
         unanswered=int(n - np.count_nonzero(answered)),
@@ -144,19 +156,13 @@ def observe(
         judgments_per_query=Spread.of(per_query),
         relevant_per_query=Spread.of(relevant),
         no_relevant=int(n - with_relevant.size),
-        one_relevant=float(np.mean(with_relevant == 1)) if with_relevant.size else 0.0,
+        one_relevant=_share(with_relevant == 1),
         list_lengths=Spread.of(judged.lengths[answered]),
-        unjudged={
-            depth: float(shares[min(depth, shares.size) - 1]) for depth in looked if shares.size
-        },
+        unjudged=unjudged,
         judged_depth=reach,
-        tied=float(np.mean(judged.alignments.tied[answered] > 0)) if answered.any() else 0.0,
+        tied=_share(judged.alignments.tied[answered] > 0),
         complete=judged.complete,
-        reachable={
-            depth: float(np.mean(np.minimum(with_relevant, depth) / depth))
-            for depth in looked
-            if with_relevant.size
-        },
+        reachable=reachable,
         labels=labels,
         differing=_share(lowest < highest),
         with_others=_share((lowest < relevant_from) & (highest >= relevant_from)),
@@ -210,8 +216,9 @@ _SURFACES: dict[str, tuple[tuple[int, ...], str]] = {
 _ASSUMED = 5
 # A share of queries from which on something is called usual.
 _MOST = 0.8
+# Depths of candidates that a second stage may rerank, the deepest first.
 _CANDIDATES = (1000, 100, 50)
-_FEW_QUERIES = 30
+_FEW_QUERIES = 30  # fewer queries may have a very different mean
 _ENOUGH = 0.1  # share of the queries with something to compare, as for pooled labels
 
 
@@ -326,16 +333,16 @@ def _advice(
 ) -> Advice:
     seen = observe(judged, () if visible is None else (visible,), labels)
     cutoffs, why = _cutoffs(seen, surface, visible)
-    found: dict[str, Fit] = {}
+    by_measure: dict[str, Fit] = {}
     for fit in _fits(seen, surface, cutoffs):
-        found.setdefault(fit.measure, fit)
+        by_measure.setdefault(fit.measure, fit)
     warnings = tuple(_warnings(judged, seen, cutoffs, surface=surface, visible=visible))
     return Advice(
         run=name,
         surface=surface,
         cutoffs=cutoffs,
         why=why,
-        fits=tuple(found.values()),
+        fits=tuple(by_measure.values()),
         warnings=warnings,
         observed=seen,
     )
@@ -348,10 +355,8 @@ def _cutoffs(
         what = (
             "items are visible at once" if surface == "carousel" else "documents go into the prompt"
         )
-        return (
-            (visible or _ASSUMED,),
-            f"{visible or _ASSUMED} {what}" + ("" if visible else " (assumed)"),
-        )
+        places = visible or _ASSUMED
+        return (places,), f"{places} {what}" + ("" if visible else " (assumed)")
     if visible is not None:
         return ((visible,), f"{visible} results are seen")
     if surface is not None:
@@ -406,9 +411,8 @@ def _fits(seen: Observed, surface: str | None, cutoffs: tuple[int, ...]) -> Iter
             "one grade above 0, several relevant documents: AP counts all of them, higher ranks "
             "more"
         )
-        yield Fit(
-            _text("AP", seen, None if _is_judged_whole(seen) else _round_depth(seen, k)), words
-        )
+        depth = None if _is_judged_whole(seen) else _round_depth(seen, k)
+        yield Fit(_text("AP", seen, depth), words)
         yield from (
             Fit(
                 _text("nDCG", seen, cutoff),
@@ -442,11 +446,8 @@ def _beside(seen: Observed, surface: str | None, k: int) -> Iterator[Fit]:
             f"for candidates that a second stage reranks: only documents among the first {depth} "
             f"can be found later"
         )
-        holes = (
-            f"; {_unjudged_at(seen, depth):.0%} of them are unjudged"
-            if _unjudged_at(seen, depth) > 0.2
-            else ""
-        )
+        unjudged = _unjudged_at(seen, depth)
+        holes = f"; {unjudged:.0%} of them are unjudged" if unjudged > 0.2 else ""
         yield Fit(_text("R", seen, depth), words + holes)
     if not seen.complete and _unjudged_at(seen, k) > 0.2:
         yield from _of_judged(seen, k)
@@ -524,9 +525,8 @@ def _about_depth(judged: Judged, seen: Observed, cutoffs: tuple[int, ...]) -> It
         )
         yield (
             f"rank {deepest} is deeper than the judgments, which {reach}: "
-            f"{_unjudged_at(seen, deepest):.0%} of the first {deepest} "
-            "documents are unjudged and count as not relevant; judge deeper, or choose a "
-            "smaller cutoff"
+            f"{_unjudged_at(seen, deepest):.0%} of the first {deepest} documents are unjudged and "
+            "count as not relevant; judge deeper, or choose a smaller cutoff"
         )
     short = int((judged.lengths[judged.lengths > 0] < cutoffs[0]).sum())
     if short:
@@ -539,8 +539,7 @@ def _about_depth(judged: Judged, seen: Observed, cutoffs: tuple[int, ...]) -> It
     if tied > 0.05:
         yield (
             f"in {tied:.0%} of the queries a judged document in the first {deepest} ties with "
-            f"another, so their order is "
-            "arbitrary; ties=expected averages over all orders"
+            "another, so their order is arbitrary; ties=expected averages over all orders"
         )
 
 
@@ -549,8 +548,8 @@ def _about_positives(seen: Observed, deepest: int) -> Iterator[str]:
     if _unjudged_at(seen, deepest) > 0:
         yield (
             f"the labels are positive-only: {_unjudged_at(seen, deepest):.0%} of the first "
-            f"{deepest} documents have no label and count "
-            "as not relevant; labels_are (--labels-are) declares another kind"
+            f"{deepest} documents have no label and count as not relevant; labels_are "
+            "(--labels-are) declares another kind"
         )
     if seen.levels and not _tells(seen, seen.with_others):
         others = (
@@ -579,9 +578,9 @@ def _about_grades(seen: Observed) -> Iterator[str]:
         yield "no judged document has a grade above 0: every measure of relevance is 0 or undefined"
     elif seen.lowest > 0:
         yield (
-            f"the lowest grade is {number_text(seen.lowest)}, so every judged document counts "
-            f"as relevant, and no unjudged document does; "
-            "if low grades mean bad, set rel= (and gain= for nDCG)"
+            f"the lowest grade is {number_text(seen.lowest)}, so every judged document counts as "
+            "relevant, and no unjudged document does; if low grades mean bad, set rel= (and gain= "
+            "for nDCG)"
         )
     if 0 < seen.least_relevant < 1:
         yield (
@@ -605,8 +604,7 @@ def _about_queries(seen: Observed, k: int) -> Iterator[str]:
     if seen.no_relevant:
         yield (
             f"{seen.no_relevant:,} of {seen.queries:,} queries have no relevant document and "
-            f"always count as 0; "
-            "no_relevant=left-out leaves them out"
+            "always count as 0; no_relevant=left-out leaves them out"
         )
     if seen.unanswered:
         yield f"{seen.unanswered:,} of {seen.queries:,} queries are not answered and count as 0"

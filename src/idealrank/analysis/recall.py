@@ -2,9 +2,8 @@
 lost with them.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
@@ -17,7 +16,7 @@ from idealrank.evaluation.evaluate import Evaluation
 from idealrank.stats import Interval, difference_interval, mean_interval
 from idealrank.stats.intervals import clopper_pearson
 
-_LOW_TAIL = 0.05
+_LOW_TAIL = 0.05  # share of the queries below the percentile that is shown
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -162,11 +161,11 @@ class IndexRecall:
         """
         if not self.evaluations:
             return {}
-        exact, approximate = (one.on(self.queries) for one in self.evaluations)
+        exact, approximate = (evaluation.on(self.queries) for evaluation in self.evaluations)
+        differences = (exact.values - approximate.values).T
         return {
-            str(measure): measure.direction
-            * (exact.values[:, place] - approximate.values[:, place])
-            for place, measure in enumerate(exact.measures)
+            str(measure): measure.direction * difference
+            for measure, difference in zip(exact.measures, differences, strict=True)
         }
 
     def worst(self, number: int) -> list[QueryLoss]:
@@ -185,18 +184,16 @@ class IndexRecall:
         in_order = Alignment(ties="input")
         top = self.runs[0].ranking(query, in_order, depth=depth).documents
         try:
-            found = set(self.runs[1].ranking(query, in_order, depth=depth).documents)
+            returned = set(self.runs[1].ranking(query, in_order, depth=depth).documents)
         except KeyError:
-            found = set()
+            returned = set()
         recall = {
             cutoff: float(value)
             for cutoff, value in zip(self.cutoffs, self.values[row], strict=True)
         }
-        missed = (
-            tuple(document for document in top if document not in found)
-            if recall[depth] < 1
-            else ()
-        )
+        missed: tuple[str, ...] = ()
+        if recall[depth] < 1:
+            missed = tuple(document for document in top if document not in returned)
         return QueryLoss(
             query=query,
             recall=recall,
@@ -244,12 +241,12 @@ def recall_of_runs(
     ... )
     IndexRecall('hnsw' against 'flat': 0.0000 at 1, 0.5000 at 2, 1 queries)
     """
-    asked = list(cutoffs)
-    if not asked or any(type(one) is not int or one < 1 for one in asked):
+    requested = list(cutoffs)
+    if not requested or any(type(ranks) is not int or ranks < 1 for ranks in requested):
         raise OptionError(
-            f"cutoffs: found {shown(repr(asked))}, expected whole numbers of 1 or more"
+            f"cutoffs: found {shown(repr(requested))}, expected whole numbers of 1 or more"
         )
-    ranks = tuple(sorted(set(asked)))
+    ranks = tuple(sorted(set(requested)))
     runs = (exact.in_memory(), approximate.in_memory())
     pairs = join(*runs, ties="shared", threads=threads)
     if not pairs.n_queries:
@@ -288,7 +285,7 @@ def losses_of(exact: Evaluation, approximate: Evaluation, level: float) -> dict[
     interval of the paired difference.
     """
     other = approximate.on(list(exact.queries))
-    found = {}
+    losses = {}
     for place, measure in enumerate(exact.measures):
         counted = exact.scored[:, place] & other.scored[:, place]
         better, worse = exact.values[counted, place], other.values[counted, place]
@@ -296,6 +293,6 @@ def losses_of(exact: Evaluation, approximate: Evaluation, level: float) -> dict[
             raise InputError(
                 f"{measure}: found no query that counts in both runs, expected one or more"
             )
-        sides: Sequence[Any] = (worse, better) if measure.direction > 0 else (better, worse)
-        found[str(measure)] = difference_interval(sides[0], sides[1], level=level)
-    return found
+        first, second = (worse, better) if measure.direction > 0 else (better, worse)
+        losses[str(measure)] = difference_interval(first, second, level=level)
+    return losses

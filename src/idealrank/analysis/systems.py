@@ -113,18 +113,16 @@ class SystemDifference:
             side for side, copies in (("a", self.copies_a), ("b", self.copies_b)) if len(copies) > 1
         )
         if len(self.found.training) == 2:
-            return several if len(several) == 2 else (*several, *({"a", "b"} - set(several)))
+            return (*several, *({"a", "b"} - set(several)))
         return several if len(several) == 1 else ("difference",)
 
     @property
     def training_share(self) -> float:
         """Share of the variance of the difference that training makes up, in [0, 1]."""
         total = self.found.standard_error**2
-        return (
-            min(sum(part.error(self.n) for part in self.found.training) / total, 1.0)
-            if total
-            else 0.0
-        )
+        if not total:
+            return 0.0
+        return min(sum(part.error(self.n) for part in self.found.training) / total, 1.0)
 
     def standard_error(self, n_queries: int, seeds: "Callable[[int], int]") -> float:
         """The standard error to expect from so many queries, and from other numbers of copies.
@@ -136,10 +134,10 @@ class SystemDifference:
         seeds : callable
             Number of copies today -> number of copies then, for every system that is trained.
         """
-        found = self.found
+        difference = self.found
         return math.sqrt(
-            found.queries / n_queries
-            + sum(part.error(n_queries, seeds(part.n_seeds)) for part in found.training)
+            difference.queries / n_queries
+            + sum(part.error(n_queries, seeds(part.n_seeds)) for part in difference.training)
         )
 
     def queries_worth_one_copy(self) -> "int | None":
@@ -147,34 +145,35 @@ class SystemDifference:
         trained system; None if impossible.
         """
         training = self.found.training
-        wanted = self.standard_error(self.n, lambda seeds: seeds + 1) ** 2 - sum(
-            part.seeds / part.n_seeds for part in training
-        )
+        # The variance has a part of the copies, which queries do not lower, and one that falls as
+        # 1 / queries: the number of queries at which the sum is that with one copy more.
+        of_copies = sum(part.seeds / part.n_seeds for part in training)
+        wanted = self.standard_error(self.n, lambda seeds: seeds + 1) ** 2 - of_copies
         falling = self.found.queries + sum(part.residual / part.n_seeds for part in training)
         return math.ceil(falling / wanted - 1e-9) - self.n if wanted > 0 else None
 
     def as_dict(self) -> dict[str, Any]:
         """Everything but the measure by name; None for what is not finite."""
-        found = self.found
+        difference = self.found
         return {
             "direction": self.direction,
             "mean_a": self.mean_a,
             "mean_b": self.mean_b,
-            "difference": found.difference,
-            "interval": [found.low, found.high],
-            "level": found.level,
-            "p": found.p,
+            "difference": difference.difference,
+            "interval": [difference.low, difference.high],
+            "level": difference.level,
+            "p": difference.p,
             "p_corrected": self.p_corrected,
             "verdict": self.verdict,
-            "standard_error": found.standard_error,
-            "df": found.df,
-            "query_error": found.query_error,
+            "standard_error": difference.standard_error,
+            "df": difference.df,
+            "query_error": difference.query_error,
             "training_share": self.training_share,
             "variance": {
-                "queries": found.queries,
+                "queries": difference.queries,
                 "training": {
                     of: {"copies": part.n_seeds, "seeds": part.seeds, "residual": part.residual}
-                    for of, part in zip(self.trained, found.training, strict=True)
+                    for of, part in zip(self.trained, difference.training, strict=True)
                 },
             },
             "copies_a": list(self.copies_a),
@@ -247,6 +246,9 @@ class SystemComparison(WithWarnings):
     def as_dict(self) -> dict[str, Any]:
         """Return the JSON record: systems with their runs, measures, method, convention."""
         convention = self.convention
+        families = {PRIMARY: 1}
+        if len(self.measures) > 1:
+            families[COMPANIONS] = len(self.measures) - 1
         return {
             "a": {"name": self.a, "runs": list(self.runs_a)},
             "b": {"name": self.b, "runs": list(self.runs_b)},
@@ -257,8 +259,7 @@ class SystemComparison(WithWarnings):
                 "single": self.single,
                 "level": self.level,
                 "correction": "bonferroni" if len(self.measures) > 2 else "none",
-                "families": {PRIMARY: 1}
-                | ({COMPANIONS: len(self.measures) - 1} if len(self.measures) > 1 else {}),
+                "families": families,
                 "version": self.version,
                 "judgments": self.judgments,
             },
@@ -272,7 +273,7 @@ class SystemComparison(WithWarnings):
 
 Relation: TypeAlias = Literal["copies", "folds"]
 
-# fewer hardly show how much training varies: experiments/seeds_and_queries.py
+# Fewer copies hardly show how much training varies: experiments/seeds_and_queries.py.
 _COPIES_FOR_POWER = 5
 
 # A copy may lack some queries that the others answer: a failed request, an empty answer.
@@ -292,25 +293,19 @@ def relation_of(evaluations: Sequence[Evaluation]) -> Relation:
     union = frozenset().union(*queries)
     if all(len(own) >= _MOST * len(union) for own in queries):
         return "copies"
-    shared = next(
-        (
-            pair
-            for pair in combinations(range(len(queries)), 2)
-            if queries[pair[0]] & queries[pair[1]]
-        ),
-        None,
-    )
+    pairs = combinations(range(len(queries)), 2)
+    shared = next(((a, b) for a, b in pairs if queries[a] & queries[b]), None)
     if shared is None:
         return "folds"
-    first, second = (evaluations[place].name for place in shared)
-    common = len(queries[shared[0]] & queries[shared[1]])
+    a, b = shared
+    first, second = evaluations[a].name, evaluations[b].name
+    common = len(queries[a] & queries[b])
     fewest = min(range(len(queries)), key=lambda place: len(queries[place]))
     raise InputError(
         f"{first} and {second} share {common} queries, and {evaluations[fewest].name} answers "
-        f"{len(queries[fewest])} of the {len(union)} "
-        "that the runs of its system answer together; expected the same queries in every run "
-        "(seeds), or each query in only one run "
-        "(the fold in which it was held out)"
+        f"{len(queries[fewest])} of the {len(union)} that the runs of its system answer together; "
+        "expected the same queries in every run (seeds), or each query in only one run (the fold "
+        "in which it was held out)"
     )
 
 
@@ -340,23 +335,34 @@ def compare_systems(
                 command_hint="put the folds of a copy into one file",
             )
     everything = comparable([*sides[0], *sides[1]], judgments)
-    asked = chosen_measures(everything, measures)
+    requested = chosen_measures(everything, measures)
     queries = queries_of(everything)
-    runs = distinct([one.name for one in everything])
-    unjoined = mismatches(everything, runs, asked[0])
-    tables = [[QueryTable.of(one, asked, queries) for one in side] for side in sides]
+    runs = distinct([evaluation.name for evaluation in everything])
+    unjoined = mismatches(everything, runs, requested[0])
+
+    tables = [
+        [QueryTable.of(evaluation, requested, queries) for evaluation in side] for side in sides
+    ]
     rows = {}
-    for column, measure in enumerate(asked):
-        tests = max(len(asked) - 1, 1) if column else 1
+    for column, measure in enumerate(requested):
+        tests = max(len(requested) - 1, 1) if column else 1
         of_family = round(1 - (1 - level) / tests, 12)
-        found, values = _found(tables, column, measure, (seeds, single, of_family))
+        values = _values_in_every_copy(tables, column, measure)
+        difference = replicated_difference(*values, seeds=seeds, single=single, level=of_family)
         rows[str(measure)] = _row(
-            measure, found, values, min(1.0, tests * found.p), (1 - of_family, level, len(queries))
+            measure,
+            difference,
+            values,
+            p=min(1.0, tests * difference.p),
+            family_alpha=1 - of_family,
+            level=level,
+            n_queries=len(queries),
         )
+
     if unjoined:  # values of 0 in every copy vary as little as good ones
         rows = {text: replace(row, verdict="undecided") for text, row in rows.items()}
     a, b = distinct(names)
-    runs_a, runs_b = (tuple(one.name for one in side) for side in sides)
+    runs_a, runs_b = (tuple(evaluation.name for evaluation in side) for side in sides)
     return SystemComparison(
         a=a,
         b=b,
@@ -370,46 +376,44 @@ def compare_systems(
         version=__version__,
         judgments=judged_by(everything, judgments),
         mismatches=unjoined,
-        cautions=run_cautions(everything, runs, asked),
+        cautions=run_cautions(everything, runs, requested),
     )
 
 
-def _found(
-    tables: Sequence[Sequence[QueryTable]],
-    column: int,
-    measure: Measure,
-    how: tuple[Pairing, Single | None, float],
-) -> tuple[ReplicatedDifference, tuple[FloatArray, FloatArray]]:
-    """One measure over the queries that count in every copy, and its values, each (queries,
-    copies).
+def _values_in_every_copy(
+    tables: Sequence[Sequence[QueryTable]], column: int, measure: Measure
+) -> tuple[FloatArray, FloatArray]:
+    """Values of both systems by one measure over the queries that count in every copy, each
+    (queries, copies).
     """
     values = [np.stack([table.values[:, column] for table in side], axis=1) for side in tables]
     kept = np.isfinite(np.concatenate(values, axis=1)).all(axis=1)
     if kept.sum() < 2:
         raise InputError(
-            f"{measure}: found {int(kept.sum())} queries that are scored in every run, "
-            f"expected at least 2"
+            f"{measure}: found {int(kept.sum())} queries that are scored in every run, expected at "
+            "least 2"
         )
     a, b = (side[kept] for side in values)
-    seeds, single, level = how
-    return replicated_difference(a, b, seeds=seeds, single=single, level=level), (a, b)
+    return a, b
 
 
 def _row(
     measure: Measure,
-    found: ReplicatedDifference,
+    difference: ReplicatedDifference,
     values: tuple[FloatArray, FloatArray],
+    *,
     p: float,
-    sizes: tuple[float, float, int],
+    family_alpha: float,
+    level: float,
+    n_queries: int,
 ) -> SystemDifference:
-    of_family, level, n_queries = sizes
-    alpha, n = round(1 - level, 12), found.n_queries
-    verdict: Side = "better" if found.difference * measure.direction > 0 else "worse"
+    alpha, n = round(1 - level, 12), difference.n_queries
+    verdict: Side = "better" if difference.difference * measure.direction > 0 else "worse"
     if p > alpha:
         verdict = "undecided"
     copies_a, copies_b = (tuple(math.fsum(copy) / n for copy in side.T.tolist()) for side in values)
     mean_a, mean_b = (math.fsum(copies) / len(copies) for copies in (copies_a, copies_b))
-    visible = detectable_between(found, values, of_family)
+    visible = detectable_between(difference, values, family_alpha)
     return SystemDifference(
         measure=str(measure),
         direction=measure.direction,
@@ -417,7 +421,7 @@ def _row(
         copies_b=copies_b,
         mean_a=mean_a,
         mean_b=mean_b,
-        found=found,
+        found=difference,
         p_corrected=p,
         verdict=verdict,
         n=n,
@@ -428,37 +432,37 @@ def _row(
 
 
 def detectable_between(
-    found: ReplicatedDifference, values: tuple[FloatArray, FloatArray], alpha: float
+    difference: ReplicatedDifference, values: tuple[FloatArray, FloatArray], alpha: float
 ) -> Detectable:
     """Compute the smallest true difference between two systems that such queries and copies find
     with a chance of 0.8.
 
     A shift of all queries is found by t with the degrees of freedom of the interval.
     """
-    fewest = min(part.n_seeds for part in found.training if part.n_seeds > 1)
+    fewest = min(part.n_seeds for part in difference.training if part.n_seeds > 1)
     if fewest < _COPIES_FOR_POWER:
         return Detectable(
             math.inf,
-            f"{fewest} copies of a trained system, fewer than {_COPIES_FOR_POWER}, hardly "
-            f"show how much training varies",
+            f"{fewest} copies of a trained system, fewer than {_COPIES_FOR_POWER}, hardly show how "
+            "much training varies",
         )
-    n = found.n_queries
-    means = [side.mean(axis=1, keepdims=True) for side in values]
-    changes = SeenChanges.of(subtracted(*means)[:, 0], units=n)
+    n = difference.n_queries
+    mean_a, mean_b = (side.mean(axis=1, keepdims=True) for side in values)
+    changes = SeenChanges.of(subtracted(mean_a, mean_b)[:, 0], units=n)
     least = fewest_changed(alpha / 2)
     if changes.differ < least:
         return Detectable(math.nan, f"{changes.differ} queries differ, fewer than {least}")
-    if not found.standard_error:
+    if not difference.standard_error:
         return Detectable(math.nan, "the differences do not vary")
     spread = math.sqrt(float((changes.sizes**2).sum()) / (n - 1))
     of_shift = smallest_visible(spread, n, n - 1, alpha, POWER)
     of_changes = changes.detectable(Criterion(alpha / 2, POWER, n - 1, by_signs=False))
-    few = math.sqrt(found.df / (found.df - 1.5))
-    size = (
-        few
-        * max(of_changes / of_shift, 1.0)
-        * smallest_visible(found.standard_error * math.sqrt(n), n, found.df, alpha, POWER)
-    )
+    # Few degrees of freedom make the estimated standard error vary; changes of few queries are
+    # found less often than a shift of all.
+    few = math.sqrt(difference.df / (difference.df - 1.5))
+    error = difference.standard_error * math.sqrt(n)
+    visible = smallest_visible(error, n, difference.df, alpha, POWER)
+    size = few * max(of_changes / of_shift, 1.0) * visible
     if math.isfinite(size):
         return Detectable(size)
     return Detectable(size, "no difference made of such changes is found so often")

@@ -200,21 +200,23 @@ def spearman(
 
 
 def _columns(lists: Lists) -> tuple[IntArray, AnyArray, AnyArray, int]:
-    """Query codes, true and predicted values, query after query, and the number of queries."""
-    items = slice(None) if lists.order is None else lists.order
-    query = np.repeat(np.arange(lists.n_queries), np.diff(lists.offsets))
-    # Columns are turned upside down on the way, which the narrowest whole numbers do not survive.
+    """Return query codes, true and predicted values, query after query, and the number of
+    queries.
+    """
+    order = slice(None) if lists.order is None else lists.order
+    query_codes = np.repeat(np.arange(lists.n_queries), np.diff(lists.offsets))
+    # Columns are negated on the way, and the least number of a narrow integer type has no negative.
     true = lists.labels.astype(np.int64) if lists.labels.dtype.kind == "i" else lists.labels
-    return query, true[items], lists.scores[items], lists.n_queries
+    return query_codes, true[order], lists.scores[order], lists.n_queries
 
 
 def _lists(reference: Any, predicted: Any, **layout: Any) -> Lists:
-    """The lists, checked under the names that the caller knows them by."""
+    """Make lists of two columns; errors name them as the caller does."""
     true, guessed = as_numbers("reference", reference), as_numbers("predicted", predicted)
     if true.shape != guessed.shape or true.ndim not in (1, 2):
         raise InputError(
-            f"reference has shape {true.shape} and predicted {guessed.shape}; expected the "
-            f"same 1-D or 2-D shape for both, an entry an item"
+            f"reference has shape {true.shape} and predicted {guessed.shape}; expected the same "
+            "1-D or 2-D shape for both, an entry an item"
         )
     lists = Lists.from_arrays(true, guessed, **layout)
     for name, bad in (
@@ -223,15 +225,15 @@ def _lists(reference: Any, predicted: Any, **layout: Any) -> Lists:
     ):
         if bad.any():
             row = int(np.argmax(bad))
-            found = (lists.labels if name == "reference" else lists.scores)[row]
+            value = (lists.labels if name == "reference" else lists.scores)[row]
             raise InputError(
-                f"{name}, {lists.name_item(row)}: found {found}, expected a finite number; "
-                f"leave such items out with mask="
+                f"{name}, {lists.name_item(row)}: found {value}, expected a finite number; leave "
+                "such items out with mask="
             )
     return lists
 
 
 def _one_or_all(values: Any, reference: Any, *layout: Any) -> FloatOrArray:
-    """The value of one list as a float, where nothing said that there are several."""
+    """Return a float for a single list; an array if the layout or the shape allows several."""
     alone = np.ndim(reference) == 1 and all(option is None for option in layout)
     return float(values[0]) if alone else values

@@ -41,7 +41,7 @@ from idealrank.measures.parse import DEFAULT_MEASURES, MeasureLike, parse_measur
 from idealrank.stats.comparison import TestName
 from idealrank.stats.randomness import RandomLike
 
-# a query of a run; runs by name hold tables
+# Types that a run may have for one query; the values of a mapping of runs by name are tables.
 _LISTED = (list, tuple, set, frozenset, Mapping, np.ndarray)
 
 
@@ -231,20 +231,20 @@ def compare(
     ... )["RR"].verdict
     'better'
     """
-    given = (evaluation_a, evaluation_b, *others)
+    tables = (evaluation_a, evaluation_b, *others)
     if not isinstance(evaluation_a, Evaluation):
         measures = parse_measures(DEFAULT_MEASURES if measures is None else measures)
     declared = DeclaredLabels(labels_are, sampled_negatives, labels_from)
     evaluations = evaluations_of(
         "compare(qrels, run_a, run_b)",
-        given,
+        tables,
         measures or (),
         names,
         layout=layout,
         convention=convention,
         declared=declared,
     )
-    found = compare_evaluations(
+    comparison = compare_evaluations(
         *evaluations,
         measures=measures,
         baseline=baseline,
@@ -265,11 +265,9 @@ def compare(
         judgments=judgments,
         declared=declared,
     )
-    return (
-        found
-        if judge_qrels is None
-        else found.beside(judged_again(judge_qrels, evaluations, found.means))
-    )
+    if judge_qrels is None:
+        return comparison
+    return comparison.beside(judged_again(judge_qrels, evaluations, comparison.means))
 
 
 def judged_again(
@@ -278,16 +276,17 @@ def judged_again(
     measures: Iterable[str],
 ) -> Sequence[Evaluation]:
     """Evaluate the runs of evaluations once more, with the grades of a judge."""
-    if isinstance(judge, Sequence) and judge and all(isinstance(one, Evaluation) for one in judge):
+    listed = judge if isinstance(judge, Sequence) else ()
+    if listed and all(isinstance(evaluation, Evaluation) for evaluation in listed):
         return cast("Sequence[Evaluation]", judge)
     qrels = to_qrels(cast("AnyTable", judge))
     _, runs = sources_of("compare(qrels, run_a, run_b, judge_qrels=judge)", evaluations)
     tested = set(measures)
-    asked = [measure for measure in evaluations[0].measures if str(measure) in tested]
+    tested_measures = [measure for measure in evaluations[0].measures if str(measure) in tested]
     from idealrank.analysis.comparison.difference_rows import of_judged_queries  # noqa: PLC0415  (few comparisons have a judge)
 
     return [
-        of_judged_queries(evaluate(qrels, run, asked, evaluations[0].convention), qrels)
+        of_judged_queries(evaluate(qrels, run, tested_measures, evaluations[0].convention), qrels)
         for run in runs
     ]
 
@@ -307,7 +306,7 @@ def evaluated_by_judge(
 
 def evaluations_of(
     form: str,
-    given: Sequence[AnyTable],
+    tables: Sequence[AnyTable],
     measures: "MeasureLike | Iterable[MeasureLike]",
     names: Sequence[str] | None = None,
     unnamed: Sequence[str] = (),
@@ -317,55 +316,64 @@ def evaluations_of(
     declared: DeclaredLabels = NOTHING_DECLARED,
 ) -> Sequence[Evaluation]:
     """Return the evaluations, or evaluate the runs that follow judgments."""
-    kinds = [isinstance(one, Evaluation) for one in given]
+    kinds = [isinstance(table, Evaluation) for table in tables]
     if any(kinds):
         refuse_layout(layout)
-        refuse_convention(convention, next(one for one in given if isinstance(one, Evaluation)))
+        refuse_convention(
+            convention, next(table for table in tables if isinstance(table, Evaluation))
+        )
     if all(kinds):
-        refuse_names(names, given)
-        return (
-            given
-            if names is None
-            else [replace(one, name=name) for one, name in zip(given, names, strict=True)]
-        )
-    if any(kinds) or len(given) < 3:
-        found = ", ".join(type(one).__name__ for one in given)
-        by_name = any(
-            isinstance(one, Mapping) and one and not isinstance(next(iter(one.values())), _LISTED)
-            for one in given[1:]
-        )
-        # a mapping of runs by name
-        hint = "give each run by itself, and names=[...]" if by_name else ""
+        refuse_names(names, tables)
+        if names is None:
+            return tables
+        return [
+            replace(evaluation, name=name) for evaluation, name in zip(tables, names, strict=True)
+        ]
+    if any(kinds) or len(tables) < 3:
+        type_names = ", ".join(type(table).__name__ for table in tables)
+        hint = ""
+        if any(_is_runs_by_name(table) for table in tables[1:]):
+            hint = "give each run by itself, and names=[...]"
         raise InputError(
-            f"found {found}; expected evaluations, as `evaluate` returns, or judgments and "
+            f"found {type_names}; expected evaluations, as `evaluate` returns, or judgments and "
             f"two or more runs: {form}",
             hint=hint,
         )
-    qrels, *runs = given
-    asked = with_companions(measures)
+
+    qrels, *runs = tables
+    all_measures = with_companions(measures)
     rules = Convention.of("standard" if convention is None else convention)
     if is_array(qrels):
         refuse_names(names, runs)
         if declared.labels_are is not None or declared.sampled_negatives is not None:
             raise OptionError(
-                f"{form}: found labels_are or sampled_negatives with arrays, in which every "
-                f"item has a label; expected judgments and runs"
+                f"{form}: found labels_are or sampled_negatives with arrays, in which every item "
+                "has a label; expected judgments and runs"
             )
         if not layout and np.ndim(qrels) == 1 and len(qrels) > 1:
             raise InputError(
-                f"{form}: found one query of {len(qrels)} items, expected group=, offsets= or "
-                f"qid= with the arrays"
+                f"{form}: found one query of {len(qrels)} items, expected group=, offsets= or qid= "
+                "with the arrays"
             )
         named = zip(runs, names or unnamed or unnamed_runs(len(runs)), strict=True)
-        return [evaluate(qrels, run, asked, rules, name=name, **layout) for run, name in named]
+        return [
+            evaluate(qrels, run, all_measures, rules, name=name, **layout) for run, name in named
+        ]
+
     refuse_layout(layout)
     duplicates = rules.alignment.duplicates
     qrels = to_judgments(qrels, "error" if duplicates == "twice" else duplicates)
     qrels = with_labels(qrels, declared.labels_are, declared.sampled_negatives)
     return [
-        evaluate(qrels, run, asked, rules, keep_unjudged=True)
+        evaluate(qrels, run, all_measures, rules, keep_unjudged=True)
         for run in to_runs(runs, names, unnamed=unnamed, judgments=qrels)
     ]
+
+
+def _is_runs_by_name(table: AnyTable) -> bool:
+    if not isinstance(table, Mapping) or not table:
+        return False
+    return not isinstance(next(iter(table.values())), _LISTED)
 
 
 def refuse_convention(convention: object, evaluation: Evaluation) -> None:
@@ -383,28 +391,31 @@ def sources_of(
     """Return the judgments and the runs that evaluations keep, the runs under the names of the
     evaluations.
     """
-    if not all(isinstance(one, Evaluation) for one in evaluations):
-        found = ", ".join(type(one).__name__ for one in evaluations)
+    if not all(isinstance(evaluation, Evaluation) for evaluation in evaluations):
+        type_names = ", ".join(type(evaluation).__name__ for evaluation in evaluations)
         raise InputError(
-            f"found {found}; expected evaluations, as `evaluate` returns, or judgments and "
+            f"found {type_names}; expected evaluations, as `evaluate` returns, or judgments and "
             f"runs: {form}"
         )
     refuse_convention(convention, evaluations[0])
-    kept = [one.sources for one in evaluations]
+    kept = [evaluation.sources for evaluation in evaluations]
     if None in kept:
         raise InputError(
-            f"evaluation {evaluations[kept.index(None)].name!r}: found no judgments and run "
-            f"in it, expected "
-            f"evaluate(..., keep_unjudged=True), which keeps them, or {form}; evaluations of "
-            f"arrays keep none, since arrays have no "
-            "document ids"
+            f"evaluation {evaluations[kept.index(None)].name!r}: found no judgments and run in it, "
+            f"expected evaluate(..., keep_unjudged=True), which keeps them, or {form}; evaluations "
+            "of arrays keep none, since arrays have no document ids"
         )
     comparable(evaluations)
-    return kept[0][0], [
-        run.renamed(one.name) for one, (_, run) in zip(evaluations, kept, strict=True)
+    # `comparable` has found the same judgments in all evaluations, so the first ones stand for all.
+    judgments, _ = kept[0]
+    runs = [
+        run.renamed(evaluation.name) for evaluation, (_, run) in zip(evaluations, kept, strict=True)
     ]
+    return judgments, runs
 
 
-def primary_measure(evaluations: Sequence[Evaluation], asked: "MeasureLike | None") -> MeasureLike:
+def primary_measure(
+    evaluations: Sequence[Evaluation], measure: "MeasureLike | None"
+) -> MeasureLike:
     """Return the measure asked for, or the first that `compare` takes of the evaluations."""
-    return chosen_measures(evaluations, None)[0] if asked is None else asked
+    return chosen_measures(evaluations, None)[0] if measure is None else measure

@@ -48,7 +48,9 @@ else:
     Overlap = annotation("idealrank.evaluation.overlap", "Overlap")
 
 _NO_IDS = "; arrays have no document ids"
-_DEEPEST = 100  # ranks of lists that are kept to compare rankings
+# Ranks of lists that are kept to compare rankings. Deeper cutoffs read the runs again, which takes
+# less memory than to keep every list.
+_DEEPEST = 100
 
 AnyTable: TypeAlias = Any
 """A path, a mapping, a dataframe, or what is already `Qrels` or `Run`."""
@@ -63,7 +65,7 @@ def to_qrels(
     columns: Columns = None,
     tell: Tell | None = None,
 ) -> Qrels:
-    """Judgments from a path, a mapping ``{query: {document: grade}}`` or ``{query: [document,
+    """Make judgments of a path, a mapping ``{query: {document: grade}}`` or ``{query: [document,
     ...]}``, a dataframe, or `Qrels`.
 
     A pandas Series of lists by query counts as their mapping.
@@ -86,7 +88,7 @@ def to_qrels(
 def to_judgments(
     table: AnyTable, duplicates: QrelsDuplicates, columns: Columns = None
 ) -> Judgments:
-    """Judgments of any kind that are read already, or as `to_qrels` reads them."""
+    """Return judgments of any kind that are read already, or read them as `to_qrels` does."""
     return table if is_judgments(table) else to_qrels(table, duplicates=duplicates, columns=columns)
 
 
@@ -100,8 +102,8 @@ def with_labels(
         return judgments
     if not isinstance(judgments, Qrels):
         raise OptionError(
-            f"labels_are, sampled_negatives: found {type(judgments).__name__}, expected "
-            f"grades: Qrels"
+            f"labels_are, sampled_negatives: found {type(judgments).__name__}, expected grades: "
+            "Qrels"
         )
     return judgments.labelled(labels_are, sampled_negatives=sampled_negatives)
 
@@ -109,8 +111,8 @@ def with_labels(
 def to_run(
     run: AnyTable, *, name: str | None = None, columns: Columns = None, judgments: AnyTable = None
 ) -> Run:
-    """A run from a path, a mapping ``{query: {document: score}}`` or ``{query: [document, ...]}``,
-    a dataframe, or `Run`.
+    """Make a run from a path, a mapping ``{query: {document: score}}`` or ``{query: [document,
+    ...]}``, a dataframe, or `Run`.
 
     A file of scores alone takes its queries from the file of `judgments`.
     """
@@ -141,7 +143,7 @@ def to_streamed_run(
     name: str | None = None,
     columns: Columns = None,
 ) -> Run:
-    """A run that is evaluated in parts, from files or from a query that was not run yet.
+    """Make a run that is evaluated in parts, from files or from a query that was not run yet.
 
     Examples
     --------
@@ -152,8 +154,8 @@ def to_streamed_run(
     """
     if keep_unjudged:
         raise OptionError(
-            "keep_unjudged: found a budget of memory too, expected one of them, since "
-            "unjudged documents are kept of runs in memory"
+            "keep_unjudged: found a budget of memory too, expected one of them, since unjudged "
+            "documents are kept of runs in memory"
         )
     if is_query(run):
         from idealrank.io.run_stream import stream_frame  # noqa: PLC0415  (few pass one)
@@ -164,17 +166,19 @@ def to_streamed_run(
 
         return stream_run(run, memory or 0, name=name, columns=columns)
     raise OptionError(
-        f"memory: found {type(run).__name__}, expected a path, a Polars lazy frame or a "
-        f"DuckDB relation"
+        f"memory: found {type(run).__name__}, expected a path, a Polars lazy frame or a DuckDB "
+        "relation"
     )
 
 
 def _refuse_responses(run: Mapping[Any, Any]) -> None:
-    """Refuse what a client of a search engine returns, whose hits are no mapping of documents."""
-    many = run.get("responses")
-    one = many[0] if isinstance(many, list) and many else next(iter(run.values()), None)
-    hits = [each.get("hits") for each in (run, one) if isinstance(each, Mapping)]
-    if any(isinstance(some, Mapping) and isinstance(some.get("hits"), list) for some in hits):
+    """Refuse the responses of a search engine's client, whose hits are no mapping of documents."""
+    # One response is {"hits": {"hits": [...]}}; several are {"responses": [response, ...]} or a
+    # mapping of query to response.
+    several = run.get("responses")
+    first = several[0] if isinstance(several, list) and several else next(iter(run.values()), None)
+    hits = [response.get("hits") for response in (run, first) if isinstance(response, Mapping)]
+    if any(isinstance(outer, Mapping) and isinstance(outer.get("hits"), list) for outer in hits):
         raise InputError(
             "run: found responses of a search engine, expected {query: {document: score}}",
             hint="for each query, {hit['_id']: hit['_score'] for hit in response['hits']['hits']}; "
@@ -184,7 +188,7 @@ def _refuse_responses(run: Mapping[Any, Any]) -> None:
 
 
 def _labels_file(judgments: AnyTable) -> "str | PathLike[str] | None":
-    """The one file of the judgments, if it can be read again."""
+    """Return the only file of the judgments, if it can be read again."""
     paths: Sequence[Any] = (
         [judgments] if isinstance(judgments, (str, PathLike)) else getattr(judgments, "paths", ())
     )
@@ -192,7 +196,7 @@ def _labels_file(judgments: AnyTable) -> "str | PathLike[str] | None":
 
 
 def unnamed_runs(count: int) -> tuple[str, ...]:
-    """Names for runs that have none."""
+    """Make names for runs that have none."""
     return ("A", "B") if count == 2 else tuple(f"run {number}" for number in range(1, count + 1))
 
 
@@ -203,19 +207,20 @@ def to_runs(
     unnamed: Sequence[str] = (),
     judgments: AnyTable = None,
 ) -> list[Run]:
-    """Runs as `to_run` reads them, with the given names; without names, those that have none get
+    """Read runs as `to_run` does, with the given names; without names, runs that have none get
     `unnamed`, or `unnamed_runs`.
     """
     tables = list(runs)
     refuse_names(names, tables)
-    found = []
-    for table, given, name in zip(
-        tables, names or [""] * len(tables), unnamed or unnamed_runs(len(tables)), strict=True
-    ):
+    read_runs = []
+    given_names = names or [""] * len(tables)
+    default_names = unnamed or unnamed_runs(len(tables))
+    for table, given_name, default_name in zip(tables, given_names, default_names, strict=True):
         is_unnamed = isinstance(table, Mapping) or is_frame(table) or holds_lists(table)
-        run = to_run(table, name=given or (name if is_unnamed else None), judgments=judgments)
-        found.append(run if given in ("", run.name) else run.renamed(given))
-    return found
+        name = given_name or (default_name if is_unnamed else None)
+        run = to_run(table, name=name, judgments=judgments)
+        read_runs.append(run if given_name in ("", run.name) else run.renamed(given_name))
+    return read_runs
 
 
 _LAYOUT = ("group", "offsets", "qid", "mask", "padding")
@@ -231,8 +236,8 @@ def refuse_layout(layout: Mapping[str, Any]) -> None:
         )
     if layout:
         raise InputError(
-            f"{', '.join(layout)}: belongs to arrays of labels and scores; found other qrels "
-            f"or runs"
+            f"{', '.join(layout)}: belongs to arrays of labels and scores; found other qrels or "
+            "runs"
         )
 
 
@@ -241,9 +246,11 @@ def refuse_names(names: Sequence[str] | None, runs: Sequence[object]) -> None:
     if names is not None and (
         isinstance(names, str) or len(names) != len(runs) or len(set(names)) != len(names)
     ):
-        said = repr(names) if isinstance(names, str) else ", ".join(map(repr, names)) or "none"
+        listed_names = (
+            repr(names) if isinstance(names, str) else ", ".join(map(repr, names)) or "none"
+        )
         raise InputError(
-            f"names: found {said}, expected a different name for each of {len(runs)} runs"
+            f"names: found {listed_names}, expected a different name for each of {len(runs)} runs"
         )
 
 
@@ -374,18 +381,21 @@ def evaluate(
             )
         if max_documents is not None:
             raise InputError(
-                "max_documents belongs to runs with document ids; for arrays use a cutoff of "
-                "the measure, as in AP@10"
+                "max_documents belongs to runs with document ids; for arrays use a cutoff of the "
+                "measure, as in AP@10"
             )
         lists = Lists.from_arrays(
             qrels, run, group=group, offsets=offsets, qid=qid, mask=mask, padding=padding
         )
-        asked = default_measures() if measures is None else measures
-        return core.evaluate_lists(lists, asked, convention, threads=threads, name=name or "run")
+        chosen_measures = default_measures() if measures is None else measures
+        return core.evaluate_lists(
+            lists, chosen_measures, convention, threads=threads, name=name or "run"
+        )
+
     if any(option is not None for option in (group, offsets, qid, mask, padding)):
         raise InputError(
-            "group, offsets, qid, mask and padding belong to arrays of labels and scores; "
-            "found other qrels or run"
+            "group, offsets, qid, mask and padding belong to arrays of labels and scores; found "
+            "other qrels or run"
         )
     convention = Convention.of(convention)
     duplicates = convention.alignment.duplicates
@@ -397,6 +407,7 @@ def evaluate(
         read_run_ = to_streamed_run(
             run, memory, keep_unjudged=keep_unjudged, name=name, columns=of_run
         )
+
     measures = default_measures(tables_of(read_qrels_)) if measures is None else measures
     inputs = input_files((*read_qrels_.paths, *read_run_.paths))
     evaluation = core.evaluate(
@@ -410,9 +421,9 @@ def evaluate(
         progress=progress,
         inputs=inputs,
     )
-    evaluation = (
-        replace(evaluation, sources=(read_qrels_, read_run_)) if keep_unjudged else evaluation
-    )
+    if keep_unjudged:
+        evaluation = replace(evaluation, sources=(read_qrels_, read_run_))
+
     warn_of_doubt(evaluation)
     if (
         _are_lists(qrels)
@@ -437,19 +448,19 @@ def _refuse_columns(
     qrels: AnyTable, run: AnyTable, columns: Columns, qrels_columns: Columns, run_columns: Columns
 ) -> None:
     """Refuse names of columns for what has no columns."""
-    lacking = [
+    qrels_lack, run_lacks = (
         not (is_frame(table) or isinstance(table, (str, PathLike)) or _is_paths(table))
         for table in (qrels, run)
-    ]
-    for word, given, lacks, table in (
-        ("qrels_columns", qrels_columns, lacking[0], qrels),
-        ("run_columns", run_columns, lacking[1], run),
-        ("columns", columns, all(lacking), qrels),
+    )
+    for word, column_names, lacks, table in (
+        ("qrels_columns", qrels_columns, qrels_lack, qrels),
+        ("run_columns", run_columns, run_lacks, run),
+        ("columns", columns, qrels_lack and run_lacks, qrels),
     ):
-        if given is not None and lacks:
+        if column_names is not None and lacks:
             raise OptionError(
-                f"{word}: found {type(table).__name__}, which has no columns, expected a file "
-                f"or a dataframe"
+                f"{word}: found {type(table).__name__}, which has no columns, expected a file or a "
+                "dataframe"
             )
 
 
@@ -484,21 +495,19 @@ def evaluate_read(
 
 
 def kept_hits(evaluation: Evaluation) -> "JudgedHits | None":
-    """The judged hits that an evaluation kept, as deep as its measures look; None where it kept
+    """Return the judged hits that an evaluation kept, as deep as its measures look; None if it kept
     none.
     """
     from idealrank.evaluation.judged_hits import hit_depth, hits_of  # noqa: PLC0415  (only stores want them)
 
-    return (
-        None
-        if evaluation.judged is None
-        else hits_of(evaluation.judged, hit_depth(evaluation.measures, evaluation.convention))
-    )
+    if evaluation.judged is None:
+        return None
+    return hits_of(evaluation.judged, hit_depth(evaluation.measures, evaluation.convention))
 
 
 def overlap_ranks(measures: Sequence[Measure], convention: Convention) -> int:
-    """Ranks down to which evaluations keep the first documents of every list (`keep_top`), so that
-    `overlaps` reads no run again.
+    """Return the ranks down to which evaluations keep the first documents of every list
+    (`keep_top`), so that `overlaps` reads no run again.
     """
     from idealrank.evaluation.overlap import measures_beside  # noqa: PLC0415
 
@@ -509,9 +518,9 @@ def overlap_ranks(measures: Sequence[Measure], convention: Convention) -> int:
     )
     if not is_plain or alignment.duplicates == "twice" or alignment.unjudged == "skipped":
         return 0
-    deepest = max(
-        (cutoff if isinstance(cutoff, int) else _DEEPEST + 1 for cutoff in cutoffs), default=0
-    )
+    # A cutoff that is no number, such as the length of the list, counts as too deep.
+    depths = [cutoff if isinstance(cutoff, int) else _DEEPEST + 1 for cutoff in cutoffs]
+    deepest = max(depths, default=0)
     return deepest if deepest <= _DEEPEST else 0
 
 
@@ -535,38 +544,43 @@ def overlaps(
     beside, alignment = measures_beside(measures), convention.alignment
     ordered = alignment.ties in ("docid", "docid-ascending", "input")
     cutoffs = [measure.cutoff for measure in beside]
+    depth = 0  # whole lists
+    if ordered and all(isinstance(cutoff, int) for cutoff in cutoffs):
+        depth = max(map(int, cutoffs))  # type: ignore[arg-type]
     options = {
         "ties": alignment.ties if ordered else "shared",
         "duplicates": "first" if alignment.duplicates == "twice" else alignment.duplicates,
-        "depth": max(map(int, cutoffs))  # type: ignore[arg-type]
-        if ordered and all(isinstance(cutoff, int) for cutoff in cutoffs)
-        else 0,
+        "depth": depth,
         "threads": threads,
     }
+
     tops = _tops(evaluations, overlap_ranks(measures, convention)) or [None] * len(runs)
-    pairs = [
-        (pair, of_both)
-        for pair, of_both in zip(combinations(runs, 2), combinations(tops, 2), strict=True)
-        if baseline in (None, *(run.name for run in pair))
-    ]
-    works = [
-        (f"{a.name} and {b.name}", partial(_overlap, (a, b), of_both, beside, options))
-        for (a, b), of_both in pairs
-    ]
-    found = (
+    works = []
+    for (a, b), pair_tops in zip(combinations(runs, 2), combinations(tops, 2), strict=True):
+        if baseline in (None, a.name, b.name):
+            work = partial(_overlap, (a, b), pair_tops, beside, options)
+            works.append((f"{a.name} and {b.name}", work))
+
+    # Kept documents are compared quickly, when the caller asks for the overlap. Runs that are read
+    # again take long, so their work is watched.
+    pair_overlaps = (
         (work(Progress()) for _, work in works)
         if all(top is not None for top in tops)
         else [watch(label, work) for label, work in works]
     )
-    return (one for one in found if one is not None)
+    return (overlap for overlap in pair_overlaps if overlap is not None)
 
 
 def _tops(evaluations: Sequence[Evaluation], depth: int) -> "list[Top | None]":
-    """The first documents that evaluations kept, as far as they tell of rankings."""
-    tops = [None if one.judged is None else one.judged.top for one in evaluations]
-    return [
-        top if top is not None and top.is_whole and 0 < depth <= top.depth else None for top in tops
-    ]
+    """Return the first documents that evaluations kept; None if these are not the whole ranking
+    down to the depth.
+    """
+    tops: list[Top | None] = []
+    for evaluation in evaluations:
+        top = None if evaluation.judged is None else evaluation.judged.top
+        is_enough = top is not None and top.is_whole and 0 < depth <= top.depth
+        tops.append(top if is_enough else None)
+    return tops
 
 
 def _overlap(
@@ -576,7 +590,7 @@ def _overlap(
     options: dict[str, Any],
     progress: Progress,
 ) -> "Overlap | None":
-    """None where no query is common; that no document is, the values say."""
+    """Compute the overlap of two runs; None if they have no query in common."""
     from idealrank.evaluation.overlap import overlap, overlap_of_top  # noqa: PLC0415
 
     try:

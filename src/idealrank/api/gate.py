@@ -168,21 +168,19 @@ def gate(
     >>> ir.gate(good, bad).passed, ir.gate(bad, good).passed, ir.gate(bad, good).reasons
     (True, False, ('RR against run (2): a drop of 0.5000 is significant (one-sided p 0.0039, two-sided p 0.0078)',))
     """  # noqa: E501
-    given, contracts = (evaluation, baseline, *more_baselines), tuple(contracts)
+    tables, contracts = (evaluation, baseline, *more_baselines), tuple(contracts)
     demanded: tuple[Measure, ...] = ()
     if not isinstance(evaluation, Evaluation):
         measures = parse_measures(DEFAULT_MEASURE if measures is None else measures)
         also = parse_measures(also) if also else ()
-        demanded = (
-            *measures,
-            *also,
-            *(parse_measure(one.measure) for one in contracts if one.measure is not None),
-        )
+        texts = (contract.measure for contract in contracts)
+        of_contracts = (parse_measure(text) for text in texts if text is not None)
+        demanded = (*measures, *also, *of_contracts)
     unnamed = "run", *["baseline"] * len(more_baselines)
     declared = DeclaredLabels(labels_are, sampled_negatives, labels_from)
     evaluations = evaluations_of(
         "gate(qrels, run, baseline)",
-        given,
+        tables,
         demanded,
         names,
         unnamed,
@@ -190,7 +188,7 @@ def gate(
         convention=convention,
         declared=declared,
     )
-    found = gate_evaluations(
+    gated = gate_evaluations(
         *evaluations,
         measures=measures,
         also=also,
@@ -211,6 +209,6 @@ def gate(
         declared=declared,
     )
     if judge_qrels is None:
-        return found
-    tested = dict.fromkeys(check.measure for check in found.checks)
-    return gate_beside(found, judged_again(judge_qrels, evaluations, tested), evaluations)
+        return gated
+    tested = dict.fromkeys(check.measure for check in gated.checks)
+    return gate_beside(gated, judged_again(judge_qrels, evaluations, tested), evaluations)

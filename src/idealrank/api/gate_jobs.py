@@ -65,7 +65,7 @@ class Caller(Protocol):
 
     @property
     def tell(self) -> Tell | None:
-        """Gets what readers of files have to say; None for warnings alone."""
+        """Receives messages of file readers; None for warnings alone."""
         ...
 
     def qrels(self) -> Qrels:
@@ -107,7 +107,8 @@ class Held:
     notes: tuple[str, ...] = ()  # What has changed since the baselines were made, in sentences
     qrels: Qrels  # The judgments
     runs: tuple[Run, ...]  # The run, and one that stands for each side before
-    evaluations: tuple[Evaluation, ...]  # Of these, by everything that the gate looks at
+    # Evaluations of `runs` by every measure that the gate looks at
+    evaluations: tuple[Evaluation, ...]
     of_queries: OfQueries  # Weights and clusters
     # What the first line of the last baseline says; None where it is an ordinary run, or does not
     # exist yet
@@ -121,17 +122,17 @@ def acceptance_of(gated: Gated, reason: str, by: str, time: str) -> Acceptance:
     or else of the first broken contract.
     """
     common = {"reason": reason, "by": by, "time": time, "run": gated.run}
-    check = next((one for one in gated.deciding if not one.passed), None)
-    if check is not None:
+    failed = next((check for check in gated.deciding if not check.passed), None)
+    if failed is not None:
         return Acceptance(
             **common,
-            measure=check.measure,
-            before=check.mean_baseline,
-            now=check.mean_run,
-            p=check.p_corrected,
-            baseline=check.baseline,
+            measure=failed.measure,
+            before=failed.mean_baseline,
+            now=failed.mean_run,
+            p=failed.p_corrected,
+            baseline=failed.baseline,
         )
-    broken = next(kept for kept in gated.contracts if not kept.passed)
+    broken = next(contract for contract in gated.contracts if not contract.passed)
     return Acceptance(
         **common,
         measure=broken.measure,
@@ -151,9 +152,33 @@ def _is_look(held: Held) -> bool:
 
 
 def _series_after(held: Held) -> Series:
-    """State of the series after a gate."""
+    """Return the state of the series after a gate."""
     series = held.gated.series or Series()
     return series.after_look() if _is_look(held) else series
+
+
+def _runs_by_evaluation(
+    opened: Sequence[OpenedBaseline], measured: Sequence[MeasuredBaseline]
+) -> dict[int, Run]:
+    """Map the id() of each evaluation of a baseline to its run."""
+    run_of = {}
+    for files_runs, values in zip(opened, measured, strict=True):
+        runs = (files_runs.run, *files_runs.others)
+        for run, evaluation in zip(runs, (values.first, *values.others), strict=True):
+            run_of[id(evaluation)] = run
+    return run_of
+
+
+def _baseline_notes(
+    path: str, baseline: MeasuredBaseline, qrels: Qrels, *, is_last: bool
+) -> list[str]:
+    """Make notes on the changes since a baseline file was made, and on a series without effect."""
+    if baseline.record is None:
+        return []
+    notes = files.changes_since(path, baseline.record, baseline.first, qrels.paths)
+    if is_last:
+        return notes
+    return [*notes, f"{path} is not the last baseline: its series is neither read nor written"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -169,70 +194,62 @@ class GateJob:
 
     def hold(self, *, but_missing: bool = False) -> Held:
         """Hold the run to its baselines."""
-        asked, caller = self.asked, self.caller
-        if asked.queries is not None:
-            check_texts(asked.queries)
-        if asked.series and Path(asked.series).exists() and not Path(asked.series).is_dir():
+        request, caller = self.asked, self.caller
+        if request.queries is not None:
+            check_texts(request.queries)
+        if request.series and Path(request.series).exists() and not Path(request.series).is_dir():
             raise OptionError(
-                f"series={asked.series!r}: found a file, expected a folder, such as a new one "
-                f"named state"
+                f"series={request.series!r}: found a file, expected a folder, such as a new one "
+                "named state"
             )
-        contracts, of_queries = self._contracts(), asked.query_files.read(caller.tell)
+
+        contracts, of_queries = self._contracts(), request.query_files.read(caller.tell)
         qrels = caller.watch("judgments", lambda _: self._labelled())
-        measures = measures_of_gate(asked.measures, contracts)
-        evaluated = partial(self._evaluated, qrels, measures)
-        paths = [*asked.baselines[:-1], *self._last_path(but_missing=but_missing)]
+        measures = measures_of_gate(request.measures, contracts)
+        evaluate_run = partial(self._evaluated, qrels, measures)
+        paths = [*request.baselines[:-1], *self._last_path(but_missing=but_missing)]
         opened = [self._opened(path, measures) for path in paths]
         self._refuse_another_series(opened)
         run, *repeats = caller.run(), *caller.repeats()
-        runs = [evaluated(one) for one in (run, *repeats)]
+        runs = [evaluate_run(engine_run) for engine_run in (run, *repeats)]
         refuse_unlike_repeats(runs)
         baselines = [
-            self._measured(one, path, evaluated) for path, one in zip(paths, opened, strict=True)
+            self._measured(baseline, path, evaluate_run)
+            for path, baseline in zip(paths, opened, strict=True)
         ]
-        of_queries.check([*runs, *(one.first for one in baselines)])
-        last = baselines[-1] if len(baselines) == len(asked.baselines) else None
-        held_out = held_out_queries(runs[0].queries, asked.holdout)
+        of_queries.check([*runs, *(baseline.first for baseline in baselines)])
+        last = baselines[-1] if len(baselines) == len(request.baselines) else None
+
+        held_out = held_out_queries(runs[0].queries, request.holdout)
         if held_out and len(held_out) == len(runs[0].queries):
             raise OptionError(
-                f"holdout={asked.holdout:g}: holds out all {len(held_out):,} queries; "
-                f"expected a smaller share, such as 0.2"
+                f"holdout={request.holdout:g}: holds out all {len(held_out):,} queries; expected a "
+                "smaller share, such as 0.2"
             )
         sides = self._sides(runs, baselines, last)
-        looked_at, notes = without_held_out(contracts, held_out)
-        gated = self._verdict(runs, sides, looked_at, of_queries, last=last, held_out=held_out)
+        counted, notes = without_held_out(contracts, held_out)
+        gated = self._verdict(runs, sides, counted, of_queries, last=last, held_out=held_out)
         if held_out:
             gated = replace(
-                gated, holdout=asked.holdout, held_out=len(held_out), n_queries=len(runs[0].queries)
+                gated,
+                holdout=request.holdout,
+                held_out=len(held_out),
+                n_queries=len(runs[0].queries),
             )
+
         # A run stands for each side: what is judged, stored and shown beside the checks.
-        evaluation_of = {
-            id(evaluation): (one, evaluation)
-            for one_opened, measured in zip(opened, baselines, strict=True)
-            for one, evaluation in zip(
-                (one_opened.run, *one_opened.others),
-                (measured.first, *measured.others),
-                strict=True,
-            )
-        }
-        leads = [evaluation_of[id(side.before[0])] for side in sides]
-        shown_runs = (run, *(one for one, _ in leads))
-        shown = (runs[0], *(evaluation for _, evaluation in leads))
+        leads = [side.before[0] for side in sides]
+        run_of = _runs_by_evaluation(opened, baselines)
+        shown_runs = (run, *(run_of[id(lead)] for lead in leads))
+        shown = (runs[0], *leads)
         if self.judge is not None and leads:
             judged = evaluated_by_judge(
-                self.judge, list(shown_runs), parse_measures(asked.measures), asked.convention
+                self.judge, list(shown_runs), parse_measures(request.measures), request.convention
             )
             gated = gate_beside(gated, judged, list(shown))
-        for path, one in zip(paths, baselines, strict=True):
-            if one.record is not None:
-                notes += files.changes_since(path, one.record, one.first, qrels.paths)
-                notes += (
-                    []
-                    if one is last
-                    else [
-                        f"{path} is not the last baseline: its series is neither read nor written"
-                    ]
-                )
+
+        for path, baseline in zip(paths, baselines, strict=True):
+            notes += _baseline_notes(path, baseline, qrels, is_last=baseline is last)
         notes += leading_run_note(gated, sides, by_judge=self.judge is not None)
         notes += self._series_notes(gated, runs, last, of_queries, held_out)
         return Held(
@@ -251,24 +268,22 @@ class GateJob:
         """Refuse a folder for the state of a series where the last baseline has none, or is not the
         file that the series began with.
         """
-        asked = self.asked
-        if not asked.series or len(opened) < len(asked.baselines):
+        request = self.asked
+        if not request.series or len(opened) < len(request.baselines):
             return
         record = opened[-1].record
         if record is None:
             raise OptionError(
-                f"series={asked.series!r}: found an ordinary run as the last baseline, "
-                f"{asked.baselines[-1]}, "
-                "expected a baseline file, which holds a series; `idealrank gate "
-                "--update-baseline` makes one"
+                f"series={request.series!r}: found an ordinary run as the last baseline, "
+                f"{request.baselines[-1]}, expected a baseline file, which holds a series; "
+                "`idealrank gate --update-baseline` makes one"
             )
-        if Path(asked.state).exists() and record.origin not in (None, self._origin):
+        if Path(request.state).exists() and record.origin not in (None, self._origin):
             raise InputError(
-                f"{asked.state}: found the state of a series that did not begin with "
-                f"{asked.baselines[-1]} as it is now, expected the "
-                f"state of this file; to begin a new series with this file, delete "
-                f"{asked.state}, whose commits and accepted drops are "
-                "lost then, or name another folder for the series"
+                f"{request.state}: found the state of a series that did not begin with "
+                f"{request.baselines[-1]} as it is now, expected the state of this file; to begin "
+                f"a new series with this file, delete {request.state}, whose commits and accepted "
+                "drops are lost then, or name another folder for the series"
             )
 
     @property
@@ -293,7 +308,7 @@ class GateJob:
     def _measured(
         self, opened: OpenedBaseline, path: str, evaluated: Callable[..., Evaluation]
     ) -> MeasuredBaseline:
-        others = tuple(evaluated(one, path) for one in opened.others)
+        others = tuple(evaluated(other_run, path) for other_run in opened.others)
         return MeasuredBaseline(
             first=evaluated(opened.run, path), others=others, record=opened.record
         )
@@ -306,21 +321,23 @@ class GateJob:
         of_queries: OfQueries,
         held_out: Collection[str],
     ) -> list[str]:
-        """Notes on the noise from run to run, and on overfitted queries."""
+        """Make notes on the noise from run to run, and on overfitted queries."""
         measure = self.asked.measures[0]
         if last is None or last.record is None:
             return noise_note(measure, [runs])
-        commits = [
-            [one for kept, one in last.kept if kept.commit == commit]
-            for commit in {kept.commit for kept in last.record.kept}
+        commits = {kept.commit for kept in last.record.kept}
+        by_commit = [
+            [evaluation for kept, evaluation in last.kept if kept.commit == commit]
+            for commit in commits
         ]
-        notes = noise_note(measure, [runs, *commits])
+        notes = noise_note(measure, [runs, *by_commit])
+        # `looks` counts the commits before this one, so the tenth is the one after nine.
         if (
             gated.series is not None
             and held_out
             and gated.series.looks % LOOK_AT_HOLDOUT == LOOK_AT_HOLDOUT - 1
         ):
-            anchor = [one for kept, one in last.kept if kept.is_anchor]
+            anchor = [evaluation for kept, evaluation in last.kept if kept.is_anchor]
             notes += overfitting_note(measure, runs, anchor, held_out, of_queries)
         return notes
 
@@ -366,11 +383,8 @@ class GateJob:
         if not gated.passed:
             self.record_look(held)
             why = "too few judgments" if gated.outcome == TOO_FEW else "the gate is closed"
-            why += (
-                "; it counts as a commit of the series"
-                if held.last is not None and not gated.policy.strict
-                else ""
-            )
+            if held.last is not None and not gated.policy.strict:
+                why += "; it counts as a commit of the series"
             return f"{path} was not {'replaced' if held.last else 'made'}: {why}"
         if held.last is None:
             self.write_baseline(held)
@@ -378,11 +392,13 @@ class GateJob:
         if held.unchanged:
             return (
                 f"{path} stays as it is: {name} has the values of {held.last.name}, the last "
-                f"accepted run"
+                "accepted run"
             )
         self._add_commit(held)
+        # Checks come side by side, and each side has one by measure: counted from the end, this is
+        # the first measure against the last accepted run.
         by_runs = [check for check in gated.checks if not check.baseline.endswith(ANCHOR)]
-        check = by_runs[-len(self.asked.measures)]  # the last accepted run by the first measure
+        check = by_runs[-len(self.asked.measures)]
         means = (
             f"{check.measure} {check.mean_run:.4f}, against {check.mean_baseline:.4f} in "
             f"{held.last.name}"
@@ -439,16 +455,15 @@ class GateJob:
     def _file_of(self, held: Held, record: BaselineRecord, others: Sequence[bytes]) -> bytes:
         """A baseline file in which the run comes first; it is read back and evaluated."""
         path, run, evaluation = self.asked.state, held.runs[0], held.evaluations[0]
-        repeats = [files.run_lines(one, record, self.asked.convention) for one in held.repeats]
+        repeats = [
+            files.run_lines(repeat, record, self.asked.convention) for repeat in held.repeats
+        ]
         data = files.baseline_bytes(run, record, self.asked.convention, [*repeats, *others])
-        if not same_values(
-            self._evaluated(held.qrels, evaluation.measures, files.run_in(data, run.name)),
-            evaluation,
-        ):
+        run_read = files.run_in(data, run.name)
+        if not same_values(self._evaluated(held.qrels, evaluation.measures, run_read), evaluation):
             raise InputError(
-                f"{path}: not written, for the run read back from it has other values; a "
-                f"query that is answered without a document "
-                "cannot be kept in a file of lines"
+                f"{path}: not written, for the run read back from it has other values; a query "
+                "that is answered without a document cannot be kept in a file of lines"
             )
         return self._packed(data)
 
@@ -496,11 +511,9 @@ class GateJob:
         try:
             record = files.read_record(path, self._notes)
         except InputError as error:
-            raise (
-                error
-                if Path(path).exists()
-                else InputError(str(error), hint=self.caller.missing_baseline)
-            ) from None
+            if Path(path).exists():
+                raise error from None
+            raise InputError(str(error), hint=self.caller.missing_baseline) from None
         if record is None:
             return OpenedBaseline(run=self.caller.baseline(path))
         files.refuse_shallow(path, record, measures, self.asked.convention)
@@ -510,8 +523,8 @@ class GateJob:
         if len(record.kept) > 1:
             lines = files.lines_of_kept(path, record, self._notes)[1:]
             others = tuple(
-                files.run_in(one, kept.name)
-                for one, kept in zip(lines, record.kept[1:], strict=True)
+                files.run_in(run_lines, kept.name)
+                for run_lines, kept in zip(lines, record.kept[1:], strict=True)
             )
         return OpenedBaseline(run=run, record=record, others=others)
 
@@ -529,9 +542,9 @@ class GateJob:
             keep_top=self.top,
             threads=self.threads,
         )
-        found = self.caller.watch(run.name, lambda progress: work(progress=progress))
-        self.caller.doubt(found, baseline)
-        return found
+        evaluation = self.caller.watch(run.name, lambda progress: work(progress=progress))
+        self.caller.doubt(evaluation, baseline)
+        return evaluation
 
     def _sides(
         self,
@@ -541,11 +554,11 @@ class GateJob:
     ) -> list[Opposed]:
         """Sides of every check; the last baseline has the anchor of its series, too."""
         strict = self.asked.policy.strict
-        return [
-            side
-            for one in baselines
-            for side in sides_of(one.first.name, runs, one, in_series=one is last and not strict)
-        ]
+        sides = []
+        for baseline in baselines:
+            in_series = baseline is last and not strict
+            sides += sides_of(baseline.first.name, runs, baseline, in_series=in_series)
+        return sides
 
     def _series(self, last: MeasuredBaseline | None) -> Series | None:
         """The series of the last baseline under the policy; None without one."""
@@ -592,19 +605,24 @@ class GateJob:
         last: MeasuredBaseline | None,
         held_out: Collection[str],
     ) -> Gated:
-        asked = self.asked
+        request = self.asked
         if not sides:
             # The run begins a series, of which the next commit is the first look.
-            series = None if asked.policy.strict else self._under_policy(Series())
+            series = None if request.policy.strict else self._under_policy(Series())
             return first_run(
-                runs[0], asked.measures, asked.policy, contracts, also=asked.also, series=series
+                runs[0],
+                request.measures,
+                request.policy,
+                contracts,
+                also=request.also,
+                series=series,
             )
         return gate_evaluations(
             runs[0],
             *(side.before[0] for side in sides),
-            measures=asked.measures,
-            also=asked.also,
-            policy=asked.policy,
+            measures=request.measures,
+            also=request.also,
+            policy=request.policy,
             contracts=contracts,
             weights=of_queries.weights,
             clusters=of_queries.clusters,

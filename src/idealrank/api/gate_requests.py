@@ -1,4 +1,4 @@
-"""Requests of a gate: options as typed or given, and for the rest the policy of the project."""
+"""Requests of a gate: the given options, and for the rest the policy of the project."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -40,8 +40,8 @@ class GateRequest:
     def __post_init__(self) -> None:
         if not 0 <= self.holdout < 1:
             raise OptionError(
-                f"holdout={self.holdout!r}: expected a share of the queries from 0 to below "
-                f"1, such as 0.2"
+                f"holdout={self.holdout!r}: expected a share of the queries from 0 to below 1, "
+                "such as 0.2"
             )
 
     @property
@@ -55,43 +55,48 @@ class GateRequest:
     @property
     def paths(self) -> list[str]:
         """Paths of weights, clusters and contracts."""
-        return [
-            *self.query_files.paths,
-            *([self.contracts] if self.contracts and isinstance(self.contracts, str) else []),
-        ]
+        paths = list(self.query_files.paths)
+        if self.contracts and isinstance(self.contracts, str):
+            paths.append(self.contracts)
+        return paths
 
 
 def settled(
-    given: Mapping[str, Any],
-    found: PolicyFile,
+    options: Mapping[str, Any],
+    policy_file: PolicyFile,
     without_baseline: str,
     *,
     measures_in: Callable[[Sequence[str], str], Any] = lambda texts, _where: texts,
     convention_of: Callable[[Any], Convention] = Convention.of,
 ) -> GateRequest:
-    """Settle what is asked: what was given, and for the rest the policy of the project.
+    """Settle a request: the given options, and for the rest the policy of the project.
 
     A given `strict` also wins over the parts of the file that belong to the other rule.
     """
-    baselines = tuple(given.get("baselines", found.baselines))
+    baselines = tuple(options.get("baselines", policy_file.baselines))
     if not baselines:
         raise OptionError(without_baseline)
-    texts = (
-        given["measures"]
-        if "measures" in given
-        else measures_in(found.measures, found.where) or DEFAULT_MEASURE
-    )
-    with _said_in("" if "measures" in given else found.where):
+
+    # An error names the policy file only if the option comes from there.
+    if "measures" in options:
+        texts = options["measures"]
+    else:
+        texts = measures_in(policy_file.measures, policy_file.where) or DEFAULT_MEASURE
+    with _said_in("" if "measures" in options else policy_file.where):
         named = parse_measures(texts)
-    texts = given["also"] if "also" in given else measures_in(found.also, found.where)
-    with _said_in("" if "also" in given else found.where):
+    texts = (
+        options["also"] if "also" in options else measures_in(policy_file.also, policy_file.where)
+    )
+    with _said_in("" if "also" in options else policy_file.where):
         also = parse_measures(texts) if texts else ()
-    with _said_in("" if "convention" in given else found.where):
-        convention = convention_of(given.get("convention", found.convention or "standard"))
-    rule = {name: given[name] for name in PARTS if name in given}
-    with _said_in("" if rule else found.where):
-        policy = found.policy(**rule)
-    contracts = given.get("contracts", found.contracts or ())
+    with _said_in("" if "convention" in options else policy_file.where):
+        convention = convention_of(options.get("convention", policy_file.convention or "standard"))
+    rule = {name: options[name] for name in PARTS if name in options}
+    with _said_in("" if rule else policy_file.where):
+        policy = policy_file.policy(**rule)
+
+    contracts = options.get("contracts", policy_file.contracts or ())
+    declared = (options.get(name, getattr(policy_file, name)) for name in DeclaredLabels._fields)
     return GateRequest(
         policy=policy,
         measures=tuple(dict.fromkeys((*named, *also))),
@@ -100,15 +105,13 @@ def settled(
         baselines=baselines,
         contracts=contracts if isinstance(contracts, str) else tuple(contracts),
         query_files=QueryFiles(
-            given.get("weights", found.weights), given.get("cluster", found.cluster)
+            options.get("weights", policy_file.weights), options.get("cluster", policy_file.cluster)
         ),
-        policy_file=found.where,
-        declared=DeclaredLabels(
-            *(given.get(name, getattr(found, name)) for name in DeclaredLabels._fields)
-        ),
-        series=given.get("series", ""),
-        holdout=given.get("holdout", found.holdout) or 0.0,
-        queries=given.get("queries", found.queries),
+        policy_file=policy_file.where,
+        declared=DeclaredLabels(*declared),
+        series=options.get("series", ""),
+        holdout=options.get("holdout", policy_file.holdout) or 0.0,
+        queries=options.get("queries", policy_file.queries),
     )
 
 

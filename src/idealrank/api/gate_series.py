@@ -26,8 +26,9 @@ from idealrank.measures.measure import Measure
 from idealrank.stats.design import student_mean
 from idealrank.stats.unpaired_tests import welch_p
 
-LOOK_AT_HOLDOUT = 10  # every so many looks
-_SPACE = 1 << 32
+# Held-out queries are compared after every tenth look, so that they are not overfitted as well.
+LOOK_AT_HOLDOUT = 10
+_SPACE = 1 << 32  # number of values that the first four bytes of a hash have
 _LEAST_HELD_OUT = 10  # queries, below which a difference of means says nothing
 _OVERFITTED = 0.05  # level of the message
 
@@ -45,8 +46,8 @@ class OpenedBaseline:
 class MeasuredBaseline:
     """Evaluations of an opened baseline."""
 
-    first: Evaluation  # Of its run
-    others: tuple[Evaluation, ...] = ()  # Of its other runs
+    first: Evaluation  # Evaluation of its run
+    others: tuple[Evaluation, ...] = ()  # Evaluations of its other runs
     record: BaselineRecord | None = None  # As for `OpenedBaseline`
 
     @property
@@ -63,10 +64,12 @@ def sides_of(
     if baseline.record is None:
         return [Opposed(now=tuple(runs), before=(baseline.first,), name=name)]
     kept = baseline.kept
-    last = kept[0][0].commit
+    last = baseline.record.kept[0].commit
     sides = [Opposed(now=tuple(runs), before=_of_commits(kept, {last}), name=name)]
     if in_series and last and not is_repeated(runs, baseline):
-        accepted = _of_commits(kept, {one.commit for one, _ in kept} - {0})
+        # Commit 0 is the anchor. The runs accepted since then count as runs of the new version, so
+        # that many small drops are found together.
+        accepted = _of_commits(kept, {kept_run.commit for kept_run, _ in kept} - {0})
         sides.append(
             Opposed(now=(*runs, *accepted), before=_of_commits(kept, {0}), name=f"{name} {ANCHOR}")
         )
@@ -76,40 +79,49 @@ def sides_of(
 def _of_commits(
     kept: Iterable[tuple[KeptRun, Evaluation]], commits: Collection[int]
 ) -> tuple[Evaluation, ...]:
-    return tuple(evaluation for one, evaluation in kept if one.commit in commits)
+    return tuple(evaluation for kept_run, evaluation in kept if kept_run.commit in commits)
 
 
 def is_repeated(runs: Sequence[Evaluation], baseline: MeasuredBaseline) -> bool:
     """Return whether a commit has the values of the last accepted one: nothing changed, so that it
     is no look of a series.
 
-    Of repeats, the values are their means by query, as in a check.
+    Repeats are compared by their mean on each query, as in a check.
     """
     last: tuple[Evaluation, ...] = (baseline.first,)
     if baseline.record is not None:
-        kept = baseline.kept
-        last = _of_commits(kept, {kept[0][0].commit})
-    queries, measures = queries_of([*runs, *last]), runs[0].measures
-    now, before = (
-        mean_table([QueryTable.of(one, measures, queries) for one in side]) for side in (runs, last)
-    )
+        last = _of_commits(baseline.kept, {baseline.record.kept[0].commit})
+    now, before = _means_of_sides(runs, last, runs[0].measures, queries_of([*runs, *last]))
     same = now.equal(before) | ~now.counted
     return bool((now.counted == before.counted).all() and same.all())
+
+
+def _means_of_sides(
+    now: Iterable[Evaluation],
+    before: Iterable[Evaluation],
+    measures: Sequence[Measure],
+    queries: Sequence[str],
+) -> tuple[QueryTable, QueryTable]:
+    """Return the mean of the repeats of each side, query by query."""
+    tables_now = [QueryTable.of(evaluation, measures, queries) for evaluation in now]
+    tables_before = [QueryTable.of(evaluation, measures, queries) for evaluation in before]
+    return mean_table(tables_now), mean_table(tables_before)
 
 
 def refuse_unlike_repeats(runs: Sequence[Evaluation]) -> None:
     """Refuse repeats that do not answer the same queries: their mean would leave out what one of
     them lacks.
     """
-    missing = [set(one.coverage.missing_queries) for one in runs]
+    missing = [set(evaluation.coverage.missing_queries) for evaluation in runs]
     everywhere = set.intersection(*missing)
-    for one, lacks in zip(runs, missing, strict=True):
+    for evaluation, lacks in zip(runs, missing, strict=True):
         if alone := sorted(lacks - everywhere):
-            named = ", ".join(map(repr, alone[:3])) + (", ..." if len(alone) > 3 else "")
+            named = ", ".join(map(repr, alone[:3]))
+            named += ", ..." if len(alone) > 3 else ""
             raise InputError(
-                f"{one.name}: found no answer to {len(alone):,} of the queries that another "
-                f"run of the same version answers ({named}); "
-                "expected repeats with answers to the same queries; make the run again"
+                f"{evaluation.name}: found no answer to {len(alone):,} of the queries that another "
+                f"run of the same version answers ({named}); expected repeats with answers to the "
+                "same queries; make the run again"
             )
 
 
@@ -126,12 +138,12 @@ def without_held_out(
 
 
 def leading_run_note(gated: Gated, sides: Sequence[Opposed], *, by_judge: bool) -> list[str]:
-    """Say which run of a side the judge and the labels that are asked for look at, where sides have
-    several.
+    """Say that only the first run of a side counts for the judge and for unjudged documents, if
+    sides have several runs.
     """
-    several = any(len(side.now) > 1 or len(side.before) > 1 for side in sides)
-    asked = by_judge or not all(check.carried for check in gated.checks)
-    if not (several and asked):
+    has_repeats = any(len(side.now) > 1 or len(side.before) > 1 for side in sides)
+    looks_at_documents = by_judge or not all(check.carried for check in gated.checks)
+    if not (has_repeats and looks_at_documents):
         return []
     what = "the judge and unjudged documents" if by_judge else "unjudged documents"
     return [f"where a side has several runs, only its first run counts for {what}"]
@@ -140,11 +152,16 @@ def leading_run_note(gated: Gated, sides: Sequence[Opposed], *, by_judge: bool) 
 def next_record(
     record: BaselineRecord, before: BaselineRecord, repeats: int, series: Series
 ) -> tuple[BaselineRecord, list[int]]:
-    """Record of a file after one more commit, and the places of the runs that stay."""
+    """Return the record of a file after one more commit, and the places of the runs that stay."""
     commit = before.kept[0].commit + 1
-    accepted = sorted({one.commit for one in before.kept} - {0}, reverse=True)[: WINDOW - 2]
+    # The next gate averages WINDOW commits: its own, this new one, and so many accepted before.
+    accepted = sorted({kept_run.commit for kept_run in before.kept} - {0}, reverse=True)[
+        : WINDOW - 2
+    ]
     stays = [
-        place for place, one in enumerate(before.kept) if one.commit in accepted or one.is_anchor
+        place
+        for place, kept_run in enumerate(before.kept)
+        if kept_run.commit in accepted or kept_run.is_anchor
     ]
     new = (KeptRun(name=record.name, commit=commit),) * (1 + repeats)
     kept = (*new, *(before.kept[place] for place in stays))
@@ -154,7 +171,7 @@ def next_record(
 def anchored_record(
     record: BaselineRecord, before: BaselineRecord | None, repeats: int, series: Series
 ) -> BaselineRecord:
-    """Record of a file whose anchor is a new run: the first one, or one that a person accepted."""
+    """Return the record of a file whose anchor is a new run: the first one, or an accepted one."""
     kept = (KeptRun(name=record.name, commit=0),) * (1 + repeats)
     deep = record if before is None else record.as_deep_as(before)
     return replace(deep, kept=kept, series=series)
@@ -163,10 +180,12 @@ def anchored_record(
 def noise_note(measure: Measure, runs: Sequence[Sequence[Evaluation]]) -> list[str]:
     """Say by how much the mean varies between repeats of one commit; nothing without repeats."""
     text = str(measure)
-    groups = [[float(one.mean()[text]) for one in repeats] for repeats in runs if len(repeats) > 1]
+    repeated = [repeats for repeats in runs if len(repeats) > 1]
+    groups = [[float(evaluation.mean()[text]) for evaluation in repeats] for repeats in repeated]
     freedom = sum(len(means) - 1 for means in groups)
     if not freedom:
         return []
+    # Pooled over commits: each has its own mean, so a change between commits is no noise.
     squares = sum(float(np.var(means)) * len(means) for means in groups)
     n_runs = sum(map(len, groups))
     return [
@@ -176,17 +195,15 @@ def noise_note(measure: Measure, runs: Sequence[Sequence[Evaluation]]) -> list[s
 
 
 def held_out_queries(queries: Iterable[str], share: float) -> frozenset[str]:
-    """Queries that are held out: by a hash of their ids, so that a query stays where it is."""
+    """Return the queries that are held out, by a hash of their ids: a query stays on its side
+    whatever other queries come.
+    """
 
-    def place(query: str) -> float:
-        return (
-            int.from_bytes(
-                hashlib.sha256(query.encode("utf-8", "surrogateescape")).digest()[:4], "big"
-            )
-            / _SPACE
-        )
+    def place(query_id: str) -> float:
+        digest = hashlib.sha256(query_id.encode("utf-8", "surrogateescape")).digest()
+        return int.from_bytes(digest[:4], "big") / _SPACE
 
-    return frozenset(query for query in queries if place(query) < share)
+    return frozenset(query_id for query_id in queries if place(query_id) < share)
 
 
 def overfitting_note(
@@ -196,39 +213,34 @@ def overfitting_note(
     held_out: Collection[str],
     of_queries: OfQueries,
 ) -> list[str]:
-    """Compare the gain since the anchor on the queries of the gate with that on held-out
+    """Compare the gain since the anchor on the queries of the gate with the gain on held-out
     queries.
 
     Every run that a gate lets pass was chosen on its queries.
     """
     queries = queries_of([*runs, *anchor])
-    now, before = (
-        mean_table([QueryTable.of(one, [measure], queries) for one in side])
-        for side in (runs, anchor)
-    )
+    now, before = _means_of_sides(runs, anchor, [measure], queries)
     gain = (now.values - before.values) * measure.direction
-    is_held_out = np.array([query in held_out for query in queries], np.bool_)
+    is_held_out = np.array([query_id in held_out for query_id in queries], np.bool_)
     counts = np.isfinite(gain[:, 0])
+    in_gate, out_of_gate = counts & ~is_held_out, counts & is_held_out
+    n_in, n_out = int(in_gate.sum()), int(out_of_gate.sum())
+    if not min(n_in, n_out):
+        return [_too_few_held_out(n_out, "queries")]
+
     design = design_by_query(queries, of_queries.weights, of_queries.clusters)
-    kept = counts & ~is_held_out, counts & is_held_out
-    sizes = [int(one.sum()) for one in kept]
-    if not min(sizes):
-        return [_too_few_held_out(sizes[1], "queries")]
-    designs = [restricted(design, one) for one in kept]
-    if min(one.n_units for one in designs) < _LEAST_HELD_OUT:
-        return [
-            _too_few_held_out(
-                designs[1].n_units, "queries" if design.clusters is None else "clusters"
-            )
-        ]
-    if not any(np.ptp(gain[one]) for one in kept):
+    design_in, design_out = restricted(design, in_gate), restricted(design, out_of_gate)
+    if min(design_in.n_units, design_out.n_units) < _LEAST_HELD_OUT:
+        units = "queries" if design.clusters is None else "clusters"
+        return [_too_few_held_out(design_out.n_units, units)]
+    if not (np.ptp(gain[in_gate]) or np.ptp(gain[out_of_gate])):
         return []
-    inside, outside = (
-        student_mean(gain[one], of_these) for one, of_these in zip(kept, designs, strict=True)
-    )
+
+    inside = student_mean(gain[in_gate], design_in)
+    outside = student_mean(gain[out_of_gate], design_out)
     gains = (
-        f"{inside.mean[0]:+.4f} on the {sizes[0]:,} queries of the gate and "
-        f"{outside.mean[0]:+.4f} on {sizes[1]:,} others"
+        f"{inside.mean[0]:+.4f} on the {n_in:,} queries of the gate and {outside.mean[0]:+.4f} on "
+        f"{n_out:,} others"
     )
     means = f"{measure} gained {gains}"
     p = welch_p(outside, inside)

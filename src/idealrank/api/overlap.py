@@ -79,8 +79,8 @@ def overlap(
     """
     if isinstance(measures, Mapping | Run) or is_frame(measures):
         raise InputError(
-            "found a third run, expected two; overlap_matrix([run_a, run_b, ...]) compares "
-            "every two of several"
+            "found a third run, expected two; overlap_matrix([run_a, run_b, ...]) compares every "
+            "two of several"
         )
     first, second = to_runs((run_a, run_b), names)
     inputs = input_files((*first.paths, *second.paths))

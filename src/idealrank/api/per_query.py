@@ -22,10 +22,10 @@ QueryValues: TypeAlias = Any
 """A path, a dataframe, a mapping of query to value, or a pandas Series indexed by query."""
 
 
-def slices_of(given: QueryValues) -> "Mapping[str, Any] | None":
-    """Slices by query; ``traffic:PATH`` makes head, torso and tail of a file of traffic."""
+def slices_of(values: QueryValues) -> "Mapping[str, Any] | None":
+    """Return slices by query; ``traffic:PATH`` makes head, torso and tail of a file of traffic."""
     return _held(
-        given,
+        values,
         "slices",
         lambda path: QueryFiles(slices_text=path).read().categories,
         read_categories,
@@ -40,7 +40,7 @@ def slice_means(
     weights: QueryValues = None,
     clusters: QueryValues = None,
 ) -> "SliceMeans":
-    """Means on slices of anything that `slices_of` takes, and weights and clusters likewise; the
+    """Compute means on slices, with weights and clusters, in any form that `slices_of` takes; the
     function of `Evaluation.by`.
     """
     from idealrank.analysis.comparison.slice_differences import slice_means as means_on_slices  # noqa: PLC0415  (few commands have slices)
@@ -62,8 +62,8 @@ def refuse_unweighted(measures: Iterable[Measure]) -> None:
     for measure in measures:
         if measure.aggregate != "mean":
             raise OptionError(
-                f"{measure}: found {words[measure.aggregate]} with weights of queries, "
-                f"expected measures that are averaged"
+                f"{measure}: found {words[measure.aggregate]} with weights of queries, expected "
+                "measures that are averaged"
             )
 
 
@@ -80,18 +80,22 @@ def interval_cautions(
         weights_cautions,
     )
 
-    designs = (design_by_query(list(one.queries), weights, clusters) for one in evaluations)
-    return tuple(dict.fromkeys(caution for one in designs for caution in weights_cautions(one)))
+    designs = (
+        design_by_query(list(evaluation.queries), weights, clusters) for evaluation in evaluations
+    )
+    return tuple(
+        dict.fromkeys(caution for design in designs for caution in weights_cautions(design))
+    )
 
 
-def weights_of(given: QueryValues) -> "Mapping[str, float] | None":
-    """Weights by query."""
-    return _held(given, "weights", _weights, _weights)
+def weights_of(values: QueryValues) -> "Mapping[str, float] | None":
+    """Return weights by query."""
+    return _held(values, "weights", _weights, _weights)
 
 
-def clusters_of(given: QueryValues) -> "Mapping[str, object] | None":
-    """Clusters by query."""
-    return _held(given, "clusters", read_clusters, read_clusters)
+def clusters_of(values: QueryValues) -> "Mapping[str, object] | None":
+    """Return clusters by query."""
+    return _held(values, "clusters", read_clusters, read_clusters)
 
 
 def _weights(table: Any) -> dict[str, float]:
@@ -99,14 +103,12 @@ def _weights(table: Any) -> dict[str, float]:
 
 
 def _held(
-    given: QueryValues, what: str, of_path: Callable[[str], Any], of_frame: Callable[[Any], Any]
+    values: QueryValues, what: str, of_path: Callable[[str], Any], of_frame: Callable[[Any], Any]
 ) -> "Mapping[str, Any] | None":
-    if given is None:
+    if values is None:
         return None
-    if isinstance(given, (str, PathLike)):
-        return cast(Mapping[str, Any], of_path(str(given)))
-    return (
-        cast(Mapping[str, Any], of_frame(given))
-        if is_frame(given) and not isinstance(given, Mapping)
-        else by_query(given, what)
-    )
+    if isinstance(values, (str, PathLike)):
+        return cast(Mapping[str, Any], of_path(str(values)))
+    if is_frame(values) and not isinstance(values, Mapping):
+        return cast(Mapping[str, Any], of_frame(values))
+    return by_query(values, what)

@@ -64,9 +64,12 @@ def index_recall(
     0.75
     """
     first, second = to_runs((exact, approximate), unnamed=("exact", "approximate"))
-    asked = [cutoffs] if isinstance(cutoffs, int) else cutoffs
-    found = recall_of_runs(first, second, asked, level=level, threads=threads)
+    cutoff_list = [cutoffs] if isinstance(cutoffs, int) else cutoffs
+    recall = recall_of_runs(first, second, cutoff_list, level=level, threads=threads)
     if qrels is None:
-        return found
-    pair = [evaluate(qrels, run, measures, convention, threads=threads) for run in found.runs]
-    return replace(found, losses=losses_of(pair[0], pair[1], level), evaluations=tuple(pair))
+        return recall
+    flat, indexed = (
+        evaluate(qrels, run, measures, convention, threads=threads) for run in recall.runs
+    )
+    losses = losses_of(flat, indexed, level)
+    return replace(recall, losses=losses, evaluations=(flat, indexed))

@@ -91,8 +91,8 @@ def split_difference(
 
 
 def judgments_source(qrels: AnyTable) -> JudgmentsSource:
-    """Judgments, or what reads them under each policy for documents judged twice: a function, or
-    one made for a path.
+    """Return judgments; of a path, a function that reads it under each policy for documents that
+    are judged twice.
     """
     if isinstance(qrels, (str, PathLike)):
         return lambda policy: to_qrels(qrels, duplicates=policy)

@@ -162,15 +162,17 @@ def robust(
         measure = primary_measure(held, run_b if measure is None else measure)
         first, second = to_runs(runs, names)
         return robust_runs(judgments, first, second, measure, qrels.convention, **options)
+
     if run_b is None:
         raise OptionError(f"run_b: found none, expected {_FORM}")
     measure = DEFAULT_MEASURES[0] if measure is None else measure
     convention = "standard" if convention is None else convention
     if is_array(qrels) and is_array(run_a) and is_array(run_b):
         refuse_names(names, (run_a, run_b))
-        lists = [Lists.from_arrays(qrels, run, **layout) for run in (run_a, run_b)]
-        found = robust_lists(lists[0], lists[1], measure, convention, **options)
-        return found if names is None else replace(found, run_a=names[0], run_b=names[1])
+        lists_a, lists_b = (Lists.from_arrays(qrels, run, **layout) for run in (run_a, run_b))
+        robustness = robust_lists(lists_a, lists_b, measure, convention, **options)
+        return robustness if names is None else replace(robustness, run_a=names[0], run_b=names[1])
+
     refuse_layout(layout)
     first, second = to_runs((run_a, run_b), names, judgments=qrels)
     return robust_runs(
@@ -186,8 +188,8 @@ def robust(
 def _examined(
     qrels: AnyTable, runs: Sequence[Run], measure: MeasureLike, convention: "Convention | str"
 ) -> "Judgments | JudgmentsSource":
-    """Judgments, or a function that reads them; warn once of odd data, for the comparison asked
-    for, not for each variant.
+    """Return judgments, or a function that reads them; warn of odd data once, not for each variant
+    of the comparison.
     """
     source = qrels if is_judgments(qrels) else judgments_source(qrels)
     source = cache(source) if callable(source) else source
@@ -210,8 +212,8 @@ def robust_read(
     progress: Tell | None = None,
     **way: Any,
 ) -> Robustness:
-    """`robust` for judgments and runs that are read already, without warnings of odd data; `way`
-    has the fields of a `VariantTest`.
+    """Repeat a comparison as `robust` does, for judgments and runs that are read already, without
+    warnings of odd data; `way` has the fields of a `VariantTest`.
     """
     return robust_runs(
         qrels,

@@ -129,6 +129,8 @@ def compare_systems(
         raise InputError(
             f"found {2 + len(others)} arguments, expected evaluations of two systems, or {_FORM}"
         )
+
+    # Judgments come first, so the second and third arguments are the runs of the two systems.
     qrels = evaluations_a
     runs_a = _several(evaluations_b, names[0])
     runs_b = _several(third, names[1])
@@ -146,13 +148,14 @@ def compare_systems(
     )
 
 
-def _several(given: Any, name: str) -> list[Any]:
-    if isinstance(given, Evaluation | str | PathLike | Mapping) or not isinstance(given, Iterable):
+def _several(copies: Any, name: str) -> list[Any]:
+    is_single = isinstance(copies, Evaluation | str | PathLike | Mapping)
+    if is_single or not isinstance(copies, Iterable):
         raise InputError(
-            f"{name}: found one {type(given).__name__}, expected a list with one for each "
-            f"trained copy; or {_FORM}"
+            f"{name}: found one {type(copies).__name__}, expected a list with one for each trained "
+            f"copy; or {_FORM}"
         )
-    return list(given)
+    return list(copies)
 
 
 seeds = compare_systems

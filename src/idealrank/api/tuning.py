@@ -134,9 +134,9 @@ def choose(
             f'["bm25.run", "neural.run"]'
         )
     judgments, grid = to_qrels(qrels), grid_of(measure, discounts, cutoffs, convention)
-    read = (to_run(run) for run in runs)
     evaluations = [
-        evaluate(judgments, run, measures_of(grid), convention, threads=threads) for run in read
+        evaluate(judgments, to_run(run), measures_of(grid), convention, threads=threads)
+        for run in runs
     ]
     return choose_read(
         evaluations,
@@ -154,19 +154,18 @@ def choose(
 def choose_read(
     evaluations: Sequence[Evaluation], grid: Sequence[Option], **options: Any
 ) -> Choice:
-    """`choose` for evaluations of several runs by the measures of a grid; see `choose` for the
-    options.
+    """Choose a setting from evaluations of several runs by the measures of a grid; takes the
+    options of `choose`.
     """
     return choose_setting(evaluations, grid, theory=theory_of(grid), **options)
 
 
 def theory_of(grid: Sequence[Option]) -> dict[Measure, Theory]:
     """Return the theory of each setting on growing lists."""
-    found = {}
+    theories = {}
     for option in grid:
-        said = offered("feasibility")(
-            option.discount if (own := option.measure.discount) is None else own,  # type: ignore[attr-defined]
-            option.cutoff,
-        )
-        found[option.measure] = Theory(said.verdict, said.theorem)
-    return found
+        own_discount = option.measure.discount  # type: ignore[attr-defined]
+        discount = option.discount if own_discount is None else own_discount
+        feasibility = offered("feasibility")(discount, option.cutoff)
+        theories[option.measure] = Theory(feasibility.verdict, feasibility.theorem)
+    return theories

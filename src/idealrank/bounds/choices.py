@@ -28,7 +28,7 @@ class ValueRange:
     """Lowest and highest value of each query among the choices tried so far."""
 
     n_queries: int
-    # low, high: shape (n_queries,): naN where no choice has a value
+    # low, high: shape (n_queries,): NaN where no choice has a value
     low: FloatArray = field(init=False)
     high: FloatArray = field(init=False)
     always: BoolArray = field(init=False)  # shape (n_queries,): whether every choice has a value
@@ -75,11 +75,13 @@ class Trial(NamedTuple):
             chosen = np.arange(rows.size) if among is None else np.flatnonzero(among[rows])
             if order is not None:
                 chosen = chosen[np.argsort(order[rows[chosen]], kind="stable")]
+            # Choices depend on the number of documents alone: many queries share a table.
             if chosen.size not in tables:
                 listed = [*choices(chosen.size)]
                 tables[chosen.size] = np.array(listed, np.float64).reshape(len(listed), chosen.size)
-            whole = np.repeat(grades[rows][None, :], tables[chosen.size].shape[0], axis=0)
-            whole[:, chosen] = tables[chosen.size]
+            table = tables[chosen.size]
+            whole = np.repeat(grades[rows][None, :], table.shape[0], axis=0)
+            whole[:, chosen] = table
             batch.add(query, whole)
         batch.close()
 
@@ -139,9 +141,13 @@ def at_most_one(grades: Sequence[float]) -> Choices:
     lowest.
     """
     low, high = min(grades), max(grades)
-    return lambda size: [
-        [high if place == chosen else low for place in range(size)] for chosen in range(-1, size)
-    ]
+
+    def choices(size: int) -> Iterator[Sequence[float]]:
+        yield [low] * size
+        for place in range(size):
+            yield [*[low] * place, high, *[low] * (size - place - 1)]
+
+    return choices
 
 
 def n_sorted(sizes: IntArray, n_grades: int) -> FloatArray:
@@ -235,6 +241,8 @@ class Quotients(NamedTuple):
         width = int(n_free.max(initial=0))
         if not width or not steps.size:
             return np.zeros(query.size, np.int64)
+        # For a number of documents at a level or above, those with the largest weights are best:
+        # each choice is one number for each level, and `sums` has the weight of each number.
         order = np.lexsort((-self.weight, query))
         place = np.arange(query.size) - np.repeat(np.cumsum(n_free) - n_free, n_free)
         falling = np.zeros((n_free.size, width + 1))
@@ -255,8 +263,9 @@ class Quotients(NamedTuple):
         """Parts of the ideal that no choice changes, by query; and the others, by query, level and
         number of free documents above it.
         """
+        # A gain is a sum of steps between ends, and each step adds to the ideal by itself.
         deepest, rows = self.ideal.shape[1] - 1, np.arange(n_free.size)
-        # between two of them nothing changes
+        # Between two ends, no gain lies: the number of documents above does not change.
         ends = np.unique(np.concatenate((np.zeros(1), self.levels, self.known_gain)))
         at_least = np.zeros((n_free.size, ends.size), np.int64)
         np.add.at(at_least, (self.known_query, np.searchsorted(ends, self.known_gain)), 1)
@@ -288,6 +297,7 @@ def _dinkelbach(
     """Numbers of documents at each level or above, shape (n_queries, n_levels - 1), at the highest
     quotient.
     """
+    # Each step maximises numerator - price * denominator; the price is the best quotient so far.
     n_levels = numerator.shape[1]
     best = np.repeat(n_free[:, None], n_levels, axis=1)
     quotient, defined = _quotient(best, constant, numerator, base, denominator)
@@ -296,13 +306,13 @@ def _dinkelbach(
         if not active.size:
             break
         price = quotient[active]
-        found = _best_counts(numerator[active] - price[:, None, None] * denominator[active])
+        counts = _best_counts(numerator[active] - price[:, None, None] * denominator[active])
         value, defined = _quotient(
-            found, constant[active], numerator[active], base[active], denominator[active]
+            counts, constant[active], numerator[active], base[active], denominator[active]
         )
         better = defined & (value > price)
         active, value = active[better], value[better]
-        best[active], quotient[active] = found[better], value
+        best[active], quotient[active] = counts[better], value
     return best
 
 
@@ -322,6 +332,8 @@ def _quotient(
 def _best_counts(worth: FloatArray) -> IntArray:
     """Numbers c_1 >= c_2 >= ... with the highest sum of worth[l, c_l], query by query."""
     n_queries, n_levels, width = worth.shape
+    # sums[l][c] is the highest sum of the levels up to l with c documents at level l: the level
+    # before has at least as many, hence the maximum from the right.
     sums = [worth[:, 0]]
     for level in range(1, n_levels):
         sums.append(worth[:, level] + np.maximum.accumulate(sums[-1][:, ::-1], axis=1)[:, ::-1])
@@ -347,6 +359,7 @@ class PrecisionList(NamedTuple):
     def highest(self) -> int:
         """Number of open documents, from the top, that are relevant at the highest value."""
         within = self.open <= self.limit
+        # Open documents above are relevant, too: the n-th one counts n of them, with itself.
         above = np.searchsorted(self.relevant, self.open) + np.arange(1, self.open.size + 1)
         return self._best(np.where(within, above / self.open, 0.0) + self._below(self.open))
 
@@ -355,10 +368,11 @@ class PrecisionList(NamedTuple):
         ranks = self.open[::-1]
         within = ranks <= self.limit
         inverse = np.where(within, 1 / ranks, 0.0)
+        # Open documents above stay irrelevant, and each one chosen before, from the bottom, gains
+        # 1 / rank.
         above = np.searchsorted(self.relevant, ranks) + 1
-        return self._best(
-            -(above * inverse + self._below(ranks) + np.cumsum(inverse) - inverse), sign=-1.0
-        )
+        added = above * inverse + self._below(ranks) + np.cumsum(inverse) - inverse
+        return self._best(-added, sign=-1.0)
 
     def _below(self, ranks: FloatArray) -> FloatArray:
         """Sum of 1 / rank over relevant documents below each rank."""

@@ -55,7 +55,7 @@ _FEW = 64  # different grades, up to which all queries are worked out with all o
 class Extremes(NamedTuple):
     """Lowest and highest value of each query."""
 
-    # low, high: shape (n_queries,): naN where the query has no value, whatever the grades
+    # low, high: shape (n_queries,): NaN where the query has no value, whatever the grades
     low: FloatArray
     high: FloatArray
     # shape (n_queries,): where the bounds are attained; elsewhere they are outer bounds
@@ -103,11 +103,8 @@ class Problem:
             left &= False
         elif self._moves_up:
             left &= ~self._by_precision(trial, left, side)
-            few = (
-                left
-                & self._are_listed
-                & (n_sorted(self.free.sizes, self._grades.size) <= self.most)
-            )
+            are_few = n_sorted(self.free.sizes, self._grades.size) <= self.most
+            few = left & self._are_listed & are_few
             trial.many(
                 few,
                 self._all(0.0),
@@ -136,10 +133,10 @@ class Problem:
         return _closed(trial.ends, left, b.low - a.high, b.high - a.low)
 
     def _values(self, side: int, copies: IntArray, grades: FloatArray) -> FloatArray:
-        found = self.measure.measured(self.free.completed(side, grades, copies))
-        return (
-            found.values if found.scored is None else np.where(found.scored, found.values, np.nan)
-        )
+        measured = self.measure.measured(self.free.completed(side, grades, copies))
+        if measured.scored is None:
+            return measured.values
+        return np.where(measured.scored, measured.values, np.nan)
 
     def _start(self, trial: Trial) -> BoolArray:
         """Queries with free documents; those without have the value that they have as judged."""
@@ -170,26 +167,31 @@ class Problem:
         """
         # A difference of rounded values is not the rounded difference.
         rounded = len(sides) > 1 and getattr(self.measure, "rounding", None) not in (None, "none")
-        found = [self.measure.fraction(self.free.sides[side].judged) for side in sides]
-        fractions = [one for one in found if one is not None]
+        of_sides = [self.measure.fraction(self.free.sides[side].judged) for side in sides]
+        fractions = [fraction for fraction in of_sides if fraction is not None]
         if (
             rounded
             or len(fractions) < len(sides)
-            or (len(sides) > 1 and not all(one.shared for one in fractions))
+            or (len(sides) > 1 and not all(fraction.shared for fraction in fractions))
         ):
             return None
+
         rows = [self.free.sides[side].row for side in sides]
         known = np.bincount(fractions[0].known.query, minlength=fractions[0].total.size)[rows[0]]
         n_ranks = int((known + self.free.sizes).max(initial=0))
-        tables = [one.ideal(n_ranks)[row] for one, row in zip(fractions, rows, strict=True)]
+        tables = [
+            fraction.ideal(n_ranks)[row] for fraction, row in zip(fractions, rows, strict=True)
+        ]
         first, *others = tables
         solvable = _is_ideal(first)
         for other in others:
             solvable &= _same_rows(first, other)
+
         weight, constant = np.zeros(self.free.query.size), np.zeros(solvable.size)
-        for sign, side, one, row in zip((1.0, -1.0), sides, fractions, rows, strict=False):
-            weight += sign * self._added(side, one.weigh(self._places(side)))
-            constant += sign * one.total[row]
+        for sign, side, fraction, row in zip((1.0, -1.0), sides, fractions, rows, strict=False):
+            weight += sign * self._added(side, fraction.weigh(self._places(side)))
+            constant += sign * fraction.total[row]
+
         # The ideal of a returned list holds no document of another run.
         inside = (
             np.ones(self.free.query.size, np.bool_)
@@ -212,9 +214,9 @@ class Problem:
             yield queries
             return
         for query in np.flatnonzero(queries).tolist():
-            one = np.zeros_like(queries)
-            one[query] = True
-            yield one
+            single = np.zeros_like(queries)
+            single[query] = True
+            yield single
 
     def _ends_of_quotients(self, trial: Trial, queries: BoolArray, program: "_Program") -> None:
         """Try the grades that give the extremes; and the lowest, at which a query may have no
@@ -229,11 +231,13 @@ class Problem:
                 f"a quotient; negative=zero makes them 0",
                 switch="negative=zero",
             )
+
+        # Codes of the queries among the chosen ones, by their code in the program: -1 if left out.
         code = np.cumsum(queries) - 1
         back = np.full(program.fraction.total.size, -1)
         back[program.row[queries]] = code[queries]
         of_known = back[known.query]
-        # queries of the program may be in another order
+        # The queries of the program may be in another order than the known documents.
         ideal = np.argsort(of_known, kind="stable")
         ideal = ideal[of_known[ideal] >= 0]
         kept = queries[self.free.query] & program.inside
@@ -246,6 +250,7 @@ class Problem:
             known_gain=known_gains[ideal],
             ideal=program.ideal[queries],
         )
+
         chosen = self._all(grades[0])
         trial.one(queries, chosen)
         for levels in (quotients.highest(), quotients.lowest()):
@@ -308,14 +313,14 @@ class Problem:
         """Extremes of average precision, unless ties leave the order open or a document is listed
         twice; the queries that it settles.
         """
-        one, measure = self.free.sides[side], cast("AP", self.measure)
+        listed_run, measure = self.free.sides[side], cast("AP", self.measure)
         if (
             measure.response != "precision"
             or not left.any()
             or self.convention.alignment.duplicates == "twice"
         ):
             return np.zeros_like(left)
-        judged, relevant = one.judged, one.judged.relevant(measure.threshold)
+        judged, relevant = listed_run.judged, listed_run.judged.relevant(measure.threshold)
         settled = left & ~self._tied((side,))
         if (
             judged.ties in ("expected", "best", "worst")
@@ -324,26 +329,28 @@ class Problem:
         ):
             tied = np.zeros(judged.n_queries, np.bool_)
             tied[relevant.hits.query[relevant.hits.tie_first < relevant.hits.tie_last]] = True
-            settled &= ~tied[one.row]
+            settled &= ~tied[listed_run.row]
+
         rank = self.free.first_rank(side)
         limits = resolve_cutoff(measure.cutoff, judged.lengths)
         low, high = self._all(self._grades[0]), self._all(self._grades[0])
         for query in np.flatnonzero(settled).tolist():
-            row = int(one.row[query])
+            row = int(listed_run.row[query])
             documents = np.arange(self.free.offsets[query], self.free.offsets[query + 1])
             documents = documents[np.argsort(rank[documents], kind="stable")]
             ranks = np.where(rank[documents] < NOWHERE, rank[documents], np.inf)
             begin, end = np.searchsorted(relevant.hits.query, [row, row + 1]).tolist()
-            found = relevant.hits.rank[begin:end]
+            relevant_ranks = relevant.hits.rank[begin:end]
             listed = PrecisionList(
-                found[found <= limits[row]],
-                ranks,
-                int(relevant.total[row]),
-                int(limits[row]),
-                measure.divisor == "reachable" and measure.cutoff is not None,
+                relevant=relevant_ranks[relevant_ranks <= limits[row]],
+                open=ranks,
+                n_relevant=int(relevant.total[row]),
+                limit=int(limits[row]),
+                reachable=measure.divisor == "reachable" and measure.cutoff is not None,
             )
             high[documents[: listed.highest()]] = self._grades[-1]
             low[documents[documents.size - listed.lowest() :]] = self._grades[-1]
+
         for grades in (self._all(self._grades[0]), low, high):
             trial.one(settled, grades)
         return settled
@@ -386,8 +393,8 @@ class Problem:
         judged = self.free.sides[0].judged.ideal
         of_queries = np.zeros(self.free.sides[0].judged.n_queries, np.bool_)
         of_queries[self.free.sides[0].row[queries]] = True
-        found = judged.grade[of_queries[judged.query]]
-        return np.asarray(found[(found > 0) & (found < self.max_grade)])
+        grades = judged.grade[of_queries[judged.query]]
+        return np.asarray(grades[(grades > 0) & (grades < self.max_grade)])
 
     def _worth(self, grades: FloatArray) -> FloatArray:
         worth = self.measure.worth(grades)
@@ -445,11 +452,9 @@ class Problem:
             return "unknown"
         if getattr(self.measure, "ideal", None) == "returned" and len(self.free.sides) > 1:
             return "unknown"  # a grade that moves into the list raises the ideal, too
-        return (
-            "unknown"
-            if discount is not None and not self._falls(discount)
-            else self.measure.response
-        )
+        if discount is not None and not self._falls(discount):
+            return "unknown"
+        return self.measure.response
 
     def _falls(self, discount: Discount) -> bool:
         """Return whether the weights of the ranks of all lists fall, down to 0 at the lowest."""
@@ -462,18 +467,16 @@ class Problem:
         """Bounds of the measure, if the convention and the discount keep to them."""
         alignment, discount = self.convention.alignment, getattr(self.measure, "discount", None)
         kept = alignment.negative not in ("kept", "padding") and alignment.duplicates != "twice"
-        return (
-            self.measure.bounds
-            if kept and (discount is None or self._falls(discount))
-            else (-np.inf, np.inf)
-        )
+        if kept and (discount is None or self._falls(discount)):
+            return self.measure.bounds
+        return (-np.inf, np.inf)
 
     # --- places -----------------------------------------------------------------------------------
 
     def _places(self, side: int) -> Hits:
         """Places of free documents with the query codes of the run's own lists."""
-        one = self.free.sides[side]
-        return replace(one.places, query=one.row[one.places.query])
+        listed_run = self.free.sides[side]
+        return replace(listed_run.places, query=listed_run.row[listed_run.places.query])
 
     def _added(self, side: int, weights: FloatArray) -> FloatArray:
         """Sum over the places of each document, shape (n_documents,)."""
@@ -484,18 +487,22 @@ class Problem:
 
     def _tied(self, sides: "tuple[int, ...]") -> BoolArray:
         """Mark queries in which a free document is tied and the order of ties is not fixed."""
-        found = np.zeros(len(self.free.queries), np.bool_)
-        for one in (self.free.sides[side] for side in sides):
+        tied = np.zeros(len(self.free.queries), np.bool_)
+        for listed_run in (self.free.sides[side] for side in sides):
             if (
-                one.judged.ties in ("expected", "best", "worst")
-                and one.places.tie_first is not None
-                and one.places.tie_last is not None
+                listed_run.judged.ties in ("expected", "best", "worst")
+                and listed_run.places.tie_first is not None
+                and listed_run.places.tie_last is not None
             ):
-                found[one.places.query[one.places.tie_first < one.places.tie_last]] = True
-        return found
+                tied[
+                    listed_run.places.query[
+                        listed_run.places.tie_first < listed_run.places.tie_last
+                    ]
+                ] = True
+        return tied
 
     def _tied_at_an_end(self, sides: "tuple[int, ...]") -> BoolArray:
-        """As `_tied`, if the order of ties depends on the grades."""
+        """Mark queries as `_tied` does, if the order of ties depends on the grades."""
         fixed = all(self.free.sides[side].judged.ties not in ("best", "worst") for side in sides)
         return np.zeros(len(self.free.queries), np.bool_) if fixed else self._tied(sides)
 
@@ -505,23 +512,27 @@ def _closed(
 ) -> Extremes:
     """The extremes found, and outer bounds for the queries left over."""
     return Extremes(
-        np.where(left, low, ends.low), np.where(left, high, ends.high), ~left, ends.always
+        low=np.where(left, low, ends.low),
+        high=np.where(left, high, ends.high),
+        exact=~left,
+        always=ends.always,
     )
 
 
 def _is_ideal(sums: FloatArray) -> BoolArray:
     """Mark queries whose ideal is above 0 for any gain above 0, or 0 for all."""
     weights = np.diff(sums, axis=1)
-    return np.asarray(
-        (weights >= 0).all(axis=1) & ((weights[:, :1] > 0).any(axis=1) | (weights == 0).all(axis=1))
-    )
+    falls_never = (weights >= 0).all(axis=1)
+    starts_above = (weights[:, :1] > 0).any(axis=1)
+    is_flat = (weights == 0).all(axis=1)
+    return np.asarray(falls_never & (starts_above | is_flat))
 
 
 def _same_rows(a: FloatArray, b: FloatArray) -> BoolArray:
     """Mark rows that are equal, the last number of each going on for ever."""
     width = max(a.shape[1], b.shape[1])
     first, second = (
-        np.pad(one, ((0, 0), (0, width - one.shape[1])), mode="edge") for one in (a, b)
+        np.pad(sums, ((0, 0), (0, width - sums.shape[1])), mode="edge") for sums in (a, b)
     )
     return np.asarray((first == second).all(axis=1))
 

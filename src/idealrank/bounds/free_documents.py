@@ -13,7 +13,7 @@ from idealrank.data.segments import distinct_keys, in_stable_order
 from idealrank.data.types import BoolArray, FloatArray, IntArray, KeyArray, QueryIds
 from idealrank.errors import InputError
 
-_BITS = 20  # of a key
+_BITS = 20  # of a key at one of two places: a table of 2^20 marks stays in the cache
 NOWHERE = np.iinfo(np.int64).max  # rank of a document that a run does not return
 
 
@@ -45,35 +45,21 @@ class FreeDocuments:
         deepest: int = 0,
     ) -> Self:
         """Documents that some run shows unjudged, down to a rank."""
-        rows = [_rows(judged, queries) for judged in lists]
-        unjudged = [_unjudged(judged, deepest) for judged in lists]
-        codes = [
-            _codes(judged, row, places)
-            for judged, row, places in zip(lists, rows, unjudged, strict=True)
-        ]
-        keys = [_keys(places, code) for places, code in zip(unjudged, codes, strict=True)]
-        shown = [
-            np.flatnonzero((code >= 0) & _within(judged, places, depth))
-            for judged, places, code in zip(lists, unjudged, codes, strict=True)
-        ]
-        of_query = np.concatenate([code[kept] for code, kept in zip(codes, shown, strict=True)])
-        distinct, first = distinct_keys(
-            np.concatenate([key[kept] for key, kept in zip(keys, shown, strict=True)])
-        )
+        runs = [_UnjudgedRun.of(judged, queries, deepest) for judged in lists]
+        shown = [run.shown(depth) for run in runs]
+        of_query = np.concatenate([run.code[kept] for run, kept in zip(runs, shown, strict=True)])
+        keys = np.concatenate([run.key[kept] for run, kept in zip(runs, shown, strict=True)])
+        distinct, first = distinct_keys(keys)
+        # Documents are in the order of their keys; here they come query after query.
         by_query = in_stable_order(of_query[first])
         place = np.empty(by_query.size, np.int64)
         place[by_query] = np.arange(by_query.size)
-        sides = tuple(
-            _side(judged, row, places, code, key, distinct=distinct, place=place)
-            for judged, row, places, code, key in zip(
-                lists, rows, unjudged, codes, keys, strict=True
-            )
-        )
+        sides = tuple(run.placed(distinct, place) for run in runs)
         return cls(queries, of_query[first][by_query], sides)
 
     @cached_property
     def offsets(self) -> IntArray:
-        """Where the documents of each query begin, shape (n_queries + 1,)."""
+        """First document of each query, shape (n_queries + 1,)."""
         return np.searchsorted(self.query, np.arange(len(self.queries) + 1))
 
     @cached_property
@@ -92,9 +78,9 @@ class FreeDocuments:
 
     def returned_by(self, side: int) -> BoolArray:
         """Mark the documents that a run returns, shape (n_documents,)."""
-        found = np.zeros(self.query.size, np.bool_)
-        found[self.sides[side].document] = True
-        return found
+        returned = np.zeros(self.query.size, np.bool_)
+        returned[self.sides[side].document] = True
+        return returned
 
     def first_rank(self, side: int) -> IntArray:
         """Highest place of each document in a run, as a rank from 1; `NOWHERE` if the run does not
@@ -140,15 +126,17 @@ class _Layout(NamedTuple):
     @classmethod
     def of(cls, documents: FreeDocuments, side: int, copies: IntArray) -> Self:
         """Arrange copies of queries."""
-        one, n_queries = documents.sides[side], len(documents.queries)
-        base, codes = one.judged, one.row[copies]
-        places = Ragged.of(np.searchsorted(one.places.query, np.arange(n_queries + 1)), copies)
-        begins = np.concatenate(([0], np.cumsum(documents.sizes[copies])))
-        free = (
-            begins[places.copy] + one.document[places.row] - documents.offsets[copies[places.copy]]
+        listed_run, n_queries = documents.sides[side], len(documents.queries)
+        base, codes = listed_run.judged, listed_run.row[copies]
+        places = Ragged.of(
+            np.searchsorted(listed_run.places.query, np.arange(n_queries + 1)), copies
         )
+        begins = np.concatenate(([0], np.cumsum(documents.sizes[copies])))
+        # Place of each document among those of its query, after those of the copies before.
+        in_query = listed_run.document[places.row] - documents.offsets[copies[places.copy]]
+        free = begins[places.copy] + in_query
         known = Ragged.of(np.searchsorted(base.hits.query, np.arange(base.n_queries + 1)), codes)
-        hits, order = _merged(base.hits, one.places, known, places)
+        hits, order = _merged(base.hits, listed_run.places, known, places)
         judged = Ragged.of(
             np.searchsorted(base.judgments.query, np.arange(base.n_queries + 1)), codes
         )
@@ -163,6 +151,7 @@ class _Layout(NamedTuple):
             n_judged,
             counters.straddling[codes],
         )
+
         return cls(
             base=base,
             copies=copies,
@@ -179,9 +168,9 @@ class _Layout(NamedTuple):
 
     def with_grades(self, grades: FloatArray) -> Judged:
         """The lists with grades given to the free documents, copy after copy."""
-        base, given = self.base, grades[self.free]
+        base, free_grades = self.base, grades[self.free]
         hits = replace(
-            self.hits, grade=np.concatenate((base.hits.grade[self.known], given))[self.order]
+            self.hits, grade=np.concatenate((base.hits.grade[self.known], free_grades))[self.order]
         )
         all_grades = np.concatenate((base.judgments.grade[self.judged], grades))[self.by_copy]
 
@@ -200,7 +189,7 @@ class _Layout(NamedTuple):
             scope=base.scope,
             depth=base.depth,
             judgments=judgments,
-            given=lambda: np.concatenate((base.given[self.known], given))[self.order],
+            given=lambda: np.concatenate((base.given[self.known], free_grades))[self.order],
         )
 
 
@@ -236,18 +225,56 @@ def _merged(old: Hits, free: Hits, known: Ragged, places: Ragged) -> tuple[Hits,
     grade = np.zeros(order.size)
     if free.tie_first is None and old.tie_first is None:
         return Hits(query=query[order], rank=rank[order], grade=grade), order
-    first, last = (
-        np.concatenate(
-            [(hits.rank if column is None else column)[rows] for hits, column, rows in parts]
-        )[order]
-        for parts in (
-            ((old, old.tie_first, known.row), (free, free.tie_first, places.row)),
-            ((old, old.tie_last, known.row), (free, free.tie_last, places.row)),
-        )
+
+    def ends(old_ends: IntArray | None, free_ends: IntArray | None) -> IntArray:
+        """Join ends of ties; a hit that is not tied stands at both ends itself."""
+        of_known = (old.rank if old_ends is None else old_ends)[known.row]
+        of_free = (free.rank if free_ends is None else free_ends)[places.row]
+        return np.concatenate((of_known, of_free))[order]
+
+    hits = Hits(
+        query=query[order],
+        rank=rank[order],
+        grade=grade,
+        tie_first=ends(old.tie_first, free.tie_first),
+        tie_last=ends(old.tie_last, free.tie_last),
     )
-    return Hits(
-        query=query[order], rank=rank[order], grade=grade, tie_first=first, tie_last=last
-    ), order
+    return hits, order
+
+
+class _UnjudgedRun(NamedTuple):
+    """Unjudged documents of one run, and a key of each that is equal in all runs."""
+
+    judged: Judged
+    row: IntArray  # shape (n_queries,): query code in `judged` of each query compared
+    places: UnjudgedHits
+    code: IntArray  # shape (n_places,): query compared of each document, -1 if none
+    key: KeyArray  # shape (n_places,): for the query and the document
+
+    @classmethod
+    def of(cls, judged: Judged, queries: Sequence[str], deepest: int) -> Self:
+        """Look up the documents down to a rank."""
+        row, places = _rows(judged, queries), _unjudged(judged, deepest)
+        code = np.full(judged.n_queries, -1)
+        code[row] = np.arange(row.size)
+        code = code[places.query]
+        return cls(judged, row, places, code, _keys(places, code))
+
+    def shown(self, depth: int | None) -> IntArray:
+        """Documents of the queries compared, down to a rank."""
+        return np.flatnonzero((self.code >= 0) & _within(self.judged, self.places, depth))
+
+    def placed(self, distinct: KeyArray, place: IntArray) -> ListedPlaces:
+        """Places of free documents, given their sorted keys and the document of each."""
+        at, matched = _lookup(distinct, self.key)
+        kept = self.code[matched] >= 0
+        at, matched = at[kept], matched[kept]
+        places = replace(self.places.as_hits().part(matched), query=self.code[matched])
+        by_place = places.query << 32 | places.rank  # ranks are below 2^31
+        if (by_place[1:] >= by_place[:-1]).all():  # unless the run has the queries in another order
+            return ListedPlaces(self.judged, self.row, places, place[at])
+        order = np.argsort(by_place, kind="stable")
+        return ListedPlaces(self.judged, self.row, places.part(order), place[at][order])
 
 
 def _rows(judged: Judged, queries: Sequence[str]) -> IntArray:
@@ -256,13 +283,6 @@ def _rows(judged: Judged, queries: Sequence[str]) -> IntArray:
         return np.arange(len(queries))
     code = {query: place for place, query in enumerate(judged.queries)}
     return np.array([code[query] for query in queries], np.int64)
-
-
-def _codes(judged: Judged, row: IntArray, unjudged: UnjudgedHits) -> IntArray:
-    """Query compared of each unjudged document of a run, -1 if none."""
-    code = np.full(judged.n_queries, -1)
-    code[row] = np.arange(row.size)
-    return code[unjudged.query]
 
 
 def _keys(unjudged: UnjudgedHits, code: IntArray) -> KeyArray:
@@ -288,31 +308,8 @@ def _within(judged: Judged, unjudged: UnjudgedHits, depth: int | None) -> BoolAr
     """
     if depth is None:
         return np.ones(unjudged.rank.size, np.bool_)
-    return (
-        unjudged.tie_first if judged.ties in ("expected", "best", "worst") else unjudged.rank
-    ) <= depth
-
-
-def _side(
-    judged: Judged,
-    row: IntArray,
-    unjudged: UnjudgedHits,
-    code: IntArray,
-    key: KeyArray,
-    *,
-    distinct: KeyArray,
-    place: IntArray,
-) -> ListedPlaces:
-    """Places of free documents in one run, given their sorted keys and the document of each."""
-    at, found = _lookup(distinct, key)
-    kept = code[found] >= 0
-    at, found = at[kept], found[kept]
-    places = replace(unjudged.as_hits().part(found), query=code[found])
-    by_place = places.query << 32 | places.rank  # ranks are below 2^31
-    if (by_place[1:] >= by_place[:-1]).all():  # unless the run has the queries in another order
-        return ListedPlaces(judged, row, places, place[at])
-    order = np.argsort(by_place, kind="stable")
-    return ListedPlaces(judged, row, places.part(order), place[at][order])
+    unordered = judged.ties in ("expected", "best", "worst")
+    return (unjudged.tie_first if unordered else unjudged.rank) <= depth
 
 
 def _lookup(distinct: KeyArray, key: KeyArray) -> tuple[IntArray, IntArray]:
@@ -326,6 +323,6 @@ def _lookup(distinct: KeyArray, key: KeyArray) -> tuple[IntArray, IntArray]:
         seen[distinct >> shift & bits] = True
         likely = likely[seen[key[likely] >> shift & bits]]
     at = np.searchsorted(distinct, key[likely])
-    found = at < distinct.size
-    found[found] = distinct[at[found]] == key[likely[found]]
-    return at[found], likely[found]
+    matches = at < distinct.size
+    matches[matches] = distinct[at[matches]] == key[likely[matches]]
+    return at[matches], likely[matches]

@@ -368,7 +368,8 @@ class BoundsReport:
     @property
     def exact(self) -> bool:
         """True if all bounds are attained."""
-        return all(one.exact for one in self.runs) and all(one.exact for one in self.differences)
+        every: list[Bounds | DifferenceBounds] = [*self.runs, *self.differences]
+        return all(bounds.exact for bounds in every)
 
 
 def extreme_mean(measure: Measure, values: FloatArray, always: BoolArray, *, lowest: bool) -> float:
@@ -399,20 +400,21 @@ def optional_mean(values: FloatArray, always: BoolArray, *, lowest: bool) -> flo
 
 
 def _refuse_unlike(
-    one: "Bounds | DifferenceBounds",
+    first: "Bounds | DifferenceBounds",
     other: "Bounds | DifferenceBounds",
     same_measure: bool,  # noqa: FBT001
 ) -> None:
     """Refuse parts whose bounds mean different things, or that share a query."""
     ours, theirs = (
-        f"{part.measure}, max_grade={part.max_grade:g}, depth={part.depth}" for part in (one, other)
+        f"{part.measure}, max_grade={part.max_grade:g}, depth={part.depth}"
+        for part in (first, other)
     )
     if ours != theirs or not same_measure:
         raise IncompatibleError(
             f"found bounds of {ours} and of {theirs}; expected the same for all parts; name "
             f"max_grade for each"
         )
-    if shared := set(one.query_ids) & set(other.query_ids):
+    if shared := set(first.query_ids) & set(other.query_ids):
         raise IncompatibleError(
             f"query {min(shared)!r} is in both parts ({len(shared)} are); expected each query "
             f"in one part"

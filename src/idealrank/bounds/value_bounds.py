@@ -32,7 +32,7 @@ from idealrank.measures.sums import aggregate
 
 AnyQrels: TypeAlias = Qrels | Mapping[str, Any]
 AnyRun: TypeAlias = Run | Mapping[str, Any]
-_WHOLE = (1 << 31) - 1
+_WHOLE = (1 << 31) - 1  # a depth below every rank: ranks are 32-bit integers
 
 
 def bounds(
@@ -214,37 +214,32 @@ def bounds_report(
     for run, judged in zip(runs, lists, strict=True):
         if not judged.n_queries:
             raise InputError(
-                f"no query to evaluate: {qrels.name} and run {run.name!r} have none that "
-                f"counts under {under.name}"
+                f"no query to evaluate: {qrels.name} and run {run.name!r} have none that counts "
+                f"under {under.name}"
             )
     names = [run.name for run in runs]
     names = [
         name if names.index(name) == place else f"{name} ({place + 1})"
         for place, name in enumerate(names)
     ]
-    alone = tuple(
-        bounds_of(judged, measure, max_grade, depth, convention=under, name=name)
-        for measure in measures
-        for judged, name in zip(lists, names, strict=True)
-    )
-    differences = tuple(
-        difference_bounds_of(
-            lists[0],
-            lists[1],
-            measure,
-            max_grade,
-            depth,
-            convention=under,
-            names=(names[0], names[1]),
-        )
-        for measure in (measures if len(runs) > 1 else ())
-    )
+    alone: list[Bounds] = []
+    differences: list[DifferenceBounds] = []
+    for measure in measures:
+        for judged, name in zip(lists, names, strict=True):
+            alone.append(bounds_of(judged, measure, max_grade, depth, convention=under, name=name))
+    if len(runs) > 1:
+        (first, second), (name_a, name_b) = lists[:2], names[:2]
+        options: dict[str, Any] = {"convention": under, "names": (name_a, name_b)}
+        differences += [
+            difference_bounds_of(first, second, measure, max_grade, depth, **options)
+            for measure in measures
+        ]
     return BoundsReport(
         convention=under,
-        max_grade=max(one.max_grade for one in alone),
+        max_grade=max(run_bounds.max_grade for run_bounds in alone),
         depth=depth,
-        runs=alone,
-        differences=differences,
+        runs=tuple(alone),
+        differences=tuple(differences),
     )
 
 
@@ -263,9 +258,11 @@ def bounds_of(
     resolved, _ = _resolved(measure, convention)
     free = FreeDocuments.of([judged], judged.queries, _checked_depth(depth))
     highest = _highest(judged, max_grade)
-    found = Problem(measure=resolved, free=free, convention=convention, max_grade=highest).of_run()
-    given = resolved.measured(judged)
-    scored = np.ones(judged.n_queries, np.bool_) if given.scored is None else given.scored
+    extremes = Problem(
+        measure=resolved, free=free, convention=convention, max_grade=highest
+    ).of_run()
+    measured = resolved.measured(judged)
+    scored = np.ones(judged.n_queries, np.bool_) if measured.scored is None else measured.scored
     places = free.sides[0].places
     cutoff = resolved.cutoff if measure.after_at == "cutoff" else None
     tally = Tally(cutoff if isinstance(cutoff, int) else 0)
@@ -275,10 +272,10 @@ def bounds_of(
         measure=str(measure),
         name=name,
         query_ids=judged.queries,
-        low=found.low,
-        value=np.where(scored, given.values, np.nan),
-        high=found.high,
-        exact_queries=found.exact,
+        low=extremes.low,
+        value=np.where(scored, measured.values, np.nan),
+        high=extremes.high,
+        exact_queries=extremes.exact,
         unjudged_ranks=np.split(
             places.rank, np.searchsorted(places.query, np.arange(1, judged.n_queries))
         ),
@@ -286,10 +283,10 @@ def bounds_of(
         unjudged_share=coverage.unjudged_share,
         max_grade=highest,
         depth=depth,
-        mean_low=extreme_mean(measure, found.low, found.always, lowest=True),
-        mean=aggregate(measure, given.values, scored),
-        mean_high=extreme_mean(measure, found.high, found.always, lowest=False),
-        always=found.always,
+        mean_low=extreme_mean(measure, extremes.low, extremes.always, lowest=True),
+        mean=aggregate(measure, measured.values, scored),
+        mean_high=extreme_mean(measure, extremes.high, extremes.always, lowest=False),
+        always=extremes.always,
         counts=(coverage.unjudged, coverage.considered),
         measured=measure,
     )
@@ -319,36 +316,37 @@ def difference_bounds_of(
         )
     free = FreeDocuments.of([judged_a, judged_b], queries, _checked_depth(depth), deepest)
     highest = max(_highest(judged_a, max_grade), _highest(judged_b, max_grade))
-    found = Problem(
+    extremes = Problem(
         measure=resolved, free=free, convention=convention, max_grade=highest, most=most
     ).of_difference()
-    values = []
-    for side, judged in zip(free.sides, (judged_a, judged_b), strict=True):
-        values.append(scored_values(resolved, judged)[side.row])
+    values_a, values_b = (
+        scored_values(resolved, judged)[side.row]
+        for side, judged in zip(free.sides, (judged_a, judged_b), strict=True)
+    )
     by_a, by_b = free.returned_by(0), free.returned_by(1)
-    counts = [
+    only_a, only_b, both = (
         np.bincount(free.query[kept], minlength=len(queries)).astype(np.int64)
         for kept in (by_a & ~by_b, by_b & ~by_a, by_a & by_b)
-    ]
-    value = values[1] - values[0]
+    )
+    value = values_b - values_a
     return DifferenceBounds(
         measure=str(measure),
         a=names[0],
         b=names[1],
         query_ids=queries,
-        low=found.low,
+        low=extremes.low,
         value=value,
-        high=found.high,
-        exact_queries=found.exact,
-        unjudged_a=counts[0],
-        unjudged_b=counts[1],
-        unjudged_both=counts[2],
+        high=extremes.high,
+        exact_queries=extremes.exact,
+        unjudged_a=only_a,
+        unjudged_b=only_b,
+        unjudged_both=both,
         max_grade=highest,
         depth=depth,
-        mean_low=optional_mean(found.low, found.always, lowest=True),
+        mean_low=optional_mean(extremes.low, extremes.always, lowest=True),
         mean=known_mean(value),
-        mean_high=optional_mean(found.high, found.always, lowest=False),
-        always=found.always,
+        mean_high=optional_mean(extremes.high, extremes.always, lowest=False),
+        always=extremes.always,
     )
 
 
@@ -356,8 +354,10 @@ def scored_values(measure: Measure, judged: Judged) -> FloatArray:
     """Value of each query by a measure with every option set; NaN where the convention gives
     none.
     """
-    found = measure.measured(judged)
-    return found.values if found.scored is None else np.where(found.scored, found.values, np.nan)
+    measured = measure.measured(judged)
+    if measured.scored is None:
+        return measured.values
+    return np.where(measured.scored, measured.values, np.nan)
 
 
 def as_qrels(qrels: AnyQrels) -> Qrels:
@@ -366,8 +366,8 @@ def as_qrels(qrels: AnyQrels) -> Qrels:
         return qrels
     if not isinstance(qrels, Mapping):
         raise InputError(
-            f"found {type(qrels).__name__}, expected judgments as Qrels or {{query: "
-            f"{{document: grade}}}}"
+            f"found {type(qrels).__name__}, expected judgments as Qrels or {{query: {{document: "
+            "grade}}"
         )
     return Qrels(qrels)
 
@@ -390,9 +390,8 @@ def _resolved(measure: Measure, convention: "Convention | str") -> tuple[Measure
         )
     if measure.judged_only or under.alignment.unjudged == "skipped":
         raise OptionError(
-            f"{measure}: unjudged documents are taken out of the lists, so that their grades "
-            f"have no bounds; expected "
-            "unjudged=not-relevant, and a measure without judged_only",
+            f"{measure}: unjudged documents are taken out of the lists, so that their grades have "
+            "no bounds; expected unjudged=not-relevant, and a measure without judged_only",
             switch="unjudged=not-relevant",
         )
     return measure.under(under), under

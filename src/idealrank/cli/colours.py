@@ -37,16 +37,16 @@ def print_parts(parts: Iterable[Part]) -> None:
     for number, part in enumerate(part for part in parts if part):
         if number:
             console.print()
-        for line in (
-            as_rich(part, width)
-            if isinstance(part, Table)
-            else [Text(printable(line)) for line in part]
-        ):
+        if isinstance(part, Table):
+            lines = as_rich(part, width)
+        else:
+            lines = [Text(printable(line)) for line in part]
+        for line in lines:
             console.print(line, markup=False)
 
 
 def as_rich(table: Table, width: int = WIDTH) -> list[Text]:
-    """The lines of a table with their styles."""
+    """Return the lines of a table with their styles."""
     return [_line(line) for line in laid(table, width)]
 
 

@@ -16,7 +16,7 @@ class Testing(NamedTuple):
     """Chosen options, by their names in `idealrank.compare`."""
 
     test: str = "permutation"  # Where p values and intervals come from
-    correction: str = "auto"  # Of p values: ``auto`` or ``holm``
+    correction: str = "auto"  # Correction of p values: ``auto`` or ``holm``
     level: float = 0.95  # Confidence level of the intervals
     margin: float | None = None  # A difference that does not matter
     largest_loss: float | None = None  # Greatest difference of one query, for the margin
@@ -33,9 +33,9 @@ class Testing(NamedTuple):
         """Options of `judge next` that set the same level, margin and largest loss, where they are
         not the defaults.
         """
-        words = (
-            [] if self.level == Testing().level else ["--alpha", f"{round(1 - self.level, 12):g}"]
-        )
+        words = []
+        if self.level != Testing().level:
+            words += ["--alpha", f"{round(1 - self.level, 12):g}"]
         for option, value in (("--margin", self.margin), ("--largest-loss", self.largest_loss)):
             words += [] if value is None else [option, f"{value:g}"]
         return words
@@ -63,8 +63,7 @@ _OPTIONS = (
         default="auto",
         show_default=True,
         help="Correction for several tests: auto uses max-T for permutation and Bonferroni's "
-        "method for other tests; holm uses Holm's "
-        "method.",
+        "method for other tests; holm uses Holm's method.",
     ),
     click.option(
         "--level",
@@ -104,10 +103,10 @@ def testing_options(command: Callable[..., Any]) -> Callable[..., Any]:
         chosen = {name: others.pop(name) for name in Testing._fields if name in others}
         return command(testing=Testing(**chosen, rng=seed), **others)
 
-    found: Callable[..., Any] = with_testing
+    decorated: Callable[..., Any] = with_testing
     for option in reversed(_OPTIONS):
-        found = option(found)
-    return found
+        decorated = option(decorated)
+    return decorated
 
 
 # options of a measure have = in brackets
@@ -127,10 +126,10 @@ class Paper:
     @classmethod
     def of(cls, order: str | None, labels: Collection[str]) -> "Paper":
         """Parse the options."""
-        found = {label: _LABEL.fullmatch(label) for label in labels}
-        if wrong := [label for label, parts in found.items() if parts is None]:
+        matches = {label: _LABEL.fullmatch(label) for label in labels}
+        if wrong := [label for label, parts in matches.items() if parts is None]:
             raise OptionError(f"--label {shown(wrong[0])}: expected NAME=TEXT, as in bm25=BM25")
-        texts = {parts[1]: parts[2] for parts in found.values() if parts is not None}
+        texts = {parts[1]: parts[2] for parts in matches.values() if parts is not None}
         return cls(str(options.parse_measure_texts([order])[0]) if order else "", texts)
 
     def checked(
@@ -161,8 +160,7 @@ _PAPER_OPTIONS = (
         default="full",
         show_default=True,
         help="paper: one row per run and one column per measure, the best value in bold, ▲ or ▼ if "
-        "a run is better or worse than the "
-        "baseline (by default the first run).",
+        "a run is better or worse than the baseline (by default the first run).",
     ),
     click.option(
         "--order",
@@ -192,7 +190,7 @@ def paper_options(command: Callable[..., Any]) -> Callable[..., Any]:
             )
         return command(paper=Paper.of(order, labels) if kind == "paper" else None, **others)
 
-    found: Callable[..., Any] = with_paper
+    decorated: Callable[..., Any] = with_paper
     for option in reversed(_PAPER_OPTIONS):
-        found = option(found)
-    return found
+        decorated = option(decorated)
+    return decorated

@@ -17,8 +17,10 @@ import click
 
 from idealrank.errors import Advised, IdealrankError, IdealrankWarning
 
+# An argument of Python that begins a message or an enumeration in it, such as ``level=``.
 _ARGUMENT = re.compile(r"(?:(?<=^)|(?<=, )|(?<= and )|(?<= with ))([a-z_]+)=")
-_LIST = re.compile(r"(--[a-z][\w-]*) \[([^\]]*)\]")  # is typed without brackets and blanks
+# A list after an option, which is typed without brackets and blanks.
+_LIST = re.compile(r"(--[a-z][\w-]*) \[([^\]]*)\]")
 _OPTION = re.compile(r"(?<![\w-])--[a-z][\w-]*")
 
 
@@ -31,7 +33,7 @@ class Options(NamedTuple):
 
     @classmethod
     def of(cls, command: click.Command) -> "Options":
-        """Options that a command declares."""
+        """Return the options that a command declares."""
         names: set[str] = set()
         by_argument: dict[str, str] = {}
         for parameter in command.params:
@@ -48,20 +50,19 @@ class Options(NamedTuple):
 
 
 def command_of(root: click.Group, typed: Sequence[str]) -> click.Command:
-    """The command that was typed; the last one that exists."""
+    """Return the command that was typed: the last word that names one, below its groups."""
     context = click.Context(root)
     command: click.Command = root
     for word in typed:
-        found = command.get_command(context, word) if isinstance(command, click.Group) else None
-        if found is None:
+        below = command.get_command(context, word) if isinstance(command, click.Group) else None
+        if below is None:
             break
-        command = found
+        command = below
     return command
 
 
 def worded(message: object, command: click.Command | None = None) -> str:
-    """Text of a message for the command in use.
-
+    """Return the text of a message for the command in use.
     An argument before the first colon becomes the option; of the next steps, only those remain
     whose options the command has.
     """
@@ -71,17 +72,18 @@ def worded(message: object, command: click.Command | None = None) -> str:
         command = None if context is None else context.command
     if command is None:
         return kept.on_command_line() if isinstance(kept, Advised) else str(kept)
+
     options = Options.of(command)
     text, hint, command_hint = kept.parts if isinstance(kept, Advised) else (str(kept), "", "")
     place, colon, words = text.partition(": ")
+
+    def as_option(match: re.Match[str]) -> str:
+        option = options.by_argument.get(match[1])
+        return match[0] if option is None else f"{option} "
+
     if colon:
-        place = _ARGUMENT.sub(
-            lambda found: (
-                f"{options.by_argument[found[1]]} " if found[1] in options.by_argument else found[0]
-            ),
-            place,
-        )
-        place = _LIST.sub(lambda found: f"{found[1]} {found[2].replace(', ', ',')}", place)
+        place = _ARGUMENT.sub(as_option, place)
+        place = _LIST.sub(lambda match: f"{match[1]} {match[2].replace(', ', ',')}", place)
     steps = [
         step
         for step in (command_hint or hint).split("; ")
@@ -95,8 +97,8 @@ _STYLES = {"error": "red", "warning": "yellow", "hint": "cyan"}
 
 
 def say(kind: str, message: str) -> None:
-    """One line on stderr that begins with its kind; what could command a terminal is spelled out,
-    and a note is said once.
+    """Write one line on stderr that begins with its kind; control characters are spelled out, and a
+    note is written once.
     """
     from idealrank.reports.table.text import harmless, printable  # noqa: PLC0415  (it costs every start 8 ms; most have nothing to say)
 
@@ -112,14 +114,14 @@ def say(kind: str, message: str) -> None:
 
 
 def tell(text: str) -> None:
-    """Lines on stderr that have no kind."""
+    """Write lines on stderr that have no kind."""
     from idealrank.reports.table.text import printable_lines  # noqa: PLC0415  (it costs every start 8 ms; most have nothing to say)
 
     _write(f"{printable_lines(text)}\n")
 
 
 def _write(text: str) -> None:
-    """Talk changes no exit code: where nothing takes it, it is lost."""
+    """Write to stderr; a message that cannot be written is lost, and changes no exit code."""
     try:
         click.echo(text, err=True, nl=False)
     except OSError:
@@ -191,7 +193,7 @@ def on_github() -> bool:
 
 
 def error(message: str, hint: str = "") -> None:
-    """An error, and after a blank line what to do about it."""
+    """Write an error, and after a blank line the next step."""
     say("error", message)
     if hint:
         tell("")
@@ -224,12 +226,12 @@ def ended_by_signals() -> Iterator[None]:
     ...     pass
     """
     is_main = threading.current_thread() is threading.main_thread()
-    taken = {
+    handlers = {
         number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM) if is_main
     }
     taken = {
         number: handler
-        for number, handler in taken.items()
+        for number, handler in handlers.items()
         if handler in (signal.SIG_DFL, signal.default_int_handler)
     }
 
@@ -237,8 +239,8 @@ def ended_by_signals() -> Iterator[None]:
         os._exit(128 + number)
 
     def stop(number: int, _frame: FrameType | None) -> NoReturn:
-        for one in taken:
-            signal.signal(one, leave)
+        for taken_signal in taken:
+            signal.signal(taken_signal, leave)
         raise SignalledError(number) if number == signal.SIGTERM else KeyboardInterrupt
 
     for number in taken:
@@ -255,7 +257,7 @@ def warnings_as_lines() -> Iterator[None]:
     """Print each distinct warning of the library once, as a line; other warnings keep Python's
     form.
     """
-    said: set[str] = set()
+    printed: set[str] = set()
     _NOTES.clear()
     with warnings.catch_warnings():
         warnings.simplefilter("always", IdealrankWarning)
@@ -270,14 +272,10 @@ def warnings_as_lines() -> Iterator[None]:
         ) -> None:
             if not issubclass(category, IdealrankWarning):
                 tell(warnings.formatwarning(message, category, filename, lineno, line).rstrip("\n"))
-            elif str(message) not in said:
-                said.add(str(message))
-                say(
-                    "warning",
-                    message.args[0]
-                    if isinstance(message, Warning) and message.args
-                    else str(message),
-                )
+            elif str(message) not in printed:
+                printed.add(str(message))
+                parts = message.args if isinstance(message, Warning) else ()
+                say("warning", parts[0] if parts else str(message))
 
         warnings.showwarning = show
         yield
@@ -301,9 +299,9 @@ def hint_for(switch: str, convention: str) -> str:
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
-    """The known word that is most like this one, or nothing."""
+    """Return the known word that is most like this one; empty without any."""
     from difflib import get_close_matches  # noqa: PLC0415  (only after a mistake)
 
-    # What is typed by hand is short: to look for the likes of a longer word takes time that grows
-    # with it.
-    return next(iter(get_close_matches(word[:200], list(known), n=1, cutoff=0.6)), "")
+    # The time grows with the length of the word, and words that are typed by hand are shorter.
+    matches = get_close_matches(word[:200], list(known), n=1, cutoff=0.6)
+    return matches[0] if matches else ""

@@ -15,17 +15,15 @@ _LIST = "figures.md"
 
 
 def check_figures(folder: str | Path) -> None:
-    """Refuse before anything is computed what cannot be written: no folder, or nothing that
-    draws.
-    """
+    """Refuse figures that cannot be drawn or written, before anything is computed."""
     drawings.check_drawable("svg")
     try:
         Path(folder).mkdir(parents=True, exist_ok=True)
     except OSError as error:
         why = "it is a file" if Path(folder).is_file() else error.strerror or str(error)
         raise InputError(
-            f"--figures {folder}: the folder does not exist and cannot be created: {why}; "
-            f"expected another name"
+            f"--figures {folder}: the folder does not exist and cannot be created: {why}; expected "
+            "another name"
         ) from None
 
 
@@ -37,7 +35,7 @@ def write_figures(subject: Subject, folder: str | Path) -> list[Path]:
     """
     check_figures(folder)
     written: list[Path] = []
-    said = ["# Figures", "", "Each as SVG, PNG and PDF; `-wide` for two columns."]
+    list_lines = ["# Figures", "", "Each as SVG, PNG and PDF; `-wide` for two columns."]
     for name, figure in named(figures(subject)):
         drawn = {name + suffix: figure.spec(inches) for suffix, inches in COLUMNS.items()}
         for stem, spec in drawn.items():
@@ -46,16 +44,17 @@ def write_figures(subject: Subject, folder: str | Path) -> list[Path]:
                 drawings.write_file(Path(folder) / f"{stem}.{kind}", content)
                 for kind, content in files.items()
             ]
-        said += ["", f"## {name}", "", str(drawn[name]["description"])]
-    return [*written, drawings.write_file(Path(folder) / _LIST, "\n".join(said) + "\n")]
+        list_lines += ["", f"## {name}", "", str(drawn[name]["description"])]
+    return [*written, drawings.write_file(Path(folder) / _LIST, "\n".join(list_lines) + "\n")]
 
 
-def named(found: Iterator[Figure]) -> Iterator[tuple[str, Figure]]:
-    """Figures with names that no other has: runs whose names differ only in signs that files cannot
-    have get numbers.
+def named(drawn: Iterator[Figure]) -> Iterator[tuple[str, Figure]]:
+    """Yield figures with distinct names: a number tells runs apart whose names differ only in
+    characters that file names cannot have.
     """
     taken: dict[str, int] = {}
-    for figure in found:
+    for figure in drawn:
         key = figure.name.lower()  # file systems that do not tell cases apart
         taken[key] = taken.get(key, 0) + 1
-        yield (figure.name if taken[key] == 1 else f"{figure.name}-{taken[key]}"), figure
+        name = figure.name if taken[key] == 1 else f"{figure.name}-{taken[key]}"
+        yield name, figure

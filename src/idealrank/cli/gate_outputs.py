@@ -1,4 +1,4 @@
-"""Files, comment and annotations of a gate beside its report, and their options."""
+"""Files, comment and annotations of a gate in addition to its report, and their options."""
 
 import os
 from collections.abc import Callable, Iterable, Iterator
@@ -21,7 +21,7 @@ _SUMMARY_BYTES = 1 << 20  # GitHub takes no longer summary of a step
 
 @dataclass(frozen=True, kw_only=True)
 class Outputs:
-    """Where a gate writes to."""
+    """Places that a gate writes to."""
 
     report: str | None = None  # Path of the report; None for standard output
     # junit, markdown: Paths of JUnit XML and of a comment; None for none
@@ -38,8 +38,8 @@ class Outputs:
         yield from ((option, path) for option, path in named if path is not None)
 
     def refuse_to_replace(self, inputs: Iterable[str | None], baseline: str | None = None) -> None:
-        """Refuse to write where something is read from, or twice to one place, that of a new
-        baseline included.
+        """Refuse to write over an input file, or two outputs to one file; a new baseline is an
+        output, too.
         """
         read, written = list(inputs), dict[str, str]()
         if baseline is not None:
@@ -49,19 +49,19 @@ class Outputs:
             place = path if path == "-" else str(real_path(path))
             if not Path(path).parent.is_dir():
                 raise OptionError(
-                    f"{option} {path}: found no folder {Path(path).parent}, expected an "
-                    f"existing folder"
+                    f"{option} {path}: found no folder {Path(path).parent}, expected an existing "
+                    "folder"
                 )
             if place in written:
                 raise OptionError(
                     f"{option} {path}: found the file that {written[place]} writes, expected "
-                    f"another name"
+                    "another name"
                 )
             written[place] = option
 
     def write(self, gated: Gated, report: Callable[[], str | list[Part]], layout: str) -> None:
-        """Write everything; the report last, and not to standard output where that belongs to
-        another.
+        """Write everything; the report comes last, and not to standard output if that has another
+        output.
         """
         if self.junit is not None:
             from idealrank.reports.views.gate.junit import gate_junit  # noqa: PLC0415  (each is loaded by those who ask for it)
@@ -74,9 +74,8 @@ class Outputs:
         if self.report is not None:
             output.write_report(report(), self.report, layout)
         elif "-" not in (self.junit, self.markdown):
-            output.write_report(
-                _held_in_the_log(report(), layout) if self.github else report(), None, layout
-            )
+            shown = _held_in_the_log(report(), layout) if self.github else report()
+            output.write_report(shown, None, layout)
         if self.github:
             _tell_github(gated, self.digits)
 
@@ -87,8 +86,8 @@ def _held_in_the_log(report: str | list[Part], layout: str) -> str:
 
 
 def _tell_github(gated: Gated, digits: int | None) -> None:
-    """Annotations, to stderr, which the runner reads too: standard output is data. And the summary,
-    whose file belongs to all steps.
+    """Write annotations to stderr, which the runner reads, too, since standard output is data; and
+    append to the summary, whose file belongs to all steps.
     """
     from idealrank.reports.views.gate.pull_request import annotations, gate_markdown  # noqa: PLC0415
 

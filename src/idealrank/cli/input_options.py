@@ -39,20 +39,21 @@ class Inputs(NamedTuple):
     sampled_negatives: float | None = None
 
     def format_of(self, table: Table) -> Any:
-        """The format of judgments or runs; ``"auto"`` where the option names a format of the others
-        alone.
+        """Return the format of judgments or runs; ``"auto"`` if the option names a format that only
+        the other table has.
         """
         others = FORMATS_OF["run" if table == "qrels" else "qrels"]
         return "auto" if self.file_format in others else self.file_format
 
     def columns_of(self, table: Table) -> dict[str, str] | None:
-        """Names of columns by their role; None to guess."""
+        """Return names of columns by their role; None to guess."""
         own = self.qrels_columns_text if table == "qrels" else self.run_columns_text
+        # The option for one table comes last, so that it takes precedence.
         typed = {"--columns": self.columns_text, f"--{table}-columns": own}
-        given = [parse_columns(text, option) for option, text in typed.items() if text]
-        return (
-            {role: name for columns in given for role, name in columns.items()} if given else None
-        )
+        columns: dict[str, str] = {}
+        for option, text in typed.items():
+            columns |= parse_columns(text, option) if text else {}
+        return columns if any(typed.values()) else None
 
     def with_columns(self, *, qrels: str, run: str) -> "Inputs":
         """Fill in columns that a policy names; an option that was typed for the same tables
@@ -77,12 +78,13 @@ class Inputs(NamedTuple):
             ("--group", self.group),
             ("--labels-are", self.labels_are),
         )
-        words += [word for option, text in texts if text for word in (option, text)]
+        for option, text in texts:
+            words += [option, text] if text else []
         share = self.sampled_negatives
         return words if share is None else [*words, "--sampled-negatives", f"{share:g}"]
 
     def open_qrels(self, path: str, convention: Convention) -> Qrels:
-        """The judgments; a document judged twice falls under the convention's policy for
+        """Open the judgments; a document judged twice falls under the convention's policy for
         duplicates.
         """
         policy = convention.alignment.duplicates
@@ -99,16 +101,14 @@ class Inputs(NamedTuple):
         return qrels.labelled(self.labels_are, sampled_negatives=self.sampled_negatives)
 
     def open_judge(self, path: str | None, convention: Convention) -> Qrels | None:
-        """The judgments of a judge, which further files of judgments do not belong to; None without
-        a path.
+        """Open the judgments of a judge, without the further files of judgments; None without a
+        path.
         """
         own = self._replace(more_qrels=(), labels_are=None, sampled_negatives=None)
         return None if path is None else own.open_qrels(path, convention)
 
     def open_judgments(self, path: str, kind: str, convention: Convention) -> Judgments:
-        """Judgments of any kind, by trec_eval's names of them: qrels, prefs, qrels_prefs,
-        qrels_jg.
-        """
+        """Open judgments of any kind, by trec_eval's names: qrels, prefs, qrels_prefs, qrels_jg."""
         if kind == "qrels":
             return self.open_qrels(path, convention)
         from idealrank.io.formats.preferences import read_assessors, read_preferences  # noqa: PLC0415  (few commands read these)
@@ -119,8 +119,8 @@ class Inputs(NamedTuple):
         return read_preferences(paths, layout="prefs" if kind == "prefs" else "qrels", tell=_note)
 
     def open_run(self, path: "str | Sequence[str]", name: str, qrels: str) -> Run:
-        """One run, of one file or of several; a file of bare scores takes its queries and documents
-        from the judgments' lines.
+        """Open one run, of one file or of several; a file of bare scores takes its queries and
+        documents from the judgments' lines.
         """
         labels = None if qrels == "-" else qrels
         return read_run(
@@ -134,14 +134,14 @@ class Inputs(NamedTuple):
         )
 
     def detected(self, path: str) -> str:
-        """Format of a run by its ending and its first line."""
+        """Detect the format of a run by its ending and its first line."""
         return common_format(open_sources(path, Notes(None)), "auto", Notes(None))
 
     def stream_run(
         self, path: str, name: str, memory: str, count: Callable[[int, int], None]
     ) -> Run:
-        """One run that is read in parts within a budget of memory; `count` gets what was read and
-        the total.
+        """Open one run that is read in parts within a budget of memory; `count` is called with the
+        bytes read and the total.
         """
         from idealrank.io.run_stream import stream_run  # noqa: PLC0415  (few runs are that large)
 
@@ -183,8 +183,8 @@ class InputFiles(NamedTuple):
     def under_each_policy(
         self, convention: Convention, read: Qrels
     ) -> "Callable[[QrelsDuplicates], Qrels]":
-        """Judgments as each policy for documents judged twice reads them; those read already, of
-        standard input too, not again.
+        """Return a function that reads the judgments under a policy for documents judged twice; it
+        reads no file again that was read under this policy, nor standard input.
         """
         policy = convention.alignment.duplicates
         known = {"error" if policy == "twice" else policy: read}
@@ -226,7 +226,7 @@ def gate_inputs(
         key = "qrels" if qrels is None else "run"
         expected = (
             f"expected idealrank gate QRELS RUN, or the key {key} in [{TABLE}] of pyproject.toml; "
-            f"idealrank init writes it"
+            "idealrank init writes it"
         )
         raise OptionError(f"found no {key.upper()}, {expected}")
     columns = inputs.with_columns(qrels=policy.qrels_columns, run=policy.run_columns)
@@ -243,29 +243,30 @@ def _note(message: str) -> None:
 
 
 def refuse_standard_input_twice(*paths: str) -> None:
-    """Standard input can be read once."""
+    """Refuse standard input for two files: it can be read once."""
     if paths.count("-") > 1:
         raise OptionError(
-            f"found - (standard input) {times(paths.count('-'))}, expected it once, since it "
-            f"can be read only once"
+            f"found - (standard input) {times(paths.count('-'))}, expected it once, since it can "
+            "be read only once"
         )
 
 
 def times(count: int) -> str:
-    """Number of times, in words."""
+    """Return a number of times in words."""
     return "twice" if count == 2 else f"{count} times"
 
 
 def run_names(paths: Sequence[str]) -> list[str]:
-    """A name for each run: the stem of its file, or the path where two stems are the same."""
+    """Name each run by the stem of its file, or by its path if two stems are the same."""
     places: dict[str, list[str]] = {}
     for path in paths:
         places.setdefault(path if path == "-" else os.path.normpath(path), []).append(path)
     for spelled in places.values():
         if len(spelled) > 1:
-            said = " and ".join(dict.fromkeys(spelled))
+            spellings = " and ".join(dict.fromkeys(spelled))
             raise OptionError(
-                f"run {said}: found the same file {times(len(spelled))}, expected each run once"
+                f"run {spellings}: found the same file {times(len(spelled))}, expected each run "
+                "once"
             )
     stems = ["stdin" if path == "-" else name_of(path) for path in paths]
     counts = Counter(stems)
@@ -295,8 +296,8 @@ def doubt(evaluation: Evaluation, path: str) -> None:
     """
     if not evaluation.coverage.queries_in_run:
         raise InputError(
-            f"{path}: found no result, expected at least one; did the program that writes the "
-            f"run fail?"
+            f"{path}: found no result, expected at least one; did the program that writes the run "
+            "fail?"
         )
     if words := evaluation.coverage.doubt(evaluation.name):
         console.say("warning", f"{words} `idealrank validate QRELS {path}` shows how they differ")

@@ -1,5 +1,4 @@
-"""Groups of commands whose modules are imported when a command is used, and for nothing else.
-
+"""Groups of commands whose modules are imported only when a command is used.
 Commands that are next to their group are its own, as in every group of click.
 """
 
@@ -12,8 +11,8 @@ import click
 
 from idealrank.cli import console
 
-# Objects after which Python looks for garbage, and how often deeper: commands make arrays, and
-# loading SciPy makes no garbage either.
+# Thresholds of Python's garbage collector, higher than usual: commands make few objects and large
+# arrays, and loading SciPy makes no garbage.
 _RARELY = (10_000, 20, 20)
 
 

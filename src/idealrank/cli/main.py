@@ -1,5 +1,5 @@
-"""The entry of the command line: which commands there are, and what every one of them does about
-errors and signals.
+"""The entry of the command line: the list of commands, and what each does about errors and
+signals.
 
 Neither NumPy nor a command's own module is imported here: `idealrank --help` needs none of them,
 and the limit on BLAS threads must stand before NumPy is loaded.
@@ -24,8 +24,8 @@ from idealrank.cli.lazy_groups import LazyGroup
 from idealrank.errors import IdealrankError, StoppedError
 from idealrank.version import __version__
 
-# Exit codes. 1 is kept for gates, which are asked to fail when quality falls, and 3 for those that
-# the judgments do not let decide.
+# Exit codes. 1 is kept for closed gates, and 3 for gates with too few judgments to decide; the last
+# three are the codes of a shell for SIGINT, SIGPIPE and SIGTERM.
 FINE = 0
 CLOSED = 1
 UNUSABLE = 2
@@ -167,8 +167,8 @@ def command() -> NoReturn:
 
 
 def _is_alone() -> bool:
-    """True if this process has run no code but that of Python, of this library and of what its core
-    depends on.
+    """Return whether this process has run no code except Python, this library and the packages that
+    its core needs.
     """
     packages = {name.partition(".")[0] for name in sys.modules} - sys.stdlib_module_names - _CORE
     others = [name for name in packages if not name.startswith(_OF_INSTALLATION)]
@@ -246,10 +246,9 @@ def _failed(error: Exception, typed: Sequence[str]) -> int:
     if isinstance(error, BrokenPipeError):
         console.to_void(sys.stdout)
         return BROKEN_PIPE
-    if isinstance(error, console.UnwritableError) or (
-        isinstance(error, OSError) and error.filename is None
-    ):
-        # readers name their files; without a name it is the help, which click writes
+    # Readers name their files; an error without a name comes from the help, which click writes.
+    is_nameless = isinstance(error, OSError) and error.filename is None
+    if isinstance(error, console.UnwritableError) or is_nameless:
         return _unwritable(error)
     if words := _of_the_system(error):
         return _refuse(words)
@@ -264,21 +263,19 @@ def _failed(error: Exception, typed: Sequence[str]) -> int:
 
 
 def _of_the_system(error: Exception) -> str:
-    """Words for files that the system refuses, and for files that memory does not hold; nothing for
+    """Describe an error of a file that the system refuses or that memory does not hold; empty for
     any other error.
     """
     if isinstance(error, OSError):
         return f"{error.filename}: {error.strerror or error}"
-    return (
-        "not enough memory for these files; split them by query and evaluate the parts"
-        if isinstance(error, MemoryError)
-        else ""
-    )
+    if isinstance(error, MemoryError):
+        return "not enough memory for these files; split them by query and evaluate the parts"
+    return ""
 
 
 def _resources(error: Exception) -> str:
-    """Words for a system that gives no more memory or threads; nothing for any other error."""
-    # a library that is there does not load
+    """Describe a lack of memory or threads; empty for any other error."""
+    # The library is installed, but does not load.
     if isinstance(error, ImportError) and not isinstance(error, ModuleNotFoundError):
         return f"{error}; is there enough memory to load the library?"
     if isinstance(error, RuntimeError) and "start new thread" in str(error):
@@ -290,7 +287,7 @@ def _dispatch(typed: list[str]) -> None:
     """Run the command like click's own ``main``, which would end with code 1 on Ctrl-C and broken
     pipes.
     """
-    # what was typed is told by reports
+    # Pages and stores keep the typed words, see `invocation.command_line`.
     with cli.make_context("idealrank", typed, obj=tuple(typed)) as context:
         cli.invoke(context)
     sys.stdout.flush()
@@ -299,12 +296,12 @@ def _dispatch(typed: list[str]) -> None:
 def _stopped_or_refused(error: IdealrankError, typed: Sequence[str]) -> int:
     if isinstance(error, StoppedError):
         return console.interrupted()
-    said = worded(error, command_of(cli, typed))
+    message = worded(error, command_of(cli, typed))
     if typed[:1] == ["theory"]:  # its options are named as they are typed
-        return _refuse(said)
+        return _refuse(message)
     # Commands without a convention have the switches as options of their own.
     convention = "" if typed[:1] == ["overlap"] else _convention_of(typed)
-    return _refuse(said, console.hint_for(error.switch, convention))
+    return _refuse(message, console.hint_for(error.switch, convention))
 
 
 def _refuse(message: str, hint: str = "") -> int:
@@ -313,24 +310,24 @@ def _refuse(message: str, hint: str = "") -> int:
 
 
 def _convention_of(arguments: Sequence[str]) -> str:
-    """The convention that was asked for, for a hint."""
-    given = [after for before, after in pairwise(arguments) if before == "--convention"]
-    given += [
+    """Return the convention on the command line, for a hint."""
+    conventions = [after for before, after in pairwise(arguments) if before == "--convention"]
+    conventions += [
         argument.partition("=")[2] for argument in arguments if argument.startswith("--convention=")
     ]
-    return given[-1] if given else "standard"
+    return conventions[-1] if conventions else "standard"
 
 
 def _unwritable(error: Exception) -> int:
-    """Without its output no verdict of a gate has been given."""
+    """Report output that cannot be written, which is no verdict of a gate."""
     console.to_void(sys.stdout)
     console.error(f"output: {getattr(error, 'strerror', None) or error}")
     return FAULT
 
 
 def _limit_blas_threads() -> None:
-    """No measure uses BLAS; without a limit its libraries start a pool of threads on import, which
-    costs time and memory.
+    """Limit BLAS to one thread: no measure uses it, and its libraries would start a pool of threads
+    on import, which costs time and memory.
     """
     for name in (
         "OPENBLAS_NUM_THREADS",

@@ -1,10 +1,10 @@
-"""Options that several commands share, and what their texts mean; weights, clusters and slices of
-queries among them.
+"""Options that several commands share, weights, clusters and slices of queries among them, and the
+parsing of their texts.
 """
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import reduce, wraps
+from functools import wraps
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +22,8 @@ from idealrank.measures.measure import Measure
 from idealrank.measures.measure_texts import split_outside_brackets
 from idealrank.measures.parse import DEFAULT_MEASURES, parse_measure, parse_measures
 
-# What stands alone between commas in trec_eval's lists of parameters, and the measure that such a
-# list begins with.
+# A number alone between commas, as in trec_eval's lists of parameters (P.5,10), and the measure
+# with a number that begins such a list.
 _NUMBER = re.compile(r"[-+]?[\d.]+(=[-+]?[\d.]+)?")
 _NUMBERED = re.compile(r"(.+?[.@_])([-+]?[\d.]+(?:=[-+]?[\d.]+)?)", re.DOTALL)
 
@@ -50,14 +50,14 @@ class OnceOption(click.Option):
             self.multiple = is_repeatable
 
     def consume_value(self, ctx: click.Context, opts: "Mapping[str, Any]") -> "tuple[Any, Any]":
-        """The only value that was given, or the default."""
-        given = opts.get(self.name or "")
-        if self.multiple or not isinstance(given, list):
+        """Return the only value that was given, or the default."""
+        values = opts.get(self.name or "")
+        if self.multiple or not isinstance(values, list):
             return super().consume_value(ctx, opts)
-        if len(set(given)) > 1:
-            values = f"{', '.join(map(shown, given[:-1]))} and {shown(given[-1])}"
-            raise click.UsageError(f"{self.opts[0]}: found {values}, expected the option once", ctx)
-        return super().consume_value(ctx, {**opts, self.name or "": given[0]})
+        if len(set(values)) > 1:
+            listed = f"{', '.join(map(shown, values[:-1]))} and {shown(values[-1])}"
+            raise click.UsageError(f"{self.opts[0]}: found {listed}, expected the option once", ctx)
+        return super().consume_value(ctx, {**opts, self.name or "": values[0]})
 
 
 class MeasureOption(OnceOption):
@@ -74,7 +74,7 @@ class MeasureOption(OnceOption):
         super().__init__([*names, "--measures", "--metric"], **options)
 
     def get_help_record(self, ctx: click.Context) -> "tuple[str, str] | None":
-        """The names and the help, without the other names."""
+        """Return the names and the help, without the other names."""
         record = super().get_help_record(ctx)
         return record and (record[0].replace(", --measures, --metric", ""), record[1])
 
@@ -115,8 +115,7 @@ measures: Decorator = click.option(
     multiple=True,
     cls=MeasureOption,
     help="nDCG@10, AP, nDCG(gain=exp2)@10, ndcg_cut_10, ...; `idealrank measures` lists all. "
-    "Repeat, or separate with commas.  "
-    f"[default: {','.join(DEFAULT_MEASURES)}]",
+    f"Repeat, or separate with commas.  [default: {','.join(DEFAULT_MEASURES)}]",
 )
 one_measure: Decorator = click.option(
     "-m",
@@ -172,8 +171,8 @@ memory: Decorator = click.option(
     "memory_text",
     metavar="SIZE",
     help="Memory of the whole process, such as 512MB: runs are read in parts, grouped by query in "
-    "temporary files if needed. "
-    "For TREC text, Parquet, Arrow IPC, CSV and TSV; the values are the same.",
+    "temporary files if needed. For TREC text, Parquet, Arrow IPC, CSV and TSV; the values are the "
+    "same.",
 )
 output: Decorator = click.option(
     "-o",
@@ -244,7 +243,7 @@ _RUN_INPUTS: tuple[Decorator, ...] = (
         show_default=True,
         metavar="FORMAT",
         help=f"Format of all files: {', '.join(FORMATS)}. auto inspects the extension and the "
-        f"content.",
+        "content.",
     ),
     click.option(
         "--columns",
@@ -290,9 +289,8 @@ _INPUTS: tuple[Decorator, ...] = (
         "--labels-are",
         type=click.Choice(LABEL_KINDS),
         help="Kind of the labels: complete (a document without a label is not relevant), pooled (a "
-        "sample was judged), positive-only (only "
-        "relevant documents are named).  [default: pooled if a tenth of the queries have a "
-        "grade of 0, else positive-only]",
+        "sample was judged), positive-only (only relevant documents are named).  [default: pooled "
+        "if a tenth of the queries have a grade of 0, else positive-only]",
     ),
     click.option(
         "--sampled-negatives",
@@ -334,7 +332,7 @@ def inputs(command: Command) -> Command:
         refuse_to_replace(
             others.get("output_path"), (others.get("qrels"), *more_qrels, *runs, group)
         )
-        given = Inputs(
+        read_options = Inputs(
             file_format=file_format,
             columns_text=columns_text,
             group=group,
@@ -344,7 +342,7 @@ def inputs(command: Command) -> Command:
             labels_are=labels_are,
             sampled_negatives=sampled_negatives,
         )
-        return command(inputs=given, **others)
+        return command(inputs=read_options, **others)
 
     return _decorated(with_inputs, _INPUTS)
 
@@ -373,36 +371,32 @@ def _decorated(command: Command, decorators: Sequence[Decorator]) -> Command:
 def refuse_to_replace(
     output_path: str | None, inputs: Iterable[str | None], *, option: str = "-o"
 ) -> None:
-    """Judgments cannot be had again; a result never takes their place."""
+    """Refuse to write a result over an input file: judgments cannot be had again."""
     if output_path is None or output_path == "-" or not Path(output_path).is_file():
         return
     for path in inputs:
-        if (
-            path is not None
-            and path != "-"
-            and Path(path).exists()
-            and Path(path).samefile(output_path)
-        ):
+        if path is None or path == "-" or not Path(path).exists():
+            continue
+        if Path(path).samefile(output_path):
             raise OptionError(
-                f"{option} {output_path}: found an input file of this command, expected "
-                f"another name"
+                f"{option} {output_path}: found an input file of this command, expected another "
+                "name"
             )
 
 
 def parse_measure_texts(texts: Sequence[str]) -> tuple[Measure, ...]:
-    """Measures of all ``-m`` options; commas outside brackets separate."""
+    """Parse the measures of all ``-m`` options; commas outside brackets separate."""
     return parse_measures(measure_parts(texts, "nDCG@10") or DEFAULT_MEASURES)
 
 
 def measure_parts(texts: Sequence[str], example: str, *, where: str = "-m") -> list[str]:
-    """The texts of single measures of all ``-m`` options (or what `where` calls them); none where
-    there is no such option.
+    """Return the texts of the measures of all ``-m`` options, which `where` names; none without
+    such an option.
     """
-    parts = [
-        part
-        for text in texts
-        for part in _with_numbers([part.strip() for part in split_outside_brackets(text)], where)
-    ]
+    parts: list[str] = []
+    for text in texts:
+        split = [part.strip() for part in split_outside_brackets(text)]
+        parts += _with_numbers(split, where)
     if texts and not any(parts):  # such as an unset variable of a script
         without = "the default ones are computed" if where == "-m" else "all are listed"
         raise OptionError(
@@ -412,16 +406,15 @@ def measure_parts(texts: Sequence[str], example: str, *, where: str = "-m") -> l
 
 
 def _with_numbers(parts: list[str], where: str) -> Iterator[str]:
-    """The parts of one option, numbers alone put behind the measure they belong to."""
+    """Yield the parts of one option; numbers alone follow the measure they belong to."""
     numbers: list[str] = []
     head = ""
-    for part in [*parts, ""]:
+    for part in [*parts, ""]:  # the empty part ends the last measure
         if part and _NUMBER.fullmatch(part):
             if not _NUMBERED.fullmatch(head):
                 raise OptionError(
-                    f"{where} {shown(','.join(parts))}: found {shown(part)} without a "
-                    f"measure, expected a measure with each number, as "
-                    "in P@5,P@10, or trec_eval's P.5,10"
+                    f"{where} {shown(','.join(parts))}: found {shown(part)} without a measure, "
+                    "expected a measure with each number, as in P@5,P@10, or trec_eval's P.5,10"
                 )
             numbers.append(part)
         else:
@@ -430,7 +423,7 @@ def _with_numbers(parts: list[str], where: str) -> Iterator[str]:
 
 
 def _one_or_many(head: str, numbers: list[str]) -> Iterator[str]:
-    """One measure that takes all numbers (``11pt_avg.0.1,0.2``), or one for each (``P.5,10``)."""
+    """Yield one measure with all numbers (``11pt_avg.0.1,0.2``), or one for each (``P.5,10``)."""
     whole, named = ",".join([head, *numbers]), _NUMBERED.fullmatch(head)
     if numbers and named and not _is_measure(whole):
         yield from (named[1] + number for number in [named[2], *numbers])
@@ -447,21 +440,17 @@ def _is_measure(text: str) -> bool:
 
 
 def parse_convention(text: str) -> Convention:
-    """A convention from its text; for what is nearly right, what may have been meant."""
+    """Parse a convention; errors suggest a known name that is like the text."""
     name, *changes = split_outside_brackets(text)
     if name.partition("=")[0].strip().replace("-", "_") in SWITCHES:
         raise OptionError(
-            f"convention {shown(repr(text))}: found a switch, expected the name of a "
-            f"convention before it, as in standard,{shown(text)}"
+            f"convention {shown(repr(text))}: found a switch, expected the name of a convention "
+            f"before it, as in standard,{shown(text)}"
         )
     _check("convention", name.strip().lower(), PRESETS, "one that `idealrank conventions` lists")
     for change in changes:
-        _check(
-            "switch",
-            change.partition("=")[0].strip().replace("-", "_"),
-            SWITCHES,
-            f"one of {', '.join(SWITCHES)}",
-        )
+        switch = change.partition("=")[0].strip().replace("-", "_")
+        _check("switch", switch, SWITCHES, f"one of {', '.join(SWITCHES)}")
     return Convention.of(text)
 
 
@@ -503,8 +492,8 @@ def listening(port: int) -> Decorator:
             envvar=TOKEN_VARIABLE,
             show_envvar=True,
             help="Token that every request must show; required unless the address is loopback. "
-            "Other users of this machine can read the "
-            "options of a process, so prefer the variable.",
+            "Other users of this machine can read the options of a process, so prefer the "
+            "variable.",
         ),
         click.option(
             "--allow-host",
@@ -514,7 +503,7 @@ def listening(port: int) -> Decorator:
             help="Further name by which requests may call this host.",
         ),
     )
-    return lambda command: reduce(lambda below, option: option(below), reversed(added), command)
+    return lambda command: _decorated(command, added)
 
 
 # For a command of `query_files` that shows slices, too.
@@ -524,8 +513,7 @@ slices: Callable[[Callable[..., Any]], Callable[..., Any]] = click.option(
     metavar="FILE",
     cls=OnceOption,
     help="Also compare on each category of queries: CSV, JSON lines or Parquet with columns query "
-    "and category. "
-    "traffic:FILE makes head, torso and tail from columns query and traffic.",
+    "and category. traffic:FILE makes head, torso and tail from columns query and traffic.",
 )
 
 

@@ -25,9 +25,10 @@ too.
 MORE = "--more"
 """Option that prints the sentences beyond the verdict; its key in the `meta` of a context, too."""
 
+# Formats that the ending of a file promises.
 _LAYOUTS = {".csv": "csv", ".json": "json", ".md": "markdown", ".tex": "latex"}
-# What programs read: every byte of an id counts, and none is shown. XML has an option of its own.
-_EXACT = {"xml", *(name for name, one in FORMATS.items() if one.is_data)}
+# Formats for programs: every byte of an id stays as it is. XML has an option of its own.
+_EXACT = {"xml", *(name for name, file_format in FORMATS.items() if file_format.is_data)}
 
 
 def write(pieces: Iterable[str], path: str | None, layout: str = "table") -> None:
@@ -56,16 +57,16 @@ def write_parts(parts: Iterable[Part], path: str | None) -> None:
 
 
 def shown(parts: Iterable[Part]) -> list[Part]:
-    """A report as its command shows it: at most four sentences and one line of method, unless
-    ``--more`` or ``--explain-method`` is given.
+    """Shorten a report to at most four sentences and one line of method, unless ``--more`` or
+    ``--explain-method`` is given.
     """
     context = click.get_current_context(silent=True)
-    asked = {} if context is None else context.meta
+    options_set = {} if context is None else context.meta
     brief, hidden = list(parts), False
-    if not asked.get(MORE):
+    if not options_set.get(MORE):
         hidden = any(isinstance(part, MoreLines) and part for part in brief)
         brief = [part for part in brief if not isinstance(part, MoreLines)]
-    if asked.get(EXPLAIN_METHOD):
+    if options_set.get(EXPLAIN_METHOD):
         return brief
     options = [MORE, EXPLAIN_METHOD] if hidden else [EXPLAIN_METHOD]
     return in_brief(brief, f"details: {', '.join(options)}")
@@ -81,8 +82,8 @@ def write_report(report: str | Iterable[str] | list[Part], path: str | None, lay
     if layout in FORMATS and FORMATS[layout].use == "people" and other != layout:
         console.say(
             "note",
-            f"{path}: written as text to read, not as {FORMATS[other].title}; --format sets "
-            f"the format",
+            f"{path}: written as text to read, not as {FORMATS[other].title}; --format sets the "
+            "format",
         )
 
 
@@ -94,14 +95,17 @@ def _write_stdout(pieces: Iterable[str]) -> None:
         sys.stdout.buffer.flush()
 
 
+_BATCH = 1 << 16  # letters; a system call for each short line would take longer than the line
+
+
 def _batches(pieces: Iterable[str]) -> Iterable[bytes]:
-    """Pieces joined to batches worth a system call."""
+    """Join pieces to batches that are large enough for a system call each."""
     batch: list[str] = []
     size = 0
     for piece in pieces:
         batch.append(piece)
         size += len(piece)
-        if size > 1 << 16:
+        if size > _BATCH:
             yield "".join(batch).encode("utf-8", "surrogateescape")
             batch, size = [], 0
     yield "".join(batch).encode("utf-8", "surrogateescape")
@@ -113,7 +117,7 @@ Written: TypeAlias = str | Iterable[str] | list[Part]
 Writer: TypeAlias = Callable[..., Any]
 """Makes `Written`, or rows of cells for flat formats."""
 
-_ROWS = "rows"
+_ROWS = "rows"  # the writer of every flat format
 
 
 @dataclass(frozen=True)
@@ -150,8 +154,8 @@ class Formats:
         **writers: Writer | str | LimitedWriter,
     ) -> None:
         limited = {
-            name: one if isinstance(one, LimitedWriter) else LimitedWriter(one)
-            for name, one in writers.items()
+            name: writer if isinstance(writer, LimitedWriter) else LimitedWriter(writer)
+            for name, writer in writers.items()
         }
         self.writers = _by_format(limited)
         self._views = views
@@ -160,7 +164,7 @@ class Formats:
     def option(self, command: Callable[..., Any]) -> Callable[..., Any]:
         """Give a command the option; it gets the format as `layout`."""
         kind, default = click.Choice(list(self.writers)), next(iter(self.writers))
-        asked = click.option(
+        format_option = click.option(
             "--format",
             "layout",
             cls=FormatOption,
@@ -170,37 +174,37 @@ class Formats:
             show_default=True,
             help=self.help,
         )
-        return asked(command)
+        return format_option(command)
 
     def writer(self, layout: str) -> Writer:
         """Return the function that writes a format."""
-        found = self.writers[layout].writer
-        if not isinstance(found, str):
-            return found
+        named = self.writers[layout].writer
+        if not isinstance(named, str):
+            return named
         if self._views is None:
-            raise TypeError(f"{found}: found no views=, expected what loads its module")
-        writer: Writer = getattr(self._views(), found)
+            raise TypeError(f"{named}: found no views=, expected what loads its module")
+        writer: Writer = getattr(self._views(), named)
         return writer
 
     def takes(self, layout: str, option: str) -> bool:
         """True if the writer of a format takes an option."""
-        one = self.writers[layout]
-        return option not in one.lacks and option not in one.refuses
+        limited = self.writers[layout]
+        return option not in limited.lacks and option not in limited.refuses
 
     def check(self, layout: str, **options: Any) -> None:
         """Refuse options that a format has no place for; None and False are not asked for."""
-        asked = {
+        set_options = {
             name for name, value in options.items() if value is not None and value is not False
         }
         for names, reason in self.writers[layout].refuses.items():
             first, *others = names.split(" + ")
-            if asked.issuperset([first, *others]):
+            if set_options.issuperset([first, *others]):
                 raise OptionError(
                     f"--{first.replace('_', '-')}: {reason.format(title=FORMATS[layout].title)}"
                 )
 
     def made(self, layout: str, *args: Any, **options: Any) -> Written:
-        """A report in a format, of what its writer takes."""
+        """Make a report in a format, with the options that its writer takes."""
         taken = {name: value for name, value in options.items() if self.takes(layout, name)}
         written, delimiter = self.writer(layout)(*args, **taken), FORMATS[layout].delimiter
         if not delimiter:
@@ -210,14 +214,17 @@ class Formats:
         return delimited(written, delimiter)
 
     def write(self, layout: str, path: str | None, *args: Any, **options: Any) -> None:
-        """Make it and write it to a file, or to standard output."""
+        """Make a report, and write it to a file or to standard output."""
         write_report(self.made(layout, *args, **options), path, layout)
 
 
 _Of = TypeVar("_Of")
 
 
-def _by_format(given: Mapping[str, _Of]) -> dict[str, _Of]:
-    """By format, with every flat format in the place of rows."""
-    flat = [one.name for one in FORMATS.values() if one.delimiter]
-    return {name: one for key, one in given.items() for name in (flat if key == _ROWS else [key])}
+def _by_format(by_key: Mapping[str, _Of]) -> dict[str, _Of]:
+    """Return entries by format; an entry for rows stands for every flat format."""
+    flat = [file_format.name for file_format in FORMATS.values() if file_format.delimiter]
+    by_format: dict[str, _Of] = {}
+    for key, entry in by_key.items():
+        by_format |= dict.fromkeys(flat if key == _ROWS else [key], entry)
+    return by_format

@@ -19,19 +19,18 @@ option: Callable[..., Any] = click.option(
     "figure_path",
     metavar="FILE",
     help="Map of all pairs by the first measure (.html: by all measures): FILE ends in .svg, .png, "
-    ".pdf, .html (with the extra plots) "
-    "or .json (Vega-Lite).",
+    ".pdf, .html (with the extra plots) or .json (Vega-Lite).",
 )
 
 
 def check(path: str | None, baseline: str | None, inputs: tuple[str | None, ...]) -> None:
-    """Refuse what cannot be drawn before anything is computed for it."""
+    """Refuse a figure that cannot be drawn, before anything is computed for it."""
     if path is None:
         return
     if baseline is not None:
         raise OptionError(
             f"--figure {path}: found --baseline {baseline}, which does not compare all pairs; "
-            f"expected only one of the two options"
+            "expected only one of the two options"
         )
     from idealrank.pages.figures import drawings  # noqa: PLC0415  (few ask for it)
 
@@ -47,16 +46,16 @@ def draw(comparison: Comparison, path: str | None) -> None:
     from idealrank.pages.figures.pair_map import pairs_spec  # noqa: PLC0415  (few ask for it)
 
     kind, measures = _kind(path), list(comparison.means)
+    content: Any
     if kind == "html":
         specs = {
             f"pairs-{number}": pairs_spec(comparison, measure)
             for number, measure in enumerate(measures, 1)
         }
-        drawings.write_file(
-            Path(path), drawings.page(specs, f"All pairs of {len(comparison.names)} runs")
-        )
+        content = drawings.page(specs, f"All pairs of {len(comparison.names)} runs")
     else:
-        drawings.write_file(Path(path), drawings.drawn(pairs_spec(comparison, measures[0]), kind))
+        content = drawings.drawn(pairs_spec(comparison, measures[0]), kind)
+    drawings.write_file(Path(path), content)
 
 
 def _kind(path: str) -> "Format":

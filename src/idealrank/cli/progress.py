@@ -17,16 +17,16 @@ from idealrank.reports.table.text import printable
 
 Result = TypeVar("Result")
 
-# A bar that flashes by for a second is noise.
+# Seconds before a bar is drawn: one that flashes by is noise.
 PATIENCE = 2.0
-_INTERVAL = 0.1
-# How long a stopped kernel may take to come back before the process leaves without it.
+_INTERVAL = 0.1  # seconds between two drawings of a bar
+# Seconds that a stopped kernel may take to return before the process ends without it.
 _FAREWELL = 1.0
 
 
 class Count:
-    """Progress of a Python job; the job calls it with done and total, and stops on its exception.
-    Its `note` stands behind the bar.
+    """Progress of a Python job, which calls it with done and total and stops on its exception; its
+    `note` follows the bar.
     """
 
     def __init__(self) -> None:
@@ -36,7 +36,7 @@ class Count:
         self._stopped = False
 
     def stop(self) -> None:
-        """End the job when it tells of itself the next time."""
+        """End the job at its next call."""
         self._stopped = True
 
     def __call__(self, done: int, total: int) -> None:
@@ -46,7 +46,7 @@ class Count:
 
 
 class RatedCount:
-    """Calls of a job passed on to a `Count`, whose note becomes the rate."""
+    """Progress of a job that is passed on to a `Count`, whose note becomes the rate."""
 
     def __init__(self, count: Count, unit: str, now: Callable[[], float] = time.monotonic) -> None:
         self._count, self._unit, self._now = count, unit, now
@@ -58,16 +58,15 @@ class RatedCount:
             self._start, self._from, seconds = self._now(), done, 0.0
         self._last = done
         if seconds > 0:
-            self._count.note = (
-                f"{(done - self._from) / seconds / 1e6:.1f} "
-                f"M{' ' if len(self._unit) > 1 else ''}{self._unit}/s"
-            )
+            rate = (done - self._from) / seconds / 1e6
+            blank = " " if len(self._unit) > 1 else ""
+            self._count.note = f"{rate:.1f} M{blank}{self._unit}/s"
         self._count(done, total)
 
 
 class Watch:
-    """Runs jobs one after another; draws a bar once the whole has taken longer than some seconds
-    and stderr is a terminal.
+    """Runner of jobs, one after another; on a terminal, a bar is drawn on stderr once all of them
+    together have taken longer than some seconds.
     """
 
     def __init__(self, patience: float = PATIENCE) -> None:
@@ -83,14 +82,11 @@ class Watch:
 
     def _run(self, label: str, job: "_Job[Result]") -> Result:
         try:
-            # in here: an interrupt may come before this returns, and the work must then be stopped
-            # too
+            # Within the try: an interrupt may come before the start returns, and the work must be
+            # stopped then, too.
             job.start()
-            if (
-                sys.stderr is not None
-                and sys.stderr.isatty()
-                and not job.ended.wait(max(0.0, self._bar_from - time.monotonic()))
-            ):
+            is_terminal = sys.stderr is not None and sys.stderr.isatty()
+            if is_terminal and not job.ended.wait(max(0.0, self._bar_from - time.monotonic())):
                 with suppress(OSError):  # the terminal is gone; the work is not
                     _draw(label, job)
             job.ended.wait()
@@ -124,7 +120,8 @@ class _Job(Generic[Result]):
             self.ended.set()
 
     def result(self) -> Result:
-        if self._errors:  # not kept: what it holds, as mapped files, would hold it
+        # Not kept: the error holds the frames of the job, and with them its mapped files.
+        if self._errors:
             raise self._errors.pop()
         return self._results[0]
 

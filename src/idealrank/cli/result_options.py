@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from idealrank.reports.subject import Made, Subject
 
 _FIRST = 1000  # texts of documents that are checked before the work: a corpus is large
+# Packages that draw pages, by the module that each installs.
 _EXTRA = {"jinja2": "Jinja2", "vl_convert": "vl-convert-python"}
 
 
@@ -44,7 +45,7 @@ class Results:
     robust: bool | None = None
     store: str | None = None  # Folder of the store
     page_option: str = "--report"  # What names the page, for messages
-    # tags, notes: Of what is put into it
+    # tags, notes: Tags and notes of the stored entries
     tags: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
@@ -94,7 +95,7 @@ class Results:
     def check(
         self, read: Sequence[str], written: Mapping[str, str | None] = MappingProxyType({})
     ) -> None:
-        """Refuse what cannot be made before anything is computed for it."""
+        """Refuse outputs that cannot be made, before anything is computed for them."""
         self._check_store()
         if not self.is_page:
             _refuse_idle("--queries", self.queries)
@@ -106,8 +107,8 @@ class Results:
         inputs = [*read, *self.paths]
         if inputs.count("-") > 1:
             raise OptionError(
-                "found - (standard input) more than once, expected it once, since it can be "
-                "read only once"
+                "found - (standard input) more than once, expected it once, since it can be read "
+                "only once"
             )
         if self.report is not None:
             check_page(self.report, inputs, written, option=self.page_option)
@@ -132,19 +133,19 @@ class Results:
                 if words:
                     raise OptionError(
                         f"{option} {words[0]}: found no store, expected --store DIR, or the "
-                        f"variable IDEALRANK_STORE"
+                        "variable IDEALRANK_STORE"
                     )
             return
         offered("check a store")(self.store)
 
-    def write(self, watch: Watch, given: InputFiles, **found: Any) -> None:
+    def write(self, watch: Watch, files_read: InputFiles, **parts: Any) -> None:
         """Keep results: put them into the store, write the page and the figures, and say on stderr
         what was done.
         """
-        self.write_page(self.gathered(watch, given, **found))
+        self.write_page(self.gathered(watch, files_read, **parts))
 
     def gathered(
-        self, watch: Watch, given: InputFiles, *, gated: "Gated | None" = None, **parts: Any
+        self, watch: Watch, files_read: InputFiles, *, gated: "Gated | None" = None, **parts: Any
     ) -> "Subject | None":
         """Put results into the store, and gather what the page shows; errors as for `write`."""
         if not self.are_wanted:
@@ -152,47 +153,50 @@ class Results:
         from idealrank.pages.report.material import ReportMaterial, hashed_ahead  # noqa: PLC0415
         from idealrank.pages.report.side_verdicts import robustness, with_gate  # noqa: PLC0415  (few ask for any of it)
 
-        found = ReportMaterial(**parts)
-        ids = self._stored(found, gated, given)
+        material = ReportMaterial(**parts)
+        ids = self._stored(material, gated, files_read)
         if not self.is_page:
             return None
-        digests = hashed_ahead(input_files([*given.paths, *self.paths]))
-        found = found if gated is None else with_gate(found, gated)
-        convention, read = found.evaluations[0].convention, found.qrels
-        judgments = given.under_each_policy(convention, read) if isinstance(read, Qrels) else read
-        robust = watch.count(
-            "variants", lambda tell: robustness(found, judgments, wanted=self.robust, tell=tell)
+        digests = hashed_ahead(input_files([*files_read.paths, *self.paths]))
+
+        material = material if gated is None else with_gate(material, gated)
+        convention, read = material.evaluations[0].convention, material.qrels
+        judgments = (
+            files_read.under_each_policy(convention, read) if isinstance(read, Qrels) else read
         )
-        subject = self.shown(replace(found, robustness=robust), watch)
+        robust = watch.count(
+            "variants", lambda tell: robustness(material, judgments, wanted=self.robust, tell=tell)
+        )
+        subject = self.shown(replace(material, robustness=robust), watch)
         return replace(subject, made=_made(digests(), ids))
 
-    def shown(self, found: "ReportMaterial", watch: Watch) -> "Subject":
+    def shown(self, material: "ReportMaterial", watch: Watch) -> "Subject":
         """Gather the page, with texts from the files; errors as for `write`."""
         from idealrank.pages.report.gather import gather  # noqa: PLC0415
 
-        whole = replace(found, queries=self.queries, documents=self.documents)
+        whole = replace(material, queries=self.queries, documents=self.documents)
         return watch.count("rankings", lambda tell: gather(whole, tell=_note, progress=tell))
 
     def _stored(
-        self, found: "ReportMaterial", gated: "Gated | None", given: InputFiles
+        self, material: "ReportMaterial", gated: "Gated | None", files_read: InputFiles
     ) -> tuple[str, ...]:
-        """Ids of what was put into the store."""
-        if self.store is None or found.qrels is None:
+        """Put the results into the store, and return their ids."""
+        if self.store is None or material.qrels is None:
             return ()
         from idealrank.api.evaluation import kept_hits  # noqa: PLC0415
 
         options = {
-            "measures": list(map(str, found.measures)),
-            "weights": found.weights,
-            "clusters": found.clusters,
-            "slices": found.categories,
+            "measures": list(map(str, material.measures)),
+            "weights": material.weights,
+            "clusters": material.clusters,
+            "slices": material.categories,
         }
         kept = offered("keep results")(
             self.store,
-            found.evaluations,
-            gated or found.comparison,
-            hits=list(map(kept_hits, found.evaluations)),
-            judgments=given.judgments,
+            material.evaluations,
+            gated or material.comparison,
+            hits=list(map(kept_hits, material.evaluations)),
+            judgments=files_read.judgments,
             options={name: value for name, value in options.items() if value is not None},
             command=invocation.command_line(),
             tags=self.tags,
@@ -203,7 +207,7 @@ class Results:
         return ids
 
     def write_page(self, subject: "Subject | None") -> None:
-        """Write the page and the figures of what was gathered; errors as for `write`."""
+        """Write the page and the figures of gathered results; errors as for `write`."""
         if self.report is not None and subject is not None:
             from idealrank.pages.page.html import page_html  # noqa: PLC0415
 
@@ -229,7 +233,7 @@ def _made(inputs: tuple[tuple[str, str], ...], ids: tuple[str, ...]) -> "Made":
 
 
 def check_extra() -> None:
-    """Refuse to make pages without what draws them."""
+    """Refuse to make pages without the packages that draw them."""
     for module, package in _EXTRA.items():
         if not is_installed(module):
             raise MissingExtraError("a page of results", package, "report")
@@ -273,8 +277,8 @@ def write_page_file(page: str, path: str) -> None:
 def _refuse_idle(option: str, path: str | None) -> None:
     if path is not None:
         raise OptionError(
-            f"{option} {path}: found neither --report nor --figures, expected one of them: "
-            f"only pages show texts"
+            f"{option} {path}: found neither --report nor --figures, expected one of them: only "
+            "pages show texts"
         )
 
 
@@ -341,18 +345,18 @@ _ROBUST = click.option(
 
 
 def results(
-    command: Callable[..., Any], given: Sequence[Callable[..., Any]] = _OPTIONS
+    command: Callable[..., Any], decorators: Sequence[Callable[..., Any]] = _OPTIONS
 ) -> Callable[..., Any]:
     """Give a command the options; it gets them as one argument, `results`."""
     names = [field.name for field in fields(Results)]
 
     @wraps(command)
     def with_results(**others: Any) -> Any:
-        asked = {name: others.pop(name) for name in names if name in others}
-        return command(results=Results(**{**asked, "store": asked["store"] or None}), **others)
+        typed = {name: others.pop(name) for name in names if name in others}
+        return command(results=Results(**{**typed, "store": typed["store"] or None}), **others)
 
     decorated: Callable[..., Any] = with_results
-    for option in reversed(given):
+    for option in reversed(decorators):
         decorated = option(decorated)
     return decorated
 
@@ -366,7 +370,6 @@ def results_of_pairs(command: Callable[..., Any]) -> Callable[..., Any]:
 def results_of_gates(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the result options of a gate, whose message shows the texts of queries, too."""
     queries = _queries("the message and the page")
-    decorated: Callable[..., Any] = _ROBUST(
-        results(command, [queries if option is _QUERIES else option for option in _OPTIONS])
-    )
+    decorators = [queries if option is _QUERIES else option for option in _OPTIONS]
+    decorated: Callable[..., Any] = _ROBUST(results(command, decorators))
     return decorated

@@ -12,8 +12,8 @@ from typing import Literal, TypeAlias
 from idealrank.cli.console import nearest
 from idealrank.errors import OptionError
 
-# Letter -> trec_eval's long name, and what its value is called; "" where it has none. Two options
-# are ours and have no letter.
+# By letter: trec_eval's long name, and the word for its value; "" without a value. Two options are
+# ours and have no letter.
 LETTERS: dict[str, tuple[str, str]] = {
     "h": ("help", ""),
     "v": ("version", ""),
@@ -32,6 +32,7 @@ LETTERS: dict[str, tuple[str, str]] = {
     "D": ("Debug_level", "LEVEL"),
 }
 _OURS = ("convention", "threads")
+# By long name: the letter of an option, or the name of one of ours.
 _LONG = {long: letter for letter, (long, _) in LETTERS.items()} | {name: name for name in _OURS}
 RELEVANCE_FORMATS = ("qrels", "prefs", "qrels_prefs", "qrels_jg")
 RESULT_FORMATS = ("trec_results",)
@@ -64,7 +65,7 @@ class Request:
 
 
 def parse_request(arguments: Sequence[str]) -> Request:
-    """Options and files of a command line."""
+    """Parse the options and files of a command line."""
     request = Request()
     for letter, value in _pairs(arguments):
         if letter == "":
@@ -74,29 +75,28 @@ def parse_request(arguments: Sequence[str]) -> Request:
         else:
             _SETTERS[letter](request, value)
     if not (request.help or request.version) and len(request.files) != 2:
-        found = f"{len(request.files)}" + (
-            f" ({', '.join(request.files)})" if request.files else ""
-        )
+        number = f"{len(request.files)}"
+        if request.files:
+            number += f" ({', '.join(request.files)})"
         raise OptionError(
-            f"found {found} file names, expected two: judgments, then the run; `idealrank "
-            f"trec-eval -h` lists the options"
+            f"found {number} file names, expected two: judgments, then the run; `idealrank "
+            "trec-eval -h` lists the options"
         )
     return request
 
 
 def _pairs(arguments: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """(letter, value) of every option, and ("", name) of every file."""
+    """Yield (letter, value) of every option, and ("", name) of every file."""
     letters = "".join(letter + ":" * bool(takes) for letter, (_, takes) in LETTERS.items())
     long = [name + "=" * bool(_value_of(letter)) for name, letter in _LONG.items()]
     try:
-        found, files = gnu_getopt(list(arguments), letters, long)
+        options, files = gnu_getopt(list(arguments), letters, long)
     except GetoptError as error:
         raise OptionError(_wrong(error.opt, arguments)) from None
-    yield from (
-        (_LONG[option[2:]] if option.startswith("--") else option[1:], value)
-        for option, value in found
-    )
-    yield from (("", name) for name in files)
+    for option, value in options:
+        yield _LONG[option[2:]] if option.startswith("--") else option[1:], value
+    for name in files:
+        yield "", name
 
 
 def _value_of(letter: str) -> str:
@@ -108,9 +108,8 @@ def _wrong(option: str, arguments: Sequence[str]) -> str:
     """Describe the error in an option that getopt refuses; getopt does not distinguish a letter
     from a one-letter long name.
     """
-    if len(option) == 1 and not any(
-        argument.partition("=")[0] == f"--{option}" for argument in arguments
-    ):
+    is_long = any(argument.partition("=")[0] == f"--{option}" for argument in arguments)
+    if len(option) == 1 and not is_long:
         if option in LETTERS:
             return f"-{option}: found no value, expected {_value_of(option)}"
         return (
@@ -119,10 +118,9 @@ def _wrong(option: str, arguments: Sequence[str]) -> str:
         )
     near = [option] if option in _LONG else [long for long in _LONG if long.startswith(option)]
     if len(near) != 1:
-        found = "found" if not near else f"found an abbreviation of {' and '.join(near)}:"
-        return (
-            f"{found} option --{option}, expected one of {', '.join('--' + long for long in _LONG)}"
-        )
+        opening = "found" if not near else f"found an abbreviation of {' and '.join(near)}:"
+        known = ", ".join("--" + long for long in _LONG)
+        return f"{opening} option --{option}, expected one of {known}"
     if takes := _value_of(_LONG[near[0]]):
         return f"--{near[0]}: found no value, expected {takes}"
     return f"--{near[0]}: found a value, expected none"
@@ -140,7 +138,7 @@ _FLAGS = {
 }
 
 
-_LEAST = -(1 << 31)
+_LEAST = -(1 << 31)  # the smallest int of C, below which trec_eval reads no level
 
 
 def _number(option: str, text: str, low: int) -> int:
@@ -202,8 +200,8 @@ def _set_threads(request: Request, text: str) -> None:
 
 def _notice_debug(request: Request, text: str) -> None:
     request.notices.append(
-        f"-D {text}: idealrank prints no trace; `idealrank explain` shows how the value of a "
-        f"query is computed"
+        f"-D {text}: idealrank prints no trace; `idealrank explain` shows how the value of a query "
+        "is computed"
     )
 
 
@@ -240,21 +238,19 @@ class Name:
     """A measure as trec_eval knows it."""
 
     name: str
-    # What may stand after the dot: nothing; whole numbers or fractions, each a measure of its own,
-    # printed in rising order; or a text that is one parameter
+    # Parameters after the dot: none; whole numbers or fractions, each a measure of its own, printed
+    # in rising order; or a text that is one parameter
     parameters: Parameters = "none"
-    # Parameters where none is given; empty: the plain name is printed
+    # Parameters if none is given; empty: the plain name is printed
     defaults: tuple[str, ...] = ()
 
     def printed(self, parameter: str) -> str:
-        """The name with a parameter, as trec_eval prints it."""
+        """Return the name with a parameter, as trec_eval prints it."""
         if not parameter:
             return self.name
-        return (
-            f"{self.name}_{float(parameter):.2f}"
-            if self.parameters == "shares"
-            else f"{self.name}_{parameter}"
-        )
+        if self.parameters == "shares":
+            return f"{self.name}_{float(parameter):.2f}"
+        return f"{self.name}_{parameter}"
 
 
 # In trec_eval's order, which is the order of its output whatever the order on the command line.
@@ -350,23 +346,27 @@ NICKNAMES: dict[str, tuple[str, ...]] = {
 
 
 def chosen(texts: Sequence[str], *, new: bool = True) -> dict[str, tuple[str, ...]]:
-    """Names in trec_eval's order, each with the parameters it is computed for; empty where it has
-    none.
+    """Return names in trec_eval's order, each with the parameters it is computed for; empty if it
+    has none.
     """
-    given: dict[str, list[str]] = {}
+    parameters_of: dict[str, list[str]] = {}
     for text in texts or ["official"]:
         name, dot, parameters = text.partition(".")
         if name in NICKNAMES and not dot:
             for member in NICKNAMES[name]:
                 if new or member not in _SINCE_10:
-                    given.setdefault(member, [])
+                    parameters_of.setdefault(member, [])
         elif name in NAMES:
-            given.setdefault(name, []).extend(
+            parameters_of.setdefault(name, []).extend(
                 _parameters(NAMES[name], text, parameters) if dot else ()
             )
         else:
             raise _unknown(text, name)
-    return {name: _sorted(NAMES[name], tuple(given[name])) for name in NAMES if name in given}
+    return {
+        name: _sorted(NAMES[name], tuple(parameters_of[name]))
+        for name in NAMES
+        if name in parameters_of
+    }
 
 
 def _parameters(name: Name, text: str, parameters: str) -> list[str]:
@@ -378,7 +378,7 @@ def _parameters(name: Name, text: str, parameters: str) -> list[str]:
 
 
 def _one(name: Name, text: str, part: str) -> str:
-    """A parameter as a number's text; of ranks, what follows a point is dropped."""
+    """Return a parameter as the text of a number; ranks lose their decimals."""
     try:
         number = float(part)
         if name.parameters == "ranks" and number >= 1:

@@ -5,7 +5,7 @@ and intervals valid at all times.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -42,7 +42,8 @@ MOST_SKEWNESS = 0.2
 skewness, by Cochran's rule.
 """
 
-# of standard deviations to differences: beyond it a plan has more users than there are people
+# Ratio of standard deviation to difference, beyond which a plan has more users than there are
+# people.
 _LARGEST_RATIO = 1e8
 
 
@@ -87,8 +88,8 @@ class Effect:
 
     Examples
     --------
-    >>> found = ab_effect([1, 2, 3, 2, 3, 4], ["A", "A", "A", "B", "B", "B"])
-    >>> found.difference, found.n_a, found.verdict
+    >>> effect = ab_effect([1, 2, 3, 2, 3, 4], ["A", "A", "A", "B", "B", "B"])
+    >>> effect.difference, effect.n_a, effect.verdict
     (1.0, 3, 'too few users')
     """
 
@@ -135,12 +136,9 @@ class Effect:
         ----------
         Cochran (1977), Sampling Techniques, 3rd edition, section 2.15.
         """
-        n = self.n_a + self.n_b
-        return (
-            math.ceil(n * (self.skewness / MOST_SKEWNESS) ** 2)
-            if abs(self.skewness) > MOST_SKEWNESS
-            else 0
-        )
+        if not abs(self.skewness) > MOST_SKEWNESS:
+            return 0
+        return math.ceil((self.n_a + self.n_b) * (self.skewness / MOST_SKEWNESS) ** 2)
 
     @property
     def verdict(self) -> Literal["better", "worse", "undecided", "split is wrong", "too few users"]:
@@ -215,8 +213,8 @@ def ab_effect(
 
     Examples
     --------
-    >>> found = ab_effect([1, 0, 1, 1], ["A", "A", "B", "B"], users=["u", "v", "w", "x"])
-    >>> found.mean_a, found.mean_b
+    >>> effect = ab_effect([1, 0, 1, 1], ["A", "A", "B", "B"], users=["u", "v", "w", "x"])
+    >>> effect.mean_a, effect.mean_b
     (0.5, 1.0)
     """
     one_of("looks", looks, Looks)
@@ -224,42 +222,31 @@ def ab_effect(
     of_b = real_number("split", split, "a share between 0 and 1", low=0, high=1)
     planned_size = users_of(planned_users)
     rows = row_table(values, cohort, users, denominator)
-    totals, sizes, is_b = rows.totals, rows.sizes, rows.is_b
-    taken, explained = np.zeros(is_b.size), 0.0
+    is_b, explained = rows.is_b, 0.0
+    all_users = _Users(rows.totals, rows.sizes, np.zeros(is_b.size))
     if covariate is not None:
-        taken, explained = _explained(totals, sizes, covariate_of_users(rows, covariate))
-    sides = [(totals[chosen], sizes[chosen], taken[chosen]) for chosen in (~is_b, is_b)]
-    (mean_a, residual_a), (mean_b, residual_b) = (_ratio(*side) for side in sides)
+        taken, explained = _explained(all_users, covariate_of_users(rows, covariate))
+        all_users = all_users._replace(taken=taken)
+    side_a, side_b = all_users.of(~is_b), all_users.of(is_b)
+
+    (mean_a, residual_a), (mean_b, residual_b) = _ratio(side_a), _ratio(side_b)
     variance_a, variance_b = _variance(residual_a), _variance(residual_b)
     n_b, n = int(is_b.sum()), is_b.size
+    smaller = min(n_b, n - n_b)
     difference, error = mean_b - mean_a, math.sqrt(variance_a + variance_b)
     p = p_always = float(difference == 0)
     if error > 0:
-        p = 2 * float(student.sf(abs(difference) / error, min(n_b, n - n_b) - 1))
+        n_errors = abs(difference) / error
+        p = 2 * float(student.sf(n_errors, smaller - 1))
         # The widening of the sequence is that of its own level: the tail of t is heavier further
         # out.
-        p_always = max(
-            p, _always_valid_p(abs(difference) / error, n, min(n_b, n - n_b), level, planned_size)
-        )
-    reach, wide = (
-        error * _errors_needed(n, min(n_b, n - n_b), level, planned_size, kind)
-        for kind in ("once", "any")
-    )
+        p_always = max(p, _always_valid_p(n_errors, n, smaller, level, planned_size))
+    reach_once = error * _errors_needed(n, smaller, level, planned_size, "once")
+    reach_always = error * _errors_needed(n, smaller, level, planned_size, "any")
     bootstrap = None
     if replicates:
-        seeds = generator_of(rng).spawn(2)
-        draws = [
-            _drawn_ratios(*side, replicates, generator_of(seed))
-            for side, seed in zip(sides, seeds, strict=True)
-        ]
-        drawn = draws[1] - draws[0]
-        drawn = drawn[~np.isnan(drawn)]  # of users without a row that counts
-        low, high = (
-            np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2])
-            if drawn.size
-            else (math.nan, math.nan)
-        )
-        bootstrap = float(low), float(high)
+        bootstrap = _bootstrap_interval(side_a, side_b, replicates, rng, level)
+
     planned = n * np.array([1 - of_b, of_b])
     with np.errstate(over="ignore"):  # of a split near 0 or 1
         split_p = float(chi2.sf(((np.array([n - n_b, n_b]) - planned) ** 2 / planned).sum(), 1))
@@ -268,9 +255,9 @@ def ab_effect(
         mean_b=mean_b,
         difference=difference,
         standard_error=error,
-        interval=(difference - reach, difference + reach),
+        interval=(difference - reach_once, difference + reach_once),
         p=p,
-        sequence=(difference - wide, difference + wide),
+        sequence=(difference - reach_always, difference + reach_always),
         p_always=p_always,
         n_a=n - n_b,
         n_b=n_b,
@@ -316,67 +303,91 @@ def row_table(
     side = array_of("cohort", cohort, "'A' or 'B' for each row")
     if side.shape != y.shape or below.shape != y.shape:
         raise InputError(
-            f"found {y.size} values, {side.size} cohorts and {below.size} denominators, "
-            f"expected as many of each"
+            f"found {y.size} values, {side.size} cohorts and {below.size} denominators, expected "
+            "as many of each"
         )
     if not y.size:
         raise InputError("values: found no row, expected at least 2 users in each cohort")
     if (below < 0).any():
         row = int((below < 0).argmax())
         raise InputError(f"denominator, row {row}: found {below[row]:g}, expected 0 or more")
-    known = (
-        np.array([one in ("A", "B") for one in side.tolist()], bool)
-        if side.dtype.kind not in "US"
-        else np.isin(side, ("A", "B"))
-    )
+    if side.dtype.kind in "US":
+        known = np.isin(side, ("A", "B"))
+    else:
+        known = np.array([label in ("A", "B") for label in side.tolist()], bool)
     if not known.all():
         raise InputError(
             f"cohort: found {str(side[~known][0])!r}, expected 'A' or 'B'",
             hint="call the cohort without the change A, and the other one B",
         )
+
     codes = np.arange(y.size) if users is None else _codes(users, y.size)
     is_b = np.zeros(int(codes.max()) + 1, bool)
     is_b[codes[side == "B"]] = True
-    twice = codes[side == "A"][is_b[codes[side == "A"]]]
+    codes_in_a = codes[side == "A"]
+    twice = codes_in_a[is_b[codes_in_a]]
     if twice.size:
         name = np.asarray(users)[codes == twice[0]][0]
         raise InputError(f"users: found {str(name)!r} in both cohorts, expected each user in one")
+
     for chosen, name in ((~is_b, "A"), (is_b, "B")):
         if chosen.sum() < 2:
             raise InputError(f"cohort {name}: found {int(chosen.sum())} users, expected at least 2")
         if not below[chosen[codes]].sum() >= 1 / LARGEST:
-            found = float(below[chosen[codes]].sum())
+            total = float(below[chosen[codes]].sum())
             raise InputError(
-                f"denominator, cohort {name}: found a sum of {found:g}, expected one above 0; "
-                f"is the column the right one?"
+                f"denominator, cohort {name}: found a sum of {total:g}, expected one above 0; is "
+                "the column the right one?"
             )
     return RowTable(values=y, denominator=below, user=codes, is_b=is_b)
 
 
-def _drawn_ratios(
-    above: FloatArray,
-    below: FloatArray,
-    taken: FloatArray,
-    replicates: int,
-    rng: np.random.Generator,
-) -> FloatArray:
+class _Users(NamedTuple):
+    """Columns of users: sums of their values and denominators, and what the covariate explains."""
+
+    totals: FloatArray
+    sizes: FloatArray
+    taken: FloatArray
+
+    def of(self, chosen: BoolArray) -> "_Users":
+        """Select users."""
+        return _Users(self.totals[chosen], self.sizes[chosen], self.taken[chosen])
+
+
+def _bootstrap_interval(
+    side_a: _Users, side_b: _Users, replicates: int, rng: RandomLike, level: float
+) -> tuple[float, float]:
+    """Percentile interval of the difference over users drawn within each cohort."""
+    rng_a, rng_b = generator_of(rng).spawn(2)
+    ratios_a = _drawn_ratios(side_a, replicates, rng_a)
+    differences = _drawn_ratios(side_b, replicates, rng_b) - ratios_a
+    # NaN where all users drawn for a cohort have a denominator of 0.
+    differences = differences[~np.isnan(differences)]
+    if not differences.size:
+        return math.nan, math.nan
+    low, high = np.quantile(differences, [(1 - level) / 2, (1 + level) / 2])
+    return float(low), float(high)
+
+
+def _drawn_ratios(side: _Users, replicates: int, rng: np.random.Generator) -> FloatArray:
     """Ratios of two sums over users that are drawn with replacement, less the mean of what the
     covariate explains.
     """
-    found = np.empty(replicates)
+    n = side.totals.size
+    ratios = np.empty(replicates)
     for number in range(replicates):
-        times = np.bincount(rng.integers(0, above.size, above.size), minlength=above.size)
-        total = float((times * below).sum())
-        # users without a row that counts
-        ratio = float((times * above).sum()) / total if total > 0 else math.nan
-        found[number] = ratio - float((times * taken).sum()) / above.size
-    return found
+        times = np.bincount(rng.integers(0, n, n), minlength=n)
+        below = float((times * side.sizes).sum())
+        ratio = float((times * side.totals).sum()) / below if below > 0 else math.nan
+        ratios[number] = ratio - float((times * side.taken).sum()) / n
+    return ratios
 
 
-def _ratio(above: FloatArray, below: FloatArray, taken: FloatArray) -> tuple[float, FloatArray]:
+def _ratio(side: _Users) -> tuple[float, FloatArray]:
     """Ratio of two sums over users less the mean of what the covariate explains, and each user's
     residual by the delta method.
     """
+    above, below, taken = side
     ratio, shift = float(above.sum() / below.sum()), float(taken.mean())
     residual: FloatArray = (above - ratio * below) / below.mean() - (taken - shift)
     return ratio - shift, residual
@@ -396,6 +407,7 @@ def _skewness_of_difference(residual_a: FloatArray, residual_b: FloatArray) -> f
     if scale == 0:
         return 0.0
     n_a, n_b, of_users = residual_a.size, residual_b.size, float(cubes(both / scale).mean())
+    # A mean of n values has the third moment of one value over n squared, and its variance over n.
     return float(of_users * (n_b**-2 - n_a**-2) / (1 / n_a + 1 / n_b) ** 1.5)
 
 
@@ -405,38 +417,37 @@ def _codes(users: "Sequence[Any] | npt.ArrayLike", n: int) -> IntArray:
 
 def covariate_of_users(rows: RowTable, covariate: npt.ArrayLike) -> FloatArray:
     """Return the covariate of each user."""
-    given = numbers("covariate", covariate)
-    if given.size != rows.user.size:
+    row_values = numbers("covariate", covariate)
+    if row_values.size != rows.user.size:
         raise InputError(
-            f"covariate: found {given.size} values, expected one for each of the "
+            f"covariate: found {row_values.size} values, expected one for each of the "
             f"{rows.user.size} rows"
         )
-    own = np.zeros(rows.is_b.size)
-    own[rows.user] = given
-    differs = own[rows.user] != given
+    user_values = np.zeros(rows.is_b.size)
+    user_values[rows.user] = row_values
+    differs = user_values[rows.user] != row_values
     if differs.any():
         row = int(differs.argmax())
         raise InputError(
-            f"covariate, row {row}: found {given[row]:g}, and {own[rows.user[row]]:g} in "
-            f"another row of the same user; expected one value "
-            "a user, from before the experiment"
+            f"covariate, row {row}: found {row_values[row]:g}, and {user_values[rows.user[row]]:g} "
+            "in another row of the same user; expected one value a user, from before the experiment"
         )
-    return own
+    return user_values
 
 
-def _explained(
-    totals: FloatArray, sizes: FloatArray, covariate: FloatArray
-) -> tuple[FloatArray, float]:
+def _explained(users: _Users, covariate: FloatArray) -> tuple[FloatArray, float]:
     """Return what the covariate explains of each user's value, over both cohorts together (CUPED),
     and the share of the variance.
     """
-    # the ratio, as a mean over users
+    totals, sizes, _ = users
+    # The ratio, as a mean over users, by the delta method.
     linear = (totals - float(totals.sum() / sizes.sum()) * sizes) / sizes.mean()
     centred = covariate - covariate.mean()
     spread = float((centred * centred).sum())
     slope = float((centred * linear).sum()) / spread if spread > 0 else 0.0
     taken: FloatArray = slope * centred
-    return taken, 1 - float((linear - taken).var() / linear.var()) if linear.var() > 0 else 0.0
+    removed = 1 - float((linear - taken).var() / linear.var()) if linear.var() > 0 else 0.0
+    return taken, removed
 
 
 def users_of(planned_users: int) -> int:
@@ -473,8 +484,9 @@ def _rho2(confidence: float, planned: int) -> float:
     """Variance of the mixture by which an asymptotic confidence sequence is narrowest at the
     planned size.
     """
-    wanted = max(-2 * math.log(1 - confidence), 0.5)  # below, no size is the best, and any is valid
-    return (wanted + math.log(wanted) + 1) / planned
+    # Below 0.5, no size is the best, and any mixture is valid.
+    information = max(-2 * math.log(1 - confidence), 0.5)
+    return (information + math.log(information) + 1) / planned
 
 
 def _widening(smaller: float, confidence: float) -> float:
@@ -537,10 +549,8 @@ def users_needed(
         raise OptionError(
             f"difference={difference}: expected a finite number other than 0, such as 0.02"
         )
-    of_b, chance = (
-        real_number(name, share, "a share between 0 and 1", low=0, high=1)
-        for name, share in (("split", split), ("power", power))
-    )
+    of_b = real_number("split", split, "a share between 0 and 1", low=0, high=1)
+    chance = real_number("power", power, "a share between 0 and 1", low=0, high=1)
     left = 1 - real_number(
         "variance_reduction",
         variance_reduction,
@@ -549,17 +559,18 @@ def users_needed(
         high=1,
         closed="low",
     )
-    wanted = max(float(norm.isf((1 - level) / 2) + norm.isf(1 - chance)), 0.0)
-    ratio = wanted * spread / abs(effect)
+    n_errors = max(float(norm.isf((1 - level) / 2) + norm.isf(1 - chance)), 0.0)
+    ratio = n_errors * spread / abs(effect)
     needed = ratio**2 * left / (of_b * (1 - of_b)) if ratio < _LARGEST_RATIO else math.inf
     if not needed < 4 * _LARGEST_RATIO**2:
         raise OptionError(
-            f"sd={spread:g}, difference={effect:g}, split={of_b:g}: found a difference too "
-            f"small beside sd, or cohorts too unequal, "
-            f"expected at least {wanted / _LARGEST_RATIO:.1g} times sd, and a split near 0.5"
+            f"sd={spread:g}, difference={effect:g}, split={of_b:g}: found a difference too small "
+            f"beside sd, or cohorts too unequal, expected at least {n_errors / _LARGEST_RATIO:.1g} "
+            "times sd, and a split near 0.5"
         )
+
     smaller = min(of_b, 1 - of_b)
-    # of the difference, times the root of the number of users
+    # Standard error of the difference, times the root of the number of users.
     error = spread * math.sqrt(left / (of_b * (1 - of_b)))
 
     def is_enough(users: int) -> bool:
@@ -567,6 +578,7 @@ def users_needed(
         errors = _errors_needed(users, smaller * users, level, planned_size, looks)
         return math.sqrt(users) * abs(effect) / error >= errors + float(norm.isf(1 - chance))
 
+    # A fixed test with normal quantiles needs fewer users than any other: start there.
     few, many = 1, math.ceil(max(needed, FEWEST_USERS / smaller))
     if is_enough(many):
         return many

@@ -86,68 +86,69 @@ def steps_of(iterations: int) -> int:
     return whole_number("iterations", iterations, 0, MOST_ITERATIONS)
 
 
-def number_table(name: str, given: npt.ArrayLike) -> FloatArray:
+def number_table(name: str, values: npt.ArrayLike) -> FloatArray:
     """Return numbers as an array of any shape."""
-    found = array_of(name, given, "numbers")
-    if found.dtype.kind not in "biufO":
-        raise InputError(f"{name}: found {_kind(found)}, expected numbers")
+    table = array_of(name, values, "numbers")
+    if table.dtype.kind not in "biufO":
+        raise InputError(f"{name}: found {_kind(table)}, expected numbers")
     try:
-        return (
-            np.ascontiguousarray(found, np.float64) if found.ndim else np.asarray(found, np.float64)
-        )
+        # `ascontiguousarray` would give one number a dimension.
+        if not table.ndim:
+            return np.asarray(table, np.float64)
+        return np.ascontiguousarray(table, np.float64)
     except (TypeError, ValueError, OverflowError) as error:
         raise InputError(
             f"{name}: found what is no number ({shown(error)}), expected numbers"
         ) from None
 
 
-def array_of(name: str, given: Any, expected: str) -> "np.ndarray[Any, Any]":
-    """Return what was given as an array of one shape."""
+def array_of(name: str, values: Any, expected: str) -> "np.ndarray[Any, Any]":
+    """Return values as an array of one shape."""
     try:
-        found = np.asarray(given)
+        array = np.asarray(values)
     except (TypeError, ValueError, OverflowError) as error:
         raise InputError(
             f"{name}: found no array of one shape ({shown(error)}), expected {expected}"
         ) from None
-    if not found.ndim and found.dtype == object:
-        raise InputError(f"{name}: found {shown(type(given).__name__)}, expected {expected}")
-    return found
+    if not array.ndim and array.dtype == object:
+        raise InputError(f"{name}: found {shown(type(values).__name__)}, expected {expected}")
+    return array
 
 
 def label_column(
     name: str,
-    given: "Sequence[Any] | npt.ArrayLike",
+    labels: "Sequence[Any] | npt.ArrayLike",
     n: int,
     of: str = "rows",
     *,
     blank: bool = False,
 ) -> "np.ndarray[Any, Any]":
     """Return one label for each row, such as its user: texts or numbers, none of them missing."""
-    found = array_of(name, given, f"one label for each of the {n} {of}")
-    if found.shape != (n,):
+    column = array_of(name, labels, f"one label for each of the {n} {of}")
+    if column.shape != (n,):
         raise InputError(
-            f"{name}: found shape {found.shape}, expected one label for each of the {n} {of}"
+            f"{name}: found shape {column.shape}, expected one label for each of the {n} {of}"
         )
-    if found.dtype.kind in "iub":
-        return found
-    if found.dtype.kind == "f":
-        missing = np.isnan(found)
-    elif found.dtype.kind in "US":
-        missing = (found == found.dtype.type()) & (not blank)
-    elif found.dtype.kind == "O":
-        missing = np.array([_is_missing(label, blank=blank) for label in found.tolist()], bool)
-    elif found.dtype.kind in "mM":
-        missing = np.isnat(found)
+    if column.dtype.kind in "iub":
+        return column
+    if column.dtype.kind == "f":
+        missing = np.isnan(column)
+    elif column.dtype.kind in "US":
+        missing = (column == column.dtype.type()) & (not blank)
+    elif column.dtype.kind == "O":
+        missing = np.array([_is_missing(label, blank=blank) for label in column.tolist()], bool)
+    elif column.dtype.kind in "mM":
+        missing = np.isnat(column)
     else:
-        raise InputError(f"{name}: found {_kind(found)}, expected labels: texts or whole numbers")
+        raise InputError(f"{name}: found {_kind(column)}, expected labels: texts or whole numbers")
     if missing.any():
         row = int(missing.argmax())
-        label = found[row]
+        label = column[row]
         raise InputError(
-            f"{name}, row {row}: found {'an empty text' if label == '' else label}, expected "
-            f"a label; leave such rows out"
+            f"{name}, row {row}: found {'an empty text' if label == '' else label}, expected a "
+            "label; leave such rows out"
         )
-    return found
+    return column
 
 
 def _is_missing(label: Any, *, blank: bool) -> bool:
@@ -159,8 +160,7 @@ def _is_missing(label: Any, *, blank: bool) -> bool:
     )
 
 
-def _kind(found: "np.ndarray[Any, Any]") -> str:
+def _kind(array: "np.ndarray[Any, Any]") -> str:
     """Return the content of an array in words."""
-    return {"U": "texts", "S": "texts", "M": "times", "m": "durations", "c": "complex numbers"}.get(
-        found.dtype.kind, f"values of type {found.dtype}"
-    )
+    names = {"U": "texts", "S": "texts", "M": "times", "m": "durations", "c": "complex numbers"}
+    return names.get(array.dtype.kind, f"values of type {array.dtype}")

@@ -18,8 +18,8 @@ from idealrank.errors import warn
 Each: TypeAlias = Callable[[Callable[[Any], Any], Iterable[Any]], Iterable[Any]]
 """A function like `map`, such as the `map` of an executor."""
 
-# log-likelihood that is left to gain, by the shrinking of the steps, below which the fit has
-# converged
+# Log-likelihood that is left to gain, as estimated from the shrinking of the steps, below which the
+# fit has converged: it is far below what sampling errors change.
 _GAIN = 1e-3
 
 
@@ -68,6 +68,14 @@ class ReadingFit:
     goes_on: float  # Probability of going on
     converged: bool = False  # Whether the fit reached the maximum of the likelihood
 
+    def of_pairs(self, low: int, high: int) -> "ReadingFit":
+        """Select the parameters of a range of pairs."""
+        return ReadingFit(
+            attractive=self.attractive[low:high],
+            satisfied=self.satisfied[low:high],
+            goes_on=self.goes_on,
+        )
+
     @property
     def values(self) -> FloatArray:
         """All parameters in one array."""
@@ -115,6 +123,8 @@ def fit_reading(
         once, before = _stepped(parts, values, start, each)
         twice, after = _stepped(parts, once, start, each)
         used += 2
+        # Squared extrapolation (Varadhan and Roland 2008): the size of the first step beside its
+        # change is how many such steps are left, if they go on shrinking alike.
         move, bend = once - values, twice - 2 * once + values
         length, bent = float(np.sqrt((move**2).sum())), float(np.sqrt((bend**2).sum()))
         factor = max(length / bent, 1.0) if bent > 0 else 1.0
@@ -126,6 +136,7 @@ def fit_reading(
                 goes_on=fit.goes_on,
                 converged=True,
             )
+
         values = twice
         if factor > 1 and used < steps:
             leap = np.clip(once - move + 2 * factor * move + factor**2 * bend, 0, 1)
@@ -146,26 +157,16 @@ def _stepped(
     whole = ReadingFit.of(values)
     ends = np.cumsum([0, *(part.n_pairs for part in parts)]).tolist()
     states = [
-        (
-            part,
-            ReadingFit(
-                attractive=whole.attractive[low:high],
-                satisfied=whole.satisfied[low:high],
-                goes_on=whole.goes_on,
-            ),
-        )
+        (part, whole.of_pairs(low, high))
         for part, low, high in zip(parts, ends[:-1], ends[1:], strict=True)
     ]
-    found: list[ReadingStep] = list(each(partial(_step_of, start=start), states))
-    moved, stayed = sum(one.moved for one in found), sum(one.stayed for one in found)
+    steps: list[ReadingStep] = list(each(partial(_step_of, start=start), states))
+    moved, stayed = sum(step.moved for step in steps), sum(step.stayed for step in steps)
     goes_on = moved / (moved + stayed) if moved + stayed > 0 else whole.goes_on
-    attractive, satisfied = (
-        np.concatenate([getattr(one, name) for one in found])
-        for name in ("attractive", "satisfied")
-    )
-    return ReadingFit(attractive=attractive, satisfied=satisfied, goes_on=goes_on).values, sum(
-        one.log_likelihood for one in found
-    )
+    attractive = np.concatenate([step.attractive for step in steps])
+    satisfied = np.concatenate([step.satisfied for step in steps])
+    after = ReadingFit(attractive=attractive, satisfied=satisfied, goes_on=goes_on)
+    return after.values, sum(step.log_likelihood for step in steps)
 
 
 def _step_of(state: tuple[CountedSessions, ReadingFit], start: float) -> ReadingStep:
@@ -179,21 +180,24 @@ def reading_step(part: CountedSessions, fit: ReadingFit, start: float) -> Readin
     log, times, goes_on = part.log, part.times, fit.goes_on
     pair, clicks, ranks = log.pair, log.clicks, log.n_ranks
     a, s = np.append(fit.attractive, 0.0)[pair], np.append(fit.satisfied, 0.0)[pair]
-    last, there = last_clicks(log), pair >= 0
-    silent = _silent(a, there, goes_on)
-    # chances, given all clicks, that a rank is examined, and its click satisfied
+    last, has_document = last_clicks(log), pair >= 0
+    silent = _silent(a, has_document, goes_on)
+
+    # Chances, given all clicks, that a rank is examined, and that its click satisfied.
     examined, at_last = np.zeros((2, len(log), ranks))
     chance, probability = np.ones(len(log)), np.where(last > 0, 1.0, silent[:, 0])
     moved = stayed = 0.0
     for rank in range(ranks):
-        examined[:, rank] = np.where(there[:, rank], chance, 0.0)
+        examined[:, rank] = np.where(has_document[:, rank], chance, 0.0)
         below = silent[:, rank + 1]
-        lower = there[:, rank + 1] if rank + 1 < ranks else np.zeros(len(log), bool)
+        lower = has_document[:, rank + 1] if rank + 1 < ranks else np.zeros(len(log), bool)
+        # No click below: the user stops here, or goes on and clicks nothing.
         quiet = (1 - goes_on) + goes_on * below
         is_last, above = last == rank + 1, last > rank + 1
+        # After the last click: it satisfied, or no other click follows.
         whole = s[:, rank] + (1 - s[:, rank]) * quiet
         at_last[:, rank] = np.where(is_last, share(s[:, rank], whole, 0.0), 0.0)
-        # chance of having gone on, of a user who may, and clicked nothing more
+        # Chance that a user went on, if they could, given that they clicked nothing more.
         onward = share(goes_on * below, quiet, 0.0)
         free = np.where(
             is_last,
@@ -207,10 +211,11 @@ def reading_step(part: CountedSessions, fit: ReadingFit, start: float) -> Readin
         # how many do.
         moved += float((chance * times)[lower].sum())
         stayed += float(((free - chance) * times)[lower].sum())
-    flat, often = pair[there], np.broadcast_to(times[:, None], pair.shape)[there]
+
+    flat, often = pair[has_document], np.broadcast_to(times[:, None], pair.shape)[has_document]
 
     def by_pair(values: FloatArray) -> FloatArray:
-        return np.asarray(np.bincount(flat, values[there] * often, part.n_pairs), np.float64)
+        return np.asarray(np.bincount(flat, values[has_document] * often, part.n_pairs), np.float64)
 
     attractive = share(
         by_pair(clicks + ~clicks * (1 - examined) * a), by_pair(np.ones(pair.shape)), start
@@ -229,17 +234,19 @@ def reading_step(part: CountedSessions, fit: ReadingFit, start: float) -> Readin
 
 
 def _silent(
-    attraction: FloatArray, there: "np.ndarray[tuple[int, ...], np.dtype[np.bool_]]", goes_on: float
+    attraction: FloatArray,
+    has_document: "np.ndarray[tuple[int, ...], np.dtype[np.bool_]]",
+    goes_on: float,
 ) -> FloatArray:
     """Chance of no click from a rank on, if it is examined; 1 below the end of a list. Shape
     (sessions, ranks + 1).
     """
     n_sessions, ranks = attraction.shape
-    found = np.ones((n_sessions, ranks + 1))
+    silent = np.ones((n_sessions, ranks + 1))
     for rank in range(ranks - 1, -1, -1):
-        after = (1 - goes_on) + goes_on * found[:, rank + 1]
-        found[:, rank] = np.where(there[:, rank], (1 - attraction[:, rank]) * after, 1.0)
-    return found
+        after = (1 - goes_on) + goes_on * silent[:, rank + 1]
+        silent[:, rank] = np.where(has_document[:, rank], (1 - attraction[:, rank]) * after, 1.0)
+    return silent
 
 
 @dataclass(frozen=True, eq=False)
@@ -265,30 +272,31 @@ class FittedCascade(FittedModel):
 
     def conditional(self, sessions: Sessions) -> FloatArray:
         """Probability of a click at each rank, given the clicks above it."""
-        return self._probabilities(sessions, given=True)
+        return self._probabilities(sessions, is_conditional=True)
 
     def marginal(self, sessions: Sessions) -> FloatArray:
         """Probability of a click at each rank."""
-        return self._probabilities(sessions, given=False)
+        return self._probabilities(sessions, is_conditional=False)
 
-    def _probabilities(self, sessions: Sessions, *, given: bool) -> FloatArray:
+    def _probabilities(self, sessions: Sessions, *, is_conditional: bool) -> FloatArray:
         attraction = self.attraction(sessions)
         values = np.append(self.satisfaction, 0.0)
         satisfied = values[self._places(sessions)]
-        found = np.empty_like(attraction)
+        probabilities = np.empty_like(attraction)
         examined = np.ones(len(sessions))
         for rank in range(sessions.n_ranks):
             a = attraction[:, rank]
-            found[:, rank] = examined * a
+            probabilities[:, rank] = examined * a
             on_click = (1 - satisfied[:, rank]) * self.continuation_after_click[rank]
-            if given:
+            if is_conditional:
+                # By Bayes' rule: the rank was examined and not clicked, and the user went on.
                 missed = (
                     self.continuation * examined * (1 - a) / np.maximum(1 - examined * a, 1e-300)
                 )
                 examined = np.where(sessions.clicks[:, rank], on_click, missed)
             else:
                 examined = examined * (a * on_click + (1 - a) * self.continuation)
-        return found
+        return probabilities
 
     def _places(self, sessions: Sessions) -> "np.ndarray[tuple[int, ...], np.dtype[np.int64]]":
         if sessions.documents == self.documents:
@@ -352,10 +360,10 @@ class DCM:
     def ends(sessions: Sessions) -> tuple[FloatArray, FloatArray]:
         """Last clicks, and clicks, at each rank: sums over sessions."""
         check_sessions(sessions)
-        ended = np.bincount(last_clicks(sessions), minlength=sessions.n_ranks + 1)[1:].astype(
-            np.float64
-        )
-        return ended, sessions.clicks.sum(axis=0).astype(np.float64)
+        # Place 0 counts lists without a click.
+        ended = np.bincount(last_clicks(sessions), minlength=sessions.n_ranks + 1)[1:]
+        clicked = sessions.clicks.sum(axis=0)
+        return ended.astype(np.float64), clicked.astype(np.float64)
 
     @staticmethod
     def with_continuation(sessions: Sessions, goes_on: FloatArray) -> FittedCascade:
@@ -469,12 +477,13 @@ class DBN:
         for caution in cautions:
             warn(caution)
         n_ranks = max(log.n_ranks for log in logs)
+        impressions = [
+            np.bincount(log.pair[log.pair >= 0], minlength=len(log.documents)) for log in logs
+        ]
         return FittedCascade(
             documents=documents,
             attractiveness_values=fit.attractive,
-            impressions=np.concatenate(
-                [np.bincount(log.pair[log.pair >= 0], minlength=len(log.documents)) for log in logs]
-            ),
+            impressions=np.concatenate(impressions),
             start=start,
             satisfaction=fit.satisfied,
             continuation=fit.goes_on,
@@ -491,11 +500,12 @@ def _down_to(
     all.
     """
     ranks = np.arange(1, sessions.n_ranks + 1)
-    found: BoolArray = ((ranks <= last[:, None]) | (last[:, None] == 0)) & (sessions.pair >= 0)
-    return found
+    examined: BoolArray = ((ranks <= last[:, None]) | (last[:, None] == 0)) & (sessions.pair >= 0)
+    return examined
 
 
 def _satisfaction(sessions: Sessions) -> FloatArray:
+    """Share of the clicks on each pair that were the last of their list."""
     last = last_clicks(sessions)
     rows = np.flatnonzero(last > 0)
     size = len(sessions.documents)
@@ -513,13 +523,11 @@ def _fitted(
 ) -> FittedCascade:
     """A model whose attractiveness is the share of clicks among examined impressions."""
     size = len(sessions.documents)
-    clicked = np.bincount(sessions.pair[examined & sessions.clicks], minlength=size).astype(
-        np.float64
-    )
+    clicked = np.bincount(sessions.pair[examined & sessions.clicks], minlength=size)
     impressions = np.bincount(sessions.pair[examined], minlength=size)
     return FittedCascade(
         documents=sessions.documents,
-        attractiveness_values=share(clicked, impressions, 0.5),
+        attractiveness_values=share(clicked.astype(np.float64), impressions, 0.5),
         impressions=impressions,
         start=0.5,
         satisfaction=satisfaction,

@@ -11,9 +11,8 @@ from idealrank.clicks.sessions import Sessions
 from idealrank.data.types import FloatArray, IntArray
 
 FIRST_WITHOUT_CLICK = (
-    "rank 1 has no click: no propensity can be estimated relative to it; check that ranks "
-    "start at the top, and that the log has the "
-    "clicks at rank 1"
+    "rank 1 has no click: no propensity can be estimated relative to it; check that ranks start at "
+    "the top, and that the log has the clicks at rank 1"
 )
 """Caution of propensities that the log does not determine."""
 
@@ -32,19 +31,17 @@ class CellCounts:
     # shown, clicked: shape (cells,): impressions and clicks
     shown: FloatArray
     clicked: FloatArray
-    # n_pairs, n_situations: Their numbers
+    # n_pairs, n_situations: numbers of pairs and of situations in the log
     n_pairs: int
     n_situations: int
 
     @classmethod
     def of(cls, sessions: Sessions, situation: IntArray, n_situations: int) -> "CellCounts":
         """Count sessions whose ranks have these situations; shape (sessions, ranks)."""
-        there = sessions.pair >= 0
-        keys = (
-            sessions.pair[there] * np.int64(n_situations)
-            + np.broadcast_to(situation, sessions.pair.shape)[there]
-        )
-        clicks = sessions.clicks[there]
+        has_document = sessions.pair >= 0
+        situations = np.broadcast_to(situation, sessions.pair.shape)
+        keys = sessions.pair[has_document] * np.int64(n_situations) + situations[has_document]
+        clicks = sessions.clicks[has_document]
         size = len(sessions.documents) * n_situations
         if size <= max(1 << 20, 4 * keys.size):
             shown = np.bincount(keys, minlength=size)
@@ -76,22 +73,19 @@ class CellCounts:
         pair = np.concatenate(
             [part.pair + begin for part, begin in zip(parts, first[:-1], strict=True)]
         )
-        situation, shown, clicked = (
-            np.concatenate([getattr(part, name) for part in parts])
-            for name in ("situation", "shown", "clicked")
-        )
         return cls(
             pair=pair,
-            situation=situation,
-            shown=shown,
-            clicked=clicked,
+            situation=np.concatenate([part.situation for part in parts]),
+            shown=np.concatenate([part.shown for part in parts]),
+            clicked=np.concatenate([part.clicked for part in parts]),
             n_pairs=int(first[-1]),
             n_situations=parts[0].n_situations,
         )
 
     def at_first(self) -> "CellCounts":
         """Select the cells of pairs that were also in the first situation."""
-        used = (np.bincount(self.pair[self.situation == 0], minlength=self.n_pairs) > 0)[self.pair]
+        was_first = np.bincount(self.pair[self.situation == 0], minlength=self.n_pairs) > 0
+        used = was_first[self.pair]
         return CellCounts(
             pair=self.pair[used],
             situation=self.situation[used],
@@ -102,7 +96,7 @@ class CellCounts:
         )
 
     def of_queries(self, times: IntArray, query_of_pair: IntArray) -> "CellCounts":
-        """CellCounts of queries drawn so many times each."""
+        """Count each query so many times as it was drawn."""
         factor = times[query_of_pair][self.pair]
         return CellCounts(
             pair=self.pair,
@@ -130,16 +124,17 @@ def informative_sets(cells: CellCounts) -> IntArray:
     labels = linked_sets(
         cells.pair[clicked], cells.situation[clicked], cells.n_pairs, cells.n_situations
     )
-    found = np.full(cells.n_situations, -1, np.int64)
+    set_of_situation = np.full(cells.n_situations, -1, np.int64)
     known = np.unique(cells.situation[clicked])
     weight = np.bincount(cells.situation, cells.shown, cells.n_situations)
-    names, own = np.unique(labels[known], return_inverse=True)
+    names, set_index = np.unique(labels[known], return_inverse=True)
+    set_index = set_index.reshape(-1)
+    impressions = np.bincount(set_index, weight[known], names.size)
+    # The number of a set is its place in the order of falling impressions.
     number = np.empty(names.size, np.int64)
-    number[np.argsort(-np.bincount(own.reshape(-1), weight[known], names.size), kind="stable")] = (
-        np.arange(names.size)
-    )
-    found[known] = number[own.reshape(-1)]
-    return found
+    number[np.argsort(-impressions, kind="stable")] = np.arange(names.size)
+    set_of_situation[known] = number[set_index]
+    return set_of_situation
 
 
 def linked_sets(pair: IntArray, situation: IntArray, n_pairs: int, n_situations: int) -> IntArray:
@@ -149,7 +144,6 @@ def linked_sets(pair: IntArray, situation: IntArray, n_pairs: int, n_situations:
 
     size = n_situations + n_pairs
     graph = coo_array((np.ones(pair.size), (situation, n_situations + pair)), shape=(size, size))
-    labels: IntArray = connected_components(graph, directed=False)[1][:n_situations].astype(
-        np.int64
-    )
-    return labels
+    _, labels = connected_components(graph, directed=False)
+    of_situations: IntArray = labels[:n_situations].astype(np.int64)
+    return of_situations

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -99,20 +99,17 @@ def grades(
     >>> dict(grades(log, PBM(iterations=20).fit(log), cuts=[0.2, 0.6], least=1).qrels["q"])
     {'a': 2.0, 'b': 2.0}
     """
+    rates: Any = cuts
+    if isinstance(rates, np.ndarray):
+        rates = rates.tolist()
     try:
-        given: Any = cuts
-        limits = tuple(
-            real_number("cuts", cut, "rates")
-            for cut in (given.tolist() if isinstance(given, np.ndarray) else given)
-        )
+        limits = tuple(real_number("cuts", cut, "rates") for cut in rates)
     except (TypeError, OptionError):
         raise OptionError(
-            f"cuts={shown(repr(cuts))}: expected rising rates between 0 and 1, such as 0.05, "
-            f"0.2, 0.4"
+            f"cuts={shown(repr(cuts))}: expected rising rates between 0 and 1, such as 0.05, 0.2, "
+            "0.4"
         ) from None
-    if not limits or any(
-        not low < high for low, high in zip((0.0, *limits), (*limits, 1.0), strict=True)
-    ):
+    if not limits or not all(low < high for low, high in pairwise((0.0, *limits, 1.0))):
         raise OptionError(
             f"cuts={list(cuts)}: expected rising rates between 0 and 1, such as 0.05, 0.2, 0.4"
         )
@@ -121,26 +118,28 @@ def grades(
     if model is not None and not isinstance(model, FittedModel):
         raise OptionError(
             f"model={shown(repr(model))}: expected a fitted click model, such as "
-            f"PBM().fit(sessions)"
+            "PBM().fit(sessions)"
         )
+
     impressions, clicks = pair_counts(sessions)
     bias = position_bias(sessions)
     if model is None:
         rate = np.divide(clicks, impressions, out=np.zeros(clicks.size), where=impressions > 0)
-        said = (
+        message = (
             f"grades from raw clicks carry the position: {bias_text(bias)}; correct it by a click "
-            f"model"
+            "model"
         )
-        warn(said)
+        warn(message)
     else:
         place = {pair: number for number, pair in enumerate(model.documents)}
         rows = np.array([place.get(pair, -1) for pair in sessions.documents], np.int64)
         rate = np.where(rows >= 0, model.attractiveness_values[rows], np.nan)
         # a document that no user is taken to have seen has no grade
         impressions = np.where(rows >= 0, model.impressions[rows], 0)
+
     kept = np.flatnonzero((impressions >= support) & ~np.isnan(rate))
-    found = np.searchsorted(limits, rate[kept], side="right").astype(np.float64)
-    table = nested([sessions.documents[number] for number in kept.tolist()], found)
+    kept_grades = np.searchsorted(limits, rate[kept], side="right").astype(np.float64)
+    table = nested([sessions.documents[number] for number in kept.tolist()], kept_grades)
     return ClickGrades(
         qrels=Qrels(table),
         cuts=limits,
@@ -193,15 +192,15 @@ def grades_of_actions(
 
     Examples
     --------
-    >>> found = grades_of_actions(
+    >>> qrels = grades_of_actions(
     ...     ["q", "q"], ["a", "a"], ["none", "booked"], {"none": 0, "clicked": 2, "booked": 4}
     ... )
-    >>> dict(found["q"])
+    >>> dict(qrels["q"])
     {'a': 4.0}
-    >>> found = grades_of_actions(
+    >>> qrels = grades_of_actions(
     ...     ["q"], ["a"], ["clicked"], {"clicked": 1}, dwell=[45.0], dwell_table={10: 2, 30: 3}
     ... )
-    >>> dict(found["q"])
+    >>> dict(qrels["q"])
     {'a': 3.0}
     """
     if (dwell is None) != (dwell_table is None):
@@ -209,21 +208,18 @@ def grades_of_actions(
     known = _grade_table("table", table)
     by_seconds = _grade_table("dwell_table", {} if dwell_table is None else dwell_table)
     steps = sorted((_threshold(seconds), grade) for seconds, grade in by_seconds.items())
-    n = None
+    n_events = None
     for name, column in (("action", action), ("query", query), ("document", document)):
+        is_text = isinstance(column, (str, bytes))
         is_column = isinstance(column, Sequence) or (
             isinstance(column, np.ndarray) and column.ndim == 1
         )
-        if (
-            not is_column
-            or isinstance(column, (str, bytes))
-            or len(column) != (len(column) if n is None else n)
-        ):
+        if not is_column or is_text or (n_events is not None and len(column) != n_events):
             raise InputError(
-                f"{name}: found {shown(repr(column))}, expected a sequence with one text for "
-                f"each event, as long as action"
+                f"{name}: found {shown(repr(column))}, expected a sequence with one text for each "
+                "event, as long as action"
             )
-        n = len(column)
+        n_events = len(column)
     seconds_of = np.zeros(len(action)) if dwell is None else number_table("dwell", dwell)
     if seconds_of.shape != (len(action),) or np.isnan(seconds_of).any():
         raise InputError(
@@ -231,23 +227,22 @@ def grades_of_actions(
             f"{len(action)} events, none of them NaN"
         )
     support = whole_number("least", least)
+
     best: dict[tuple[str, str], float] = {}
     counts: dict[tuple[str, str], int] = {}
-    for row, (one, other, done, spent) in enumerate(
+    for row, (query_id, document_id, action_text, dwell_seconds) in enumerate(
         zip(query, document, action, seconds_of.tolist(), strict=True)
     ):
-        names = [str(done)] if str(done) in known else str(done).split(SEVERAL)
+        names = [str(action_text)] if str(action_text) in known else str(action_text).split(SEVERAL)
         unknown = next((name for name in names if name not in known), None)
         if unknown is not None:
             raise OptionError(
                 f"action, row {row}: found {shown(repr(unknown))}, expected one of "
                 f"{', '.join(known)}; add its grade to the table"
             )
-        pair = (str(one), str(other))
-        earned = [
-            *(known[name] for name in names),
-            *(grade for seconds, grade in steps if spent >= seconds),
-        ]
+        pair = (str(query_id), str(document_id))
+        earned = [known[name] for name in names]
+        earned += [grade for seconds, grade in steps if dwell_seconds >= seconds]
         best[pair] = max(*earned, best.get(pair, -np.inf))
         counts[pair] = counts.get(pair, 0) + 1
     kept = [pair for pair in best if counts[pair] >= support]
@@ -277,8 +272,8 @@ def _threshold(text: str) -> float:
         seconds = math.nan
     if not (seconds > 0 and math.isfinite(seconds)):
         raise OptionError(
-            f"dwell_table: found a threshold of {shown(text)} seconds, expected a finite "
-            f"number above 0"
+            f"dwell_table: found a threshold of {shown(text)} seconds, expected a finite number "
+            "above 0"
         )
     return seconds
 
@@ -296,22 +291,22 @@ def bias_text(bias: float) -> str:
     >>> bias_text(2.5)
     'the same documents are clicked 2.5 times as often at the first rank as at the last'
     """
-    given: Any = bias
-    if isinstance(given, float) and math.isnan(given):
+    value: Any = bias
+    if isinstance(value, float) and math.isnan(value):
         return "its size cannot be told, since no document changes its rank"
     ratio = real_number("bias", bias, "a number, as of position_bias")
     return (
         f"the same documents are clicked {ratio:.3g} times as often at the first rank as at the "
-        f"last"
+        "last"
     )
 
 
 def pair_counts(sessions: Sessions) -> tuple[IntArray, IntArray]:
     """Impressions and clicks of each pair of query and document."""
     size = len(sessions.documents)
-    return np.bincount(sessions.pair[sessions.pair >= 0], minlength=size), np.bincount(
-        sessions.pair[sessions.clicks], minlength=size
-    )
+    impressions = np.bincount(sessions.pair[sessions.pair >= 0], minlength=size)
+    clicks = np.bincount(sessions.pair[sessions.clicks], minlength=size)
+    return impressions, clicks
 
 
 def position_bias(sessions: Sessions) -> float:
@@ -337,19 +332,33 @@ def position_bias(sessions: Sessions) -> float:
     by_rank = np.argsort(cells.situation, kind="stable")
     ends = np.searchsorted(cells.situation[by_rank], np.arange(sessions.n_ranks + 1))
     rows = [by_rank[low:high] for low, high in pairwise(ends.tolist())]
-    ranks = [(cells.pair[own], cells.shown[own], cells.clicked[own]) for own in rows]
+    ranks = [
+        _RankCells(cells.pair[at_rank], cells.shown[at_rank], cells.clicked[at_rank])
+        for at_rank in rows
+    ]
     steps = [_step(upper, lower) for upper, lower in pairwise(ranks)]
     return float(np.prod(steps)) if steps else float("nan")
 
 
-def _step(*ranks: "tuple[IntArray, FloatArray, FloatArray]") -> float:
+class _RankCells(NamedTuple):
+    """Pairs that stood at a rank, rising, with their impressions and clicks there."""
+
+    pairs: IntArray
+    shown: FloatArray
+    clicked: FloatArray
+
+    def counts(self, pairs: IntArray) -> tuple[FloatArray, FloatArray]:
+        """Impressions and clicks of some of the pairs."""
+        places = np.searchsorted(self.pairs, pairs)
+        return self.shown[places], self.clicked[places]
+
+
+def _step(upper: _RankCells, lower: _RankCells) -> float:
     """Click rate at a rank divided by that at the next, of the documents that stood at both."""
-    pairs = np.intersect1d(ranks[0][0], ranks[1][0], assume_unique=True)
-    places = [np.searchsorted(pair, pairs) for pair, _, _ in ranks]
-    counts, clicks = (
-        np.array([one[number][place] for one, place in zip(ranks, places, strict=True)])
-        for number in (1, 2)
-    )
-    weight = counts.min(axis=0)
-    rates: FloatArray = (clicks / counts * weight).sum(axis=1)
-    return float(rates[0] / rates[1]) if rates[1] > 0 else float("nan")
+    pairs = np.intersect1d(upper.pairs, lower.pairs, assume_unique=True)
+    shown_above, clicked_above = upper.counts(pairs)
+    shown_below, clicked_below = lower.counts(pairs)
+    weight = np.minimum(shown_above, shown_below)
+    rate_above = float((clicked_above / shown_above * weight).sum())
+    rate_below = float((clicked_below / shown_below * weight).sum())
+    return rate_above / rate_below if rate_below > 0 else float("nan")

@@ -56,13 +56,13 @@ class Novelty:
 
     Examples
     --------
-    >>> found = novelty(
+    >>> trend = novelty(
     ...     [1, 1, 2, 2, 1, 1, 1, 1],
     ...     list("AABBAABB"),
     ...     [1, 1, 1, 1, 2, 2, 2, 2],
     ...     users=list("uvwxuvwx"),
     ... )
-    >>> found.effects.tolist(), found.slope
+    >>> trend.effects.tolist(), trend.slope
     ([1.0, 0.0], -1.0)
     """
 
@@ -126,25 +126,26 @@ def novelty(
     --------
     >>> rng = np.random.default_rng(1)
     >>> side, day = rng.choice(["A", "B"], 4000), rng.integers(1, 8, 4000)
-    >>> found = novelty(rng.normal(0, 1, 4000) + (side == "B") / day, side, day)
-    >>> found.verdict
+    >>> trend = novelty(rng.normal(0, 1, 4000) + (side == "B") / day, side, day)
+    >>> trend.verdict
     'fades'
     """
     level = check_confidence(confidence)
     rows = row_table(values, cohort, users, denominator)
-    when = numbers("period", period)
-    if when.size != rows.user.size:
+    row_periods = numbers("period", period)
+    if row_periods.size != rows.user.size:
         raise InputError(
-            f"period: found {when.size} values, expected one for each of the {rows.user.size} rows"
+            f"period: found {row_periods.size} values, expected one for each of the "
+            f"{rows.user.size} rows"
         )
-    periods, of_row = np.unique(when, return_inverse=True)
-    of_row = of_row.reshape(-1)
+    periods, period_of_row = np.unique(row_periods, return_inverse=True)
+    period_of_row = period_of_row.reshape(-1)
     sides = rows.is_b[rows.user].astype(np.int64)
-    cells = of_row * 2 + sides
-    present = np.unique(np.column_stack([cells, rows.user]), axis=0)[:, 0]
-    kept: npt.NDArray[np.bool_] = (
-        np.bincount(present, minlength=2 * periods.size).reshape(-1, 2).min(axis=1) >= 2
-    )
+    cells = period_of_row * 2 + sides
+    # A user counts once in a cell, a cohort in one period.
+    cell_of_user = np.unique(np.column_stack([cells, rows.user]), axis=0)[:, 0]
+    n_users = np.bincount(cell_of_user, minlength=2 * periods.size).reshape(-1, 2)
+    kept: npt.NDArray[np.bool_] = n_users.min(axis=1) >= 2
     above, below = (
         np.bincount(cells, column, 2 * periods.size).reshape(-1, 2)
         for column in (rows.values, rows.denominator)
@@ -152,32 +153,37 @@ def novelty(
     kept &= (below > 0).all(axis=1)
     if kept.sum() < 2:
         raise InputError(
-            f"period: found {int(kept.sum())} periods with two users in each cohort, expected "
-            f"at least 2"
+            f"period: found {int(kept.sum())} periods with two users in each cohort, expected at "
+            "least 2"
         )
+
     with np.errstate(divide="ignore", invalid="ignore"):
         means = above / below
-        own = (rows.values - means.reshape(-1)[cells] * rows.denominator) / below.reshape(-1)[cells]
-    influence = np.where(sides == 1, own, -own)  # of each row on the effect of its period
+        gaps = rows.values - means.reshape(-1)[cells] * rows.denominator
+        residual = gaps / below.reshape(-1)[cells]
+    influence = np.where(sides == 1, residual, -residual)  # of each row on its period's effect
     effects = (means[:, 1] - means[:, 0])[kept]
-    places = np.cumsum(kept) - 1
-    used = kept[of_row]
+    errors = []
+    for number in np.flatnonzero(kept):
+        is_in_period = period_of_row == number
+        errors.append(_error(influence[is_in_period], rows.user[is_in_period], rows.is_b))
+    standard_errors = np.array(errors)
+
+    # The slope of least squares is a weighted sum of the effects.
     weights = periods[kept] - periods[kept].mean()
     weights = weights / (weights * weights).sum()
-    error = _error(influence[used] * weights[places[of_row[used]]], rows.user[used], rows.is_b)
-    errors = np.array(
-        [
-            _error(influence[of_row == one], rows.user[of_row == one], rows.is_b)
-            for one in np.flatnonzero(kept)
-        ]
-    )
+    used = kept[period_of_row]
+    weight_of_row = weights[(np.cumsum(kept) - 1)[period_of_row[used]]]
+    error = _error(influence[used] * weight_of_row, rows.user[used], rows.is_b)
     slope, reach = float((weights * effects).sum()), float(ndtri((1 + level) / 2))
     p = 2 * float(norm.sf(abs(slope) / error)) if error > 0 else float(slope == 0)
     return Novelty(
         periods=periods[kept],
         effects=effects,
-        standard_errors=errors,
-        intervals=np.column_stack([effects - reach * errors, effects + reach * errors]),
+        standard_errors=standard_errors,
+        intervals=np.column_stack(
+            [effects - reach * standard_errors, effects + reach * standard_errors]
+        ),
         slope=slope,
         standard_error=error,
         interval=(slope - reach * error, slope + reach * error),
@@ -193,12 +199,12 @@ def _error(influence: FloatArray, user: IntArray, is_b: "npt.NDArray[np.bool_]")
     number of users.
     """
     totals = np.bincount(user, influence, is_b.size)
-    there = np.bincount(user, minlength=is_b.size) > 0
-    found = 0.0
+    has_row = np.bincount(user, minlength=is_b.size) > 0
+    variance = 0.0
     for side in (is_b, ~is_b):
-        n = int((there & side).sum())
-        found += float((totals[side] ** 2).sum()) * n / (n - 1)
-    return math.sqrt(found)
+        n = int((has_row & side).sum())
+        variance += float((totals[side] ** 2).sum()) * n / (n - 1)
+    return math.sqrt(variance)
 
 
 CLICKS, CLICKED = "clicks", "lists with a click"
@@ -229,8 +235,8 @@ class CohortEffects:
     Examples
     --------
     >>> log = Sessions.from_arrays(["q"] * 4, [["a", "b"]] * 4, [[0, 0], [0, 1], [1, 1], [1, 0]])
-    >>> found = cohort_effects(log, ["A", "A", "B", "B"])
-    >>> found.effects["clicks"].difference, list(found.effects)
+    >>> cohorts = cohort_effects(log, ["A", "A", "B", "B"])
+    >>> cohorts.effects["clicks"].difference, list(cohorts.effects)
     (1.0, ['clicks', 'lists with a click'])
     """
 
@@ -325,17 +331,15 @@ def cohort_effects(
     ...     [["a", "b"], ["a", "b"], ["b", "a"], ["b", "a"]],
     ...     [[0, 0], [0, 1], [1, 1], [1, 0]],
     ... )
-    >>> found = cohort_effects(log, ["A", "A", "B", "B"], {"q": {"b": 1}}, "RR")
-    >>> found.effects["RR"].mean_a, found.effects["RR"].mean_b
+    >>> cohorts = cohort_effects(log, ["A", "A", "B", "B"], {"q": {"b": 1}}, "RR")
+    >>> cohorts.effects["RR"].mean_a, cohorts.effects["RR"].mean_b
     (0.5, 1.0)
     """
     check_sessions(sessions)
     side = label_column("cohort", cohort, len(sessions), "lists")
-    before, when = (
-        _of_lists(name, one, side.size)
-        for name, one in (("covariate", covariate), ("period", period))
-    )
-    how: dict[str, Any] = {
+    covariates = _of_lists("covariate", covariate, side.size)
+    periods = _of_lists("period", period, side.size)
+    test_options: dict[str, Any] = {
         "split": split,
         "planned_users": planned_users,
         "confidence": confidence,
@@ -348,34 +352,38 @@ def cohort_effects(
     checks: list[str] = []
     n_judged = 0
     if qrels is not None:
-        found, checks, n_judged = _measured(sessions, qrels, parse_measures(measures), convention)
-        values |= found
+        measured, checks, n_judged = _measured(
+            sessions, qrels, parse_measures(measures), convention
+        )
+        values |= measured
+
     effects: dict[str, Effect] = {}
     trends: dict[str, Novelty] = {}
-    lost = []
+    without_trend = []
     for name, value in values.items():
         kept = ~np.isnan(value)
         for letter in ("A", "B"):
             if not (kept & (side == letter)).any():
                 raise InputError(
-                    f"{name}: found no list of cohort {letter} with a value, expected "
-                    f"judgments of its queries"
+                    f"{name}: found no list of cohort {letter} with a value, expected judgments of "
+                    "its queries"
                 )
         users = None if sessions.user is None else sessions.user[kept]
         effects[name] = ab_effect(
             value[kept],
             side[kept],
             users=users,
-            covariate=None if before is None else before[kept],
-            **how,
+            covariate=None if covariates is None else covariates[kept],
+            **test_options,
         )
-        if when is not None and name not in checks:
+        if periods is not None and name not in checks:
             try:
                 trends[name] = novelty(
-                    value[kept], side[kept], when[kept], users=users, confidence=confidence
+                    value[kept], side[kept], periods[kept], users=users, confidence=confidence
                 )
             except InputError as error:  # the effect of the whole test stands, whatever its periods
-                lost.append(f"{name}: no trend over time ({error})")
+                without_trend.append(f"{name}: no trend over time ({error})")
+
     tested = [name for name in effects if name not in checks]
     adjusted = adjust([effects[name].decisive_p for name in tested]).tolist()
     return CohortEffects(
@@ -383,20 +391,20 @@ def cohort_effects(
         p=dict(zip(tested, adjusted, strict=True)),
         n_lists=len(sessions),
         n_judged=n_judged,
-        cautions=(*_cautions(effects, checks), *lost),
+        cautions=(*_cautions(effects, checks), *without_trend),
         trends=trends,
     )
 
 
-def _of_lists(name: str, given: "npt.ArrayLike | None", n: int) -> "np.ndarray[Any, Any] | None":
-    if given is None:
+def _of_lists(name: str, values: "npt.ArrayLike | None", n: int) -> "np.ndarray[Any, Any] | None":
+    if values is None:
         return None
-    found = array_of(name, given, "numbers")
-    if found.shape != (n,):
+    column = array_of(name, values, "numbers")
+    if column.shape != (n,):
         raise InputError(
-            f"{name}: found shape {found.shape}, expected one for each of the {n} lists"
+            f"{name}: found shape {column.shape}, expected one for each of the {n} lists"
         )
-    return found
+    return column
 
 
 def _measured(
@@ -411,48 +419,48 @@ def _measured(
     for measure in measures:
         if measure.direction != 1:
             raise OptionError(
-                f"measures: found {measure}, of which more is not better, expected measures "
-                f"of which more is better"
+                f"measures: found {measure}, of which more is not better, expected measures of "
+                "which more is better"
             )
     cutoffs = [measure.cutoff for measure in measures if isinstance(measure.cutoff, int)]
     judged = JudgedShare(cutoff=max(cutoffs) if len(cutoffs) == len(measures) else None)
-    # the same list again has the same values
-    rows, of_list = np.unique(sessions.pair, axis=0, return_inverse=True)
-    of_list = of_list.reshape(-1)
+
+    # The same list again has the same values: each distinct list is measured once.
+    rows, row_of_list = np.unique(sessions.pair, axis=0, return_inverse=True)
+    row_of_list = row_of_list.reshape(-1)
     queries = [sessions.documents[row[0]][0] for row in rows.tolist()]
     known = qrels if isinstance(qrels, Qrels) else Qrels(qrels)
     answered = [number for number, query in enumerate(queries) if query in known]
     if not answered:
         raise InputError(
             f"qrels: found no judgment of the {len(sessions.queries):,} queries of the log, "
-            f"expected some"
+            "expected some"
         )
-    lists = {
-        str(number): [sessions.documents[pair][1] for pair in rows[number].tolist() if pair >= 0]
-        for number in answered
-    }
-    own = {str(number): known[queries[number]] for number in answered}
-    asked = [*measures, *([] if judged in measures else [judged])]
-    found = evaluate(Qrels(own), Run(lists), asked, convention)
-    table = np.full((len(queries), len(asked)), np.nan)
-    table[[int(name) for name in found.queries]] = found.values
-    has_judgments = np.isin(of_list, answered)
-    columns = {str(measure): table[of_list, column] for column, measure in enumerate(asked)}
+    lists, judgments = {}, {}
+    for number in answered:
+        pairs = rows[number][rows[number] >= 0].tolist()
+        lists[str(number)] = [sessions.documents[pair][1] for pair in pairs]
+        judgments[str(number)] = known[queries[number]]
+    evaluated = [*measures, judged] if judged not in measures else measures
+    evaluation = evaluate(Qrels(judgments), Run(lists), evaluated, convention)
+    table = np.full((len(queries), len(evaluated)), np.nan)
+    table[[int(name) for name in evaluation.queries]] = evaluation.values
+    has_judgments = np.isin(row_of_list, answered)
+    columns = {str(measure): table[row_of_list, column] for column, measure in enumerate(evaluated)}
     return columns, [str(judged)], int(has_judgments.sum())
 
 
 def _cautions(effects: Mapping[str, Effect], checks: Sequence[str]) -> Iterable[str]:
+    """Say if the documents of one cohort are judged less often."""
     for name in checks:
         effect = effects[name]
-        if not effect.interval[0] <= 0 <= effect.interval[1]:
-            few, many, shares = (
-                ("B", "A", (effect.mean_b, effect.mean_a))
-                if effect.difference < 0
-                else ("A", "B", (effect.mean_a, effect.mean_b))
-            )
+        low, high = effect.interval
+        if not low <= 0 <= high:
+            few, many, least, most = "A", "B", effect.mean_a, effect.mean_b
+            if effect.difference < 0:
+                few, many, least, most = "B", "A", effect.mean_b, effect.mean_a
             yield (
                 f"lists of {few} have fewer judged documents than lists of {many} ({name} "
-                f"{shares[0]:.1%} against {shares[1]:.1%}): "
-                f"measures count unjudged documents as not relevant, which favours {many}; "
-                f"judge them first"
+                f"{least:.1%} against {most:.1%}): measures count unjudged documents as not "
+                f"relevant, which favours {many}; judge them first"
             )

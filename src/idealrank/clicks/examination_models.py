@@ -32,7 +32,7 @@ from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.errors import InputError, warn
 from idealrank.stats.randomness import RandomLike, generator_of
 
-# standard errors between propensities by two methods: in simulated logs, at most 1.2 without a bias
+# Standard errors between propensities by two methods: in simulated logs, at most 1.2 without bias.
 _MOST_DISTANCE = 1.5
 
 
@@ -109,13 +109,13 @@ class PBM:
     ) -> "FittedPBM":
         """Fit the model to counts, with warnings of what they do not identify."""
         steps, start = self.checked()
+
         parts = rank_components(cells)
         if parts > 1:
             text = (
-                f"the {cells.n_situations} ranks fall into {parts} sets that share no "
-                f"document: propensities of different sets cannot be "
-                "compared, and attractiveness across sets neither; log some results in random "
-                "or swapped order"
+                f"the {cells.n_situations} ranks fall into {parts} sets that share no document: "
+                "propensities of different sets cannot be compared, and attractiveness across sets "
+                "neither; log some results in random or swapped order"
             )
             warn(text)
         if not cells.clicked.any():
@@ -123,22 +123,23 @@ class PBM:
                 "no list has a click: attractiveness is 0, and the log says nothing about "
                 "propensities"
             )
-        found = fit_examination(cells, steps, start)
-        cautions = [] if found.converged else [unconverged(steps)]
-        cautions += _far_from_all_pairs(cells, query_of_pair, found)
+
+        fit = fit_examination(cells, steps, start)
+        cautions = [] if fit.converged else [unconverged(steps)]
+        cautions += _far_from_all_pairs(cells, query_of_pair, fit)
         for caution in cautions:
             warn(caution)
         return FittedPBM(
             documents=documents,
-            attractiveness_values=found.attractive,
+            attractiveness_values=fit.attractive,
             impressions=cells.impressions.astype(np.int64),
             start=start,
-            propensity=found.examined,
+            propensity=fit.examined,
             cells=cells,
             query_of_pair=query_of_pair,
             iterations=steps,
             n_components=parts,
-            converged=found.converged,
+            converged=fit.converged,
             cautions=tuple(cautions),
         )
 
@@ -212,29 +213,29 @@ class FittedPBM(FittedModel):
             or impressions != self.impressions.sum()
         ):
             raise InputError(
-                "propensity: found a model that was fitted to another log, expected one of "
-                "these sessions"
+                "propensity: found a model that was fitted to another log, expected one of these "
+                "sessions"
             )
         refuse_unlinked(self)
+
+        # The exposure of a pair is a sum over ranks: its logarithm moves with the logarithm of a
+        # propensity by the share of that rank.
         cells = self.cells
         examined = cells.shown * self.propensity[cells.situation]
         total = np.bincount(cells.pair, examined, cells.n_pairs)
-        by_rank = np.asarray(
-            np.bincount(
-                cells.situation, (slope / total)[cells.pair] * examined, cells.n_situations
-            ),
-            np.float64,
-        )
+        slopes = (slope / total)[cells.pair] * examined
+        by_rank = np.bincount(cells.situation, slopes, cells.n_situations).astype(np.float64)
         of_rank, of_pair = residual_weights(
             cells, self.attractiveness_values, self.propensity, by_rank
         )
+
+        # The score of a click by the logarithm of its rate is 1, without a click -rate/(1-rate).
         rate = self.conditional(sessions)
         residual = np.where(sessions.clicks, 1.0, -rate / (1 - rate))
-        terms = np.where(
-            sessions.pair >= 0, residual * (of_rank - np.append(of_pair, 0.0)[sessions.pair]), 0.0
-        )
-        found: FloatArray = len(sessions) * terms.sum(axis=1)
-        return found
+        weight = of_rank - np.append(of_pair, 0.0)[sessions.pair]  # 0 below the end of a list
+        terms = np.where(sessions.pair >= 0, residual * weight, 0.0)
+        list_terms: FloatArray = len(sessions) * terms.sum(axis=1)
+        return list_terms
 
     def propensity_intervals(
         self, *, n_resamples: int = 200, rng: RandomLike = 0, confidence: float = 0.95
@@ -269,11 +270,8 @@ class FittedPBM(FittedModel):
         drawn = []
         for times in query_draws(generator_of(rng), n_queries, replicates):
             counts = self.cells.of_queries(times, self.query_of_pair)
-            drawn.append(
-                relative_to_first(
-                    counts, fit_examination(counts, self.iterations, self.start, first).examined
-                )
-            )
+            fit = fit_examination(counts, self.iterations, self.start, first)
+            drawn.append(relative_to_first(counts, fit.examined))
         n_linking = linking_queries(self.cells, self.query_of_pair)
         for caution in one_query_cautions(n_linking):
             warn(caution)
@@ -286,14 +284,14 @@ def refuse_unlinked(fitted: FittedPBM) -> None:
     lost = np.setdiff1d(ranks, compared_with_first(fitted.cells, fitted.propensity))
     if lost.size:
         rank = int(lost[0])
-        found = (
+        obstacle = (
             f"no clicked documents that link rank {rank + 1} with the first, expected them for "
-            f"every rank"
+            "every rank"
         )
         if not fitted.cells.clicked[fitted.cells.situation == rank].any():
-            found = f"no click at rank {rank + 1}, expected some at every rank"
+            obstacle = f"no click at rank {rank + 1}, expected some at every rank"
         raise InputError(
-            f"propensity: found {found}",
+            f"propensity: found {obstacle}",
             hint="log swapped results or a second ranker, or give the propensities",
             command_hint="log swapped results or a second ranker, or state the propensities by "
             "--propensities FILE",
@@ -374,20 +372,20 @@ class UBM:
         sets = informative_sets(cells)
         for text in _unidentified(cells, sets, ranks):
             warn(text)
-        found = fit_examination(cells, steps, start)
-        cautions = [] if found.converged else [unconverged(steps)]
+        fit = fit_examination(cells, steps, start)
+        cautions = [] if fit.converged else [unconverged(steps)]
         for caution in cautions:
             warn(caution)
         shape = (ranks, ranks + 1)
         return FittedUBM(
             documents=documents,
-            attractiveness_values=found.attractive,
+            attractiveness_values=fit.attractive,
             impressions=cells.impressions.astype(np.int64),
             start=start,
-            examination=found.examined.reshape(shape),
+            examination=fit.examined.reshape(shape),
             cells=cells,
             situation_sets=sets.reshape(shape),
-            converged=found.converged,
+            converged=fit.converged,
             cautions=tuple(cautions),
         )
 
@@ -423,49 +421,47 @@ class FittedUBM(FittedModel):
     def marginal(self, sessions: Sessions) -> FloatArray:
         """Probability of a click at each rank: over all places of the last click above."""
         attraction = self.attraction(sessions)
-        found = np.empty_like(attraction)
-        # probability that each rank has the last click so far
+        probabilities = np.empty_like(attraction)
+        # Probability that each rank has the last click so far; at place 0, that there is none.
         last = np.zeros((len(sessions), sessions.n_ranks + 1))
         last[:, 0] = 1
         for rank in range(sessions.n_ranks):
             clicked = attraction[:, rank, None] * self.examination[rank, : rank + 1]
-            found[:, rank] = (last[:, : rank + 1] * clicked).sum(axis=1)
+            probabilities[:, rank] = (last[:, : rank + 1] * clicked).sum(axis=1)
             last[:, : rank + 1] *= 1 - clicked
-            last[:, rank + 1] = found[:, rank]
-        return found
+            last[:, rank + 1] = probabilities[:, rank]
+        return probabilities
 
     @cached_property
     def propensity(self) -> FloatArray:
         """Probability of examining each rank where nothing above was clicked."""
-        found: FloatArray = self.examination[:, 0]
-        return found
+        examined: FloatArray = self.examination[:, 0]
+        return examined
 
 
 def _far_from_all_pairs(
-    cells: CellCounts, query_of_pair: IntArray, found: ExaminationFit
+    cells: CellCounts, query_of_pair: IntArray, fit: ExaminationFit
 ) -> Iterator[str]:
     """Say if propensities differ from a method that fits no attractiveness to each document.
 
     Documents with few clicks bias the fit and do not bias this method. Users with another behaviour
     change both, differently.
     """
-    compared = compared_with_first(cells, found.examined)
+    compared = compared_with_first(cells, fit.examined)
     if cells.n_situations > MOST_RANKS or compared.size < 2:
         return
-    errors = log_errors(cells, found.attractive, found.examined, compared)[1][1:]
-    # of ranks that no chain of pairs links with the first
+    _, errors = log_errors(cells, fit.attractive, fit.examined, compared)
+    # Ranks that no chain of pairs links with the first have no logarithm, and no distance.
     with np.errstate(divide="ignore", invalid="ignore"):
-        difference = np.log(found.examined / found.examined[0]) - np.log(
-            all_pairs_of(cells, query_of_pair)
-        )
-        distances = np.abs(difference[compared[1:]]) / errors
+        by_all_pairs = np.log(all_pairs_of(cells, query_of_pair))
+        difference = np.log(fit.examined / fit.examined[0]) - by_all_pairs
+        distances = np.abs(difference[compared[1:]]) / errors[1:]
     largest = float(np.max(distances[np.isfinite(distances)], initial=0.0))
     if largest > _MOST_DISTANCE:
         yield (
-            f"propensities lie {largest:.1f} standard errors from the method all-pairs, which "
-            f"fits no attractiveness to each document: "
-            "documents have too few clicks, or users do not follow the position-based model; "
-            "prefer all-pairs"
+            f"propensities lie {largest:.1f} standard errors from the method all-pairs, which fits "
+            "no attractiveness to each document: documents have too few clicks, or users do not "
+            "follow the position-based model; prefer all-pairs"
         )
 
 
@@ -473,31 +469,30 @@ def _unidentified(cells: CellCounts, sets: IntArray, n_ranks: int) -> Iterator[s
     """Say which examination the log does not identify, with the share of its impressions."""
     weight = np.bincount(cells.situation, cells.shown, cells.n_situations)
 
-    def said(chosen: BoolArray) -> str:
-        rank, above = divmod(int(np.flatnonzero(chosen)[weight[chosen].argmax()]), n_ranks + 1)
+    def example_text(chosen: BoolArray) -> str:
+        largest = int(np.flatnonzero(chosen)[weight[chosen].argmax()])
+        rank, above = divmod(largest, n_ranks + 1)
         where = f"after a click at rank {above}" if above else "without a click above"
         return (
             f"such as rank {rank + 1} {where}; {weight[chosen].sum() / weight.sum():.2%} of the "
-            f"impressions"
+            "impressions"
         )
 
     if sets.max() > 0:
         yield (
-            f"the situations of examination fall into {sets.max() + 1} sets that share no "
-            f"clicked document ({said(sets > 0)} lie outside "
-            "the largest set): examination of different sets cannot be compared; log some "
-            "results in random or swapped order"
+            f"the situations of examination fall into {sets.max() + 1} sets that share no clicked "
+            f"document ({example_text(sets > 0)} lie outside the largest set): examination of "
+            "different sets cannot be compared; log some results in random or swapped order"
         )
     empty = (sets < 0) & (weight > 0)
     if empty.any():
         yield (
-            f"{int(empty.sum())} situations of examination occurred with documents alone that "
-            f"were never clicked ({said(empty)}): "
-            "their examination is not identified, and stays where it started"
+            f"{int(empty.sum())} situations of examination occurred with documents alone that were "
+            f"never clicked ({example_text(empty)}): their examination is not identified, and "
+            "stays where it started"
         )
 
 
 def _checked(iterations: int, start: float) -> tuple[int, float]:
-    return steps_of(iterations), real_number(
-        "start", start, "a probability between 0 and 1", low=0, high=1
-    )
+    expected = "a probability between 0 and 1"
+    return steps_of(iterations), real_number("start", start, expected, low=0, high=1)

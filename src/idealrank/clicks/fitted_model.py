@@ -10,7 +10,7 @@ import numpy.typing as npt
 from idealrank.clicks.sessions import Sessions, check_sessions, nested
 from idealrank.data.types import FloatArray, IntArray
 
-# a probability of 0 or 1 that the sessions contradict costs 40 bits, not infinitely many
+# A probability of 0 or 1 that the sessions contradict costs 40 bits, not infinitely many.
 _LEAST = 1e-12
 
 
@@ -77,10 +77,10 @@ class FittedModel(ABC):
         predicted = replace(self, attractiveness_values=smoothed).marginal(sessions)
         shown = (sessions.pair >= 0).sum(axis=0)
         bits = -np.nansum(_log_probability(predicted, sessions), axis=0) / np.log(2)
-        found: FloatArray = 2 ** np.divide(
+        perplexity: FloatArray = 2 ** np.divide(
             bits, shown, out=np.full(sessions.n_ranks, np.nan), where=shown > 0
         )
-        return found
+        return perplexity
 
     def perplexity(self, sessions: Sessions) -> float:
         """Mean of the perplexities of the ranks."""
@@ -97,14 +97,14 @@ class FittedModel(ABC):
             place = {pair: number for number, pair in enumerate(self.documents)}
             known = np.array([place.get(pair, -1) for pair in sessions.documents], np.int64)
             values = np.where(known >= 0, self.attractiveness_values[known], self.start)
-        found: FloatArray = np.append(values, np.nan)[sessions.pair]
-        return found
+        attraction: FloatArray = np.append(values, np.nan)[sessions.pair]
+        return attraction
 
 
 def _log_probability(probability: FloatArray, sessions: Sessions) -> FloatArray:
     bounded = np.clip(probability, _LEAST, 1 - _LEAST)
-    found: FloatArray = np.log(np.where(sessions.clicks, bounded, 1 - bounded))
-    return found
+    logs: FloatArray = np.log(np.where(sessions.clicks, bounded, 1 - bounded))
+    return logs
 
 
 def unconverged(steps: int) -> str:
@@ -123,12 +123,14 @@ def previous_clicks(sessions: Sessions) -> IntArray:
 
 def last_clicks(sessions: Sessions) -> IntArray:
     """Rank, from 1, of the lowest click of each list; 0 without one."""
-    found: IntArray = np.where(sessions.clicks, np.arange(1, sessions.n_ranks + 1), 0).max(axis=1)
-    return found
+    last: IntArray = np.where(sessions.clicks, np.arange(1, sessions.n_ranks + 1), 0).max(axis=1)
+    return last
 
 
 def share(part: npt.ArrayLike, whole: npt.ArrayLike, otherwise: float) -> FloatArray:
     """Part of a whole, or another value where there is no whole."""
     below = np.asarray(whole, np.float64)
-    found: FloatArray = np.divide(part, below, out=np.full(below.shape, otherwise), where=below > 0)
-    return found
+    shares: FloatArray = np.divide(
+        part, below, out=np.full(below.shape, otherwise), where=below > 0
+    )
+    return shares

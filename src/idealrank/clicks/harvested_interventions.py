@@ -26,9 +26,11 @@ from idealrank.stats.randomness import RandomLike, generator_of
 HarvestMethod: TypeAlias = Literal["all-pairs", "pivot"]
 
 _EDGE = 1e-6  # probabilities stay this far from 0 and 1 in the likelihood of the search
-_INSIDE = 0.99  # of the rates from which steps of Newton start: inside the bounds
-_MOST_STEPS, _LEAST_SHARE = 100, 1e-9
-_ROUNDING, _CONVERGED = 1e-15, 1e-12
+_INSIDE = 0.99  # factor of the rates from which steps of Newton start: inside the bounds
+_MOST_STEPS = 100  # of Newton; a maximum inside the bounds takes about ten
+_LEAST_SHARE = 1e-9  # of a step: below it, the maximum lies at a bound
+_ROUNDING = 1e-15  # rise of the loss that rounding explains
+_CONVERGED = 1e-12  # change of a logarithm in a whole step
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -58,8 +60,8 @@ class HarvestedPropensities:
     ...     [["a", "b"], ["a", "b"], ["b", "a"], ["b", "a"]],
     ...     [[1, 0], [1, 1], [1, 0], [1, 1]],
     ... )
-    >>> found = harvested_propensities(log, n_resamples=0)
-    >>> found.relative.round(3).tolist(), found.interventions.tolist()
+    >>> harvest = harvested_propensities(log, n_resamples=0)
+    >>> harvest.relative.round(3).tolist(), harvest.interventions.tolist()
     ([1.0, 0.5], [[0, 2], [2, 0]])
     """
 
@@ -123,10 +125,10 @@ def harvested_propensities(
     Examples
     --------
     >>> from idealrank.clicks import simulate
-    >>> found = harvested_propensities(
+    >>> harvest = harvested_propensities(
     ...     simulate([[0.9, 0.5, 0.3]] * 3, 9000, ranks=3, policy="random", rng=1), n_resamples=0
     ... )
-    >>> bool(abs(found.relative - [1, 1 / 2, 1 / 3]).max() < 0.05)
+    >>> bool(abs(harvest.relative - [1, 1 / 2, 1 / 3]).max() < 0.05)
     True
     """
     one_of("method", method, HarvestMethod)
@@ -142,6 +144,7 @@ def harvested_propensities(
         raise InputError(
             "sessions: found no document at two ranks, expected some; log a second ranker, or swaps"
         )
+
     relative = _relative(*harvest.sums(None), method)
     first_has_click = bool(sessions.clicks[:, 0].any())
     if not first_has_click:
@@ -150,8 +153,9 @@ def harvested_propensities(
         lost = ", ".join(str(rank + 1) for rank in np.flatnonzero(np.isnan(relative)))
         warn(
             f"no chain of interventions with clicks links rank {lost} with the first: no "
-            f"propensity there"
+            "propensity there"
         )
+
     intervals = np.full((relative.size, 2), np.nan)
     if replicates and first_has_click:
         n_queries = len(sessions.queries)
@@ -195,28 +199,28 @@ class _Harvest:
         shown, clicked = cells.shown, cells.clicked
         starts = np.flatnonzero(np.diff(pair, prepend=-1))
         sizes = np.diff(np.append(starts, pair.size))
-        # each cell of a pair meets all its cells, and is then parted from itself
+        # Each cell of a pair of query and document meets all cells of the pair, then without
+        # itself.
         repeats = np.repeat(sizes, sizes)
-        one = np.repeat(np.arange(pair.size), repeats)
-        within = np.arange(one.size) - np.repeat(np.cumsum(repeats) - repeats, repeats)
-        other = np.repeat(np.repeat(starts, sizes), repeats) + within
-        one, other = one[one != other], other[one != other]
-        # times the impressions at the first, and divided by them
-        weight = shown[other] / (shown[one] + shown[other])
+        cell = np.repeat(np.arange(pair.size), repeats)
+        within = np.arange(cell.size) - np.repeat(np.cumsum(repeats) - repeats, repeats)
+        other_cell = np.repeat(np.repeat(starts, sizes), repeats) + within
+        differs = cell != other_cell
+        cell, other_cell = cell[differs], other_cell[differs]
+        # The weight n * n' / (n + n') of a rate, divided by its impressions n: clicks are counts.
+        weight = shown[other_cell] / (shown[cell] + shown[other_cell])
         return cls(
-            query=query_of_pair[pair[one]],
-            ranks=place[one] * n_ranks + place[other],
-            clicked=clicked[one] * weight,
-            skipped=(shown[one] - clicked[one]) * weight,
+            query=query_of_pair[pair[cell]],
+            ranks=place[cell] * n_ranks + place[other_cell],
+            clicked=clicked[cell] * weight,
+            skipped=(shown[cell] - clicked[cell]) * weight,
             n_ranks=n_ranks,
         )
 
     @property
     def interventions(self) -> IntArray:
-        found: IntArray = np.bincount(self.ranks, minlength=self.n_ranks**2).reshape(
-            self.n_ranks, self.n_ranks
-        )
-        return found
+        counts: IntArray = np.bincount(self.ranks, minlength=self.n_ranks**2)
+        return counts.reshape(self.n_ranks, self.n_ranks)
 
     def sums(self, times: IntArray | None) -> tuple[FloatArray, FloatArray]:
         """Weighted clicks and other impressions at each rank of documents that also stood at the
@@ -224,24 +228,20 @@ class _Harvest:
         """
         often = 1.0 if times is None else times[self.query]
         shape = (self.n_ranks, self.n_ranks)
-        clicked, skipped = (
-            np.asarray(
-                np.bincount(self.ranks, column * often, self.n_ranks**2), np.float64
-            ).reshape(shape)
-            for column in (self.clicked, self.skipped)
-        )
-        return clicked, skipped
+        clicked = np.bincount(self.ranks, self.clicked * often, self.n_ranks**2).reshape(shape)
+        skipped = np.bincount(self.ranks, self.skipped * often, self.n_ranks**2).reshape(shape)
+        return clicked.astype(np.float64), skipped.astype(np.float64)
 
 
 def _relative(clicked: FloatArray, skipped: FloatArray, method: HarvestMethod) -> FloatArray:
     if method == "pivot":
         at_first = clicked[0] / np.maximum(clicked[0] + skipped[0], 1e-300)
         at_rank = clicked[:, 0] / np.maximum(clicked[:, 0] + skipped[:, 0], 1e-300)
-        found: FloatArray = np.divide(
+        relative: FloatArray = np.divide(
             at_rank, at_first, out=np.full(at_first.size, np.nan), where=at_first > 0
         )
-        found[0] = 1.0
-        return found
+        relative[0] = 1.0
+        return relative
     return _all_pairs(clicked, skipped)
 
 
@@ -254,19 +254,19 @@ def _all_pairs(clicked: FloatArray, skipped: FloatArray) -> FloatArray:
     # propensity 0.
     tells = (clicked + clicked.T > 0) & (clicked + skipped > 0)
     hits = clicked.sum(axis=1, where=tells) > 0
-    one, other = np.nonzero(tells & hits[:, None] & hits)
-    linked = _linked(one, other, n) & hits[0]
-    met_one, met_other = np.nonzero(tells)
-    kept = linked[one]
-    found = np.where(hits, np.nan, 0.0) if hits[0] else np.full(n, np.nan)
-    found[~hits & ~_linked(met_one, met_other, n)] = np.nan
+    rank, other_rank = np.nonzero(tells & hits[:, None] & hits)
+    linked = _linked(rank, other_rank, n) & hits[0]
+    met_rank, met_other = np.nonzero(tells)
+    kept = linked[rank]
+    propensities = np.where(hits, np.nan, 0.0) if hits[0] else np.full(n, np.nan)
+    propensities[~hits & ~_linked(met_rank, met_other, n)] = np.nan
     if kept.any():
-        rows = _PairRows.of(one[kept], other[kept], clicked, skipped)
+        rows = _PairRows.of(rank[kept], other_rank[kept], clicked, skipped)
         logs = rows.newton()
         values = rows.searched() if logs is None else np.exp(logs)
-        found[rows.ranks] = values / values[0]
-    found[0] = 1.0
-    return found
+        propensities[rows.ranks] = values / values[0]
+    propensities[0] = 1.0
+    return propensities
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -275,28 +275,34 @@ class _PairRows:
     unordered pair.
     """
 
-    ranks: IntArray
+    ranks: IntArray  # shape (ranks,): the ranks that are compared, rising
+    # rank, pair: shape (rows,): place in `ranks`, and number of the unordered pair
     rank: IntArray
     pair: IntArray
+    # hits, misses: shape (rows,): weighted impressions with and without a click; their sum is 1
     hits: FloatArray
     misses: FloatArray
 
     @classmethod
     def of(
-        cls, one: IntArray, other: IntArray, clicked: FloatArray, skipped: FloatArray
+        cls,
+        own_rank: IntArray,
+        other_rank: IntArray,
+        clicked: FloatArray,
+        skipped: FloatArray,
     ) -> "_PairRows":
         """Rows of these ordered pairs of ranks; the first rank is among them."""
-        scale = float((clicked[one, other] + skipped[one, other]).sum())
-        ranks, rank = np.unique(one, return_inverse=True)
-        pair = np.unique(
-            np.minimum(one, other) * clicked.shape[0] + np.maximum(one, other), return_inverse=True
-        )[1]
+        hits, misses = clicked[own_rank, other_rank], skipped[own_rank, other_rank]
+        scale = float((hits + misses).sum())
+        ranks, rank = np.unique(own_rank, return_inverse=True)
+        upper, lower = np.minimum(own_rank, other_rank), np.maximum(own_rank, other_rank)
+        _, pair = np.unique(upper * clicked.shape[0] + lower, return_inverse=True)
         return cls(
             ranks=ranks,
             rank=rank.reshape(-1),
             pair=pair.reshape(-1),
-            hits=clicked[one, other] / scale,
-            misses=skipped[one, other] / scale,
+            hits=hits / scale,
+            misses=misses / scale,
         )
 
     def newton(self) -> FloatArray | None:
@@ -312,45 +318,51 @@ class _PairRows:
             rate = np.exp(logs[self.rank] + relevance[self.pair])
             slope = self.misses * rate / (1 - rate) - self.hits
             bend = self.misses * rate / (1 - rate) ** 2
-            of_pair = np.bincount(self.pair, bend, n_pairs)
-            if not (of_pair > 0).all():
+            if not (np.bincount(self.pair, bend, n_pairs) > 0).all():
                 return None
-            # Relevances are eliminated: what is left is a Laplacian of ranks, of which the first
-            # one stays at 0.
-            to_pair = bend / of_pair[self.pair]
-            by_pair = np.bincount(self.pair, slope, n_pairs) / of_pair
-            left = np.diag(np.bincount(self.rank, bend, n).astype(np.float64))
-            places = np.argsort(self.pair, kind="stable").reshape(-1, 2)  # both sides of each pair
-            for first, second in ((0, 0), (0, 1), (1, 0), (1, 1)):
-                np.subtract.at(
-                    left,
-                    (self.rank[places[:, first]], self.rank[places[:, second]]),
-                    bend[places[:, first]] * to_pair[places[:, second]],
-                )
-            pull = np.bincount(self.rank, slope - bend * by_pair[self.pair], n)
-            move = np.zeros(n)
-            with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
-                move[1:] = -(inverse_of(left[1:, 1:]) * pull[1:]).sum(axis=1)
-            along = -by_pair - np.bincount(self.pair, to_pair * move[self.rank], n_pairs)
+            move, along = self._step(slope, bend, n_pairs)
             if not (np.isfinite(move).all() and np.isfinite(along).all()):
                 return None
-            share = 1.0
-            while (
-                share > _LEAST_SHARE
-                and not self._loss(logs + share * move, relevance + share * along)
-                <= best + _ROUNDING
-            ):
+
+            share, loss = 1.0, self._loss(logs + move, relevance + along)
+            while not loss <= best + _ROUNDING:
                 share /= 2
-            if share <= _LEAST_SHARE:
-                return None
-            logs, relevance = logs + share * move, relevance + share * along
-            best = self._loss(logs, relevance)
-            if (
-                share == 1
-                and max(float(np.abs(move).max()), float(np.abs(along).max())) < _CONVERGED
-            ):
+                if share <= _LEAST_SHARE:
+                    return None
+                loss = self._loss(logs + share * move, relevance + share * along)
+            logs, relevance, best = logs + share * move, relevance + share * along, loss
+            largest = max(float(np.abs(move).max()), float(np.abs(along).max()))
+            if share == 1 and largest < _CONVERGED:
                 return logs if float(relevance.max()) + float(logs.max()) <= 0 else None
         return None
+
+    def _step(
+        self, slope: FloatArray, bend: FloatArray, n_pairs: int
+    ) -> tuple[FloatArray, FloatArray]:
+        """Step of Newton of the logarithms of propensities and of relevances, from both derivatives
+        of the loss by the logarithm of each rate.
+        """
+        n = self.ranks.size
+        of_pair = np.bincount(self.pair, bend, n_pairs)
+        # Relevances are eliminated: what is left is a Laplacian of ranks, of which the first one
+        # stays at 0.
+        to_pair = bend / of_pair[self.pair]
+        by_pair = np.bincount(self.pair, slope, n_pairs) / of_pair
+        left = np.diag(np.bincount(self.rank, bend, n).astype(np.float64))
+        places = np.argsort(self.pair, kind="stable").reshape(-1, 2)  # both sides of each pair
+        for first, second in ((0, 0), (0, 1), (1, 0), (1, 1)):
+            at_first, at_second = places[:, first], places[:, second]
+            np.subtract.at(
+                left,
+                (self.rank[at_first], self.rank[at_second]),
+                bend[at_first] * to_pair[at_second],
+            )
+        pull = np.bincount(self.rank, slope - bend * by_pair[self.pair], n)
+        move = np.zeros(n)
+        with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+            move[1:] = -(inverse_of(left[1:, 1:]) * pull[1:]).sum(axis=1)
+        along: FloatArray = -by_pair - np.bincount(self.pair, to_pair * move[self.rank], n_pairs)
+        return move, along
 
     def _loss(self, logs: FloatArray, relevance: FloatArray) -> float:
         """Negative log-likelihood; infinite where a rate reaches 1."""
@@ -365,7 +377,8 @@ class _PairRows:
         """
         from scipy.optimize import minimize  # noqa: PLC0415  (few need it)
 
-        n, size = self.ranks.size, self.ranks.size + int(self.pair.max()) + 1
+        n = self.ranks.size
+        size = n + int(self.pair.max()) + 1  # propensities, then relevances
 
         def loss(logits: FloatArray) -> tuple[float, FloatArray]:
             values = 1 / (1 + np.exp(-logits))
@@ -374,9 +387,8 @@ class _PairRows:
             # the derivative of log(p * r) by the logit of p is 1 - p, and by that of r is 1 - r
             of_ranks = np.bincount(self.rank, slope * (1 - values[self.rank]), size)
             of_pairs = np.bincount(n + self.pair, slope * (1 - values[n + self.pair]), size)
-            return -float(
-                (self.hits * np.log(rate) + self.misses * np.log(1 - rate)).sum()
-            ), np.asarray(of_ranks + of_pairs, np.float64)
+            value = -float((self.hits * np.log(rate) + self.misses * np.log(1 - rate)).sum())
+            return value, np.asarray(of_ranks + of_pairs, np.float64)
 
         fitted = minimize(
             loss,
@@ -385,13 +397,13 @@ class _PairRows:
             method="L-BFGS-B",
             options={"maxiter": 2000, "ftol": 1e-14, "gtol": 1e-9},
         )
-        found: FloatArray = 1 / (1 + np.exp(-fitted.x[:n]))
-        return found
+        propensities: FloatArray = 1 / (1 + np.exp(-fitted.x[:n]))
+        return propensities
 
 
-def _linked(one: IntArray, other: IntArray, n: int) -> "npt.NDArray[np.bool_]":
+def _linked(rank: IntArray, other_rank: IntArray, n: int) -> "npt.NDArray[np.bool_]":
     """Ranks that a chain of pairs links with the first."""
-    found: npt.NDArray[np.bool_] = np.arange(n) == 0
+    is_linked: npt.NDArray[np.bool_] = np.arange(n) == 0
     for _ in range(n):
-        found[one[found[other]]] = True
-    return found
+        is_linked[rank[is_linked[other_rank]]] = True
+    return is_linked

@@ -8,6 +8,7 @@ import numpy as np
 
 from idealrank.clicks import (
     LogCheck,
+    PolicyDifference,
     PolicyValue,
     Sessions,
     doubly_robust,
@@ -26,7 +27,8 @@ from idealrank.reports.subject import Made
 WITH_MODEL = ("dr", "switch")
 """Estimators that need predictions of a model."""
 
-# as of click models: a click that was held for impossible has no infinite perplexity
+# Probabilities stay this far from 0 and 1, as in click models: a click that was held for impossible
+# has no infinite perplexity.
 _LEAST = 1e-12
 
 
@@ -42,7 +44,7 @@ def click_page(
     made: Made | None = None,
 ) -> str:
     """Compute and write the page of a click log."""
-    found = propensities(
+    estimated = propensities(
         check.sessions, iterations=iterations, n_resamples=n_resamples, held_out=held_out, rng=seed
     )
     unseen, seen = check.sessions.split(held_out, seed)  # the same lists as for the propensities
@@ -51,7 +53,7 @@ def click_page(
     }
     page = ClickLogPage(
         check=check,
-        propensities=found,
+        propensities=estimated,
         perplexity={**perplexity, RATES: rate_perplexity(seen, unseen)},
         estimates=estimates,
         made=made or Made(),
@@ -64,8 +66,8 @@ def rate_perplexity(seen: Sessions, unseen: Sessions) -> FloatArray:
     rates = np.clip(seen.click_rates()[: unseen.n_ranks], _LEAST, 1 - _LEAST)
     shown, clicked = (unseen.pair >= 0).sum(axis=0), unseen.clicks.sum(axis=0)
     bits = -(clicked * np.log2(rates) + (shown - clicked) * np.log2(1 - rates))
-    found: FloatArray = 2 ** share(bits, shown, np.nan)
-    return found
+    perplexity: FloatArray = 2 ** share(bits, shown, np.nan)
+    return perplexity
 
 
 def reward_estimates(
@@ -78,80 +80,103 @@ def reward_estimates(
 ) -> RewardEstimates:
     """Estimate the values of one or two policies from the columns of a file of rewards."""
     rewards, target, logged = reward_columns(columns)
-    policies = {"A": target} | (
-        {"B": columns["target_b"]} if columns.get("target_b") is not None else {}
-    )
-    predicted: dict[str, Any] = {
-        "A": columns.get("predicted_target"),
-        "B": columns.get("predicted_target_b"),
-    }
+    targets = {"A": target}
+    if columns.get("target_b") is not None:
+        targets["B"] = columns["target_b"]
     options: dict[str, Any] = {"clusters": columns.get("cluster"), "confidence": confidence}
-    asked: list[tuple[Any, float | None]] = list(estimators)
     draws = {"n_resamples": n_resamples, "rng": seed}
-    values: dict[str, list[PolicyValue]] = {policy: [] for policy in policies}
-    differences = []
-    for name, most in asked:
-        if name not in WITH_MODEL:
-            for policy, one in policies.items():
-                values[policy].append(ips(rewards, one, logged, name, most, **options, **draws))
-            if "B" in policies:
-                differences.append(
-                    ips_difference(
-                        rewards=rewards,
-                        target_a=target,
-                        target_b=policies["B"],
-                        logged_probability=logged,
-                        estimator=name,
-                        clip=most,
-                        **options,
-                    )
-                )
-            continue
-        missing = [
-            role for role in ("predicted_logged", "predicted_target") if columns.get(role) is None
-        ]
-        if missing:
-            raise OptionError(
-                f"{name}: found no column for {' and '.join(missing)}",
-                hint=f"name it with columns={{'{missing[0]}': ...}}",
-                command_hint=f"name it with --columns {missing[0]}=NAME",
-            )
-        model, how = columns["predicted_logged"], {"switch": most, **options}
-        known = {policy: one for policy, one in policies.items() if predicted[policy] is not None}
-        for policy, one in known.items():
-            values[policy].append(
-                doubly_robust(
-                    rewards=rewards,
-                    target_probability=one,
-                    logged_probability=logged,
-                    predicted_logged=model,
-                    predicted_target=predicted[policy],
-                    estimator=name,
-                    **how,
-                    **draws,
-                )
-            )
-        if "B" in known:
-            pair = (predicted["A"], predicted["B"])
-            differences.append(
-                doubly_robust_difference(
-                    rewards=rewards,
-                    targets=(target, policies["B"]),
-                    logged_probability=logged,
-                    predicted_logged=model,
-                    predicted_targets=pair,
-                    estimator=name,
-                    **how,
-                )
-            )
-    weights = {policy: one / logged for policy, one in policies.items()}
+    values: dict[str, list[PolicyValue]] = {policy: [] for policy in targets}
+    differences: list[PolicyDifference] = []
+    for name, limit in estimators:
+        estimate = _by_model if name in WITH_MODEL else _by_weights
+        of_policies, difference = estimate(columns, targets, (name, limit), options, draws)
+        for policy, value in of_policies.items():
+            values[policy].append(value)
+        if difference is not None:
+            differences.append(difference)
     return RewardEstimates(
         values=values,
         differences=differences,
-        weights=weights,
+        weights={policy: probability / logged for policy, probability in targets.items()},
         logged=logged,
         logged_mean=float(rewards.mean()),
     )
+
+
+def _by_weights(
+    columns: Mapping[str, Any],
+    targets: Mapping[str, FloatArray],
+    estimator: tuple[Any, float | None],
+    options: Mapping[str, Any],
+    draws: Mapping[str, Any],
+) -> tuple[dict[str, PolicyValue], PolicyDifference | None]:
+    """Values of policies by weighted rewards, and B less A with two policies."""
+    rewards, _, logged = reward_columns(columns)
+    name, limit = estimator
+    values = {
+        policy: ips(rewards, target, logged, name, limit, **options, **draws)
+        for policy, target in targets.items()
+    }
+    if "B" not in targets:
+        return values, None
+    difference = ips_difference(
+        rewards=rewards,
+        target_a=targets["A"],
+        target_b=targets["B"],
+        logged_probability=logged,
+        estimator=name,
+        clip=limit,
+        **options,
+    )
+    return values, difference
+
+
+def _by_model(
+    columns: Mapping[str, Any],
+    targets: Mapping[str, FloatArray],
+    estimator: tuple[Any, float | None],
+    options: Mapping[str, Any],
+    draws: Mapping[str, Any],
+) -> tuple[dict[str, PolicyValue], PolicyDifference | None]:
+    """Values of policies by predictions and weighted rewards, and B less A; a policy without
+    predictions has none.
+    """
+    rewards, _, logged = reward_columns(columns)
+    name, limit = estimator
+    needed = ("predicted_logged", "predicted_target")
+    missing = [role for role in needed if columns.get(role) is None]
+    if missing:
+        raise OptionError(
+            f"{name}: found no column for {' and '.join(missing)}",
+            hint=f"name it with columns={{'{missing[0]}': ...}}",
+            command_hint=f"name it with --columns {missing[0]}=NAME",
+        )
+
+    predicted = {"A": columns["predicted_target"]}
+    if "B" in targets and columns.get("predicted_target_b") is not None:
+        predicted["B"] = columns["predicted_target_b"]
+    shared = {
+        "rewards": rewards,
+        "logged_probability": logged,
+        "predicted_logged": columns["predicted_logged"],
+        "estimator": name,
+        "switch": limit,
+        **options,
+    }
+    values = {
+        policy: doubly_robust(
+            target_probability=targets[policy], predicted_target=prediction, **shared, **draws
+        )
+        for policy, prediction in predicted.items()
+    }
+    if "B" not in predicted:
+        return values, None
+    difference = doubly_robust_difference(
+        targets=(targets["A"], targets["B"]),
+        predicted_targets=(predicted["A"], predicted["B"]),
+        **shared,
+    )
+    return values, difference
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -173,20 +198,22 @@ def slates_of(columns: Mapping[str, Any]) -> SlateColumns:
     rank = columns["rank"]
     order = np.lexsort((rank, row))
     sizes = np.bincount(row)
-    expected = np.arange(row.size) - np.repeat(np.cumsum(sizes) - sizes, sizes) + 1
+    # In this order, the rows of a list are adjacent: their ranks count from its first row.
+    starts = np.repeat(np.cumsum(sizes) - sizes, sizes)
+    expected = np.arange(row.size) - starts + 1
     wrong = rank[order] != expected
     if wrong.any():
         place = order[int(wrong.argmax())]
         raise InputError(
-            f"list {columns['session'][place]}: found rank {rank[place]:g}, expected ranks 1, "
-            f"2, 3, ..., each once"
+            f"list {columns['session'][place]}: found rank {rank[place]:g}, expected ranks 1, 2, "
+            "3, ..., each once"
         )
     column = rank.astype(np.int64) - 1
 
     def table(role: str, otherwise: float) -> FloatArray:
-        found = np.full((sizes.size, int(column.max()) + 1), otherwise)
-        found[row, column] = columns[role]
-        return found
+        cells = np.full((sizes.size, int(column.max()) + 1), otherwise)
+        cells[row, column] = columns[role]
+        return cells
 
     clusters = None
     if columns.get("cluster") is not None:
@@ -194,15 +221,15 @@ def slates_of(columns: Mapping[str, Any]) -> SlateColumns:
         for number, label in zip(row.tolist(), columns["cluster"], strict=True):
             if by_list.setdefault(number, label) != label:
                 raise InputError(
-                    f"list {list(names)[number]}: found clusters {by_list[number]} and "
-                    f"{label}, expected one for all its places"
+                    f"list {list(names)[number]}: found clusters {by_list[number]} and {label}, "
+                    "expected one for all its places"
                 )
         clusters = [by_list[number] for number in range(sizes.size)]
-    other = table("target_b", 1.0) if columns.get("target_b") is not None else None
+    target_b = table("target_b", 1.0) if columns.get("target_b") is not None else None
     return SlateColumns(
         rewards=table("reward", 0.0),
         logged=table("logged", 1.0),
         target=table("target", 1.0),
-        target_b=other,
+        target_b=target_b,
         clusters=clusters,
     )

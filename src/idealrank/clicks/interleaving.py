@@ -131,34 +131,30 @@ def interleave(
 
     Examples
     --------
-    >>> found = interleave(["a", "b", "c"], ["c", "a", "d"], length=4, rng=2)
-    >>> sorted(found.documents), sorted(found.teams)
+    >>> mixed = interleave(["a", "b", "c"], ["c", "a", "d"], length=4, rng=2)
+    >>> sorted(mixed.documents), sorted(mixed.teams)
     (['a', 'b', 'c', 'd'], ['A', 'A', 'B', 'B'])
     """
     one_of("method", method, Method)
-    rankings = [
-        _ranking(name, one) for name, one in (("ranking_a", ranking_a), ("ranking_b", ranking_b))
-    ]
+    rankings = [_ranking("ranking_a", ranking_a), _ranking("ranking_b", ranking_b)]
     size, generator = whole_number("length", length), generator_of(rng)
     if method == "team-draft":
         return _team_draft(rankings, size, generator)
-    return (
-        _balanced(rankings, size, generator)
-        if method == "balanced"
-        else _probabilistic(rankings, size, generator)
-    )
+    if method == "balanced":
+        return _balanced(rankings, size, generator)
+    return _probabilistic(rankings, size, generator)
 
 
-def _ranking(name: str, given: Sequence[str]) -> list[str]:
+def _ranking(name: str, ranking: Sequence[str]) -> list[str]:
     """Documents of a ranking as texts, checked."""
-    found = array_of(name, given, "documents from the first rank down")
-    if found.ndim != 1 or isinstance(given, Mapping):
+    column = array_of(name, ranking, "documents from the first rank down")
+    if column.ndim != 1 or isinstance(ranking, Mapping):
         raise InputError(
-            f"{name}: found shape {found.shape}, expected documents from the first rank down"
+            f"{name}: found shape {column.shape}, expected documents from the first rank down"
         )
-    if not found.size:
+    if not column.size:
         raise InputError(f"{name}: found no document, expected at least one")
-    documents = list(map(str, label_column(name, given, found.size, "ranks").tolist()))
+    documents = list(map(str, label_column(name, ranking, column.size, "ranks").tolist()))
     seen: set[str] = set()
     for document in documents:
         if document in seen:
@@ -170,27 +166,25 @@ def _ranking(name: str, given: Sequence[str]) -> list[str]:
 
 
 def _team_draft(rankings: list[list[str]], size: int, rng: np.random.Generator) -> Interleaved:
-    found: list[str] = []
+    documents: list[str] = []
     teams: list[str] = []
     taken: set[str] = set()
     left = [iter(ranking) for ranking in rankings]
-    while len(found) < size:
-        before = len(found)
+    while len(documents) < size:
+        before = len(documents)
         first = int(rng.integers(2))
         for side in (first, 1 - first):
-            following = (
-                next((one for one in left[side] if one not in taken), None)
-                if len(found) < size
-                else None
-            )
+            if len(documents) == size:
+                break
+            following = next((document for document in left[side] if document not in taken), None)
             if following is not None:
-                found.append(following)
+                documents.append(following)
                 taken.add(following)
                 teams.append("AB"[side])
-        if len(found) == before:
+        if len(documents) == before:  # both rankings are used up
             break
     return Interleaved(
-        documents=tuple(found),
+        documents=tuple(documents),
         teams=tuple(teams),
         method="team-draft",
         shares=tuple(float(team == "B") for team in teams),
@@ -199,56 +193,60 @@ def _team_draft(rankings: list[list[str]], size: int, rng: np.random.Generator) 
 
 def _balanced(rankings: list[list[str]], size: int, rng: np.random.Generator) -> Interleaved:
     first = int(rng.integers(2))
-    found: dict[str, None] = {}
+    mixed: dict[str, None] = {}
     places = [0, 0]
-    while (
-        len(found) < size
-        and min(places) < max(map(len, rankings))
-        and any(p < len(r) for p, r in zip(places, rankings, strict=True))
-    ):
+    while len(mixed) < size and (places[0] < len(rankings[0]) or places[1] < len(rankings[1])):
         side = first if places[first] <= places[1 - first] else 1 - first
         if places[side] < len(rankings[side]):
-            found.setdefault(rankings[side][places[side]])
+            mixed.setdefault(rankings[side][places[side]])
         places[side] += 1
-    ranks = [{one: rank for rank, one in enumerate(ranking)} for ranking in rankings]
+
+    rank_in_a, rank_in_b = map(_places, rankings)
     most = max(map(len, rankings))
     shares = []
-    for one in found:
-        a, b = (of.get(one, most) for of in ranks)
-        shares.append(0.5 if a == b else float(b < a))
+    for document in mixed:
+        rank_a, rank_b = rank_in_a.get(document, most), rank_in_b.get(document, most)
+        shares.append(0.5 if rank_a == rank_b else float(rank_b < rank_a))
     teams = tuple("" if share == 0.5 else "AB"[int(share)] for share in shares)
-    return Interleaved(documents=tuple(found), teams=teams, method="balanced", shares=tuple(shares))
+    return Interleaved(documents=tuple(mixed), teams=teams, method="balanced", shares=tuple(shares))
 
 
 def _probabilistic(rankings: list[list[str]], size: int, rng: np.random.Generator) -> Interleaved:
-    places = [{one: place for place, one in enumerate(ranking)} for ranking in rankings]
-    # places of the documents that are not yet in the list
+    places = [_places(ranking) for ranking in rankings]
+    # Places of the documents of each ranking that are not yet in the list.
     left = [np.arange(len(ranking)) for ranking in rankings]
-    weights = [
-        np.array([rank**-_SOFTNESS for rank in range(1, len(ranking) + 1)]) for ranking in rankings
-    ]
-    found: list[str] = []
+    weights = [_rank_weights(len(ranking)) for ranking in rankings]
+    documents: list[str] = []
     teams: list[str] = []
     shares: list[float] = []
-    while len(found) < size and any(one.size for one in left):
-        side = int(rng.integers(2)) if all(one.size for one in left) else int(not left[0].size)
+    while len(documents) < size and any(column.size for column in left):
+        have_both = bool(left[0].size and left[1].size)
+        side = int(rng.integers(2)) if have_both else int(not left[0].size)
         drawn = int(rng.choice(left[side].size, p=weights[side] / weights[side].sum()))
-        one = rankings[side][int(left[side][drawn])]
+        document = rankings[side][int(left[side][drawn])]
+        # The chance of either ranking to place this document now; it then leaves both.
         chances = [0.0, 0.0]
-        for other in (0, 1):
-            place = places[other].get(one)
+        for either in (0, 1):
+            place = places[either].get(document)
             if place is not None:
-                at = int(np.searchsorted(left[other], place))
-                chances[other] = float(weights[other][at] / weights[other].sum())
-                left[other], weights[other] = (
-                    np.delete(column[other], at) for column in (left, weights)
-                )
-        found.append(one)
+                at = int(np.searchsorted(left[either], place))
+                chances[either] = float(weights[either][at] / weights[either].sum())
+                left[either] = np.delete(left[either], at)
+                weights[either] = np.delete(weights[either], at)
+        documents.append(document)
         teams.append("AB"[side])
         shares.append(float(chances[1] / (chances[0] + chances[1])))
     return Interleaved(
-        documents=tuple(found), teams=tuple(teams), method="probabilistic", shares=tuple(shares)
+        documents=tuple(documents), teams=tuple(teams), method="probabilistic", shares=tuple(shares)
     )
+
+
+def _places(ranking: list[str]) -> dict[str, int]:
+    return {document: place for place, document in enumerate(ranking)}
+
+
+def _rank_weights(n: int) -> FloatArray:
+    return np.array([rank**-_SOFTNESS for rank in range(1, n + 1)])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -278,8 +276,8 @@ class Preference:
 
     Examples
     --------
-    >>> found = preference([1, 1, 0, 1, -1, 1])
-    >>> (found.wins_a, found.wins_b, found.ties), found.share
+    >>> outcome = preference([1, 1, 0, 1, -1, 1])
+    >>> (outcome.wins_a, outcome.wins_b, outcome.ties), outcome.share
     ((1, 4, 1), 0.8)
     """
 
@@ -352,6 +350,7 @@ def preference(
     if users is not None:
         codes = label_codes(label_column("users", users, signs.size, "lists"), "users")
         signs = np.sign(np.bincount(codes, signs))
+
     b, a = int((signs > 0).sum()), int((signs < 0).sum())
     n = a + b
     tail = (1 - level) / 2
@@ -374,14 +373,14 @@ def preference(
 
 def _log_mixture(a: npt.ArrayLike, b: npt.ArrayLike) -> FloatArray:
     """Logarithm of the probability of a sequence of wins, averaged over a uniform share."""
-    found: FloatArray = betaln(np.add(a, 1), np.add(b, 1))
-    return found
+    logs: FloatArray = betaln(np.add(a, 1), np.add(b, 1))
+    return logs
 
 
 def _log_evidence(a: npt.ArrayLike, b: npt.ArrayLike) -> FloatArray:
     """Logarithm of the likelihood ratio of the mixture to a share of 0.5."""
-    found: FloatArray = _log_mixture(a, b) - np.add(a, b) * math.log(0.5)
-    return found
+    ratios: FloatArray = _log_mixture(a, b) - np.add(a, b) * math.log(0.5)
+    return ratios
 
 
 def _sequence(a: int, b: int, confidence: float) -> tuple[float, float]:
@@ -399,9 +398,6 @@ def _sequence(a: int, b: int, confidence: float) -> tuple[float, float]:
     ends = []
     for outer in (0.0, 1.0):
         inside, outside = peak, outer
-        if 0 < outer < 1 and likely(outer):
-            ends.append(outer)
-            continue
         for _ in range(60):
             middle = (inside + outside) / 2
             if 0 < middle < 1 and likely(middle):
@@ -450,55 +446,61 @@ def lists_needed(
     """
     one_of("looks", looks, Looks)
     level = check_confidence(confidence)
-    found = real_number("share", share, "a number between 0 and 1 other than 0.5", low=0, high=1)
-    if found == 0.5:
+    expected = "a number between 0 and 1 other than 0.5"
+    share_of_b = real_number("share", share, expected, low=0, high=1)
+    if share_of_b == 0.5:
         raise OptionError(f"share={share}: expected a number between 0 and 1 other than 0.5")
-    wanted = real_number("power", power, "a number between 0 and 1, such as 0.8", low=0, high=1)
+    wanted_power = real_number(
+        "power", power, "a number between 0 and 1, such as 0.8", low=0, high=1
+    )
     neither = real_number(
         "ties", ties, "a share from 0 to less than 1", low=0, high=1, closed="low"
     )
-    best = max(found, 1 - found)
+
+    best = max(share_of_b, 1 - share_of_b)
     n = 1
-    while _power(np.array([n]), best, level, looks)[0] < wanted:
+    while _power(np.array([n]), best, level, looks)[0] < wanted_power:
         n *= 2
         if n > _MOST_LISTS:
             critical = float(_undecided_wins(np.array([_MOST_LISTS]), level, looks)[0])
             least = (
-                critical / _MOST_LISTS - 0.5 + 0.5 * float(ndtri(wanted)) / math.sqrt(_MOST_LISTS)
+                critical / _MOST_LISTS
+                - 0.5
+                + 0.5 * float(ndtri(wanted_power)) / math.sqrt(_MOST_LISTS)
             )
             raise OptionError(
-                f"share={share}: needs more than {_MOST_LISTS:,} lists with a preference; "
-                f"expected a share about {least:.1g} or more "
-                "from 0.5, or less power"
+                f"share={share}: needs more than {_MOST_LISTS:,} lists with a preference; expected "
+                f"a share about {least:.1g} or more from 0.5, or less power"
             )
+
     # Power goes up and down with the size, as the critical count is whole, over a span of a few
     # roots of the size: halve down to such a span, and take the size from which the power stays.
     low, span = n // 2, 10 * math.isqrt(n) + 20
     while n - low > span:
         middle = (low + n) // 2
-        if _power(np.array([middle]), best, level, looks)[0] < wanted:
+        if _power(np.array([middle]), best, level, looks)[0] < wanted_power:
             low = middle
         else:
             n = middle
     sizes = np.arange(max(1, low - span), n + span)
-    enough = _power(sizes, best, level, looks) >= wanted
-    first = int(sizes[np.flatnonzero(~enough)[-1] + 1]) if not enough.all() else int(sizes[0])
+    too_small = np.flatnonzero(~(_power(sizes, best, level, looks) >= wanted_power))
+    first = int(sizes[too_small[-1] + 1]) if too_small.size else int(sizes[0])
     return math.ceil(first / (1 - neither))
 
 
 def _power(sizes: IntArray, share: float, confidence: float, looks: Looks) -> FloatArray:
     """Probabilities that tests of these sizes prefer B."""
-    found: FloatArray = binom.sf(_undecided_wins(sizes, confidence, looks), sizes, share)
-    return found
+    power: FloatArray = binom.sf(_undecided_wins(sizes, confidence, looks), sizes, share)
+    return power
 
 
 def _undecided_wins(sizes: IntArray, confidence: float, looks: Looks) -> FloatArray:
     """Largest numbers of wins of B without a verdict."""
     if looks == "once":
-        found: FloatArray = binom.isf((1 - confidence) / 2, sizes, 0.5)
-        return found
+        wins: FloatArray = binom.isf((1 - confidence) / 2, sizes, 0.5)
+        return wins
     least = -math.log(1 - confidence)
-    undecided, decided = sizes // 2, sizes + 1
+    undecided, decided = sizes // 2, sizes + 1  # the evidence rises with the wins of B
     while (decided - undecided > 1).any():
         middle = (undecided + decided) // 2
         is_decided = _log_evidence(sizes - middle, middle) > least

@@ -24,7 +24,7 @@ each rank of the longest.
 SEVERAL = "|"
 """Between the actions of one result, where a log has several."""
 _NUMBERS = ("rank", "click", "propensity", "dwell", "time", "covariate", "period")
-_ALL_CLICKED = 20  # lists of which a user clicked every result
+_ALL_CLICKED = 20  # fewest lists of which a program clicked every result; people may, of a few
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -150,13 +150,12 @@ class LogRows:
                 f"key: found {len(key)} bytes, expected at most {blake2b.MAX_KEY_SIZE}"
             )
 
+        def digest(text: str) -> str:
+            content = str(text).encode("utf-8", "surrogatepass")
+            return blake2b(content, digest_size=8, key=key).hexdigest()
+
         def hashed(texts: Sequence[str]) -> list[str]:
-            known = {
-                text: blake2b(
-                    str(text).encode("utf-8", "surrogatepass"), digest_size=8, key=key
-                ).hexdigest()
-                for text in set(texts)
-            }
+            known = {text: digest(text) for text in set(texts)}
             return [known[text] for text in texts]
 
         user = None if self.user is None else hashed(self.user)
@@ -181,17 +180,18 @@ class LogRows:
         kept = np.ones(table.counts.size, bool)
         problems = []
         for kind, text, wrong in table.problems(rows, most):
-            found = np.flatnonzero(wrong)
-            if found.size:
+            lists = np.flatnonzero(wrong)
+            if lists.size:
                 problems.append(
                     LogProblem(
-                        kind=kind, text=text, n_lists=found.size, example=table.name(found[0])
+                        kind=kind, text=text, n_lists=lists.size, example=table.name(lists[0])
                     )
                 )
-                kept[found] = False
+                kept[lists] = False
         if not kept.any():
-            said = "; ".join(f"{problem.text}: {problem.n_lists:,}" for problem in problems)
-            raise InputError(f"click log: found no list that makes sense ({said}), expected some")
+            counts = "; ".join(f"{problem.text}: {problem.n_lists:,}" for problem in problems)
+            raise InputError(f"click log: found no list that makes sense ({counts}), expected some")
+
         first = table.first_rows(kept)
         by_list = {"cohort": rows.cohort, "covariate": rows.covariate, "period": rows.period}
         return LogCheck(
@@ -268,8 +268,13 @@ class LogCheck:
             "clicks": int(log.clicks.sum()),
             "click_rates": log.click_rates().tolist(),
             "problems": [
-                {"kind": one.kind, "text": one.text, "lists": one.n_lists, "example": one.example}
-                for one in self.problems
+                {
+                    "kind": problem.kind,
+                    "text": problem.text,
+                    "lists": problem.n_lists,
+                    "example": problem.example,
+                }
+                for problem in self.problems
             ],
         }
 
@@ -283,13 +288,18 @@ class _Table:
     sessions_of: tuple[str, ...]
     queries: tuple[str, ...]
     documents: tuple[str, ...]
+    # query, document, lists, rank: shape (rows,): numbers of the query, document and list of each
+    # row, and its rank from 1
     query: IntArray
     document: IntArray
     lists: IntArray
-    named: IntArray
     rank: FloatArray
-    from_zero: bool
+    from_zero: bool  # Whether the log counts ranks from 0
+    # named, counts: shape (lists,): session times the number of queries, plus query; and rows
+    named: IntArray
     counts: IntArray
+    # order, place: shape (rows,): rows sorted by list and rank, and the place of each sorted row in
+    # its list
     order: IntArray
     place: IntArray
 
@@ -301,10 +311,12 @@ class _Table:
         distinct, first, inverse = np.unique(
             session * np.int64(len(queries)) + query, return_index=True, return_inverse=True
         )
+        # Lists are numbered by their first row.
         by_first = np.argsort(first)
         number = np.empty(by_first.size, np.int64)
         number[by_first] = np.arange(by_first.size)
         lists = number[inverse.reshape(-1)]
+
         from_zero = bool((rows.rank == 0).any())
         rank = rows.rank + from_zero
         counts = np.bincount(lists)
@@ -350,68 +362,70 @@ class _Table:
         yield "clicks", "clicks that are neither 0 nor 1", self._with(~np.isin(rows.click, (0, 1)))
         blank = [number for number, name in enumerate(self.documents) if not name]
         yield "documents_empty", "results without an id", self._with(np.isin(self.document, blank))
+
         if rows.propensity is not None:
             wrong = ~((rows.propensity > 0) & (rows.propensity <= 1))
             yield "propensities", "propensities that are not above 0 and up to 1", self._with(wrong)
         if rows.cohort is not None:
-            sides = numbered(rows.cohort)[0]
-            own = np.zeros(self.counts.size, np.int64)
-            own[self.lists] = sides
-            yield "cohorts", "rows of two cohorts in one list", self._with(own[self.lists] != sides)
+            cohort, _ = numbered(rows.cohort)
+            differs = self._by_list(cohort)[self.lists] != cohort
+            yield "cohorts", "rows of two cohorts in one list", self._with(differs)
         if rows.user is not None:
-            of_list = np.zeros(self.counts.size, np.int64)
-            of_list[self.lists] = numbered(rows.user)[0]
-            yield (
-                "users",
-                "rows of two users in one list",
-                self._with(of_list[self.lists] != numbered(rows.user)[0]),
-            )
-            found = _programs(
-                of_list,
-                np.bincount(self.lists, rows.click == 1, self.counts.size) == self.counts,
-                most,
-            )
+            user, _ = numbered(rows.user)
+            user_of_list = self._by_list(user)
+            differs = user_of_list[self.lists] != user
+            yield "users", "rows of two users in one list", self._with(differs)
+            n_clicks = np.bincount(self.lists, rows.click == 1, self.counts.size)
+            is_program = _programs(user_of_list, n_clicks == self.counts, most)
             yield (
                 "programs",
                 f"lists of users with more than {most:,} lists, or with a click on everything",
-                found[of_list],
+                is_program[user_of_list],
             )
+
+    def _by_list(self, numbers: IntArray) -> IntArray:
+        """Number of the last row of each list."""
+        of_lists = np.zeros(self.counts.size, np.int64)
+        of_lists[self.lists] = numbers
+        return of_lists
 
     def _again(self, values: "IntArray | FloatArray") -> BoolArray:
         """Mark rows whose value stands in an earlier row of their list."""
         order = np.lexsort((values, self.lists))
-        found = np.zeros(self.lists.size, bool)
-        found[order[1:]] = (np.diff(self.lists[order]) == 0) & (np.diff(values[order]) == 0)
-        return found
+        is_repeated = np.zeros(self.lists.size, bool)
+        is_repeated[order[1:]] = (np.diff(self.lists[order]) == 0) & (np.diff(values[order]) == 0)
+        return is_repeated
 
     def _with(self, rows: BoolArray) -> BoolArray:
-        found: BoolArray = np.bincount(self.lists[rows], minlength=self.counts.size) > 0
-        return found
+        """Mark lists that have a marked row."""
+        has_row: BoolArray = np.bincount(self.lists[rows], minlength=self.counts.size) > 0
+        return has_row
 
     def first_rows(self, kept: BoolArray) -> IntArray:
         """Row of the first rank of each list that makes sense."""
         rows = self.order[kept[self.lists[self.order]]]
-        found: IntArray = rows[self.rank[rows] == 1]
-        return found
+        firsts: IntArray = rows[self.rank[rows] == 1]
+        return firsts
 
     def sessions(self, log: LogRows, kept: BoolArray) -> Sessions:
         """Sessions of the lists that make sense."""
         rows = self.order[kept[self.lists[self.order]]]
-        row, column = (np.cumsum(kept) - 1)[self.lists[rows]], self.rank[rows].astype(np.int64) - 1
+        row = (np.cumsum(kept) - 1)[self.lists[rows]]
+        column = self.rank[rows].astype(np.int64) - 1
         shape = (int(row[-1]) + 1, int(column.max()) + 1)
 
         def table(values: Any, otherwise: float) -> Any:
-            found = np.full(shape, otherwise, np.asarray(values).dtype)
-            found[row, column] = np.asarray(values)[rows]
-            return found
+            cells = np.full(shape, otherwise, np.asarray(values).dtype)
+            cells[row, column] = np.asarray(values)[rows]
+            return cells
 
         first = rows[column == 0]
-        user = (
-            None if log.user is None else np.array([log.user[number] for number in first.tolist()])
-        )
+        user = None
+        if log.user is not None:
+            user = np.array([log.user[number] for number in first.tolist()])
         shown = None if log.propensity is None else table(log.propensity, 1.0)
         time = None if log.time is None else log.time[first]
-        found = Sessions.from_arrays(
+        by_number = Sessions.from_arrays(
             self.query[first],
             table(self.document, -1),
             table(log.click, 0),
@@ -420,11 +434,11 @@ class _Table:
             time=time,
         )
         pairs = tuple(
-            (self.queries[int(one)], self.documents[int(other)]) for one, other in found.documents
+            (self.queries[int(query)], self.documents[int(document)])
+            for query, document in by_number.documents
         )
-        return replace(
-            found, queries=tuple(self.queries[int(one)] for one in found.queries), documents=pairs
-        )
+        queries = tuple(self.queries[int(query)] for query in by_number.queries)
+        return replace(by_number, queries=queries, documents=pairs)
 
 
 def checked_rows(rows: LogRows) -> LogRows:
@@ -434,48 +448,49 @@ def checked_rows(rows: LogRows) -> LogRows:
     n = len(_texts("session", rows.session, None))
     if not n:
         raise InputError("click log: found no row, expected one for each result shown")
-    found: dict[str, Any] = {}
+    columns: dict[str, Any] = {}
     for column in fields(rows):
-        given = getattr(rows, column.name)
-        if given is None and column.default is None:
+        values = getattr(rows, column.name)
+        if values is None and column.default is None:
             continue
         if column.name not in _NUMBERS:
-            found[column.name] = _texts(column.name, given, n)
+            columns[column.name] = _texts(column.name, values, n)
             continue
         numbers = number_table(column.name, getattr(rows, column.name))
         if numbers.shape != (n,):
             raise InputError(
-                f"{column.name}: found shape {numbers.shape}, expected one number for each of "
-                f"the {n} rows"
+                f"{column.name}: found shape {numbers.shape}, expected one number for each of the "
+                f"{n} rows"
             )
-        found[column.name] = numbers
-    if "user" in found and "" in set(found["user"]):
-        found["user"] = [
+        columns[column.name] = numbers
+    if "user" in columns and "" in set(columns["user"]):
+        columns["user"] = [
             user or f"(session {session})"
-            for user, session in zip(found["user"], rows.session, strict=True)
+            for user, session in zip(columns["user"], rows.session, strict=True)
         ]
-    return replace(rows, **found)
+    return replace(rows, **columns)
 
 
-def _texts(name: str, given: Any, n: int | None) -> Sequence[str]:
+def _texts(name: str, values: Any, n: int | None) -> Sequence[str]:
     """A column of ids, which stays as it is: a table of texts would need far more memory."""
-    said = "one text for each row" if n is None else f"one text for each of the {n} rows"
-    if isinstance(given, np.ndarray) and given.ndim == 1:
-        given = given.tolist()
-    if not isinstance(given, Sequence) or isinstance(given, (str, bytes)):
-        raise InputError(f"{name}: found {shown(type(given).__name__)}, expected {said}")
-    if n is not None and len(given) != n:
-        raise InputError(f"{name}: found {len(given)} values, expected {said}")
+    expected = "one text for each row" if n is None else f"one text for each of the {n} rows"
+    if isinstance(values, np.ndarray) and values.ndim == 1:
+        values = values.tolist()
+    if not isinstance(values, Sequence) or isinstance(values, (str, bytes)):
+        raise InputError(f"{name}: found {shown(type(values).__name__)}, expected {expected}")
+    if n is not None and len(values) != n:
+        raise InputError(f"{name}: found {len(values)} values, expected {expected}")
     try:
-        known = set(given)
+        known = set(values)
     except TypeError as error:
         raise InputError(f"{name}: found {shown(error)}, expected texts") from None
     wrong = next(
-        (one for one in known if not isinstance(one, (str, int)) or isinstance(one, bool)), None
+        (value for value in known if not isinstance(value, (str, int)) or isinstance(value, bool)),
+        None,
     )
     if wrong is not None or None in known:
         raise InputError(f"{name}: found {shown(repr(wrong))}, expected texts or whole numbers")
-    return given
+    return values
 
 
 def _programs(of_list: IntArray, all_clicked: BoolArray, most: int) -> BoolArray:
@@ -484,5 +499,5 @@ def _programs(of_list: IntArray, all_clicked: BoolArray, most: int) -> BoolArray
     """
     n_lists = np.bincount(of_list)
     always = np.bincount(of_list, all_clicked, n_lists.size) == n_lists
-    found: BoolArray = (n_lists > most) | (always & (n_lists >= _ALL_CLICKED))
-    return found
+    is_program: BoolArray = (n_lists > most) | (always & (n_lists >= _ALL_CLICKED))
+    return is_program

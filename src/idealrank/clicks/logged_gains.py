@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -20,15 +20,14 @@ from idealrank.clicks.weighted_rows import ListMean, list_mean
 from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.errors import InputError, shown
 
-# share of the discounts on documents that were never shown, beyond which there is no verdict
+# Share of the discounts on documents that were never shown, beyond which there is no verdict.
 _MOST_MISSING = 0.02
 
 Ranking: TypeAlias = Mapping[str, Sequence[str]] | npt.ArrayLike
 
 NORMALISING = (
-    "only DCG is an unbiased estimate of the clicks that a ranker gets; NDCG gives each list "
-    "the same weight, which can invert the order "
-    "of two rankers"
+    "only DCG is an unbiased estimate of the clicks that a ranker gets; NDCG gives each list the "
+    "same weight, which can invert the order of two rankers"
 )
 
 
@@ -66,8 +65,8 @@ class LoggedDCG:
     Examples
     --------
     >>> log = Sessions.from_arrays(["q", "q"], [["a", "b"], ["a", "b"]], [[0, 1], [1, 0]])
-    >>> found = logged_dcg(log, {"q": ["b", "a"]}, [1.0, 0.5])
-    >>> round(found.dcg.value, 4), found.ndcg.value < 1
+    >>> run_value = logged_dcg(log, {"q": ["b", "a"]}, [1.0, 0.5])
+    >>> round(run_value.dcg.value, 4), run_value.ndcg.value < 1
     (1.3155, True)
     """
 
@@ -89,15 +88,14 @@ class LoggedDCG:
         return not self.cautions
 
     def __str__(self) -> str:
-        said = (
+        summary = (
             f"DCG {self.dcg}, NDCG {'none' if math.isnan(self.ndcg.value) else self.ndcg} "
-            f"({100 * self.confidence:g} %, "
-            f"{self.n_lists:,} lists, {self.n_clicks:,} clicks worth "
+            f"({100 * self.confidence:g} %, {self.n_lists:,} lists, {self.n_clicks:,} clicks worth "
             f"{self.effective_sample_size:,.0f})"
         )
         return "\n".join(
             [
-                said,
+                summary,
                 f"Warning: {self.warning}",
                 *(f"No verdict: {caution}" for caution in self.cautions),
             ]
@@ -118,8 +116,8 @@ class LoggedDCGDifference:
     Examples
     --------
     >>> log = Sessions.from_arrays(["q", "q"], [["a", "b"], ["a", "b"]], [[0, 1], [1, 1]])
-    >>> found = logged_dcg_difference(log, {"q": ["a", "b"]}, {"q": ["b", "a"]}, [1.0, 0.5])
-    >>> round(found.dcg.value, 4), found.inverted
+    >>> difference = logged_dcg_difference(log, {"q": ["a", "b"]}, {"q": ["b", "a"]}, [1.0, 0.5])
+    >>> round(difference.dcg.value, 4), difference.inverted
     (0.5536, False)
     """
 
@@ -224,6 +222,7 @@ def logged_dcg(
     )
     by_rank = not isinstance(propensity, FittedPBM) and np.ndim(propensity) == 1
     differ = by_rank and bool(_queries_of_other_documents(sessions).any())
+
     total = float(weights.sum())
     squares = float((weights * weights).sum())
     largest = float(weights.max(initial=0.0))
@@ -271,9 +270,9 @@ def click_cautions(
         )
     if never_shown > _MOST_MISSING:
         cautions.append(
-            f"{100 * never_shown:.0f} % of the discounts of the new lists stand on documents "
-            f"that were never shown: their clicks are "
-            f"missing, and more than {100 * _MOST_MISSING:.0f} % are too many"
+            f"{100 * never_shown:.0f} % of the discounts of the new lists stand on documents that "
+            "were never shown: their clicks are missing, and more than "
+            f"{100 * _MOST_MISSING:.0f} % are too many"
         )
     if lists_differ:
         cautions.append(
@@ -319,28 +318,28 @@ def exposures(sessions: Sessions, propensity: npt.ArrayLike) -> FloatArray:
     [[0.5, 0.4], [0.5, 0.4]]
     """
     check_sessions(sessions)
-    given = number_table("propensity", propensity)
-    if given.shape != (sessions.n_ranks,) or not (np.isfinite(given) & (given > 0)).all():
+    by_rank = number_table("propensity", propensity)
+    if by_rank.shape != (sessions.n_ranks,) or not (np.isfinite(by_rank) & (by_rank > 0)).all():
         raise InputError(
-            f"propensity: found {given.tolist()}, expected {sessions.n_ranks} finite values "
-            f"above 0, one a rank"
+            f"propensity: found {by_rank.tolist()}, expected {sessions.n_ranks} finite values "
+            "above 0, one a rank"
         )
-    there = sessions.pair >= 0
-    flat = np.broadcast_to(given, there.shape)[there]
-    seen = np.bincount(sessions.pair[there], flat, len(sessions.documents))
+    has_document = sessions.pair >= 0
+    flat = np.broadcast_to(by_rank, has_document.shape)[has_document]
+    seen = np.bincount(sessions.pair[has_document], flat, len(sessions.documents))
     lists = np.bincount(sessions.query, minlength=len(sessions.queries))[sessions.query_of_pair]
-    of_pair = np.append(np.divide(seen, lists, out=np.ones(seen.size), where=lists > 0), 1.0)
-    found: FloatArray = of_pair[sessions.pair]
-    return found
+    of_pair = np.divide(seen, lists, out=np.ones(seen.size), where=lists > 0)
+    exposure: FloatArray = np.append(of_pair, 1.0)[sessions.pair]  # 1 below the end of a list
+    return exposure
 
 
 def _queries_of_other_documents(sessions: Sessions) -> BoolArray:
     """Mark queries of which some list lacks a document that another one has."""
     shown = np.bincount(sessions.pair[sessions.pair >= 0], minlength=len(sessions.documents)) > 0
     n_documents = np.bincount(sessions.query_of_pair[shown], minlength=len(sessions.queries))
-    found = np.zeros(len(sessions.queries), bool)
-    found[sessions.query[sessions.lengths < n_documents[sessions.query]]] = True
-    return found
+    is_marked = np.zeros(len(sessions.queries), bool)
+    is_marked[sessions.query[sessions.lengths < n_documents[sessions.query]]] = True
+    return is_marked
 
 
 def documents_of_queries(sessions: Sessions) -> dict[str, bytes]:
@@ -353,17 +352,14 @@ def documents_of_queries(sessions: Sessions) -> dict[str, bytes]:
     for pair in np.unique(sessions.pair[sessions.pair >= 0]).tolist():
         query, document = sessions.documents[pair]
         names[query].append(document)
-    others = dict(
+    differ = dict(
         zip(sessions.queries, _queries_of_other_documents(sessions).tolist(), strict=True)
     )
-    return {
-        query: b""
-        if others[query]
-        else blake2b(
-            repr(sorted(documents)).encode("utf-8", "surrogatepass"), digest_size=16
-        ).digest()
-        for query, documents in names.items()
-    }
+    digests = {}
+    for query, documents in names.items():
+        content = repr(sorted(documents)).encode("utf-8", "surrogatepass")
+        digests[query] = b"" if differ[query] else blake2b(content, digest_size=16).digest()
+    return digests
 
 
 def logged_dcg_difference(
@@ -394,8 +390,8 @@ def logged_dcg_difference(
     Examples
     --------
     >>> log = Sessions.from_arrays(["q", "q"], [["a", "b"], ["a", "b"]], [[0, 1], [0, 0]])
-    >>> found = logged_dcg_difference(log, {"q": ["b", "a"]}, {"q": ["b", "a"]}, [1.0, 0.5])
-    >>> found.dcg.value, found.dcg.standard_error
+    >>> difference = logged_dcg_difference(log, {"q": ["b", "a"]}, {"q": ["b", "a"]}, [1.0, 0.5])
+    >>> difference.dcg.value, difference.dcg.standard_error
     (0.0, 0.0)
     """
     a, b = (
@@ -410,19 +406,17 @@ def logged_dcg_difference(
         )
         for ranking in (ranking_a, ranking_b)
     )
-    one, other = (
+    lists_a, lists_b = (
         WeightedLists.of(sessions, ranking, propensity, discount, offset)
         for ranking in (ranking_a, ranking_b)
     )
+    dcg_errors = _minus(lists_b.dcg_errors, lists_a.dcg_errors)
+    ndcg_errors = _minus(lists_b.ndcg_errors, lists_a.ndcg_errors)
     return LoggedDCGDifference(
         a=a,
         b=b,
-        dcg=list_mean(
-            other.dcg - one.dcg, clusters, confidence, _minus(other.dcg_errors, one.dcg_errors)
-        ),
-        ndcg=list_mean(
-            other.ndcg - one.ndcg, clusters, confidence, _minus(other.ndcg_errors, one.ndcg_errors)
-        ),
+        dcg=list_mean(lists_b.dcg - lists_a.dcg, clusters, confidence, dcg_errors),
+        ndcg=list_mean(lists_b.ndcg - lists_a.ndcg, clusters, confidence, ndcg_errors),
     )
 
 
@@ -463,71 +457,72 @@ class WeightedLists:
         if len(sessions) < fewest:
             raise InputError(
                 f"sessions: found {len(sessions)} lists, expected at least {fewest}; one list "
-                f"shows no variation"
+                "shows no variation"
             )
         n_ranks = sessions.n_ranks if n_ranks is None else n_ranks
         rank = _new_ranks(sessions, ranking)
         examined = _examined(sessions, propensity, 1.0 if offset is None else math.inf, n_ranks)
         table = discount_table(discount, max(int(rank.max(initial=0)), n_ranks))
-        weights = (table[rank] / examined)[sessions.clicks]
+        discounts = table[rank]
+        weights = (discounts / examined)[sessions.clicks]
         if offset is not None:
             if isinstance(propensity, FittedPBM):
                 raise InputError(
-                    "offset: found offsets beside a position-based model, which has none; "
-                    "expected slopes as propensity"
+                    "offset: found offsets beside a position-based model, which has none; expected "
+                    "slopes as propensity"
                 )
-            trusted = number_table("offset", offset)
-            if trusted.shape != (n_ranks,) or not np.isfinite(trusted).all():
-                raise InputError(
-                    f"offset: found {trusted.tolist()}, expected {n_ranks} finite click "
-                    f"rates, one a rank"
-                )
-            gains = np.where(
-                sessions.pair >= 0, (sessions.clicks - trusted[: sessions.n_ranks]) / examined, 0.0
-            )
+            gains = _gains_beyond(offset, sessions, examined, n_ranks)
             return cls(
                 clicked=weights,
-                dcg=(gains * table[rank]).sum(axis=1),
+                dcg=(gains * discounts).sum(axis=1),
                 ndcg=np.full(len(sessions), np.nan),
             )
+
         gains = np.where(sessions.clicks, 1 / examined, 0.0)
-        dcg = (gains * table[rank]).sum(axis=1)
+        dcg = (gains * discounts).sum(axis=1)
         best = np.sort(table[1:])[::-1][: sessions.n_ranks]
         ideal = (np.sort(gains, axis=1)[:, ::-1] * best).sum(axis=1)
         ndcg = np.divide(dcg, ideal, out=np.zeros(dcg.size), where=ideal > 0)
         if not isinstance(propensity, FittedPBM):
             return cls(clicked=weights, dcg=dcg, ndcg=ndcg)
+
         # A gain is a click over its exposure: its derivative by the logarithm of the exposure is
         # its negative.
         best_of_gain = np.empty_like(gains)
-        np.put_along_axis(
-            best_of_gain,
-            np.argsort(-gains, axis=1, kind="stable"),
-            np.broadcast_to(best, gains.shape),
-            axis=1,
-        )
-        parts = gains * np.divide(
-            table[rank] - ndcg[:, None] * best_of_gain,
+        by_gain = np.argsort(-gains, axis=1, kind="stable")
+        np.put_along_axis(best_of_gain, by_gain, np.broadcast_to(best, gains.shape), axis=1)
+        slopes = gains * np.divide(
+            discounts - ndcg[:, None] * best_of_gain,
             ideal[:, None],
             out=np.zeros_like(gains),
             where=ideal[:, None] > 0,
         )
-        dcg_errors, ndcg_errors = (
-            propensity.error_terms(sessions, -_mean_by_pair(sessions, one))
-            for one in (gains * table[rank], parts)
+        of_dcg, of_ndcg = (
+            propensity.error_terms(sessions, -_mean_by_pair(sessions, values))
+            for values in (gains * discounts, slopes)
         )
-        return cls(
-            clicked=weights, dcg=dcg, ndcg=ndcg, dcg_errors=dcg_errors, ndcg_errors=ndcg_errors
+        return cls(clicked=weights, dcg=dcg, ndcg=ndcg, dcg_errors=of_dcg, ndcg_errors=of_ndcg)
+
+
+def _gains_beyond(
+    offset: npt.ArrayLike, sessions: Sessions, examined: FloatArray, n_ranks: int
+) -> FloatArray:
+    """Gain of each place, less what users click there whatever the document."""
+    offsets = number_table("offset", offset)
+    if offsets.shape != (n_ranks,) or not np.isfinite(offsets).all():
+        raise InputError(
+            f"offset: found {offsets.tolist()}, expected {n_ranks} finite click rates, one a rank"
         )
+    beyond = (sessions.clicks - offsets[: sessions.n_ranks]) / examined
+    return np.where(sessions.pair >= 0, beyond, 0.0)
 
 
 def _mean_by_pair(sessions: Sessions, values: FloatArray) -> FloatArray:
     """Sum values by pair, divided by the number of lists."""
-    there = sessions.pair >= 0
-    found: FloatArray = np.bincount(
-        sessions.pair[there], values[there], len(sessions.documents)
-    ) / len(sessions)
-    return found
+    has_document = sessions.pair >= 0
+    sums = np.bincount(sessions.pair[has_document], values[has_document], len(sessions.documents))
+    means: FloatArray = sums / len(sessions)
+    return means
 
 
 def discount_table(discount: npt.ArrayLike | None, deepest: int) -> FloatArray:
@@ -536,17 +531,26 @@ def discount_table(discount: npt.ArrayLike | None, deepest: int) -> FloatArray:
     """
     if discount is None:
         return np.array([0.0, *(1 / np.log2(np.arange(2, deepest + 2)))])
-    given = number_table("discount", discount)
-    if given.ndim != 1 or not ((given >= 0) & (given <= 1)).all():
-        raise InputError(f"discount: found {given.tolist()}, expected probabilities, one a rank")
-    # all of them: the best order of one list is none of the ranks of others
-    table = np.zeros(max(deepest, given.size) + 1)
-    table[1 : given.size + 1] = given
+    discounts = number_table("discount", discount)
+    if discounts.ndim != 1 or not ((discounts >= 0) & (discounts <= 1)).all():
+        raise InputError(
+            f"discount: found {discounts.tolist()}, expected probabilities, one a rank"
+        )
+    # All discounts, also below the deepest rank: the best order of a list may need them.
+    table = np.zeros(max(deepest, discounts.size) + 1)
+    table[1 : discounts.size + 1] = discounts
     return table
 
 
-Unseen: TypeAlias = dict[str, tuple[int, int, frozenset[int]]]
-"""By query: lists, length of its new list, and the ranks of this whose documents no list shows."""
+class UnseenRanks(NamedTuple):
+    """Ranks of the new list of a query whose documents no list shows."""
+
+    n_lists: int  # Lists of the query
+    length: int  # Length of the new list
+    ranks: frozenset[int]
+
+
+Unseen: TypeAlias = dict[str, UnseenRanks]
 
 
 def unseen_ranks(sessions: Sessions, ranking: Ranking, n_ranks: int) -> Unseen:
@@ -556,79 +560,75 @@ def unseen_ranks(sessions: Sessions, ranking: Ranking, n_ranks: int) -> Unseen:
     if not isinstance(ranking, Mapping):
         return {}
     shown = np.bincount(sessions.pair[sessions.pair >= 0], minlength=len(sessions.documents)) > 0
-    known = {
-        pair for pair, is_shown in zip(sessions.documents, shown.tolist(), strict=True) if is_shown
-    }
-    times = np.bincount(sessions.query, minlength=len(sessions.queries)).tolist()
-    found: Unseen = {}
-    for query, often in zip(sessions.queries, times, strict=True):
+    known = {sessions.documents[pair] for pair in np.flatnonzero(shown).tolist()}
+    n_lists = np.bincount(sessions.query, minlength=len(sessions.queries)).tolist()
+    unseen: Unseen = {}
+    for query, n in zip(sessions.queries, n_lists, strict=True):
         new = ranking[query][:n_ranks]
-        if often:
-            found[query] = (
-                often,
-                len(new),
-                frozenset(
-                    rank for rank, document in enumerate(new, 1) if (query, document) not in known
-                ),
-            )
-    return found
+        if n:
+            ranks = (rank for rank, name in enumerate(new, 1) if (query, name) not in known)
+            unseen[query] = UnseenRanks(n, len(new), frozenset(ranks))
+    return unseen
 
 
 def share_never_shown(unseen: Unseen, table: FloatArray) -> float:
     """Share of the discounts of the new lists on documents that no list of their query showed."""
     discounts = table.tolist()
     sums = np.cumsum(table).tolist()
-    total = math.fsum(often * sums[length] for often, length, _ in unseen.values())
-    missing = math.fsum(
-        often * discounts[rank] for often, _, ranks in unseen.values() for rank in sorted(ranks)
-    )
-    return missing / total if total > 0 else 0.0
+    total = math.fsum(query.n_lists * sums[query.length] for query in unseen.values())
+    parts: list[float] = []
+    for query in unseen.values():
+        parts += [query.n_lists * discounts[rank] for rank in sorted(query.ranks)]
+    return math.fsum(parts) / total if total > 0 else 0.0
 
 
 def _new_ranks(sessions: Sessions, ranking: Ranking) -> IntArray:
     """Rank that the new ranker gives each document shown; 0 for none."""
     if isinstance(ranking, Mapping):
-        missing = next((query for query in sessions.queries if query not in ranking), None)
-        if missing is not None:
-            raise InputError(
-                f"ranking: found no list for the query {missing!r}, expected one for each "
-                f"query of the log"
-            )
-        for query in sessions.queries:
-            _require_documents(query, ranking[query])
-        places = {
-            (query, document): rank
-            for query in sessions.queries
-            for rank, document in enumerate(ranking[query], 1)
-        }
-        # the last one is for shorter lists
-        of_pair = np.array([*(places.get(pair, 0) for pair in sessions.documents), 0], np.int64)
-        return of_pair[sessions.pair]
-    found = array_of("ranking", ranking, "documents by query, or ranks of the documents shown")
-    if found.shape != sessions.pair.shape or found.dtype.kind not in "iu":
+        return _ranks_in_lists(sessions, ranking)
+    ranks = array_of("ranking", ranking, "documents by query, or ranks of the documents shown")
+    if ranks.shape != sessions.pair.shape or ranks.dtype.kind not in "iu":
         raise InputError(
-            f"ranking: found {found.dtype} of shape {found.shape}, expected whole numbers of "
-            f"shape {sessions.pair.shape}"
+            f"ranking: found {ranks.dtype} of shape {ranks.shape}, expected whole numbers of shape "
+            f"{sessions.pair.shape}"
         )
-    shown = np.where(sessions.pair >= 0, found, 0).astype(np.int64)
+    shown = np.where(sessions.pair >= 0, ranks, 0).astype(np.int64)  # 0 below the end of a list
     ordered = np.sort(shown, axis=1)
-    wrong = (shown < 0).any(axis=1) | (
-        (ordered[:, 1:] == ordered[:, :-1]) & (ordered[:, 1:] > 0)
-    ).any(axis=1)
+    twice = (ordered[:, 1:] == ordered[:, :-1]) & (ordered[:, 1:] > 0)
+    wrong = (shown < 0).any(axis=1) | twice.any(axis=1)
     if wrong.any():
         row = int(np.argmax(wrong))
         raise InputError(
-            f"ranking, session {row}: found {shown[row].tolist()}, expected distinct ranks "
-            f"from 1, or 0 for documents not shown"
+            f"ranking, session {row}: found {shown[row].tolist()}, expected distinct ranks from 1, "
+            "or 0 for documents not shown"
         )
     return shown
 
 
-def _require_documents(query: str, given: object) -> None:
-    if isinstance(given, (str, bytes, Mapping)) or not isinstance(given, Sequence | np.ndarray):
+def _ranks_in_lists(sessions: Sessions, ranking: Mapping[str, Sequence[str]]) -> IntArray:
+    """Rank of each document shown in the new list of its query; 0 for none."""
+    missing = next((query for query in sessions.queries if query not in ranking), None)
+    if missing is not None:
         raise InputError(
-            f"ranking, query {query!r}: found {shown(repr(given))}, expected a sequence of "
-            f"documents"
+            f"ranking: found no list for the query {missing!r}, expected one for each query of the "
+            "log"
+        )
+    rank_of: dict[tuple[str, str], int] = {}
+    for query in sessions.queries:
+        _require_documents(query, ranking[query])
+        rank_of |= {(query, document): rank for rank, document in enumerate(ranking[query], 1)}
+    # The last place is for pair -1, below the end of a list.
+    of_pair = np.array([*(rank_of.get(pair, 0) for pair in sessions.documents), 0], np.int64)
+    return of_pair[sessions.pair]
+
+
+def _require_documents(query: str, documents: object) -> None:
+    if isinstance(documents, (str, bytes, Mapping)) or not isinstance(
+        documents, Sequence | np.ndarray
+    ):
+        raise InputError(
+            f"ranking, query {query!r}: found {shown(repr(documents))}, expected a sequence of "
+            "documents"
         )
 
 
@@ -637,20 +637,22 @@ def _examined(
 ) -> FloatArray:
     if isinstance(propensity, FittedPBM):
         refuse_unlinked(propensity)
-        # Estimates of ranks that are examined alike may be above 1
+        # Estimates of ranks that are examined alike may be above 1.
         return np.minimum(exposures(sessions, propensity.relative_propensity), 1.0)
-    given = number_table("propensity", propensity)
-    if given.shape not in (sessions.pair.shape, (n_ranks,)):
+    probabilities = number_table("propensity", propensity)
+    if probabilities.shape not in (sessions.pair.shape, (n_ranks,)):
         raise InputError(
-            f"propensity: found shape {given.shape}, expected {(n_ranks,)} or {sessions.pair.shape}"
+            f"propensity: found shape {probabilities.shape}, expected {(n_ranks,)} or "
+            f"{sessions.pair.shape}"
         )
-    given = given[..., : sessions.n_ranks]
-    found = np.where(sessions.pair >= 0, given, 1.0)
-    wrong = ~((found > 0) & (found <= most) & np.isfinite(found))
+    probabilities = probabilities[..., : sessions.n_ranks]
+    examined = np.where(sessions.pair >= 0, probabilities, 1.0)
+    wrong = ~((examined > 0) & (examined <= most) & np.isfinite(examined))
     if wrong.any():
         row, place = np.argwhere(wrong)[0]
+        expected = "a probability above 0, up to 1" if most == 1 else "a finite slope above 0"
         raise InputError(
-            f"propensity, session {row}, rank {place + 1}: found {found[row, place]:g}, expected "
-            + ("a probability above 0, up to 1" if most == 1 else "a finite slope above 0")
+            f"propensity, session {row}, rank {place + 1}: found {examined[row, place]:g}, "
+            f"expected {expected}"
         )
-    return found
+    return examined

@@ -1,7 +1,6 @@
 """Values of a policy from the log of another: inverse propensity scoring, alone or with a model."""
 
 import math
-import operator
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any
@@ -21,7 +20,7 @@ from idealrank.clicks.weighted_rows import (
     largest_weight,
     numbers,
 )
-from idealrank.data.types import IntArray
+from idealrank.data.types import FloatArray, IntArray
 from idealrank.errors import InputError
 from idealrank.stats.randomness import RandomLike, each_in_order, generator_of, threads_of
 
@@ -29,11 +28,12 @@ from idealrank.stats.randomness import RandomLike, each_in_order, generator_of, 
 # for the simulation.
 FEWEST_EFFECTIVE = 100.0
 LARGEST_SHARE = 0.1
-# the mean weight is 1 if the logged probabilities are right; so many standard errors are no
-# accident
+# Standard errors of the mean weight from 1, its value for the right logged probabilities; so many
+# are no accident.
 _WEIGHT_ERRORS = 3.0
 _LOST_ERRORS = 3.0  # of what the rows above the largest weight say against the model
 _LOST_SHARE = 0.25  # of the standard error, by which cut weights may bias a value
+_LARGEST_OF = ("largest", "largest_reward")  # fields of `WeightSums` that are no sums
 _UNITS_FOR_THREADS = 50_000  # a replicate of fewer takes less time than handing it to a thread
 
 
@@ -68,8 +68,8 @@ class PolicyValue:
 
     Examples
     --------
-    >>> found = ips([1, 0, 1, 0], [0.5, 0.5, 0.1, 0.9], [0.5, 0.5, 0.5, 0.5])
-    >>> round(found.value, 3), round(found.max_weight, 3), found.supported
+    >>> estimate = ips([1, 0, 1, 0], [0.5, 0.5, 0.1, 0.9], [0.5, 0.5, 0.5, 0.5])
+    >>> round(estimate.value, 3), round(estimate.max_weight, 3), estimate.supported
     (0.3, 1.8, False)
     """
 
@@ -93,12 +93,12 @@ class PolicyValue:
         return not self.cautions
 
     def __str__(self) -> str:
-        said = (
+        summary = (
             f"{self.value:.4g} [{self.interval[0]:.4g}, {self.interval[1]:.4g}] "
-            f"({100 * self.confidence:g} %, {self.estimator}, {self.n:,} "
-            f"rows worth {self.effective_sample_size:,.0f}, largest weight {self.max_weight:.4g})"
+            f"({100 * self.confidence:g} %, {self.estimator}, {self.n:,} rows worth "
+            f"{self.effective_sample_size:,.0f}, largest weight {self.max_weight:.4g})"
         )
-        return "\n".join([said, *(f"No verdict: {caution}" for caution in self.cautions)])
+        return "\n".join([summary, *(f"No verdict: {caution}" for caution in self.cautions)])
 
 
 def ips(
@@ -164,8 +164,8 @@ def ips(
 
     Examples
     --------
-    >>> found = ips([1, 0, 0, 1], [0.5, 0.5, 1.0, 0.5], [0.5, 0.5, 0.5, 0.25], "snips")
-    >>> round(found.value, 6), round(found.effective_sample_size, 6)
+    >>> estimate = ips([1, 0, 0, 1], [0.5, 0.5, 1.0, 0.5], [0.5, 0.5, 0.5, 0.25], "snips")
+    >>> round(estimate.value, 6), round(estimate.effective_sample_size, 6)
     (0.5, 3.6)
     """
     log = rows_of(rewards, target_probability, logged_probability, estimator, clip)
@@ -227,14 +227,14 @@ def doubly_robust(
     --------
     >>> policy, predicted = np.array([[0.25, 0.75]] * 4), np.array([[0.2, 0.6]] * 4)
     >>> taken, rows = np.array([0, 1, 1, 0]), np.arange(4)
-    >>> found = doubly_robust(
+    >>> estimate = doubly_robust(
     ...     [0, 1, 1, 0],
     ...     policy[rows, taken],
     ...     [0.5] * 4,
     ...     predicted[rows, taken],
     ...     (policy * predicted).sum(axis=1),
     ... )
-    >>> round(found.value, 3)
+    >>> round(estimate.value, 3)
     0.75
     """
     log = rows_with_model(
@@ -276,19 +276,18 @@ def rows_with_model(
     """Check the columns, and subtract the predictions from the rewards."""
     one_of("estimator", estimator, ModelEstimator)
     limit = largest_weight(estimator, "switch", "switch", switch)
-    predicted, baseline = (
-        numbers(name, one)
-        for name, one in zip(("predicted_logged", "predicted_target"), predictions, strict=True)
-    )
-    given = numbers("rewards", rewards)
+    predicted_logged, predicted_target = predictions
+    predicted = numbers("predicted_logged", predicted_logged)
+    baseline = numbers("predicted_target", predicted_target)
+    reward_column = numbers("rewards", rewards)
     for name, column in (("predicted_logged", predicted), ("predicted_target", baseline)):
-        if column.size != given.size:
+        if column.size != reward_column.size:
             raise InputError(
                 f"{name}: found {column.size} values, expected one for each of the "
-                f"{given.size} rewards"
+                f"{reward_column.size} rewards"
             )
     return WeightedRows.of(
-        given - predicted, *probabilities, estimator, limit, baseline, fewest=fewest
+        reward_column - predicted, *probabilities, estimator, limit, baseline, fewest=fewest
     )
 
 
@@ -301,7 +300,7 @@ def value_of_rows(
     replicates = replicates_of(n_resamples)
     sums = sums_of_rows(log)
     below = sums.weights if log.estimator == "snips" else float(log.n)
-    # no weight: no row that the target policy would take
+    # Without weight, the target policy would take no row.
     value = sums.weighted / below if below else 0.0
     if log.baseline is not None:
         value += float(log.baseline.mean())
@@ -311,6 +310,7 @@ def value_of_rows(
     else:
         reach = error * float(ndtri((1 + level) / 2))
         interval = (value - reach, value + reach)
+
     n_clusters = log.n if codes is None else int(codes.max()) + 1
     effective = sums.weights**2 / sums.squares if sums.squares > 0 else 0.0
     largest_share = sums.largest_reward / sums.rewards if sums.rewards > 0 else 0.0
@@ -359,83 +359,58 @@ class WeightSums:
 
     def plus(self, other: "WeightSums") -> "WeightSums":
         """Sums over the rows of both."""
-        most = ("largest", "largest_reward")
-        return WeightSums(
-            **{
-                one.name: (max if one.name in most else operator.add)(
-                    getattr(self, one.name), getattr(other, one.name)
-                )
-                for one in fields(self)
-            }
-        )
+        sums = {}
+        for name in (column.name for column in fields(self)):
+            ours, theirs = getattr(self, name), getattr(other, name)
+            sums[name] = max(ours, theirs) if name in _LARGEST_OF else ours + theirs
+        return WeightSums(**sums)
 
 
 def sums_of_rows(log: WeightedRows) -> WeightSums:
     """Sum the rows of a log."""
-    rows = []
-    for _, raw, rewards in log.blocks():
-        weights = log.cut(raw)
-        products = weights * rewards
-        # Sums in the order of NumPy, not of BLAS, which depends on the processor.
-        total = float(weights.sum())
-        total_products = float(products.sum())
-        largest = float(raw.max())
-        raw_total, cut, lost = total, 0, np.zeros(1)
-        if weights is not raw:
-            lost = (raw - weights) * rewards
-            raw_total = float(raw.sum())
-            cut = int(np.count_nonzero(raw > log.limit)) if largest > log.limit else 0
-        size, largest_size = total_products, products
-        if log.is_negative:
-            largest_size = np.abs(products)
-            size = float(largest_size.sum())
-        largest_product = float(largest_size.max())
-        np.multiply(weights, weights, out=products)
-        squares = float(products.sum())
-        raw_squares = (
-            squares if weights is raw else float(np.multiply(raw, raw, out=products).sum())
-        )
-        of_lost = (float(lost.sum()), float((lost * lost).sum()))
-        rows.append(
-            (
-                total,
-                squares,
-                total_products,
-                raw_total,
-                raw_squares,
-                largest,
-                cut,
-                size,
-                largest_product,
-                *of_lost,
-            )
-        )
-    if not rows:
-        return WeightSums(
-            weights=0.0,
-            squares=0.0,
-            weighted=0.0,
-            raw=0.0,
-            raw_squares=0.0,
-            largest=0.0,
-            cut=0,
-            rewards=0.0,
-            largest_reward=0.0,
-        )
-    columns = list(zip(*rows, strict=True))
-    sums = [math.fsum(column) for column in columns]
+    blocks = [_sums_of_block(log, raw, rewards) for _, raw, rewards in log.blocks()]
+    sums: dict[str, Any] = {}
+    for name in (column.name for column in fields(WeightSums)):
+        values = [getattr(block, name) for block in blocks]
+        sums[name] = max(values, default=0.0) if name in _LARGEST_OF else math.fsum(values)
+    return WeightSums(**sums | {"cut": int(sums["cut"])})
+
+
+def _sums_of_block(log: WeightedRows, raw: FloatArray, rewards: FloatArray) -> WeightSums:
+    """Sum the rows of a block, in the order of NumPy, not of BLAS, which depends on the
+    processor.
+    """
+    weights = log.cut(raw)
+    products = weights * rewards
+    total, weighted = float(weights.sum()), float(products.sum())
+    largest = float(raw.max())
+    raw_total, cut, lost = total, 0, np.zeros(1)
+    if weights is not raw:
+        lost = (raw - weights) * rewards
+        raw_total = float(raw.sum())
+        cut = int(np.count_nonzero(raw > log.limit)) if largest > log.limit else 0
+    size, sizes = weighted, products
+    if log.is_negative:
+        sizes = np.abs(products)
+        size = float(sizes.sum())
+    largest_size = float(sizes.max())
+
+    # From here on, the memory of the products holds the squares.
+    squares = raw_squares = float(np.multiply(weights, weights, out=products).sum())
+    if weights is not raw:
+        raw_squares = float(np.multiply(raw, raw, out=products).sum())
     return WeightSums(
-        weights=sums[0],
-        squares=sums[1],
-        weighted=sums[2],
-        raw=sums[3],
-        raw_squares=sums[4],
-        largest=max(columns[5]),
-        cut=int(sums[6]),
-        rewards=sums[7],
-        largest_reward=max(columns[8]),
-        lost=sums[9],
-        lost_squares=sums[10],
+        weights=total,
+        squares=squares,
+        weighted=weighted,
+        raw=raw_total,
+        raw_squares=raw_squares,
+        largest=largest,
+        cut=cut,
+        rewards=size,
+        largest_reward=largest_size,
+        lost=float(lost.sum()),
+        lost_squares=float((lost * lost).sum()),
     )
 
 
@@ -454,9 +429,9 @@ def _bootstrap(
     for part, raw, rewards in log.blocks():
         weights = log.cut(raw)
         below = weights if log.estimator == "snips" else np.ones_like(weights)
-        weighted = (
-            weights * rewards if log.baseline is None else weights * rewards + log.baseline[part]
-        )
+        weighted = weights * rewards
+        if log.baseline is not None:
+            weighted = weighted + log.baseline[part]
         for number, column in enumerate((weighted, below)):
             if codes is None:
                 sums[number, part] = column
@@ -466,15 +441,14 @@ def _bootstrap(
         sums = sums[:1]  # each replicate is divided by the number of rows
 
     def mean_of(draws: IntArray) -> float:
-        # 16 bits stay in the cache: a unit is drawn once on average, and 65,536 times never
+        # 16 bits stay in the cache: a unit is drawn once on average, and 65,536 times never.
         counts = np.zeros(units, np.uint16)
         np.add.at(counts, draws, np.uint16(1))
-        # counted already: its memory holds the products, which need as much
+        # The draws are counted: their memory holds the products, which need as much.
         products = draws.view(np.float64)
-        total, divisor = [
-            float(np.multiply(column, counts, out=products).sum()) for column in sums
-        ] + [float(units)] * (2 - len(sums))
-        return total / divisor if divisor else 0.0
+        totals = [float(np.multiply(column, counts, out=products).sum()) for column in sums]
+        divisor = totals[1] if len(totals) == 2 else float(units)
+        return totals[0] / divisor if divisor else 0.0
 
     threads = threads_of(None) if units >= _UNITS_FOR_THREADS else 1
     values = list(
@@ -495,41 +469,42 @@ def cautions_of(
     has_model: bool,
 ) -> tuple[str, ...]:
     """Why an interval of these weights cannot be trusted."""
-    found = []
+    cautions = []
     mean = sums.raw / n
     spread = math.sqrt(max(sums.raw_squares / n - mean**2, 0.0) / n)
     if abs(mean - 1) > _WEIGHT_ERRORS * spread and abs(mean - 1) > 1e-9:
-        found.append(
+        cautions.append(
             f"the mean weight is {mean:.4g}, not 1 (standard error {spread:.2g}): the logged "
-            f"probabilities are wrong, or the logging "
-            "policy never takes actions of the target policy"
+            "probabilities are wrong, or the logging policy never takes actions of the target "
+            "policy"
         )
     if min(effective, n_clusters) < FEWEST_EFFECTIVE:
-        found.append(
-            f"{n:,} rows are worth {min(effective, n_clusters):.0f} of equal weight, fewer "
-            f"than {FEWEST_EFFECTIVE:.0f}"
+        cautions.append(
+            f"{n:,} rows are worth {min(effective, n_clusters):.0f} of equal weight, fewer than "
+            f"{FEWEST_EFFECTIVE:.0f}"
         )
+
     if sums.rewards == 0 and not has_model:
-        found.append(
+        cautions.append(
             "no row has a reward with a weight above 0: an interval without width says nothing"
         )
     if share > LARGEST_SHARE:
-        found.append(
+        cautions.append(
             f"one row has {100 * share:.0f} % of all weighted rewards, more than "
             f"{100 * LARGEST_SHARE:.0f} %"
         )
+
     # What a model predicts wrongly has any sign; what is cut from rewards is a bias, whatever its
     # error.
     if has_model and abs(sums.lost) > _LOST_ERRORS * math.sqrt(sums.lost_squares):
-        found.append(
-            f"rows above the largest weight differ from the model, which stands alone there, "
-            f"by {sums.lost / n:+.3g} in the value: the "
-            "interval misses the truth (coverage 0 % in simulated logs of a poor model)"
+        cautions.append(
+            "rows above the largest weight differ from the model, which stands alone there, by "
+            f"{sums.lost / n:+.3g} in the value: the interval misses the truth (coverage 0 % in "
+            "simulated logs of a poor model)"
         )
     if not has_model and abs(sums.lost) / n > _LOST_SHARE * error:
-        found.append(
-            f"{sums.cut:,} weights are cut, which takes {sums.lost / n:.3g} from the value: "
-            f"the interval misses the truth (coverage 0 % "
-            "in simulated logs)"
+        cautions.append(
+            f"{sums.cut:,} weights are cut, which takes {sums.lost / n:.3g} from the value: the "
+            "interval misses the truth (coverage 0 % in simulated logs)"
         )
-    return tuple(found)
+    return tuple(cautions)

@@ -18,8 +18,8 @@ from idealrank.errors import InputError
 
 SlateEstimator: TypeAlias = Literal["ips", "iips", "rips", "snips", "sniips", "snrips"]
 
-# the mean weight is 1 if the logged probabilities are right; so many standard errors are no
-# accident
+# Standard errors of the mean weight from 1, its value for the right logged probabilities; so many
+# are no accident.
 _WEIGHT_ERRORS = 3.0
 
 
@@ -49,8 +49,8 @@ class SlateValue:
 
     Examples
     --------
-    >>> found = slate_value([[1, 0], [0, 1]], [[0.5, 0.5]] * 2, [[0.5, 0.5]] * 2)
-    >>> found.total.value, found.by_rank.tolist(), found.supported
+    >>> slates = slate_value([[1, 0], [0, 1]], [[0.5, 0.5]] * 2, [[0.5, 0.5]] * 2)
+    >>> slates.total.value, slates.by_rank.tolist(), slates.supported
     (1.0, [0.5, 0.5], False)
     """
 
@@ -70,11 +70,11 @@ class SlateValue:
         return not self.cautions
 
     def __str__(self) -> str:
-        said = (
+        summary = (
             f"{self.total} ({100 * self.confidence:g} %, {self.estimator}, {self.n:,} lists worth "
             f"{self.effective_sample_size.min():,.0f} at the weakest rank)"
         )
-        return "\n".join([said, *(f"No verdict: {caution}" for caution in self.cautions)])
+        return "\n".join([summary, *(f"No verdict: {caution}" for caution in self.cautions)])
 
 
 def slate_value(
@@ -144,11 +144,11 @@ def slate_value(
     ranks, weights = lists.rewards.shape[1], lists.weights
     squares = (weights**2).sum(axis=0)
     effective = np.divide(weights.sum(axis=0) ** 2, squares, out=np.zeros(ranks), where=squares > 0)
-    found = list_mean(lists.influence, clusters, confidence)
+    total = list_mean(lists.influence, clusters, confidence)
     size = np.abs(lists.gained)
     mean = weights.mean(axis=0)
     return SlateValue(
-        total=found,
+        total=total,
         by_rank=lists.by_rank,
         effective_sample_size=effective,
         mean_weight=mean,
@@ -182,8 +182,8 @@ class SlateDifference:
     Examples
     --------
     >>> half = [[0.5, 0.5]] * 2
-    >>> found = slate_difference([[1, 0], [0, 1]], half, half, half)
-    >>> found.total.value, found.verdict
+    >>> difference = slate_difference([[1, 0], [0, 1]], half, half, half)
+    >>> difference.total.value, difference.verdict
     (0.0, 'no support')
     """
 
@@ -249,11 +249,13 @@ def slate_difference(
         slate_value(rewards, target, logged_probability, estimator, **options)
         for target in (target_a, target_b)
     )
-    one, other = (
+    slates_a, slates_b = (
         WeightedSlates.of(rewards, target, logged_probability, estimator, discount)
         for target in (target_a, target_b)
     )
-    return SlateDifference(a, b, list_mean(other.influence - one.influence, clusters, confidence))
+    return SlateDifference(
+        a, b, list_mean(slates_b.influence - slates_a.influence, clusters, confidence)
+    )
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -285,27 +287,25 @@ class WeightedSlates:
         target = _table("target_probability", target_probability, gained.shape, fewest)
         logged = _table("logged_probability", logged_probability, gained.shape, fewest)
         _refuse("target_probability", target, (target < 0) | (target > 1), "from 0 to 1")
-        said = "above 0, up to 1; a list that is never shown cannot be in the log"
-        _refuse("logged_probability", logged, (logged <= 0) | (logged > 1), said)
+        expected = "above 0, up to 1; a list that is never shown cannot be in the log"
+        _refuse("logged_probability", logged, (logged <= 0) | (logged > 1), expected)
+
         ranks = gained.shape[1]
         worth = np.ones(ranks) if discount is None else number_table("discount", discount)
         if worth.shape != (ranks,) or not np.isfinite(worth).all():
             raise InputError(
                 f"discount: found {worth.tolist()}, expected {ranks} finite weights, one a rank"
             )
-        _refuse(
-            "rewards",
-            gained,
-            np.abs(gained) > LARGEST,
-            f"up to {LARGEST:g} in size; use another unit",
-        )
+        expected = f"up to {LARGEST:g} in size; use another unit"
+        _refuse("rewards", gained, np.abs(gained) > LARGEST, expected)
+
         plain = estimator.removeprefix("sn")
         with np.errstate(over="ignore", invalid="ignore"):  # refused below
             weights = target / logged
             if plain != "iips":
                 weights = np.multiply.accumulate(weights, axis=1)
-        said = f"that is not too small: the weight is above {LARGEST:g}; leave such lists out"
-        _refuse("logged_probability", logged, ~(weights <= LARGEST), said)
+        expected = f"that is not too small: the weight is above {LARGEST:g}; leave such lists out"
+        _refuse("logged_probability", logged, ~(weights <= LARGEST), expected)
         if plain == "ips":
             weights = np.broadcast_to(weights[:, -1:], weights.shape)
         return cls(
@@ -316,19 +316,17 @@ class WeightedSlates:
     def by_rank(self) -> FloatArray:
         """Value at each rank."""
         sums = (self.weights * self.rewards).sum(axis=0)
-        below = (
-            self.weights.sum(axis=0)
-            if self.is_normalised
-            else np.full(sums.shape, float(self.rewards.shape[0]))
-        )
-        found: FloatArray = np.divide(sums, below, out=np.zeros(sums.shape), where=below > 0)
-        return found
+        below = np.full(sums.shape, float(self.rewards.shape[0]))
+        if self.is_normalised:
+            below = self.weights.sum(axis=0)
+        ratios: FloatArray = np.divide(sums, below, out=np.zeros(sums.shape), where=below > 0)
+        return ratios
 
     @property
     def gained(self) -> FloatArray:
         """Weighted reward of each list."""
-        found: FloatArray = (self.weights * self.rewards * self.worth).sum(axis=1)
-        return found
+        sums: FloatArray = (self.weights * self.rewards * self.worth).sum(axis=1)
+        return sums
 
     @property
     def ratio_columns(self) -> tuple[list[FloatArray], list[FloatArray]]:
@@ -338,7 +336,8 @@ class WeightedSlates:
         if not self.is_normalised:
             return [self.gained], [np.ones(len(self.rewards))]
         weights = list(self.weights.T)
-        return [one * two for one, two in zip(weights, self.rewards.T, strict=True)], weights
+        above = [weight * reward for weight, reward in zip(weights, self.rewards.T, strict=True)]
+        return above, weights
 
     @property
     def influence(self) -> FloatArray:
@@ -349,8 +348,10 @@ class WeightedSlates:
             return self.gained
         by_rank, mean = self.by_rank, self.weights.mean(axis=0)
         centred = self.weights * (self.rewards - by_rank) / np.where(mean > 0, mean, 1.0)
-        found: FloatArray = (centred * self.worth).sum(axis=1) + float((by_rank * self.worth).sum())
-        return found
+        influences: FloatArray = (centred * self.worth).sum(axis=1) + float(
+            (by_rank * self.worth).sum()
+        )
+        return influences
 
 
 def ratio_worth(estimator: SlateEstimator, worth: FloatArray) -> FloatArray:
@@ -369,56 +370,57 @@ def slate_cautions(
     """Why an interval of the weights of lists cannot be trusted; of the ranks that count, the worst
     one is named.
     """
-    found, counted, (total, largest) = [], np.flatnonzero(worth), sizes
+    cautions = []
+    counted = np.flatnonzero(worth)
     if counted.size:
         gap, error = np.abs(mean - 1), spread / np.sqrt(n)
         far = np.where(gap > 1e-9, gap - _WEIGHT_ERRORS * error, -np.inf)
         rank = int(counted[np.argmax(far[counted])])
         if far[rank] > 0:
-            found.append(
-                f"the mean weight of place {rank + 1} is {mean[rank]:.4g}, not 1 (standard "
-                f"error {error[rank]:.2g}): the "
-                "probabilities are wrong, or the logging policy never shows lists of the "
-                "target policy"
+            cautions.append(
+                f"the mean weight of place {rank + 1} is {mean[rank]:.4g}, not 1 (standard error "
+                f"{error[rank]:.2g}): the probabilities are wrong, or the logging policy never "
+                "shows lists of the target policy"
             )
         rank = int(counted[np.argmin(effective[counted])])
         if effective[rank] < FEWEST_EFFECTIVE:
-            found.append(
+            cautions.append(
                 f"at place {rank + 1}, {n:,} lists are worth {effective[rank]:.0f} of equal "
                 f"weight, fewer than {FEWEST_EFFECTIVE:.0f}"
             )
+    total, largest = sizes
     share = largest / total if total > 0 else 0.0
     if not total > 0:
-        found.append(
+        cautions.append(
             "no list has a reward with a weight above 0: an interval without width says nothing"
         )
     if share > LARGEST_SHARE:
-        found.append(
+        cautions.append(
             f"one list has {100 * share:.0f} % of all weighted rewards, more than "
             f"{100 * LARGEST_SHARE:.0f} %"
         )
-    return tuple(found)
+    return tuple(cautions)
 
 
 def _table(
-    name: str, given: npt.ArrayLike, shape: tuple[int, ...] | None, fewest: int
+    name: str, values: npt.ArrayLike, shape: tuple[int, ...] | None, fewest: int
 ) -> FloatArray:
-    found = number_table(name, given)
-    if shape is not None and found.shape != shape:
-        raise InputError(f"{name}: found shape {found.shape}, expected {shape}, as of rewards")
-    if found.ndim != 2 or found.shape[0] < fewest or not found.shape[1]:
+    table = number_table(name, values)
+    if shape is not None and table.shape != shape:
+        raise InputError(f"{name}: found shape {table.shape}, expected {shape}, as of rewards")
+    if table.ndim != 2 or table.shape[0] < fewest or not table.shape[1]:
         raise InputError(
-            f"{name}: found shape {found.shape}, expected (lists, ranks) with at least "
-            f"{fewest} lists"
+            f"{name}: found shape {table.shape}, expected (lists, ranks) with at least {fewest} "
+            "lists"
         )
-    _refuse(name, found, ~np.isfinite(found), "that is finite")
-    return found
+    _refuse(name, table, ~np.isfinite(table), "that is finite")
+    return table
 
 
 def _refuse(name: str, column: FloatArray, wrong: "npt.NDArray[np.bool_]", expected: str) -> None:
     if wrong.any():
         row, place = np.argwhere(wrong)[0]
         raise InputError(
-            f"{name}, list {row}, rank {place + 1}: found {column[row, place]:g}, expected a "
-            f"value {expected}"
+            f"{name}, list {row}, rank {place + 1}: found {column[row, place]:g}, expected a value "
+            f"{expected}"
         )

@@ -35,8 +35,8 @@ _MOST_SITUATIONS = 2000  # of a table of 32 MB, which is inverted row by row
 
 _SHORT = (
     "intervals of attractiveness and satisfaction are too short: in simulated logs with 180 "
-    "impressions a pair, 95 % intervals held the "
-    "truth in 90 % (attractiveness) and 88 % (satisfaction), and fewer impressions lower both"
+    "impressions a pair, 95 % intervals held the truth in 90 % (attractiveness) and 88 % "
+    "(satisfaction), and fewer impressions lower both"
 )
 
 
@@ -170,16 +170,11 @@ def _by_counts(
     attractive = _share_intervals(
         fitted.attractiveness_values, fitted.impressions.astype(np.float64), confidence
     )
-    satisfied = (
-        _share_intervals(fitted.satisfaction, of_pairs, confidence)
-        if isinstance(model, SDBN)
-        else None
-    )
-    onward = (
-        _share_intervals(fitted.continuation_after_click, of_ranks, confidence)
-        if isinstance(model, DCM)
-        else None
-    )
+    satisfied = onward = None
+    if isinstance(model, SDBN):
+        satisfied = _share_intervals(fitted.satisfaction, of_pairs, confidence)
+    if isinstance(model, DCM):
+        onward = _share_intervals(fitted.continuation_after_click, of_ranks, confidence)
     return ParameterIntervals(
         fitted=fitted,
         attractiveness=attractive,
@@ -193,8 +188,8 @@ def _by_counts(
 def _share_intervals(share: FloatArray, size: FloatArray, confidence: float) -> FloatArray:
     """Shape (shares, 2); NaN for a share of nothing."""
     low, high = clopper_pearson(share, np.maximum(size, 1), confidence)
-    found: FloatArray = np.where(size[:, None] > 0, np.column_stack([low, high]), np.nan)
-    return found
+    intervals: FloatArray = np.where(size[:, None] > 0, np.column_stack([low, high]), np.nan)
+    return intervals
 
 
 def _by_bootstrap(
@@ -216,22 +211,25 @@ def _by_bootstrap(
     )
     for _ in range(replicates):
         drawn = counted.drawn(generator)
-        one = fit_reading([drawn], model.iterations, model.start, first=first)
+        fit = fit_reading([drawn], model.iterations, model.start, first=first)
         shown, clicked = drawn.counts()
-        attractive.append(np.where(shown > 0, one.attractive, np.nan))
-        satisfied.append(np.where(clicked > 0, one.satisfied, np.nan))
-        onward.append(one.goes_on)
+        attractive.append(np.where(shown > 0, fit.attractive, np.nan))
+        satisfied.append(np.where(clicked > 0, fit.satisfied, np.nan))
+        onward.append(fit.goes_on)
+
     ends = [(1 - confidence) / 2, (1 + confidence) / 2]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # pairs that no replicate has are NaN
-        intervals = [np.nanquantile(each, ends, axis=0).T for each in (attractive, satisfied)]
+        of_attractiveness, of_satisfaction = (
+            np.nanquantile(values, ends, axis=0).T for values in (attractive, satisfied)
+        )
     goes_on = np.tile(np.quantile(onward, ends), (sessions.n_ranks, 1))
     cautions = (*fitted.cautions, _SHORT)
     return ParameterIntervals(
         fitted=fitted,
-        attractiveness=intervals[0],
+        attractiveness=of_attractiveness,
         examination=None,
-        satisfaction=intervals[1],
+        satisfaction=of_satisfaction,
         continuation=goes_on,
         method="bootstrap over sessions",
         cautions=cautions,
@@ -249,23 +247,23 @@ def _by_information(fitted: FittedPBM | FittedUBM, confidence: float) -> Paramet
     if compared.size > _MOST_SITUATIONS:
         raise InputError(
             f"sessions: found {compared.size:,} situations of examination, expected at most "
-            f"{_MOST_SITUATIONS:,} for intervals: their "
-            "table grows with the square; cut the lists"
+            f"{_MOST_SITUATIONS:,} for intervals: their table grows with the square; cut the lists"
         )
     if compared.size:
         of_pairs, of_situations[compared] = log_errors(
             cells, fitted.attractiveness_values, examined, compared
         )
+
+    def around(values: FloatArray, errors: FloatArray) -> FloatArray:
+        return np.column_stack([values * np.exp(-reach * errors), values * np.exp(reach * errors)])
+
     with np.errstate(divide="ignore", invalid="ignore"):
-        rate, relative = fitted.attractiveness_values * examined[0], examined / examined[0]
-        ends = [
-            np.column_stack([value * np.exp(-reach * error), value * np.exp(reach * error)])
-            for value, error in ((rate, of_pairs), (relative, of_situations))
-        ]
+        rates = around(fitted.attractiveness_values * examined[0], of_pairs)
+        relative = around(examined / examined[0], of_situations)
     return ParameterIntervals(
         fitted=fitted,
-        attractiveness=np.minimum(ends[0], 1.0),
-        examination=ends[1].reshape((*table.shape, 2)),
+        attractiveness=np.minimum(rates, 1.0),
+        examination=relative.reshape((*table.shape, 2)),
         satisfaction=None,
         continuation=None,
         method="normal on logarithms, by observed information",

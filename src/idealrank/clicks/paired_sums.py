@@ -42,36 +42,34 @@ class PairedMoments(RatioMoments):
     @classmethod
     def pair(cls, policies: Iterable[Columns], codes: IntArray | None) -> "PairedMoments":
         """Sum rows of policies A and B; `codes` are the clusters of the rows, or None."""
-        a, b = policies
-        return cls.of([*a[0], *b[0]], [*a[1], *b[1]], codes)
+        (above_a, below_a), (above_b, below_b) = policies
+        return cls.of([*above_a, *above_b], [*below_a, *below_b], codes)
 
     @staticmethod
     def _measured(columns: Sequence[FloatArray]) -> Sequence[FloatArray]:
         half = len(columns) // 2
-        return [
-            *columns[:half],
-            *(other - one for one, other in zip(columns[:half], columns[half:], strict=True)),
-        ]
+        a, b = columns[:half], columns[half:]
+        return [*a, *(of_b - of_a for of_a, of_b in zip(a, b, strict=True))]
 
     @staticmethod
     def _moved(gap: FloatArray, products: FloatArray) -> FloatArray:
-        # B less A changes by gap_b * below_b - gap_a * below_a = (gap_b - gap_a) * below_a + gap_b
-        # * (below_b - below_a).
+        # B less A changes by gap_b * below_b - gap_a * below_a
+        # = (gap_b - gap_a) * below_a + gap_b * (below_b - below_a).
         half = gap.size // 2
-        found: FloatArray = gap[:, None] * products
-        found[half:] += (gap[half:] - gap[:half])[:, None] * products[:half]
-        return found
+        moved: FloatArray = gap[:, None] * products
+        moved[half:] += (gap[half:] - gap[:half])[:, None] * products[:half]
+        return moved
 
     @property
     def values(self) -> FloatArray:
         """Ratios of B less the ratios of A."""
         a, b = np.split(self.ratio, 2)
-        found: FloatArray = b - a
-        return found
+        differences: FloatArray = b - a
+        return differences
 
     def _shares(self, worth: FloatArray) -> FloatArray:
-        # share_b * residual_b - share_a * residual_a = (share_b - share_a) * residual_a + share_b *
-        # (residual_b - residual_a).
+        # share_b * residual_b - share_a * residual_a
+        # = (share_b - share_a) * residual_a + share_b * (residual_b - residual_a).
         a, b = np.split(super()._shares(np.concatenate((worth, worth))), 2)
         return np.concatenate((b - a, b))
 
@@ -117,8 +115,8 @@ class PairedSums(Generic[Difference]):
     ...     PairedSums.ips(rewards[at], a[at], b[at], logged[at])
     ...     for at in (slice(0, 1), slice(1, 4))
     ... ]
-    >>> found = parts[0].merge(parts[1]).difference()
-    >>> round(found.value, 3), found.verdict
+    >>> difference = parts[0].merge(parts[1]).difference()
+    >>> round(difference.value, 3), difference.verdict
     (0.4, 'no support')
     """
 
@@ -268,17 +266,16 @@ class PairedSums(Generic[Difference]):
             )
             for ranking in rankings
         )
-        one, other = (
+        lists_a, lists_b = (
             WeightedLists.of(
                 sessions, ranking, propensity, discount, offset, fewest=0, n_ranks=a.n_ranks
             )
             for ranking in rankings
         )
         codes, ones = codes_of_part(clusters, a.n_lists), [np.ones(a.n_lists)]
-        pairs = ((one.dcg, other.dcg), (one.ndcg, other.ndcg))
-        moments = tuple(
-            PairedMoments.pair((([of_a], ones), ([of_b], ones)), codes) for of_a, of_b in pairs
-        )
+        dcg = (([lists_a.dcg], ones), ([lists_b.dcg], ones))
+        ndcg = (([lists_a.ndcg], ones), ([lists_b.ndcg], ones))
+        moments = (PairedMoments.pair(dcg, codes), PairedMoments.pair(ndcg, codes))
         return PairedSums(a=a, b=b, moments=moments, worth=np.ones(1), result=_difference_of_dcg)
 
     def merge(self, other: "PairedSums[Difference]") -> "PairedSums[Difference]":
@@ -291,13 +288,13 @@ class PairedSums(Generic[Difference]):
             `PolicySums`, `SlateSums` and `LoggedDCGSums`.
         """
         if type(self.a) is not type(other.a):
-            ours, theirs = (type(one.a).__name__ for one in (self, other))
+            kinds = f"{type(self.a).__name__} and of {type(other.a).__name__}"
             raise IncompatibleError(
-                f"found pairs of {ours} and of {theirs}; expected one kind of difference for "
-                f"all parts"
+                f"found pairs of {kinds}; expected one kind of difference for all parts"
             )
         a, b = self.a.merge(other.a), self.b.merge(other.b)  # first: they refuse what has no sum
-        moments = tuple(one.plus(two) for one, two in zip(self.moments, other.moments, strict=True))
+        pairs = zip(self.moments, other.moments, strict=True)
+        moments = tuple(ours.plus(theirs) for ours, theirs in pairs)
         return PairedSums(a=a, b=b, moments=moments, worth=self.worth, result=self.result)
 
     def difference(self, confidence: float = 0.95) -> Difference:
@@ -314,8 +311,9 @@ class PairedSums(Generic[Difference]):
             All partitions together have fewer than 2 rows or lists, or one cluster.
         """
         level = check_confidence(confidence)
-        a, b = (one.value(level) for one in (self.a, self.b))
-        return self.result(a, b, *(one.mean(self.worth, level) for one in self.moments))
+        a, b = self.a.value(level), self.b.value(level)
+        means = [moments.mean(self.worth, level) for moments in self.moments]
+        return self.result(a, b, *means)
 
 
 def _sums_of_logs(logs: Sequence[WeightedRows], clusters: Any) -> PairedSums[PolicyDifference]:

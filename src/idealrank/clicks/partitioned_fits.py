@@ -78,14 +78,7 @@ def fit_in_parts(
     if isinstance(model, DBN):
         return model.fit_parts(logs, _pairs(logs)[0], each=each)
     if isinstance(model, DCM):
-        ends = list(each(DCM.ends, logs))
-        width = max(log.n_ranks for log in logs)
-        ended, clicked = (
-            sum(np.pad(one[place], (0, width - one[place].size)) for one in ends)
-            for place in (0, 1)
-        )
-        goes_on = 1 - share(ended, clicked, 0.5)
-        return _joined(list(each(partial(_with_continuation, goes_on=goes_on), logs)), goes_on)
+        return _fit_dcm(logs, each)
     if isinstance(model, Cascade | SDBN):
         return _joined(list(each(model.fit, logs)), np.ones(max(log.n_ranks for log in logs)))
     raise OptionError(
@@ -99,10 +92,11 @@ def _refuse_common_queries(logs: Sequence[Sessions]) -> None:
     known: set[str] = set()
     for log in logs:
         check_sessions(log)
-        if common := known.intersection(log.queries):
+        common = known.intersection(log.queries)
+        if common:
             raise IncompatibleError(
-                f"query {min(common)!r} is in two parts ({len(common)} are); expected all "
-                f"sessions of a query in one part"
+                f"query {min(common)!r} is in two parts ({len(common)} are); expected all sessions "
+                "of a query in one part"
             )
         known.update(log.queries)
 
@@ -116,23 +110,29 @@ def _fit_examination(model: PBM | UBM, logs: Sequence[Sessions], each: Each) -> 
     return model.fitted(documents, CellCounts.joined(counts), query_of_pair)
 
 
+def _fit_dcm(logs: Sequence[Sessions], each: Each) -> FittedModel:
+    """Fit continuation to the last clicks and clicks of all parts, then each part by itself."""
+    n_ranks = max(log.n_ranks for log in logs)
+    ended, clicked = np.zeros(n_ranks), np.zeros(n_ranks)
+    for part_ended, part_clicked in each(DCM.ends, logs):
+        ended[: part_ended.size] += part_ended
+        clicked[: part_clicked.size] += part_clicked
+    goes_on = 1 - share(ended, clicked, 0.5)
+    return _joined(list(each(partial(_with_continuation, goes_on=goes_on), logs)), goes_on)
+
+
 def _with_continuation(log: Sessions, *, goes_on: FloatArray) -> FittedCascade:
     return DCM.with_continuation(log, goes_on)
 
 
 def _joined(fits: Sequence[FittedCascade], goes_on: FloatArray) -> FittedCascade:
     """Models of parts without a common query, as one."""
-    columns = [
-        np.concatenate([getattr(one, name) for one in fits])
-        for name in ("attractiveness_values", "impressions", "satisfaction")
-    ]
-    documents = tuple(pair for one in fits for pair in one.documents)
     return FittedCascade(
-        documents=documents,
-        attractiveness_values=columns[0],
-        impressions=columns[1],
+        documents=tuple(pair for fit in fits for pair in fit.documents),
+        attractiveness_values=np.concatenate([fit.attractiveness_values for fit in fits]),
+        impressions=np.concatenate([fit.impressions for fit in fits]),
         start=fits[0].start,
-        satisfaction=columns[2],
+        satisfaction=np.concatenate([fit.satisfaction for fit in fits]),
         continuation=fits[0].continuation,
         continuation_after_click=goes_on,
     )
@@ -144,4 +144,5 @@ def _pairs(logs: Sequence[Sessions]) -> "tuple[tuple[tuple[str, str], ...], IntA
     numbers = np.concatenate(
         [log.query_of_pair + begin for log, begin in zip(logs, first[:-1], strict=True)]
     )
-    return tuple(pair for log in logs for pair in log.documents), numbers
+    pairs = tuple(pair for log in logs for pair in log.documents)
+    return pairs, numbers

@@ -51,8 +51,8 @@ class PolicyDifference:
 
     Examples
     --------
-    >>> found = ips_difference([1, 0, 1, 0], [0.5] * 4, [0.9, 0.1, 0.9, 0.1], [0.5] * 4)
-    >>> round(found.value, 3), found.verdict
+    >>> difference = ips_difference([1, 0, 1, 0], [0.5] * 4, [0.9, 0.1, 0.9, 0.1], [0.5] * 4)
+    >>> round(difference.value, 3), difference.verdict
     (0.4, 'no support')
     """
 
@@ -74,8 +74,10 @@ class PolicyDifference:
 
         Examples
         --------
-        >>> found = ips_difference([1, 0, 1, 0, 0], [0.5] * 5, [0.6, 0.4, 0.5, 0.5, 0.5], [0.5] * 5)
-        >>> found.rows_needed() > found.a.n
+        >>> difference = ips_difference(
+        ...     [1, 0, 1, 0, 0], [0.5] * 5, [0.6, 0.4, 0.5, 0.5, 0.5], [0.5] * 5
+        ... )
+        >>> difference.rows_needed() > difference.a.n
         True
         """
         return units_needed(self.a.n, self.value, self.standard_error, self.confidence, power)
@@ -110,11 +112,11 @@ def ips_difference(
 
     Examples
     --------
-    >>> found = ips_difference([1, 0, 1, 0], [0.5] * 4, [0.5] * 4, [0.5] * 4)
-    >>> found.value, found.standard_error
+    >>> difference = ips_difference([1, 0, 1, 0], [0.5] * 4, [0.5] * 4, [0.5] * 4)
+    >>> difference.value, difference.standard_error
     (0.0, 0.0)
     """
-    one, other = (
+    value_a, value_b = (
         ips(
             rewards,
             target,
@@ -130,7 +132,7 @@ def ips_difference(
         rows_of(rewards, target, logged_probability, estimator, clip)
         for target in (target_a, target_b)
     )
-    return _difference((one, other), logs, clusters)
+    return _difference((value_a, value_b), logs, clusters)
 
 
 def doubly_robust_difference(
@@ -164,10 +166,10 @@ def doubly_robust_difference(
     Examples
     --------
     >>> half, model = [0.5] * 4, [0.4] * 4
-    >>> found = doubly_robust_difference(
+    >>> difference = doubly_robust_difference(
     ...     [1, 0, 1, 0], (half, [0.9, 0.1, 0.9, 0.1]), half, model, (model, [0.6] * 4)
     ... )
-    >>> round(found.value, 3)
+    >>> round(difference.value, 3)
     0.6
     """
     pairs = list(
@@ -175,23 +177,23 @@ def doubly_robust_difference(
     )
     logs = [
         rows_with_model(
-            rewards, (target, logged_probability), (predicted_logged, one), estimator, switch
+            rewards, (target, logged_probability), (predicted_logged, predicted), estimator, switch
         )
-        for target, one in pairs
+        for target, predicted in pairs
     ]
     first, second = (value_of_rows(log, clusters, confidence, 0, None) for log in logs)
     return _difference((first, second), iter(logs), clusters)
 
 
-def two(name: str, given: object) -> "tuple[Any, Any]":
+def two(name: str, columns: object) -> "tuple[Any, Any]":
     """Return the columns of both policies."""
-    if isinstance(given, np.ndarray) and given.ndim:
-        given = list(given)
-    if not isinstance(given, list | tuple) or len(given) != 2:
+    if isinstance(columns, np.ndarray) and columns.ndim:
+        columns = list(columns)
+    if not isinstance(columns, list | tuple) or len(columns) != 2:
         raise InputError(
-            f"{name}: found {shown(repr(given))}, expected two columns, of policies A and B"
+            f"{name}: found {shown(repr(columns))}, expected two columns, of policies A and B"
         )
-    return given[0], given[1]
+    return columns[0], columns[1]
 
 
 def _difference(
@@ -200,14 +202,14 @@ def _difference(
     clusters: "Sequence[Any] | npt.ArrayLike | None",
 ) -> PolicyDifference:
     """B less A, with the error of the differences of rows."""
-    one, other = values
-    blocks = (
-        influence(log, found.value, found.mean_weight if found.estimator == "snips" else 1.0)
-        for log, found in zip(logs, values, strict=True)
-    )
-    parts = (second - first for first, second in zip(*blocks, strict=True))
-    error = error_of_blocks(parts, one.n, cluster_codes(clusters, one.n))
-    return difference_of_values(one, other, error)
+    value_a, value_b = values
+    influences = []
+    for log, value in zip(logs, values, strict=True):
+        norm = value.mean_weight if value.estimator == "snips" else 1.0
+        influences.append(influence(log, value.value, norm))
+    blocks = (of_b - of_a for of_a, of_b in zip(*influences, strict=True))
+    error = error_of_blocks(blocks, value_a.n, cluster_codes(clusters, value_a.n))
+    return difference_of_values(value_a, value_b, error)
 
 
 def difference_of_values(a: PolicyValue, b: PolicyValue, error: float) -> PolicyDifference:
@@ -241,5 +243,5 @@ def units_needed(n: int, value: float, error: float, confidence: float, power: f
     )
     if value == 0:
         return math.inf
-    wanted = float(ndtri((1 + confidence) / 2) + ndtri(wanted_power))
-    return n * (wanted * error / value) ** 2
+    n_errors = float(ndtri((1 + confidence) / 2) + ndtri(wanted_power))
+    return n * (n_errors * error / value) ** 2

@@ -16,6 +16,7 @@ from idealrank.clicks.logged_gains import (
     LoggedDCG,
     Ranking,
     Unseen,
+    UnseenRanks,
     WeightedLists,
     click_cautions,
     discount_table,
@@ -152,6 +153,11 @@ class PolicySums:
         """Clusters; rows without clusters."""
         return self.moments.n_units
 
+    @property
+    def _kind(self) -> tuple[object, ...]:
+        """Settings that all parts share."""
+        return (self.estimator, self.limit, "clusters" if self.clustered else "no clusters")
+
     def merge(self, other: "PolicySums") -> "PolicySums":
         """Add the sums of other rows, and of other clusters.
 
@@ -160,14 +166,11 @@ class PolicySums:
         IncompatibleError
             Estimators or limits differ, or one part alone has clusters.
         """
-        ours, theirs = (
-            (one.estimator, one.limit, "clusters" if one.clustered else "no clusters")
-            for one in (self, other)
-        )
+        ours, theirs = self._kind, other._kind
         if ours != theirs:
             raise IncompatibleError(
-                f"found sums of {ours} and of {theirs}; expected one estimator, limit and "
-                f"kind of rows for all parts"
+                f"found sums of {ours} and of {theirs}; expected one estimator, limit and kind of "
+                "rows for all parts"
             )
         return PolicySums(
             n=self.n + other.n,
@@ -277,8 +280,8 @@ class LoggedDCGSums:
     Examples
     --------
     >>> parts = [Sessions.from_arrays(["q"], [["a", "b"]], [clicks]) for clicks in ([0, 1], [1, 0])]
-    >>> one, other = (LoggedDCGSums.of(part, {"q": ["b", "a"]}, [1.0, 0.5]) for part in parts)
-    >>> round(one.merge(other).value().dcg.value, 4)
+    >>> first, second = (LoggedDCGSums.of(part, {"q": ["b", "a"]}, [1.0, 0.5]) for part in parts)
+    >>> round(first.merge(second).value().dcg.value, 4)
     1.3155
     """
 
@@ -323,15 +326,14 @@ class LoggedDCGSums:
             As from `logged_dcg`, but for the number of lists and of clusters.
         """
         check_sessions(sessions)
-        deepest = (
-            sessions.n_ranks
-            if n_ranks is None
-            else whole_number("n_ranks", n_ranks, sessions.n_ranks)
-        )
+        deepest = sessions.n_ranks
+        if n_ranks is not None:
+            deepest = whole_number("n_ranks", n_ranks, sessions.n_ranks)
         lists = WeightedLists.of(
             sessions, ranking, propensity, discount, offset, fewest=0, n_ranks=deepest
         )
-        clicked, by_rank, ones = lists.clicked, np.ndim(propensity) == 1, [np.ones(len(sessions))]
+        clicked, ones = lists.clicked, [np.ones(len(sessions))]
+        by_rank = np.ndim(propensity) == 1
         codes = codes_of_part(clusters, len(sessions))
         kind = (
             "no clusters" if codes is None else "clusters",
@@ -354,6 +356,11 @@ class LoggedDCGSums:
             kind=kind,
         )
 
+    @property
+    def _whole_kind(self) -> tuple[str, ...]:
+        """Settings that all parts share."""
+        return (f"{self.n_ranks} ranks", f"discount {self.discount}", *self.kind)
+
     def merge(self, other: "LoggedDCGSums") -> "LoggedDCGSums":
         """Add the sums of other lists, and of other clusters.
 
@@ -363,13 +370,11 @@ class LoggedDCGSums:
             Ranks, discounts, or kinds of ranking and propensity differ, one part alone has clusters
             or an offset, or the new lists of a query differ in length.
         """
-        ours, theirs = (
-            (f"{one.n_ranks} ranks", f"discount {one.discount}", *one.kind) for one in (self, other)
-        )
+        ours, theirs = self._whole_kind, other._whole_kind
         if ours != theirs:
             raise IncompatibleError(
-                f"found sums of {ours} and of {theirs}; expected the same ranks, discounts "
-                f"and kinds of all parts"
+                f"found sums of {ours} and of {theirs}; expected the same ranks, discounts and "
+                "kinds of all parts"
             )
         return LoggedDCGSums(
             n_lists=self.n_lists + other.n_lists,
@@ -399,7 +404,7 @@ class LoggedDCGSums:
         InputError
             All partitions together have fewer than 2 lists, or one cluster.
         """
-        level, one = check_confidence(confidence), np.ones(1)
+        level, worth = check_confidence(confidence), np.ones(1)
         require_units(
             self.n_lists,
             self.dcg.n_units,
@@ -418,8 +423,8 @@ class LoggedDCGSums:
             lists_differ=differ,
         )
         return LoggedDCG(
-            dcg=self.dcg.mean(one, level),
-            ndcg=self.ndcg.mean(one, level),
+            dcg=self.dcg.mean(worth, level),
+            ndcg=self.ndcg.mean(worth, level),
             effective_sample_size=effective,
             max_weight=self.largest,
             n_lists=self.n_lists,
@@ -431,23 +436,24 @@ class LoggedDCGSums:
 
 
 def _joined_unseen(ours: Unseen, theirs: Unseen) -> Unseen:
-    found = {**ours, **theirs}
+    """Ranks that neither part shows, by query."""
+    joined = {**ours, **theirs}
     for query in ours.keys() & theirs.keys():
-        (often, length, ranks), (more, other_length, other_ranks) = ours[query], theirs[query]
-        if length != other_length:
+        part, other = ours[query], theirs[query]
+        if part.length != other.length:
             raise IncompatibleError(
-                f"query {query!r}: found new lists of {length} and of {other_length} "
-                f"documents, expected one list"
+                f"query {query!r}: found new lists of {part.length} and of {other.length} "
+                "documents, expected one list"
             )
-        found[query] = often + more, length, ranks & other_ranks
-    return found
+        n_lists, ranks = part.n_lists + other.n_lists, part.ranks & other.ranks
+        joined[query] = UnseenRanks(n_lists, part.length, ranks)
+    return joined
 
 
 def _joined_documents(ours: Mapping[str, bytes], theirs: Mapping[str, bytes]) -> dict[str, bytes]:
-    found = {**ours, **theirs}
-    return found | {
-        query: b"" for query in ours.keys() & theirs.keys() if ours[query] != theirs[query]
-    }
+    """Digests of both parts; empty for a query whose parts have different documents."""
+    shared = ours.keys() & theirs.keys()
+    return {**ours, **theirs} | {query: b"" for query in shared if ours[query] != theirs[query]}
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -483,11 +489,11 @@ class SlateSums:
     ...     [[0.8, 0.5], [0.2, 0.5]],
     ...     [[0.5, 0.5], [0.5, 0.5]],
     ... )
-    >>> one, other = (
+    >>> first, second = (
     ...     SlateSums.of(rewards[at:][:1], target[at:][:1], logged[at:][:1], "rips")
     ...     for at in (0, 1)
     ... )
-    >>> one.merge(other).value().by_rank.tolist()
+    >>> first.merge(second).value().by_rank.tolist()
     [0.8, 0.2]
     """
 
@@ -531,6 +537,12 @@ class SlateSums:
         )
         return sums_of_slates(lists, estimator, clusters)
 
+    @property
+    def _kind(self) -> tuple[object, ...]:
+        """Settings that all parts share."""
+        clusters = "clusters" if self.clustered else "no clusters"
+        return (self.estimator, self.worth.tolist(), clusters)
+
     def merge(self, other: "SlateSums") -> "SlateSums":
         """Add the sums of other lists, and of other clusters.
 
@@ -539,24 +551,22 @@ class SlateSums:
         IncompatibleError
             Estimators, ranks or discounts differ, or one part alone has clusters.
         """
-        ours, theirs = (
-            (one.estimator, one.worth.tolist(), "clusters" if one.clustered else "no clusters")
-            for one in (self, other)
-        )
+        ours, theirs = self._kind, other._kind
         if ours != theirs:
             raise IncompatibleError(
-                f"found sums of {ours} and of {theirs}; expected one estimator, discount of "
-                f"each rank and kind of lists for all parts"
+                f"found sums of {ours} and of {theirs}; expected one estimator, discount of each "
+                "rank and kind of lists for all parts"
             )
         n = self.n + other.n
+        # Squared deviations of both parts, and of both means from the joint one (Chan, Golub and
+        # LeVeque 1983).
         gap = other.weights / max(other.n, 1) - self.weights / max(self.n, 1)
+        between = gap * gap * (self.n * other.n / max(n, 1))
         return SlateSums(
             n=n,
             weights=self.weights + other.weights,
             squares=self.squares + other.squares,
-            deviations=self.deviations
-            + other.deviations
-            + gap * gap * (self.n * other.n / max(n, 1)),
+            deviations=self.deviations + other.deviations + between,
             weighted=self.weighted + other.weighted,
             largest=np.maximum(self.largest, other.largest),
             moments=self.moments.plus(other.moments),
@@ -588,8 +598,9 @@ class SlateSums:
             self.weights**2, self.squares, out=np.zeros(ranks), where=self.squares > 0
         )
         mean, spread = self.weights / self.n, np.sqrt(self.deviations / self.n)
+        worth = ratio_worth(self.estimator, self.worth)
         return SlateValue(
-            total=self.moments.mean(ratio_worth(self.estimator, self.worth), level),
+            total=self.moments.mean(worth, level),
             by_rank=by_rank,
             effective_sample_size=effective,
             mean_weight=mean,
@@ -616,18 +627,17 @@ def sums_of_slates(
     """Sum the checked lists of a partition."""
     n, weights = len(lists.rewards), list(lists.weights.T)
     gained, codes = lists.gained, codes_of_part(clusters, n)
-    products = [one * two for one, two in zip(weights, lists.rewards.T, strict=True)]
+    products = [weight * reward for weight, reward in zip(weights, lists.rewards.T, strict=True)]
     total = _sums(weights)
-    deviations = _sums(
-        [(one - mean) ** 2 for one, mean in zip(weights, (total / max(n, 1)).tolist(), strict=True)]
-    )
+    means = (total / max(n, 1)).tolist()
+    deviations = [(weight - mean) ** 2 for weight, mean in zip(weights, means, strict=True)]
     return SlateSums(
         n=n,
         weights=total,
-        squares=_sums([one * one for one in weights]),
-        deviations=deviations,
+        squares=_sums([weight * weight for weight in weights]),
+        deviations=_sums(deviations),
         weighted=_sums(products),
-        largest=np.array([float(one.max(initial=0.0)) for one in weights]),
+        largest=np.array([float(weight.max(initial=0.0)) for weight in weights]),
         moments=RatioMoments.of(*lists.ratio_columns, codes),
         gained=float(np.abs(gained).sum()),
         largest_gain=float(np.abs(gained).max(initial=0.0)),

@@ -14,10 +14,11 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 _GAIN = 1e-10  # log-likelihood that another step could gain, below which the fit has converged
-_PAIR_STEPS, _PAIR_ERROR = 60, 1e-13  # of the logarithm of an attractiveness
+_PAIR_STEPS = 60  # of Newton, for the attractiveness of each pair
+_PAIR_ERROR = 1e-13  # change of its logarithm, below which it has converged
 _MOST_SITUATIONS = 1000  # of which a step of Newton inverts a table; beyond, its diagonal alone
 _LARGEST_MOVE = 2.0  # of the logarithm of an examination in one step
-_LEAST_SHARE = 2.0**-60  # of a step that the likelihood refuses
+_LEAST_SHARE = 2.0**-60  # of a step that the likelihood refuses, before rounding is to blame
 _RIDGE = 1e-12  # times clicks: a situation whose impressions were all clicked has no curvature
 
 
@@ -90,11 +91,11 @@ class ClickedCells:
         """Compute the likelihood at an examination, from a first attractiveness of each pair."""
         logs = self._best_attractive(log_examined, log_attractive)
         log_rate = logs[self.pair] + log_examined[self.situation]
-        rate, other = np.exp(log_rate), -np.expm1(log_rate)
+        rate, complement = np.exp(log_rate), -np.expm1(log_rate)
         with np.errstate(divide="ignore", invalid="ignore"):  # without skips, a rate may be 1
-            lost = np.where(self.skipped > 0, self.skipped * np.log(other), 0.0)
-            odds = np.where(self.skipped > 0, self.skipped * rate / other, 0.0)
-            weight = np.where(self.skipped > 0, odds / other, 0.0)
+            lost = np.where(self.skipped > 0, self.skipped * np.log(complement), 0.0)
+            odds = np.where(self.skipped > 0, self.skipped * rate / complement, 0.0)
+            weight = np.where(self.skipped > 0, odds / complement, 0.0)
         clicks = self.by_situation(self.clicked)
         gained = float((self.clicked * log_rate).sum())
         return ProfilePoint(
@@ -121,11 +122,11 @@ class ClickedCells:
         logs = np.minimum(first, highest)
         for _ in range(_PAIR_STEPS):
             log_rate = logs[pair] + log_seen
-            other = -np.expm1(log_rate)
-            odds = skipped * np.exp(log_rate) / other
+            complement = -np.expm1(log_rate)
+            odds = skipped * np.exp(log_rate) / complement
             expected = np.bincount(pair, odds, clicks.size)
-            slope = np.bincount(pair, odds / other, clicks.size)
-            # of a pair that was always clicked
+            slope = np.bincount(pair, odds / complement, clicks.size)
+            # A pair that was always clicked expects nothing: it goes up to its bound.
             with np.errstate(divide="ignore", invalid="ignore"):
                 move = np.where(expected > 0, np.log(expected / clicks) * expected / slope, -np.inf)
             moved = np.minimum(logs - move, highest)
@@ -140,8 +141,8 @@ class ClickedCells:
         free pairs eliminated.
         """
         scaled = self.scaled(weight, free)
-        found: FloatArray = np.diag(self.by_situation(weight)) - (scaled.T @ scaled).toarray()
-        return found
+        information: FloatArray = np.diag(self.by_situation(weight)) - (scaled.T @ scaled).toarray()
+        return information
 
     def scaled(self, weight: FloatArray, free: BoolArray) -> "csr_array":
         """Weights of cells divided by the root of the weight of their pair, if it is free. Shape
@@ -177,8 +178,8 @@ class ExaminationSearch:
         """Divide by the largest examination of each set."""
         largest = np.full(int(self.sets.max(initial=-1)) + 1, -np.inf)
         np.maximum.at(largest, self.sets, logs)
-        found: FloatArray = logs - largest[self.sets]
-        return found
+        bounded: FloatArray = logs - largest[self.sets]
+        return bounded
 
     def maximum(
         self, steps: int, log_examined: FloatArray, log_attractive: FloatArray
@@ -193,9 +194,8 @@ class ExaminationSearch:
             gain = float((move * point.score).sum())
             is_last = gain < _GAIN
             # Where all impressions were clicked, the likelihood has a slope and no curvature.
-            share = min(
-                1.0, _LARGEST_MOVE / max(float(np.abs(move).max(initial=0.0)), _LARGEST_MOVE)
-            )
+            largest = max(float(np.abs(move).max(initial=0.0)), _LARGEST_MOVE)
+            share = min(1.0, _LARGEST_MOVE / largest)
             while True:
                 moved = np.minimum(logs + share * move, 0.0)
                 tried = self.cells.point(moved, point.log_attractive)
@@ -212,30 +212,29 @@ class ExaminationSearch:
     def _move(self, logs: FloatArray, point: ProfilePoint) -> FloatArray:
         """Step of Newton of the situations that are not held at their bound."""
         free = np.flatnonzero(~self._held(logs, point.score))
-        found = np.zeros(logs.size)
+        move = np.zeros(logs.size)
         ridge = _RIDGE * self.cells.by_situation(self.cells.clicked)
         if free.size > _MOST_SITUATIONS:
             curvature = self.cells.by_situation(point.weight) + ridge
-            found[free] = (point.score / curvature)[free]
+            move[free] = (point.score / curvature)[free]
         elif free.size:
-            table = self.cells.information(point.weight, point.log_attractive < 0)[
-                np.ix_(free, free)
-            ]
+            information = self.cells.information(point.weight, point.log_attractive < 0)
+            table = information[np.ix_(free, free)]
             table += np.diag(ridge[free])
-            found[free] = (inverse_of(table) * point.score[free]).sum(axis=1)
-        return found
+            move[free] = (inverse_of(table) * point.score[free]).sum(axis=1)
+        return move
 
     def _held(self, logs: FloatArray, score: FloatArray) -> BoolArray:
         """Situations at their bound that the likelihood pushes against it; one of each set, since a
         common factor is free.
         """
         at_bound = np.flatnonzero(logs == 0)
-        found = np.zeros(logs.size, bool)
-        found[at_bound] = score[at_bound] >= 0
+        held = np.zeros(logs.size, bool)
+        held[at_bound] = score[at_bound] >= 0
         by_score = at_bound[np.lexsort((score[at_bound], self.sets[at_bound]))]
         last_of_set = np.flatnonzero(np.diff(self.sets[by_score], append=-1))
-        found[by_score[last_of_set]] = True
-        return found
+        held[by_score[last_of_set]] = True
+        return held
 
 
 def fit_examination(
@@ -245,14 +244,14 @@ def fit_examination(
     known = ClickedCells.of(cells)
     search = ExaminationSearch.of(known)
     if first is None:
-        rates = known.by_situation(known.clicked) / known.by_situation(
-            known.clicked + known.skipped
-        )
+        shown = known.by_situation(known.clicked + known.skipped)
+        rates = known.by_situation(known.clicked) / shown
         log_examined, log_attractive = np.log(rates), np.zeros(known.pairs.size)
     else:
         log_examined = np.log(first.examined[known.situations])
         log_attractive = np.log(first.attractive[known.pairs])
     log_examined, log_attractive, converged = search.maximum(steps, log_examined, log_attractive)
+
     attractive = np.where(cells.impressions > 0, 0.0, start)
     attractive[known.pairs] = np.exp(log_attractive)
     # Without a click, examination is 0 if a clicked document was shown there; other documents say
@@ -269,9 +268,8 @@ def compared_with_first(cells: CellCounts, examined: FloatArray) -> IntArray:
     had no click.
     """
     sets = informative_sets(cells)
-    had_click = (np.bincount(cells.situation, cells.clicked, cells.n_situations) > 0) & (
-        examined > 0
-    )
+    clicks = np.bincount(cells.situation, cells.clicked, cells.n_situations)
+    had_click = (clicks > 0) & (examined > 0)
     if sets[0] < 0 or not had_click[0]:
         return np.zeros(0, np.int64)
     return np.flatnonzero((sets == sets[0]) & had_click)
@@ -282,11 +280,11 @@ def relative_to_first(cells: CellCounts, examined: FloatArray) -> FloatArray:
     or the first had no click.
     """
     sets = informative_sets(cells)
-    found = np.full(examined.size, np.nan)
+    relative = np.full(examined.size, np.nan)
     if sets[0] >= 0 and examined[0] > 0:
         linked = sets == sets[0]
-        found[linked] = examined[linked] / examined[0]
-    return found
+        relative[linked] = examined[linked] / examined[0]
+    return relative
 
 
 def log_errors(
@@ -304,23 +302,22 @@ def log_errors(
     scaled = known.scaled(point.weight, np.ones(known.pairs.size, bool))[:, places]
     of_pair = known.by_pair(point.weight)
     joint = np.asarray(scaled.multiply(scaled @ covariance).sum(axis=1)).reshape(-1)
-    own = np.divide(1.0, of_pair, out=np.full_like(of_pair, np.nan), where=of_pair > 0)
+    own_variance = np.divide(1.0, of_pair, out=np.full_like(of_pair, np.nan), where=of_pair > 0)
     in_set = np.bincount(known.pair, np.isin(known.situation, places), known.pairs.size) > 0
     pair_variances = np.full(cells.n_pairs, np.nan)
-    pair_variances[known.pairs] = np.where(in_set, own * (1 + joint), np.nan)
+    pair_variances[known.pairs] = np.where(in_set, own_variance * (1 + joint), np.nan)
     return _root(pair_variances), _root(variances)
 
 
 def _covariance(known: ClickedCells, point: ProfilePoint, places: IntArray) -> FloatArray:
     """Covariance of the logarithms of examination at some places, relative to the first of them."""
-    information = known.information(point.weight, np.ones(known.pairs.size, bool))[
-        np.ix_(places, places)
-    ]
-    found = np.zeros_like(information)
-    # of a few impressions that were all clicked: no interval
+    of_all = known.information(point.weight, np.ones(known.pairs.size, bool))
+    information = of_all[np.ix_(places, places)]
+    covariance = np.zeros_like(information)
+    # A few impressions that were all clicked have no curvature, and no interval.
     with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
-        found[1:, 1:] = inverse_of(information[1:, 1:])
-    return found
+        covariance[1:, 1:] = inverse_of(information[1:, 1:])
+    return covariance
 
 
 def residual_weights(
@@ -345,8 +342,8 @@ def _root(variances: FloatArray) -> FloatArray:
     """Standard errors; NaN for a variance below 0, of parameters that the log does not
     determine.
     """
-    found: FloatArray = np.sqrt(np.where(variances >= 0, variances, np.nan))
-    return found
+    errors: FloatArray = np.sqrt(np.where(variances >= 0, variances, np.nan))
+    return errors
 
 
 def inverse_of(matrix: FloatArray) -> FloatArray:

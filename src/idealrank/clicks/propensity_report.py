@@ -41,10 +41,10 @@ class Propensities:
     Examples
     --------
     >>> from idealrank.clicks import simulate
-    >>> found = propensities(
+    >>> estimated = propensities(
     ...     simulate([[0.5, 0.3, 0.2]] * 5, 2000, ranks=3, policy="random"), n_resamples=20
     ... )
-    >>> float(found.relative[0]), found.n_components
+    >>> float(estimated.relative[0]), estimated.n_components
     (1.0, 1)
     """
 
@@ -134,6 +134,6 @@ def _not_relative(fitted: FittedPBM) -> Iterator[str]:
     elif lost.size and fitted.n_components == 1:
         ranks = ", ".join(map(str, lost.tolist()))
         yield (
-            f"no clicked document links rank {ranks} with the first: no propensity there; log "
-            f"some results in random or swapped order"
+            f"no clicked document links rank {ranks} with the first: no propensity there; log some "
+            "results in random or swapped order"
         )

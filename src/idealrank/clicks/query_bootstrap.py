@@ -34,38 +34,41 @@ def linking_queries(cells: CellCounts, query_of_pair: IntArray) -> IntArray:
     edges = _rank_links(cells, query_of_pair)
     upper, lower, query = edges.T
     linked = _linked_with_first(edges, cells.n_situations)
-    found = np.where(linked, LEAST_QUERIES, 0)
-    pair_of_ranks, n_queries = np.unique(
+    counts = np.where(linked, LEAST_QUERIES, 0)
+    _, pair_of_ranks, n_queries = np.unique(
         upper * cells.n_situations + lower, return_inverse=True, return_counts=True
-    )[1:]
+    )
     is_single = n_queries[pair_of_ranks.reshape(-1)] == 1
     # A tree of links, with as few single ones as possible, holds without any other query: only its
     # own queries can break a link.
     tree = _tree(upper, lower, np.where(is_single, 2, 1), cells.n_situations)
     for candidate in np.unique(query[is_single & tree]).tolist():
-        found[linked & ~_linked_with_first(edges[query != candidate], cells.n_situations)] = 1
-    found[0] = found[1:].max(initial=0)
-    return found
+        without = edges[query != candidate]
+        counts[linked & ~_linked_with_first(without, cells.n_situations)] = 1
+    counts[0] = counts[1:].max(initial=0)
+    return counts
 
 
 def _rank_links(cells: CellCounts, query_of_pair: IntArray) -> IntArray:
     """Two ranks of a clicked document and its query, each combination once. Shape (links, 3)."""
-    used = np.flatnonzero((np.bincount(cells.pair, cells.clicked, cells.n_pairs) > 0)[cells.pair])
+    was_clicked = np.bincount(cells.pair, cells.clicked, cells.n_pairs) > 0
+    used = np.flatnonzero(was_clicked[cells.pair])
     pair, rank = cells.pair[used], cells.situation[used]
     same = pair[1:] == pair[:-1]  # cells are sorted by pair, then by rank
-    return np.unique(
-        np.column_stack([rank[:-1][same], rank[1:][same], query_of_pair[pair[1:][same]]]), axis=0
-    )
+    upper, lower, query = rank[:-1][same], rank[1:][same], query_of_pair[pair[1:][same]]
+    return np.unique(np.column_stack([upper, lower, query]), axis=0)
 
 
 def _linked_with_first(edges: IntArray, n_ranks: int) -> BoolArray:
+    """Mark ranks below the first that a chain of links joins with it."""
     from scipy.sparse import coo_array  # noqa: PLC0415  (a model without a fit needs none)
     from scipy.sparse.csgraph import connected_components  # noqa: PLC0415
 
-    graph = coo_array((np.ones(len(edges)), (edges[:, 0], edges[:, 1])), shape=(n_ranks, n_ranks))
-    labels = connected_components(graph, directed=False)[1]
-    found: BoolArray = (labels == labels[0]) & (np.arange(n_ranks) > 0)
-    return found
+    upper, lower = edges[:, 0], edges[:, 1]
+    graph = coo_array((np.ones(len(edges)), (upper, lower)), shape=(n_ranks, n_ranks))
+    _, labels = connected_components(graph, directed=False)
+    is_linked: BoolArray = (labels == labels[0]) & (np.arange(n_ranks) > 0)
+    return is_linked
 
 
 def _tree(upper: IntArray, lower: IntArray, length: IntArray, n_ranks: int) -> BoolArray:
@@ -88,10 +91,9 @@ def one_query_cautions(n_linking: IntArray) -> tuple[str, ...]:
     if not ranks.size:
         return ()
     text = (
-        f"no interval at {ranks.size} of {n_linking.size} ranks, such as rank {ranks[-1]}: "
-        f"only one query links this rank with the "
-        "first, and one query shows no variation between queries; log more queries whose "
-        "documents change ranks"
+        f"no interval at {ranks.size} of {n_linking.size} ranks, such as rank {ranks[-1]}: only "
+        "one query links this rank with the first, and one query shows no variation between "
+        "queries; log more queries whose documents change ranks"
     )
     return (text,)
 
@@ -106,13 +108,13 @@ def log_intervals(
     """Intervals of propensities on logarithms, whose errors are symmetric; errors of ratios are
     not.
     """
-    found = np.full((relative.size, 2), np.nan)
+    intervals = np.full((relative.size, 2), np.nan)
     if n_queries < LEAST_QUERIES:
-        return found
+        return intervals
     quantile = float(stdtrit(n_queries - 1, (1 + confidence) / 2))
     for rank, (value, drawn) in enumerate(zip(relative.tolist(), replicates.T, strict=True)):
         logs = np.log(drawn[drawn > 0])
         if value > 0 and logs.size > 1 and n_linking[rank] >= LEAST_QUERIES:
             reach = float(logs.std(ddof=1)) * quantile
-            found[rank] = value * math.exp(-reach), value * math.exp(reach)
-    return found
+            intervals[rank] = value * math.exp(-reach), value * math.exp(reach)
+    return intervals

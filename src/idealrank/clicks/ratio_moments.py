@@ -25,7 +25,7 @@ class RatioMoments:
     The residual of a unit is ``above - ratio * below``.
     """
 
-    n_units: int  # Units
+    n_units: int
     # below, ratio: shape (ratios,): sums of the denominators, and the ratios; 0 where the
     # denominator is 0
     below: FloatArray
@@ -40,17 +40,13 @@ class RatioMoments:
     def of(
         cls, above: Sequence[FloatArray], below: Sequence[FloatArray], codes: IntArray | None
     ) -> Self:
-        """Sum rows."""
+        """Sum rows; `codes` are the units of the rows, or None if each is one."""
         sums = np.array([float(column.sum()) for column in below])
-        ratio = np.array(
-            [
-                _ratio(float(column.sum()), total)
-                for column, total in zip(above, sums.tolist(), strict=True)
-            ]
-        )
+        totals = zip(above, sums.tolist(), strict=True)
+        ratio = np.array([_ratio(float(column.sum()), total) for column, total in totals])
         gaps = [
-            one - share * two if share else one
-            for one, share, two in zip(above, ratio.tolist(), below, strict=True)
+            above_column - share * below_column if share else above_column
+            for above_column, share, below_column in zip(above, ratio.tolist(), below, strict=True)
         ]
         n_units = int(above[0].size) if codes is None else int(codes.max(initial=-1)) + 1
         residuals, units = (
@@ -76,14 +72,14 @@ class RatioMoments:
         ratio = self.ratio + (other.ratio - self.ratio) * np.divide(
             other.below, below, out=np.zeros(below.size), where=below != 0
         )
-        one, two = self._about(ratio), other._about(ratio)
+        ours, theirs = self._about(ratio), other._about(ratio)
         return type(self)(
             n_units=self.n_units + other.n_units,
             below=below,
             ratio=ratio,
-            residuals=one.residuals + two.residuals,
-            crossed=one.crossed + two.crossed,
-            squares=one.squares + two.squares,
+            residuals=ours.residuals + theirs.residuals,
+            crossed=ours.crossed + theirs.crossed,
+            squares=ours.squares + theirs.squares,
         )
 
     def _about(self, ratio: FloatArray) -> Self:
@@ -100,8 +96,8 @@ class RatioMoments:
         """Products of the changes of residuals, from products of denominators: a residual changes
         by a gap times its denominator.
         """
-        found: FloatArray = gap[:, None] * products
-        return found
+        moved: FloatArray = gap[:, None] * products
+        return moved
 
     @property
     def values(self) -> FloatArray:
@@ -132,23 +128,27 @@ def _ratio(above: float, below: float) -> float:
 def _by_unit(
     columns: Sequence[FloatArray], codes: IntArray | None, n_units: int
 ) -> Sequence[FloatArray]:
-    return (
-        columns
-        if codes is None
-        else [np.asarray(np.bincount(codes, column, n_units), np.float64) for column in columns]
-    )
+    if codes is None:
+        return columns
+    return [np.asarray(np.bincount(codes, column, n_units), np.float64) for column in columns]
 
 
-def _products(ones: Sequence[FloatArray], others: Sequence[FloatArray]) -> FloatArray:
-    # Sums in the order of NumPy, not of BLAS, which depends on the processor.
-    return np.array([[float((one * other).sum()) for other in others] for one in ones])
+def _products(columns: Sequence[FloatArray], others: Sequence[FloatArray]) -> FloatArray:
+    """Sums of the products of each column with each other one, in the order of NumPy, not of BLAS,
+    which depends on the processor.
+    """
+
+    def sums(column: FloatArray) -> list[float]:
+        return [float((column * other).sum()) for other in others]
+
+    return np.array([sums(column) for column in columns])
 
 
 def codes_of_part(clusters: "Sequence[Any] | npt.ArrayLike | None", n: int) -> IntArray | None:
     """Number the clusters of a part of a log, which may have one or none; None without clusters."""
-    return (
-        None if clusters is None else label_codes(label_column("clusters", clusters, n), "clusters")
-    )
+    if clusters is None:
+        return None
+    return label_codes(label_column("clusters", clusters, n), "clusters")
 
 
 def require_units(n: int, n_units: int, name: str, of: str, *, clustered: bool) -> None:
@@ -161,6 +161,6 @@ def require_units(n: int, n_units: int, name: str, of: str, *, clustered: bool) 
         )
     if clustered and n_units < 2:
         raise InputError(
-            "clusters: found one cluster in all parts, expected at least 2; one cluster shows "
-            "no variation"
+            "clusters: found one cluster in all parts, expected at least 2; one cluster shows no "
+            "variation"
         )

@@ -102,35 +102,25 @@ class Sessions:
         rows = documents if isinstance(documents, np.ndarray) else _object_table(documents)
         if rows.ndim != 2 or not rows.size:
             raise InputError(
-                f"documents: found shape {rows.shape}, expected (sessions, ranks); fill "
-                f"shorter lists up with None"
+                f"documents: found shape {rows.shape}, expected (sessions, ranks); fill shorter "
+                "lists up with None"
             )
-        clicked = array_of("clicks", clicks, "0 or 1")
-        if clicked.dtype.kind not in "biuf":
-            clicked = number_table("clicks", clicked)
-        if clicked.shape != rows.shape:
-            raise InputError(
-                f"clicks: found shape {clicked.shape}, expected {rows.shape}, as of documents"
-            )
-        if not np.isin(clicked, (0, 1)).all():
-            where = np.argwhere(~np.isin(clicked, (0, 1)))[0]
-            raise InputError(
-                f"clicks, session {where[0]}, rank {where[1] + 1}: found "
-                f"{clicked[tuple(where)]}, expected 0 or 1"
-            )
+        clicked = _click_table(clicks, rows.shape)
         labels = label_column("query", query, rows.shape[0], "sessions", blank=True)
         codes, queries = numbered(labels)
         shown = _shown(rows)
-        clicked = clicked.astype(bool)
         if (clicked & ~shown).any():
-            where = np.argwhere(clicked & ~shown)[0]
+            session, place = np.argwhere(clicked & ~shown)[0]
             raise InputError(
-                f"clicks, session {where[0]}, rank {where[1] + 1}: found a click, expected "
-                f"none below the end of the list"
+                f"clicks, session {session}, rank {place + 1}: found a click, expected none below "
+                "the end of the list"
             )
+
+        # A pair of query and document is the number of the query times the number of documents,
+        # plus that of the document; then pairs are numbered by first appearance.
         flat = shown.reshape(-1)
-        own, names = numbered(rows.reshape(-1)[flat])
-        keys = np.repeat(codes, rows.shape[1])[flat] * np.int64(len(names)) + own
+        document, names = numbered(rows.reshape(-1)[flat])
+        keys = np.repeat(codes, rows.shape[1])[flat] * np.int64(len(names)) + document
         numbers, distinct = _by_first_appearance(keys)
         pair = np.full(rows.shape, -1, np.int64)
         pair[shown] = numbers
@@ -138,14 +128,14 @@ class Sessions:
         pairs = tuple(
             (queries[int(key // len(names))], names[int(key % len(names))]) for key in distinct
         )
-        whose = None if user is None else label_column("user", user, rows.shape[0], "sessions")
+        users = None if user is None else label_column("user", user, rows.shape[0], "sessions")
         return cls(
             queries=queries,
             documents=pairs,
             query=codes,
             pair=pair,
             clicks=clicked,
-            user=whose,
+            user=users,
             propensity=_propensity(propensity, shown),
             time=_seconds(time, rows.shape[0]),
         )
@@ -158,8 +148,8 @@ class Sessions:
     @property
     def lengths(self) -> IntArray:
         """Length of each list."""
-        found: IntArray = (self.pair >= 0).sum(axis=1)
-        return found
+        lengths: IntArray = (self.pair >= 0).sum(axis=1)
+        return lengths
 
     @property
     def query_of_pair(self) -> IntArray:
@@ -180,9 +170,9 @@ class Sessions:
         >>> len(log.select([1])), log.select([1]).queries
         (1, ('q', 'r'))
         """
-        wanted = self._places(rows)
-        own = {
-            name: None if column is None else column[wanted]
+        places = self._places(rows)
+        optional_columns = {
+            name: None if column is None else column[places]
             for name, column in (
                 ("user", self.user),
                 ("propensity", self.propensity),
@@ -193,31 +183,31 @@ class Sessions:
         return Sessions(
             queries=self.queries,
             documents=self.documents,
-            query=self.query[wanted],
-            pair=self.pair[wanted],
-            clicks=self.clicks[wanted],
-            **own,
+            query=self.query[places],
+            pair=self.pair[places],
+            clicks=self.clicks[places],
+            **optional_columns,
         )
 
     def _places(self, rows: "npt.ArrayLike") -> "np.ndarray[Any, Any]":
         """Rows to select, checked."""
-        found = array_of("rows", rows, "indexes of sessions")
+        places = array_of("rows", rows, "indexes of sessions")
         expected = f"indexes below {len(self)}, or a boolean for each session"
-        if found.dtype.kind == "b":
-            if found.shape != (len(self),):
+        if places.dtype.kind == "b":
+            if places.shape != (len(self),):
                 raise InputError(
-                    f"rows: found booleans of shape {found.shape}, expected {expected}"
+                    f"rows: found booleans of shape {places.shape}, expected {expected}"
                 )
-            return found
-        if found.ndim != 1 or (found.size and found.dtype.kind not in "iu"):
+            return places
+        if places.ndim != 1 or (places.size and places.dtype.kind not in "iu"):
             raise InputError(
-                f"rows: found {found.dtype} of shape {found.shape}, expected {expected}"
+                f"rows: found {places.dtype} of shape {places.shape}, expected {expected}"
             )
-        if found.size and not (-len(self) <= int(found.min()) and int(found.max()) < len(self)):
+        if places.size and not (-len(self) <= int(places.min()) and int(places.max()) < len(self)):
             raise InputError(
-                f"rows: found {int(found.min())} to {int(found.max())}, expected {expected}"
+                f"rows: found {int(places.min())} to {int(places.max())}, expected {expected}"
             )
-        return found.astype(np.int64)
+        return places.astype(np.int64)
 
     def split(self, share: float, rng: RandomLike = 0) -> "tuple[Sessions, Sessions]":
         """Split at random: a share of the sessions, at least one, and the rest, such as for fitting
@@ -237,12 +227,13 @@ class Sessions:
         part = real_number("share", share, "a number between 0 and 1", low=0, high=1)
         if len(self) < 2:
             raise InputError(
-                f"sessions: found {len(self)} of the lists of results that users saw, "
-                f"expected at least 2 to split"
+                f"sessions: found {len(self)} of the lists of results that users saw, expected at "
+                "least 2 to split"
             )
         order = generator_of(rng).permutation(len(self))
         cut = min(max(round(part * len(self)), 1), len(self) - 1)
-        return self.select(np.sort(order[:cut])), self.select(np.sort(order[cut:]))
+        first, rest = np.sort(order[:cut]), np.sort(order[cut:])
+        return self.select(first), self.select(rest)
 
     def require_click(self) -> None:
         """Refuse a log without a click, which says nothing about propensities.
@@ -259,7 +250,7 @@ class Sessions:
         if not self.clicks.any():
             raise InputError(
                 f"clicks: found none in {len(self):,} lists, expected some; is the column of "
-                f"clicks the right one?"
+                "clicks the right one?"
             )
 
     def require_ranks(self, most: int = MOST_RANKS) -> None:
@@ -281,9 +272,9 @@ class Sessions:
         """
         if self.n_ranks > most:
             raise InputError(
-                f"sessions: found a list of {self.n_ranks:,} ranks, expected at most "
-                f"{most:,}: memory or time grow with the square of the "
-                "ranks; cut the lists, or leave out lists that no user read"
+                f"sessions: found a list of {self.n_ranks:,} ranks, expected at most {most:,}: "
+                "memory or time grow with the square of the ranks; cut the lists, or leave out "
+                "lists that no user read"
             )
 
     def click_rates(self) -> FloatArray:
@@ -297,17 +288,17 @@ class Sessions:
         [1.0, 0.5]
         """
         shown = (self.pair >= 0).sum(axis=0)
-        found: FloatArray = np.divide(
+        rates: FloatArray = np.divide(
             self.clicks.sum(axis=0), shown, out=np.full(self.n_ranks, np.nan), where=shown > 0
         )
-        return found
+        return rates
 
 
-def check_sessions(given: object) -> None:
+def check_sessions(sessions: object) -> None:
     """Refuse what are no sessions."""
-    if not isinstance(given, Sessions):
+    if not isinstance(sessions, Sessions):
         raise InputError(
-            f"sessions: found {shown(type(given).__name__)}, expected Sessions",
+            f"sessions: found {shown(type(sessions).__name__)}, expected Sessions",
             hint="make them with Sessions.from_arrays, or read a log",
         )
 
@@ -316,10 +307,10 @@ def nested(
     documents: "Sequence[tuple[str, str]]", values: FloatArray
 ) -> Mapping[str, Mapping[str, float]]:
     """Values of pairs, as a mapping of queries to mappings of documents."""
-    found: dict[str, dict[str, float]] = {}
+    by_query: dict[str, dict[str, float]] = {}
     for (query, document), value in zip(documents, values.tolist(), strict=True):
-        found.setdefault(query, {})[document] = value
-    return found
+        by_query.setdefault(query, {})[document] = value
+    return by_query
 
 
 def numbered(labels: "Sequence[Any] | np.ndarray[Any, Any]") -> tuple[IntArray, tuple[str, ...]]:
@@ -328,10 +319,10 @@ def numbered(labels: "Sequence[Any] | np.ndarray[Any, Any]") -> tuple[IntArray, 
         numbers, distinct = _by_first_appearance(labels.astype(np.int64))
         return numbers, tuple(map(str, distinct.tolist()))
     names: dict[Any, int] = {}
-    given = labels.tolist() if isinstance(labels, np.ndarray) else labels
+    values = labels.tolist() if isinstance(labels, np.ndarray) else labels
     try:
         numbers = np.fromiter(
-            (names.setdefault(label, len(names)) for label in given), np.int64, len(given)
+            (names.setdefault(label, len(names)) for label in values), np.int64, len(values)
         )
     except TypeError as error:
         raise InputError(f"ids: found {shown(error)}, expected texts or whole numbers") from None
@@ -348,10 +339,11 @@ def _by_first_appearance(keys: IntArray) -> tuple[IntArray, IntArray]:
     """Number whole numbers by their first appearance, and list them in that order: by a table where
     they are dense, else by a sort.
     """
-    low, span = int(keys.min()), int(keys.max()) - int(keys.min()) + 1
+    low = int(keys.min())
+    span = int(keys.max()) - low + 1
     if span <= max(1 << 16, 4 * keys.size):
         first = np.full(span, keys.size, np.int64)
-        # of equal keys, the last one written is the first one of the column
+        # Of equal keys, the last one written is the first one of the column.
         first[keys[::-1] - low] = np.arange(keys.size - 1, -1, -1)
         seen = np.flatnonzero(first < keys.size)
         ordered = seen[np.argsort(first[seen])]
@@ -365,29 +357,46 @@ def _by_first_appearance(keys: IntArray) -> tuple[IntArray, IntArray]:
     return number[inverse.reshape(-1)], distinct[order]
 
 
+def _click_table(clicks: npt.ArrayLike, shape: tuple[int, ...]) -> BoolArray:
+    """Clicks of a table of documents of this shape, checked."""
+    clicked = array_of("clicks", clicks, "0 or 1")
+    if clicked.dtype.kind not in "biuf":
+        clicked = number_table("clicks", clicked)
+    if clicked.shape != shape:
+        raise InputError(f"clicks: found shape {clicked.shape}, expected {shape}, as of documents")
+    wrong = ~np.isin(clicked, (0, 1))
+    if wrong.any():
+        session, place = np.argwhere(wrong)[0]
+        raise InputError(
+            f"clicks, session {session}, rank {place + 1}: found {clicked[session, place]}, "
+            "expected 0 or 1"
+        )
+    return clicked.astype(bool)
+
+
 def _shown(rows: "np.ndarray[Any, Any]") -> BoolArray:
     """Mark places that hold a document; below a list's end nothing may stand."""
     if rows.dtype.kind in "iu":
-        found = rows >= 0
+        has_document = rows >= 0
     elif rows.dtype.kind in "US":
-        found = rows != rows.dtype.type()
+        has_document = rows != rows.dtype.type()
     elif rows.dtype == object:
-        found = np.array([_is_id(one) for one in rows.reshape(-1)], bool)
-        found = found.reshape(rows.shape)
+        flat = np.array([_is_id(value) for value in rows.reshape(-1)], bool)
+        has_document = flat.reshape(rows.shape)
     else:
         raise InputError(
             f"documents: found values of type {rows.dtype}, expected ids: texts or whole numbers"
         )
-    if not found.any():
+    if not has_document.any():
         raise InputError("documents: found no document, expected at least one list with one")
-    gap = found[:, 1:] & ~found[:, :-1]
+    gap = has_document[:, 1:] & ~has_document[:, :-1]
     if gap.any():
-        where = np.argwhere(gap)[0]
+        session, place = np.argwhere(gap)[0]
         raise InputError(
-            f"documents, session {where[0]}, rank {where[1] + 1}: found no document above "
-            f"rank {where[1] + 2}, which has one"
+            f"documents, session {session}, rank {place + 1}: found no document above rank "
+            f"{place + 2}, which has one"
         )
-    return np.asarray(found, bool)
+    return np.asarray(has_document, bool)
 
 
 def _is_id(value: Any) -> bool:
@@ -405,42 +414,42 @@ def _object_table(documents: Any) -> "np.ndarray[Any, Any]":
         ) from None
 
 
-def _seconds(given: Any, n: int) -> FloatArray | None:
-    if given is None:
+def _seconds(time: Any, n: int) -> FloatArray | None:
+    if time is None:
         return None
-    found = number_table("time", given)
-    if found.shape != (n,) or not np.isfinite(found).all():
+    seconds = number_table("time", time)
+    if seconds.shape != (n,) or not np.isfinite(seconds).all():
         raise InputError(
-            f"time: found shape {found.shape}, expected finite seconds, one for each of the "
-            f"{n} sessions"
+            f"time: found shape {seconds.shape}, expected finite seconds, one for each of the {n} "
+            "sessions"
         )
-    return found
+    return seconds
 
 
 def _refuse_twice(pair: IntArray) -> None:
     ordered = np.sort(pair, axis=1)
     twice = (ordered[:, 1:] == ordered[:, :-1]) & (ordered[:, 1:] >= 0)
     if twice.any():
-        row = int(np.argwhere(twice)[0][0])
+        row = int(twice.any(axis=1).argmax())
         raise InputError(
             f"documents, session {row}: found one document at two ranks, expected each once"
         )
 
 
-def _propensity(given: Any, shown: BoolArray) -> FloatArray | None:
-    if given is None:
+def _propensity(propensity: Any, shown: BoolArray) -> FloatArray | None:
+    if propensity is None:
         return None
-    found = number_table("propensity", given)
-    if found.shape != shown.shape:
+    probabilities = number_table("propensity", propensity)
+    if probabilities.shape != shown.shape:
         raise InputError(
-            f"propensity: found shape {found.shape}, expected {shown.shape}, as of documents"
+            f"propensity: found shape {probabilities.shape}, expected {shown.shape}, as of "
+            "documents"
         )
-    wrong = shown & ~((found > 0) & (found <= 1))
+    wrong = shown & ~((probabilities > 0) & (probabilities <= 1))
     if wrong.any():
-        where = np.argwhere(wrong)[0]
-        value = found[tuple(where)]
+        session, place = np.argwhere(wrong)[0]
         raise InputError(
-            f"propensity, session {where[0]}, rank {where[1] + 1}: found {value:g}, expected "
-            f"a probability above 0, up to 1"
+            f"propensity, session {session}, rank {place + 1}: found "
+            f"{probabilities[session, place]:g}, expected a probability above 0, up to 1"
         )
-    return found
+    return probabilities

@@ -106,16 +106,16 @@ def simulate(
         raise OptionError(
             f"ranks={length}: expected at most {n_documents}, the number of documents"
         )
-    satisfied, mistakes, change, heat, exponent = _reals(
-        satisfaction, noise, drift, temperature, popularity
-    )
+    heat = real_number("temperature", temperature, "a finite number above 0, such as 1", low=0)
+    satisfied, mistakes = _share("satisfaction", satisfaction), _share("noise", noise)
+    change = _share("drift", drift)
+    expected = "a number from 0 to 100"
+    exponent = real_number("popularity", popularity, expected, low=0, high=100, closed="both")
     n_users = None if users is None else whole_number("users", users, 1, MOST_USERS)
     generator = generator_of(rng)
-    examined = (
-        1 / np.arange(1, length + 1)
-        if propensity is None
-        else number_table("propensity", propensity)
-    )
+    examined = 1 / np.arange(1, length + 1)
+    if propensity is not None:
+        examined = number_table("propensity", propensity)
     if examined.shape != (length,) or not ((examined >= 0) & (examined <= 1)).all():
         raise InputError(
             f"propensity: found {examined.tolist()}, expected {length} probabilities, one a rank"
@@ -127,6 +127,7 @@ def simulate(
         raise InputError(
             f"scores: found shape {ranked_by.shape}, expected {truth.shape}, as of attractiveness"
         )
+
     weights = np.arange(1, n_queries + 1, dtype=np.float64) ** -exponent
     query = generator.choice(n_queries, n, p=weights / weights.sum())
     shown, shown_with = _lists(
@@ -162,37 +163,23 @@ def _require_memory(n: int, n_documents: int) -> None:
     if n * n_documents > MOST_CELLS:
         most = MOST_CELLS // n_documents
         raise OptionError(
-            f"n_sessions={n}: expected at most {most:,} with {n_documents:,} documents; more "
-            f"need too much memory"
+            f"n_sessions={n}: expected at most {most:,} with {n_documents:,} documents; more need "
+            "too much memory"
         )
 
 
-def _reals(
-    satisfaction: float, noise: float, drift: float, temperature: float, popularity: float
-) -> tuple[float, ...]:
-    """Options that are numbers, checked, in this order."""
-    shares = (
-        real_number(name, value, "a number from 0 to 1", low=0, high=1, closed="both")
-        for name, value in (("satisfaction", satisfaction), ("noise", noise), ("drift", drift))
-    )
-    heat = real_number("temperature", temperature, "a finite number above 0, such as 1", low=0)
-    return (
-        *shares,
-        heat,
-        real_number(
-            "popularity", popularity, "a number from 0 to 100", low=0, high=100, closed="both"
-        ),
-    )
+def _share(name: str, value: float) -> float:
+    return real_number(name, value, "a number from 0 to 1", low=0, high=1, closed="both")
 
 
-def _matrix(name: str, given: npt.ArrayLike) -> FloatArray:
-    found = number_table(name, given)
-    if found.ndim != 2 or not found.size or not np.isfinite(found).all():
+def _matrix(name: str, values: npt.ArrayLike) -> FloatArray:
+    matrix = number_table(name, values)
+    if matrix.ndim != 2 or not matrix.size or not np.isfinite(matrix).all():
         raise InputError(
-            f"{name}: found shape {found.shape}, expected finite numbers of shape (queries, "
-            f"documents)"
+            f"{name}: found shape {matrix.shape}, expected finite numbers of shape (queries, "
+            "documents)"
         )
-    return found
+    return matrix
 
 
 def _lists(
@@ -213,27 +200,29 @@ def _lists(
             odds = scores[query] / temperature
         if not np.isfinite(odds).all():
             raise OptionError(
-                f"temperature={temperature:g}: found scores divided by it that are no "
-                f"numbers, expected a larger one"
+                f"temperature={temperature:g}: found scores divided by it that are no numbers, "
+                "expected a larger one"
             )
+        # Scores with Gumbel noise have the order of draws without replacement.
         shown = np.argsort(-(odds + rng.gumbel(size=odds.shape)), axis=1, kind="stable")[:, :length]
-        left = np.exp(odds - odds.max(axis=1, keepdims=True))
-        strength = np.take_along_axis(left, shown, axis=1)
+        strengths = np.exp(odds - odds.max(axis=1, keepdims=True))
+        strength = np.take_along_axis(strengths, shown, axis=1)
         above = np.cumsum(strength, axis=1) - strength
-        return shown, np.minimum(
-            strength / np.maximum(left.sum(axis=1, keepdims=True) - above, strength), 1.0
-        )
+        # Rounding may leave less than the document itself has.
+        left = np.maximum(strengths.sum(axis=1, keepdims=True) - above, strength)
+        return shown, np.minimum(strength / left, 1.0)
+
     ordered = np.argsort(-scores, axis=1, kind="stable")[:, :length][query]
     chance = np.ones(ordered.shape)
     if policy == "swap":
-        other = rng.integers(0, length, n)
+        swapped = rng.integers(0, length, n)
         rows = np.arange(n)
         ordered = ordered.copy()
-        first, second = ordered[:, 0].copy(), ordered[rows, other].copy()
-        ordered[:, 0], ordered[rows, other] = second, first
+        first, second = ordered[:, 0].copy(), ordered[rows, swapped].copy()
+        ordered[:, 0], ordered[rows, swapped] = second, first
         chance[:, 0] = 1 / length
         chance[:, 1:] = (length - 1) / length
-        chance[rows[other > 0], other[other > 0]] = 1 / length
+        chance[rows[swapped > 0], swapped[swapped > 0]] = 1 / length
     return ordered, chance
 
 
@@ -245,18 +234,17 @@ def _clicks(
     noise: float,
     rng: np.random.Generator,
 ) -> BoolArray:
+    """Draw the clicks on documents of known attraction."""
     draws = rng.random(attraction.shape)
     if model == "pbm":
         return np.asarray(draws < attraction * examined, bool)
     if model == "trust":
         mistaken = noise / np.arange(1, attraction.shape[1] + 1)
         return np.asarray(draws < examined * (attraction + mistaken * (1 - attraction)), bool)
-    wanted = draws < attraction
-    stop = (
-        np.ones(attraction.shape) if model == "cascade" else np.full(attraction.shape, satisfaction)
-    )
+    attracts = draws < attraction
+    stop = np.full(attraction.shape, 1.0 if model == "cascade" else satisfaction)
     if model == "dcm":
         stop = np.broadcast_to(1 - examined, attraction.shape)
-    stopped = wanted & (rng.random(attraction.shape) < stop)
+    stopped = attracts & (rng.random(attraction.shape) < stop)
     reading: BoolArray = np.cumsum(stopped, axis=1) - stopped == 0
-    return np.asarray(wanted & reading, bool)
+    return np.asarray(attracts & reading, bool)

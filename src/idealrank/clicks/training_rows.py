@@ -57,8 +57,8 @@ class ClickRows:
         """Inverse propensity of each click, and 1 for other rows: weights of rows for losses of
         single rows.
         """
-        found: FloatArray = np.where(self.labels > 0, 1 / self.propensity, 1.0)
-        return found
+        weights: FloatArray = np.where(self.labels > 0, 1 / self.propensity, 1.0)
+        return weights
 
 
 def click_rows(
@@ -121,17 +121,16 @@ def click_rows(
             low=1,
             closed="low",
         )
+
     shown = sessions.pair >= 0
     chance = _chances(propensity, sessions)
     clicked = (sessions.clicks & shown).sum(axis=1)
-    kept = (
-        (clicked > 0) & (clicked < sessions.lengths)
-        if lists == "with-pairs"
-        else np.ones(len(sessions), bool)
-    )
+    kept = np.ones(len(sessions), bool)
+    if lists == "with-pairs":
+        kept = (clicked > 0) & (clicked < sessions.lengths)
     cells = shown & kept[:, None]
-    own = chance[cells]
-    if not (np.isfinite(own) & (own > 0)).all():
+    propensities = chance[cells]
+    if not (np.isfinite(propensities) & (propensities > 0)).all():
         row, column = np.argwhere(cells & ~(np.isfinite(chance) & (chance > 0)))[0]
         expected = "expected a number above 0; estimate it, or leave out what stands at this rank"
         raise InputError(
@@ -139,12 +138,13 @@ def click_rows(
             f"{expected}"
         )
     if most is not None:
-        own = np.maximum(own, 1 / most)
-    if (own < 1 / LARGEST).any():
+        propensities = np.maximum(propensities, 1 / most)
+    if (propensities < 1 / LARGEST).any():
         raise InputError(
-            f"propensity: found {own.min():g}, too small: expected at least {1 / LARGEST:g}; "
-            f"set largest_weight, such as 100"
+            f"propensity: found {propensities.min():g}, too small: expected at least "
+            f"{1 / LARGEST:g}; set largest_weight, such as 100"
         )
+
     ranks = np.broadcast_to(np.arange(1, sessions.n_ranks + 1), shown.shape)
     labels = sessions.clicks[cells].astype(np.float64)
     return ClickRows(
@@ -152,17 +152,17 @@ def click_rows(
         pair=sessions.pair[cells],
         group=sessions.lengths[kept],
         positions=ranks[cells],
-        propensity=own,
+        propensity=propensities,
         n_left_out=int((~kept).sum()),
     )
 
 
-def _chances(given: "npt.ArrayLike | None", sessions: Sessions) -> FloatArray:
+def _chances(propensity: "npt.ArrayLike | None", sessions: Sessions) -> FloatArray:
     shape = sessions.pair.shape
-    found = np.ones(1) if given is None else number_table("propensity", given)
-    if given is not None and found.shape not in (shape[1:], shape):
+    chances = np.ones(1) if propensity is None else number_table("propensity", propensity)
+    if propensity is not None and chances.shape not in (shape[1:], shape):
         raise InputError(
-            f"propensity: found shape {found.shape}, expected {shape[1:]}, one a rank, or "
+            f"propensity: found shape {chances.shape}, expected {shape[1:]}, one a rank, or "
             f"{shape}, one a place"
         )
-    return np.broadcast_to(found, shape)
+    return np.broadcast_to(chances, shape)

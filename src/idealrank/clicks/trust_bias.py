@@ -16,8 +16,8 @@ from idealrank.data.types import FloatArray, IntArray
 from idealrank.errors import InputError, warn
 from idealrank.stats.randomness import RandomLike, generator_of
 
-_DRAWN = 1 << 24  # times of queries that are drawn at once
-# standard errors of the covariance with the instrument, below which the slope is not to be trusted
+_DRAWN = 1 << 24  # counts of drawn queries that are held at once: 128 MB
+# Standard errors of the covariance with the instrument, below which the slope is not to be trusted.
 _STRONG = 4.0
 
 
@@ -125,8 +125,8 @@ def trust_propensities(
     >>> log = simulate(
     ...     np.random.default_rng(1).beta(1, 1, (40, 6)), 20_000, ranks=3, policy="random", rng=2
     ... )
-    >>> found = trust_propensities(log)
-    >>> bool((np.abs(found.slope - [1, 1 / 2, 1 / 3]) < 0.1).all()), found.has_trust_bias
+    >>> lines = trust_propensities(log)
+    >>> bool((np.abs(lines.slope - [1, 1 / 2, 1 / 3]) < 0.1).all()), lines.has_trust_bias
     (True, False)
     """
     check_sessions(sessions)
@@ -135,24 +135,25 @@ def trust_propensities(
     replicates = replicates_of(n_resamples, width=3 * sessions.n_ranks)
     if sessions.n_ranks < 3:
         raise InputError(
-            f"sessions: found {sessions.n_ranks} ranks, expected at least 3; two ranks and "
-            f"noise cannot be told apart"
+            f"sessions: found {sessions.n_ranks} ranks, expected at least 3; two ranks and noise "
+            "cannot be told apart"
         )
     sessions.require_click()
     sums, n_pairs = _sums(sessions)
     if not n_pairs.any():
         raise InputError(
-            "sessions: found no document at the first rank and at two others, expected some; "
-            "log a third ranker, or swaps"
+            "sessions: found no document at the first rank and at two others, expected some; log a "
+            "third ranker, or swaps"
         )
-    whole = _moments(sums.sum(axis=0)[None])
+
+    whole = _moments(sums.sum(axis=0)[None])  # one replicate, of the whole log
     slope, offset = (
         # NaN for ranks without any pair
         np.divide(top, whole.of_first, out=np.full_like(top, np.nan), where=whole.of_first != 0)
         for top in (whole.of_own, whole.of_offset)
     )
     shape = (sessions.n_ranks, 2)
-    intervals = [np.full(shape, np.nan), np.full(shape, np.nan)]
+    of_slope, of_offset = np.full(shape, np.nan), np.full(shape, np.nan)
     strength = np.full(sessions.n_ranks, np.inf)
     n_linking = (sums[..., 0] > 0).sum(axis=0)
     n_linking[0] = n_linking.max()  # any rank is compared with the first
@@ -164,17 +165,17 @@ def trust_propensities(
         quantile = float(stdtrit(n_queries - 1, 1 - (1 - level) / (2 * compared)))  # Bonferroni
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RuntimeWarning)  # ranks without any pair are NaN
-            intervals = [
+            of_slope, of_offset = (
                 fieller(top[0], whole.of_first[0], tops, drawn.of_first, quantile)
                 for top, tops in ((whole.of_own, drawn.of_own), (whole.of_offset, drawn.of_offset))
-            ]
+            )
             strength = np.nanmean(drawn.of_first, axis=0) / np.nanstd(drawn.of_first, axis=0)
-        for of_ranks in intervals:
-            of_ranks[n_linking < LEAST_QUERIES] = np.nan
-    cautions = (
-        *_cautions(n_pairs, strength),
-        *(one_query_cautions(n_linking) if replicates else ()),
-    )
+        of_slope[n_linking < LEAST_QUERIES] = np.nan
+        of_offset[n_linking < LEAST_QUERIES] = np.nan
+
+    cautions = tuple(_cautions(n_pairs, strength))
+    if replicates:
+        cautions += one_query_cautions(n_linking)
     if not first_has_click:
         cautions = (FIRST_WITHOUT_CLICK,)
     for caution in cautions:
@@ -182,8 +183,8 @@ def trust_propensities(
     return TrustPropensities(
         slope=slope[0],
         offset=offset[0],
-        slope_intervals=intervals[0],
-        offset_intervals=intervals[1],
+        slope_intervals=of_slope,
+        offset_intervals=of_offset,
         n_pairs=n_pairs,
         n_sessions=len(sessions),
         cautions=cautions,
@@ -196,29 +197,29 @@ def _drawn_sums(
     """Sums of queries drawn with replacement, replicate by replicate in blocks that memory
     holds.
     """
-    found = np.empty((replicates, *sums.shape[1:]))
+    drawn = np.empty((replicates, *sums.shape[1:]))
     step = max(1, _DRAWN // n_queries)
     for start in range(0, replicates, step):
         rows = range(start, min(start + step, replicates))
         times = np.array(list(query_draws(rng, n_queries, len(rows))))
-        found[start : rows.stop] = np.einsum("dq,q...->d...", times.astype(np.float64), sums)
-    return found
+        drawn[start : rows.stop] = np.einsum("dq,q...->d...", times.astype(np.float64), sums)
+    return drawn
 
 
 def _cautions(n_pairs: IntArray, strength: FloatArray) -> list[str]:
-    said = []
+    cautions = []
     for rank in range(1, n_pairs.size):
         if not n_pairs[rank]:
-            said.append(
+            cautions.append(
                 f"no document stood at rank {rank + 1}, at the first and at a third: its line "
-                f"cannot be told"
+                "cannot be told"
             )
         elif not strength[rank] >= _STRONG:
-            said.append(
+            cautions.append(
                 f"documents at rank {rank + 1} differ too little in attractiveness, for their "
-                f"clicks, to tell its line"
+                "clicks, to tell its line"
             )
-    return said
+    return cautions
 
 
 def _sums(sessions: Sessions) -> tuple[FloatArray, IntArray]:
@@ -226,29 +227,26 @@ def _sums(sessions: Sessions) -> tuple[FloatArray, IntArray]:
     at all others; of their products.
     """
     n_ranks, n_pairs = sessions.n_ranks, len(sessions.documents)
-    there = sessions.pair >= 0
-    cells = sessions.pair[there] * n_ranks + np.broadcast_to(np.arange(n_ranks), there.shape)[there]
-    shown = (
-        np.bincount(cells, minlength=n_pairs * n_ranks).reshape(n_pairs, n_ranks).astype(np.float64)
-    )
-    clicked = np.bincount(cells, sessions.clicks[there], n_pairs * n_ranks).reshape(
-        n_pairs, n_ranks
-    )
+    has_document = sessions.pair >= 0
+    ranks = np.broadcast_to(np.arange(n_ranks), has_document.shape)[has_document]
+    cells = sessions.pair[has_document] * n_ranks + ranks
+    size, shape = n_pairs * n_ranks, (n_pairs, n_ranks)
+    shown = np.bincount(cells, minlength=size).reshape(shape).astype(np.float64)
+    clicked = np.bincount(cells, sessions.clicks[has_document], size).reshape(shape)
     query = sessions.query_of_pair
-    found = np.zeros((len(sessions.queries), n_ranks, 6))
+    sums = np.zeros((len(sessions.queries), n_ranks, 6))
     counts = np.zeros(n_ranks, np.int64)
     for rank in range(1, n_ranks):
         others = shown.sum(axis=1) - shown[:, 0] - shown[:, rank]
         used = np.flatnonzero((shown[:, 0] > 0) & (shown[:, rank] > 0) & (others > 0))
-        first, own = (clicked[used, place] / shown[used, place] for place in (0, rank))
+        first, at_rank = (clicked[used, place] / shown[used, place] for place in (0, rank))
         rest = (clicked[used].sum(axis=1) - clicked[used, 0] - clicked[used, rank]) / others[used]
         weight = 1 / (1 / shown[used, 0] + 1 / shown[used, rank] + 1 / others[used])
-        for number, value in enumerate(
-            (np.ones(used.size), first, own, rest, first * rest, own * rest)
-        ):
-            found[:, rank, number] = np.bincount(query[used], weight * value, found.shape[0])
+        values = (np.ones(used.size), first, at_rank, rest, first * rest, at_rank * rest)
+        for number, value in enumerate(values):
+            sums[:, rank, number] = np.bincount(query[used], weight * value, sums.shape[0])
         counts[rank] = used.size
-    return found, counts
+    return sums, counts
 
 
 @dataclass(frozen=True, eq=False)
@@ -263,11 +261,13 @@ class _Moments:
 
 
 def _moments(sums: FloatArray) -> _Moments:
+    """Covariances with the rate at all other ranks, from sums as of `_sums`."""
     with np.errstate(divide="ignore", invalid="ignore"):  # ranks without any pair
         means = sums[..., 1:] / sums[..., :1]
-    first, own, rest = means[..., 0], means[..., 1], means[..., 2]
-    of_first, of_own = means[..., 3] - first * rest, means[..., 4] - own * rest
-    of_offset = own * of_first - of_own * first
+    # Means of the rates at the first rank, at the rank and at all others; then of two products.
+    first, at_rank, rest = means[..., 0], means[..., 1], means[..., 2]
+    of_first, of_own = means[..., 3] - first * rest, means[..., 4] - at_rank * rest
+    of_offset = at_rank * of_first - of_own * first
     of_first[:, 0], of_own[:, 0], of_offset[:, 0] = 1.0, 1.0, 0.0
     return _Moments(of_own, of_offset, of_first)
 
@@ -279,22 +279,20 @@ def fieller(
     significant.
     """
     n = tops.shape[0]
-    from_mean, from_bottom = tops - tops.mean(axis=0), bottoms - bottoms.mean(axis=0)
-    of_top, of_both, of_bottom = (
-        quantile**2 * (one * other).sum(axis=0) / max(n - 1, 1)
-        for one, other in (
-            (from_mean, from_mean),
-            (from_mean, from_bottom),
-            (from_bottom, from_bottom),
-        )
-    )
+    of_tops, of_bottoms = tops - tops.mean(axis=0), bottoms - bottoms.mean(axis=0)
+
+    def covariance(deviations: FloatArray, others: FloatArray) -> FloatArray:
+        scaled: FloatArray = quantile**2 * (deviations * others).sum(axis=0) / max(n - 1, 1)
+        return scaled
+
+    of_top, of_bottom = covariance(of_tops, of_tops), covariance(of_bottoms, of_bottoms)
+    of_both = covariance(of_tops, of_bottoms)
     # The ends solve a quadratic equation in the ratio.
     square, half = bottom**2 - of_bottom, top * bottom - of_both
     root = np.sqrt(np.maximum(half**2 - square * (top**2 - of_top), 0.0))
     with np.errstate(divide="ignore", invalid="ignore"):
         ends = np.column_stack([(half - root) / square, (half + root) / square])
-    unbounded = np.array([-np.inf, np.inf])
-    found: FloatArray = np.where(
-        np.isnan(ends), np.nan, np.where(square[:, None] > 0, ends, unbounded)
-    )
-    return found
+    # Unless the square is above 0, the bottom may be 0, and the interval has no ends.
+    bounded = np.where(square[:, None] > 0, ends, np.array([-np.inf, np.inf]))
+    intervals: FloatArray = np.where(np.isnan(ends), np.nan, bounded)
+    return intervals

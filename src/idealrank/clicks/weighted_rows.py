@@ -5,7 +5,7 @@ and of lists, by row or by cluster.
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -54,36 +54,44 @@ def label_codes(labels: "np.ndarray[Any, Any]", name: str = "labels") -> IntArra
         return np.asarray(np.unique(labels, return_inverse=True)[1].reshape(-1), np.int64)
     except TypeError as error:
         raise InputError(
-            f"{name}: found labels without an order ({shown(error)}), expected texts, or "
-            f"whole numbers"
+            f"{name}: found labels without an order ({shown(error)}), expected texts, or whole "
+            "numbers"
         ) from None
 
 
-def numbers(name: str, given: npt.ArrayLike) -> FloatArray:
+def numbers(name: str, values: npt.ArrayLike) -> FloatArray:
     """A column of finite numbers, none larger than `LARGEST`."""
-    return bounded_numbers(name, given)[0]
+    return _bounded_numbers(name, values).values
 
 
-def bounded_numbers(name: str, given: npt.ArrayLike) -> tuple[FloatArray, float, float]:
-    """A column of finite numbers, none larger than `LARGEST`, with its smallest and its largest."""
-    found = number_table(name, given)
-    if found.ndim != 1:
-        raise InputError(f"{name}: found shape {found.shape}, expected one value a row")
-    low, high = _ends(found)
-    size = max(high, -low) if low == low else low  # noqa: PLR0124  (NaN)
+class _BoundedColumn(NamedTuple):
+    """A column with its smallest and its largest value."""
+
+    values: FloatArray
+    low: float
+    high: float
+
+
+def _bounded_numbers(name: str, values: npt.ArrayLike) -> _BoundedColumn:
+    """A column of finite numbers, none larger than `LARGEST`."""
+    column = number_table(name, values)
+    if column.ndim != 1:
+        raise InputError(f"{name}: found shape {column.shape}, expected one value a row")
+    low, high = _ends(column)
+    size = low if math.isnan(low) else max(high, -low)
     if not math.isfinite(size):
-        place = int(np.argmin(np.isfinite(found)))
+        place = int(np.argmin(np.isfinite(column)))
         raise InputError(
-            f"{name}, row {place}: found {found[place]}, expected a finite value; leave such "
-            f"rows out"
+            f"{name}, row {place}: found {column[place]}, expected a finite value; leave such rows "
+            "out"
         )
     if size > LARGEST:
-        place = int(np.argmax(np.abs(found)))
+        place = int(np.argmax(np.abs(column)))
         raise InputError(
-            f"{name}, row {place}: found {found[place]:g}, expected at most {LARGEST:g} in "
-            f"size; use another unit"
+            f"{name}, row {place}: found {column[place]:g}, expected at most {LARGEST:g} in size; "
+            "use another unit"
         )
-    return found, low, high
+    return _BoundedColumn(column, low, high)
 
 
 def _ends(column: FloatArray) -> tuple[float, float]:
@@ -92,25 +100,24 @@ def _ends(column: FloatArray) -> tuple[float, float]:
     """
     if not column.size:
         return 0.0, 0.0
-    blocks = [column[start : start + _BLOCK] for start in range(0, column.size, _BLOCK)]
-    return float(np.min([block.min() for block in blocks])), float(
-        np.max([block.max() for block in blocks])
-    )
+    lows, highs = [], []
+    for start in range(0, column.size, _BLOCK):
+        block = column[start : start + _BLOCK]
+        lows.append(block.min())
+        highs.append(block.max())
+    return float(np.min(lows)), float(np.max(highs))
 
 
 def largest_weight(estimator: str, needs: str, name: str, limit: float | None) -> float:
     """Check the largest weight: one estimator needs it, and the others refuse it."""
     if (estimator == needs) != (limit is not None):
-        found = "none" if limit is None else f"{limit}"
+        expected = "a largest weight, such as 10" if limit is None else f"none for {estimator!r}"
         raise OptionError(
-            f"{name}: found {found}, expected "
-            + ("a largest weight, such as 10" if limit is None else f"none for {estimator!r}")
+            f"{name}: found {'none' if limit is None else limit}, expected {expected}"
         )
-    return (
-        math.inf
-        if limit is None
-        else real_number(name, limit, "a finite weight above 0, such as 10", low=0)
-    )
+    if limit is None:
+        return math.inf
+    return real_number(name, limit, "a finite weight above 0, such as 10", low=0)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -142,14 +149,17 @@ class WeightedRows:
         fewest: int = 2,
     ) -> "WeightedRows":
         """Check columns; a part of a log may have fewer rows than a log, and none."""
-        given = {"rewards": rewards, "target_probability": target, "logged_probability": logged}
-        columns = {name: bounded_numbers(name, column) for name, column in given.items()}
-        n = columns["rewards"][0].size
-        for name, (column, _, _) in columns.items():
-            if column.size != n:
+        gained = _bounded_numbers("rewards", rewards)
+        of_target = _bounded_numbers("target_probability", target)
+        of_logged = _bounded_numbers("logged_probability", logged)
+        n = gained.values.size
+        for name, column in (("target_probability", of_target), ("logged_probability", of_logged)):
+            if column.values.size != n:
                 raise InputError(
-                    f"{name}: found {column.size} values, expected one for each of the {n} rewards"
+                    f"{name}: found {column.values.size} values, expected one for each of the {n} "
+                    "rewards"
                 )
+
         if n < fewest:
             raise InputError(
                 f"rewards: found {n} rows, expected at least {fewest}; one row shows no variation"
@@ -164,19 +174,19 @@ class WeightedRows:
                 limit=limit,
                 baseline=baseline,
             )
-        _check_range("target_probability", *columns["target_probability"], zero=True)
-        _check_range("logged_probability", *columns["logged_probability"], zero=False)
-        (gained, lowest, _), (of_target, _, most), (of_logged, least, _) = columns.values()
-        if most > LARGEST * least:  # of different rows, perhaps
-            _check_weights(of_target, of_logged)
+
+        _check_range("target_probability", of_target, zero=True)
+        _check_range("logged_probability", of_logged, zero=False)
+        if of_target.high > LARGEST * of_logged.low:  # of different rows, perhaps
+            _check_weights(of_target.values, of_logged.values)
         return cls(
-            rewards=gained,
-            target=of_target,
-            logged=of_logged,
+            rewards=gained.values,
+            target=of_target.values,
+            logged=of_logged.values,
             estimator=estimator,
             limit=limit,
             baseline=baseline,
-            is_negative=lowest < 0,
+            is_negative=gained.low < 0,
         )
 
     @property
@@ -197,11 +207,9 @@ class WeightedRows:
         above, below = np.zeros(self.n), np.ones(self.n)
         for part, raw, rewards in self.blocks():
             weights = self.cut(raw)
-            above[part] = (
-                weights * rewards
-                if self.baseline is None
-                else weights * rewards + self.baseline[part]
-            )
+            above[part] = weights * rewards
+            if self.baseline is not None:
+                above[part] += self.baseline[part]
             if self.estimator == "snips":
                 below[part] = weights
         return [above], [below]
@@ -210,16 +218,15 @@ class WeightedRows:
         """Weights that count: cut at the limit, or 0 above it if a model stands for such rows."""
         if math.isinf(self.limit):
             return weights
-        found: FloatArray = (
-            np.where(weights > self.limit, 0.0, weights)
-            if self.estimator == "switch"
-            else np.minimum(weights, self.limit)
-        )
-        return found
+        if self.estimator == "switch":
+            return np.where(weights > self.limit, 0.0, weights)
+        return np.minimum(weights, self.limit)
 
 
-def _check_range(name: str, column: FloatArray, low: float, high: float, *, zero: bool) -> None:
-    if (low < 0 if zero else low <= 0) or high > 1:
+def _check_range(name: str, bounded: _BoundedColumn, *, zero: bool) -> None:
+    """Refuse values that are no probabilities, and 0 unless it may be one."""
+    column, low, high = bounded
+    if low < 0 or (low == 0 and not zero) or high > 1:
         place = int(np.argmax((column < 0) | (column > 1) | ((column == 0) & (not zero))))
         hint = (
             "" if zero else "; an action that the logging policy never takes cannot be in its log"
@@ -235,9 +242,8 @@ def _check_weights(target: FloatArray, logged: FloatArray) -> None:
     if small.any():
         place = int(np.argmax(small))
         raise InputError(
-            f"logged_probability, row {place}: found {logged[place]:g}, too small: its weight "
-            f"is above {LARGEST:g}; expected a "
-            "probability, not its logarithm; leave such rows out"
+            f"logged_probability, row {place}: found {logged[place]:g}, too small: its weight is "
+            f"above {LARGEST:g}; expected a probability, not its logarithm; leave such rows out"
         )
 
 
@@ -247,10 +253,10 @@ def influence(log: WeightedRows, value: float, norm: float) -> Iterator[FloatArr
     """
     for part, raw, rewards in log.blocks():
         centred = rewards - value if log.estimator == "snips" else rewards
-        own = log.cut(raw) * centred
+        influences = log.cut(raw) * centred
         if norm not in (0.0, 1.0):
-            own /= norm
-        yield own if log.baseline is None else own + log.baseline[part]
+            influences /= norm
+        yield influences if log.baseline is None else influences + log.baseline[part]
 
 
 def error_of_blocks(blocks: Iterator[FloatArray], n: int, codes: IntArray | None) -> float:
@@ -266,9 +272,9 @@ def error_of_blocks(blocks: Iterator[FloatArray], n: int, codes: IntArray | None
     count, mean, spread = 0, 0.0, 0.0
     # means and squares of blocks, joined without cancellation (Chan, Golub and LeVeque 1979)
     for block in blocks:
-        own = float(block.mean())
-        centred = block - own
-        gap, joined = own - mean, count + block.size
+        block_mean = float(block.mean())
+        centred = block - block_mean
+        gap, joined = block_mean - mean, count + block.size
         np.multiply(centred, centred, out=centred)
         spread += float(centred.sum()) + gap * gap * count * block.size / joined
         mean += gap * block.size / joined

@@ -100,8 +100,8 @@ class Convention:
         'left-out'
         """
         if isinstance(name, str):
-            base, given = _read_text(name)
-            switches = {**given, **switches}
+            base, text_switches = _read_text(name)
+            switches = {**text_switches, **switches}
             preset = PRESETS.get(base.strip().lower())
             if preset is None:
                 raise OptionError(
@@ -139,18 +139,18 @@ class Convention:
         base, *old = split_outside_brackets(self.name)
         kept = dict(part.split("=", 1) for part in old) | differing
         original = PRESETS[base].switches() if base in PRESETS else {}
-        text = ",".join(
-            [
-                base,
-                *(
-                    f"{name}={kept[name]}"
-                    for name in SWITCHES
-                    if name in kept and original.get(name) != kept[name]
-                ),
-            ]
-        )
+        # A switch that is back at the value of the preset is no longer part of the name.
+        changes = [
+            f"{name}={kept[name]}"
+            for name in SWITCHES
+            if name in kept and kept[name] != original.get(name)
+        ]
         return Convention(
-            name=text, alignment=alignment, rules=rules, tool=self.tool, proof=self.proof
+            name=",".join([base, *changes]),
+            alignment=alignment,
+            rules=rules,
+            tool=self.tool,
+            proof=self.proof,
         )
 
     def switches(self) -> dict[str, str]:
@@ -199,11 +199,9 @@ class Convention:
         >>> Convention.of("ranx").unstable_from, Convention.of("ranx,ties=expected").unstable_from
         (16, 0)
         """
-        return (
-            _UNSTABLE_FROM.get(self.name.partition(",")[0], 0)
-            if self.alignment.ties == "input"
-            else 0
-        )
+        if self.alignment.ties == "input":
+            return _UNSTABLE_FROM.get(self.name.partition(",")[0], 0)
+        return 0
 
     @property
     def reproduces(self) -> str:
@@ -214,11 +212,9 @@ class Convention:
         >>> Convention.of("ranx").reproduces
         'ranx 0.3.21: ndcg of Qrels and Run; ties: below 16 documents'
         """
-        return (
-            f"{self.tool}; ties: below {self.unstable_from} documents"
-            if self.unstable_from
-            else self.tool
-        )
+        if self.unstable_from:
+            return f"{self.tool}; ties: below {self.unstable_from} documents"
+        return self.tool
 
     def __str__(self) -> str:
         return f"{self.name} [{self.fingerprint}]"
@@ -228,13 +224,8 @@ def later_defaults() -> dict[str, str]:
     """Default of every switch that is younger than the first fingerprint: what records from before
     the switch imply.
     """
-    return {
-        name: value
-        for name, value in Convention(name="", alignment=Alignment(), rules=Rules())
-        .switches()
-        .items()
-        if name not in _FIRST
-    }
+    defaults = Convention(name="", alignment=Alignment(), rules=Rules()).switches()
+    return {name: value for name, value in defaults.items() if name not in _FIRST}
 
 
 def switches_fingerprint(switches: Mapping[str, str]) -> str:
@@ -252,21 +243,21 @@ def array_convention(convention: "Convention | str", **switches: Any) -> Convent
     """The convention as arrays can follow it: a preset's ties by document id become the expected
     value, for arrays have no ids.
     """
-    found = Convention.of(convention, **switches)
-    ties = found.alignment.ties
-    possible = array_alignment(found.alignment).ties
+    chosen = Convention.of(convention, **switches)
+    ties = chosen.alignment.ties
+    possible = array_alignment(chosen.alignment).ties
     if possible == ties:
-        return found
-    named = convention if isinstance(convention, str) else found.name
-    if "ties" in switches or any(
-        part.strip().startswith("ties") for part in split_outside_brackets(named)[1:]
-    ):
+        return chosen
+    # Only ties that were asked for are refused; the ties of a preset become the expected value.
+    named = convention if isinstance(convention, str) else chosen.name
+    changes = split_outside_brackets(named)[1:]
+    if "ties" in switches or any(change.strip().startswith("ties") for change in changes):
         raise InputError(
             f"ties={ties}: found arrays, which have no document ids; expected ties=expected, "
             f"input, best or worst",
             switch="ties=expected",
         )
-    return Convention.of(found, ties=possible)
+    return Convention.of(chosen, ties=possible)
 
 
 def _read_text(text: str) -> tuple[str, dict[str, str]]:
@@ -283,8 +274,8 @@ def _read_text(text: str) -> tuple[str, dict[str, str]]:
         switch = switch.replace("-", "_")
         if switch in switches:
             raise OptionError(
-                f"convention {shown(repr(text))}: {switch} is given twice, expected each "
-                f"switch once"
+                f"convention {shown(repr(text))}: {switch} is given twice, expected each switch "
+                "once"
             )
         switches[switch] = value
     return base, switches

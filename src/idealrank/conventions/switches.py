@@ -35,7 +35,7 @@ _BESIDE_FIELDS: dict[str, Switch] = {
     field.name: field.metadata["row"] for half in (Alignment, Rules) for field in fields(half)
 }
 ROWS = {name: _BESIDE_FIELDS[name] for name in dict.fromkeys((*_ORDER, *_BESIDE_FIELDS))}
-"""By name of a switch: its row."""
+"""Row of each switch, by its name."""
 
 
 def occurrences(
@@ -46,11 +46,12 @@ def occurrences(
     whole = np.trunc(grades)
     hits = full.hits
     hits_float32 = full_float32.hits
+    # Two scores that float32 makes equal move the end of some group of ties.
+    same_ties = _are_equal(hits.tie_first, hits_float32.tie_first) and _are_equal(
+        hits.tie_last, hits_float32.tie_last
+    )
     return Occurrences(
-        near_ties=not (
-            _are_equal(hits.tie_first, hits_float32.tie_first)
-            and _are_equal(hits.tie_last, hits_float32.tie_last)
-        ),
+        near_ties=not same_ties,
         ties=hits.tie_first is not None,
         ties_float32=hits_float32.tie_first is not None,
         duplicates=judged_twice or bool(counters.duplicates.any()),
@@ -65,10 +66,10 @@ def occurrences(
     )
 
 
-def _are_equal(one: IntArray | None, other: IntArray | None) -> bool:
-    if one is None or other is None:
-        return one is other
-    return bool(np.array_equal(one, other))
+def _are_equal(first: IntArray | None, other: IntArray | None) -> bool:
+    if first is None or other is None:
+        return first is other
+    return bool(np.array_equal(first, other))
 
 
 def settled(switches: Mapping[str, str], occurs: Occurrences) -> dict[str, str]:
@@ -77,11 +78,11 @@ def settled(switches: Mapping[str, str], occurs: Occurrences) -> dict[str, str]:
 
     Two conventions that come out equal give equal numbers there; the reverse need not hold.
     """
-    found = dict(switches)
+    settled_switches = dict(switches)
     for name, row in ROWS.items():
         if row.settle is not None:
-            found[name] = row.settle(occurs, found)
-    return found
+            settled_switches[name] = row.settle(occurs, settled_switches)
+    return settled_switches
 
 
 def phrase(switch: str, value: str) -> str:

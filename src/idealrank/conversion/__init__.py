@@ -1,3 +1,3 @@
-"""Judgments and runs moved from the format of one tool to that of another, with a report of what
-the other cannot hold.
+"""Judgments and runs moved from the format of one tool to the format of another, with a report of
+what the other cannot hold.
 """

@@ -5,7 +5,7 @@ the file to write.
 import json
 import re
 from collections.abc import Iterator, Sequence
-from itertools import islice
+from itertools import chain, islice
 from pathlib import PurePath
 from typing import Any, Literal, NamedTuple, TypeAlias
 
@@ -42,13 +42,14 @@ _ENDINGS: dict[str, Content] = {
     ".libsvm": "judgments",
 }
 _BEIR = {"queryid", "corpusid", "score"}  # columns of BEIR's judgments
-# names of grades and of scores
-_EITHER = tuple(word for group in GRADE for word in group if word in SCORE[0])
-_RECORDS = 100  # of JSON, looked at for their fields
-_GRADES = 20  # different whole numbers, above which they are no grades
-_HEAD = 1 << 20  # bytes of JSON that are looked at first
+# Names that columns of grades and columns of scores have.
+_EITHER = tuple(word for word in chain.from_iterable(GRADE) if word in SCORE[0])
+_RECORDS = 100  # of JSON, read for the names of their fields
+_GRADES = 20  # more different whole numbers than that are no grades
+_HEAD = 1 << 20  # bytes of JSON that are read first
 _DECODER = json.JSONDecoder()
-_GAP = re.compile(r"[\s,]*")
+_GAP = re.compile(r"[\s,]*")  # between the values of an array
+# An object whose first value is an object or a list: queries with their documents.
 _NESTED = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*"(?:[^"\\]|\\.)*"\s*:\s*[{\[]')
 # Numbers of documents; queries before them may have no documents, or lists of them.
 # Loops are unrolled: before Python 3.11.5 a possessive one over a group misses matches.
@@ -58,7 +59,7 @@ _NUMBERS = re.compile(
     rb"(?:\xef\xbb\xbf)?\s*\{(?:[\s,{}]*%b\s*:\s*(?:\{\s*\}|%b))*[\s,{}]*%b\s*:\s*\{\s*%b\s*:\s*-?[0-9]"
     % (_KEY, _LIST, _KEY, _KEY)
 )
-_VALUE = re.compile(rb'"\s*:\s*(-?[0-9][0-9.eE+-]*)')
+_VALUE = re.compile(rb'"\s*:\s*(-?[0-9][0-9.eE+-]*)')  # a number after its name
 
 
 class _Signs(NamedTuple):
@@ -80,32 +81,31 @@ def content_of(
     if wanted == "run" and (signs.fits_both or signs.content == "run"):
         return "run"
     if wanted is not None and signs.content not in (wanted, None):
-        said = f"{source.path}: found {signs.reason}, expected {_noun(wanted)}, since {by}"
-        raise _refusal(said, (wanted,) if signs.fits_both else ())
+        complaint = f"{source.path}: found {signs.reason}, expected {_noun(wanted)}, since {by}"
+        raise _refusal(complaint, (wanted,) if signs.fits_both else ())
     if signs.is_nameless and _like_scores(source):
-        said = (
+        complaint = (
             f"{source.path}: found numbers that may be grades or scores, expected grades such as "
             f"0, 1, 2"
         )
-        raise _refusal(said, (wanted,) if wanted else ("judgments", "run"))
-    found = signs.content or "judgments"
+        raise _refusal(complaint, (wanted,) if wanted else ("judgments", "run"))
+    content = signs.content or "judgments"
     if signs.is_guess:
-        notes.inform(f"{source.path}: read as {_noun(found)}, since it has {signs.reason}")
-    return found
+        notes.inform(f"{source.path}: read as {_noun(content)}, since it has {signs.reason}")
+    return content
 
 
 def _noun(content: Content) -> str:
     return "a run" if content == "run" else "judgments"
 
 
-def _refusal(said: str, remedies: Sequence[Content]) -> OptionError:
+def _refusal(complaint: str, remedies: Sequence[Content]) -> OptionError:
     """The error, with the contents that the file can be read as."""
     if not remedies:
-        return OptionError(said)
-    hint, command = (
-        " or ".join(map(form, remedies)) for form in ("content={!r}".format, "--content {}".format)
-    )
-    return OptionError(said, hint=f"set {hint}", command_hint=f"set {command}")
+        return OptionError(complaint)
+    in_python = " or ".join(f"content={content!r}" for content in remedies)
+    on_command_line = " or ".join(f"--content {content}" for content in remedies)
+    return OptionError(complaint, hint=f"set {in_python}", command_hint=f"set {on_command_line}")
 
 
 def _wanted(target: str, target_format: str) -> tuple[Content | None, str]:
@@ -127,11 +127,9 @@ def _signs(source: Source, kind: str, columns: Columns) -> _Signs:
     names = _names(source, kind)
     if names is None:
         return _Signs(None, "text that cannot be read")
-    return (
-        _table_signs(names, columns)
-        if names
-        else _Signs(None, "numbers by query and document", is_nameless=True)
-    )
+    if not names:
+        return _Signs(None, "numbers by query and document", is_nameless=True)
+    return _table_signs(names, columns)
 
 
 def _trec_signs(source: Source) -> _Signs:
@@ -139,43 +137,34 @@ def _trec_signs(source: Source) -> _Signs:
         line for line in islice(source.open(), 1000) if line.strip() and not line.startswith(b"#")
     )
     first = next(lines, b"")
-    is_run = len(first.split(b"\t")) >= 5 or (
-        len(first.split()) >= 5 and len(first.split(b"\t")) != 4
-    )
     if not first:
         return _Signs(None, "no line")
-    return (
-        _Signs("run", "a run", fits_both=False)
-        if is_run
-        else _Signs("judgments", "judgments", fits_both=False)
-    )
+    # Judgments have four fields and runs six; ids with blanks need tabs between the fields.
+    n_fields = len(first.split(b"\t"))
+    if n_fields >= 5 or (n_fields != 4 and len(first.split()) >= 5):
+        return _Signs("run", "a run", fits_both=False)
+    return _Signs("judgments", "judgments", fits_both=False)
 
 
 def _table_signs(names: list[str], columns: Columns) -> _Signs:
-    grade, score = named_columns(columns, "qrels").get("grade", ""), named_columns(columns, "run")
-    named = score.get("score", "") or score.get("rank", "")
-    if grade and not named:
+    grade = named_columns(columns, "qrels").get("grade", "")
+    roles = named_columns(columns, "run")
+    score = roles.get("score", "") or roles.get("rank", "")
+    if grade and not score:
         return _Signs("judgments", f"grades in column {shown(repr(grade))}", fits_both=False)
-    if named and not grade:
-        return _Signs("run", f"scores in column {shown(repr(named))}", fits_both=False)
+    if score and not grade:
+        return _Signs("run", f"scores in column {shown(repr(score))}", fits_both=False)
     grades = candidates(names, (*GRADE[0], "gain", "target"))
     scores = candidates(names, (*SCORE[0], *SCORE[1], *RANK[0]))
     if grades or {plain(name) for name in names} == _BEIR:
-        return _Signs(
-            "judgments",
-            f"grades in column {shown(repr((grades or scores)[0]))}",
-            fits_both=bool(scores),
-        )
+        reason = f"grades in column {shown(repr((grades or scores)[0]))}"
+        return _Signs("judgments", reason, fits_both=bool(scores))
     either = candidates(names, _EITHER)
     if either and (assessor := _assessor(names, columns)):
         return _Signs("judgments", f"column {shown(repr(assessor))}", is_guess=True)
     if scores:
-        return _Signs(
-            "run",
-            f"column {shown(repr(scores[0]))} and no column of grades",
-            fits_both=bool(either),
-            is_guess=True,
-        )
+        reason = f"column {shown(repr(scores[0]))} and no column of grades"
+        return _Signs("run", reason, fits_both=bool(either), is_guess=True)
     return _Signs("judgments", "no column of scores", fits_both=False)
 
 
@@ -196,34 +185,32 @@ def _names(source: Source, kind: str) -> list[str] | None:
     the format will complain.
     """
     if kind in ("csv", "tsv"):
-        header, _ = next(
-            rows_in_batches(source, "\t" if kind == "tsv" else sniff_delimiter(source)),
-            ([[]], None),
-        )
+        delimiter = "\t" if kind == "tsv" else sniff_delimiter(source)
+        header, _ = next(rows_in_batches(source, delimiter), ([[]], None))
         return [name.strip() for name in header[0]] if header else []
     if kind in ("parquet", "arrow"):
         return _columnar_names(source)
     if kind == "json" and _NESTED.match(source.data):
         return []
-    found: dict[str, None] = {}
+    names: dict[str, None] = {}
     try:
         for record in islice(_records(source, kind), _RECORDS):
             if not isinstance(record, dict):
                 return None
             if record and all(isinstance(value, dict | list) for value in record.values()):
                 return []
-            found.update(dict.fromkeys(record))
+            names.update(dict.fromkeys(record))
     except (ValueError, RecursionError):
         return None
-    return list(found) or None
+    return list(names) or None
 
 
 def _columnar_names(source: Source) -> list[str]:
     names: list[str] = []
 
-    def choose(found: Any) -> Any:
-        names.extend(found)
-        return found
+    def choose(columns: Any) -> Any:
+        names.extend(columns)
+        return columns
 
     next(columnar_records(source, choose), None)
     return names
@@ -236,16 +223,17 @@ def _records(source: Source, kind: str) -> Iterator[Any]:
             json.loads(line.removeprefix(BYTE_ORDER_MARK)) for line in source.open() if line.strip()
         )
         return
-    size, known, is_whole = _HEAD, 0, False
+    # The head of a long array is enough for most readers. A record that the head cuts is read
+    # again from four times as much.
+    size, n_given, is_whole = _HEAD, 0, False
     while not is_whole:
         is_whole = size >= len(source.data)
         text = bytes(source.data[:size]).decode("utf-8-sig", "replace").strip()
         is_array = text.startswith("[")
         try:
-            for record in islice(
-                _values(text[1:]) if is_array else iter([_DECODER.raw_decode(text)[0]]), known, None
-            ):
-                known += 1
+            records = _values(text[1:]) if is_array else iter([_DECODER.raw_decode(text)[0]])
+            for record in islice(records, n_given, None):
+                n_given += 1
                 yield record
             is_whole = True
         except ValueError:
@@ -269,7 +257,7 @@ def _like_scores(source: Source) -> bool:
     """Return whether numbers by query and document are no whole grades: some has a fraction, or
     there are very many.
     """
-    found: set[float] = set()
+    values: set[float] = set()
     if not _NUMBERS.match(source.data):
         return False
     for match in _VALUE.finditer(source.data):
@@ -277,7 +265,7 @@ def _like_scores(source: Source) -> bool:
             value = float(match[1])
         except ValueError:
             return False
-        found.add(value)
-        if not value.is_integer() or len(found) > _GRADES:
+        values.add(value)
+        if not value.is_integer() or len(values) > _GRADES:
             return True
     return False

@@ -17,7 +17,12 @@ from typing import IO, Any
 from idealrank._files import appearing, descriptor, real_path
 from idealrank._lazy import load_extra
 from idealrank.conversion.contents import Content, content_of
-from idealrank.conversion.judgment_sheets import SheetOptions, empty_queries, judgment_sheet
+from idealrank.conversion.judgment_sheets import (
+    FEATURE,
+    SheetOptions,
+    empty_queries,
+    judgment_sheet,
+)
 from idealrank.conversion.judgments import POLICIES, JudgmentOptions, fitted
 from idealrank.conversion.losses import Loss, LossCounter, listed
 from idealrank.conversion.run_rows import (
@@ -28,6 +33,7 @@ from idealrank.conversion.run_rows import (
     lose_columns,
     lose_tag,
     rows_of_run,
+    run_cells,
 )
 from idealrank.conversion.targets import TARGETS, cell_text, table_cells, table_names
 from idealrank.data.run import name_of
@@ -65,7 +71,7 @@ _ENDINGS = {
     ".res": "trec",
 }
 _COMPRESSED = (".gz", ".bz2", ".xz", ".zst")
-# formats without named columns
+# Formats without named columns.
 _FIXED = ("trec", "qrels_jg", "letor", "quepid", "rre", "opensearch", "ubi")
 _ROWS = 1 << 14  # of a Parquet file at a time
 _TEXT = 1 << 30  # letters of a text: none is cut
@@ -149,8 +155,8 @@ def convert_file(source: str, target: str, options: ConversionOptions, notes: No
     _check(options)
     _refuse_shared(source, target, options)
     file = open_sources(source, notes)[0]
-    asked = options.source_format
-    kind = "qrels_jg" if asked == "qrels_jg" else detect(file, asked, notes)
+    source_format = options.source_format
+    kind = "qrels_jg" if source_format == "qrels_jg" else detect(file, source_format, notes)
     content: Content = "run" if options.content == "run" else "judgments"
     if options.content == "auto":
         content = content_of(
@@ -197,19 +203,21 @@ def _refuse_idle(kind: str, content: Content, options: ConversionOptions) -> Non
     """Refuse options that change nothing: their user expects that they do."""
     if options.sheet.labels and kind != "label-studio":
         raise OptionError(
-            f"labels={next(iter(options.sheet.labels))}: found {kind}, expected tasks of "
-            f"Label Studio, which have choices"
+            f"labels={next(iter(options.sheet.labels))}: found {kind}, expected tasks of Label "
+            "Studio, which have choices"
         )
-    found, columns = FORMAT_NAMES.get(kind, kind), options.sheet.columns  # type: ignore[call-overload]
+    kind_name, columns = FORMAT_NAMES.get(kind, kind), options.sheet.columns  # type: ignore[call-overload]
     if columns and kind in _FIXED:
-        named = (
-            ",".join(f"{role}={name}" for role, name in columns.items())
-            if isinstance(columns, Mapping)
-            else list(columns)
+        named: Any = list(columns)
+        if isinstance(columns, Mapping):
+            named = ",".join(f"{role}={name}" for role, name in columns.items())
+        raise OptionError(
+            f"columns={named}: found {kind_name}, expected a table with named columns"
         )
-        raise OptionError(f"columns={named}: found {found}, expected a table with named columns")
     if options.sheet.group is not None and kind != "letor":
-        raise OptionError(f"group={options.sheet.group}: found {found}, expected LETOR lines")
+        raise OptionError(f"group={options.sheet.group}: found {kind_name}, expected LETOR lines")
+    if content != "run":
+        return
     of_judgments = {
         "assessors": options.assessors,
         "scale": list(options.scale),
@@ -218,19 +226,15 @@ def _refuse_idle(kind: str, content: Content, options: ConversionOptions) -> Non
         "documents": options.documents,
         "write_queries": options.write_queries,
     }
-    idle = (
-        next((name for name, value in of_judgments.items() if value), None)
-        if content == "run"
-        else None
-    )
-    if idle is not None:
-        taken = options.content == "auto"
-        raise OptionError(
-            f"{idle}={of_judgments[idle]}: found a run, expected judgments, since a run has "
-            f"no grades and texts",
-            hint="content='judgments' reads judgments" if taken else "",
-            command_hint="--content judgments reads judgments" if taken else "",
-        )
+    for name, value in of_judgments.items():
+        if value:
+            is_guess = options.content == "auto"
+            raise OptionError(
+                f"{name}={value}: found a run, expected judgments, since a run has no grades and "
+                "texts",
+                hint="content='judgments' reads judgments" if is_guess else "",
+                command_hint="--content judgments reads judgments" if is_guess else "",
+            )
 
 
 def _lose_kinds(
@@ -241,7 +245,7 @@ def _lose_kinds(
     options: ConversionOptions,
     losses: LossCounter,
 ) -> None:
-    """Count kinds of assessors that become one: whose grades are whose can be told no more."""
+    """Count kinds of assessors that become one, if the rows no longer tell them apart."""
     target = TARGETS[written]
     apart = (
         target.columns
@@ -252,61 +256,60 @@ def _lose_kinds(
         return
     kinds = kinds_of(file, "trec" if kind == "qrels_jg" else kind, options.sheet.columns)
     if len(kinds) > 1:
-        for one in kinds:
-            losses.add("kinds", one)
+        for assessor_kind in kinds:
+            losses.add("kinds", assessor_kind)
 
 
 def _refuse_shared(source: str, target: str, options: ConversionOptions) -> None:
-    """Refuse a file of texts at the place of an input, or of the judgments: one of the two would be
-    lost.
-    """
+    """Refuse to write the texts of queries over an input or the judgments, which would be lost."""
     written = options.write_queries
     if written is None:
         return
-    given = {
+    group = options.sheet.group
+    paths = {
         "the file to read": source,
         "the file to write": target,
         "queries": options.queries,
         "documents": options.documents,
+        "group": None if group is None else os.fspath(group),
     }
-    group = options.sheet.group
-    for what, path in {**given, "group": None if group is None else os.fspath(group)}.items():
+    for what, path in paths.items():
         if path is None or (path == "-" and what != "the file to write"):
             continue
-        if path == written or (
-            "-" not in (path, written) and real_path(path) == real_path(written)
-        ):
+        are_files = "-" not in (path, written)
+        if path == written or (are_files and real_path(path) == real_path(written)):
             raise OptionError(
                 f"write_queries={written}: found the path of {what}, expected another name"
             )
 
 
-def _target_format(target: str, asked: str, content: Content) -> str:
+def _target_format(target: str, target_format: str, content: Content) -> str:
     known = RUN_TARGETS if content == "run" else TARGETS
-    if PurePath(target).suffix.lower() in _COMPRESSED:
+    ending = PurePath(target).suffix.lower()
+    if ending in _COMPRESSED:
         raise OptionError(
-            f"{target}: found the ending of a compressed file, expected another, since files "
-            f"are written as they are"
+            f"{target}: found the ending of a compressed file, expected another, since files are "
+            "written as they are"
         )
-    found = asked if asked != "auto" else _ENDINGS.get(PurePath(target).suffix.lower(), "")
-    if not found:
+    written = _ENDINGS.get(ending, "") if target_format == "auto" else target_format
+    if not written:
         raise OptionError(
             f"{target}: found no ending that names a format, expected one of {', '.join(_ENDINGS)}",
             hint=f"set the format with target_format=: {' | '.join(known)}",
             command_hint=f"set the format with --to: {' | '.join(known)}",
         )
-    if found not in known:
+    if written not in known:
         raise OptionError(
-            f"target_format={found}: found a run to write, expected one of {' | '.join(known)}"
+            f"target_format={written}: found a run to write, expected one of {' | '.join(known)}"
         )
-    return found
+    return written
 
 
 def _convert_judgments(
     file: Source, target: str, kind: str, written: str, options: ConversionOptions, notes: Notes
 ) -> Conversion:
     losses = LossCounter()
-    chosen = JudgmentOptions(
+    judgment_options = JudgmentOptions(
         queries=read_texts(options.queries, length=_TEXT) if options.queries else None,
         documents=read_texts(options.documents, length=_TEXT) if options.documents else None,
         assessors=options.assessors,
@@ -317,28 +320,29 @@ def _convert_judgments(
     )
     sheet = judgment_sheet(file, kind, options.sheet, notes)
     _lose_kinds(file=file, kind=kind, written=written, sheet=sheet, options=options, losses=losses)
-    found = fitted(sheet, written, chosen, losses)
+    fitted_rows = fitted(sheet, written, judgment_options, losses)
+    layout = fitted_rows.layout
     writer = TARGETS[written].write
     with _output(target) as output:
         if writer is not None:
-            _write_text(writer(found.rows, found.layout), output)
+            _write_text(writer(fitted_rows.rows, layout), output)
         else:
-            _write_parquet(map(table_cells, found.rows), table_names(found.layout), output)
-        if not found.n_written:
+            _write_parquet(map(table_cells, fitted_rows.rows), table_names(layout), output)
+        if not fitted_rows.n_written:
             raise InputError(f"{file.path}: found no judgments to write, expected at least one")
         if options.strict and losses.found():
             raise _refused(file.path, written, losses.found())
         if options.write_queries:
-            _write_queries(found.query_texts, options.write_queries)
+            _write_queries(fitted_rows.query_texts, options.write_queries)
     return Conversion(
         source=file.path,
         target=target,
         source_format=kind,
         target_format=written,
         content="judgments",
-        n_read=found.n_read,
-        n_written=found.n_written,
-        n_queries=len(found.queries),
+        n_read=fitted_rows.n_read,
+        n_written=fitted_rows.n_written,
+        n_queries=len(fitted_rows.queries),
         losses=losses.found(),
     )
 
@@ -363,11 +367,7 @@ def _convert_run(
         if writer is not None:
             _write_text(writer(counted(), name), output)
         else:
-            records = (
-                dict(zip(NAMES, (row.query, row.document, row.score), strict=True))
-                for row in counted()
-            )
-            _write_parquet(records, NAMES, output)
+            _write_parquet(map(run_cells, counted()), NAMES, output)
         if kind == "trec" and counts["rows"]:
             lose_tag(file, written, losses)
         lose_columns(file, kind, written, options.sheet.columns, losses)
@@ -439,6 +439,7 @@ def _output(target: str) -> Iterator[IO[bytes]]:
             with appearing(path) as unfinished, unfinished.open("xb") as file:
                 yield file
             return
+
         with tempfile.TemporaryFile() as file:
             yield file
             file.seek(0)
@@ -473,31 +474,27 @@ def _write_parquet(
     from importlib import import_module  # noqa: PLC0415  (as below)
 
     parquet = import_module("pyarrow.parquet")
-    numeric = {"grade", "score"}
+    numeric: set[str] = set()
     for name in names:
         if any("\ud800" <= letter <= "\udfff" for letter in name):  # bytes that are no UTF-8
             raise InputError(
                 f"found the column {shown(name)}, expected a name in UTF-8, the text of Parquet",
                 hint="use csv or jsonl",
             )
-    fields = [
-        pyarrow.field(
-            name,
-            pyarrow.float64()
-            if name in numeric or name.startswith("feature_")
-            else pyarrow.string(),
-        )
-        for name in names
-    ]
-    schema = pyarrow.schema(fields)
+        if name in ("grade", "score") or name.startswith(FEATURE):
+            numeric.add(name)
+    text, number = pyarrow.string(), pyarrow.float64()
+    types = {name: number if name in numeric else text for name in names}
+    schema = pyarrow.schema(list(types.items()))
     waiting = iter(records)
     with parquet.ParquetWriter(file, schema) as writer:
         while rows := list(islice(waiting, _ROWS)):
-            columns = [[_cell(row.get(one.name), one, pyarrow) for row in rows] for one in fields]
+            columns = {}
+            for name in names:
+                read = _number_or_null if name in numeric else _text_or_null
+                columns[name] = [read(row.get(name)) for row in rows]
             try:
-                writer.write_table(
-                    pyarrow.table(dict(zip(names, columns, strict=True)), schema=schema)
-                )
+                writer.write_table(pyarrow.table(columns, schema=schema))
             except UnicodeEncodeError:
                 raise InputError(
                     "found an id that is not UTF-8, expected UTF-8, the text of Parquet",
@@ -505,10 +502,12 @@ def _write_parquet(
                 ) from None
 
 
-def _cell(value: Any, one: Any, pyarrow: Any) -> Any:
-    if value is None or value == "":
-        return None
-    return float(value) if one.type == pyarrow.float64() else str(cell_text(value))
+def _number_or_null(value: Any) -> float | None:
+    return None if value is None or value == "" else float(value)
+
+
+def _text_or_null(value: Any) -> str | None:
+    return None if value is None or value == "" else str(cell_text(value))
 
 
 def _write_queries(texts: Mapping[str, str], path: str) -> None:
@@ -516,11 +515,11 @@ def _write_queries(texts: Mapping[str, str], path: str) -> None:
     import json  # noqa: PLC0415  (few conversions write texts)
 
     is_json = PurePath(path).suffix.lower() in (".jsonl", ".ndjson")
+
+    def line(query: str, text: str) -> str:
+        if is_json:
+            return json.dumps({"_id": query, "text": text}, ensure_ascii=False) + "\n"
+        return f"{query}\t{' '.join(text.split())}\n"
+
     with _output(path) as file:
-        lines = (
-            json.dumps({"_id": query, "text": text}, ensure_ascii=False)
-            if is_json
-            else f"{query}\t{' '.join(text.split())}"
-            for query, text in texts.items()
-        )
-        _write_text((f"{line}\n" for line in lines), file)
+        _write_text((line(query, text) for query, text in texts.items()), file)

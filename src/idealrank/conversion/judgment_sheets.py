@@ -1,11 +1,12 @@
-"""Files of judgments in any format, as rows with every column: tables and records with assessors
-and texts, LETOR files with features and the documents that comments name.
+"""Files of judgments in any format, as rows with every column, such as assessors, texts and
+features.
 """
 
 import re
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any, NamedTuple
 
 from idealrank.data.types import decode_id
@@ -53,6 +54,7 @@ def letor_sheet(
     items = read_labels(source, group, notes, complain)
     features: list[dict[int, float]] = []
     comments: list[str] = []
+    # Only lines with a label are parsed again: their numbers rise, and 0 is no line.
     wanted = iter(items.lines.tolist())
     at = next(wanted, 0)
     for number, line in enumerate(source.open(), 1):
@@ -63,70 +65,85 @@ def letor_sheet(
             at = next(wanted, 0)
     named = _documents(items, comments)
     left = {"comments": named.left} if named.left else {}
-    seen = SeenPairs(complain)
+    codes, grades, lines = items.codes.tolist(), items.labels.tolist(), items.lines.tolist()
     rows = [
         JudgmentRow(
             query=items.queries[code],
-            document=document,
+            document=comment.document,
             grade=grade,
             assessor="",
-            query_text=text,
+            query_text=comment.query_text,
             text="",
-            values=values,
-            features=features[row],
+            values=comment.values,
+            features=features_of_line,
             place=(source.path, line),
         )
-        for row, (code, grade, line, (document, text, values)) in enumerate(
-            zip(
-                items.codes.tolist(),
-                items.labels.tolist(),
-                items.lines.tolist(),
-                named.rows,
-                strict=True,
-            )
+        for code, grade, line, comment, features_of_line in zip(
+            codes, grades, lines, named.lines, features, strict=True
         )
     ]
+    seen = SeenPairs(complain)
     return sheet_of([row for row in rows if seen.is_new(row)], left=left)
 
 
-class _Named:
-    """Document, text of the query and other fields of each line."""
+class _Comment(NamedTuple):
+    """The fields of a line that its comment names."""
 
-    def __init__(
-        self, rows: Sequence[tuple[str, str, Mapping[str, str]]], left: Iterable[str] = ()
-    ) -> None:
-        self.rows = rows
-        # comments of which something stands in no row
+    document: str
+    query_text: str = ""
+    values: Mapping[str, str] = _NO_FIELDS
+
+
+class _Named:
+    """The comment of each line, read in the way that fits all lines."""
+
+    def __init__(self, lines: Sequence[_Comment], left: Iterable[str] = ()) -> None:
+        self.lines = lines
+        # Comments with a part that is in no row.
         self.left = [comment for comment in left if comment]
 
 
 def _documents(items: LabelledItems, comments: Sequence[str]) -> _Named:
+    """Find documents in ``docid =``, as the first words of comments, or by their numbers."""
     if comments and all(map(DOCUMENT_FIELD.match, comments)):
-        found, left = [], []
-        for comment in comments:
-            pairs = _FIELD.findall(comment)
-            fields = dict(reversed(pairs))  # the first of a name counts
-            found.append((fields.pop(_DOCUMENT), "", dict(reversed(fields.items()))))
-            left.append(
-                comment if len(fields) + 1 < len(pairs) or _FIELD.sub("", comment).strip() else ""
-            )
-        return _Named(found, left)
+        return _named_by_field(comments)
     words = [comment.split(None, 1) for comment in comments]
-    if words and all(words) and len({*_pairs(items, words)}) == len(words):
-        texts: dict[int, set[str]] = {}
-        for code, word in zip(items.codes.tolist(), words, strict=True):
-            texts.setdefault(code, set()).add(word[1].strip() if len(word) > 1 else "")
-        of_query = all(len(some) == 1 for some in texts.values())
-        tails = [
-            valid_text(word[1].strip()) if of_query and len(word) > 1 else "" for word in words
-        ]
-        rows = [(word[0], tail, _NO_FIELDS) for word, tail in zip(words, tails, strict=True)]
-        return _Named(rows, () if of_query else comments)
-    return _Named([(document, "", {}) for document in items.documents], comments)
+    if words and all(words):
+        documents = [word[0] for word in words]
+        tails = [word[1].strip() if len(word) > 1 else "" for word in words]
+        codes = items.codes.tolist()
+        # First words that a query repeats name no documents.
+        if len(set(zip(codes, documents, strict=True))) == len(words):
+            return _named_by_first_word(codes, documents, tails, comments)
+    return _Named([_Comment(document) for document in items.documents], comments)
 
 
-def _pairs(items: LabelledItems, words: Sequence[Sequence[str]]) -> Iterator[tuple[int, str]]:
-    yield from zip(items.codes.tolist(), (word[0] for word in words), strict=True)
+def _named_by_field(comments: Sequence[str]) -> _Named:
+    lines, left = [], []
+    for comment in comments:
+        pairs = _FIELD.findall(comment)
+        fields = dict(reversed(pairs))  # the first of a name counts
+        document = fields.pop(_DOCUMENT)
+        lines.append(_Comment(document, "", dict(reversed(fields.items()))))
+        has_repeated = len(fields) + 1 < len(pairs)
+        left.append(comment if has_repeated or _FIELD.sub("", comment).strip() else "")
+    return _Named(lines, left)
+
+
+def _named_by_first_word(
+    codes: Sequence[int],
+    documents: Sequence[str],
+    tails: Sequence[str],
+    comments: Sequence[str],
+) -> _Named:
+    """Take the tail of a comment as the text of the query, if each query has one tail."""
+    tails_of: dict[int, set[str]] = {}
+    for code, tail in zip(codes, tails, strict=True):
+        tails_of.setdefault(code, set()).add(tail)
+    if any(len(different) > 1 for different in tails_of.values()):
+        return _Named([_Comment(document) for document in documents], comments)
+    pairs = zip(documents, tails, strict=True)
+    return _Named([_Comment(document, valid_text(tail)) for document, tail in pairs])
 
 
 ASSESSOR = ("assessor", "rater", "judge", "annotator", "user", "useremail", "username", "email")
@@ -139,7 +156,7 @@ FEATURE = "feature_"
 
 
 class _Record(NamedTuple):
-    """Cells by name, and where they stand."""
+    """Cells by name, and their place in the file."""
 
     fields: Mapping[str, Any]
     place: Place
@@ -178,15 +195,8 @@ def table_sheet(
         for rows, lines in batches:
             for row, line in zip(rows, lines.tolist(), strict=True):
                 if len(row) != len(names):
-                    complain(
-                        Complaint(
-                            "fields",
-                            source.path,
-                            line,
-                            f"{len(row)} cells",
-                            f"{len(names)}, as in the header line",
-                        )
-                    )
+                    cells, expected = f"{len(row)} cells", f"{len(names)}, as in the header line"
+                    complain(Complaint("fields", source.path, line, cells, expected))
                 else:
                     yield _Record(dict(zip(names, row, strict=True)), (source.path, line))
 
@@ -225,15 +235,15 @@ def array_sheet(
     """Read an array of records, or one record."""
     records: list[_Record] = []
     try:
-        found = as_records(load(source.read()), columns)
+        values = as_records(load(source.read()), columns)
     except (ValueError, RecursionError) as error:
         complain(broken(error, source.path, 0))
-        found = []
-    for number, value in enumerate(found or (), 1):
+        values = []
+    for number, value in enumerate(values or (), 1):
         record = _record(value, (f"{source.path}: record {number}", 0), complain)
         if record is not None:
             records.append(record)
-    names = list(dict.fromkeys(name for record in records for name in record.fields))
+    names = list(dict.fromkeys(chain.from_iterable(record.fields for record in records)))
     return _sheet(
         names=names,
         records=records,
@@ -248,9 +258,9 @@ def columnar_sheet(source: Source, columns: Columns, notes: Notes) -> JudgmentSh
     """Read the columns of a Parquet or Arrow file."""
     names: list[str] = []
 
-    def choose(found: Sequence[str]) -> Sequence[str]:
-        names.extend(found)
-        return found
+    def choose(columns_of_file: Sequence[str]) -> Sequence[str]:
+        names.extend(columns_of_file)
+        return columns_of_file
 
     records = (
         _Record(record.fields, (record.place, record.line))
@@ -288,7 +298,7 @@ def _line_records(source: Source, complain: Complain) -> Iterator[_Record]:
 
 
 def _record(value: Any, place: Place, complain: Complain) -> _Record | None:
-    """The fields of an object of JSON, each of which stands there once."""
+    """The fields of an object of JSON, which has each of them once."""
     if not isinstance(value, tuple):
         complain(
             Complaint(
@@ -316,22 +326,22 @@ def _sheet(
     notes: Notes,
     complain: Complain,
 ) -> JudgmentSheet:
-    found = _name_columns(names, columns, path, notes)
+    roles = _name_columns(names, columns, path, notes)
     pairs = SeenPairs(complain)
 
     def rows() -> Iterator[JudgmentRow]:
         for record in records:
-            row = _row(record, found, complain)
+            row = _row(record, roles, complain)
             if row is not None and pairs.is_new(row):
                 yield row
 
     return JudgmentSheet(
         rows=rows(),
-        columns=found.others,
-        features=sorted(found.features.values()),
-        has_assessors=bool(found.assessor),
-        has_query_texts=bool(found.query_text),
-        has_texts=bool(found.text),
+        columns=roles.others,
+        features=sorted(roles.features.values()),
+        has_assessors=bool(roles.assessor),
+        has_query_texts=bool(roles.query_text),
+        has_texts=bool(roles.text),
     )
 
 
@@ -340,16 +350,19 @@ def _name_columns(names: Sequence[str], columns: Columns, path: str, notes: Note
     twice = next((name for name, count in Counter(names).items() if name and count > 1), None)
     if twice is not None:
         raise InputError(
-            f"{path}: found {names.count(twice)} columns {shown(twice)}, expected one; rename "
-            f"or drop the others"
+            f"{path}: found {names.count(twice)} columns {shown(twice)}, expected one; rename or "
+            "drop the others"
         )
     rest = [name for name in names if name not in chosen.names]
 
     def take(usual: Sequence[str]) -> str:
-        name = next((one for word in usual for one in rest if plain(one) == word), "")
-        if name:
-            rest.remove(name)
-        return name
+        """Take the column with the first of these names that is left."""
+        for word in usual:
+            for name in rest:
+                if plain(name) == word:
+                    rest.remove(name)
+                    return name
+        return ""
 
     assessor, query_text, text = take(ASSESSOR), take(_QUERY_TEXT), take(_TEXT)
     features = {
@@ -361,8 +374,8 @@ def _name_columns(names: Sequence[str], columns: Columns, path: str, notes: Note
     for name, number in features.items():
         if by_number.setdefault(number, name) != name:
             raise InputError(
-                f"{path}: found columns {by_number[number]!r} and {name!r}, expected one "
-                f"column of feature {number}"
+                f"{path}: found columns {by_number[number]!r} and {name!r}, expected one column of "
+                f"feature {number}"
             )
     return _Names(
         chosen=chosen,
@@ -382,6 +395,8 @@ def _row(record: _Record, names: _Names, complain: Complain) -> JudgmentRow | No
             Complaint("null", *place, f"no field {missing!r}", "the fields of the other records")
         )
         return None
+
+    # A check gives the value, or the kind of complaint, what was found, and what was expected.
     query, document = check_id(fields[chosen.query]), check_id(fields[chosen.document])
     grade = _grade(fields.get(chosen.value)) if chosen.value else 1.0
     for checked, name in (
@@ -390,8 +405,10 @@ def _row(record: _Record, names: _Names, complain: Complain) -> JudgmentRow | No
         (grade, chosen.value),
     ):
         if isinstance(checked, tuple):
-            complain(Complaint(checked[0], *place, f"{checked[1]} in column {name!r}", checked[2]))
+            kind, content, expected = checked
+            complain(Complaint(kind, *place, f"{content} in column {name!r}", expected))
             return None
+
     for name, what in (
         (names.assessor, "the name of an assessor"),
         (names.query_text, "text"),
@@ -400,6 +417,7 @@ def _row(record: _Record, names: _Names, complain: Complain) -> JudgmentRow | No
         if isinstance(value := fields.get(name), bool | list | tuple | dict):
             complain(Complaint("type", *place, f"{describe_value(value)} in column {name!r}", what))
             return None
+
     features = {}
     for name, number in names.features.items():
         value = fields.get(name)
@@ -407,13 +425,11 @@ def _row(record: _Record, names: _Names, complain: Complain) -> JudgmentRow | No
             continue
         feature = _grade(value)
         if not isinstance(feature, float):
-            complain(
-                Complaint(
-                    "number", *place, f"{describe_value(value)} in column {name!r}", "a number"
-                )
-            )
+            content = f"{describe_value(value)} in column {name!r}"
+            complain(Complaint("number", *place, content, "a number"))
             return None
         features[number] = feature
+
     others = {name: fields[name] for name in names.others if fields.get(name) not in (None, "")}
     assert not isinstance(grade, tuple)  # noqa: S101  (for type checkers)
     return JudgmentRow(
@@ -443,7 +459,7 @@ def _grade(value: Any) -> "float | tuple[str, str, str] | None":
     return check_number(value, "qrels")
 
 
-_NO_ITERATION = (b"0", b"Q0")
+_NO_ITERATION = (b"0", b"Q0")  # second columns that say nothing
 
 
 @dataclass(frozen=True)
@@ -476,20 +492,20 @@ class _Reading:
     notes: Notes
 
 
-def _plain(one: _Reading) -> JudgmentSheet:
+def _plain(reading: _Reading) -> JudgmentSheet:
     """Judgments of a format that holds grades alone."""
     parts = read_part(
-        source=one.source,
+        source=reading.source,
         table="qrels",
-        kind=one.kind,  # type: ignore[arg-type]
-        columns=one.options.columns,
-        notes=one.notes,
+        kind=reading.kind,  # type: ignore[arg-type]
+        columns=reading.options.columns,
+        notes=reading.notes,
         complain=refuse,
     )
     empty = empty_queries(parts)
     left = {"empty_queries": empty} if empty else {}
     return JudgmentSheet(
-        rows=rows_of_qrels(to_qrels([parts], [one.source.path], "error")), left=left
+        rows=rows_of_qrels(to_qrels([parts], [reading.source.path], "error")), left=left
     )
 
 
@@ -498,11 +514,8 @@ def empty_queries(parts: Rows | Blocks) -> list[str]:
     if not isinstance(parts, Blocks):
         return []
     filled = {block.query for block in parts.blocks if block.documents}
-    return [
-        query
-        for query in dict.fromkeys(block.query for block in parts.blocks)
-        if query not in filled
-    ]
+    queries = dict.fromkeys(block.query for block in parts.blocks)
+    return [query for query in queries if query not in filled]
 
 
 def _is_nested_line(source: Source) -> bool:
@@ -529,22 +542,19 @@ def _has_records(source: Source, columns: Columns) -> bool:
         return False
 
 
-def _trec(one: _Reading) -> JudgmentSheet:
-    source = one.source
-    # the second column names the assessor
+def _trec(reading: _Reading) -> JudgmentSheet:
+    source = reading.source
+    # A file with this mark has the assessor in the second column.
     if bytes(source.data[: len(ORIGIN_MARK)]) == ORIGIN_MARK.encode():
-        sheet = assessor_sheet(source, one.notes, refuse)
+        sheet = assessor_sheet(source, reading.notes, refuse)
         sheet.left["comments"] = ["the origin of the judgments"]
         return sheet
-    qrels = read_trec_qrels([source], "error", one.notes)
+    qrels = read_trec_qrels([source], "error", reading.notes)
     left = {}
-    iterations = [
-        found.decode("utf-8", "replace")
-        for line in source.open()
-        if (found := _second(line)) not in _NO_ITERATION
-    ]
+    fields = map(_second, source.open())
+    iterations = [field for field in fields if field not in _NO_ITERATION]
     if iterations:
-        left["iterations"] = iterations
+        left["iterations"] = [field.decode("utf-8", "replace") for field in iterations]
     if qrels.counters["comments"]:
         left["comments"] = [""] * qrels.counters["comments"]
     return JudgmentSheet(rows=rows_of_qrels(qrels), left=left)
@@ -559,35 +569,51 @@ def _second(line: bytes) -> bytes:
     return fields[1].strip()
 
 
-def _fields(columns: Columns, labels: Mapping[str, float]) -> LabelStudioFields:
+def _label_studio(reading: _Reading) -> JudgmentSheet:
+    columns = reading.options.columns
     named = dict(columns) if isinstance(columns, Mapping) else {}
-    return LabelStudioFields(
+    fields = LabelStudioFields(
         query=named.get("query", ""),
         document=named.get("document", ""),
         control=named.get("grade", ""),
-        labels=labels,
+        labels=reading.options.labels,
     )
+    return label_studio_sheet(reading.source, refuse, fields)
 
 
-def _table(one: _Reading) -> JudgmentSheet:
-    return table_sheet(one.source, one.kind, one.options.columns, one.notes, refuse)
+def _array(reading: _Reading) -> JudgmentSheet:
+    return array_sheet(reading.source, reading.options.columns, reading.notes, refuse)
+
+
+def _lines(reading: _Reading) -> JudgmentSheet:
+    return lines_sheet(reading.source, reading.options.columns, reading.notes, refuse)
+
+
+def _columnar(reading: _Reading) -> JudgmentSheet:
+    return columnar_sheet(reading.source, reading.options.columns, reading.notes)
+
+
+def _letor(reading: _Reading) -> JudgmentSheet:
+    return letor_sheet(reading.source, reading.options.group, reading.notes, refuse)
+
+
+def _table(reading: _Reading) -> JudgmentSheet:
+    return table_sheet(reading.source, reading.kind, reading.options.columns, reading.notes, refuse)
 
 
 _SHEETS: Mapping[str, Callable[[_Reading], JudgmentSheet]] = {
     "csv": _table,
     "tsv": _table,
-    "json": lambda one: array_sheet(one.source, one.options.columns, one.notes, refuse),
-    "jsonl": lambda one: lines_sheet(one.source, one.options.columns, one.notes, refuse),
-    "parquet": lambda one: columnar_sheet(one.source, one.options.columns, one.notes),
-    "arrow": lambda one: columnar_sheet(one.source, one.options.columns, one.notes),
+    "json": _array,
+    "jsonl": _lines,
+    "parquet": _columnar,
+    "arrow": _columnar,
     "trec": _trec,
-    "qrels_jg": lambda one: assessor_sheet(one.source, one.notes, refuse),
-    "letor": lambda one: letor_sheet(one.source, one.options.group, one.notes, refuse),
-    "quepid": lambda one: quepid_sheet(one.source, one.notes, refuse),
-    "rre": lambda one: rre_sheet(one.source, one.notes, refuse),
-    "opensearch": lambda one: opensearch_sheet(one.source, refuse),
-    "ubi": lambda one: ubi_sheet(one.source, refuse),
-    "label-studio": lambda one: label_studio_sheet(
-        one.source, refuse, _fields(one.options.columns, one.options.labels)
-    ),
+    "qrels_jg": lambda reading: assessor_sheet(reading.source, reading.notes, refuse),
+    "letor": _letor,
+    "quepid": lambda reading: quepid_sheet(reading.source, reading.notes, refuse),
+    "rre": lambda reading: rre_sheet(reading.source, reading.notes, refuse),
+    "opensearch": lambda reading: opensearch_sheet(reading.source, refuse),
+    "ubi": lambda reading: ubi_sheet(reading.source, refuse),
+    "label-studio": _label_studio,
 }

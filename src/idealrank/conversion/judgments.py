@@ -30,7 +30,7 @@ and of the two in the middle, the lower one counts.
 """
 _UNITS = 1 << 10  # documents whose grades are combined at once
 
-_NUMBERED = "q"
+_NUMBERED = "q"  # beginning of the id of a numbered query
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,20 +96,20 @@ class _Fitting:
             features=sheet.features if target.features else (),
             losses=losses,
         )
-        self._found = FittedRows(rows=iter(()), layout=layout)
+        self._fitted = FittedRows(rows=iter(()), layout=layout)
         self._ids: dict[str, str] = {}  # of each query, as it is written
         self._named: dict[str, str] = {}  # the query that has this name
 
     def fitted(self) -> FittedRows:
         rows = self._chosen(self._counted(self._sheet.rows))
-        if self._sheet.has_assessors and not self._found.layout.assessors:
+        if self._sheet.has_assessors and not self._fitted.layout.assessors:
             rows = self._merged(rows)
-        self._found.rows = self._written(rows)
-        return self._found
+        self._fitted.rows = self._written(rows)
+        return self._fitted
 
     def _counted(self, rows: Iterator[JudgmentRow]) -> Iterator[JudgmentRow]:
         for row in rows:
-            self._found.n_read += 1
+            self._fitted.n_read += 1
             yield row
 
     def _chosen(self, rows: Iterator[JudgmentRow]) -> Iterator[JudgmentRow]:
@@ -127,26 +127,28 @@ class _Fitting:
                 self._losses.add("other_assessors", row.assessor)
         if wanted not in names:
             known = ", ".join(repr(name) for name in list(names)[:20] if name)
-            expected = f"{f'one of {known}, or ' if known else ''}one of {', '.join(POLICIES)}"
+            policies = f"one of {', '.join(POLICIES)}"
+            nor, expected = ", nor any name", policies
+            if known:
+                nor, expected = "", f"one of {known}, or {policies}"
             raise OptionError(
-                f"assessors={wanted}: found no such "
-                f"assessor{'' if known else ', nor any name'}, expected {expected}"
+                f"assessors={wanted}: found no such assessor{nor}, expected {expected}"
             )
 
     def _merged(self, rows: Iterator[JudgmentRow]) -> Iterator[JudgmentRow]:
         """One row for each document of a query."""
         policy = POLICIES.get(self._options.assessors)
-        found: dict[tuple[str, str], list[JudgmentRow]] = {}
+        by_pair: dict[tuple[str, str], list[JudgmentRow]] = {}
         for row in rows:
-            found.setdefault((row.query, row.document), []).append(row)
-        waiting = list(found.values())
+            by_pair.setdefault((row.query, row.document), []).append(row)
+        waiting = list(by_pair.values())
         for first in range(0, len(waiting), _UNITS):
-            some = waiting[first : first + _UNITS]
-            grades = _combined(some, policy) if policy else [None] * len(some)
-            for one, grade in zip(some, grades, strict=True):
-                yield self._one_of(one, grade)
+            batch = waiting[first : first + _UNITS]
+            grades = _combined(batch, policy) if policy else [None] * len(batch)
+            for judgments, grade in zip(batch, grades, strict=True):
+                yield self._merged_row(judgments, grade)
 
-    def _one_of(self, rows: list[JudgmentRow], grade: float | None) -> JudgmentRow:
+    def _merged_row(self, rows: list[JudgmentRow], grade: float | None) -> JudgmentRow:
         """The row of a document: its first judged row with the combined grade."""
         judged = [row for row in rows if row.grade is not None]
         kept = (judged or rows)[0]
@@ -162,7 +164,7 @@ class _Fitting:
         return kept if grade is None else kept._replace(grade=grade)
 
     def _lose_differences(self, row: JudgmentRow, kept: JudgmentRow) -> None:
-        """Count what a row of another assessor has and the row that is kept has not."""
+        """Count parts of another assessor's row that the kept row lacks."""
         for name, value in row.values.items():
             if kept.values.get(name) != value:
                 self._losses.add("columns", name)
@@ -175,7 +177,7 @@ class _Fitting:
         names = ", ".join(repr(row.assessor) for row in judged[:4])
         where = f"query {shown(repr(pair[0]))}, document {shown(repr(pair[1]))}"
         words = " | ".join(POLICIES)
-        holding = ", ".join(name for name, one in TARGETS.items() if one.assessors)
+        holding = ", ".join(name for name, target in TARGETS.items() if target.assessors)
         return InputError(
             f"{where}: found grades by {len(judged)} assessors ({names}), expected one, since "
             f"{self._target.title} has no assessors",
@@ -192,8 +194,8 @@ class _Fitting:
             if fitting is None:
                 continue
             fitting = self._reduced(self._named_query(fitting))
-            self._found.n_written += 1
-            self._found.queries.add(fitting.query)
+            self._fitted.n_written += 1
+            self._fitted.queries.add(fitting.query)
             yield fitting
 
     def _with_texts(self, row: JudgmentRow) -> JudgmentRow:
@@ -226,88 +228,85 @@ class _Fitting:
 
     def _named_query(self, row: JudgmentRow) -> JudgmentRow:
         """The row with the query's name in this format."""
+        target = self._target
         name = self._ids.get(row.query)
         if name is None:
             name = self._ids[row.query] = self._name(row)
-            other = self._named.setdefault(name, row.query)
-            if other != row.query:
-                raise self._shared_name(name, other, row.query)
-            if self._target.query == "word" and not is_word(name):
-                raise self._no_word("query", name)
-            numbered = self._target.query != "text" and name != row.query
-            if numbered and row.query_text not in ("", row.query):
-                self._losses.add("numbered", row.query)
-            if (row.query_text or numbered) and self._options.number_queries:
-                self._found.query_texts[row.query if self._target.query == "text" else name] = (
-                    row.query_text or row.query
-                )
-            elif row.query_text and row.query_text != name and not self._target.query_texts:
-                self._losses.add("query_texts")
-            elif row.query_text and row.query_text == name != row.query:
-                self._losses.add("query_ids", row.query)
-        if self._target.document == "word" and not is_word(row.document):
+            self._take_name(name, row)
+        if target.document == "word" and not is_word(row.document):
             raise self._no_word("document", row.document)
-        if (
-            self._target.query == "word"
-            and self._target.assessors
-            and row.assessor
-            and not is_word(row.assessor)
-        ):
+        has_assessor = target.query == "word" and target.assessors and row.assessor
+        if has_assessor and not is_word(row.assessor):
             raise self._no_word("assessor", row.assessor)
         return row if name == row.query else row._replace(query=name)
+
+    def _take_name(self, name: str, row: JudgmentRow) -> None:
+        """Refuse a name that another query has, keep the text of the query, and count losses."""
+        target = self._target
+        other = self._named.setdefault(name, row.query)
+        if other != row.query:
+            raise self._shared_name(name, other, row.query)
+        if target.query == "word" and not is_word(name):
+            raise self._no_word("query", name)
+        is_numbered = target.query != "text" and name != row.query
+        if is_numbered and row.query_text not in ("", row.query):
+            self._losses.add("numbered", row.query)
+        if (row.query_text or is_numbered) and self._options.number_queries:
+            key = row.query if target.query == "text" else name
+            self._fitted.query_texts[key] = row.query_text or row.query
+        elif row.query_text and row.query_text != name and not target.query_texts:
+            self._losses.add("query_texts")
+        elif row.query_text and row.query_text == name != row.query:
+            self._losses.add("query_ids", row.query)
 
     def _name(self, row: JudgmentRow) -> str:
         if self._target.query == "text":
             return row.query_text or row.query
         is_text = row.query == (row.query_text or row.query) and self._sheet.texts_are_ids
-        if not self._options.number_queries or not (
-            is_text or (self._target.query == "word" and not is_word(row.query))
-        ):
+        needs_number = is_text or (self._target.query == "word" and not is_word(row.query))
+        if not self._options.number_queries or not needs_number:
             return row.query
-        return next(
-            name
-            for number in count(len(self._ids) + 1)
-            if (name := f"{_NUMBERED}{number}") not in self._named
-        )
+        # A query of the file may be called q7 itself: pass over taken names.
+        names = (f"{_NUMBERED}{number}" for number in count(len(self._ids) + 1))
+        return next(name for name in names if name not in self._named)
 
     def _shared_name(self, name: str, first: str, second: str) -> InputError:
         """Two queries that the format would call the same."""
         if self._target.query == "text":
-            found = (
+            clash = (
                 f"queries {shown(repr(first))} and {shown(repr(second))} with the text "
                 f"{shown(repr(name))}"
             )
             return InputError(
-                f"found {found}, expected different texts, since {self._target.title} names a "
+                f"found {clash}, expected different texts, since {self._target.title} names a "
                 f"query by its text"
             )
         numbered = first if first != name else second
-        found = (
+        clash = (
             f"query {shown(repr(name))} and a query {shown(repr(numbered))}, which is numbered "
             f"{name}, too"
         )
         return InputError(
-            f"found {found}, expected different ids", hint=f"rename query {shown(repr(name))}"
+            f"found {clash}, expected different ids", hint=f"rename query {shown(repr(name))}"
         )
 
     def _no_word(self, what: str, name: str) -> InputError:
         """An id that a line cannot hold."""
-        found = (
+        complaint = (
             f"found {what} {shown(repr(name))}, expected an id without blanks, control characters "
             f"and a leading #"
         )
         if what != "query":
             return InputError(
-                f"{found}, since {self._target.title} separates fields by blanks",
+                f"{complaint}, since {self._target.title} separates fields by blanks",
                 hint="use a format such as csv or beir",
             )
         return InputError(
-            f"{found}, since {self._target.title} separates fields by blanks",
+            f"{complaint}, since {self._target.title} separates fields by blanks",
             hint="name a file for the texts with write_queries=, and the queries are numbered; or "
             "use a format such as csv or beir",
             command_hint="add --write-queries queries.tsv, and the queries are numbered; or use a "
-            "format "
-            "such as csv or beir",
+            "format such as csv or beir",
         )
 
     def _reduced(self, row: JudgmentRow) -> JudgmentRow:
@@ -322,13 +321,14 @@ class _Fitting:
             for name in row.values:
                 losses.add("columns", name)
         if row.values and target.columns:
-            for name in (one for one in row.values if one in target.taken):
-                losses.add("columns", name)
-        keeps_text = self._found.layout.query_texts
+            for name in row.values:
+                if name in target.taken:
+                    losses.add("columns", name)
+        keeps_text = self._fitted.layout.query_texts
         if not (row.assessor or row.query_text or row.text or row.features):
             return row
         return row._replace(
-            assessor=row.assessor if self._found.layout.assessors else "",
+            assessor=row.assessor if self._fitted.layout.assessors else "",
             query_text=row.query_text if keeps_text else "",
             text=row.text if target.texts else "",
             features=row.features if target.features else {},
@@ -339,12 +339,9 @@ def _combined(
     units: Sequence[Sequence[JudgmentRow]], policy: Callable[[FloatArray], FloatArray]
 ) -> list[float | None]:
     """One grade of the grades of each document; None where none has judged it."""
-    given = [[row.grade for row in rows if row.grade is not None] for rows in units]
-    judged = [grades for grades in given if grades]
+    grades_of_units = [[row.grade for row in rows if row.grade is not None] for rows in units]
+    judged = [grades for grades in grades_of_units if grades]
     width = max(map(len, judged), default=0)
-    found = iter(
-        policy(np.array([grades + [nan] * (width - len(grades)) for grades in judged])).tolist()
-        if judged
-        else []
-    )
-    return [next(found) if grades else None for grades in given]
+    padded = [grades + [nan] * (width - len(grades)) for grades in judged]
+    combined = iter(policy(np.array(padded)).tolist() if judged else [])
+    return [next(combined) if grades else None for grades in grades_of_units]

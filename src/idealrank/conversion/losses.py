@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-_EXAMPLES = 3
+_EXAMPLES = 3  # different things that a message names
 
 # By kind: what happens to so many things; `{n}` is their number, and other words are forms of
 # `_FORMS`.
@@ -16,9 +16,8 @@ LOSSES: Mapping[str, str] = {
     "unjudged": "{n} unjudged row{s} {are} left out",
     "reasons": "{n} unjudged row{s} {lose} the reason",
     "rounded": "{n} fractional grade{s} {are} rounded to {whole}, halves up",
-    "truncated": "{n} fractional grade{s} {are} written as {they} {are}, and trec_eval cuts "
-    "{them} to "
-    "{whole}",
+    "truncated": "{n} fractional grade{s} {are} written as {they} {are}, and trec_eval cuts {them} "
+    "to {whole}",
     "off_scale": "{n} grade{s} outside the scale {are} left out",
     "query_ids": "{n} {queries} {lose} {their} id: {their} text names {them}",
     "numbered": "{n} {queries} {lose} {their} id and {are} numbered",
@@ -37,8 +36,7 @@ LOSSES: Mapping[str, str] = {
     "ground_truth": "{n} annotation{s} {lose} {their} mark as ground truth",
     "other_results": "{n} result{s} of other controls {are} left out",
     "predictions": "{n} grade{s} {become} {predictions}: {their} assessor is neither an e-mail "
-    "address nor "
-    "the number of an account",
+    "address nor the number of an account",
     "tags": "{n} run tag{s} {are} left out",
 }
 _FORMS: Mapping[str, tuple[str, str]] = {
@@ -70,11 +68,11 @@ class Loss:
     def text(self) -> str:
         """The loss in words."""
         forms = {word: both[self.count != 1] for word, both in _FORMS.items()}
-        said = LOSSES[self.kind].format(n=f"{self.count:,}", **forms)
+        sentence = LOSSES[self.kind].format(n=f"{self.count:,}", **forms)
         if not self.examples:
-            return said
+            return sentence
         more = ", ..." if len(self.examples) == _EXAMPLES else ""
-        return f"{said} ({', '.join(self.examples)}{more})"
+        return f"{sentence} ({', '.join(self.examples)}{more})"
 
 
 class LossCounter:
@@ -92,7 +90,7 @@ class LossCounter:
             examples[example] = None
 
     def add_all(self, left: Mapping[str, Iterable[str]]) -> None:
-        """Count what a file holds that no row has."""
+        """Count parts of a file that no row has."""
         for kind, examples in left.items():
             for example in examples:
                 self.add(kind, example)

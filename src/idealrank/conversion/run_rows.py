@@ -53,15 +53,20 @@ def rows_of_run(run: Run) -> Iterator[RunRow]:
             yield RunRow(query, document, rank, score)
 
 
+def run_cells(row: RunRow) -> dict[str, Any]:
+    """Cells of a row by the name of their column."""
+    return dict(zip(NAMES, (row.query, row.document, row.score), strict=True))
+
+
 def _trec(rows: Iterable[RunRow], name: str) -> Iterator[str]:
+    # A letter that would part the fields of a line becomes an underscore.
     tag = "".join(letter if is_word(f"_{letter}") else "_" for letter in name)
     for row in rows:
         for what, text in (("query", row.query), ("document", row.document)):
             if not is_word(text):
                 raise InputError(
-                    f"found {what} {shown(repr(text))}, expected an id without blanks, "
-                    f"control characters and a leading #, since TREC "
-                    "separates fields by blanks",
+                    f"found {what} {shown(repr(text))}, expected an id without blanks, control "
+                    "characters and a leading #, since TREC separates fields by blanks",
                     hint="use a format such as csv or jsonl",
                 )
         yield f"{row.query} Q0 {row.document} {row.rank} {number(row.score)} {tag}\n"
@@ -69,26 +74,21 @@ def _trec(rows: Iterable[RunRow], name: str) -> Iterator[str]:
 
 def _json_lines(rows: Iterable[RunRow], _name: str) -> Iterator[str]:
     for row in rows:
-        yield (
-            json.dumps(
-                dict(zip(NAMES, (row.query, row.document, number(row.score)), strict=True)),
-                ensure_ascii=False,
-            )
-            + "\n"
-        )
+        record = run_cells(row) | {"score": number(row.score)}
+        yield json.dumps(record, ensure_ascii=False) + "\n"
 
 
 def _nested(rows: Iterable[RunRow], _name: str) -> Iterator[str]:
-    found: dict[str, dict[str, int | float]] = {}
+    scores: dict[str, dict[str, int | float]] = {}
     for row in rows:
-        if row.document in found.setdefault(row.query, {}):
+        if row.document in scores.setdefault(row.query, {}):
             raise InputError(
                 f"query {shown(repr(row.query))}: found document {shown(repr(row.document))} "
                 f"twice, expected it once in an object of JSON",
                 hint="use a format such as jsonl",
             )
-        found[row.query][row.document] = number(row.score)
-    yield json.dumps(found, ensure_ascii=False, indent=1) + "\n"
+        scores[row.query][row.document] = number(row.score)
+    yield json.dumps(scores, ensure_ascii=False, indent=1) + "\n"
 
 
 def _table(delimiter: str) -> Callable[[Iterable[RunRow], str], Iterator[str]]:
@@ -117,7 +117,7 @@ RUN_TARGETS: Mapping[str, Callable[[Iterable[RunRow], str], Iterator[str]] | Non
 """Writers of runs by format; None for Parquet, which is written in columns."""
 
 
-_CELLS = ("csv", "tsv", "quepid")
+_CELLS = ("csv", "tsv", "quepid")  # formats with a header line
 
 
 def lose_tag(source: Source, target: str, losses: LossCounter) -> None:
@@ -191,9 +191,7 @@ def _lose_fields(records: Iterable[Mapping[str, Any]], losses: LossCounter) -> N
 
 
 class Repeats:
-    """Documents that stand more than once under a query, counted while the results pass query by
-    query.
-    """
+    """Documents that a query has more than once, counted while results pass query by query."""
 
     def __init__(self) -> None:
         self._query = ""
@@ -219,6 +217,6 @@ class Repeats:
         )
         results = f"{self._count:,} result{'s' * (self._count != 1)}"
         notes.warn(
-            f"{path}: found {results} for a document that the query has already ({where}); "
-            f"all are written, which most commands refuse"
+            f"{path}: found {results} for a document that the query has already ({where}); all are "
+            "written, which most commands refuse"
         )

@@ -7,8 +7,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import compress
-from operator import attrgetter
+from itertools import chain, compress
 from typing import Any, Literal
 
 from idealrank.conversion.judgment_sheets import DOCUMENT_FIELD, FEATURE
@@ -26,10 +25,10 @@ Fractions = Literal["kept", "truncated", "rounded"]
 _ACCOUNT = re.compile(r"[1-9]\d{0,17}|[^@\s]+@[^@\s]+")
 _SNIFFED = 60  # rows of a book, more than are looked at to recognise it
 _UNNAMED = "Anonymous"  # Quepid's word for a rater without an account
-# names that Quepid's columns have, as `plain` writes them
+# Names that Quepid's columns have, as `plain` writes them.
 _LAYOUT = ("query", "querytext", "docid", "rating", "mean", "")
-_FORMULA = tuple("-=+@")
-# the last is the field of a hit that holds its record
+_FORMULA = tuple("-=+@")  # a cell that begins so is a formula for spreadsheets
+# Fields of a judgment; the last one is the field of a hit that has its record.
 _UBI = frozenset(("query_id", "query", "document", "judgment", "_source"))
 
 
@@ -98,49 +97,49 @@ def _judgment_groups(rows: Iterable[JudgmentRow], _layout: RowLayout) -> Iterato
         yield f"{row.query} {row.assessor or '0'} {row.document} {_grade(row)}\n"
 
 
-_NUMBERS = ("inc", "prob")  # of comments of LETOR 4.0, beside the document
+_NUMBERS = ("inc", "prob")  # fields of comments of LETOR 4.0 beside the document
+
+
+def _numbers_of(row: JudgmentRow) -> dict[str, str]:
+    texts = {name: str(row.values[name]) for name in _NUMBERS if row.values.get(name) is not None}
+    return {name: text for name, text in texts.items() if is_word(text)}
 
 
 def _letor(rows: Iterable[JudgmentRow], layout: RowLayout) -> Iterator[str]:
     """Lines with comments of one kind: as in LETOR 4.0 if the first row has its numbers, else the
-    document and the text of the query.
-
-    What the comments have no place for is counted here.
+    document and the text of the query. Values without a place in a comment are counted as losses.
     """
-    numbered: bool | None = None
+    has_numbers: bool | None = None
     without_text: set[str] = set()
     for row in rows:
         if "#" in row.query:
             raise InputError(
-                f"found query {shown(repr(row.query))}, expected an id without #, with which "
-                f"LETOR begins a comment"
+                f"found query {shown(repr(row.query))}, expected an id without #, with which LETOR "
+                "begins a comment"
             )
         features = "".join(f" {index}:{number(value)}" for index, value in row.features.items())
-        given = {
-            name: str(row.values[name]) for name in _NUMBERS if row.values.get(name) is not None
-        }
-        numbers = {name: text for name, text in given.items() if is_word(text)}
-        if numbered is None:
-            numbered = len(numbers) == len(_NUMBERS)
+        numbers = _numbers_of(row)
+
+        # The first row decides how all comments are written.
+        if has_numbers is None:
+            has_numbers = len(numbers) == len(_NUMBERS)
         for name in row.values:
-            if not (numbered and name in numbers):
+            if not (has_numbers and name in numbers):
                 layout.losses.add("columns", name)
-        if numbered:
-            comment = f"#docid = {row.document}" + "".join(
-                f" {name} = {text}" for name, text in numbers.items()
-            )
+        if has_numbers:
+            fields = "".join(f" {name} = {text}" for name, text in numbers.items())
+            comment = f"#docid = {row.document}{fields}"
             if row.query_text and row.query not in without_text:
                 without_text.add(row.query)
                 layout.losses.add("query_texts")
         else:
-            comment = f"# {row.document}" + (
-                f" {' '.join(row.query_text.split())}" if row.query_text else ""
-            )
+            text = f" {' '.join(row.query_text.split())}" if row.query_text else ""
+            comment = f"# {row.document}{text}"
             if DOCUMENT_FIELD.match(comment[2:]):
-                found = f"document {shown(repr(row.document))}"
+                document = f"document {shown(repr(row.document))}"
                 raise InputError(
-                    f"found {found}, expected another id, since a comment of LETOR that "
-                    f"begins with docid = names the document"
+                    f"found {document}, expected another id, since a comment of LETOR that begins "
+                    "with docid = names the document"
                 )
         yield f"{_grade(row)} qid:{row.query}{features} {comment}\n"
 
@@ -178,40 +177,30 @@ def table_names(layout: RowLayout) -> list[str]:
 
 def table_cells(row: JudgmentRow) -> dict[str, Any]:
     """Cells of a row by the name of their column."""
-    own = dict(
-        zip(
-            _TABLE,
-            (row.query, row.document, _grade(row), row.assessor, row.query_text, row.text),
-            strict=True,
-        )
-    )
-    return {
-        **row.values,
-        **own,
-        **{f"{FEATURE}{index}": number(value) for index, value in row.features.items()},
-    }
+    cells = (row.query, row.document, _grade(row), row.assessor, row.query_text, row.text)
+    own = dict(zip(_TABLE, cells, strict=True))
+    features = {f"{FEATURE}{index}": number(value) for index, value in row.features.items()}
+    return {**row.values, **own, **features}
 
 
 def cell_text(value: Any) -> Any:
     """A value as a cell: what is neither text nor number as JSON."""
     if value is None:
         return ""
-    return (
-        value
-        if isinstance(value, str | float)
-        or (isinstance(value, int) and not isinstance(value, bool))
-        else _json(plain_json(value))
-    )
+    is_plain = isinstance(value, str | int | float) and not isinstance(value, bool)
+    return value if is_plain else _json(plain_json(value))
 
 
 def _table(delimiter: str) -> Callable[[Iterable[JudgmentRow], RowLayout], Iterator[str]]:
     def write(rows: Iterable[JudgmentRow], layout: RowLayout) -> Iterator[str]:
         names = table_names(layout)
+
+        def texts(row: JudgmentRow) -> list[Any]:
+            cells = table_cells(row)
+            return [cell_text(cells.get(name)) for name in names]
+
         yield from _separated([names], delimiter)
-        yield from _separated(
-            ([cell_text(cells.get(name)) for name in names] for cells in map(table_cells, rows)),
-            delimiter,
-        )
+        yield from _separated(map(texts, rows), delimiter)
 
     return write
 
@@ -219,94 +208,75 @@ def _table(delimiter: str) -> Callable[[Iterable[JudgmentRow], RowLayout], Itera
 def _json_lines(rows: Iterable[JudgmentRow], layout: RowLayout) -> Iterator[str]:
     names = table_names(layout)
     for cells in map(table_cells, rows):
-        yield (
-            _json(
-                {
-                    name: plain_json(cells[name])
-                    for name in names
-                    if name == "grade" or cells.get(name) not in (None, "")
-                }
-            )
-            + "\n"
-        )
+        record = {
+            name: plain_json(cells[name])
+            for name in names
+            if name == "grade" or cells.get(name) not in (None, "")
+        }
+        yield _json(record) + "\n"
 
 
 # --- tools ----------------------------------------------------------------------------------------
 
 
 def _by_query(rows: Iterable[JudgmentRow]) -> dict[str, list[JudgmentRow]]:
-    found: dict[str, list[JudgmentRow]] = {}
+    groups: dict[str, list[JudgmentRow]] = {}
     for row in rows:
-        found.setdefault(row.query, []).append(row)
-    return found
+        groups.setdefault(row.query, []).append(row)
+    return groups
 
 
 def _nested(rows: Iterable[JudgmentRow], _layout: RowLayout) -> Iterator[str]:
-    yield (
-        _json(
-            {
-                query: {row.document: _grade(row) for row in some}
-                for query, some in _by_query(rows).items()
-            },
-            indent=1,
-        )
-        + "\n"
-    )
+    grades: dict[str, dict[str, int | float | None]] = {}
+    for query, judged in _by_query(rows).items():
+        grades[query] = {row.document: _grade(row) for row in judged}
+    yield _json(grades, indent=1) + "\n"
 
 
 def _quepid(rows: Iterable[JudgmentRow], layout: RowLayout) -> Iterator[str]:
-    """A case with one rating a document; a book with a column for each rater, or a row for each
-    rating if a name cannot be a column.
+    """A case with one rating per document, or a book with a column for each rater; a book has a row
+    for each rating if a name cannot be a column.
     """
     if not layout.assessors:
         yield from _separated([("query", "docid", "rating")])
-        yield from _separated(
-            (_protected(row.query), row.document, "" if row.grade is None else _grade(row))
-            for row in rows
-        )
+        yield from _separated((_protected(row.query), row.document, _rating(row)) for row in rows)
         return
-    found = list(rows)
-    _refuse_two_unnamed(found)
-    raters = list(
-        dict.fromkeys(
-            row.assessor or _UNNAMED for row in found if row.grade is not None or row.assessor
-        )
-    )
-    if (
-        not any(plain(name) in _LAYOUT or name != name.strip() for name in raters)
-        and len(raters) > 1
-    ):
-        wide = list(_book(found, raters))
-        # else no reader would recognise it
+    ratings = list(rows)
+    _refuse_two_unnamed(ratings)
+    names = [row.assessor or _UNNAMED for row in ratings if row.grade is not None or row.assessor]
+    raters = list(dict.fromkeys(names))
+    are_columns = all(plain(name) not in _LAYOUT and name == name.strip() for name in raters)
+    if are_columns and len(raters) > 1:
+        wide = list(_book(ratings, raters))
+        # Otherwise no reader would recognise it.
         if sniff("".join(wide[:_SNIFFED]).encode("utf-8", "replace")) == ["quepid"]:
             yield from wide
             return
     yield from _separated([("query", "docid", "user", "rating")])
     yield from _separated(
-        (
-            _protected(one.query),
-            one.document,
-            one.assessor,
-            "" if one.grade is None else _grade(one),
-        )
-        for one in found
+        (_protected(row.query), row.document, row.assessor, _rating(row)) for row in ratings
     )
+
+
+def _rating(row: JudgmentRow) -> int | float | str:
+    grade = _grade(row)
+    return "" if grade is None else grade
 
 
 def _book(rows: Iterable[JudgmentRow], raters: Sequence[str]) -> Iterator[str]:
     """A column for each rater."""
-    given: dict[tuple[str, str], dict[str, int | float | None]] = {}
+    by_pair: dict[tuple[str, str], dict[str, int | float | None]] = {}
     for row in rows:
-        given.setdefault((row.query, row.document), {})[row.assessor or _UNNAMED] = _grade(row)
+        by_pair.setdefault((row.query, row.document), {})[row.assessor or _UNNAMED] = _grade(row)
     yield from _separated([("query", "docid", *raters)])
-    for (query, document), grades in given.items():
+    for (query, document), grades in by_pair.items():
         cells = ("" if grades.get(name) is None else grades[name] for name in raters)
         yield from _separated([(_protected(query), document, *cells)])
 
 
 def _refuse_two_unnamed(rows: Iterable[JudgmentRow]) -> None:
-    """Refuse a grade without an assessor beside one by the name that Quepid gives to such an
-    assessor: they would be one cell.
+    """Refuse two grades of a document if one has no assessor and one the name that Quepid gives to
+    such an assessor: both would be in one cell.
     """
     known: dict[tuple[str, str], str] = {}
     for row in rows:
@@ -314,10 +284,10 @@ def _refuse_two_unnamed(rows: Iterable[JudgmentRow]) -> None:
             continue
         if known.setdefault((row.query, row.document), row.assessor) != row.assessor:
             where = f"query {shown(repr(row.query))}, document {shown(repr(row.document))}"
-            found = f"a grade without an assessor and one by {_UNNAMED!r}"
+            both = f"a grade without an assessor and one by {_UNNAMED!r}"
             raise InputError(
-                f"{where}: found {found}, expected one of them, since Quepid calls both "
-                f"{_UNNAMED}; name the assessor"
+                f"{where}: found {both}, expected one of them, since Quepid calls both {_UNNAMED}; "
+                "name the assessor"
             )
 
 
@@ -326,31 +296,21 @@ def _protected(query: str) -> str:
 
 
 def _rre(rows: Iterable[JudgmentRow], layout: RowLayout) -> Iterator[str]:
-    queries = [
-        {
-            "placeholders": {"$query": query},
-            "relevant_documents": {row.document: {"gain": _grade(row)} for row in some},
-        }
-        for query, some in _by_query(rows).items()
-    ]
+    queries = []
+    for query, judged in _by_query(rows).items():
+        gains = {row.document: {"gain": _grade(row)} for row in judged}
+        queries.append({"placeholders": {"$query": query}, "relevant_documents": gains})
     yield _json({**PLACEHOLDERS, "index": layout.name, "queries": queries}, indent=1) + "\n"
 
 
 def _opensearch(rows: Iterable[JudgmentRow], layout: RowLayout) -> Iterator[str]:
     """The body of a request that imports a list; ratings as texts, which every version takes."""
-    ratings = [
-        {
-            "query": query,
-            "ratings": [{"docId": row.document, "rating": str(_grade(row))} for row in some],
-        }
-        for query, some in _by_query(rows).items()
-    ]
-    yield (
-        _json(
-            {"name": layout.name, "type": "IMPORT_JUDGMENT", "judgmentRatings": ratings}, indent=1
-        )
-        + "\n"
-    )
+    lists = []
+    for query, judged in _by_query(rows).items():
+        ratings = [{"docId": row.document, "rating": str(_grade(row))} for row in judged]
+        lists.append({"query": query, "ratings": ratings})
+    body = {"name": layout.name, "type": "IMPORT_JUDGMENT", "judgmentRatings": lists}
+    yield _json(body, indent=1) + "\n"
 
 
 def _ubi(rows: Iterable[JudgmentRow], _layout: RowLayout) -> Iterator[str]:
@@ -369,42 +329,18 @@ def _label_studio(rows: Iterable[JudgmentRow], layout: RowLayout) -> Iterator[st
     """A task for each document of a query; grades of accounts are annotations, of anything else
     predictions.
     """
-    found: dict[tuple[str, str], list[JudgmentRow]] = {}
+    by_pair: dict[tuple[str, str], list[JudgmentRow]] = {}
     for row in rows:
-        found.setdefault((row.query, row.document), []).append(row)
-    yield _json([_task(some, layout.losses) for some in found.values()], indent=1) + "\n"
+        by_pair.setdefault((row.query, row.document), []).append(row)
+    tasks = [_task(judgments, layout.losses) for judgments in by_pair.values()]
+    yield _json(tasks, indent=1) + "\n"
 
 
 def _task(rows: Sequence[JudgmentRow], losses: LossCounter) -> dict[str, Any]:
-    """The task of one document of a query. Its data are of the document, so a column whose cells
-    differ between assessors is lost.
-    """
-    first = rows[0]
-    query_text, text = (
-        next((one for one in map(attrgetter(name), rows) if one), "")
-        for name in ("query_text", "text")
-    )
-    data = {
-        "query_id": first.query,
-        "query": query_text or first.query,
-        "document_id": first.document,
-    }
-    data["document"] = text or first.document
-    for row in rows:
-        if row.text not in ("", text):
-            losses.add("texts")
-    names = dict.fromkeys(name for row in rows for name in row.values)
-    lost = {
-        name
-        for name in names
-        if name in data or any(row.values.get(name) != first.values.get(name) for row in rows)
-    }
-    for row in rows:
-        for name in row.values:
-            if name in lost:
-                losses.add("columns", name)
-    others = {name: plain_json(first.values[name]) for name in names if name not in lost}
-    task: dict[str, Any] = {"data": {**data, **others}, "annotations": [], "predictions": []}
+    """The task of one document of a query."""
+    annotations: list[dict[str, Any]] = []
+    predictions: list[dict[str, Any]] = []
+    data = _task_data(rows, losses)
     for row in rows:
         if row.grade is None:
             continue
@@ -417,21 +353,49 @@ def _task(rows: Sequence[JudgmentRow], losses: LossCounter) -> dict[str, Any]:
                 "value": {"number": _grade(row)},
             }
         ]
-        if not row.assessor or _ACCOUNT.fullmatch(row.assessor):
-            annotation: dict[str, Any] = {
-                "result": result,
-                "was_cancelled": False,
-                "ground_truth": False,
-            }
-            if row.assessor:
-                annotation["completed_by"] = (
-                    int(row.assessor) if row.assessor.isdecimal() else {"email": row.assessor}
-                )
-            task["annotations"].append(annotation)
-        else:
+        if row.assessor and not _ACCOUNT.fullmatch(row.assessor):
             losses.add("predictions", row.assessor)
-            task["predictions"].append({"model_version": row.assessor, "result": result})
-    return task
+            predictions.append({"model_version": row.assessor, "result": result})
+            continue
+        annotation: dict[str, Any] = {
+            "result": result,
+            "was_cancelled": False,
+            "ground_truth": False,
+        }
+        if row.assessor:
+            is_number = row.assessor.isdecimal()
+            account = int(row.assessor) if is_number else {"email": row.assessor}
+            annotation["completed_by"] = account
+        annotations.append(annotation)
+    return {"data": data, "annotations": annotations, "predictions": predictions}
+
+
+def _task_data(rows: Sequence[JudgmentRow], losses: LossCounter) -> dict[str, Any]:
+    """The data of a task. They belong to the document, so a column whose cells differ between
+    assessors is lost.
+    """
+    first = rows[0]
+    query_text = next((row.query_text for row in rows if row.query_text), "")
+    text = next((row.text for row in rows if row.text), "")
+    data: dict[str, Any] = {
+        "query_id": first.query,
+        "query": query_text or first.query,
+        "document_id": first.document,
+        "document": text or first.document,
+    }
+    for row in rows:
+        if row.text not in ("", text):
+            losses.add("texts")
+
+    others: dict[str, Any] = {}
+    for name in dict.fromkeys(chain.from_iterable(row.values for row in rows)):
+        cells = [row.values.get(name) for row in rows]
+        if name not in data and all(cell == cells[0] for cell in cells):
+            others[name] = plain_json(first.values[name])
+    for name in chain.from_iterable(row.values for row in rows):
+        if name not in others:
+            losses.add("columns", name)
+    return data | others
 
 
 _records = partial(

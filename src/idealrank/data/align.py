@@ -73,12 +73,12 @@ class Cut(NamedTuple):
         zeros = np.zeros_like(lengths)
         if self.skipped:
             return judged, counters._replace(judged=judged, first_unjudged=zeros, straddling=zeros)
+        # A removed document above the first unjudged one moves it up, and shortens the list.
         gone = self._gone(hits) & (hits.rank <= self.documents)
         above = gone & (hits.rank < first[hits.query])
         first = first - np.bincount(hits.query[above], minlength=lengths.size)
-        lengths = np.minimum(lengths, self.documents) - np.bincount(
-            hits.query[gone], minlength=lengths.size
-        )
+        n_gone = np.bincount(hits.query[gone], minlength=lengths.size)
+        lengths = np.minimum(lengths, self.documents) - n_gone
         return lengths, counters._replace(judged=judged, first_unjudged=first, straddling=zeros)
 
     def _gone(self, hits: Hits) -> BoolArray:
@@ -91,7 +91,10 @@ class Cut(NamedTuple):
 def _before(query: IntArray, gone: BoolArray) -> IntArray:
     """Count the removed hits above each hit of the same query, shape (n_hits,)."""
     count: IntArray = np.cumsum(gone) - gone
-    return count - count[np.searchsorted(query, query)] if query.size else count
+    if not query.size:
+        return count
+    first_of_query = np.searchsorted(query, query)
+    return count - count[first_of_query]
 
 
 def make_cut(documents: object, alignment: Alignment, removed: BoolArray | None) -> Cut | None:
@@ -109,8 +112,8 @@ def make_cut(documents: object, alignment: Alignment, removed: BoolArray | None)
     if alignment.ties not in ("docid", "docid-ascending", "input"):
         raise OptionError(
             f"max_documents={documents}: found ties={alignment.ties}, expected docid, "
-            f"docid-ascending or input, since only a list with a "
-            "fixed order can be cut; a cutoff of the measure, as in nDCG@10, works with any ties",
+            "docid-ascending or input, since only a list with a fixed order can be cut; a cutoff "
+            "of the measure, as in nDCG@10, works with any ties",
             switch="ties=docid",
         )
     return Cut(int(documents), removed, skipped=alignment.unjudged == "skipped")
@@ -210,18 +213,20 @@ def _unjudged_columns(
     """
     if not options["unjudged_depth"]:
         return None
-    found = _Unjudged.of(aligned, options["unjudged_depth"])
+    unjudged = _Unjudged.of(aligned, options["unjudged_depth"])
     if alignment.without_judgments != "evaluated" or aligned.n_queries == aligned.n_qrels_queries:
-        return found
+        return unjudged
     others = Qrels({decode_id(query): {} for query in aligned.run_only_ids()})
     more = _Unjudged.of(
         _aligned(others, run, alignment, 0, {**options, "removed": None, "progress": None}),
-        found.depth,
+        unjudged.depth,
     )
-    columns = (np.concatenate(pair) for pair in zip(found[2:], more[2:], strict=True))
-    return _Unjudged(
-        found.depth, np.concatenate((found.offsets, found.offsets[-1] + more.offsets[1:])), *columns
-    )
+    columns = {
+        name: np.concatenate((getattr(unjudged, name), getattr(more, name)))
+        for name in ("key", "rank", "tie_first", "tie_last")
+    }
+    offsets = np.concatenate((unjudged.offsets, unjudged.offsets[-1] + more.offsets[1:]))
+    return _Unjudged(unjudged.depth, offsets, **columns)
 
 
 def _judged(
@@ -281,6 +286,7 @@ class _Joined(NamedTuple):
         return self._stretch(0, self.n_queries, self._stretches if self.n_queries > 1 else None)
 
     def _stretches(self) -> Iterator[Judged]:
+        """Queries in stretches that have few queries, few hits and few judgments."""
         begin = 0
         while begin < self.n_queries:
             end = min(begin + _STRETCH, self.n_queries)
@@ -323,6 +329,9 @@ class _Joined(NamedTuple):
             lengths, alignments = self.cut.columns(
                 lengths, alignments, self._uncut_hits(begin, end)
             )
+        unjudged = None
+        if self.unjudged is not None:
+            unjudged = partial(self._unjudged, self.unjudged, begin, end)
         return Judged(
             queries=QueryIds(end - begin, lambda: self._ids(begin, end)),
             ties=self.ties,
@@ -335,38 +344,33 @@ class _Joined(NamedTuple):
             scope=self.scope,
             depth=self.depth,
             parts=parts,
-            unjudged=None
-            if self.unjudged is None
-            else partial(self._unjudged, self.unjudged, begin, end),
+            unjudged=unjudged,
             unjudged_depth=0 if self.unjudged is None else self.unjudged.depth,
             qrels=self.qrels,
         )
 
     def _ids(self, begin: int, end: int) -> list[str]:
         ids = list(self.qrels.queries) + [decode_id(query) for query in self.aligned.run_only_ids()]
-        return (
-            ids[begin:end] if self.kept is None else [ids[query] for query in self.kept[begin:end]]
-        )
+        if self.kept is None:
+            return ids[begin:end]
+        return [ids[query] for query in self.kept[begin:end]]
 
     def _between(self, begin: int, end: int, offsets: IntArray) -> tuple[IntArray, slice]:
         """Code of each row of these queries, counted from `begin`, -1 where it does not count; and
         which rows they are.
         """
         last = offsets.size - 1
-        low, high = (
-            (min(code, last) for code in (self._code(begin), self._code(end - 1) + 1))
-            if end > begin
-            else (0, 0)
-        )
+        low = high = 0
+        if end > begin:
+            low, high = min(self._code(begin), last), min(self._code(end - 1) + 1, last)
         code_of = np.arange(high - low)
         if self.kept is not None:
             codes = self.kept[begin:end]
             code_of = np.full(high - low, -1, np.int64)
             within = codes < last
             code_of[codes[within] - low] = np.flatnonzero(within)
-        return np.repeat(code_of, np.diff(offsets[low : high + 1])), slice(
-            int(offsets[low]), int(offsets[high])
-        )
+        codes_of_rows = np.repeat(code_of, np.diff(offsets[low : high + 1]))
+        return codes_of_rows, slice(int(offsets[low]), int(offsets[high]))
 
     def _hits(self, begin: int, end: int) -> Hits:
         hits = self._uncut_hits(begin, end)
@@ -386,14 +390,14 @@ class _Joined(NamedTuple):
             tie_last=self.aligned.tie_last[rows].astype(np.int64) if tied else None,
         )
 
-    def _unjudged(self, found: _Unjudged, begin: int, end: int) -> UnjudgedHits:
-        query, rows = self._between(begin, end, found.offsets)
-        rank = found.rank[rows].astype(np.int64)
+    def _unjudged(self, unjudged: _Unjudged, begin: int, end: int) -> UnjudgedHits:
+        query, rows = self._between(begin, end, unjudged.offsets)
+        rank = unjudged.rank[rows].astype(np.int64)
         first, last = (
-            self._shared_or_own(column[rows], found.rank[rows], rank)
-            for column in (found.tie_first, found.tie_last)
+            self._shared_or_own(column[rows], unjudged.rank[rows], rank)
+            for column in (unjudged.tie_first, unjudged.tie_last)
         )
-        return UnjudgedHits(query, rank, found.key[rows], first, last)
+        return UnjudgedHits(query, rank, unjudged.key[rows], first, last)
 
     @staticmethod
     def _shared_or_own(column: AnyArray, narrow_rank: AnyArray, rank: IntArray) -> IntArray:

@@ -41,7 +41,12 @@ ALSO_CALLED = {
 
 def check_choice(switch: str, value: object, allowed: tuple[object, ...]) -> object:
     """The value, if it is one of those allowed; else an error that lists them."""
-    if not any(value is one or (isinstance(value, type(one)) and value == one) for one in allowed):
+    # A choice of another type may be equal, as True is to 1, and is refused all the same.
+    is_allowed = any(
+        value is choice or (isinstance(value, type(choice)) and value == choice)
+        for choice in allowed
+    )
+    if not is_allowed:
         choices = " | ".join(map(str, allowed))
         raise OptionError(f"{switch}={shown(value)}: expected one of {choices}")
     return value
@@ -337,8 +342,9 @@ class Alignment:
 
     def __post_init__(self) -> None:
         for name, allowed in _CHOICES.items():
-            given = getattr(self, name)
-            value = ALSO_CALLED.get(name, {}).get(given, given) if isinstance(given, str) else given
+            written = getattr(self, name)
+            spellings = ALSO_CALLED.get(name, {})
+            value = spellings.get(written, written) if isinstance(written, str) else written
             object.__setattr__(self, name, check_choice(name, value, allowed))
 
 

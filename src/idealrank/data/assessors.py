@@ -8,7 +8,7 @@ place.
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, NoReturn, TypeAlias
+from typing import Any, ClassVar, NamedTuple, NoReturn, TypeAlias
 
 import numpy as np
 
@@ -20,8 +20,15 @@ from idealrank.data.qrels import Qrels, fingerprint_of_groups
 from idealrank.data.types import BoolArray, FloatArray, IntArray, QueryIds, decode_id, encode_id
 from idealrank.errors import InputError
 
-# Query, group, sub-group, document, level.
-_Row = tuple[bytes, bytes, int, bytes, float]
+
+class _Row(NamedTuple):
+    """One judgment of a nested mapping."""
+
+    query: bytes
+    group: bytes
+    part: int  # Number of the sub-group in its group
+    document: bytes
+    level: float
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,44 +42,44 @@ class Nesting:
     shape: str  # The whole mapping, as it should be
     in_parts: bool = False  # Whether a group may be a sequence of sub-groups
 
-    def columns(
-        self, judgments: Any
-    ) -> tuple[list[bytes], list[bytes], list[int], list[bytes], Any]:
-        """Queries, groups, sub-groups, documents and levels, a row for each judgment."""
+    def columns(self, judgments: Any) -> "tuple[JudgmentRows, list[int]]":
+        """Take a mapping apart into a row for each judgment, and the sub-group of each row."""
         rows = list(self._rows(judgments))
-        queries, groups, parts, documents, levels = (
-            map(list, zip(*rows, strict=True)) if rows else ([], [], [], [], [])
+        columns = JudgmentRows(
+            queries=[row.query for row in rows],
+            groups=[row.group for row in rows],
+            documents=[row.document for row in rows],
+            levels=np.array([row.level for row in rows], np.float64),
         )
-        return queries, groups, parts, documents, np.array(levels, np.float64)
+        return columns, [row.part for row in rows]
 
     def _rows(self, judgments: Any) -> Iterator[_Row]:
         for query, groups in self._items(judgments, self.what, self.shape):
             at = f"{self.what}: query {query!r}"
             query_id = self._id(query, at)
-            for group, given in self._items(groups, at, f"{{{self.group}: ...}}"):
+            for group, levels in self._items(groups, at, f"{{{self.group}: ...}}"):
                 inside = f"{at}, {self.group} {group!r}"
                 group_id = self._id(group, inside)
-                for part, graded in enumerate(self._parts(given)):
-                    for document, level in self._items(graded, inside, self._graded):
-                        where = f"{inside}, document {document!r}"
-                        yield (
-                            query_id,
-                            group_id,
-                            part,
-                            self._id(document, where),
-                            self._number(level, where),
-                        )
+                for part, document_id, level in self._judged(levels, inside):
+                    yield _Row(query_id, group_id, part, document_id, level)
+
+    def _judged(self, levels: Any, inside: str) -> Iterator[tuple[int, bytes, float]]:
+        """Yield sub-group, document and level of each judgment of a group."""
+        for part, graded in enumerate(self._parts(levels)):
+            for document, level in self._items(graded, inside, self._graded):
+                where = f"{inside}, document {document!r}"
+                yield part, self._id(document, where), self._number(level, where)
 
     @property
     def _graded(self) -> str:
         graded = f"{{document: {self.level}}}"
         return f"{graded} or a sequence of such" if self.in_parts else graded
 
-    def _parts(self, given: Any) -> Sequence[Any]:
+    def _parts(self, levels: Any) -> Sequence[Any]:
         several = (
-            self.in_parts and isinstance(given, Sequence) and not isinstance(given, (str, bytes))
+            self.in_parts and isinstance(levels, Sequence) and not isinstance(levels, (str, bytes))
         )
-        return given if several else [given]
+        return levels if several else [levels]
 
     def _items(self, table: Any, where: str, expected: str) -> Iterator[tuple[Any, Any]]:
         if not isinstance(table, Mapping):
@@ -146,10 +153,10 @@ class JudgmentGroups:
         names, table = list(map(encode_id, self.names)), documents.table
         ids, rows = table.query_ids(), table.document_ids(self.row)
         queries = [ids[query] for query in self.query.tolist()]
-        for group, one, document, level in zip(
+        for group, subgroup, document, level in zip(
             self.group.tolist(), part.tolist(), rows, self.level.tolist(), strict=True
         ):
-            yield (queries[group], names[group], one), document, level
+            yield (queries[group], names[group], subgroup), document, level
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -185,9 +192,10 @@ def tabulate(
     by_query = np.argsort([query for query, _ in pairs], kind="stable")
     placed = np.empty(len(pairs), np.int64)
     placed[by_query] = np.arange(len(pairs))
+    in_order = [pairs[place] for place in by_query.tolist()]
     table = _kernel.from_columns(
-        [names[pairs[i][0]] for i in by_query.tolist()],
-        [pairs[i][1] for i in by_query.tolist()],
+        [names[query] for query, _ in in_order],
+        [document_id for _, document_id in in_order],
         value(best[by_query]),
     )
     order = np.argsort(group, kind="stable")
@@ -206,12 +214,12 @@ def tabulate(
 def refuse_plainly(what: str, cells: JudgmentRows) -> Refuse:
     """Name a row by its ids, for judgments that come from no file."""
 
-    def refuse(row: int, found: str, expected: str, hint: str) -> NoReturn:
+    def refuse(row: int, problem: str, expected: str, hint: str) -> NoReturn:
         ids = (decode_id(column[row]) for column in (cells.queries, cells.groups, cells.documents))
         query, group, document = map(repr, ids)
         where = f"{what}: query {query}, group {group}, document {document}"
         raise InputError(
-            f"{where}: found {found}, expected {expected}" + (f"; {hint}" if hint else "")
+            f"{where}: found {problem}, expected {expected}" + (f"; {hint}" if hint else "")
         )
 
     return refuse
@@ -250,8 +258,7 @@ class AssessorQrels:
     def __init__(
         self, grades: Mapping[str, Mapping[str, Mapping[str, float]]], *, name: str = "assessors"
     ) -> None:
-        queries, assessors, _, documents, values = _NESTING.columns(grades)
-        cells = JudgmentRows(queries=queries, groups=assessors, documents=documents, levels=values)
+        cells, _ = _NESTING.columns(grades)
         self._take(cells, refuse_plainly(name, cells), name, ())
 
     @classmethod
@@ -429,7 +436,7 @@ class ByAssessor:
         )
         counts = self._query_of_row[groups.row] >= 0
         kept = np.flatnonzero(counts if graded.removed is None else counts & ~graded.removed)
-        group, grade, given = number[groups.group[kept]], graded.grades[kept], groups.level[kept]
+        group, grade, level = number[groups.group[kept]], graded.grades[kept], groups.level[kept]
         hits = _hits_of_groups(whole, group, groups.row[kept], grade, documents.n_judgments)
         counters = whole.alignments
         n_judged = np.bincount(hits.query, minlength=query.size)
@@ -450,7 +457,7 @@ class ByAssessor:
             ),
             scope=whole.scope,
             depth=whole.depth,
-            judgments=lambda: Judgments(group, grade, given),
+            judgments=lambda: Judgments(group, grade, level),
         )
 
     def mean_by_query(self, values: FloatArray, scored: BoolArray) -> tuple[FloatArray, BoolArray]:
@@ -459,9 +466,8 @@ class ByAssessor:
         """
         query, n_queries = self.query[scored], self._judged.n_queries
         n_groups = np.bincount(query, minlength=n_queries)
-        return self._judged.sum_by_query(query, values[scored]) / np.maximum(
-            n_groups, 1
-        ), n_groups > 0
+        sums = self._judged.sum_by_query(query, values[scored])
+        return sums / np.maximum(n_groups, 1), n_groups > 0
 
 
 def _hits_of_groups(
@@ -472,6 +478,7 @@ def _hits_of_groups(
     """
     if whole.hits.document is None:
         raise InputError("assessors: found arrays, expected a run with document ids")
+    # Judgments in the order of their documents: `starts` is where those of each document begin.
     by_row = np.argsort(row, kind="stable")
     starts = np.searchsorted(row[by_row], np.arange(n_rows + 1))
     sizes = np.diff(starts)[whole.hits.document]

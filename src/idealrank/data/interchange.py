@@ -19,8 +19,8 @@ def frame_of(columns: Mapping[str, Any], backend: Any) -> Any:
     except (ImportError, TypeError, ValueError) as error:
         reason = str(error).partition("\n")[0]
         raise OptionError(
-            f"backend={backend}: expected an installed eager dataframe library, such as "
-            f"pandas ({reason})"
+            f"backend={backend}: expected an installed eager dataframe library, such as pandas "
+            f"({reason})"
         ) from None
 
 
@@ -29,14 +29,14 @@ def is_frame(value: object) -> bool:
     # A column (a pandas or Polars series) speaks Arrow too, but has no columns of its own. Polars'
     # lazy frames warn when they are asked for `columns` or `dtypes`, so what they do have is asked
     # for first.
-    named = any(
+    has_columns = any(
         hasattr(value, name) for name in ("collect_schema", "column_names", "schema", "columns")
     )
-    speaks = any(
+    has_table = any(
         hasattr(value, name)
         for name in ("collect_schema", "__arrow_c_stream__", "__arrow_c_array__", "dtypes")
     )
-    return named and speaks and not isinstance(value, type)
+    return has_columns and has_table and not isinstance(value, type)
 
 
 def is_query(value: object) -> bool:
@@ -64,33 +64,33 @@ def holds_lists(value: Any) -> bool:
     return len(value) > 0 and isinstance(value.iloc[0], (list, tuple, set, frozenset, Mapping))
 
 
-def by_query(given: Any, what: str) -> Mapping[str, Any]:
+def by_query(values: Any, what: str) -> Mapping[str, Any]:
     """Values by query id as text, from a mapping or from a pandas Series whose index holds the
     ids.
     """
-    if isinstance(given, Mapping) and all(type(query) is str for query in given):
-        return given
+    if isinstance(values, Mapping) and all(type(query) is str for query in values):
+        return values
     is_series = (
-        not isinstance(given, Mapping) and hasattr(given, "index") and hasattr(given, "items")
+        not isinstance(values, Mapping) and hasattr(values, "index") and hasattr(values, "items")
     )
-    if not (isinstance(given, Mapping) or is_series):
+    if not (isinstance(values, Mapping) or is_series):
         raise InputError(
-            f"{what}: found {type(given).__name__}, expected a mapping of query to value, or "
+            f"{what}: found {type(values).__name__}, expected a mapping of query to value, or "
             f"a pandas Series indexed by query",
             hint="read_categories, read_traffic and read_clusters read files and dataframes",
         )
-    found: dict[str, Any] = {}
-    for query, value in given.items():
+    by_id: dict[str, Any] = {}
+    for query, value in values.items():
         if isinstance(query, bool) or not isinstance(query, (str, Integral)):
             raise InputError(
                 f"{what}: found query {shown(repr(query))}, expected an id: text or a whole number"
             )
-        if str(query) in found:
+        if str(query) in by_id:
             raise InputError(
                 f"{what}: found query {shown(repr(query))} a second time, expected each query once"
             )
-        found[str(query)] = value
-    return found
+        by_id[str(query)] = value
+    return by_id
 
 
 @overload

@@ -81,8 +81,8 @@ class Labels:
         )
         if sampled_negatives is not None and not with_negatives:
             raise OptionError(
-                f"sampled_negatives={sampled_negatives:g}: found no grade of 0 or less, "
-                f"expected such grades for the sampled documents"
+                f"sampled_negatives={sampled_negatives:g}: found no grade of 0 or less, expected "
+                "such grades for the sampled documents"
             )
         return labels
 

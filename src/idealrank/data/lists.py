@@ -6,6 +6,7 @@ Items in any order are brought together by the id of their query.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -29,15 +30,11 @@ def id_array(ids: Any) -> AnyArray:
         kinds = {(issubclass(kind, str), issubclass(kind, bytes)) for kind in set(map(type, ids))}
         if len(kinds) > 1:
             first = ids[0]
-            place = next(
-                place
-                for place, one in enumerate(ids)
-                if any(isinstance(one, kind) != isinstance(first, kind) for kind in (str, bytes))
-            )
+            of_text = [(isinstance(query_id, str), isinstance(query_id, bytes)) for query_id in ids]
+            place = next(place for place, kind in enumerate(of_text) if kind != of_text[0])
             raise InputError(
-                f"qid: item {place}: found {ids[place]!r} after {first!r} (ids of several "
-                f"types), expected ids of one type; "
-                "make all of them texts or all of them numbers"
+                f"qid: item {place}: found {ids[place]!r} after {first!r} (ids of several types), "
+                "expected ids of one type; make all of them texts or all of them numbers"
             )
     return np.asarray(ids)
 
@@ -67,22 +64,17 @@ def group_by_id(qid: AnyArray, n: int) -> tuple[IntArray, IntArray | None, Query
         ) from None
     heads = starts_of(names[by_name])
     if heads.size == names.size:
-        return (
-            np.append(starts, n).astype(np.int64),
-            None,
-            QueryIds(names.size, lambda: [str(name) for name in names]),
-        )
+        queries = QueryIds(names.size, lambda: [str(name) for name in names])
+        return np.append(starts, n).astype(np.int64), None, queries
     first = by_name[heads]  # the first run of each query, for the sort is stable
     by_appearance = np.argsort(first)
     n_runs = sizes_of(heads, names.size)[by_appearance]
     runs = by_name[_joined(heads[by_appearance], n_runs)]
     n_items = np.add.reduceat(sizes[by_name], heads)[by_appearance]
     ordered = names[first[by_appearance]]
-    return (
-        np.concatenate(([0], np.cumsum(n_items))).astype(np.int64),
-        _joined(starts[runs], sizes[runs]),
-        QueryIds(ordered.size, lambda: [str(name) for name in ordered]),
-    )
+    offsets = np.concatenate(([0], np.cumsum(n_items))).astype(np.int64)
+    order = _joined(starts[runs], sizes[runs])
+    return offsets, order, QueryIds(ordered.size, lambda: [str(name) for name in ordered])
 
 
 def numbers_of_queries(qid: AnyArray, offsets: IntArray, order: IntArray | None) -> IntArray | None:
@@ -109,7 +101,7 @@ def _stable_order(values: AnyArray) -> IntArray:
     if values.dtype.kind == "i":
         low, bits = int(values.min()), values.size.bit_length()
         if (int(values.max()) - low).bit_length() + bits < 63:
-            key = values.astype(np.int64)
+            key = values.astype(np.int64)  # in place from here on: no copy of a long column
             key -= low
             key <<= bits
             key |= np.arange(values.size)
@@ -214,8 +206,8 @@ class Lists:
         label_array, score_array = as_numbers("labels", labels), _as_scores(scores)
         if label_array.shape != score_array.shape or label_array.ndim not in (1, 2):
             raise InputError(
-                f"labels have shape {label_array.shape} and scores {score_array.shape}; "
-                f"expected the same 1-D or 2-D shape for both"
+                f"labels have shape {label_array.shape} and scores {score_array.shape}; expected "
+                "the same 1-D or 2-D shape for both"
             )
         layouts = [
             name
@@ -224,8 +216,8 @@ class Lists:
         ]
         if len(layouts) > 1 or (layouts and label_array.ndim == 2):
             raise InputError(
-                f"found {' and '.join(layouts)} with {label_array.ndim}-D labels; "
-                "expected one of group, offsets, qid, and 1-D labels with it"
+                f"found {' and '.join(layouts)} with {label_array.ndim}-D labels; expected one of "
+                "group, offsets, qid, and 1-D labels with it"
             )
         keep = _kept(label_array, mask, _padding(labels, padding))
         n, order, queries = label_array.size, None, None
@@ -308,12 +300,14 @@ class Lists:
             if numbered
             else [query.encode("utf-8", "surrogatepass") for query in self.queries]
         )
-        threads = thread_count(threads)
-        return fingerprint_text(
-            *_kernel.fingerprint_lists(
-                self.labels, self.offsets, order=self.order, queries=ids, threads=threads
-            )
+        sums = _kernel.fingerprint_lists(
+            self.labels,
+            self.offsets,
+            order=self.order,
+            queries=ids,
+            threads=thread_count(threads),
         )
+        return fingerprint_text(*sums)
 
     def name_item(self, row: int) -> str:
         """Describe an item by its place in the arrays as given.
@@ -359,12 +353,12 @@ def as_numbers(name: str, values: Any) -> AnyArray:
 def _as_scores(values: Any) -> AnyArray:
     """Scores as floats, none of which has lost its place in the order."""
     array = as_numbers("scores", values)
-    given = np.asarray(values)
-    lost = first_lost_of_lists(values, given)
+    numbers = np.asarray(values)
+    lost = first_lost_of_lists(values, numbers)
     if lost is not None:
-        found = np.asarray(values, object).reshape(-1)[lost]
+        lost_value = np.asarray(values, object).reshape(-1)[lost]
         raise InputError(
-            f"scores: item {lost}: found {found}, a whole number that float64 changes, "
+            f"scores: item {lost}: found {lost_value}, a whole number that float64 changes, "
             f"expected {EXPECTED}"
         )
     return array if array.dtype.kind == "f" else array.astype(np.float64)
@@ -377,9 +371,9 @@ def _refuse_other_rows(labels: Any, others: Mapping[str, Any]) -> None:
         index = _rows_of(values)
         if rows is not None and index is not None and not rows.equals(index):
             raise InputError(
-                f"labels and {name}: found two indexes, expected one, since items are matched "
-                f"by position; "
-                f"align the rows ({name}.reindex(labels.index)), or pass to_numpy() of each"
+                f"labels and {name}: found two indexes, expected one, since items are matched by "
+                f"position; align the rows ({name}.reindex(labels.index)), or pass to_numpy() of "
+                "each"
             )
 
 
@@ -394,8 +388,8 @@ def _padding(labels: Any, padding: float | None) -> float | None:
     """
     if padding is not None and padding < 0 and (dtype := np.asarray(labels).dtype).kind in "ub":
         raise InputError(
-            f"padding: found {padding} with labels of type {dtype}, which cannot hold it, "
-            f"expected signed labels; cast them first"
+            f"padding: found {padding} with labels of type {dtype}, which cannot hold it, expected "
+            "signed labels; cast them first"
         )
     return padding
 
@@ -403,16 +397,16 @@ def _padding(labels: Any, padding: float | None) -> float | None:
 def _kept(labels: AnyArray, mask: Any, padding: float | None) -> BoolArray | None:
     keep: BoolArray | None = None
     if mask is not None:
-        given = np.asarray(mask)
-        if given.shape != labels.shape:
+        marks = np.asarray(mask)
+        if marks.shape != labels.shape:
             raise InputError(
-                f"mask has shape {given.shape}, expected that of the labels, {labels.shape}"
+                f"mask has shape {marks.shape}, expected that of the labels, {labels.shape}"
             )
-        keep = given.astype(bool)
-        if (odd := np.flatnonzero((given != keep).reshape(-1))).size:
-            found = given.reshape(-1)[odd[0]]
+        keep = marks.astype(bool)
+        if (odd := np.flatnonzero((marks != keep).reshape(-1))).size:
+            mark = marks.reshape(-1)[odd[0]]
             raise InputError(
-                f"mask: item {odd[0]}: found {found!s}, expected True for an item or False "
+                f"mask: item {odd[0]}: found {mark!s}, expected True for an item or False "
                 f"for padding (1 or 0)"
             )
     if padding is not None:
@@ -421,22 +415,26 @@ def _kept(labels: AnyArray, mask: Any, padding: float | None) -> BoolArray | Non
     return None if keep is None or keep.all() else keep
 
 
+def _bounds_of_offsets(offsets: Any, n: int) -> IntArray:
+    positions = np.asarray(offsets)
+    bounds = positions.astype(np.int64)
+    if (
+        (positions != bounds).any()
+        or bounds.ndim != 1
+        or bounds.size == 0
+        or bounds[0] != 0
+        or bounds[-1] != n
+        or (np.diff(bounds) < 0).any()
+    ):
+        raise InputError(
+            f"offsets: expected rising whole numbers from 0 to the number of items, {n}"
+        )
+    return bounds
+
+
 def _bounds(group: Any, offsets: Any, n: int) -> IntArray:
     if offsets is not None:
-        given = np.asarray(offsets)
-        bounds = given.astype(np.int64)
-        if (
-            (given != bounds).any()
-            or bounds.ndim != 1
-            or bounds.size == 0
-            or bounds[0] != 0
-            or bounds[-1] != n
-            or (np.diff(bounds) < 0).any()
-        ):
-            raise InputError(
-                f"offsets: expected rising whole numbers from 0 to the number of items, {n}"
-            )
-        return bounds
+        return _bounds_of_offsets(offsets, n)
     if group is None:
         return np.array([0, n], np.int64)
     if type(group).__name__.endswith("GroupBy"):  # pandas, which may not be installed
@@ -453,12 +451,12 @@ def _bounds(group: Any, offsets: Any, n: int) -> IntArray:
         ) from None
     if sizes.dtype.kind == "f" and sizes.size:
         broken = np.flatnonzero(sizes.reshape(-1) % 1 != 0)
-        found = (
+        problem = (
             f"the size {sizes.reshape(-1)[broken[0]]}"
             if broken.size
             else f"sizes of type {sizes.dtype}"
         )
-        raise InputError(f"group: found {found}, expected whole numbers that add up to {n}")
+        raise InputError(f"group: found {problem}, expected whole numbers that add up to {n}")
     sizes = sizes if sizes.size else sizes.astype(np.int64)  # an empty list comes as float64
     if (
         sizes.ndim != 1
@@ -466,19 +464,24 @@ def _bounds(group: Any, offsets: Any, n: int) -> IntArray:
         or (sizes < 0).any()
         or int(sizes.sum()) != n
     ):
-        hint = "; for one query id per item pass qid=" if sizes.size == n else ""
-        if sizes.ndim == 1 and sizes.dtype.kind == "i" and (sizes < 0).any():
-            raise InputError(f"group: found the size {sizes.min()}, expected 0 or more")
-        if sizes.dtype.kind not in "iuf":
-            hint = "; pass options such as ties= by name" if sizes.ndim == 0 else hint
-            raise InputError(
-                f"group: found {sizes.ravel().tolist()[0]!r}, expected sizes of lists: whole "
-                f"numbers that add up to {n}{hint}"
-            )
-        raise InputError(
-            f"group: found sizes that add up to {sizes.sum()}, expected {n}, one per item{hint}"
-        )
+        raise _wrong_sizes(sizes, n)
     return np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
+
+
+def _wrong_sizes(sizes: AnyArray, n: int) -> InputError:
+    """Make the error for sizes that are not whole numbers, are below 0 or have another sum."""
+    if sizes.ndim == 1 and sizes.dtype.kind == "i" and (sizes < 0).any():
+        return InputError(f"group: found the size {sizes.min()}, expected 0 or more")
+    hint = "; for one query id per item pass qid=" if sizes.size == n else ""
+    if sizes.dtype.kind not in "iuf":
+        hint = "; pass options such as ties= by name" if sizes.ndim == 0 else hint
+        return InputError(
+            f"group: found {sizes.ravel().tolist()[0]!r}, expected sizes of lists: whole numbers "
+            f"that add up to {n}{hint}"
+        )
+    return InputError(
+        f"group: found sizes that add up to {sizes.sum()}, expected {n}, one per item{hint}"
+    )
 
 
 def judge_lists(lists: Lists, alignment: Alignment, *, depth: int = 0, threads: int = 0) -> Judged:
@@ -487,7 +490,7 @@ def judge_lists(lists: Lists, alignment: Alignment, *, depth: int = 0, threads: 
     Arrays have no document ids, so ties by document id become the expected value (`expected`).
     """
     alignment = array_alignment(alignment)
-    lists, given, truncated = _apply_policies(lists, alignment)
+    lists, original_labels, truncated = _apply_policies(lists, alignment)
 
     groups = _ranked(lists, lists.labels, alignment, depth, threads)
     lengths, tied = groups.length, groups.tied.astype(np.int64)
@@ -498,11 +501,15 @@ def judge_lists(lists: Lists, alignment: Alignment, *, depth: int = 0, threads: 
         shape = (lists.n_queries, groups.width)
         tied_members = members if members.query.size else None
         rectangle = Rectangle(
-            groups.grades.reshape(shape),
-            groups.ideal_grades.reshape(shape),
-            tied_members,
-            given is None,
+            grades=groups.grades.reshape(shape),
+            ideal=groups.ideal_grades.reshape(shape),
+            ties=tied_members,
+            as_given=original_labels is None,
         )
+
+    def original_grades(labels: FloatArray) -> FloatArray:
+        return _hits_ranked(_ranked(lists, labels, alignment, depth, threads)).grade
+
     return Judged(
         queries=lists.queries,
         ties=alignment.ties,
@@ -515,10 +522,10 @@ def judge_lists(lists: Lists, alignment: Alignment, *, depth: int = 0, threads: 
         depth=depth,
         rectangle=rectangle,
         complete=True,
-        given=None
-        if given is None
-        else lambda: _hits_ranked(_ranked(lists, given, alignment, depth, threads)).grade,
-        judgments=None if given is None else lambda: _array_judgments(lists, given),
+        given=None if original_labels is None else partial(original_grades, original_labels),
+        judgments=None
+        if original_labels is None
+        else partial(_array_judgments, lists, original_labels),
     )
 
 
@@ -547,11 +554,9 @@ def array_alignment(alignment: Alignment) -> Alignment:
     """The alignment with ties by document id, which arrays do not have, replaced by the expected
     value.
     """
-    return (
-        replace(alignment, ties="expected")
-        if alignment.ties in ("docid", "docid-ascending")
-        else alignment
-    )
+    if alignment.ties in ("docid", "docid-ascending"):
+        return replace(alignment, ties="expected")
+    return alignment
 
 
 def _apply_policies(lists: Lists, alignment: Alignment) -> tuple[Lists, FloatArray | None, int]:
@@ -597,13 +602,13 @@ def _members(groups: "_kernel.Groups") -> TieMembers:
     )
 
 
-def _array_judgments(lists: Lists, given: FloatArray) -> Judgments:
+def _array_judgments(lists: Lists, original_labels: FloatArray) -> Judgments:
     """Every item with its label as given; the labels of arrays that policies changed are in full
     columns.
     """
     query = np.repeat(np.arange(lists.n_queries), np.diff(lists.offsets))
     items = slice(None) if lists.order is None else lists.order
-    return Judgments(query, lists.labels[items].astype(np.float64), given[items])
+    return Judgments(query, lists.labels[items].astype(np.float64), original_labels[items])
 
 
 def _hits_ranked(groups: "_kernel.Groups") -> Hits:
@@ -631,6 +636,7 @@ def _hits_ranked(groups: "_kernel.Groups") -> Hits:
         (last, members.last[beyond]),
     )
     joined: list[AnyArray] = [np.concatenate(pair) for pair in columns]
-    by_rank = np.lexsort((joined[1], joined[0]))
+    query, rank, *_ = joined
+    by_rank = np.lexsort((rank, query))
     query, rank, grade, first, last = (column[by_rank] for column in joined)
     return Hits(query=query, rank=rank, grade=grade, document=None, tie_first=first, tie_last=last)

@@ -8,7 +8,7 @@ from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
 from idealrank.data.types import sought_id
 
-_LINE = 40  # bytes, of a text
+_LINE = 40  # bytes of a usual line of a text, for estimates
 
 
 def qrels_of_query(qrels: Qrels, query_id: str) -> Qrels:
@@ -102,8 +102,6 @@ def rows_about(run: Run) -> int:
     """Return the number of documents of a run, over all queries; an estimate by length for text
     that is not read yet.
     """
-    return (
-        run.source.n_rows
-        if isinstance(run.source, _kernel.Table)
-        else -(-run.source.nbytes // _LINE)
-    )
+    if isinstance(run.source, _kernel.Table):
+        return run.source.n_rows
+    return -(-run.source.nbytes // _LINE)

@@ -41,8 +41,8 @@ def apply_grade_policies(
             row = int(np.flatnonzero(negative)[0])
             raise InputError(
                 f"{locate(row)}: found grade {grades[row]:g} ({np.count_nonzero(negative)} "
-                f"negative grades in all), expected 0 or more; "
-                "negative=zero counts them as not relevant, negative=kept keeps them",
+                "negative grades in all), expected 0 or more; negative=zero counts them as not "
+                "relevant, negative=kept keeps them",
                 switch="negative=zero",
             )
         if alignment.negative == "zero":
@@ -141,9 +141,8 @@ def refuse_unjudged(
         )
         raise InputError(
             f"run {run.name!r}, query {name!r}: the document at rank "
-            f"{aligned.first_unjudged[query]} is unjudged "
-            f"({unjudged.size} queries have such documents), expected all judged; "
-            f"unjudged=not-relevant or unjudged=skipped allows it",
+            f"{aligned.first_unjudged[query]} is unjudged ({unjudged.size} queries have such "
+            "documents), expected all judged; unjudged=not-relevant or unjudged=skipped allows it",
             switch="unjudged=not-relevant",
         )
 
@@ -156,13 +155,12 @@ def queries_that_count(
     """
     missing = np.flatnonzero(~aligned.in_run[: qrels.n_queries])
     if alignment.missing == "error" and missing.size:
-        some = ", ".join(repr(qrels.queries[int(query)]) for query in missing[:5]) + (
-            ", ..." if missing.size > 5 else ""
-        )
+        named = [repr(qrels.queries[int(query)]) for query in missing[:5]]
+        some = ", ".join([*named, *(["..."] if missing.size > 5 else [])])
         raise InputError(
-            f"run {run.name!r} does not answer {missing.size} of {qrels.n_queries} judged "
-            f"queries ({some}), "
-            "expected all; missing=zero counts them as 0, missing=left-out leaves them out",
+            f"run {run.name!r} does not answer {missing.size} of {qrels.n_queries} judged queries "
+            f"({some}), expected all; missing=zero counts them as 0, missing=left-out leaves them "
+            "out",
             switch="missing=zero",
         )
     last = (

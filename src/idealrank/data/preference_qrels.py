@@ -54,10 +54,9 @@ class PreferencePairs:
         if not parts:
             return cls.none()
         return cls(
-            *(
-                np.concatenate([getattr(part, name) for part in parts])
-                for name in ("better", "worse", "group")
-            )
+            better=np.concatenate([part.better for part in parts]),
+            worse=np.concatenate([part.worse for part in parts]),
+            group=np.concatenate([part.group for part in parts]),
         )
 
     def where(self, kept: BoolArray) -> "PreferencePairs":
@@ -95,7 +94,7 @@ def falling_pairs(group: IntArray, dense: IntArray, n_groups: int) -> IntArray:
     Bit by bit from the top: two levels that agree above a bit and differ in it are a pair in order
     when the one stands before the zero.
     """
-    found = np.zeros(n_groups, np.int64)
+    falling = np.zeros(n_groups, np.int64)
     for bit in reversed(range(int(dense.max(initial=0)).bit_length())):
         prefix = dense >> (bit + 1)
         segment = group * (prefix.max(initial=0) + 1) + prefix
@@ -104,8 +103,8 @@ def falling_pairs(group: IntArray, dense: IntArray, n_groups: int) -> IntArray:
         before = np.cumsum(ones) - ones
         sorted_segment = segment[order]
         head = np.searchsorted(sorted_segment, sorted_segment)
-        np.add.at(found, group[order], (before - before[head]) * (1 - ones))
-    return found
+        np.add.at(falling, group[order], (before - before[head]) * (1 - ones))
+    return falling
 
 
 def list_pairs(group: IntArray, row: IntArray, level: FloatArray) -> PreferencePairs:
@@ -119,14 +118,14 @@ def list_pairs(group: IntArray, row: IntArray, level: FloatArray) -> PreferenceP
     lower = np.repeat(ends, ends - starts)
     size = np.searchsorted(group, group, side="right") - lower
     better = np.repeat(np.arange(group.size), size)
-    worse = (
-        np.repeat(lower, size) + np.arange(better.size) - np.repeat(np.cumsum(size) - size, size)
-    )
+    # Of each preferred document, the rows from `lower` to the end of its group.
+    number = np.arange(better.size) - np.repeat(np.cumsum(size) - size, size)
+    worse = np.repeat(lower, size) + number
     return PreferencePairs(row[better], row[worse], group[better])
 
 
 Among: TypeAlias = Literal["all", "retrieved", "implied"]
-_FAR = np.iinfo(np.int64).max
+_FAR = np.iinfo(np.int64).max  # rank of a document that is not returned
 
 
 @dataclass(frozen=True, eq=False)
@@ -187,9 +186,8 @@ class Preferred:
             return (self._by_row(hits.rank),)
         if ties in ("best", "worst"):
             raise OptionError(
-                f"ties={ties}: found tied scores; contradictory preferences have no order "
-                f"that is {ties} for all of them; "
-                "choose ties=docid, docid-ascending, input or expected",
+                f"ties={ties}: found tied scores; contradictory preferences have no order that is "
+                f"{ties} for all of them; choose ties=docid, docid-ascending, input or expected",
                 switch="ties=docid",
             )
         if ties != "expected":
@@ -227,27 +225,25 @@ class Preferred:
             else self.returned[self.groups.row]
         )
         pairs = self.chosen(self._pairs, among)
-        found = [self._fulfilled(members, pairs, rank) for rank in self.ranks]
+        fulfilled = [self._fulfilled(members, pairs, rank) for rank in self.ranks]
         return Counts(
-            sum(found, np.zeros(self.n_groups)) / len(found),
+            sum(fulfilled, np.zeros(self.n_groups)) / len(fulfilled),
             self._possible(members, self._kept(self._pairs, among)),
         )
 
     def _possible(self, members: BoolArray, listed: BoolArray) -> FloatArray:
         chosen = members & self.complete[self.groups.group]
         counted = possible_pairs(self.groups.group[chosen], self._dense[chosen], self.n_groups)
-        return (counted + np.bincount(self._pairs.group[listed], minlength=self.n_groups)).astype(
-            np.float64
-        )
+        n_listed = np.bincount(self._pairs.group[listed], minlength=self.n_groups)
+        return (counted + n_listed).astype(np.float64)
 
     def _fulfilled(self, members: BoolArray, pairs: PreferencePairs, rank: IntArray) -> FloatArray:
         chosen = np.flatnonzero(members & self.complete[self.groups.group])
         # Documents not returned come last, lowest level first: so no pair of them is in order.
         chosen = chosen[np.lexsort((self._dense[chosen], rank[self.groups.row[chosen]]))]
         counted = falling_pairs(self.groups.group[chosen], self._dense[chosen], self.n_groups)
-        listed = np.bincount(
-            pairs.group[rank[pairs.better] < rank[pairs.worse]], minlength=self.n_groups
-        )
+        in_order = rank[pairs.better] < rank[pairs.worse]
+        listed = np.bincount(pairs.group[in_order], minlength=self.n_groups)
         return (counted + listed).astype(np.float64)
 
     @cached_property
@@ -300,17 +296,17 @@ def pairs_of_partial_groups(
     groups: JudgmentGroups, part: IntArray, partial: BoolArray, documents: Qrels, refuse: Refuse
 ) -> PreferencePairs:
     """All preferences of the groups that have several sub-groups."""
-    found = []
+    pairs_of_groups = []
     for group in np.flatnonzero(partial).tolist():
         begin, end = np.searchsorted(groups.group, (group, group + 1)).tolist()
         order = _Order(groups, slice(begin, end), documents, refuse)
         for number in dict.fromkeys(part[begin:end].tolist()):
             order.add(np.flatnonzero(part[begin:end] == number))
         better, worse = np.nonzero(order.closed())
-        found.append(
+        pairs_of_groups.append(
             PreferencePairs(order.rows[better], order.rows[worse], np.full(better.size, group))
         )
-    return PreferencePairs.joined(found)
+    return PreferencePairs.joined(pairs_of_groups)
 
 
 class _Order:
@@ -334,17 +330,19 @@ class _Order:
         if changed.any():
             place = int(np.flatnonzero(changed)[0])
             name, other = self._name(local[place]), "above 0" if levels[place] == 0 else "0"
-            found = (
+            problem = (
                 f"level {levels[place]:g} for document {name}, whose level is {other} in another "
                 f"sub-group"
             )
             self._refuse(
                 int(self._source[places[place]]),
-                found,
+                problem,
                 "a document relevant (above 0) or not (0) in all of a group",
                 _HINT,
             )
         self._seen[local], self._zero[local] = True, levels == 0
+
+        # A pair contradicts another sub-group that orders it the other way, or calls it equal.
         above = levels[:, None] > levels
         equal = (levels[:, None] == levels) & ~np.eye(local.size, dtype=bool)
         block = np.ix_(local, local)
@@ -352,15 +350,13 @@ class _Order:
             equal & (self._above[block] | self._above[block].T)
         )
         if against.any():
-            one, two = np.argwhere(against)[0].tolist()
-            relation = "above" if above[one, two] else "level with"
-            found = (
-                f"document {self._name(int(local[one]))} {relation} "
-                f"{self._name(int(local[two]))}, which another sub-group contradicts"
-            )
+            first, second = np.argwhere(against)[0].tolist()
+            relation = "above" if above[first, second] else "level with"
+            name, other = self._name(int(local[first])), self._name(int(local[second]))
+            problem = f"document {name} {relation} {other}, which another sub-group contradicts"
             self._refuse(
-                int(max(self._source[places[one]], self._source[places[two]])),
-                found,
+                int(max(self._source[places[first]], self._source[places[second]])),
+                problem,
                 _EXPECTED,
                 _HINT,
             )
@@ -374,8 +370,12 @@ class _Order:
             above |= above[:, middle, None] & above[middle]
         circle = np.argwhere((above & above.T) | (above & self._equal))
         if circle.size:
-            one, two = circle[0].tolist()
-            names = self._name(one) if one == two else f"{self._name(one)} and {self._name(two)}"
+            first, second = circle[0].tolist()
+            names = (
+                self._name(first)
+                if first == second
+                else f"{self._name(first)} and {self._name(second)}"
+            )
             last = int(self._source[np.isin(self._local, circle)].max())
             self._refuse(
                 last, f"preferences that form a circle through document {names}", _EXPECTED, _HINT
@@ -447,8 +447,7 @@ class PreferenceQrels:
         *,
         name: str = "preferences",
     ) -> None:
-        queries, names, parts, documents, values = _NESTING.columns(levels)
-        cells = JudgmentRows(queries=queries, groups=names, documents=documents, levels=values)
+        cells, parts = _NESTING.columns(levels)
         self._take_cells(
             cells, [b"%d" % part for part in parts], refuse_plainly(name, cells), name, ()
         )
@@ -558,24 +557,20 @@ class PreferenceQrels:
         # for grades are not meant for levels.
         table, groups = tabulate(cells, lambda best: (best > 0).astype(np.float64), refuse)
         numbers: dict[tuple[int, bytes], int] = {}
-        pairs = zip(
-            groups.group.tolist(),
-            [subgroups[place] for place in groups.source.tolist()],
-            strict=True,
-        )
+        named = [subgroups[place] for place in groups.source.tolist()]
+        pairs = zip(groups.group.tolist(), named, strict=True)
         part = np.array([numbers.setdefault(pair, len(numbers)) for pair in pairs], np.int64)
         refuse_twice(groups, part, refuse)
-        n_parts = np.bincount(
-            np.array([group for group, _ in numbers], np.int64), minlength=len(groups.names)
-        )
+        group_of_part = np.array([group for group, _ in numbers], np.int64)
+        n_parts = np.bincount(group_of_part, minlength=len(groups.names))
         documents = Qrels.from_table(table, name=name, paths=paths)
-        found = pairs_of_partial_groups(groups, part, n_parts > 1, documents, refuse)
+        partial_pairs = pairs_of_partial_groups(groups, part, n_parts > 1, documents, refuse)
         self._given = groups, part
         self._take(
             documents=documents,
             groups=_once(groups),
             complete=n_parts == 1,
-            pairs=found,
+            pairs=partial_pairs,
             name=name,
             paths=paths,
         )
@@ -643,10 +638,8 @@ class PreferenceQrels:
         """Number of preferences over all groups, those that follow by transitivity included."""
         within = self.complete[self.groups.group]
         group, level = self.groups.group[within], self.groups.level[within]
-        return (
-            int(possible_pairs(group, dense_levels(group, level), self.n_groups).sum())
-            + self.pairs.group.size
-        )
+        counted = possible_pairs(group, dense_levels(group, level), self.n_groups)
+        return int(counted.sum()) + self.pairs.group.size
 
     def __repr__(self) -> str:
         return (

@@ -77,8 +77,8 @@ def describe(
 
 
 def _since(detail: bytes, other: str) -> str:
-    """Where a duplicate stood first: the kernel says source and line, or nothing where there are no
-    lines.
+    """Say where a duplicate stood first: the kernel gives source and line, or nothing where there
+    are no lines.
     """
     first = decode_id(detail.partition(b":")[2])
     earlier = f"in {other}:{first}" if other else f"on line {first}"
@@ -88,11 +88,9 @@ def _since(detail: bytes, other: str) -> str:
 def _other_source(source: int, detail: bytes, names: Sequence[str]) -> str:
     """Name of the source in which a duplicate stood first; empty where it is the same one."""
     first = detail.partition(b":")[0]
-    return (
-        names[int(first)]
-        if first.isdigit() and int(first) != source and int(first) < len(names)
-        else ""
-    )
+    if first.isdigit() and int(first) != source and int(first) < len(names):
+        return names[int(first)]
+    return ""
 
 
 def translate(
@@ -103,15 +101,15 @@ def translate(
     if kind == "stopped":
         return StoppedError("stopped before the end")
     other = _other_source(int(source), detail, names) if kind == "duplicate" else ""
-    found, expected, hint = describe(kind, text, detail, table, other)
+    problem, expected, hint = describe(kind, text, detail, table, other)
     switch = switch_for(kind)
     if names:
         return FileFormatError(
-            names[min(int(source), len(names) - 1)], line, found, expected, hint, switch=switch
+            names[min(int(source), len(names) - 1)], line, problem, expected, hint, switch=switch
         )
     if switch:
         hint = in_python(switch)
-    return InputError(f"{table}: found {found}, expected {expected}", hint=hint, switch=switch)
+    return InputError(f"{table}: found {problem}, expected {expected}", hint=hint, switch=switch)
 
 
 def in_python(switch: str) -> str:

@@ -6,6 +6,7 @@ import hashlib
 import struct
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import chain
 from typing import Any, Literal, cast
 
 import numpy as np
@@ -76,7 +77,7 @@ def fingerprint_of_groups(
         parts.setdefault(part, []).append((document, struct.pack("<d", level + 0.0)))  # -0.0 is 0
     first = second = 0
     for (query, group, _), judged in parts.items():
-        words = [kind, query, group, *(word for one in sorted(judged) for word in one)]
+        words = [kind, query, group, *chain.from_iterable(sorted(judged))]
         digest = hashlib.blake2b(
             b"".join(b"%d:%b" % (len(word), word) for word in words), digest_size=16
         ).digest()
@@ -206,9 +207,8 @@ class Qrels:
             query = int(np.searchsorted(table.offsets, row, side="right")) - 1
             raise InputError(
                 f"{paths[0] if paths else name}: query {decode_id(table.query_id(query))!r}, "
-                f"document "
-                f"{decode_id(table.document_id(row))!r}: found grade {table.values[row]}, "
-                f"expected a finite number"
+                f"document {decode_id(table.document_id(row))!r}: found grade {table.values[row]}, "
+                "expected a finite number"
             )
         self._table = table
         self.name = name

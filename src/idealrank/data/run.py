@@ -74,9 +74,8 @@ class Run:
         for query, answer in scores.items():
             if isinstance(answer, (set, frozenset)):
                 raise InputError(
-                    f"run {name!r}: query {query!r}: found a {type(answer).__name__}, which "
-                    f"has no order, expected "
-                    "{document: score} or a list of documents, best first"
+                    f"run {name!r}: query {query!r}: found a {type(answer).__name__}, which has no "
+                    "order, expected {document: score} or a list of documents, best first"
                 )
             if isinstance(answer, (bool, int, float, str)):
                 raise InputError(
@@ -88,8 +87,7 @@ class Run:
             ):
                 raise InputError(
                     f"run {name!r}: query {query!r}: found {{query: ...}} in place of scores, "
-                    f"expected {{query: {{document: score}}}}; "
-                    "give one run per evaluate"
+                    "expected {query: {document: score}}; give one run per evaluate"
                 )
         try:
             table = _kernel.from_mapping(scores, duplicates="keep")
@@ -158,9 +156,9 @@ class Run:
         >>> Run({"q1": ["d1"]}).renamed("bm25").name
         'bm25'
         """
-        found = type(self).__new__(type(self))
-        found.__dict__.update(self.__dict__, name=name)
-        return found
+        copy = type(self).__new__(type(self))
+        copy.__dict__.update(self.__dict__, name=name)
+        return copy
 
     def let_go(self) -> None:
         """Give back memory that the run occupies and that can be had again: the pages of its mapped
@@ -203,8 +201,8 @@ class Run:
             query = int(np.searchsorted(source.offsets, row, side="right")) - 1
             raise InputError(
                 f"run {name!r}, query {decode_id(source.query_id(query))!r}, document "
-                f"{decode_id(source.document_id(row))!r}: "
-                "found score NaN, expected a number, since NaN has no order"
+                f"{decode_id(source.document_id(row))!r}: found score NaN, expected a number, "
+                "since NaN has no order"
             )
         self._source = source
         self.name = name
@@ -348,10 +346,6 @@ def name_of(path: str) -> str:
         name = name.removesuffix(ending)
     submitted = name.removeprefix("input.")
     if submitted != name and f".{submitted}" not in _ENDINGS:
-        return (
-            submitted.removesuffix(
-                next((ending for ending in _ENDINGS if submitted.endswith(ending)), "")
-            )
-            or name
-        )
+        ending = next((ending for ending in _ENDINGS if submitted.endswith(ending)), "")
+        return submitted.removesuffix(ending) or name
     return PurePath(name).stem or name

@@ -93,6 +93,8 @@ def join(
         raise OptionError(
             f"depth={depth} with ties={policy}: only lists with ordered ties can be cut"
         )
+
+    # Judged documents of the kernel are here the documents of the first run.
     table = work.table(run_a)
     own = work.align(table, table, run_a)
     cross = work.align(table, run_b.source, run_b)
@@ -100,6 +102,7 @@ def join(
     length_a, length_b = own.length[:n], cross.length[:n]
     both = (length_a > 0) & (length_b > 0)
     kept = np.flatnonzero(both)
+
     code_of = np.cumsum(both) - 1
     query = code_of[np.repeat(np.arange(n), np.diff(cross.hit_offsets[: n + 1]))]
     row = cross.hit_row
@@ -139,7 +142,8 @@ def join_top(a: Top, b: Top, *, ties: str, depth: int, threads: int = 0) -> RunP
     owner = np.repeat(np.arange(n), np.diff(cross.hit_offsets[: n + 1]))
     rank_a, rank_b = cross.hit_row - table.offsets[owner] + 1, cross.hit_rank.astype(np.int64)
     within = rank_a <= depth
-    query, rank_a, rank_b = (np.cumsum(both) - 1)[owner[within]], rank_a[within], rank_b[within]
+    code_of = np.cumsum(both) - 1
+    query, rank_a, rank_b = code_of[owner[within]], rank_a[within], rank_b[within]
     side_a = Side(a.lengths[kept], a.n_tied[kept], rank_a, rank_a, rank_a)
     side_b = Side(length_b[kept], b.n_tied[of_b[kept]], rank_b, rank_b, rank_b)
     lonely_b = b.lengths > 0
@@ -166,7 +170,7 @@ def _places(table: _kernel.Table, other: _kernel.Table) -> IntArray:
 
 
 class _Ranks(NamedTuple):
-    """Of the common documents, in one run."""
+    """Ranks of the common documents in one run."""
 
     rank: IntArray
     first: IntArray
@@ -224,11 +228,9 @@ def _checked(name: str, value: str, words: tuple[Any, ...]) -> Any:
 def _ranks(aligned: _kernel.Aligned) -> tuple[ShortArray, ShortArray, ShortArray]:
     """Rank, and first and last rank of the tie group, of every hit."""
     rank = aligned.hit_rank
-    return (
-        (rank, aligned.tie_first, aligned.tie_last)
-        if aligned.tie_first.size
-        else (rank, rank, rank)
-    )
+    if aligned.tie_first.size:
+        return (rank, aligned.tie_first, aligned.tie_last)
+    return (rank, rank, rank)
 
 
 def _by_row(column: ShortArray, hit_row: IntArray, row: IntArray, n_rows: int) -> IntArray:
@@ -297,8 +299,7 @@ def _lonely(
 
     def names() -> list[str]:
         ids = cross.run_only_ids()
-        return [decode_id(table.query_id(query)) for query in unanswered.tolist()] + [
-            decode_id(ids[i]) for i in np.flatnonzero(extra)
-        ]
+        known = [decode_id(table.query_id(query)) for query in unanswered.tolist()]
+        return known + [decode_id(ids[place]) for place in np.flatnonzero(extra)]
 
     return _ids(table, only_a), QueryIds(unanswered.size + int(np.count_nonzero(extra)), names)

@@ -221,7 +221,7 @@ class _Merged:
         self._hit_queries: list[AnyArray] = []
         self._unjudged_queries: list[AnyArray] = []
         self._counters: dict[str, int] = {}
-        self._unjudged = False
+        self._tied, self._unjudged = False, False
         self._samples: list[tuple[int, FloatArray]] = []
         self._sampled = 0
         self.error: Exception | None = None
@@ -262,19 +262,13 @@ class _Merged:
             return
         ids = aligned.run_only_ids()
         if self._may_scatter:
-            found = np.fromiter(map(hash, ids), np.int64, count)
-            found.sort()
-            if (
-                self._known.size
-                and (
-                    self._known[
-                        np.minimum(np.searchsorted(self._known, found), self._known.size - 1)
-                    ]
-                    == found
-                ).any()
-            ):
-                raise ScatteredError  # or two queries of one hash, which regrouping keeps apart
-            self._known = np.sort(np.concatenate([self._known, found]), kind="stable")
+            hashes = np.fromiter(map(hash, ids), np.int64, count)
+            hashes.sort()
+            if self._known.size:
+                at = np.minimum(np.searchsorted(self._known, hashes), self._known.size - 1)
+                if (self._known[at] == hashes).any():
+                    raise ScatteredError  # or two queries of one hash, which regrouping keeps apart
+            self._known = np.sort(np.concatenate([self._known, hashes]), kind="stable")
         if self._keep:
             self._run_only.append(
                 {name: np.array(getattr(aligned, name)[self._n :]) for name in _QUERY_COLUMNS}
@@ -289,8 +283,9 @@ class _Merged:
         self._hit_queries.append(np.repeat(here, sizes).astype(np.int32))
         tied = aligned.tie_first.size > 0
         for name in _HIT_COLUMNS:
-            column = getattr(aligned, name if tied or not name.startswith("tie") else "hit_rank")
-            self._hits[name].append(np.array(column))
+            # Without ties in a part, first and last rank of a tie are the rank itself.
+            shown = name if tied or not name.startswith("tie") else "hit_rank"
+            self._hits[name].append(np.array(getattr(aligned, shown)))
         if aligned.unjudged_offsets.size:
             self._unjudged = True
             sizes = np.diff(aligned.unjudged_offsets)[here]
@@ -298,59 +293,52 @@ class _Merged:
             self._unjudged_queries.append(np.repeat(here, sizes).astype(np.int32))
             for name in _UNJUDGED_COLUMNS:
                 self._hits[name].append(np.array(getattr(aligned, name)))
-        self._tied = getattr(self, "_tied", False) or tied
+        self._tied = self._tied or tied
 
     def _sample(self, table: _kernel.Table, part: Part) -> None:
         if part.order is None and self._sampled >= _SAMPLED:
             return
-        last = (
-            int(np.searchsorted(table.offsets, _SAMPLED))
-            if table.n_rows > _SAMPLED
-            else table.n_queries
-        )
+        last = table.n_queries
+        if table.n_rows > _SAMPLED:
+            last = int(np.searchsorted(table.offsets, _SAMPLED))
         starts, values = table.offsets[: last + 1], table.values
         keys = range(len(self._samples), len(self._samples) + last)
         if part.order is not None:
             keys = part.order([table.query_id(query) for query in range(last)]).tolist()
         for query, key in enumerate(keys):
-            self._samples.append(
-                (key, np.array(values[starts[query] : starts[query + 1]][:_SAMPLED]))
-            )
-            self._sampled += self._samples[-1][1].size
+            scores = np.array(values[starts[query] : starts[query + 1]][:_SAMPLED])
+            self._samples.append((key, scores))
+            self._sampled += scores.size
 
     def first_rows(self) -> tuple[FloatArray, IntArray] | None:
         """The first scores by query, and where each query begins; None of text."""
         if not self._samples:
             return None
         lists = [values for _, values in sorted(self._samples, key=lambda pair: pair[0])]
-        return np.concatenate(lists), np.concatenate(
-            [[0], np.cumsum([values.size for values in lists])]
-        )
+        offsets = np.concatenate([[0], np.cumsum([values.size for values in lists])])
+        return np.concatenate(lists), offsets
 
     def finish(self) -> PartsAligned:
         """All parts as one."""
         n, more = self._n, self._n_run_only
         columns: dict[str, AnyArray] = {}
         dtype: type[Any]
-        offsets = np.concatenate([[0], np.cumsum(self._sizes), np.full(0, 0)]).astype(np.int64)
+        offsets = np.concatenate([[0], np.cumsum(self._sizes)]).astype(np.int64)
         order = self._by_query(self._hit_queries)
         for name in _HIT_COLUMNS:
-            wanted = name in ("hit_row", "hit_rank") or getattr(self, "_tied", False)
             dtype = np.int64 if name == "hit_row" else np.int32
-            columns[name] = (
-                np.concatenate([np.zeros(0, dtype), *self._hits.pop(name)])[order]
-                if wanted
-                else np.zeros(0, dtype)
-            )
-        unjudged_offsets = (
-            np.concatenate([[0], np.cumsum(self._unjudged_sizes)])
-            if self._unjudged
-            else np.zeros(0, np.int64)
-        )
+            columns[name] = np.zeros(0, dtype)
+            if name in ("hit_row", "hit_rank") or self._tied:
+                columns[name] = np.concatenate([columns[name], *self._hits.pop(name)])[order]
+        unjudged_offsets = np.zeros(0, np.int64)
+        if self._unjudged:
+            unjudged_offsets = np.concatenate([[0], np.cumsum(self._unjudged_sizes)])
         order = self._by_query(self._unjudged_queries)
         for name in _UNJUDGED_COLUMNS:
             dtype = np.uint64 if name == "unjudged_key" else np.int32
             columns[name] = np.concatenate([np.zeros(0, dtype), *self._hits.pop(name)])[order]
+
+        # Queries without judgments come after the others, in the order of the run.
         ids, by_first = self._ids, slice(None)
         if self._order:
             places = np.argsort(np.concatenate(self._order), kind="stable")
@@ -361,9 +349,8 @@ class _Merged:
                 # queries without judgments come last, and nothing asks for them
                 columns[name] = known
                 continue
-            rest = np.concatenate(
-                [np.zeros(0, known.dtype), *(each[name] for each in self._run_only)]
-            )[by_first]
+            others = [columns_of_part[name] for columns_of_part in self._run_only]
+            rest = np.concatenate([np.zeros(0, known.dtype), *others])[by_first]
             columns[name] = np.concatenate([known, rest])
         return PartsAligned(
             n_qrels_queries=n,
@@ -382,11 +369,9 @@ class _Merged:
     def _by_query(queries: list[AnyArray]) -> IntArray | slice:
         """Order of the hits by query; each query's own stay in theirs."""
         every = np.concatenate([np.zeros(0, np.int32), *queries])
-        return (
-            slice(None)
-            if not every.size or (every[1:] >= every[:-1]).all()
-            else np.argsort(every, kind="stable")
-        )
+        if not every.size or (every[1:] >= every[:-1]).all():
+            return slice(None)
+        return np.argsort(every, kind="stable")
 
 
 def _query_of(table: _kernel.Table, pair: bytes) -> bytes:

@@ -49,18 +49,18 @@ def sorted_keys(keys: KeyArray) -> tuple[IntArray, KeyArray]:
     packed.sort()
     packed &= low
     order = packed.view(np.int64)
-    found = keys[order]
-    if (found[1:] >= found[:-1]).all():
-        return order, found
+    ordered = keys[order]
+    if (ordered[1:] >= ordered[:-1]).all():
+        return order, ordered
     order = np.argsort(keys, kind="stable")  # some differ in their low bits alone
     return order, keys[order]
 
 
 def distinct_keys(keys: KeyArray) -> tuple[KeyArray, IntArray]:
     """Distinct hashes, rising, and the first place of each."""
-    order, found = sorted_keys(keys)
-    first = np.append(True, found[1:] != found[:-1])[: keys.size]
-    return found[first], order[first]
+    order, ordered = sorted_keys(keys)
+    first = np.append(True, ordered[1:] != ordered[:-1])[: keys.size]
+    return ordered[first], order[first]
 
 
 def in_stable_order(codes: IntArray) -> IntArray:

@@ -85,11 +85,9 @@ def table_columns(table: _kernel.Table) -> tuple[list[bytes], list[bytes], Float
     """Query ids, document ids and values of a table, a row each: what another process builds it
     from again.
     """
-    queries = [
-        query
-        for query, size in zip(table.query_ids(), np.diff(table.offsets).tolist(), strict=True)
-        for _ in range(size)
-    ]
+    queries: list[bytes] = []
+    for query, size in zip(table.query_ids(), np.diff(table.offsets).tolist(), strict=True):
+        queries += [query] * size
     return queries, table.document_ids(np.arange(table.n_rows)), table.values
 
 

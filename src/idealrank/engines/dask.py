@@ -77,17 +77,19 @@ def evaluate_dask(
     """
     frames: Any = load_extra("dask.dataframe", "evaluate_dask", "dask")
     plan = PartitionPlan.of(measures, convention, name, max_documents)
-    judged, given = EngineTable.qrels(qrels, qrels_columns), [EngineTable.run(run, run_columns)]
-    judgments = (
-        _sorted(_rows(frames, judged, plan.convention, order).compute()) if broadcast else None
-    )
-    given += [] if broadcast else [judged]
+    judged = EngineTable.qrels(qrels, qrels_columns)
+    tables = [EngineTable.run(run, run_columns)]
+    judgments = None
+    if broadcast:
+        judgments = _sorted(_rows(frames, judged, plan.convention, order).compute())
+    else:
+        tables.append(judged)
     parts = _on_partitions(
-        frames, given, plan.convention, order, partitions, _evaluated, plan, judgments
+        frames, tables, plan.convention, order, partitions, _evaluated, plan, judgments
     )
-    found = evaluation_of(import_module("pyarrow").concat_tables(parts), plan, judgments)
-    warn_of_doubt(found)
-    return found
+    evaluation = evaluation_of(import_module("pyarrow").concat_tables(parts), plan, judgments)
+    warn_of_doubt(evaluation)
+    return evaluation
 
 
 def compare_dask(
@@ -118,39 +120,39 @@ def compare_dask(
         n_draws=n_draws,
         seed=seed,
     )
-    given = EngineTable.compared(qrels, (run_a, run_b), qrels_columns, run_columns)
+    tables = EngineTable.compared(qrels, (run_a, run_b), qrels_columns, run_columns)
     parts: list[ComparisonSums] = _on_partitions(
-        frames, given, plan.plan.convention, order, partitions, _compared, plan
+        frames, tables, plan.plan.convention, order, partitions, _compared, plan
     )
     return reduce(ComparisonSums.merge, parts)
 
 
 def _on_partitions(
     frames: Any,
-    given: list[EngineTable],
+    tables: list[EngineTable],
     convention: Convention,
     order: str | None,
     partitions: int | None,
     work: Any,
     *options: Any,
 ) -> list[Any]:
-    """Call a function on the rows of each partition, after the rows of a query came together."""
-    if not any(isinstance(one.table, frames.DataFrame) for one in given):
+    """Bring the rows of each query together, and call a function on the rows of each partition."""
+    if not any(isinstance(table.table, frames.DataFrame) for table in tables):
         raise InputError(
-            "found no Dask dataframe, expected one as qrels or run; idealrank.evaluate takes "
-            "other tables"
+            "found no Dask dataframe, expected one as qrels or run; idealrank.evaluate takes other "
+            "tables"
         )
-    together = frames.concat([_rows(frames, one, convention, order) for one in given])
+    together = frames.concat([_rows(frames, table, convention, order) for table in tables])
     shuffled = together.shuffle("query", npartitions=partitions or together.npartitions)
     delayed: Any = import_module("dask").delayed
     held = [delayed(option) for option in options]
-    found: tuple[Any, ...] = import_module("dask").compute(
-        *(delayed(work)(part, *held) for part in shuffled.to_delayed())
-    )
-    return list(found)
+    calls = [delayed(work)(part, *held) for part in shuffled.to_delayed()]
+    results: tuple[Any, ...] = import_module("dask").compute(*calls)
+    return list(results)
 
 
 def _sorted(part: Any) -> Any:
+    """Rows of a pandas dataframe as an Arrow table, ids as bytes, sorted by query."""
     pyarrow = import_module("pyarrow")
     table = pyarrow.Table.from_pandas(part, preserve_index=False)
     for place, name in enumerate(("query", "document")):
@@ -159,21 +161,20 @@ def _sorted(part: Any) -> Any:
 
 
 def _evaluated(part: Any, plan: PartitionPlan, judgments: Any) -> Any:
-    return import_module("pyarrow").Table.from_batches(
-        evaluated_batches(_sorted(part).to_batches(), plan, judgments), result_schema()
-    )
+    batches = evaluated_batches(_sorted(part).to_batches(), plan, judgments)
+    return import_module("pyarrow").Table.from_batches(batches, result_schema())
 
 
 def _compared(part: Any, plan: ComparisonPlan) -> ComparisonSums:
     return compare_rows(_sorted(part), plan)
 
 
-def _rows(frames: Any, given: EngineTable, convention: Convention, order: str | None) -> Any:
+def _rows(frames: Any, source: EngineTable, convention: Convention, order: str | None) -> Any:
     """Columns `ROWS` and position of a table, ids as text."""
-    if not isinstance(given.table, frames.DataFrame):
-        return frames.from_pandas(held_rows(given), npartitions=1)
-    types = [(str(column), str(dtype)) for column, dtype in given.table.dtypes.items()]
-    chosen, order = given.chosen(types, pandas_content, convention, order)
-    options: tuple[Any, ...] = (given.kind, given.number, chosen, order)
-    named = given.table.rename(columns=str)
+    if not isinstance(source.table, frames.DataFrame):
+        return frames.from_pandas(held_rows(source), npartitions=1)
+    types = [(str(column), str(dtype)) for column, dtype in source.table.dtypes.items()]
+    chosen, order = source.chosen(types, pandas_content, convention, order)
+    options: tuple[Any, ...] = (source.kind, source.number, chosen, order)
+    named = source.table.rename(columns=str)
     return named.map_partitions(pandas_rows, *options, meta=pandas_rows(named._meta, *options))

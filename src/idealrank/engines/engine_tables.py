@@ -1,5 +1,5 @@
-"""Tables of an engine: their columns are chosen and checked before anything runs, and each is told
-which rows it gives.
+"""Tables of an engine: their columns are chosen and checked before anything runs, and each table
+has the kind of its rows.
 """
 
 from collections.abc import Callable, Sequence
@@ -18,7 +18,7 @@ Content: TypeAlias = Literal["text", "whole", "number", "other"]
 
 
 class EngineTable(NamedTuple):
-    """A table that was given to an engine."""
+    """Table for an engine, with its kind and the names of its columns."""
 
     table: Any  # A dataframe of the engine, or what `idealrank.evaluate` takes
     kind: Table  # What its rows are
@@ -27,23 +27,24 @@ class EngineTable(NamedTuple):
 
     @classmethod
     def qrels(cls, table: Any, columns: Columns) -> "EngineTable":
-        """Judgments."""
+        """Return a table of judgments."""
         return cls(table, "qrels", columns, KINDS["qrels"])
 
     @classmethod
     def run(cls, table: Any, columns: Columns) -> "EngineTable":
-        """A run."""
+        """Return the table of a run."""
         return cls(table, "run", columns, KINDS["run"])
 
     @classmethod
     def compared(
         cls, qrels: Any, runs: tuple[Any, Any], qrels_columns: Columns, run_columns: Columns
     ) -> "list[EngineTable]":
-        """Judgments, and both runs of a comparison."""
+        """Return the judgments and both runs of a comparison."""
+        run_a, run_b = runs
         return [
             cls.qrels(qrels, qrels_columns),
-            cls(runs[0], "run", run_columns, BASELINE),
-            cls.run(runs[1], run_columns),
+            cls(run_a, "run", run_columns, BASELINE),
+            cls.run(run_b, run_columns),
         ]
 
     def chosen(
@@ -69,51 +70,48 @@ class EngineTable(NamedTuple):
         idealrank.errors.InputError: run: found column 'score' of type double, expected numbers
         """
         refuse_order(self.kind, convention, order)
-        found = choose_columns(
-            [name for name, _ in types], self.kind, self.columns, self.kind, Notes(None)
-        )
+        names = [name for name, _ in types]
+        columns = choose_columns(names, self.kind, self.columns, self.kind, Notes(None))
         type_of = dict(types)
-        for name in (found.query, found.document):
+        for name in (columns.query, columns.document):
             if content(type_of[name]) not in ("text", "whole"):
                 raise InputError(
-                    f"{self.kind}: found column {name!r} of type {type_of[name]}, expected "
-                    f"ids, which are text or whole numbers"
+                    f"{self.kind}: found column {name!r} of type {type_of[name]}, expected ids, "
+                    "which are text or whole numbers"
                 )
-        if found.value and content(type_of[found.value]) not in ("whole", "number"):
+        if columns.value and content(type_of[columns.value]) not in ("whole", "number"):
             raise InputError(
-                f"{self.kind}: found column {found.value!r} of type {type_of[found.value]}, "
-                f"expected numbers"
+                f"{self.kind}: found column {columns.value!r} of type {type_of[columns.value]}, "
+                "expected numbers"
             )
         if not needs_order_of(self.kind, convention):
-            return found, None
-        if order is not None and (
-            sum(name == order for name, _ in types) != 1 or content(type_of[order]) != "whole"
-        ):
+            return columns, None
+        if order is not None and (names.count(order) != 1 or content(type_of[order]) != "whole"):
             raise InputError(
                 f"{self.kind}: found {type_of.get(order, 'no column')} for order={order!r}, "
-                f"expected a column of whole numbers"
+                "expected a column of whole numbers"
             )
-        return found, order
+        return columns, order
 
 
-def held_rows(given: EngineTable) -> Any:
-    """Rows of a table that this process holds, or reads as `evaluate` does, as `pandas_rows`
-    returns them.
+def held_rows(source: EngineTable) -> Any:
+    """Return the rows of a table that is not of the engine, in the form of `pandas_rows`; other
+    inputs are read as `evaluate` reads them.
 
     Examples
     --------
     >>> held_rows(EngineTable.qrels({"q": {"a": 1}}, None)).to_dict("records")
     [{'query': 'q', 'document': 'a', 'value': 1.0, 'kind': 0, 'position': 0}]
     """
-    held = local_rows(given.table, given.kind).to_pandas()
+    held = local_rows(source.table, source.kind).to_pandas()
     held[["query", "document"]] = held[["query", "document"]].map(decode_id)
     return pandas_rows(
-        held, given.kind, given.number, Chosen("query", "document", "value"), "position"
+        held, source.kind, source.number, Chosen("query", "document", "value"), "position"
     )
 
 
 def pandas_content(dtype: str) -> Content:
-    """Return what a column of a pandas dataframe holds.
+    """Return the kind of values in a column of a pandas dataframe.
 
     Examples
     --------
@@ -135,7 +133,7 @@ def pandas_content(dtype: str) -> Content:
 
 
 def pandas_rows(part: Any, kind: Table, number: int, chosen: Chosen, order: str | None) -> Any:
-    """Rows of a pandas dataframe with the columns `ROWS` and position, ids as text.
+    """Return the rows of a pandas dataframe with the columns `ROWS` and position, ids as text.
 
     Examples
     --------
@@ -146,33 +144,28 @@ def pandas_rows(part: Any, kind: Table, number: int, chosen: Chosen, order: str 
     [{'query': 'q', 'document': '7', 'value': -1.0, 'kind': 1, 'position': 0}]
     """
     position = part[order] if order else 0
-    found = part[[]].assign(
+    frame = part[[]].assign(
         query=part[chosen.query],
         document=part[chosen.document],
         value=1.0,
         kind=number,
         position=position,
     )
-    if found["position"].isna().any():
+    if frame["position"].isna().any():
         raise InputError(
-            f"{kind}: found a row without a value of order={order!r}, expected a whole number "
-            f"in every row"
+            f"{kind}: found a row without a value of order={order!r}, expected a whole number in "
+            "every row"
         )
     if chosen.value:
-        found["value"] = part[chosen.value]
-        if pandas_content(str(found["value"].dtype)) == "whole":
-            whole = found["value"].dropna()
-            lost = next(
-                (
-                    one
-                    for one in whole[(whole > 2**53) | (whole < -(2**53))].tolist()
-                    if float(one) != one
-                ),
-                None,
-            )
+        frame["value"] = part[chosen.value]
+        if pandas_content(str(frame["value"].dtype)) == "whole":
+            # float64 holds every whole number up to 2**53, and some beyond it
+            whole = frame["value"].dropna()
+            large = whole[(whole > 2**53) | (whole < -(2**53))].tolist()
+            lost = next((value for value in large if float(value) != value), None)
             if lost is not None:
                 raise InputError(f"{kind}: found {lost}, a number that float64 changes")
-    rows = found.astype(
+    rows = frame.astype(
         {
             "query": "string",
             "document": "string",
@@ -181,4 +174,5 @@ def pandas_rows(part: Any, kind: Table, number: int, chosen: Chosen, order: str 
             "position": "int64",
         }
     )
+    # 0.0 - 0.0 is 0.0, where -0.0 would be another bit pattern
     return rows.assign(value=0.0 - rows["value"]) if chosen.by_rank else rows

@@ -44,9 +44,10 @@ class ComparisonPlan:
         seed: int = 0,
     ) -> "ComparisonPlan":
         """Plan a comparison."""
+        name_a, name_b = names
         return cls(
-            plan=PartitionPlan.of(measures, convention, names[1], max_documents),
-            name_a=names[0],
+            plan=PartitionPlan.of(measures, convention, name_b, max_documents),
+            name_a=name_a,
             n_draws=n_draws,
             seed=seed,
         )
@@ -58,9 +59,9 @@ class ComparisonPlan:
 
 
 def compare_rows(table: Any, plan: ComparisonPlan) -> ComparisonSums:
-    """Sum the differences of the queries of an Arrow table, which has every row of each."""
-    sides = [(KINDS["run"], plan.plan), (BASELINE, replace(plan.plan, name=plan.name_a))]
-    b, a = (evaluate_rows(table, side, kind=kind) for kind, side in sides)
+    """Sum the differences of the queries of an Arrow table, which has every row of each query."""
+    b = evaluate_rows(table, plan.plan, kind=KINDS["run"])
+    a = evaluate_rows(table, replace(plan.plan, name=plan.name_a), kind=BASELINE)
     return ComparisonSums.of(a, b, plan.plan.measures, n_draws=plan.n_draws, seed=plan.seed)
 
 
@@ -85,7 +86,7 @@ def compared_batches(
 
 
 def packed_sums(sums: ComparisonSums) -> Any:
-    """Sums as a record batch of one row."""
+    """Return sums as a record batch of one row."""
     numbers, draws = sums.packed()
     return _batch(json.dumps(numbers), draws)
 
@@ -116,9 +117,9 @@ def added_batches(batches: Iterable[Any], plan: ComparisonPlan) -> Iterator[Any]
 
 
 def comparison_of(table: Any, plan: ComparisonPlan) -> ComparisonSums:
-    """The comparison of all partitions, from the rows of `compared_batches` in any order."""
+    """Return the comparison of all partitions, from rows of `compared_batches` in any order."""
     numbers = [json.loads(text) for text in table.column("numbers").to_pylist()]
-    if errors := sorted(one["error"] for one in numbers if "error" in one):
+    if errors := sorted(part["error"] for part in numbers if "error" in part):
         raise InputError(errors[0])
     if not numbers:
         raise InputError("found no rows, expected judgments and results")
@@ -126,13 +127,13 @@ def comparison_of(table: Any, plan: ComparisonPlan) -> ComparisonSums:
     draws = table.column("draws").to_pylist()
     parts = (
         ComparisonSums.unpacked(
-            one,
-            of_one,
+            part_numbers,
+            part_draws,
             names=plan.names,
             measures=measures,
             convention=plan.plan.convention,
             max_documents=plan.plan.max_documents,
         )
-        for one, of_one in zip(numbers, draws, strict=True)
+        for part_numbers, part_draws in zip(numbers, draws, strict=True)
     )
     return reduce(ComparisonSums.merge, parts)

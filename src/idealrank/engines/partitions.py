@@ -1,9 +1,9 @@
 """Whole queries as an Arrow table, evaluated where the table is: the one function that engines call
 on each of their partitions.
 
-A row has a query, a document and a value; `kind` tells judgments (0) from results (1). An engine
-brings all rows of a query together, calls `evaluate_rows` on tables of whole queries, and merges
-what comes back. Engines hold no logic of measures.
+A row has a query, a document and a value; its `kind` is 0 for judgments and 1 for results. An
+engine brings all rows of a query together, calls `evaluate_rows` on tables of whole queries, and
+merges the evaluations. Engines contain no logic of measures.
 """
 
 import json
@@ -53,7 +53,7 @@ REFUSED = -1
 
 _BLOCK = 1 << 19  # rows: a few megabytes, and enough for the kernel
 _TEXT = 8 << 20  # bytes of lines that are parsed together
-_CHOSEN = Chosen("query", "document", "value")
+_CHOSEN = Chosen("query", "document", "value")  # columns of `ROWS` that the kernel reads
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,37 +74,29 @@ class PartitionPlan:
         max_documents: int | None = None,
     ) -> "PartitionPlan":
         """Plan an evaluation in parts; measures whose values are texts are refused."""
-        asked = parse_measures(default_measures() if measures is None else measures)
-        for measure in asked:
+        parsed = parse_measures(default_measures() if measures is None else measures)
+        for measure in parsed:
             measure.check_tables(())
             if measure.aggregate == "text":
                 raise OptionError(f"{measure}: found a measure with text values, expected numbers")
         return cls(
-            measures=tuple(asked),
+            measures=tuple(parsed),
             convention=Convention.of(convention),
             name=name,
             max_documents=max_documents,
         )
 
-    @property
-    def needs_order(self) -> bool:
-        """True if values depend on the order of rows, which engines do not keep."""
-        return needs_order(self.convention)
-
 
 def needs_order(convention: Convention) -> bool:
-    """Return whether values under a convention depend on the order of rows."""
-    return convention.alignment.ties == "input" or convention.alignment.duplicates in (
-        "first",
-        "last",
-    )
+    """Return whether values depend on the order of rows, which engines do not keep."""
+    return needs_order_of("run", convention)
 
 
 def needs_order_of(kind: Table, convention: Convention) -> bool:
     """Return whether values depend on the order of these rows."""
-    return convention.alignment.duplicates in ("first", "last") or (
-        kind == "run" and convention.alignment.ties == "input"
-    )
+    alignment = convention.alignment
+    is_tied = kind == "run" and alignment.ties == "input"
+    return is_tied or alignment.duplicates in ("first", "last")
 
 
 def refuse_order(kind: Table, convention: Convention, order: str | None) -> None:
@@ -115,9 +107,8 @@ def refuse_order(kind: Table, convention: Convention, order: str | None) -> None
         alignment = convention.alignment
         raise OptionError(
             f"{kind}: convention {convention.name} has ties={alignment.ties} and "
-            f"duplicates={alignment.duplicates}, which depend on the "
-            "order of rows; a dataframe of an engine has none, since its partitions are read "
-            "and shuffled in any order; expected "
+            f"duplicates={alignment.duplicates}, which depend on the order of rows; a dataframe of "
+            "an engine has none, since its partitions are read and shuffled in any order; expected "
             "ties=docid or expected, and duplicates=error or best",
             hint="or name a column that numbers the rows with order=",
             command_hint="or use --engine local, which keeps the order of rows",
@@ -125,20 +116,19 @@ def refuse_order(kind: Table, convention: Convention, order: str | None) -> None
 
 
 def evaluate_rows(table: Any, plan: PartitionPlan, *, kind: int = KINDS["run"]) -> Evaluation:
-    """Evaluate the queries of an Arrow table, which has every row of each."""
-    if refused := sorted(
-        table.filter(import_module("pyarrow.compute").equal(table.column("kind"), REFUSED))
-        .column("document")
-        .to_pylist()
-    ):
-        raise InputError(decode_id(refused[0]) if isinstance(refused[0], bytes) else refused[0])
+    """Evaluate the queries of an Arrow table, which has every row of each query."""
+    pyarrow, compute = import_module("pyarrow"), import_module("pyarrow.compute")
+    is_refused = compute.equal(table.column("kind"), REFUSED)
+    if refused := sorted(table.filter(is_refused).column("document").to_pylist()):
+        first = refused[0]
+        raise InputError(decode_id(first) if isinstance(first, bytes) else first)
     if plan.convention.alignment.ties not in ("docid", "docid-ascending", "input"):
         # sums over tied documents round by their order, which engines do not keep
         table = table.sort_by("document")
     kinds = table.column("kind").to_numpy()
     numbers: dict[Table, int] = {"qrels": KINDS["qrels"], "run": kind}
     parts: dict[Table, Any] = {
-        name: table.filter(import_module("pyarrow").array(kinds == number)).select(_CHOSEN.names)
+        name: table.filter(pyarrow.array(kinds == number)).select(_CHOSEN.names)
         for name, number in numbers.items()
     }
     for name, part in parts.items():
@@ -147,6 +137,7 @@ def evaluate_rows(table: Any, plan: PartitionPlan, *, kind: int = KINDS["run"]) 
         name: rows_from_table(part, name, _CHOSEN, f"{name}, in a partition", refuse)
         for name, part in parts.items()
     }
+
     policy = plan.convention.alignment.duplicates
     qrels = row_parts.to_qrels([rows["qrels"]], ["qrels"], "error" if policy == "twice" else policy)
     source: Any = row_parts.to_run([rows["run"]], [plan.name], plan.name).source
@@ -157,8 +148,8 @@ def evaluate_rows(table: Any, plan: PartitionPlan, *, kind: int = KINDS["run"]) 
 
 
 def _refuse_missing(part: Any, kind: Table) -> None:
-    """Refuse null and NaN by the row's query and document: its number in a partition tells
-    nothing.
+    """Refuse null and NaN, with the query and the document of the row: its number in a partition
+    has no meaning for a reader.
     """
     value = part.column("value")
     bad = np.isnan(value.to_numpy())
@@ -166,14 +157,15 @@ def _refuse_missing(part: Any, kind: Table) -> None:
         column = part.column(name)
         bad |= column.is_null().to_numpy() if column.null_count else False
     if bad.any():
-        cells = (part.column(name)[int(np.flatnonzero(bad)[0])].as_py() for name in _CHOSEN.names)
+        row = int(np.flatnonzero(bad)[0])
+        cells = [part.column(name)[row].as_py() for name in _CHOSEN.names]
         query, document, number = (
             decode_id(cell) if isinstance(cell, bytes) else cell for cell in cells
         )
         what = "grade" if kind == "qrels" else "score"
         raise InputError(
-            f"{kind}: found query {query!r}, document {document!r}, {what} {number}; expected "
-            f"two ids and a number in every row"
+            f"{kind}: found query {query!r}, document {document!r}, {what} {number}; expected two "
+            "ids and a number in every row"
         )
 
 
@@ -190,15 +182,17 @@ def whole_queries(batches: Iterable[Any], block: int = _BLOCK) -> Iterator[Any]:
         bounds = compute.min_max(table.column("query")).as_py()
         if last is not None and bounds["min"] is not None and bounds["min"] <= last:
             raise InputError(
-                f"query {bounds['min']!r} comes in two tables of a partition; expected rows "
-                f"sorted by query"
+                f"query {bounds['min']!r} comes in two tables of a partition; expected rows sorted "
+                "by query"
             )
-        last = bounds["max"] if bounds["max"] is not None else last
+        if bounds["max"] is not None:
+            last = bounds["max"]
         return table
 
     for batch in batches:
-        waiting += [batch] if batch.num_rows else []
-        if sum(one.num_rows for one in waiting) < block:
+        if batch.num_rows:
+            waiting.append(batch)
+        if sum(part.num_rows for part in waiting) < block:
             continue
         table = pyarrow.Table.from_batches(waiting)
         query = table.column("query")
@@ -221,11 +215,8 @@ def judged_tables(tables: Iterable[Any], judgments: Any) -> Iterator[Any]:
         if judgments is None:
             yield table
             continue
-        own = judgments.filter(
-            compute.is_in(
-                judgments.column("query"), value_set=compute.unique(table.column("query"))
-            )
-        )
+        queries = compute.unique(table.column("query"))
+        own = judgments.filter(compute.is_in(judgments.column("query"), value_set=queries))
         names = table.column_names
         yield pyarrow.concat_tables([own.select(names).cast(table.schema), table])
 
@@ -246,21 +237,16 @@ def evaluated_batches(
 
 
 def _encoded(part: Evaluation, table: Any) -> Any:
+    """Record batch of an evaluation: a row for each query, and a last row of counts."""
     counts = {**asdict(part.coverage), "missing_queries": list(part.coverage.missing_queries)}
-    # queries that do not count: who evaluates the rest of the judgments must know them
+    # Queries of the table that do not count; without them, `evaluation_of` would take their
+    # judgments for queries without results.
     looked_at: list[str] = []
     if table is not None:
-        looked_at = sorted(
-            set(
-                map(
-                    decode_id,
-                    import_module("pyarrow.compute").unique(table.column("query")).to_pylist(),
-                )
-            )
-            - set(part.queries)
-        )
+        ids = import_module("pyarrow.compute").unique(table.column("query")).to_pylist()
+        looked_at = sorted(set(map(decode_id, ids)) - set(part.queries))
     labels = None if part.provenance.labels is None else asdict(part.provenance.labels)
-    said = json.dumps(
+    counted = json.dumps(
         {
             "coverage": counts,
             "judgments": part.provenance.judgments,
@@ -274,12 +260,12 @@ def _encoded(part: Evaluation, table: Any) -> Any:
         [*queries, None],
         [*part.values.tolist(), None],
         [*part.scored.tolist(), None],
-        [*nothing, said],
+        [*nothing, counted],
     )
 
 
 def result_schema() -> Any:
-    """Schema of the batches that `evaluated_batches` yields."""
+    """Return the schema of the batches that `evaluated_batches` yields."""
     pyarrow = import_module("pyarrow")
     types = (
         pyarrow.binary(),
@@ -300,8 +286,8 @@ def _batch(queries: list[Any], values: list[Any], scored: list[Any], counts: lis
 
 
 def evaluation_of(table: Any, plan: PartitionPlan, judgments: Any = None) -> Evaluation:
-    """The evaluation of all partitions, from the rows of `evaluated_batches` in any order; queries
-    sorted by id.
+    """Return the evaluation of all partitions, from the rows of `evaluated_batches` in any order;
+    queries are sorted by id.
 
     With `judgments`, queries without results are evaluated here: no partition has them.
 
@@ -315,11 +301,12 @@ def evaluation_of(table: Any, plan: PartitionPlan, judgments: Any = None) -> Eva
         ...
     idealrank.errors.InputError: found no rows, expected judgments and results
     """
-    said = [json.loads(text) for text in table.column("counts").to_pylist() if text is not None]
-    if errors := sorted(one["error"] for one in said if "error" in one):
+    records = [json.loads(text) for text in table.column("counts").to_pylist() if text is not None]
+    if errors := sorted(record["error"] for record in records if "error" in record):
         raise InputError(errors[0])
-    if not said and judgments is None:
+    if not records and judgments is None:
         raise InputError("found no rows, expected judgments and results")
+
     rows = table.filter(import_module("pyarrow.compute").is_valid(table.column("query")))
     shape = (rows.num_rows, len(plan.measures))
     flat = {
@@ -330,17 +317,20 @@ def evaluation_of(table: Any, plan: PartitionPlan, judgments: Any = None) -> Eva
         query.decode("utf-8", "surrogateescape") for query in rows.column("query").to_pylist()
     ]
     if len(set(queries)) < len(queries):
-        twice, _ = max(Counter(queries).items(), key=lambda item: item[1])
+        twice, _ = Counter(queries).most_common(1)[0]
         raise InputError(
-            f"query {twice!r} came back from two partitions; expected all rows of a query in "
-            f"one partition"
+            f"query {twice!r} came back from two partitions; expected all rows of a query in one "
+            "partition"
         )
+
     parts = []
-    if said:
-        coverage = reduce(Coverage.plus, (Coverage.from_record(one["coverage"]) for one in said))
+    if records:
+        coverages = [Coverage.from_record(record["coverage"]) for record in records]
+        coverage = reduce(Coverage.plus, coverages)
         resolved = tuple(str(measure.under(plan.convention)) for measure in plan.measures)
-        fingerprint = reduce(added, (one["judgments"] for one in said))
-        kinds = [None if one["labels"] is None else Labels(**one["labels"]) for one in said]
+        fingerprint = reduce(added, (record["judgments"] for record in records))
+        labels = [record["labels"] for record in records]
+        kinds = [None if fields is None else Labels(**fields) for fields in labels]
         provenance = Provenance(
             version=__version__,
             convention=plan.convention,
@@ -362,21 +352,20 @@ def evaluation_of(table: Any, plan: PartitionPlan, judgments: Any = None) -> Eva
             )
         )
     if judgments is not None:
-        known = {
-            *map(encode_id, queries),
-            *(encode_id(query) for one in said for query in one["looked_at"]),
-        }
+        known = set(map(encode_id, queries))
+        for record in records:
+            known.update(map(encode_id, record["looked_at"]))
         rest = _of_other_queries(judgments, known)
-        parts += [evaluate_rows(rest, plan)] if rest.num_rows or not parts else []
+        if rest.num_rows or not parts:
+            parts.append(evaluate_rows(rest, plan))
     return finished(parts)
 
 
 def _of_other_queries(judgments: Any, known: set[bytes]) -> Any:
     pyarrow, compute = import_module("pyarrow"), import_module("pyarrow.compute")
     column = judgments.column("query")
-    return judgments.filter(
-        compute.invert(compute.is_in(column, value_set=pyarrow.array(sorted(known), column.type)))
-    )
+    queries = pyarrow.array(sorted(known), column.type)
+    return judgments.filter(compute.invert(compute.is_in(column, value_set=queries)))
 
 
 def finished(parts: Sequence[Evaluation]) -> Evaluation:
@@ -396,8 +385,8 @@ def finished(parts: Sequence[Evaluation]) -> Evaluation:
 
 
 def local_rows(table: Any, kind: Table) -> Any:
-    """Judgments or a run that this process holds, or reads as `evaluate` does, as an Arrow table of
-    `ROWS` and position.
+    """Return judgments or a run as an Arrow table of `ROWS` and position; inputs are read as
+    `evaluate` reads them.
     """
     pyarrow = import_module("pyarrow")
     read: Qrels | Run = to_qrels(table) if kind == "qrels" else to_run(table)
@@ -406,20 +395,16 @@ def local_rows(table: Any, kind: Table) -> Any:
 
 
 def table_rows(source: Any, kind: Table, pyarrow: Any) -> Any:
-    """A table of the kernel as an Arrow table of `ROWS` and position; a part at a time goes through
-    Python.
+    """Return a table of the kernel as an Arrow table of `ROWS` and position; ids go through Python
+    a block at a time.
     """
     names = pyarrow.array(source.query_ids(), pyarrow.binary())
     codes = np.repeat(np.arange(source.n_queries, dtype=np.int32), np.diff(source.offsets))
     queries = names.take(pyarrow.array(codes))
-    steps = range(0, source.n_rows, _BLOCK)
-    blocks = [
-        pyarrow.array(
-            source.document_ids(np.arange(begin, min(begin + _BLOCK, source.n_rows))),
-            pyarrow.binary(),
-        )
-        for begin in steps
-    ]
+    blocks = []
+    for begin in range(0, source.n_rows, _BLOCK):
+        rows = np.arange(begin, min(begin + _BLOCK, source.n_rows))
+        blocks.append(pyarrow.array(source.document_ids(rows), pyarrow.binary()))
     documents = pyarrow.chunked_array(blocks, pyarrow.binary())
     kinds = pyarrow.array(np.full(source.n_rows, KINDS[kind], np.int8))
     columns = [
@@ -449,6 +434,7 @@ def parsed_lines(batches: Iterable[Any], kind: Table, path: str) -> Iterator[Any
 def _parsed(columns: Sequence[Any], kind: Table, path: str) -> Any:
     pyarrow, compute = import_module("pyarrow"), import_module("pyarrow.compute")
     lines = pyarrow.concat_arrays(columns)
+    # `binary_join` joins the items of a list: all lines become one list
     whole = pyarrow.ListArray.from_arrays(pyarrow.array([0, len(lines)], pyarrow.int32()), lines)
     text = compute.binary_join(whole, b"\n")[0].as_py()
     names = ["query", "document", "grade" if kind == "qrels" else "score", PROBLEM]
@@ -457,15 +443,13 @@ def _parsed(columns: Sequence[Any], kind: Table, path: str) -> Any:
         table = read_lines(text, kind, path)
     except IdealrankError as error:
         cells: list[list[Any]] = [[None], [None], [None], [str(error)]]
-        return pyarrow.RecordBatch.from_arrays(
-            [pyarrow.array(c, t) for c, t in zip(cells, types, strict=True)], names=names
-        )
+        refused = [pyarrow.array(cell, type_) for cell, type_ in zip(cells, types, strict=True)]
+        return pyarrow.RecordBatch.from_arrays(refused, names=names)
     rows = table_rows(table, kind, pyarrow)
     columns = [rows.column(name).combine_chunks() for name in ("query", "document", "value")]
     columns = [
         column.combine_chunks() if isinstance(column, pyarrow.ChunkedArray) else column
         for column in columns
     ]
-    return pyarrow.RecordBatch.from_arrays(
-        [*columns, pyarrow.nulls(rows.num_rows, pyarrow.string())], names=names
-    )
+    problems = pyarrow.nulls(rows.num_rows, pyarrow.string())
+    return pyarrow.RecordBatch.from_arrays([*columns, problems], names=names)

@@ -25,6 +25,7 @@ from idealrank.engines.partitions import (
     evaluated_batches,
     evaluation_of,
     local_rows,
+    needs_order,
     parsed_lines,
 )
 from idealrank.errors import InputError
@@ -35,6 +36,7 @@ from idealrank.measures.parse import MeasureLike
 
 __all__ = ["compare_spark", "evaluate_spark", "per_query_spark", "read_trec_spark"]
 
+# schemas of the rows that workers return: of an evaluation, and of a comparison
 _RESULT = "query binary, values array<double>, scored array<boolean>, counts string"
 _SUMS = "numbers string, draws binary"
 _ADDERS = 32  # partitions that add the sums of others: so many come back to the driver at most
@@ -43,6 +45,7 @@ _CONTENT: dict[str, Content] = {
     **dict.fromkeys(("tinyint", "smallint", "int", "bigint"), "whole"),
     **dict.fromkeys(("float", "double", "boolean", "decimal"), "number"),
 }
+"""Kind of values by the name of a type of Spark."""
 
 
 def evaluate_spark(
@@ -112,7 +115,7 @@ def evaluate_spark(
     """
     plan = PartitionPlan.of(measures, convention, name, max_documents)
     columns = {"qrels_columns": qrels_columns, "run_columns": run_columns}
-    found = evaluate_plan(
+    evaluation = evaluate_plan(
         qrels,
         run,
         plan,
@@ -122,8 +125,8 @@ def evaluate_spark(
         broadcast=broadcast,
         session=session,
     )
-    warn_of_doubt(found)
-    return found
+    warn_of_doubt(evaluation)
+    return evaluation
 
 
 def evaluate_plan(
@@ -145,19 +148,19 @@ def evaluate_plan(
     results = [tables.rows(EngineTable.run(run, run_columns))]
     judged = EngineTable.qrels(qrels, qrels_columns)
     if not broadcast:
-        found = _mapped(
+        mapped = _mapped(
             tables,
             [tables.rows(judged), *results],
             lambda batches: evaluated_batches(batches, plan),
         )
-        return evaluation_of(_arrow(found), plan)
+        return evaluation_of(_arrow(mapped), plan)
     judgments = tables.collected(judged)
     sent = tables.session.sparkContext.broadcast(judgments)
     try:
-        found = _mapped(
+        mapped = _mapped(
             tables, results, lambda batches: evaluated_batches(batches, plan, sent.value)
         )
-        return evaluation_of(_arrow(found), plan, judgments)
+        return evaluation_of(_arrow(mapped), plan, judgments)
     finally:
         sent.unpersist()
 
@@ -200,23 +203,17 @@ def per_query_spark(
     plan = PartitionPlan.of(measures, convention, max_documents=max_documents)
     tables = _Tables(plan.convention, order, partitions, _session((qrels, run), session))
     rows = [
-        tables.rows(one)
-        for one in (EngineTable.qrels(qrels, qrels_columns), EngineTable.run(run, run_columns))
+        tables.rows(EngineTable.qrels(qrels, qrels_columns)),
+        tables.rows(EngineTable.run(run, run_columns)),
     ]
-    found = _mapped(tables, rows, lambda batches: evaluated_batches(batches, plan))
+    mapped = _mapped(tables, rows, lambda batches: evaluated_batches(batches, plan))
     refused = functions.get_json_object("counts", "$.error")
-    checked = found.withColumn(
-        "query",
-        functions.when(refused.isNotNull(), functions.raise_error(refused)).otherwise(
-            found["query"]
-        ),
-    )
-    values = [
-        functions.when(functions.col("scored")[place], functions.col("values")[place]).alias(
-            str(measure)
-        )
-        for place, measure in enumerate(plan.measures)
-    ]
+    query = functions.when(refused.isNotNull(), functions.raise_error(refused))
+    checked = mapped.withColumn("query", query.otherwise(mapped["query"]))
+    values = []
+    for place, measure in enumerate(plan.measures):
+        value = functions.when(functions.col("scored")[place], functions.col("values")[place])
+        values.append(value.alias(str(measure)))
     return checked.where("query is not null").select(functions.col("query").cast("string"), *values)
 
 
@@ -284,8 +281,8 @@ def compare_spark(
         plan.plan.convention, order, partitions, _session((qrels, run_a, run_b), session)
     )
     rows = [
-        tables.rows(one)
-        for one in EngineTable.compared(qrels, (run_a, run_b), qrels_columns, run_columns)
+        tables.rows(table)
+        for table in EngineTable.compared(qrels, (run_a, run_b), qrels_columns, run_columns)
     ]
     sums = _mapped(tables, rows, lambda batches: compared_batches(batches, plan), _SUMS)
     added = sums.repartition(_ADDERS).mapInArrow(
@@ -357,18 +354,18 @@ def _session(tables: Iterable[Any], session: Any) -> Any:
 
 
 def _arrow(frame: Any) -> Any:
-    """Compute a dataframe, as an Arrow table on the driver; what `raise_error` says of its rows is
-    an error of the input.
+    """Compute a dataframe, as an Arrow table on the driver; a message of `raise_error` becomes an
+    error of the input.
     """
+    errors = load_extra("pyspark.errors", "evaluate_spark", "spark", "pyspark")
     try:
         return frame.toArrow()
-    except load_extra(
-        "pyspark.errors", "evaluate_spark", "spark", "pyspark"
-    ).PySparkException as error:
-        _, is_ours, said = str(error).partition("[USER_RAISED_EXCEPTION] ")
+    except errors.PySparkException as error:
+        _, is_ours, raised = str(error).partition("[USER_RAISED_EXCEPTION] ")
         if not is_ours:
             raise
-        raise InputError(said.partition(" SQLSTATE")[0]) from None
+        message, _, _ = raised.partition(" SQLSTATE")
+        raise InputError(message) from None
 
 
 class _Tables:
@@ -381,30 +378,24 @@ class _Tables:
         self.session = session
         self.partitions = partitions
         self._order = order
-        self.in_order = (
-            ["position"] if PartitionPlan(measures=(), convention=convention).needs_order else []
-        )
+        self.in_order = ["position"] if needs_order(convention) else []
 
-    def rows(self, given: EngineTable) -> Any:
+    def rows(self, source: EngineTable) -> Any:
         """Columns `ROWS`, and the position where the convention needs it."""
-        if isinstance(given.table, _frame()):
-            return _rows(given, self.convention, self._order, with_position=bool(self.in_order))
-        held = self.session.createDataFrame(local_rows(given.table, given.kind)).select(
+        if isinstance(source.table, _frame()):
+            return _rows(source, self.convention, self._order, with_position=bool(self.in_order))
+        held = self.session.createDataFrame(local_rows(source.table, source.kind)).select(
             *ROWS, *self.in_order
         )
-        return (
-            held
-            if given.number == KINDS[given.kind]
-            else held.withColumn("kind", _functions().lit(given.number).cast("tinyint"))
-        )
+        if source.number == KINDS[source.kind]:
+            return held
+        return held.withColumn("kind", _functions().lit(source.number).cast("tinyint"))
 
     def collected(self, qrels: EngineTable) -> Any:
         """All judgments, on the driver."""
-        return (
-            _arrow(self.rows(qrels))
-            if isinstance(qrels.table, _frame())
-            else local_rows(qrels.table, "qrels")
-        )
+        if isinstance(qrels.table, _frame()):
+            return _arrow(self.rows(qrels))
+        return local_rows(qrels.table, "qrels")
 
 
 def _mapped(tables: _Tables, rows: list[Any], work: Any, schema: str = _RESULT) -> Any:
@@ -412,11 +403,10 @@ def _mapped(tables: _Tables, rows: list[Any], work: Any, schema: str = _RESULT) 
     together = rows[0]
     for more in rows[1:]:
         together = together.unionByName(more)
-    shuffled = (
-        together.repartition("query")
-        if tables.partitions is None
-        else together.repartition(tables.partitions, "query")
-    )
+    if tables.partitions is None:
+        shuffled = together.repartition("query")
+    else:
+        shuffled = together.repartition(tables.partitions, "query")
 
     def on_worker(batches: Iterable[Any]) -> Iterator[Any]:
         yield from work(batches)
@@ -425,13 +415,13 @@ def _mapped(tables: _Tables, rows: list[Any], work: Any, schema: str = _RESULT) 
 
 
 def _rows(
-    given: EngineTable, convention: Convention, order: str | None, *, with_position: bool
+    source: EngineTable, convention: Convention, order: str | None, *, with_position: bool
 ) -> Any:
     """Columns `ROWS` of a dataframe, ids as bytes."""
-    functions, frame, kind = _functions(), given.table, given.kind
+    functions, frame, kind = _functions(), source.table, source.kind
     columns = [(name, text.partition("(")[0]) for name, text in frame.dtypes if name != PROBLEM]
     types = dict(columns)
-    chosen, order = given.chosen(
+    chosen, order = source.chosen(
         columns, lambda name: _CONTENT.get(name, "other"), convention, order
     )
 
@@ -439,6 +429,7 @@ def _rows(
         return functions.col("`" + name.replace("`", "``") + "`")
 
     value = column(chosen.value).cast("double") if chosen.value else functions.lit(1.0)
+    # float64 does not hold every number of these types: a changed one is an error of the row
     if types.get(chosen.value) in ("bigint", "decimal"):
         number = column(chosen.value)
         lost = functions.concat(
@@ -449,27 +440,25 @@ def _rows(
         changed = value.cast(dict(frame.dtypes)[chosen.value]) != number
         value = functions.when(changed, functions.raise_error(lost)).otherwise(value)
     value = 0.0 - value if chosen.by_rank else value
-    ids = {"query": column(chosen.query), "document": column(chosen.document)}
-    cells = {
-        name: cell if types[cell_name] == "binary" else cell.cast("string").cast("binary")
-        for (name, cell), cell_name in zip(
-            ids.items(), (chosen.query, chosen.document), strict=True
-        )
-    }
-    told = functions.lit(given.number).cast("tinyint")
+    cells = {}
+    for name, own_name in (("query", chosen.query), ("document", chosen.document)):
+        cell = column(own_name)
+        is_binary = types[own_name] == "binary"
+        cells[name] = cell if is_binary else cell.cast("string").cast("binary")
+    number_of_kind = functions.lit(source.number).cast("tinyint")
     if PROBLEM in frame.columns:
         problem = functions.col(PROBLEM)
         cells["document"] = functions.coalesce(problem.cast("binary"), cells["document"])
-        told = functions.when(
-            problem.isNotNull(), functions.lit(REFUSED).cast("tinyint")
-        ).otherwise(told)
+        refused = functions.lit(REFUSED).cast("tinyint")
+        number_of_kind = functions.when(problem.isNotNull(), refused).otherwise(number_of_kind)
+
     numbered = functions.lit(0)
     if order:
         missing = (
             f"{kind}: found a row without a value of order={order!r}, expected a whole number in "
-            f"every row"
+            "every row"
         )
         numbered = functions.coalesce(column(order).cast("bigint"), functions.raise_error(missing))
     position = [numbered.cast("bigint").alias("position")] if with_position else []
     named = [cell.alias(name) for name, cell in cells.items()]
-    return frame.select(*named, value.alias("value"), told.alias("kind"), *position)
+    return frame.select(*named, value.alias("value"), number_of_kind.alias("kind"), *position)

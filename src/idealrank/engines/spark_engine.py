@@ -20,11 +20,11 @@ from idealrank.measures.measure import Measure
 
 _SETTINGS = {
     "spark.ui.enabled": "false",
-    # the query 007 of a folder query=007 is no number
+    # the query 007 of a folder query=007 is not the number 7
     "spark.sql.sources.partitionColumnTypeInference.enabled": "false",
 }
 _PARQUET = (".parquet", ".pq")
-# of workers that do not see a file of this machine
+# words in errors of workers that do not see a file of this machine
 _UNSEEN = ("FileNotFoundException", "does not exist", "PATH_NOT_FOUND")
 
 
@@ -67,32 +67,27 @@ def on_spark(
     kind = "local" if needs_order(convention) else _kind(path, inputs)
     try:
         if kind == "local":
-            found = evaluated(inputs.open_run(path, name, qrels))
+            evaluation = evaluated(inputs.open_run(path, name, qrels))
         else:
-            found = evaluated(
-                _opened(session, path, kind),
-                inputs.columns_of("run") if kind == "parquet" else None,
-            )
+            rows = _opened(session, path, kind)
+            columns = inputs.columns_of("run") if kind == "parquet" else None
+            evaluation = evaluated(rows, columns)
     except Exception as error:
-        if (
-            kind == "local"
-            or isinstance(error, IdealrankError)
-            or not any(text in str(error) for text in _UNSEEN)
-        ):
+        is_unseen = any(text in str(error) for text in _UNSEEN)
+        if kind == "local" or isinstance(error, IdealrankError) or not is_unseen:
             raise
         if "://" in path or not Path(path).is_file():
             raise _unreadable(path, error) from None
         notes().inform(f"{path}: the workers do not see this file; this machine reads it")
-        found = evaluated(inputs.open_run(path, name, qrels))
+        evaluation = evaluated(inputs.open_run(path, name, qrels))
     place = {query: at for at, query in enumerate(judgments.queries)}
-    return replace(
-        found.on(sorted(found.queries, key=lambda query: place.get(query, len(place)))), path=path
-    )
+    ordered = sorted(evaluation.queries, key=lambda query: place.get(query, len(place)))
+    return replace(evaluation.on(ordered), path=path)
 
 
 def _opened(session: Any, path: str, kind: str) -> Any:
-    """Rows of a place, which are not read yet. Spark, Hadoop and Java have errors of their own for
-    what fails here.
+    """Open the rows of a run, which Spark reads later; Spark, Hadoop and Java raise errors of their
+    own.
     """
     from idealrank.engines.spark import read_trec_spark  # noqa: PLC0415  (pyspark, for those who ask)
 
@@ -107,29 +102,25 @@ def _opened(session: Any, path: str, kind: str) -> Any:
 
 
 def _unreadable(path: str, error: Exception) -> InputError:
-    reason = (
-        (str(error).partition("\n: ")[2] or str(error)).partition(" SQLSTATE")[0].partition("\n")[0]
-    )
+    # an error of Java comes after the frames of Python, and its first line is the message
+    _, _, java = str(error).partition("\n: ")
+    reason, _, _ = (java or str(error)).partition(" SQLSTATE")
+    reason, _, _ = reason.partition("\n")
     return InputError(f"{path}: Spark cannot read it ({reason}), expected a run")
 
 
 def _kind(path: str, inputs: Inputs) -> str:
-    """The reader of a run: "parquet" or "trec" on the cluster, "local" for what this process
-    reads.
-    """
-    asked = inputs.format_of("run")
-    if asked in ("parquet", "trec"):
-        return str(asked)
-    if asked != "auto" or path == "-":
+    """Reader of a run: "parquet" or "trec" on the cluster, "local" in this process."""
+    format_ = inputs.format_of("run")
+    if format_ in ("parquet", "trec"):
+        return str(format_)
+    if format_ != "auto" or path == "-":
         return "local"
     if path.endswith(_PARQUET) or Path(path).is_dir():
         return "parquet"
     if "://" in path:
-        return (
-            "trec" if Path(path).suffix in (".run", ".txt", ".trec", ".gz", ".bz2") else "parquet"
-        )
-    return (
-        "trec"
-        if inputs.detected(path) == "trec" and not path.endswith((".zst", ".xz", ".zip"))
-        else "local"
-    )
+        is_text = Path(path).suffix in (".run", ".txt", ".trec", ".gz", ".bz2")
+        return "trec" if is_text else "parquet"
+    # Spark does not unpack every format that this process does
+    is_readable = not path.endswith((".zst", ".xz", ".zip"))
+    return "trec" if inputs.detected(path) == "trec" and is_readable else "local"

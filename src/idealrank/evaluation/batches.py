@@ -75,6 +75,7 @@ def _blocks(lists: Lists) -> Iterator[Lists]:
         begin = end
 
 
+# A sum of n values is a number if each is at most 1/n of this one.
 _LARGEST = float(np.finfo(np.float64).max)
 
 

@@ -254,13 +254,12 @@ class Coverage:
         >>> ir.evaluate({"q": {"a": 1}}, {"q": ["a"]}, ["AP"]).coverage.doubt("mine")
         ''
         """
-        if said := self.mismatch:
-            return f"run {name} {said}"
+        if mismatch := self.mismatch:
+            return f"run {name} {mismatch}"
         if self.looks_swapped:
             return (
-                f"the scores of run {name} are a few small integers, and the judgments have "
-                f"many fractional grades: are the files swapped? "
-                "Judgments come first."
+                f"the scores of run {name} are a few small integers, and the judgments have many "
+                "fractional grades: are the files swapped? Judgments come first."
             )
         if self.considered and self.unjudged == self.considered:
             where = f" in the first {self.unjudged_cutoff} ranks" if self.unjudged_cutoff else ""
@@ -281,12 +280,12 @@ class Coverage:
         'has no judged document; do the document ids of both match?'
         """
         if self.missing and self.missing == self.queries_in_qrels:
-            said = (
+            phrase = (
                 "does not answer the judged query"
                 if self.missing == 1
                 else f"answers none of the {self.missing:,} judged queries"
             )
-            return f"{said}; do the query ids of both match?"
+            return f"{phrase}; do the query ids of both match?"
         if self.queries_in_qrels and not self.judged and self.unjudged == self.considered:
             return "has no judged document; do the document ids of both match?"
         return ""
@@ -305,11 +304,9 @@ class Coverage:
         answered = self.queries_in_qrels - self.missing
         if not self.mismatch:
             return ""
-        return (
-            no_judged_document_words(answered, answered)
-            if answered
-            else no_common_query_words(self.missing)
-        )
+        if answered:
+            return no_judged_document_words(answered, answered)
+        return no_common_query_words(self.missing)
 
     def plus(self, other: "Coverage", *, shared_judgments: bool = False) -> "Coverage":
         """Add the counts of two parts of one collection.
@@ -332,9 +329,9 @@ class Coverage:
             "by_measure",
         )
         sums: dict[str, Any] = {
-            one.name: getattr(self, one.name) + getattr(other, one.name)
-            for one in fields(self)
-            if one.name not in apart
+            count.name: getattr(self, count.name) + getattr(other, count.name)
+            for count in fields(self)
+            if count.name not in apart
         }
         missing: Sequence[str] = (*self.missing_queries, *other.missing_queries)
         if shared_judgments:
@@ -370,10 +367,11 @@ def _summed(counts: Sequence[int], more: Sequence[int]) -> tuple[int, ...]:
     return tuple(mine + theirs for mine, theirs in zip_longest(counts, more, fillvalue=0))
 
 
-_MANY_FRACTIONS = 5
-_FEW_GRADES = 6
-_HIGHEST_GRADE = 10
-_SAMPLED = 20_000  # rows
+# Signs that the files of judgments and run were swapped.
+_MANY_FRACTIONS = 5  # different fractions among the judgments, as scores have
+_FEW_GRADES = 6  # different whole numbers among the scores, as grades have at most
+_HIGHEST_GRADE = 10  # of any usual scale
+_SAMPLED = 20_000  # rows that are looked at
 
 
 def look_like_scores(grades: FloatArray) -> bool:
@@ -424,8 +422,7 @@ def warn_of_coverage(
     if coverage.truncated_grades:
         warn(
             f"convention {convention.name} cut {coverage.truncated_grades} grades to whole "
-            f"numbers, as its tool does; "
-            "grades=given keeps them"
+            "numbers, as its tool does; grades=given keeps them"
         )
     if doubt := beyond_bounds(convention, coverage, name):
         warn(doubt)
@@ -442,9 +439,8 @@ def beyond_bounds(convention: Convention, coverage: Coverage, name: str) -> str:
     if expected or not coverage.out_of_range:
         return ""
     return (
-        f"run {name!r}: {coverage.out_of_range} values lie outside the bounds of their "
-        f"measure; the cause may be a gain or "
-        "discount that does not fall with the rank"
+        f"run {name!r}: {coverage.out_of_range} values lie outside the bounds of their measure; "
+        "the cause may be a gain or discount that does not fall with the rank"
     )
 
 
@@ -454,19 +450,16 @@ def warn_of_threshold(measures: Sequence[Measure], grades: AnyArray, name: str) 
     best = float(grades.max()) if unset and grades.size else 0.0
     if 0 < best < 1:
         warn(
-            f"the best grade of {name} is {best:g}, below the threshold rel=1 of binary "
-            f"measures, so no document is relevant for "
-            f"them; set rel, as in AP(rel={best:g})"
+            f"the best grade of {name} is {best:g}, below the threshold rel=1 of binary measures, "
+            f"so no document is relevant for them; set rel, as in AP(rel={best:g})"
         )
 
 
 def no_common_query_words(judged: int) -> str:
     """Say that a run answers none of the judged queries."""
-    return (
-        "1 judged query, and the run does not answer it"
-        if judged == 1
-        else f"{judged} judged queries, and the run answers none of them"
-    )
+    if judged == 1:
+        return "1 judged query, and the run does not answer it"
+    return f"{judged} judged queries, and the run answers none of them"
 
 
 def no_judged_document_words(queries: int, answered: int) -> str:
@@ -506,12 +499,18 @@ class Tally:
             no_relevant=judged.n_queries - int(np.count_nonzero(best > 0)),
             unjudged=int((considered - seen).sum()),
             considered=int(considered.sum()),
-            judged=int((judged.lengths if judged.complete else judged.alignments.judged).sum()),
+            judged=int((judged.lengths if judged.complete else counters.judged).sum()),
             tied_queries=int(np.count_nonzero(counters.tied)),
             tied_documents=int(counters.tied.sum()),
             duplicates=int(counters.duplicates.sum()),
             out_of_range=out_of_range,
         )
+        self._count_answerable(judged, best)
+        if not judged.complete:  # where every document has a label, none can be missing
+            self._add_relevant(judged)
+
+    def _count_answerable(self, judged: Judged, best: AnyArray) -> None:
+        """Count the queries that each measure can tell something about."""
         rows = (
             np.arange(judged.n_queries)
             if judged.rectangle is not None
@@ -528,8 +527,6 @@ class Tally:
         ends = _ends_of_grades(judged) if concerned else (np.zeros(0), np.zeros(0))
         for measure in concerned:
             self._comparable[str(measure)] += _n_comparable(measure, *ends)
-        if not judged.complete:  # where every document has a label, none can be missing
-            self._add_relevant(judged)
 
     def _add_relevant(self, judged: Judged) -> None:
         shown = (judged.hits.grade > 0) & (judged.hits.rank <= LABEL_DEPTH)
@@ -541,8 +538,8 @@ class Tally:
         self._counts["relevant"] += int(np.count_nonzero(judged.ideal.grade > 0))
 
     def coverage(self, scope: Scope, scored: Sequence[int] = ()) -> Coverage:
-        """The counts, with the counts of the whole collection, and how many queries each measure
-        scores.
+        """Return the counts, with the counts of the whole collection, given how many queries each
+        measure scores.
         """
         names = (
             "scored",
@@ -591,11 +588,10 @@ def _judged_within(judged: Judged, cutoff: int) -> IntArray:
 
 def _best_grades(judged: Judged) -> AnyArray:
     """The best judged grade of each query that has one; the ideal shows it first."""
-    return (
-        judged.ideal.grade[judged.ideal.rank == 1]
-        if judged.rectangle is None
-        else judged.rectangle.ideal[:, :1]
-    )
+    if judged.rectangle is not None:
+        return judged.rectangle.ideal[:, :1]
+    best: AnyArray = judged.ideal.grade[judged.ideal.rank == 1]
+    return best
 
 
 def _are_relevant(measure: Measure, grades: FloatArray) -> BoolArray:
@@ -620,10 +616,10 @@ def _ends_of_grades(judged: Judged) -> tuple[FloatArray, FloatArray]:
 
 
 def _n_comparable(measure: Measure, lowest: FloatArray, highest: FloatArray) -> int:
-    """Queries whose judged documents are not all worth the same to the measure; gains rise with the
-    grade.
+    """Number of queries whose judged documents are not all worth the same to the measure; gains
+    rise with the grade.
     """
-    worth = measure.worth(lowest), measure.worth(highest)
-    if worth[0] is None or worth[1] is None:
+    low, high = measure.worth(lowest), measure.worth(highest)
+    if low is None or high is None:
         return int(np.count_nonzero(lowest < highest))
-    return int(np.count_nonzero(worth[0] < worth[1]))
+    return int(np.count_nonzero(low < high))

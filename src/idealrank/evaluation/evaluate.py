@@ -34,8 +34,9 @@ from idealrank.measures.parse import MeasureLike, parse_measure, parse_measures
 from idealrank.measures.sums import Means, values_by_query
 from idealrank.version import __version__
 
+# A run is long above either size; of a long run, unjudged documents are not kept at every rank.
 _SHORT_TEXT, _SHORT_ROWS = 64 << 20, 2_000_000  # bytes, documents
-_WHOLE = (1 << 31) - 1
+_WHOLE = (1 << 31) - 1  # a depth below every rank: ranks are 32-bit integers
 
 
 class InputRecord(Protocol):
@@ -43,7 +44,7 @@ class InputRecord(Protocol):
 
     @property
     def path(self) -> str:
-        """As typed."""
+        """Path as typed."""
         ...
 
     @property
@@ -58,7 +59,7 @@ class InputRecord(Protocol):
 
     @property
     def sha256(self) -> str:
-        """In hexadecimal digits; made when it is asked."""
+        """SHA-256 in hexadecimal digits; computed on request."""
         ...
 
 
@@ -152,7 +153,7 @@ class Evaluation:
 
     def _column(self, measure: MeasureLike) -> int:
         if isinstance(measure, str):
-            texts = [str(one) for one in self.measures]
+            texts = list(map(str, self.measures))
             if measure in texts:  # of a measure of the user's own the text cannot be parsed
                 return texts.index(measure)
         wanted = parse_measure(measure)
@@ -239,7 +240,7 @@ class Evaluation:
         return self._with_columns(other.on(self.queries), list(range(len(self.measures))), columns)
 
     def _with_columns(self, other: "Evaluation", own: list[int], others: list[int]) -> "Evaluation":
-        """Columns of both on the queries of this one."""
+        """Join columns of both on the queries of this evaluation."""
         resolved, theirs = self.provenance.measures, other.provenance.measures
         measures = (
             *(self.measures[column] for column in own),
@@ -285,10 +286,13 @@ class Evaluation:
         values = np.full((len(wanted), len(self.measures)), np.nan)
         scored = np.zeros((len(wanted), len(self.measures)), bool)
         values[rows], scored[rows] = self.values[own], self.scored[own]
-        said = {
+        words_by_query = {
             text: dict(zip(self.queries, words, strict=True)) for text, words in self.texts.items()
         }
-        texts = {text: [words.get(query, "") for query in wanted] for text, words in said.items()}
+        texts = {
+            text: [words.get(query, "") for query in wanted]
+            for text, words in words_by_query.items()
+        }
         return replace(
             self,
             queries=wanted,
@@ -371,26 +375,26 @@ class Evaluation:
         >>> one.further("P@2").mean()
         {'P@2': 0.5}
         """
-        asked = parse_measures(measures)
-        resolved = tuple(measure.under(self.convention) for measure in asked)
+        requested = parse_measures(measures)
+        resolved = tuple(measure.under(self.convention) for measure in requested)
         judged = self.judged
-        if judged is None or not self.can_tell(asked):
+        if judged is None or not self.can_tell(requested):
             raise InputError(
-                f"{self.name}: found no hits kept for {', '.join(map(str, asked))}, expected "
+                f"{self.name}: found no hits kept for {', '.join(map(str, requested))}, expected "
                 f"evaluate(keep_for=...)"
             )
         measured = measure_parts(
             judged.parts() if splits(resolved) else [judged], judged.n_queries, resolved
         )
         provenance = replace(self.provenance, measures=tuple(map(str, resolved)))
-        texts = {str(asked[place]): words for place, words in measured.texts.items()}
+        texts = {str(requested[place]): words for place, words in measured.texts.items()}
         return replace(
             self,
             queries=judged.queries,
-            measures=asked,
+            measures=requested,
             values=measured.values,
             scored=measured.scored,
-            coverage=measured.coverage.named(resolved, asked),
+            coverage=measured.coverage.named(resolved, requested),
             provenance=provenance,
             texts=texts,
         )
@@ -451,18 +455,18 @@ def evaluate(
     inputs: Sequence[InputRecord] = (),
 ) -> Evaluation:
     """Evaluate a run against judgments."""
-    asked, convention = parse_measures(measures), Convention.of(convention)
-    for measure in asked:
+    requested, convention = parse_measures(measures), Convention.of(convention)
+    for measure in requested:
         measure.check_tables(tables_of(qrels))
+
     convention = Convention.of(convention, ties=ties_for(qrels, convention.alignment.ties))
-    resolved = tuple(measure.under(convention) for measure in asked)
+    resolved = tuple(measure.under(convention) for measure in requested)
     later = [measure.under(convention) for measure in keep_for]
     depth = 0 if keep_top else depth_of_hits([*resolved, *later], labels_of(qrels))
+    plain = isinstance(qrels, Qrels)
     kept = {
-        "unjudged_depth": unjudged_depth(resolved, run)
-        if keep_unjudged and isinstance(qrels, Qrels)
-        else 0,
-        "top_depth": keep_top if isinstance(qrels, Qrels) else 0,
+        "unjudged_depth": unjudged_depth(resolved, run) if keep_unjudged and plain else 0,
+        "top_depth": keep_top if plain else 0,
     }
     judged = join(
         qrels,
@@ -476,13 +480,13 @@ def evaluate(
     )
     if not judged.n_queries:
         raise InputError(
-            f"no query to evaluate: {qrels.name} has {qrels.n_queries} queries, run "
-            f"{run.name!r} answers {judged.scope.queries_in_run}, "
-            f"none of which counts under convention {convention.name}; do the query ids of "
-            f"both match?"
+            f"no query to evaluate: {qrels.name} has {qrels.n_queries} queries, run {run.name!r} "
+            f"answers {judged.scope.queries_in_run}, none of which counts under convention "
+            f"{convention.name}; do the query ids of both match?"
         )
+
     warn_of_threshold(resolved, qrels.grades, qrels.name)
-    warn_of_ratings(asked, labels_of(qrels), qrels.grades)
+    warn_of_ratings(requested, labels_of(qrels), qrels.grades)
     measured = measure_parts(
         judged.parts() if splits(resolved) else [judged], judged.n_queries, resolved
     )
@@ -495,16 +499,23 @@ def evaluate(
         judgments=qrels.fingerprint,
         labels=labels_of(qrels),
     )
+
     path = run.paths[0] if run.paths else ""
     doubtful = judged.scope.doubtful_comments
     if look_swapped(qrels, run):
         measured = measured._replace(coverage=replace(measured.coverage, looks_swapped=True))
-    measured = measured._replace(coverage=measured.coverage.named(resolved, asked))
-    warn_of_labels(asked, provenance.labels, measured.coverage)
-    found = _evaluation(
-        run.name, judged.queries, asked, measured, provenance, doubtful_comments=doubtful, path=path
+    measured = measured._replace(coverage=measured.coverage.named(resolved, requested))
+    warn_of_labels(requested, provenance.labels, measured.coverage)
+    evaluation = _evaluation(
+        run.name,
+        judged.queries,
+        requested,
+        measured,
+        provenance,
+        doubtful_comments=doubtful,
+        path=path,
     )
-    return replace(found, judged=judged) if any(kept.values()) or later else found
+    return replace(evaluation, judged=judged) if any(kept.values()) or later else evaluation
 
 
 def deepest_rank(measures: Iterable[Measure]) -> int:
@@ -562,10 +573,10 @@ def evaluate_lists(
     """Evaluate labels and scores held as arrays; ties by document id become the expected value, for
     arrays have no ids.
     """
-    asked, convention = parse_measures(measures), array_convention(convention)
-    for measure in asked:
+    requested, convention = parse_measures(measures), array_convention(convention)
+    for measure in requested:
         measure.check_tables(())
-    resolved = tuple(measure.under(convention) for measure in asked)
+    resolved = tuple(measure.under(convention) for measure in requested)
     warn_of_threshold(resolved, lists.labels, "the labels")
     measured = measure_lists(lists, resolved, convention.alignment, threads=threads)
     provenance = Provenance(
@@ -575,14 +586,14 @@ def evaluate_lists(
         judgments=lists.fingerprint(threads),
         labels=Labels(kind="complete", queries=lists.n_queries),  # every item has a label
     )
-    measured = measured._replace(coverage=measured.coverage.named(resolved, asked))
-    return _evaluation(name, lists.queries, asked, measured, provenance)
+    measured = measured._replace(coverage=measured.coverage.named(resolved, requested))
+    return _evaluation(name, lists.queries, requested, measured, provenance)
 
 
 def _evaluation(
     name: str,
     queries: Sequence[str],
-    asked: tuple[Measure, ...],
+    requested: tuple[Measure, ...],
     measured: Measured,
     provenance: Provenance,
     *,
@@ -590,11 +601,11 @@ def _evaluation(
     path: str = "",
 ) -> Evaluation:
     warn_of_coverage(provenance.convention, measured.coverage, doubtful_comments, name)
-    texts = {str(asked[place]): words for place, words in measured.texts.items()}
+    texts = {str(requested[place]): words for place, words in measured.texts.items()}
     return Evaluation(
         name=name,
         queries=queries,
-        measures=asked,
+        measures=requested,
         values=measured.values,
         scored=measured.scored,
         coverage=measured.coverage,

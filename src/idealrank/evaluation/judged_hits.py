@@ -16,7 +16,7 @@ from idealrank.data.types import FloatArray, IntArray, decode_id
 from idealrank.errors import InputError
 from idealrank.measures.measure import Measure
 
-DEEPEST = 100
+DEEPEST = 100  # rank below which hits are not listed
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -125,20 +125,20 @@ def judged_hits(
 
 def hits_of(judged: Judged, depth: int = DEEPEST) -> JudgedHits:
     """The table of an alignment that stands, as an evaluation may keep it."""
-    found = judged.hits
-    first = found.rank if found.tie_first is None else found.tie_first
-    last = found.rank if found.tie_last is None else found.tie_last
+    hits = judged.hits
+    first = hits.rank if hits.tie_first is None else hits.tie_first
+    last = hits.rank if hits.tie_last is None else hits.tie_last
     kept = np.flatnonzero(first <= depth)
-    rows = found.document[kept] if found.document is not None else np.zeros(0, np.int64)
+    rows = hits.document[kept] if hits.document is not None else np.zeros(0, np.int64)
     ids = [] if judged.qrels is None else judged.qrels.table.document_ids(rows)
     return JudgedHits(
         queries=judged.queries,
         lengths=judged.lengths,
-        query=found.query[kept],
-        rank=found.rank[kept],
+        query=hits.query[kept],
+        rank=hits.rank[kept],
         tie_first=first[kept],
         tie_last=last[kept],
-        documents=[decode_id(one) for one in ids],
-        grade=found.grade[kept],
+        documents=[decode_id(document_id) for document_id in ids],
+        grade=hits.grade[kept],
         depth=depth,
     )

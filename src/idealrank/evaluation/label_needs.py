@@ -80,7 +80,7 @@ def _is_companion(measure: Measure, measures: Sequence[Measure]) -> bool:
         JudgedShare(cutoff=measure.cutoff),
         NumRet(cutoff=measure.cutoff),
     )
-    return all(one in measures for one in beside)
+    return all(companion in measures for companion in beside)
 
 
 def warn_of_ratings(measures: Sequence[Measure], labels: Labels | None, grades: FloatArray) -> None:
@@ -97,7 +97,9 @@ def every_rating_counts(
     """
     if labels is None or labels.kind != "positive-only":
         return ""
-    unset: list[Any] = [one for one in measures if getattr(one, "rel", 1) is None and one.direction]
+    unset: list[Any] = [
+        measure for measure in measures if measure.direction and getattr(measure, "rel", 1) is None
+    ]
     if not unset or not look_like_ratings(grades):
         return ""
     low, high = float(grades.min()), float(grades.max())

@@ -17,7 +17,7 @@ from idealrank.data.judged import Top
 from idealrank.data.one_query import in_memory_where_distinct
 from idealrank.data.run import Run
 from idealrank.data.run_pairs import RunPairs, join, join_top
-from idealrank.data.types import BoolArray, FloatArray, IntArray
+from idealrank.data.types import AnyArray, BoolArray, FloatArray, IntArray
 from idealrank.errors import InputError, warn
 from idealrank.evaluation.evaluate import InputRecord
 from idealrank.measures.measure import Measure
@@ -29,9 +29,9 @@ from idealrank.version import __version__
 DEFAULT_PAIR_MEASURES = ("RBO(p=0.9)", "overlap@10", "Jaccard@10", "tau", "tauAP")
 DEFAULT_MATRIX_MEASURES = ("RBO(p=0.9)", "overlap@10")
 
-_SOME = 3
-_DEPTH = 10  # of a comparison by measures without a cutoff
-_DEEPEST = 100  # of RBO with p = 0.9: the ranks below have 0.003 % of its weight
+_SOME = 3  # query ids that a message names
+_DEPTH = 10  # cutoff of a comparison by measures without one
+_DEEPEST = 100  # cutoff of RBO with p = 0.9: the ranks below have 0.003 % of its weight
 
 
 class PairMeans(Means):
@@ -140,10 +140,9 @@ class Overlap:
     def __repr__(self) -> str:
         means = ", ".join(f"{text} {value:.4f}" for text, value in self.mean().items())
         return (
-            f"Overlap({self.names[0]!r}, {self.names[1]!r}: {means}; {len(self.queries)} "
-            f"common queries, "
-            f"{len(self.only_a)} only in the first, {len(self.only_b)} only in the second, "
-            f"ties={self.ties})"
+            f"Overlap({self.names[0]!r}, {self.names[1]!r}: {means}; {len(self.queries)} common "
+            f"queries, {len(self.only_a)} only in the first, {len(self.only_b)} only in the "
+            f"second, ties={self.ties})"
         )
 
 
@@ -189,12 +188,16 @@ class OverlapMatrix:
         wanted = parse_pair_measure(measure)
         if wanted not in self.measures:
             raise KeyError(f"{wanted}: not computed, only {', '.join(map(str, self.measures))}")
-        return np.array([[self._means[a, b][str(wanted)] for b in self.names] for a in self.names])
+        return self._table(lambda a, b: self._means[a, b][str(wanted)])
+
+    def _table(self, number: "Callable[[str, str], float]") -> AnyArray:
+        """Make a table of numbers by two names of runs, the first in the rows."""
+        return np.array([[number(a, b) for b in self.names] for a in self.names])
 
     @cached_property
     def _means(self) -> dict[tuple[str, str], PairMeans]:
-        means = {pair: found.mean() for pair, found in self.pairs.items()}
-        return {**{(b, a): found for (a, b), found in means.items()}, **means}
+        means = {pair: pair_overlap.mean() for pair, pair_overlap in self.pairs.items()}
+        return {**{(b, a): mean for (a, b), mean in means.items()}, **means}
 
     def pair(self, a: str, b: str) -> Overlap:
         """Overlap of two runs.
@@ -204,24 +207,19 @@ class OverlapMatrix:
         KeyError
             A run is not in the matrix.
         """
-        found = self.pairs.get((a, b)) or self.pairs.get((b, a))
-        if found is None:
+        pair_overlap = self.pairs.get((a, b)) or self.pairs.get((b, a))
+        if pair_overlap is None:
             raise KeyError(f"{a!r}, {b!r}: expected two of {', '.join(map(repr, self.names))}")
-        return found
+        return pair_overlap
 
     def common(self) -> IntArray:
         """Number of queries that both runs answer, shape (n_runs, n_runs)."""
-        return np.array([[len(self.pair(a, b).queries) for b in self.names] for a in self.names])
+        return self._table(lambda a, b: len(self.pair(a, b).queries))
 
     def values_with(self, measure: MeasureLike) -> IntArray:
         """Number of queries that have a value by one measure, shape (n_runs, n_runs)."""
         place = self.measures.index(parse_pair_measure(measure))
-        return np.array(
-            [
-                [np.count_nonzero(self.pair(a, b).scored[:, place]) for b in self.names]
-                for a in self.names
-            ]
-        )
+        return self._table(lambda a, b: int(np.count_nonzero(self.pair(a, b).scored[:, place])))
 
     def to_frame(self, backend: Any = "pandas") -> Any:
         """Return a dataframe with a row for each measure and ordered pair: ``run_a``, ``run_b``,
@@ -238,13 +236,11 @@ class OverlapMatrix:
         >>> ir.overlap_matrix([{"q": ["x"]}, {"q": ["x"]}]).to_frame("polars").shape
         (8, 5)
         """
-        rows = [
-            (a, b, text, value, int(n))
-            for a, b in product(self.names, repeat=2)
-            for (text, value), n in zip(
-                self._means[a, b].items(), self.pair(a, b).scored.sum(axis=0), strict=True
-            )
-        ]
+        rows = []
+        for a, b in product(self.names, repeat=2):
+            n_scored = self.pair(a, b).scored.sum(axis=0)
+            for (text, value), n in zip(self._means[a, b].items(), n_scored, strict=True):
+                rows.append((a, b, text, value, int(n)))
         titles = ("run_a", "run_b", "measure", "value", "queries")
         return frame_of(dict(zip(titles, map(list, zip(*rows, strict=True)), strict=True)), backend)
 
@@ -286,7 +282,7 @@ def overlap(
         threads=threads,
         progress=progress,
     )
-    found = _measured(
+    pair_overlap = _measured(
         pairs=pairs,
         runs=(run_a, run_b),
         names=(run_a.name, run_b.name),
@@ -294,8 +290,8 @@ def overlap(
         duplicates=duplicates,
         inputs=inputs,
     )
-    _warn_of_disjoint(found)
-    return found
+    _warn_of_disjoint(pair_overlap)
+    return pair_overlap
 
 
 def overlap_of_top(
@@ -335,10 +331,10 @@ def _measured(
     if not pairs.n_queries:
         raise InputError(
             f"found no query in common: run {names[0]!r} answers {_some(pairs.only_a)}, run "
-            f"{names[1]!r} {_some(pairs.only_b)}; "
-            "expected at least one; do the query ids of both match?"
+            f"{names[1]!r} {_some(pairs.only_b)}; expected at least one; do the query ids of both "
+            "match?"
         )
-    found = [
+    columns = [
         measure.measured_pair(pairs) for measure in measures if isinstance(measure, PairMeasure)
     ]
     everyone = np.ones(pairs.n_queries, bool)
@@ -348,9 +344,9 @@ def _measured(
         paths=(_path(runs[0]), _path(runs[1])),
         queries=pairs.queries,
         measures=measures,
-        values=np.column_stack([result.values for result in found]),
+        values=np.column_stack([result.values for result in columns]),
         scored=np.column_stack(
-            [everyone if result.scored is None else result.scored for result in found]
+            [everyone if result.scored is None else result.scored for result in columns]
         ),
         only_a=pairs.only_a,
         only_b=pairs.only_b,
@@ -375,43 +371,43 @@ def overlap_matrix(
     inputs: Sequence[InputRecord] = (),
 ) -> OverlapMatrix:
     """Compare every two of several runs."""
-    asked = parse_pair_measures(measures)
-    # each is compared with all others
+    requested = parse_pair_measures(measures)
+    # Each run is compared with all others, and is therefore read once into memory.
     held = dict(zip(names, map(in_memory_where_distinct, runs), strict=True))
     wanted = list(combinations_with_replacement(held, 2))
-    if not all(isinstance(measure, PairMeasure) and measure.symmetric for measure in asked):
+    if not all(isinstance(measure, PairMeasure) and measure.symmetric for measure in requested):
         wanted = [*((name, name) for name in held), *permutations(held, 2)]
-    found = {}
+    overlaps = {}
     for done, (a, b) in enumerate(wanted, 1):
         pairs = join(held[a], held[b], ties=ties, duplicates=duplicates, threads=threads)
-        found[a, b] = _measured(
+        overlaps[a, b] = _measured(
             pairs=pairs,
             runs=(held[a], held[b]),
             names=(a, b),
-            measures=asked,
+            measures=requested,
             duplicates=duplicates,
             inputs=inputs,
         )
-        _warn_of_disjoint(found[a, b])
+        _warn_of_disjoint(overlaps[a, b])
         if tell is not None:
             tell(done, len(wanted))
-    return OverlapMatrix(tuple(held), asked, found)
+    return OverlapMatrix(tuple(held), requested, overlaps)
 
 
-def _warn_of_disjoint(found: Overlap) -> None:
-    if not found.common.any():
-        a, b = found.names
+def _warn_of_disjoint(pair_overlap: Overlap) -> None:
+    if not pair_overlap.common.any():
+        a, b = pair_overlap.names
+        n_queries = len(pair_overlap.queries)
         warn(
-            f"runs {a!r} and {b!r} have no document in common in any of {len(found.queries)} "
-            f"common queries; do the document ids of both "
-            "match?"
+            f"runs {a!r} and {b!r} have no document in common in any of {n_queries} common "
+            "queries; do the document ids of both match?"
         )
 
 
 def _of_both(pairs: RunPairs) -> tuple[IntArray, IntArray]:
-    return np.column_stack((pairs.a.lengths, pairs.b.lengths)), np.column_stack(
-        (pairs.a.tied, pairs.b.tied)
-    )
+    lengths = np.column_stack((pairs.a.lengths, pairs.b.lengths))
+    tied = np.column_stack((pairs.a.tied, pairs.b.tied))
+    return lengths, tied
 
 
 def _path(run: Run) -> str:
@@ -421,7 +417,7 @@ def _path(run: Run) -> str:
 def _some(queries: Sequence[str]) -> str:
     if not len(queries):
         return "no query"
-    shown = ", ".join(repr(query) for query in list(queries)[:_SOME]) + (
-        ", ..." if len(queries) > _SOME else ""
-    )
-    return f"{len(queries)} {'query' if len(queries) == 1 else 'queries'} ({shown})"
+    shown = [repr(query) for query in list(queries)[:_SOME]]
+    if len(queries) > _SOME:
+        shown.append("...")
+    return f"{len(queries)} {'query' if len(queries) == 1 else 'queries'} ({', '.join(shown)})"

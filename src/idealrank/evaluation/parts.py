@@ -21,20 +21,21 @@ from idealrank.measures.measure import Measure
 from idealrank.version import __version__
 
 
-def merged(one: Evaluation, other: Evaluation) -> Evaluation:
+def merged(first: Evaluation, other: Evaluation) -> Evaluation:
     """Merge two parts; see `Evaluation.merge`."""
-    _refuse_other_ways(one, other)
-    ours, theirs = one.provenance.judgments, other.provenance.judgments
+    _refuse_other_ways(first, other)
+    ours, theirs = first.provenance.judgments, other.provenance.judgments
+    # Both parts were evaluated with the judgments of the whole collection, which count once.
     together = (
         ours is not None
         and ours == theirs
-        and one.coverage.queries_in_qrels == other.coverage.queries_in_qrels > 0
+        and first.coverage.queries_in_qrels == other.coverage.queries_in_qrels > 0
     )
-    queries = [
+    first_queries, other_queries = (
         set(part.queries) if together else {*part.queries, *part.coverage.missing_queries}
-        for part in (one, other)
-    ]
-    if shared := queries[0] & queries[1]:
+        for part in (first, other)
+    )
+    if shared := first_queries & other_queries:
         advice = (
             "; give each part the judgments of its own queries, or take a convention with "
             "missing=left-out"
@@ -45,61 +46,62 @@ def merged(one: Evaluation, other: Evaluation) -> Evaluation:
             f"query {min(shared)!r} is in both parts ({len(shared)} are); expected each query "
             f"in one part{advice}"
         )
+    known = first.provenance.inputs
+    inputs = (*known, *(record for record in other.provenance.inputs if record not in known))
+    labels = first.provenance.labels
+    if not together:
+        labels = merged_labels(labels, other.provenance.labels)
     return Evaluation(
-        name=one.name if one.name == other.name else f"{one.name}+{other.name}",
-        queries=[*one.queries, *other.queries],
-        measures=one.measures,
-        values=np.concatenate((one.values, other.values)),
-        scored=np.concatenate((one.scored, other.scored)),
-        coverage=one.coverage.plus(other.coverage, shared_judgments=together),
+        name=first.name if first.name == other.name else f"{first.name}+{other.name}",
+        queries=[*first.queries, *other.queries],
+        measures=first.measures,
+        values=np.concatenate((first.values, other.values)),
+        scored=np.concatenate((first.scored, other.scored)),
+        coverage=first.coverage.plus(other.coverage, shared_judgments=together),
         provenance=replace(
-            one.provenance,
-            inputs=(
-                *one.provenance.inputs,
-                *(i for i in other.provenance.inputs if i not in one.provenance.inputs),
-            ),
+            first.provenance,
+            inputs=inputs,
             judgments=ours if together else added(ours, theirs),
-            labels=one.provenance.labels
-            if together
-            else merged_labels(one.provenance.labels, other.provenance.labels),
+            labels=labels,
         ),
-        path=one.path,
+        path=first.path,
         texts={
-            text: [*one.texts.get(text, ()), *other.texts.get(text, ())]
-            for text in {**one.texts, **other.texts}
+            text: [*first.texts.get(text, ()), *other.texts.get(text, ())]
+            for text in {**first.texts, **other.texts}
         },
     )
 
 
-def _refuse_other_ways(one: Evaluation, other: Evaluation) -> None:
+def _refuse_other_ways(first: Evaluation, other: Evaluation) -> None:
     """Refuse parts that were not measured in one way; the error names what differs."""
-    ours, theirs = one.convention, other.convention
+    ours, theirs = first.convention, other.convention
     # two functions of one name have one fingerprint
     if (ours.alignment, ours.rules) != (theirs.alignment, theirs.rules):
-        pairs = [
-            f"{switch.name}={getattr(mine, switch.name)} and "
-            f"{switch.name}={getattr(yours, switch.name)}"
-            for mine, yours in ((ours.alignment, theirs.alignment), (ours.rules, theirs.rules))
-            for switch in fields(mine)
-            if getattr(mine, switch.name) != getattr(yours, switch.name)
-        ]
+        pairs = []
+        for mine, yours in ((ours.alignment, theirs.alignment), (ours.rules, theirs.rules)):
+            for name in (switch.name for switch in fields(mine)):
+                value, other_value = getattr(mine, name), getattr(yours, name)
+                if value != other_value:
+                    pairs.append(f"{name}={value} and {name}={other_value}")
         raise IncompatibleError(
-            f"found conventions {ours} and {theirs} ({'; '.join(pairs)}); expected one "
-            f"convention for both parts"
+            f"found conventions {ours} and {theirs} ({'; '.join(pairs)}); expected one convention "
+            "for both parts"
         )
-    if one.provenance.max_documents != other.provenance.max_documents:
+    if first.provenance.max_documents != other.provenance.max_documents:
         raise IncompatibleError(
-            f"found lists cut at {one.provenance.max_documents} and at "
+            f"found lists cut at {first.provenance.max_documents} and at "
             f"{other.provenance.max_documents} documents; expected one cut"
         )
-    if one.measures != other.measures:
-        ours_, theirs_ = (", ".join(map(str, part.measures)) for part in (one, other))
-        same = (
+    if first.measures != other.measures:
+        texts, other_texts = (", ".join(map(str, part.measures)) for part in (first, other))
+        reason = (
             ", since two different functions of one name are two measures"
-            if ours_ == theirs_
+            if texts == other_texts
             else ""
         )
-        raise IncompatibleError(f"found measures {ours_} and {theirs_}; expected the same{same}")
+        raise IncompatibleError(
+            f"found measures {texts} and {other_texts}; expected the same{reason}"
+        )
 
 
 def evaluate_part(
@@ -154,9 +156,8 @@ def warn_of_whole(evaluation: Evaluation) -> None:
     if not len(evaluation.queries):
         raise InputError(
             f"no query to evaluate: found {coverage.queries_in_qrels} judged queries, run "
-            f"{evaluation.name!r} answers "
-            f"{coverage.queries_in_run}, none of which counts under convention "
-            f"{convention.name}; do the query ids of both match?"
+            f"{evaluation.name!r} answers {coverage.queries_in_run}, none of which counts under "
+            f"convention {convention.name}; do the query ids of both match?"
         )
     resolved = [measure.under(convention) for measure in evaluation.measures]
     warn_of_threshold(resolved, np.array([coverage.best_grade]), "the judgments")

@@ -31,7 +31,7 @@ ALIGNMENT = tuple(field.name for field in fields(Alignment))
 """The switches that act before a measure sees anything."""
 
 NOT_IN_ARRAYS = ("duplicates", "unjudged", "missing", "without_judgments")
-"""What lists of labels and scores, which have no documents, cannot show."""
+"""Switches that cannot act on lists of labels and scores, which have no documents."""
 
 # The alignment that refuses nothing and drops nothing.
 _FULL = Alignment(ties="input", duplicates="twice", negative="kept", without_judgments="evaluated")
@@ -71,11 +71,9 @@ class Readings:
     @property
     def grades(self) -> list[float]:
         """The distinct grades, rising; none of judgments that are not plain grades."""
-        return (
-            [float(grade) for grade in np.unique(self.some.grades)]
-            if isinstance(self.some, Qrels)
-            else []
-        )
+        if isinstance(self.some, Qrels):
+            return [float(grade) for grade in np.unique(self.some.grades)]
+        return []
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -90,7 +88,7 @@ class Sweep:
 
     @classmethod
     def of_run(cls, readings: Readings, run: Run, *, threads: int = 0) -> "Sweep":
-        """Of a run and its judgments."""
+        """Sweep over a run and its judgments."""
         some = readings.some
 
         def align(alignment: Alignment, depth: int) -> Judged:
@@ -113,7 +111,7 @@ class Sweep:
 
     @classmethod
     def of_lists(cls, lists: Lists, *, threads: int = 0) -> "Sweep":
-        """Of labels and scores."""
+        """Sweep over labels and scores."""
         grades = lists.labels.astype(np.float64)
         return cls(
             align=lambda alignment, _depth: judge_lists(lists, alignment),

@@ -1,4 +1,4 @@
-"""The gate of a test: what the test gave, and what its verdict means to pytest."""
+"""The gate of a test: its judgments and run as the test gives them, and its verdict for pytest."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -33,10 +33,10 @@ _NO_BASELINE = (
 class GateAnswer:
     """Answer of a gate to a test."""
 
-    gated: Gated | None = None  # The whole of it; None where the gate could not be asked
+    gated: Gated | None = None  # None if an error kept the gate from running
     said: tuple[str, ...]  # Lines for the summary of the session
-    failure: str = ""  # Why the test fails; empty where it does not
-    skipped: str = ""  # Why the test is skipped; empty where it is not
+    failure: str = ""  # Why the test fails; empty if it does not
+    skipped: str = ""  # Why the test is skipped; empty if it is not
 
 
 def ask(
@@ -52,31 +52,31 @@ def ask(
     """Hold a run to its baselines, or write it as the last of them."""
     try:
         policy = find_policy(root)
-        asked = _asked(baseline, options, root, policy)
+        gate_request = _requested(baseline, options, root, policy)
         caller = _Front(
-            given_qrels=_given(qrels, "qrels", policy.qrels, root),
-            given_run=_given(run, "run", policy.run, root),
-            convention=asked.convention,
+            given_qrels=_table_or_policy(qrels, "qrels", policy.qrels, root),
+            given_run=_table_or_policy(run, "run", policy.run, root),
+            convention=gate_request.convention,
             columns=_columns(policy),
         )
         judge = None if judge_qrels is None else caller.judgments(_from_root(judge_qrels, root))
-        work = GateJob(asked=asked, caller=caller, judge=judge)
+        work = GateJob(asked=gate_request, caller=caller, judge=judge)
         answer = _written(work) if update else _held(work)
     except IdealrankError as error:  # a sentence that says what to do; a traceback would hide it
         answer = GateAnswer(said=(f"not asked: {error}",), failure=f"ranking gate: {error}")
-    said = tuple(map(harmless, answer.said))
+    lines = tuple(map(harmless, answer.said))
     return GateAnswer(
         gated=answer.gated,
-        said=said,
+        said=lines,
         failure=harmless(answer.failure),
         skipped=harmless(answer.skipped),
     )
 
 
-def _given(given: Any, name: str, of_policy: Any, root: Path) -> Any:
-    """Return what the test gave, or the path of the policy, which opens from here already."""
-    if given is not None:
-        return _from_root(given, root)
+def _table_or_policy(table: Any, name: str, of_policy: Any, root: Path) -> Any:
+    """Return the table of the test, or the path of the policy, which opens from here already."""
+    if table is not None:
+        return _from_root(table, root)
     if not of_policy:
         raise OptionError(
             f"{name}: found none, expected ranking_gate(qrels, run), or the key {name} in [{TABLE}]"
@@ -90,36 +90,37 @@ def _columns(policy: PolicyFile) -> dict[str, Columns]:
     return {table: parse_columns(text) if text else None for table, text in texts.items()}
 
 
-def _asked(
+def _requested(
     baseline: Any, options: Mapping[str, Any], root: Path, policy: PolicyFile
 ) -> GateRequest:
-    given = dict(options)
+    settings = dict(options)
     if baseline is not None:
-        given["baselines"] = _paths(baseline, root)
-    if isinstance(given.get("contracts"), str | PathLike):
-        given["contracts"] = str(_from_root(given["contracts"], root))
-    return settled(given, policy, _NO_BASELINE)
+        settings["baselines"] = _paths(baseline, root)
+    if isinstance(settings.get("contracts"), str | PathLike):
+        settings["contracts"] = str(_from_root(settings["contracts"], root))
+    return settled(settings, policy, _NO_BASELINE)
 
 
 def _paths(baseline: Any, root: Path) -> tuple[str, ...]:
     listed = list(baseline) if isinstance(baseline, list | tuple) else [baseline]
-    if wrong := [one for one in listed if not isinstance(one, str | PathLike)]:
-        raise OptionError(
-            f"baseline: found {type(wrong[0]).__name__}, expected a path, or a list of paths: "
-            f"a baseline is a file"
-        )
-    return tuple(str(_from_root(one, root)) for one in listed)
+    for path in listed:
+        if not isinstance(path, str | PathLike):
+            raise OptionError(
+                f"baseline: found {type(path).__name__}, expected a path, or a list of paths: a "
+                "baseline is a file"
+            )
+    return tuple(str(_from_root(path, root)) for path in listed)
 
 
-def _from_root(given: Any, root: Path) -> Any:
-    """Paths as they open from here; others as they are. Where pytest was started at its root,
-    messages name files as they were typed.
+def _from_root(table: Any, root: Path) -> Any:
+    """Return paths as they open from here; dataframes and the like as they are. If pytest was
+    started at its root, messages name files as they were typed.
     """
-    if isinstance(given, list | tuple) and all(isinstance(one, str | PathLike) for one in given):
-        return [_from_root(one, root) for one in given]
-    if not isinstance(given, str | PathLike) or Path.cwd() == root:
-        return given
-    return root / given
+    if isinstance(table, list | tuple) and all(isinstance(path, str | PathLike) for path in table):
+        return [_from_root(path, root) for path in table]
+    if not isinstance(table, str | PathLike) or Path.cwd() == root:
+        return table
+    return root / table
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -137,13 +138,12 @@ class _Front:
     def qrels(self) -> Qrels:
         return self.judgments(self.given_qrels)
 
-    def judgments(self, given: Any) -> Qrels:
+    def judgments(self, table: Any) -> Qrels:
         """Judgments under the convention's rule for a document listed twice."""
         duplicates = self.convention.alignment.duplicates
-        columns = self._columns_of("qrels", given)
-        return to_qrels(
-            given, duplicates="error" if duplicates == "twice" else duplicates, columns=columns
-        )
+        if duplicates == "twice":  # a rule for runs alone
+            duplicates = "error"
+        return to_qrels(table, duplicates=duplicates, columns=self._columns_of("qrels", table))
 
     def run(self) -> Run:
         columns = self._columns_of("run", self.given_run)
@@ -155,9 +155,9 @@ class _Front:
     def baseline(self, path: str) -> Run:
         return to_run(path, judgments=self.given_qrels, columns=self.columns["run"])
 
-    def _columns_of(self, table: str, given: Any) -> Columns:
+    def _columns_of(self, table: str, content: Any) -> Columns:
         """Columns of the policy, which describe files; a dataframe of the test has its own."""
-        listed = given if isinstance(given, list | tuple) else [given]
+        listed = content if isinstance(content, list | tuple) else [content]
         is_file = all(isinstance(path, str | PathLike) for path in listed)
         return self.columns[table] if is_file else None
 
@@ -176,8 +176,8 @@ def _held(work: GateJob) -> GateAnswer:
     gated = held.gated
     case = mark(gated.outcome).case
     failure = gate_text(gated, held.notes, work.asked.policy_file) if case == "failure" else ""
-    said = "; ".join(one_line(reason, 1000) for reason in reasons(gated))
-    skipped = f"{verdict(gated)}: {said}" if case == "skipped" else ""
+    sentences = "; ".join(one_line(reason, 1000) for reason in reasons(gated))
+    skipped = f"{verdict(gated)}: {sentences}" if case == "skipped" else ""
     return GateAnswer(
         gated=gated,
         said=(verdict(gated), could_see(gated), *held.notes),

@@ -8,14 +8,14 @@ import math
 import re
 from collections.abc import Sequence
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from idealrank.data.problems import EXPECTED, first_lost, is_large, is_lost, quoted
 from idealrank.data.types import FloatArray, IntArray, encode_id
 from idealrank.io.complaints import Complain, Complaint, Notes
-from idealrank.io.row_parts import Table
+from idealrank.io.row_parts import Place, Table
 from idealrank.io.table_columns import Chosen
 
 NUMBER = re.compile(
@@ -23,7 +23,7 @@ NUMBER = re.compile(
     re.ASCII | re.IGNORECASE,
 )
 _WHOLE = re.compile(r"[ \t]*[+-]?[0-9]+[ \t]*")
-_DIGITS = 24  # of a number of 64 bits, with a sign and a few blanks
+_DIGITS = 24  # longer text has a point, an exponent or more digits than 64 bits have
 
 
 def is_lost_text(text: str) -> bool:
@@ -34,13 +34,13 @@ def is_lost_text(text: str) -> bool:
 
 
 def parse_number(text: str) -> float | None:
-    """The number that a text is, or None; ``nan`` gives NaN."""
+    """Return the number that a text spells, or None; ``nan`` gives NaN."""
     return float(text) if NUMBER.fullmatch(text) else None
 
 
 def parse_numbers(texts: Sequence[str]) -> FloatArray | None:
-    """A column of numbers, or None if one of them is none (or is NaN); the caller then looks for it
-    cell by cell.
+    """Parse a column of numbers; None if a cell is no number or NaN, for which the caller then
+    looks cell by cell.
     """
     joined = "".join(texts)
     # Python also takes underscores and the digits of every script; the kernel does not, so neither
@@ -61,7 +61,7 @@ _BLANK_END = re.compile(r"\A\s|\s\Z")
 
 
 def shown(text: str) -> str:
-    r"""A cell in quotes for a message, bytes outside ASCII escaped."""
+    r"""Quote a cell for a message; bytes outside ASCII are escaped."""
     try:
         return quoted(encode_id(text))
     except UnicodeEncodeError:  # half a surrogate pair, which JSON can spell
@@ -90,10 +90,11 @@ class CellChecker:
         texts: Sequence[str],
         lines: IntArray,
     ) -> tuple[FloatArray, list[int] | None]:
-        """Values, and the places of the rows that can be used (None: all)."""
+        """Return the values, and the places of the rows that can be used (None: all)."""
         bad: set[int] = set()
         for name, ids in ((self._chosen.query, queries), (self._chosen.document, documents)):
-            if "" in ids or _BREAK.search(text := "".join(ids)):
+            text = "".join(ids)
+            if "" in ids or _BREAK.search(text):
                 bad.update(
                     place
                     for place, cell in enumerate(ids)
@@ -160,16 +161,17 @@ class CellChecker:
         number = parse_number(text)
         what = "grade" if self._finite else "score"
         if number is None:
-            kind, found = (
-                ("number", f"{shown(text)} as {what}") if text.strip() else ("null", f"no {what}")
-            )
+            if text.strip():
+                kind, problem = "number", f"{shown(text)} as {what}"
+            else:
+                kind, problem = "null", f"no {what}"
             hint = "write decimals with a point" if _DECIMAL_COMMA.fullmatch(text.strip()) else ""
             self._complain(
                 Complaint(
                     kind=kind,
                     path=self._path,
                     line=line,
-                    found=f"{found} in column {self._chosen.value!r}",
+                    found=f"{problem} in column {self._chosen.value!r}",
                     expected="a number",
                     hint=hint,
                 )
@@ -207,17 +209,24 @@ class CellChecker:
         return number
 
 
-# What a bad value is: kind, what was found, what was expected.
-Fault = tuple[str, str, str]
+class Fault(NamedTuple):
+    """Problem of one value."""
+
+    kind: str
+    problem: str
+    expected: str
+
+    def at(self, place: Place, where: str = "") -> Complaint:
+        """Return the complaint about a value at a place; `where` ends the problem."""
+        return Complaint(self.kind, *place, self.problem + where, self.expected)
 
 
 def all_numbers(values: Sequence[Any], table: Table, *, booleans: bool = False) -> bool:
     """Return whether a list holds only numbers that can be grades or scores; a fast check before
     slow ones.
     """
-    if not set(map(type, values)) <= {int, float, bool} or (
-        not booleans and bool in set(map(type, values))
-    ):
+    allowed = {int, float, bool} if booleans else {int, float}
+    if not set(map(type, values)) <= allowed:
         return False
     try:
         numbers = np.array(values, np.float64)
@@ -225,9 +234,9 @@ def all_numbers(values: Sequence[Any], table: Table, *, booleans: bool = False) 
         return False
     if table == "qrels":
         return bool(np.isfinite(numbers).all())
-    return not np.isnan(numbers).any() and not (
-        is_large(numbers) and first_lost(values) is not None
-    )
+    if np.isnan(numbers).any():
+        return False
+    return not is_large(numbers) or first_lost(values) is None
 
 
 def all_ids(ids: Sequence[Any]) -> bool:
@@ -240,49 +249,49 @@ def all_ids(ids: Sequence[Any]) -> bool:
 
 
 def check_number(value: Any, table: Table, *, booleans: bool = False) -> float | Fault:
-    """One value as a number, or what is wrong with it; columns of dataframes may hold booleans,
-    JSON may not.
+    """Return a value as a number, or what is wrong with it; columns of dataframes may hold
+    booleans, JSON may not.
     """
     what = "grade" if table == "qrels" else "score"
     if _is_null(value):
-        return "null", f"null as {what}", "a number"
+        return Fault("null", f"null as {what}", "a number")
     if (
         isinstance(value, str | bytes)
         or not hasattr(type(value), "__float__")
         or (isinstance(value, bool) and not booleans)
     ):
-        return "number", f"{describe_value(value)} as {what}", "a number"
+        return Fault("number", f"{describe_value(value)} as {what}", "a number")
     try:
         number = float(value)
     except OverflowError:  # a whole number beyond double is infinite, as it is in text
         number = math.inf if value > 0 else -math.inf
     if math.isnan(number):
-        return "nan", f"{what} NaN", "a number, since NaN has no order"
+        return Fault("nan", f"{what} NaN", "a number, since NaN has no order")
     if table == "qrels" and math.isinf(number):
-        return "infinite", f"grade {describe_value(value)}", "a finite grade"
+        return Fault("infinite", f"grade {describe_value(value)}", "a finite grade")
     if table == "run" and is_lost(value):
-        return "whole", f"score {value}, a whole number that float64 changes", EXPECTED
+        return Fault("whole", f"score {value}, a whole number that float64 changes", EXPECTED)
     return number
 
 
 def check_id(value: Any) -> str | Fault:
-    """One value as an id: text, or a whole number."""
+    """Return a value as an id, from text or a whole number, or what is wrong with it."""
     if _is_null(value) or (isinstance(value, float) and math.isnan(value)):
-        return "null", "null as id", "text or a whole number"
+        return Fault("null", "null as id", "text or a whole number")
     if isinstance(value, bool) or not isinstance(value, str | Integral):
-        return "type", f"{describe_value(value)} as id", "text or a whole number"
+        return Fault("type", f"{describe_value(value)} as id", "text or a whole number")
     text = str(value)
     if not text:
-        return "empty-id", "an empty id", "an id"
+        return Fault("empty-id", "an empty id", "an id")
     try:
         encode_id(text)
     except UnicodeEncodeError:
-        return "unicode", f"the id {shown(text)} with half a surrogate pair", "valid Unicode"
+        return Fault("unicode", f"the id {shown(text)} with half a surrogate pair", "valid Unicode")
     return text
 
 
 def describe_value(value: Any) -> str:
-    """A value for a message, in a few words."""
+    """Describe a value for a message in a few words."""
     if _is_null(value):
         return "null"
     if isinstance(value, bool):
@@ -298,5 +307,5 @@ def describe_value(value: Any) -> str:
 
 
 def _is_null(value: Any) -> bool:
-    """None, and what dataframes put into holes of columns of objects."""
+    """Return whether a value is None, or what dataframes put into holes of columns of objects."""
     return value is None or type(value).__name__ in ("NAType", "NaTType")

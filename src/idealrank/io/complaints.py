@@ -15,7 +15,7 @@ Severity: TypeAlias = Literal["error", "warning"]
 
 @dataclass(frozen=True)
 class Complaint:
-    """A problem: where it is, what stands there, what should, and what to do.
+    """A problem: its place, what was found, what was expected, and what to do.
 
     Examples
     --------

@@ -15,27 +15,28 @@ from typing import Any
 from idealrank._lazy import load_extra
 from idealrank.errors import FileFormatError, InputError, OptionError, shown
 
-_LARGEST_FILE = 1 << 22
+_LARGEST_FILE = 1 << 22  # bytes; people write smaller ones by hand, and data are larger
 _MOST_VALUES = 1 << 20  # with each alias of YAML counted as what it stands for
 _MOST_BITS = 1023  # whole numbers that a float64 can hold
 _MERGE = "tag:yaml.org,2002:merge"  # the key <<
+# A string, which is a key if a colon follows it, or a brace.
 _JSON_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"(\s*:)?|[{}]', re.DOTALL)
 
 
 def read_configuration(path: str, extra: str = "search") -> Any:
     """Read a configuration from YAML, TOML or JSON, by the ending of the file."""
     text = _text_of(path)
-    read: Callable[[str, str], Any] = {".toml": _from_toml, ".json": _from_json}.get(
-        Path(path).suffix.lower(), partial(_from_yaml, extra=extra)
-    )
+    from_yaml = partial(_from_yaml, extra=extra)
+    readers: dict[str, Callable[[str, str], Any]] = {".toml": _from_toml, ".json": _from_json}
+    read: Callable[[str, str], Any] = readers.get(Path(path).suffix.lower(), from_yaml)
     try:
-        found = read(text, path)
-        _count(found, path, {}, set())
+        configuration = read(text, path)
+        _count(configuration, path, {}, set())
     except RecursionError:
         raise InputError(
             f"{path}: found values nested too deeply, expected sections with keys and values"
         ) from None
-    return found
+    return configuration
 
 
 def _text_of(path: str) -> str:
@@ -80,13 +81,15 @@ def _from_toml(text: str, path: str) -> Any:
 
 def _from_json(text: str, path: str) -> Any:
     try:
-        found = json.loads(text)
+        value = json.loads(text)
     except json.JSONDecodeError as error:
         raise InputError(
             f"{path}:{error.lineno}: {error.msg}, at column {error.colno}; expected JSON"
         ) from None
     except ValueError as error:
         raise InputError(f"{path}: {_said(error)}") from None
+    # `json` keeps the last of equal keys in silence, so the keys of each open object are collected
+    # from the text, with their lines.
     objects: list[dict[str, int]] = []
     for token in _JSON_TOKEN.finditer(text):
         if token[0] == "{":
@@ -99,7 +102,7 @@ def _from_json(text: str, path: str) -> Any:
             if key in objects[-1]:
                 raise _twice(path, line, key, objects[-1][key])
             objects[-1][key] = line
-    return found
+    return value
 
 
 def _said(error: Exception) -> str:
@@ -121,9 +124,9 @@ def _from_yaml(text: str, path: str, *, extra: str) -> Any:
         mark = getattr(error, "problem_mark", None)
         if mark is None:
             raise InputError(f"{path}: {' '.join(str(error).split())}; expected YAML") from None
-        said = ", ".join(filter(None, (error.context, error.problem)))
+        problem = ", ".join(filter(None, (error.context, error.problem)))
         raise InputError(
-            f"{path}:{mark.line + 1}: {said}, at column {mark.column + 1}; expected YAML"
+            f"{path}:{mark.line + 1}: {problem}, at column {mark.column + 1}; expected YAML"
         ) from None
 
 
@@ -148,14 +151,14 @@ def _check_node(loader: Any, node: Any, path: str, checked: set[int]) -> None:
             if own in seen:
                 raise _twice(path, line, key.value, seen[own])
             seen[own] = line
-        for one in (key, *values):
-            if one.tag != _MERGE:
-                _check_node(loader, one, path, checked)
+        for child in (key, *values):
+            if child.tag != _MERGE:
+                _check_node(loader, child, path, checked)
 
 
 def _count(value: Any, path: str, counted: dict[int, int], inside: set[int]) -> int:
-    """Number of values; an alias of YAML counts as the values that it stands for, which text of it
-    would repeat.
+    """Count the values; an alias of YAML counts as the values that it stands for, since the file
+    could repeat them without end.
     """
     if isinstance(value, int) and value.bit_length() > _MOST_BITS:
         raise InputError(
@@ -170,7 +173,7 @@ def _count(value: Any, path: str, counted: dict[int, int], inside: set[int]) -> 
     if id(value) not in counted:
         inside.add(id(value))
         parts = [*value, *value.values()] if isinstance(value, dict) else value
-        counted[id(value)] = 1 + sum(_count(one, path, counted, inside) for one in parts)
+        counted[id(value)] = 1 + sum(_count(part, path, counted, inside) for part in parts)
         inside.discard(id(value))
         if counted[id(value)] > _MOST_VALUES:
             raise InputError(
@@ -182,13 +185,12 @@ def _count(value: Any, path: str, counted: dict[int, int], inside: set[int]) -> 
 
 def configuration_schema(command: str, kinds: Iterable[str] = ()) -> dict[str, Any]:
     """Return the JSON Schema of the configuration of a command; editors check files by it."""
-    whole = json.loads(
-        (Path(__file__).parent / "configuration_schema.json").read_text(encoding="utf-8")
-    )
+    path = Path(__file__).parent / "configuration_schema.json"
+    whole = json.loads(path.read_text(encoding="utf-8"))
     commands = [
         name
-        for name, one in whole["$defs"].items()
-        if str(one.get("title", "")).startswith("idealrank ")
+        for name, definition in whole["$defs"].items()
+        if str(definition.get("title", "")).startswith("idealrank ")
     ]
     if command not in commands:
         raise OptionError(

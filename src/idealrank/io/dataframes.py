@@ -2,7 +2,7 @@
 speaks the Arrow C stream.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import Any, NamedTuple
 
@@ -13,10 +13,10 @@ from idealrank.data.qrels import Qrels, QrelsDuplicates
 from idealrank.data.run import Run
 from idealrank.data.types import AnyArray
 from idealrank.errors import InputError, MissingExtraError
-from idealrank.io.checked_cells import all_numbers, check_id, check_number
-from idealrank.io.complaints import Complaint, Notes, Tell, refuse
+from idealrank.io.checked_cells import Fault, all_numbers, check_id, check_number
+from idealrank.io.complaints import Notes, Tell, refuse
 from idealrank.io.formats.arrow import filled_columns, rows_from_table
-from idealrank.io.row_parts import Rows, Table, pack, to_qrels, to_run
+from idealrank.io.row_parts import Place, Rows, Table, pack, to_qrels, to_run
 from idealrank.io.table_columns import (
     DOCUMENT,
     Chosen,
@@ -28,9 +28,10 @@ from idealrank.io.table_columns import (
 )
 from idealrank.stats.randomness import in_order
 
-_MOST_COPIED = 1 << 18  # rows
-_BLOCK = 1 << 18  # categories at a time
-# of Polars, for a row: of a column that is a small part of what it keeps there are more
+_MOST_COPIED = 1 << 18  # rows of a table whose pieces are copied into one
+_BLOCK = 1 << 18  # categories that are turned into text at a time
+# Categories for each row up to which all of them are turned into text. A column cut from a larger
+# one has far more, of which its rows use few.
 _MOST_CODES = 16
 
 
@@ -42,7 +43,7 @@ def qrels_from_frame(
     name: str = "qrels",
     tell: Tell | None = None,
 ) -> Qrels:
-    """Judgments from a dataframe with a row per judged document."""
+    """Read judgments from a dataframe with a row per judged document."""
     qrels = to_qrels(_rows(frame, "qrels", columns, name, Notes(tell)), [name], duplicates)
     return Qrels.from_table(qrels.table, name=name)
 
@@ -50,7 +51,7 @@ def qrels_from_frame(
 def run_from_frame(
     frame: Any, columns: Columns = None, *, name: str = "run", tell: Tell | None = None
 ) -> Run:
-    """A run from a dataframe with a row per returned document."""
+    """Read a run from a dataframe with a row per returned document."""
     return to_run(_rows(frame, "run", columns, name, Notes(tell)), (), name)
 
 
@@ -106,21 +107,19 @@ def _rows_of_narwhals(
 
 
 def refuse_lists(frame: Any, table: Table, columns: Columns, where: str) -> None:
-    """Refuse a column of lists as the documents, a whole ranking a row."""
+    """Refuse a column of lists as the documents: a whole ranking in each row."""
     import narwhals.stable.v2 as nw  # noqa: PLC0415  (only those who pass a dataframe pay for it)
 
     frame = nw.from_native(frame)
     schema = frame.collect_schema()
     spelled = named_columns(columns, table).get("document", "")
     names = [str(name) for name in schema.names()]
-    for name in (
-        [spelled] if spelled else candidates(names, DOCUMENT[0]) or candidates(names, DOCUMENT[1])
-    ):
-        cells = (
-            frame[name].head(1).to_list()
-            if schema.get(name) == nw.Object and isinstance(frame, nw.DataFrame)
-            else []
-        )
+    usual, doubtful = DOCUMENT
+    documents = [spelled] if spelled else candidates(names, usual) or candidates(names, doubtful)
+    for name in documents:
+        # the type of a column of objects is known by its cells alone
+        is_object = schema.get(name) == nw.Object and isinstance(frame, nw.DataFrame)
+        cells = frame[name].head(1).to_list() if is_object else []
         if isinstance(schema.get(name), nw.List | nw.Array) or any(
             isinstance(cell, (list, tuple, set, np.ndarray)) for cell in cells
         ):
@@ -134,27 +133,27 @@ def refuse_lists(frame: Any, table: Table, columns: Columns, where: str) -> None
 
 
 def _arrow_table(frame: Any, wanted: Sequence[str], pyarrow: Any) -> Any:
-    """The frame's columns under the wanted names; Polars' categories without a search for each row,
-    as its own conversion makes.
+    """The frame's columns under the wanted names. Polars' own conversion searches the category of
+    each row; this one does not.
     """
     columns = dict(zip(wanted, frame.iter_columns(), strict=True))
-    codes = {
-        name: found
-        for name, series in columns.items()
-        if (found := _codes(series.to_native())) is not None
-    }
+    codes = {}
+    for name, series in columns.items():
+        column_codes = _codes(series.to_native())
+        if column_codes is not None:
+            codes[name] = column_codes
     if not codes:
         return frame.to_arrow().rename_columns(wanted)
     most: dict[Any, int] = {}  # by type, for several columns may share their categories
-    for found in codes.values():
-        most[found.dtype] = max(most.get(found.dtype, 0), found.most)
+    for column_codes in codes.values():
+        most[column_codes.dtype] = max(most.get(column_codes.dtype, 0), column_codes.most)
     words = {
         dtype: _categories(dtype, count, pyarrow) if count <= _MOST_CODES * len(frame) else None
         for dtype, count in most.items()
     }
     coded = {
-        name: _coded(columns[name].to_native(), found, words[found.dtype], pyarrow)
-        for name, found in codes.items()
+        name: _coded(columns[name].to_native(), column_codes, words[column_codes.dtype], pyarrow)
+        for name, column_codes in codes.items()
     }
     arrays = [
         _in_chunks(series.to_native(), pyarrow) if coded.get(name) is None else coded[name]
@@ -171,8 +170,8 @@ def _in_chunks(series: Any, pyarrow: Any) -> Any:
 
 
 def _rows_of_pieces(data: Any, table: Table, chosen: Chosen, where: str) -> list[Rows]:
-    """Rows of an Arrow table: large columns in several pieces are read piece by piece, where they
-    are.
+    """Rows of an Arrow table; large columns in several pieces are read piece by piece, without a
+    copy.
     """
     if data.num_rows < _MOST_COPIED or data.column(0).num_chunks == 1:
         return [rows_from_table(data, table, chosen, where, refuse)]
@@ -198,59 +197,58 @@ class _Codes(NamedTuple):
 
 
 def _codes(series: Any) -> _Codes | None:
-    """None for any other column, and for one without rows or with nulls."""
-    if type(series).__module__.partition(".")[0] != "polars" or str(series.dtype).partition("(")[
-        0
-    ] not in ("Categorical", "Enum"):
+    """The codes of a categorical Polars column; None for any other column, and for one without
+    rows or with nulls.
+    """
+    library, _, _ = type(series).__module__.partition(".")
+    if library != "polars":
         return None
-    if series.null_count() or not len(series):
+    type_name, _, _ = str(series.dtype).partition("(")
+    if type_name not in ("Categorical", "Enum") or series.null_count() or not len(series):
         return None
-    # where they are, since each is whole
+    # a piece without nulls becomes an array without a copy
     pieces = [piece.to_numpy() for piece in series.to_physical().get_chunks() if len(piece)]
     return _Codes(series.dtype, pieces, max(int(piece.max()) for piece in pieces) + 1)
 
 
 def _categories(dtype: Any, most: int, pyarrow: Any) -> Any:
-    """The first categories of a Polars type, by code; None where Polars cannot tell, a code has
-    none, or they take 2 GB.
+    """The first categories of a Polars type, by code; None where Polars does not give them, a code
+    has none, or they take 2 GB.
     """
     polars = import_module("polars")
 
     def words(block: int) -> Any:
-        codes = polars.Series(
-            np.arange(block * _BLOCK, min((block + 1) * _BLOCK, most), dtype=np.uint32)
-        )
-        found = codes.cat.to(dtype, strict=False)
-        is_known = (
-            found.dtype == dtype and not found.null_count() and (found.to_physical() == codes).all()
-        )
-        return found.cast(str).to_arrow() if is_known else None
+        end = min((block + 1) * _BLOCK, most)
+        codes = polars.Series(np.arange(block * _BLOCK, end, dtype=np.uint32))
+        names = codes.cat.to(dtype, strict=False)
+        is_whole = names.dtype == dtype and not names.null_count()
+        is_known = is_whole and (names.to_physical() == codes).all()
+        return names.cast(str).to_arrow() if is_known else None
 
     # In blocks, whose memory is used again: a first touch of memory takes longer than what is
     # written there.
     ends, letters, size = np.empty(most + 1, np.int32), np.empty(8 * most, np.uint8), 0
     ends[0] = 0
     try:
-        for block, found in enumerate(in_order(words, -(-most // _BLOCK), None)):
-            if found is None:
+        for block, names in enumerate(in_order(words, -(-most // _BLOCK), None)):
+            if names is None:
                 return None
-            _, offsets, data = (
-                found.cast(pyarrow.large_string()).buffers()
-                if found.type != pyarrow.large_string()
-                else found.buffers()
-            )
-            starts = np.frombuffer(offsets, np.int64, len(found) + 1, found.offset * 8)
+            large = pyarrow.large_string()
+            wide = names if names.type == large else names.cast(large)
+            _, offsets, data = wide.buffers()
+            starts = np.frombuffer(offsets, np.int64, len(names) + 1, names.offset * 8)
             count, first = int(starts[-1] - starts[0]), block * _BLOCK + 1
             if size + count > np.iinfo(np.int32).max:
                 return None
-            np.add(
-                starts[1:], size - starts[0], out=ends[first : first + len(found)], casting="unsafe"
-            )
+
+            # the ends of this block, moved behind the letters of the blocks before it
+            own_ends = ends[first : first + len(names)]
+            np.add(starts[1:], size - starts[0], out=own_ends, casting="unsafe")
             if size + count > letters.size:
                 letters.resize(max(size + count, 2 * letters.size), refcheck=False)
-            letters[size : size + count] = (
-                np.frombuffer(data, np.uint8, count, int(starts[0])) if count else 0
-            )
+            if count:
+                own_letters = np.frombuffer(data, np.uint8, count, int(starts[0]))
+                letters[size : size + count] = own_letters
             size += count
     # older versions, and categories with codes of fewer bytes
     except (AttributeError, TypeError, polars.exceptions.PolarsError):
@@ -261,14 +259,15 @@ def _categories(dtype: Any, most: int, pyarrow: Any) -> Any:
 
 
 def _coded(series: Any, codes: _Codes, words: Any, pyarrow: Any) -> Any:
-    """A categorical column as codes of its categories; None if they are few of very many."""
+    """A categorical column as codes of its categories; None if it uses few of very many."""
     if words is not None:
         return pyarrow.chunked_array([_dictionary(piece, words, pyarrow) for piece in codes.pieces])
     rows = np.concatenate(codes.pieces)
     if codes.most > _MOST_CODES * rows.size:
         return None
     row_of = np.zeros(codes.most, np.int64)
-    # the first row of each, for the last one written stays
+    # Rows are written from the last to the first: of equal codes the first row is written last, and
+    # stays.
     row_of[rows[::-1]] = np.arange(rows.size - 1, -1, -1)
     is_first = np.zeros(rows.size, bool)
     is_first[row_of[rows]] = True
@@ -279,7 +278,7 @@ def _coded(series: Any, codes: _Codes, words: Any, pyarrow: Any) -> Any:
 
 
 def _dictionary(rows: AnyArray, words: Any, pyarrow: Any) -> Any:
-    """An Arrow array of codes; the reader looks at the codes itself. Made of memory: arrays of
+    """An Arrow array of codes, which its reader checks. It is made of buffers, since arrays of
     NumPy would have pyarrow load pandas.
     """
     codes = rows.view(np.int32) if rows.dtype == np.uint32 else rows.astype(np.int32, copy=False)
@@ -293,20 +292,14 @@ def _rows_of_cells(frame: Any, table: Table, chosen: Chosen, where: str) -> Rows
     """Read rows cell by cell; see `rows_from_table`."""
     columns = {name: frame[name].to_list() for name in frame.columns}
 
-    def checked(name: str, check: Any) -> list[Any]:
+    def place(row: int) -> Place:
+        return f"{where}: row {row} (counted from 0)", 0
+
+    def checked(name: str, check: Callable[[Any], Any]) -> list[Any]:
         results = [check(value) for value in columns[name]]
         for row, result in enumerate(results):
-            if isinstance(result, tuple):
-                kind, found, expected = result
-                refuse(
-                    Complaint(
-                        kind,
-                        f"{where}: row {row} (counted from 0)",
-                        0,
-                        f"{found} in column {name!r}",
-                        expected,
-                    )
-                )
+            if isinstance(result, Fault):
+                refuse(result.at(place(row), f" in column {name!r}"))
         return results
 
     values = columns[chosen.value] if chosen.value else [1.0] * len(frame)
@@ -314,9 +307,4 @@ def _rows_of_cells(frame: Any, table: Table, chosen: Chosen, where: str) -> Rows
         values = checked(chosen.value, lambda value: check_number(value, table, booleans=True))
     queries, documents = (pack(checked(name, check_id)) for name in (chosen.query, chosen.document))
     numbers = np.array(values, np.float64)
-    return Rows(
-        queries,
-        documents,
-        0.0 - numbers if chosen.by_rank else numbers,
-        lambda row: (f"{where}: row {row} (counted from 0)", 0),
-    )
+    return Rows(queries, documents, 0.0 - numbers if chosen.by_rank else numbers, place)

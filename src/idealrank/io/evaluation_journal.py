@@ -33,23 +33,23 @@ class EvaluationJournal:
         self._path = Path(path)
         self._head = {"format": _FORMAT, "version": __version__, **subject}
         self._lines: dict[str, dict[str, Any]] = {}
-        # of files that were looked for, before they are read
+        # size and time of each file when `find` looked for it, before it is read
         self._states: dict[str, list[int]] = {}
         self._whole = 0  # bytes of complete lines
         try:
             lines = self._path.read_bytes().splitlines(keepends=True) if self._path.exists() else []
         except OSError as error:
             raise InputError(f"{path}: cannot be read: {error.strerror or error}") from None
-        found = [_parsed(line) for line in lines if line.endswith(b"\n")]
-        # or the beginning of its first line
+        records = [_parsed(line) for line in lines if line.endswith(b"\n")]
+        # a job that was killed may have left the beginning of its first line
         if lines and not (lines[0].startswith(_START) or _START.startswith(lines[0])):
             raise InputError(
                 f"{path}: found a file that is no journal of an evaluation, expected none or "
                 f"one; name another output"
             )
-        if found and found[0] == json.loads(json.dumps(self._head)):
+        if records and records[0] == json.loads(json.dumps(self._head)):
             self._whole = sum(len(line) for line in lines if line.endswith(b"\n"))
-            self._lines = {line["path"]: line for line in found[1:] if "path" in line}
+            self._lines = {line["path"]: line for line in records[1:] if "path" in line}
 
     def __len__(self) -> int:
         return len(self._lines)
@@ -64,9 +64,8 @@ class EvaluationJournal:
             return None
         shape = (len(line["queries"]), len(measures))
         values = np.frombuffer(base64.b64decode(line["values"]), "<f8").reshape(shape)
-        scored = (
-            np.frombuffer(base64.b64decode(line["scored"]), np.uint8).reshape(shape).astype(bool)
-        )
+        marks = np.frombuffer(base64.b64decode(line["scored"]), np.uint8)
+        scored = marks.reshape(shape).astype(bool)
         coverage = Coverage.from_record(line["coverage"])
         labels = line.get("labels")
         provenance = Provenance(
@@ -92,44 +91,36 @@ class EvaluationJournal:
         state = _state(path)
         if self._states.get(path, state) != state:
             return
-        coverage = {
-            one.name: getattr(evaluation.coverage, one.name) for one in fields(evaluation.coverage)
-        }
-        by_measure = {
-            text: counts.as_dict() for text, counts in evaluation.coverage.by_measure.items()
-        }
+        coverage, labels = evaluation.coverage, evaluation.provenance.labels
+        counted = {part.name: getattr(coverage, part.name) for part in fields(coverage)}
+        by_measure = {text: counts.as_dict() for text, counts in coverage.by_measure.items()}
+        values = np.ascontiguousarray(evaluation.values, "<f8").tobytes()
+        scored = np.ascontiguousarray(evaluation.scored, np.uint8).tobytes()
         line = {
             "path": path,
             "state": state,
             "queries": list(evaluation.queries),
             "measures": list(evaluation.provenance.measures),
             "judgments": evaluation.provenance.judgments,
-            "labels": None
-            if evaluation.provenance.labels is None
-            else asdict(evaluation.provenance.labels),
+            "labels": None if labels is None else asdict(labels),
             "coverage": {
-                **coverage,
-                "missing_queries": list(evaluation.coverage.missing_queries),
+                **counted,
+                "missing_queries": list(coverage.missing_queries),
                 "by_measure": by_measure,
             },
-            "values": base64.b64encode(
-                np.ascontiguousarray(evaluation.values, "<f8").tobytes()
-            ).decode(),
-            "scored": base64.b64encode(
-                np.ascontiguousarray(evaluation.scored, np.uint8).tobytes()
-            ).decode(),
+            "values": base64.b64encode(values).decode(),
+            "scored": base64.b64encode(scored).decode(),
         }
         is_new = not self._lines
         self._lines[path] = line
+        records = [self._head, line] if is_new else [line]
         try:
-            # the first line of this subject replaces others
+            # The first line of this subject replaces the journal of another; a later one replaces
+            # a line that a killed job left half written.
             with self._path.open("wb" if is_new else "r+b") as file:
                 file.seek(0 if is_new else self._whole)
                 file.truncate()
-                file.writelines(
-                    json.dumps(one).encode() + b"\n"
-                    for one in ([self._head, line] if is_new else [line])
-                )
+                file.writelines(json.dumps(record).encode() + b"\n" for record in records)
                 file.flush()
                 self._whole = file.tell()
                 os.fsync(file.fileno())
@@ -145,10 +136,10 @@ class EvaluationJournal:
 
 def _parsed(line: bytes) -> dict[str, Any]:
     try:
-        found = json.loads(line)
+        record = json.loads(line)
     except ValueError:
         return {}
-    return found if isinstance(found, dict) else {}
+    return record if isinstance(record, dict) else {}
 
 
 def _state(path: str) -> list[int]:

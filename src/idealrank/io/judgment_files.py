@@ -31,7 +31,7 @@ ORIGIN_MARK = "# idealrank-judgments "
 """Beginning of the line that says how the judgments below it were made."""
 KINDS = ("people", "model", "function", "command")
 """Kinds of assessors."""
-_LONGEST_LINE = 1 << 20
+_LONGEST_LINE = 1 << 20  # bytes in which the end of the first line is looked for
 _EXACT = 1 << 53  # the smaller whole numbers are exact
 COLUMNS = (
     "query",
@@ -76,11 +76,11 @@ class Label:
     @property
     def row(self) -> list[str]:
         """Cells of the label table."""
-        chances = (
-            ""
-            if self.probabilities is None
-            else json.dumps({grade_text(key): value for key, value in self.probabilities.items()})
-        )
+        chances = ""
+        if self.probabilities is not None:
+            by_grade = {grade_text(grade): chance for grade, chance in self.probabilities.items()}
+            chances = json.dumps(by_grade)
+        tokens = (self.input_tokens, self.output_tokens)
         return [
             self.query,
             self.document,
@@ -92,14 +92,14 @@ class Label:
             self.note,
             "" if self.seconds is None else f"{self.seconds:.3f}",
             self.time,
-            *("" if one is None else str(one) for one in (self.input_tokens, self.output_tokens)),
+            *("" if count is None else str(count) for count in tokens),
             "" if self.cost is None else f"{self.cost:.10g}",
             chances,
         ]
 
 
 def number(value: float) -> int | float:
-    """A grade as people write it: whole numbers without a point."""
+    """Return a grade as people write it: whole numbers without a point."""
     return int(value) if value.is_integer() and abs(value) < _EXACT else value
 
 
@@ -114,14 +114,12 @@ def assessor_text(name: str) -> str:
 
 
 def is_word(name: str) -> bool:
-    """Return whether a line of fields that blanks separate can hold an id, first on the line,
-    too.
+    """Return whether a line of fields that blanks separate can hold an id, even as its first
+    field.
     """
-    return (
-        bool(name)
-        and not name.startswith("#")
-        and not any(letter.isspace() or ord(letter) < 0x20 or letter == "\x7f" for letter in name)
-    )
+    if not name or name.startswith("#"):
+        return False
+    return not any(letter.isspace() or ord(letter) < 0x20 or letter == "\x7f" for letter in name)
 
 
 def check_ids(path: str, query: str, document: str, line: int = 0) -> None:
@@ -154,12 +152,10 @@ def judgment_line(
 
 def write_judgment_lines(path: str, lines: Iterable[str], provenance: Mapping[str, Any]) -> None:
     """Write lines of `judgment_line` below their origin, whole or not at all."""
-    head = json.dumps(
-        {"idealrank": __version__, **provenance}, ensure_ascii=True, separators=(",", ":")
-    ).replace(" ", "\\u0020")
-    write_bytes(
-        ["".join([ORIGIN_MARK, head, "\n", *lines]).encode("utf-8", "surrogateescape")], path
-    )
+    origin = {"idealrank": __version__, **provenance}
+    head = json.dumps(origin, ensure_ascii=True, separators=(",", ":")).replace(" ", "\\u0020")
+    text = "".join([ORIGIN_MARK, head, "\n", *lines])
+    write_bytes([text.encode("utf-8", "surrogateescape")], path)
 
 
 def origin_of(path: str | Path) -> Mapping[str, Any] | None:
@@ -183,24 +179,24 @@ def origin_in(line: bytes) -> Mapping[str, Any] | None:
     if not line.startswith(ORIGIN_MARK.encode()):
         return None
     try:
-        found = json.loads(line[len(ORIGIN_MARK) :])
+        origin = json.loads(line[len(ORIGIN_MARK) :])
     except ValueError:
         return None
-    return found if isinstance(found, dict) else None
+    return origin if isinstance(origin, dict) else None
 
 
 def refuse_to_replace_judgments(path: str, kinds: Collection[str], *, option: str) -> None:
-    """Refuse to write over judgments that were made otherwise: they cannot be had again."""
+    """Refuse to write over judgments that were made otherwise, since they may not be repeatable."""
     target = Path(path)
     if not target.is_file() or not target.stat().st_size:
         return
     origin = origin_of(path)
     if origin is None or origin.get("kind") not in kinds:
-        found = (
+        problem = (
             "a file without its origin" if origin is None else f"judgments by {origin.get('kind')}"
         )
         raise OptionError(
-            f"{option} {path}: found {found}, expected another name or judgments by "
+            f"{option} {path}: found {problem}, expected another name or judgments by "
             f"{' or '.join(kinds)}"
         )
 
@@ -227,8 +223,8 @@ def refuse_same_files(written: Mapping[str, str], inputs: Iterable[str | None] =
         if other != what:
             raise OptionError(f"{what} {path}: found the file of {other}, expected another name")
         if os.path.isfile(path) and any(  # noqa: PTH113  (False for a NUL)
-            one and os.path.exists(one) and os.path.samefile(path, one)  # noqa: PTH110, PTH121  (False for a NUL)
-            for one in inputs
+            read_path and os.path.exists(read_path) and os.path.samefile(path, read_path)  # noqa: PTH110, PTH121  (False for a NUL)
+            for read_path in inputs
         ):
             raise OptionError(
                 f"{what} {path}: found an input file of this command, expected another name"
@@ -236,7 +232,7 @@ def refuse_same_files(written: Mapping[str, str], inputs: Iterable[str | None] =
 
 
 def write_labels(path: str, labels: Iterable[Label]) -> None:
-    """Write a label table: CSV with a row for each judgment, those that failed too."""
+    """Write a label table: CSV with a row for each judgment, failed ones included."""
     write_label_lines(path, map(label_line, labels))
 
 
@@ -262,6 +258,7 @@ def read_labels_table(path: str | Path) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
+# Files that were put together have a line of their origin each.
 _LINE = re.compile(rb"^" + re.escape(ORIGIN_MARK.encode()) + rb"[^\n]*", re.MULTILINE)
 _KIND, _GRADE = COLUMNS[4], COLUMNS[2]
 _PEOPLE = KINDS[0]
@@ -276,8 +273,8 @@ def tell_kinds(
     r"""Warn of judgments by different kinds of assessors, and note a table of labels without any by
     people.
     """
-    found = {source.path: kinds_of(source, format, columns) for source in sources}
-    _tell(found, notes, are_tables=format != "trec")
+    kinds_by_path = {source.path: kinds_of(source, format, columns) for source in sources}
+    _tell(kinds_by_path, notes, are_tables=format != "trec")
 
 
 def kinds_of(source: Source, format: str, columns: Columns = None) -> list[str]:  # noqa: A002  (as above)
@@ -292,23 +289,24 @@ def tell_kinds_of_frame(frame: Any, names: Sequence[str], where: str, notes: Not
         _tell({where: list(dict.fromkeys(_kinds_of(records)))}, notes, are_tables=True)
 
 
-def _tell(found: Mapping[str, Sequence[str]], notes: Notes, *, are_tables: bool) -> None:
-    kinds = dict.fromkeys(chain.from_iterable(found.values()))
+def _tell(kinds_by_path: Mapping[str, Sequence[str]], notes: Notes, *, are_tables: bool) -> None:
+    named = {path: own for path, own in kinds_by_path.items() if own}
+    kinds = dict.fromkeys(chain.from_iterable(named.values()))
     if len(kinds) > 1:
-        said = ", ".join(
-            f"{path}: {' and '.join(map(shown, some))}" for path, some in found.items() if some
+        listed = ", ".join(
+            f"{path}: {' and '.join(map(shown, own))}" for path, own in named.items()
         )
         notes.warn(
-            f"the judgments are of different kinds ({said}) and were joined; --judge-qrels "
-            f"keeps a judge apart"
+            f"the judgments are of different kinds ({listed}) and were joined; --judge-qrels keeps "
+            f"a judge apart"
         )
     elif are_tables and kinds and _PEOPLE not in kinds:
-        paths = ", ".join(path for path, some in found.items() if some)
+        paths = ", ".join(named)
         notes.inform(f"{paths}: all judgments are of kind {next(iter(kinds))}, none by {_PEOPLE}")
 
 
 def _kinds(source: Source, format: str, columns: Columns) -> Iterator[str]:  # noqa: A002  (as above)
-    """Kinds that a file names, again and again."""
+    """Yield the kinds that a file names, once for each judgment or origin."""
     if format == "label-studio":
         yield from label_studio_kinds(source, columns)
         return

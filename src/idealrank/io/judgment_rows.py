@@ -17,7 +17,7 @@ from idealrank.io.complaints import Complain, Complaint
 from idealrank.io.row_parts import Place, Rows, Table, pack
 
 _NOTHING: Mapping[Any, Any] = MappingProxyType({})
-_CHUNK = 1 << 14
+_CHUNK = 1 << 14  # rows whose document ids are Python objects at one time
 
 
 class JudgmentRow(NamedTuple):
@@ -33,7 +33,7 @@ class JudgmentRow(NamedTuple):
     text: str = ""
     values: Mapping[str, Any] = _NOTHING  # Other columns, by name
     features: Mapping[int, float] = _NOTHING  # By number
-    place: Place = ("", 0)  # Where the row stands
+    place: Place = ("", 0)  # Of the row, for messages
 
 
 @dataclass(kw_only=True)
@@ -58,7 +58,7 @@ def sheet_of(
     texts_are_ids: bool = False,
     left: dict[str, list[str]] | None = None,
 ) -> JudgmentSheet:
-    """A sheet of rows that are in memory."""
+    """Make a sheet of rows that are in memory."""
     return JudgmentSheet(
         rows=iter(rows),
         columns=list(dict.fromkeys(name for row in rows for name in row.values)),
@@ -72,15 +72,15 @@ def sheet_of(
 
 
 def rows_of_qrels(qrels: Qrels) -> Iterator[JudgmentRow]:
-    """Rows of judgments that the kernel holds, some at a time."""
+    """Yield the rows of judgments that the kernel holds, some at a time."""
     table, ends, query = qrels.table, qrels.offsets[1:].tolist(), 0
     ids = table.query_ids()
     name = decode_id(ids[0]) if ids else ""
     for first in range(0, qrels.n_judgments, _CHUNK):
         rows = np.arange(first, min(first + _CHUNK, qrels.n_judgments))
-        for row, document, grade in zip(
-            rows.tolist(), table.document_ids(rows), qrels.grades[rows].tolist(), strict=True
-        ):
+        documents, grades = table.document_ids(rows), qrels.grades[rows].tolist()
+        for row, document, grade in zip(rows.tolist(), documents, grades, strict=True):
+            # the next query with rows; some queries may have none
             if row >= ends[query]:
                 query = next(number for number in range(query + 1, len(ends)) if row < ends[number])
                 name = decode_id(ids[query])
@@ -88,18 +88,18 @@ def rows_of_qrels(qrels: Qrels) -> Iterator[JudgmentRow]:
 
 
 class SeenPairs:
-    """SeenPairs of query and document that were seen, for each assessor.
+    """Pairs of query and document that were seen, for each assessor.
 
     Examples
     --------
-    >>> found = []
-    >>> pairs = SeenPairs(found.append)
+    >>> complaints = []
+    >>> pairs = SeenPairs(complaints.append)
     >>> (
     ...     pairs.is_new(JudgmentRow("q", "d", 1.0)),
     ...     pairs.is_new(JudgmentRow("q", "d", 0.0, place=("a.csv", 3))),
     ... )
     (True, False)
-    >>> print(found[0])
+    >>> print(complaints[0])
     a.csv:3: found document "d" a second time for query "q", expected each document once for a query
     """
 
@@ -114,9 +114,9 @@ class SeenPairs:
             self._seen.add(key)
             return True
         by = f" by {shown(row.assessor)}" if row.assessor else ""
-        found = f"document {shown(row.document)} a second time for query {shown(row.query)}{by}"
+        problem = f"document {shown(row.document)} a second time for query {shown(row.query)}{by}"
         expected = "each document once for a query" + (" and assessor" if row.assessor else "")
-        self._complain(Complaint("second-judgment", *row.place, found, expected))
+        self._complain(Complaint("second-judgment", *row.place, problem, expected))
         return False
 
 
@@ -129,12 +129,11 @@ def judgments_only(path: str, table: Table, what: str) -> None:
 
 
 def one_grade_each(path: str, rows: Sequence[JudgmentRow]) -> Rows:
-    """Judged rows as columns, for evaluation."""
+    """Return the judged rows as columns, for evaluation."""
     kept = [row for row in rows if row.grade is not None]
     if len({(row.query, row.document) for row in kept}) < len(kept):
-        names = ", ".join(
-            repr(name) for name in dict.fromkeys(row.assessor for row in kept) if name
-        )
+        assessors = dict.fromkeys(row.assessor for row in kept)
+        names = ", ".join(repr(name) for name in assessors if name)
         raise InputError(
             f"{path}: found grades by several assessors ({names}), expected one grade for a "
             f"document",
@@ -152,8 +151,8 @@ def one_grade_each(path: str, rows: Sequence[JudgmentRow]) -> Rows:
 
 
 def valid_text(value: Any) -> str:
-    r"""A text as UTF-8 can hold it: half surrogate pairs become question marks; empty for what is
-    no text.
+    r"""Return a text as UTF-8 can hold it: half surrogate pairs become question marks; empty for
+    lists, objects, booleans and None.
 
     Examples
     --------

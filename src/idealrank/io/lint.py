@@ -59,12 +59,12 @@ class Report:
 
     @property
     def n_errors(self) -> int:
-        """Problems that keep the data from being evaluated."""
+        """Number of problems that keep the data from being evaluated."""
         return self.problems.n_errors + bool(self.failure)
 
     @property
     def n_warnings(self) -> int:
-        """Problems that do not."""
+        """Number of problems that do not keep the data from being evaluated."""
         return sum(self.problems.counts.values()) - self.problems.n_errors + len(self.doubts)
 
 
@@ -112,17 +112,17 @@ def lint(
 def _lint_text(sources: Sequence[Source], report: Report, examples: int) -> None:
     refuse_swapped(sources, report.table)
     text = _kernel.Text([source.data for source in sources], report.table)
-    problems = _kernel.lint_text(text, examples=examples)
-    bad = any(kind in _ERRORS[report.table] and kind != "no-data" for kind, _, _ in problems)
-    for kind, count, found in problems:
+    problems, errors = _kernel.lint_text(text, examples=examples), _ERRORS[report.table]
+    bad = any(kind in errors and kind != "no-data" for kind, _, _ in problems)
+    for kind, count, kind_examples in problems:
         if kind == "no-data" and bad:  # there are lines, each of which has its error
             continue
-        severity: Severity = "error" if kind in _ERRORS[report.table] else "warning"
-        complaints = [_complaint(kind, report, example, severity) for example in found]
+        severity: Severity = "error" if kind in errors else "warning"
+        complaints = [_complaint(kind, report, example, severity) for example in kind_examples]
         if kind == "no-data":
             complaints = [_no_data(report)]
         report.problems.add(kind, count, complaints, severity)
-    if not set(report.problems.counts) & (_ERRORS[report.table] - {"duplicate"}):
+    if not set(report.problems.counts) & (errors - {"duplicate"}):
         if report.table == "run":
             report.run = Run.from_text(text, name=name_of(report.paths[0]), paths=report.paths)
         else:
@@ -172,7 +172,7 @@ def _complaint(
 
 
 def _earlier(detail: bytes, report: Report, path: str) -> str:
-    """Words for the place of an earlier line, ``SOURCE:LINE``."""
+    """Write the place of an earlier line, which the kernel gives as ``SOURCE:LINE``."""
     source, _, line = detail.decode().partition(":")
     other = report.paths[int(source)]
     return f"line {line}" if other == path else f"line {line} of {other}"
@@ -187,7 +187,6 @@ def _no_data(report: Report) -> Complaint:
         line=0,
         found=f"no {what}",
         expected="at least one",
-        hint="",
         severity=severity,
     )
 
@@ -198,7 +197,8 @@ def _lint_parts(parts: Sequence[Rows | Blocks], report: Report) -> None:
     complain_of_duplicates(parts, table, problems)
     for part in parts:
         _wonder_at(part, report)
-    if not any(len(part.values) if isinstance(part, Rows) else part.blocks for part in parts):
+    sizes = [len(part.values) if isinstance(part, Rows) else len(part.blocks) for part in parts]
+    if not any(sizes):
         if readable:
             problems(_no_data(report))
         readable = readable and table == "run"
@@ -209,7 +209,7 @@ def _lint_parts(parts: Sequence[Rows | Blocks], report: Report) -> None:
 
 
 def _wonder_at(part: Rows | Blocks, report: Report) -> None:
-    """Warnings: infinite scores, and ids that are not UTF-8."""
+    """Warn of infinite scores, and of ids that are not UTF-8."""
     if isinstance(part, Blocks):
         for block in part.blocks:
             if any(math.isinf(value) for value in block.values):
@@ -235,10 +235,13 @@ def _wonder_at(part: Rows | Blocks, report: Report) -> None:
         )
     for ids in (part.queries, part.documents):
         for row in ids.not_utf8():
-            found = f"an id that is not UTF-8, {quoted(ids.bytes_at(row))}"
-            report.problems(Complaint("utf8", *part.place(row), found, "UTF-8", severity="warning"))
+            problem = f"an id that is not UTF-8, {quoted(ids.bytes_at(row))}"
+            report.problems(
+                Complaint("utf8", *part.place(row), problem, "UTF-8", severity="warning")
+            )
 
 
+_FILE_ENDING = re.compile(r"\.(?:txt|html?|xml|json|pdf|md)\Z", re.IGNORECASE)
 # What differs -> how to take the difference away. Tried in this order: the smallest change that
 # joins something is the suspicion.
 _CHANGES: dict[str, Callable[[str], str]] = {
@@ -250,9 +253,7 @@ _CHANGES: dict[str, Callable[[str], str]] = {
     "percent-encoding": unquote,
     "a decimal point (numbers written as 7.0)": lambda text: re.sub(r"\A(\d+)\.0+\Z", r"\1", text),
     "leading zeros": lambda text: re.sub(r"\A0+(?=\d)", "", text),
-    "a file ending": lambda text: re.sub(
-        r"\.(?:txt|html?|xml|json|pdf|md)\Z", "", text, flags=re.IGNORECASE
-    ),
+    "a file ending": lambda text: _FILE_ENDING.sub("", text),
     "a leading folder": lambda text: text.rstrip("/").rpartition("/")[2],
     "a prefix before the number": lambda text: re.sub(r"\A\D+(?=\d+\Z)", "", text),
     "a prefix and zeros before the number": lambda text: re.sub(r"\A\D*0*(?=\d+\Z)", "", text),
@@ -265,7 +266,7 @@ _LACKED_BY_ONE = frozenset({"the part after a separator"})
 
 @dataclass(frozen=True, kw_only=True)
 class Resemblance:
-    """A suspicion why two sets of ids do not meet."""
+    """A suspicion why the ids of two sides do not match."""
 
     difference: str  # What differs, in words
     # left, right: A pair that would meet without it
@@ -278,6 +279,7 @@ def resemblance(left: Iterable[str], right: Iterable[str]) -> Resemblance | None
     """Find a change of spelling under which ids of both sides meet."""
     left, right = list(dict.fromkeys(left)), list(dict.fromkeys(right))
     for difference, change in _CHANGES.items():
+        # in reverse, so that the first of the ids that become the same is kept
         changed = {change(text): text for text in reversed(right)}
         changed.pop("", None)
         meeting = [
@@ -317,7 +319,7 @@ class Observation:
 
 
 def observe_qrels(qrels: Qrels, examples: int = 3) -> list[Observation]:
-    """Queries whose judgments cannot tell one ranking from another."""
+    """Observe queries whose judgments cannot tell one ranking from another, and negative grades."""
     observations = []
     n = qrels.n_queries
     judged = np.flatnonzero(np.diff(qrels.offsets))
@@ -325,14 +327,13 @@ def observe_qrels(qrels: Qrels, examples: int = 3) -> list[Observation]:
         np.maximum.reduceat(qrels.grades, qrels.offsets[judged]) if judged.size else np.zeros(0)
     )
     negative, zero = judged[highest < 0], judged[highest == 0]
-    for kind, found, message in (
+    for kind, query_numbers, message in (
         ("negative", negative, f"{negative.size} of {n} queries have negative grades alone"),
         ("no-relevant", zero, without_relevant_words(zero.size, n)),
     ):
-        if found.size:
-            observations.append(
-                _observation(kind, found, message, lambda query: qrels.queries[query], examples)
-            )
+        if query_numbers.size:
+            judged_id = qrels.queries.__getitem__
+            observations.append(_observation(kind, query_numbers, message, judged_id, examples))
     below = int(np.count_nonzero(qrels.grades < 0))
     if below:
         choices = "negative=zero, kept, removed or error"
@@ -349,6 +350,7 @@ def observe_run(qrels: Qrels, run: Run, examples: int = 3) -> list[Observation]:
     chance.
     """
     aligned = _kernel.align(qrels.table, run.source, ties="input", duplicates="twice")
+    # with scores in single precision, in which more of them tie
     single = _kernel.align(qrels.table, run.source, ties="input", duplicates="twice", float32=True)
     observations = [
         *_queries_that_do_not_meet(qrels, aligned, examples),
@@ -358,7 +360,7 @@ def observe_run(qrels: Qrels, run: Run, examples: int = 3) -> list[Observation]:
 
 
 def _swapped(qrels: Qrels, run: Run) -> Iterable[Observation]:
-    """Fractions as grades, and few small whole numbers as scores."""
+    """Observe fractions as grades together with few small whole numbers as scores."""
     table = run.source
     if (
         isinstance(table, _kernel.Table)
@@ -374,15 +376,15 @@ def _swapped(qrels: Qrels, run: Run) -> Iterable[Observation]:
 
 def _observation(
     kind: str,
-    found: IntArray,
+    query_numbers: IntArray,
     message: str,
     name: Any,
     examples: int,
     severity: Severity = "warning",
 ) -> Observation:
-    names = tuple(name(int(query)) for query in found[:examples])
+    names = tuple(name(int(query)) for query in query_numbers[:examples])
     return Observation(
-        kind=kind, count=int(found.size), message=message, examples=names, severity=severity
+        kind=kind, count=int(query_numbers.size), message=message, examples=names, severity=severity
     )
 
 
@@ -400,7 +402,7 @@ def _queries_that_do_not_meet(
         hint = hint or _unlike(unanswered, "judged", extra, "answered")
         yield _observation(
             kind="no-common-query",
-            found=missing,
+            query_numbers=missing,
             message=no_common_query_words(n) + hint,
             name=judged_id,
             examples=examples,
@@ -415,13 +417,10 @@ def _queries_that_do_not_meet(
             examples,
         )
     if extra:
-        message = (
-            f"{len(extra)} of {int(np.count_nonzero(aligned.in_run))} queries of the run have no "
-            f"judgments"
-        )
-        yield _observation(
-            "without-judgments", np.arange(len(extra)), message, lambda q: extra[q], examples
-        )
+        answered = int(np.count_nonzero(aligned.in_run))
+        message = f"{len(extra)} of {answered} queries of the run have no judgments"
+        numbers = np.arange(len(extra))
+        yield _observation("without-judgments", numbers, message, extra.__getitem__, examples)
 
 
 def _described(alike: Resemblance, left: str, right: str) -> str:
@@ -429,12 +428,10 @@ def _described(alike: Resemblance, left: str, right: str) -> str:
 
 
 def _unlike(left: Sequence[str], left_word: str, right: Sequence[str], right_word: str) -> str:
-    """An id of each side, where nothing explains the difference."""
-    return (
-        f'; such as "{shown(left[0])}" {left_word}, "{shown(right[0])}" {right_word}'
-        if left and right
-        else ""
-    )
+    """Give an id of each side as an example, where no change of spelling joins the sides."""
+    if not left or not right:
+        return ""
+    return f'; such as "{shown(left[0])}" {left_word}, "{shown(right[0])}" {right_word}'
 
 
 def _documents_that_do_not_meet(
@@ -465,7 +462,7 @@ def _documents_that_do_not_meet(
     message = no_judged_document_words(alone.size, total) + hint
     yield _observation(
         kind="no-judged-document",
-        found=alone,
+        query_numbers=alone,
         message=message,
         name=judged_id,
         examples=examples,
@@ -485,8 +482,8 @@ def _sampled_documents(
         if isinstance(source, _kernel.Text):
             source = _kernel.read_text(source, duplicates="keep", only_query=wanted)
         place = source.find_query(wanted)
-        found = np.arange(source.offsets[place], source.offsets[place + 1])[:_SAMPLED_IDS]
-        listed += [decode_id(document) for document in source.document_ids(found)]
+        rows_of_run = np.arange(source.offsets[place], source.offsets[place + 1])[:_SAMPLED_IDS]
+        listed += [decode_id(document) for document in source.document_ids(rows_of_run)]
     return judged, listed
 
 
@@ -517,8 +514,8 @@ def _scores(
 
 
 def _constant(aligned: _kernel.Aligned) -> IntArray:
-    """Queries in which one tie group is the whole list; those without a judged document do not show
-    it and do not matter.
+    """Queries in which one tie group is the whole list. Queries without a judged document have no
+    tie groups here, and do not matter.
     """
     if aligned.tie_first.size == 0:
         return np.zeros(0, np.int64)

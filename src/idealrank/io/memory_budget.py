@@ -18,8 +18,10 @@ _UNITS = {
     "gi": 1 << 30,
     "ti": 1 << 40,
 }
-_LEAST = 24 << 20  # below that pieces are so small that most time goes into their number
-_PROGRAM = 160 << 20  # of a system that does not tell how much the process takes
+# Bytes for the data that any budget must leave: smaller pieces take most of the time to set up.
+_LEAST = 24 << 20
+# Bytes of the program on a system that does not tell how much the process takes.
+_PROGRAM = 160 << 20
 
 
 class MemoryBudget(NamedTuple):
@@ -35,49 +37,46 @@ class MemoryBudget(NamedTuple):
             return value
         if isinstance(value, int) and not isinstance(value, bool) and value > 0:
             return cls(value, megabytes(value))
-        found = (
-            re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]i?)?b?\s*", value, re.IGNORECASE)
-            if isinstance(value, str)
-            else None
-        )
-        if found is None or float(found[1]) == 0:
+        text = value if isinstance(value, str) else ""
+        amount = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]i?)?b?\s*", text, re.IGNORECASE)
+        if amount is None or float(amount[1]) == 0:
             raise OptionError(
                 f"memory={value!r}: expected an amount of memory, such as 512MB or 2GiB"
             )
-        return cls(
-            int(float(found[1]) * _UNITS[(found[2] or "").lower()]),
-            value.strip() if isinstance(value, str) else "",
-        )
+        unit = _UNITS[(amount[2] or "").lower()]
+        return cls(int(float(amount[1]) * unit), text.strip())
 
     def left(self) -> int:
         """Bytes that the program and what it holds leave for the data."""
         taken = resident()
         if self.total - taken < _LEAST:
+            needed = taken + _LEAST
+            advised = f"{-(-2 * needed // 10**6)}MB"  # rounded up
             raise InputError(
                 f"memory={self.text}: the program and the judgments take {megabytes(taken)}, "
-                f"expected at least {megabytes(taken + _LEAST)}",
-                command_hint=f"--memory {-(-2 * (taken + _LEAST) // 10**6)}MB",
-                hint=f'memory="{-(-2 * (taken + _LEAST) // 10**6)}MB"',
+                f"expected at least {megabytes(needed)}",
+                command_hint=f"--memory {advised}",
+                hint=f'memory="{advised}"',
             )
         return self.total - taken
 
 
 def resident() -> int:
-    """Bytes that this process holds in memory; where the system tells the peak only, that."""
+    """Bytes that this process holds in memory, or its peak where the system tells no more."""
     if sys.platform == "win32":
         return _PROGRAM
     import resource  # noqa: PLC0415  (POSIX)
 
     try:
-        return (
-            int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
-            * resource.getpagesize()
-        )
+        statm = Path("/proc/self/statm").read_text(encoding="ascii")
+        pages = int(statm.split()[1])  # the second number counts pages in memory
     except (OSError, IndexError, ValueError):
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        return peak if sys.platform == "darwin" else peak * 1024
+        return peak if sys.platform == "darwin" else peak * 1024  # kilobytes elsewhere
+    return pages * resource.getpagesize()
+    return pages * resource.getpagesize()
 
 
 def megabytes(size: int) -> str:
-    """Bytes in words."""
+    """Return a number of bytes in words, rounded up to a million."""
     return f"{-(-size // 10**6)} MB"

@@ -1,4 +1,4 @@
-"""Rows in any order, written to temporary files by the hash of their query, so that each file holds
+"""Rows in any order, written to temporary files by the hash of their query, so that each file has
 whole queries and fits into memory.
 
 Rows keep their order inside a file, so that ties in input order and documents that come twice are
@@ -10,7 +10,9 @@ import mmap
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
 from importlib import import_module
 from itertools import pairwise, takewhile
 from typing import IO, Any, Generic, NamedTuple, TypeVar
@@ -20,12 +22,12 @@ import numpy as np
 from idealrank import _kernel
 from idealrank._lazy import load_extra
 from idealrank.data.run_parts import Part
-from idealrank.data.types import AnyArray, IntArray
+from idealrank.data.types import AnyArray, IntArray, ShortArray
 from idealrank.errors import InputError
 from idealrank.io.row_parts import IdColumn, Rows, concatenate
 from idealrank.io.sources import Source
 
-_BLOCK = 1 << 20
+_BLOCK = 1 << 20  # bytes in which lines are looked for at a time
 MARK = b"\xef\xbb\xbf"
 """Byte order mark."""
 
@@ -35,7 +37,7 @@ Place = tuple[int, int]
 
 @dataclass(frozen=True)
 class KnownLine:
-    r"""A line by its bytes, since a part does not know where its lines stand in the files."""
+    r"""A line by its bytes, since a part has no line numbers of the files."""
 
     text: bytes  # The whole line, without its end
     # Lines before it that are the same; all of them are of its query, and so in its part
@@ -44,10 +46,10 @@ class KnownLine:
     @classmethod
     def of(cls, buffers: Sequence[Any], place: Place) -> "KnownLine":
         """Return the line at a place of a part."""
-        text = _line(buffers[place[0]], place[1])
-        return cls(
-            text, len(list(takewhile(lambda found: found[0] < place, _found(buffers, [text]))))
-        )
+        source, number = place
+        text = _line(buffers[source], number)
+        places = (equal_place for equal_place, _ in _places(buffers, [text]))
+        return cls(text, sum(1 for _ in takewhile(lambda equal_place: equal_place < place, places)))
 
 
 @dataclass(frozen=True)
@@ -60,60 +62,62 @@ class LineProblem:
 
     @classmethod
     def of(cls, error: _kernel.ParseError, buffers: Sequence[Any]) -> "LineProblem":
-        """Know the lines of an error of a part, which holds `buffers`."""
+        """Return the lines of an error of a part, which has `buffers`."""
         kind, source, number, _, detail = error.args
         first = None
         if kind == "duplicate":
-            of, _, at = detail.partition(b":")
-            first = KnownLine.of(buffers, (int(of), int(at)))
+            first_source, _, first_number = detail.partition(b":")
+            first = KnownLine.of(buffers, (int(first_source), int(first_number)))
         return cls(error.with_traceback(None), KnownLine.of(buffers, (source, number)), first)
 
 
 def first_problem(problems: Sequence[LineProblem], sources: Sequence[Source]) -> _kernel.ParseError:
     r"""Return the error of the problem that comes first in the files, with its place there."""
-    places: dict[bytes, list[Place]] = {
-        line.text: [] for one in problems for line in (one.line, one.first) if line is not None
-    }
+    lines = [line for problem in problems for line in (problem.line, problem.first)]
+    places: dict[bytes, list[Place]] = {line.text: [] for line in lines if line is not None}
 
     def let_go() -> None:
         for source in sources:
             source.let_go()
 
-    for place, text in _found([source.data for source in sources], list(places), let_go):
+    for place, text in _places([source.data for source in sources], list(places), let_go):
         places[text].append(place)
-        for one in problems:
-            if one.line.text == text and len(places[text]) == one.line.equal + 1:
-                kind, _, _, shown, detail = one.error.args
-                if one.first is not None:
-                    detail = b"%d:%d" % places[one.first.text][one.first.equal]
+        # the line of the problem is the one with as many equal lines before it as in its part
+        for problem in problems:
+            if problem.line.text == text and len(places[text]) == problem.line.equal + 1:
+                kind, _, _, shown, detail = problem.error.args
+                if problem.first is not None:
+                    detail = b"%d:%d" % places[problem.first.text][problem.first.equal]
                 return _kernel.ParseError(kind, *place, shown, detail)
     return _kernel.ParseError("changed", 0, 0, b"", b"")
 
 
 def buffers_before(buffers: Sequence[Any], place: Place) -> Iterator[Any]:
-    r"""Lines of a part before a place."""
-    yield from buffers[: place[0]]
-    end, left = _begin(buffers[place[0]]), place[1] - 1
-    for block in _blocks(buffers[place[0]]):
+    r"""Yield the lines of a part before a place."""
+    source, number = place
+    yield from buffers[:source]
+    buffer, left = buffers[source], number - 1
+    end = _begin(buffer)
+    for block in _blocks(buffer):
         ends = block.count(b"\n")
         if left <= ends:
-            end += sum(map(len, block.split(b"\n", left)[:left])) + left
+            end += sum(map(len, block.split(b"\n", left)[:left])) + left  # each line with its end
             break
         end, left = end + len(block), left - ends
-    yield buffers[place[0]][:end]
+    yield buffer[:end]
 
 
-def _found(
+def _places(
     buffers: Iterable[Any], texts: Sequence[bytes], let_go: Any = None
 ) -> Iterator[tuple[Place, bytes]]:
-    """Places of lines, in their order."""
+    """Yield the places of lines, in their order."""
     for source, buffer in enumerate(buffers):
         number = 1
         for block in _blocks(buffer):
-            at = sorted((place, text) for text in texts for place in _within(block, text))
+            starts = sorted((start, text) for text in texts for start in _within(block, text))
             last = 0
-            for place, text in at:
-                number, last = number + block.count(b"\n", last, place), place
+            for start, text in starts:
+                number, last = number + block.count(b"\n", last, start), start
                 yield (source, number), text
             number += block.count(b"\n", last)
             if let_go is not None:
@@ -121,7 +125,7 @@ def _found(
 
 
 def _blocks(buffer: Any) -> Iterator[bytes]:
-    """Whole lines, some megabytes at a time."""
+    """Yield whole lines, about a megabyte at a time."""
     begin, size = _begin(buffer), _BLOCK
     while begin < len(buffer):
         block = bytes(buffer[begin : begin + size])
@@ -158,12 +162,13 @@ def _line(buffer: Any, number: int) -> bytes:
 Piece = TypeVar("Piece")
 Result = TypeVar("Result")
 
-_MOST_FILES = 128
-_LEVELS = 6  # of files that are split again
-_HASHED = 256  # bytes of an id
-_BASIS, _PRIME = 0xCBF29CE484222325, 0x100000001B3  # FNV-1a
-_MIX = 0x9E3779B97F4A7C15
-# of a piece; a file has a block of each piece that was written, and many of a few rows
+_MOST_FILES = 128  # that are open at once
+_LEVELS = 6  # times that a file with too many rows is split again
+_HASHED = 256  # bytes of an id that make its hash
+_BASIS, _PRIME = 0xCBF29CE484222325, 0x100000001B3  # constants of the hash FNV-1a
+_MIX = 0x9E3779B97F4A7C15  # 2**64 over the golden ratio, which spreads the bits of a hash
+# Rows that are split again at a time: a file has many blocks of few rows, one of each piece that
+# was written to it.
 _ROWS = 1 << 16
 _BLANKS = np.zeros(256, bool)
 _BLANKS[[9, 10, 13, 32]] = True
@@ -172,7 +177,8 @@ _BLANKS[[9, 10, 13, 32]] = True
 def hash_words(data: AnyArray, starts: IntArray, stops: IntArray | None = None) -> AnyArray:
     """Hash words in one run of bytes."""
     ends = np.full(starts.size, data.size) if stops is None else stops
-    found = np.full(starts.size, _BASIS, np.uint64)
+    # Letter by letter for all words at once; `going` are the words that have not ended.
+    hashes = np.full(starts.size, _BASIS, np.uint64)
     going = np.flatnonzero(starts < ends)
     for place in range(_HASHED):
         letters = data[starts[going] + place]
@@ -180,13 +186,15 @@ def hash_words(data: AnyArray, starts: IntArray, stops: IntArray | None = None) 
         going = going[is_letter]
         if not going.size:
             break
-        found[going] = (found[going] ^ letters[is_letter]) * np.uint64(_PRIME)
+        hashes[going] = (hashes[going] ^ letters[is_letter]) * np.uint64(_PRIME)
         going = going[starts[going] + place + 1 < ends[going]]
-    return found
+    return hashes
 
 
 def _bucket_of(hashes: AnyArray, count: int, level: int) -> IntArray:
-    """Number of the file of each hash; other bits decide at each level."""
+    """Number of the file of each hash. Each level mixes the bits in another way, so that the ids of
+    one file go to different files when it is split again.
+    """
     mixed = (hashes ^ np.uint64(level * _PRIME)) * np.uint64(_MIX)
     mixed ^= mixed >> np.uint64(29)
     mixed *= np.uint64(_MIX)
@@ -206,8 +214,8 @@ class Seen(NamedTuple):
     @classmethod
     def of_rows(cls, hashes: AnyArray) -> "Seen":
         """Queries of rows, from the hash of each."""
-        found, first = np.unique(hashes, return_index=True)
-        return cls(found, first, hashes.size)
+        distinct, first = np.unique(hashes, return_index=True)
+        return cls(distinct, first, hashes.size)
 
 
 class FirstPlaces:
@@ -281,37 +289,34 @@ def _split(
     level: int,
     places: FirstPlaces | None,
 ) -> list[IO[bytes]]:
+    # twice as many files as needed, since queries differ in size
     count = int(min(max(2, 2 * expected // limit + 1), _MOST_FILES))
-    files: list[IO[bytes]] = []
-    try:
-        files.extend(tempfile.TemporaryFile(buffering=0) for _ in range(count))  # noqa: SIM115  (closed with the parts)
-        for buffers, seen in _ahead(
-            lambda piece: layout.split(piece, lambda found: _bucket_of(found, count, level), count),
-            pieces,
-        ):
-            for file, parts in zip(files, buffers, strict=True):
-                for part in parts:
-                    _write(file, part)
-            if places is not None:
-                places.add(seen)
-    except OSError as error:
-        for file in files:
-            file.close()
-        folder = tempfile.gettempdir()
-        raise InputError(
-            f"{folder}: cannot write the rows grouped by query ({error.strerror or error}), "
-            f"expected room for the run",
-            hint="set the variable TMPDIR to a folder with room",
-        ) from None
-    except BaseException:
-        for file in files:
-            file.close()
-        raise
+    bucket_of = partial(_bucket_of, count=count, level=level)
+    with ExitStack() as opened:  # closes the files if anything fails
+        try:
+            files: list[IO[bytes]] = [
+                opened.enter_context(tempfile.TemporaryFile(buffering=0)) for _ in range(count)
+            ]
+            for buffers, seen in _ahead(
+                lambda piece: layout.split(piece, bucket_of, count), pieces
+            ):
+                for file, parts in zip(files, buffers, strict=True):
+                    for part in parts:
+                        _write(file, part)
+                if places is not None:
+                    places.add(seen)
+        except OSError as error:
+            raise InputError(
+                f"{tempfile.gettempdir()}: cannot write the rows grouped by query "
+                f"({error.strerror or error}), expected room for the run",
+                hint="set the variable TMPDIR to a folder with room",
+            ) from None
+        opened.pop_all()
     return files
 
 
 def _ahead(split: Callable[[Piece], Result], pieces: Iterable[Piece]) -> Iterator[Result]:
-    """Each piece split, in order: one on a thread of its own, while the piece before it is written
+    """Yield each piece split, in order. A thread splits one while the piece before it is written
     and the next is read.
     """
     with ThreadPoolExecutor(1) as pool:
@@ -405,6 +410,8 @@ def lines_layout(piece_bytes: int) -> Layout[memoryview]:
             going = going[starts[going] < data.size]
         hashes = hash_words(data, starts)
         buckets = bucket_of(hashes)
+
+        # the lines in the order of their buckets, moved by Arrow: no line is a Python object
         order = np.argsort(buckets.astype(np.int16), kind="stable")
         lines = pyarrow.LargeBinaryArray.from_buffers(
             pyarrow.large_binary(),
@@ -413,16 +420,20 @@ def lines_layout(piece_bytes: int) -> Layout[memoryview]:
         )
         _, offsets, letters_ = lines.take(pyarrow.array(order)).buffers()
         moved = np.frombuffer(offsets, np.int64, bounds.size)
-        at = moved[np.concatenate([[0], np.cumsum(np.bincount(buckets, minlength=count))])]
-        taken = memoryview(letters_ if letters_ is not None else b"")
-        found: list[list[Any]] = [[taken[at[number] : at[number + 1]]] for number in range(count)]
-        for buffers in found:
-            # a part of the id inside a file, which it would not be at the start of one
+        lines_before = np.concatenate([[0], np.cumsum(np.bincount(buckets, minlength=count))])
+        ends_of_buckets = moved[lines_before]
+        taken = memoryview(letters_ or b"")
+        buffers_of_buckets: list[list[Any]] = [
+            [taken[begin:end]] for begin, end in pairwise(ends_of_buckets)
+        ]
+
+        for buffers in buffers_of_buckets:
+            # inside a file a mark is a part of the id, which it must stay at the start of this one
             if bytes(buffers[0][: len(MARK)]) == MARK:
                 buffers.insert(0, b"\n")
         if is_open:
-            found[int(buckets[-1])].append(b"\n")
-        return found, Seen.of_rows(hashes)
+            buffers_of_buckets[int(buckets[-1])].append(b"\n")
+        return buffers_of_buckets, Seen.of_rows(hashes)
 
     def pieces(mapped: mmap.mmap) -> Iterator[memoryview]:
         begin = 0
@@ -444,35 +455,31 @@ def rows_layout() -> Layout[Rows]:
     def split(
         rows: Rows, bucket_of: Callable[[AnyArray], IntArray], count: int
     ) -> tuple[list[list[Any]], Seen]:
-        queries = _used(_coded(rows.queries, pyarrow), pyarrow)
-        assert queries.codes is not None  # noqa: S101  (for type checkers)
+        queries, codes_of_rows = _used(*_coded(rows.queries, pyarrow), pyarrow)
         bounds = queries.offsets.astype(np.int64)
         letters = np.frombuffer(queries.data, np.uint8) if bounds[-1] else np.zeros(0, np.uint8)
         hashes = hash_words(letters, bounds[:-1], bounds[1:])
         of_id = bucket_of(hashes)
-        first = np.full(of_id.size, queries.codes.size)
-        first[queries.codes[::-1]] = np.arange(queries.codes.size - 1, -1, -1)
-        # in the order of first appearance, in which the kernel looks for errors
+        # The row at which each query appears first: rows are written from the last to the first,
+        # so that the first one stays.
+        first = np.full(of_id.size, codes_of_rows.size)
+        first[codes_of_rows[::-1]] = np.arange(codes_of_rows.size - 1, -1, -1)
+        # queries by bucket, then by first appearance, in which order the kernel looks for errors
         by_bucket = np.lexsort((first, of_id))
         rank = np.empty(by_bucket.size, np.int32)
         rank[by_bucket] = np.arange(by_bucket.size, dtype=np.int32)
-        codes = rank[queries.codes]
+        codes = rank[codes_of_rows]
         order = _stable_order(codes, rank.size)
         sizes = np.bincount(codes, minlength=rank.size)
-        documents = _values(rows.documents, pyarrow).take(
-            pyarrow.array(order if rows.documents.codes is None else rows.documents.codes[order])
-        )
-        moved, letters_ = _letters(documents, pyarrow)
-        values = rows.values[order]
+
+        # the columns in that order
+        moved, letters_ = _taken(rows.documents, order, pyarrow)
+        names, name_letters = _taken(queries, by_bucket, pyarrow)
+
+        # the queries of each bucket, and their rows
         ends = np.concatenate([[0], np.cumsum(sizes)])
-        names, name_letters = _letters(
-            _values(IdColumn(queries.offsets, queries.data), pyarrow).take(
-                pyarrow.array(by_bucket)
-            ),
-            pyarrow,
-        )
         ids = np.searchsorted(of_id[by_bucket], np.arange(count + 1)).tolist()
-        found: list[list[Any]] = []
+        buffers_of_buckets: list[list[Any]] = []
         for low, high in pairwise(ids):
             begin, stop = int(ends[low]), int(ends[high])
             columns = (
@@ -481,10 +488,10 @@ def rows_layout() -> Layout[Rows]:
                 sizes[low:high],
                 moved[begin : stop + 1],
                 letters_,
-                values[begin:stop],
+                rows.values[order[begin:stop]],
             )
-            found.append([] if begin == stop else _packed(*columns))
-        return found, Seen(hashes, first, queries.codes.size)
+            buffers_of_buckets.append([] if begin == stop else _packed(*columns))
+        return buffers_of_buckets, Seen(hashes, first, codes_of_rows.size)
 
     def pieces(mapped: mmap.mmap) -> Iterator[Rows]:
         at, data, blocks, n_rows = 0, memoryview(mapped), list[Rows](), 0
@@ -506,40 +513,38 @@ def rows_layout() -> Layout[Rows]:
 
 
 def _joined(blocks: Sequence[Rows], pyarrow: Any) -> Rows:
-    """One block after the other, with the id of each query once."""
+    """Join blocks, one after the other, with the id of each query once."""
     if len(blocks) == 1:
         return blocks[0]
-    names = _coded(
-        concatenate([IdColumn(block.queries.offsets, block.queries.data) for block in blocks]),
-        pyarrow,
-    )
-    assert names.codes is not None  # noqa: S101  (for type checkers)
-    ends = np.cumsum([block.queries.offsets.size - 1 for block in blocks])
+    columns = [block.queries for block in blocks]
+    own_ids = concatenate([IdColumn(column.offsets, column.data) for column in columns])
+    names, codes = _coded(own_ids, pyarrow)
+    # the codes of each block, moved behind the ids of the blocks before it
+    ends = np.cumsum([column.offsets.size - 1 for column in columns])
     of_rows = [
-        block.queries.codes + (end - block.queries.offsets.size + 1)
-        for block, end in zip(blocks, ends.tolist(), strict=True)
+        column.codes + (end - column.offsets.size + 1)
+        for column, end in zip(columns, ends.tolist(), strict=True)
     ]
-    queries = IdColumn(names.offsets, names.data, names.codes[np.concatenate(of_rows)])
-    values = np.concatenate([block.values for block in blocks])
+    queries = IdColumn(names.offsets, names.data, codes[np.concatenate(of_rows)])
     return Rows(
-        queries, concatenate([block.documents for block in blocks]), values, lambda row: ("", row)
+        queries,
+        concatenate([block.documents for block in blocks]),
+        np.concatenate([block.values for block in blocks]),
+        lambda row: ("", row),
     )
 
 
 def _stable_order(codes: AnyArray, count: int) -> IntArray:
-    """Rows in the order of their codes, which are below `count`: by radix, sixteen bits at a
-    time.
-    """
+    """Rows in the order of their codes, which are below `count`."""
+    # NumPy sorts numbers of 16 bits by radix, in linear time: the low half first, then the high.
     low = np.argsort((codes & 0xFFFF).astype(np.uint16), kind="stable")
-    return (
-        low
-        if count <= 1 << 16
-        else low[np.argsort((codes[low] >> 16).astype(np.uint16), kind="stable")]
-    )
+    if count <= 1 << 16:
+        return low
+    return low[np.argsort((codes[low] >> 16).astype(np.uint16), kind="stable")]
 
 
 def _values(column: IdColumn, pyarrow: Any) -> Any:
-    """The ids of a column as an Arrow array, where they are."""
+    """The ids of a column, whose codes do not count, as an Arrow array, without a copy."""
     width = pyarrow.binary() if column.offsets.dtype == np.int32 else pyarrow.large_binary()
     buffers = [
         None,
@@ -552,51 +557,49 @@ def _values(column: IdColumn, pyarrow: Any) -> Any:
 def _letters(array: Any, pyarrow: Any) -> tuple[IntArray, memoryview]:
     """Offsets and bytes of an Arrow array that begins with its buffers."""
     _, offsets, data = array.cast(pyarrow.large_binary()).buffers()
-    return np.frombuffer(offsets, np.int64, len(array) + 1), memoryview(
-        data if data is not None else b""
-    )
+    return np.frombuffer(offsets, np.int64, len(array) + 1), memoryview(data or b"")
+
+
+def _taken(column: IdColumn, rows: IntArray, pyarrow: Any) -> tuple[IntArray, memoryview]:
+    """Offsets and bytes of the ids of some rows of a column."""
+    places = rows if column.codes is None else column.codes[rows]
+    return _letters(_values(column, pyarrow).take(pyarrow.array(places)), pyarrow)
 
 
 def distinct_ids(column: IdColumn) -> set[bytes]:
-    """Ids of a column."""
-    coded = _coded(column, load_arrow())
-    assert coded.codes is not None  # noqa: S101  (for type checkers)
-    data = memoryview(coded.data)
+    """Return the ids of a column, each once."""
+    ids, codes = _coded(column, load_arrow())
+    data = memoryview(ids.data)
     return {
-        bytes(data[coded.offsets[place] : coded.offsets[place + 1]])
-        for place in np.unique(coded.codes).tolist()
+        bytes(data[ids.offsets[place] : ids.offsets[place + 1]])
+        for place in np.unique(codes).tolist()
     }
 
 
-def _coded(column: IdColumn, pyarrow: Any) -> IdColumn:
-    """The column with a code for each row."""
+def _coded(column: IdColumn, pyarrow: Any) -> tuple[IdColumn, ShortArray]:
+    """The ids of a column, and a code for each row."""
     if column.codes is not None:
-        return column
+        return IdColumn(column.offsets, column.data), column.codes
     coded = _values(column, pyarrow).dictionary_encode()
     words = coded.dictionary.cast(pyarrow.large_binary())
     _, offsets, data = words.buffers()
     starts = np.frombuffer(offsets, np.int64, len(words) + 1, words.offset * 8)
-    codes = np.frombuffer(
-        coded.indices.buffers()[1], np.int32, len(coded), coded.indices.offset * 4
-    )
-    return IdColumn(starts, b"" if data is None else data, codes)
+    _, indices = coded.indices.buffers()
+    codes = np.frombuffer(indices, np.int32, len(coded), coded.indices.offset * 4)
+    return IdColumn(starts, data or b""), codes
 
 
-def _used(column: IdColumn, pyarrow: Any) -> IdColumn:
-    """A column with codes and the ids that some row has: rows of a piece share the dictionary of a
-    whole file, or of a group of rows.
+def _used(ids: IdColumn, codes: ShortArray, pyarrow: Any) -> tuple[IdColumn, ShortArray]:
+    """Ids and codes without the ids that no row has: a piece may have the dictionary of a whole
+    file, or of a group of rows.
     """
-    assert column.codes is not None  # noqa: S101  (for type checkers)
-    has_rows = np.zeros(column.offsets.size - 1, np.bool_)
-    has_rows[column.codes] = True
+    has_rows = np.zeros(ids.offsets.size - 1, np.bool_)
+    has_rows[codes] = True
     if has_rows.all():
-        return column
-    kept = np.flatnonzero(has_rows)
+        return ids, codes
     place = np.cumsum(has_rows, dtype=np.int32) - 1
-    offsets, letters = _letters(
-        _values(IdColumn(column.offsets, column.data), pyarrow).take(pyarrow.array(kept)), pyarrow
-    )
-    return IdColumn(offsets, letters, place[column.codes])
+    offsets, letters = _taken(ids, np.flatnonzero(has_rows), pyarrow)
+    return IdColumn(offsets, letters), place[codes]
 
 
 def _packed(
@@ -612,16 +615,17 @@ def _packed(
     documents = letters[int(offsets[0]) : int(offsets[-1])]
     head = np.array([sizes.size, values.size, len(ids), len(documents)], np.int64)
     counts = [column.astype(np.int32) for column in (np.diff(names), sizes, np.diff(offsets))]
-    padding = b"\0" * (-(sum(column.nbytes for column in counts) + len(ids) + len(documents)) % 8)
-    return [head, values, *counts, ids, documents, padding]
+    # the next block begins at a multiple of eight bytes, since its numbers are of eight
+    length = sum(column.nbytes for column in counts) + len(ids) + len(documents)
+    return [head, values, *counts, ids, documents, b"\0" * (-length % 8)]
 
 
 def _unpacked(data: memoryview, at: int) -> tuple[int, Rows]:
     def numbers(count: int, kind: Any) -> Any:
         nonlocal at
-        found = np.frombuffer(data, kind, count, at)
-        at += found.nbytes
-        return found
+        column = np.frombuffer(data, kind, count, at)
+        at += column.nbytes
+        return column
 
     n_queries, n_rows, n_names, n_letters = numbers(4, np.int64).tolist()
     values = numbers(n_rows, np.float64)

@@ -34,16 +34,16 @@ if TYPE_CHECKING:
 else:
     Categories = annotation("idealrank.analysis.comparison.slice_differences", "Categories")
 
+# Usual names of columns. A user is the query of recommenders, where no column has a name of _QUERY.
 _QUERY = ("query", "query_id", "query-id", "qid", "topic")
-# the query of recommenders, where no column has a name of _QUERY
 _USER = ("user", "user_id", "user-id", "userid")
 _CATEGORY = ("category", "slice")
 _TRAFFIC = ("weight", "traffic", "count", "frequency")
 _CLUSTER = ("cluster", "user", "session")
-_HEAD = 1 << 16
+_HEAD = 1 << 16  # bytes in which the first line of data is looked for
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _BLANKS = re.compile(r"[ \t]+")
-# before the path of a file of traffic: its head, torso and tail are slices
+# Stands before the path of a file of traffic, whose head, torso and tail are slices.
 _OF_TRAFFIC = "traffic:"
 
 
@@ -87,19 +87,19 @@ def read_categories(
     >>> read_categories(path)
     {'q1': ('news', 'short'), 'q2': ('news',)}
     """
-    found: dict[str, dict[str, None]] = {}
-    for one in _rows_of(path, _Wanted.of(_CATEGORY, columns), tell):
-        for category in one.words:
+    categories: dict[str, dict[str, None]] = {}
+    for row in _rows_of(path, _Wanted.of(_CATEGORY, columns), tell):
+        for category in row.words:
             if not category:
                 raise FileFormatError(
-                    one.path,
-                    one.line,
+                    row.path,
+                    row.line,
                     "an empty category",
                     "a name",
                     "omit the line of a query without a category",
                 )
-            found.setdefault(one.query, {})[category] = None
-    return {query: tuple(names) for query, names in found.items()}
+            categories.setdefault(row.query, {})[category] = None
+    return {query: tuple(names) for query, names in categories.items()}
 
 
 def read_traffic(
@@ -150,17 +150,17 @@ def read_traffic(
     >>> read_traffic(header) == read_traffic(bare) == {"q1": 900.0, "q2": 12.5}
     True
     """
-    found: dict[str, float] = {}
-    for one, word in _once(path, _Wanted.of(_TRAFFIC, columns), tell):
+    traffic: dict[str, float] = {}
+    for row, word in _once(path, _Wanted.of(_TRAFFIC, columns), tell):
         number = parse_number(word)
         if number is None or not 0 <= number < math.inf or (number == 0 and zeros == "refused"):
             expected = (
                 "a finite number from 0 on" if zeros == "allowed" else "a finite weight above 0"
             )
             hint = "omit queries with weight 0 from all files" if number == 0 else ""
-            raise FileFormatError(one.path, one.line, repr(word), expected, hint)
-        found[one.query] = number
-    return found
+            raise FileFormatError(row.path, row.line, repr(word), expected, hint)
+        traffic[row.query] = number
+    return traffic
 
 
 def read_clusters(
@@ -199,18 +199,18 @@ def read_clusters(
     >>> read_clusters(path)
     {'q1': 'ann', 'q2': 'bob'}
     """
-    found: dict[str, str] = {}
-    for one, word in _once(path, _Wanted.of(_CLUSTER, columns), tell):
+    clusters: dict[str, str] = {}
+    for row, word in _once(path, _Wanted.of(_CLUSTER, columns), tell):
         if not word:
             raise FileFormatError(
-                one.path,
-                one.line,
+                row.path,
+                row.line,
                 "an empty cluster",
                 "a name",
                 "give an independent query its own cluster",
             )
-        found[one.query] = word
-    return found
+        clusters[row.query] = word
+    return clusters
 
 
 class _Read(NamedTuple):
@@ -226,31 +226,30 @@ class _Wanted(NamedTuple):
     """The column that is read beside the query."""
 
     names: tuple[str, ...]
-    given: Mapping[str, str]
+    by_role: Mapping[str, str]
 
     @classmethod
     def of(cls, names: tuple[str, ...], columns: Mapping[str, str] | None) -> "_Wanted":
-        given = {
-            ("query" if role in ("query", "user") else role): str(name)
-            for role, name in (columns or {}).items()
-        }
-        if unknown := [role for role in given if role not in ("query", *names)]:
+        by_role = {}
+        for role, name in (columns or {}).items():
+            by_role["query" if role in ("query", "user") else role] = str(name)
+        if unknown := [role for role in by_role if role not in ("query", *names)]:
             raise OptionError(
-                f"columns: found {', '.join(map(repr, unknown))}, expected 'query' (or "
-                f"'user') and {names[0]!r}"
+                f"columns: found {', '.join(map(repr, unknown))}, expected 'query' (or 'user') and "
+                f"{names[0]!r}"
             )
-        return cls(
-            names,
-            {("query" if role == "query" else names[0]): name for role, name in given.items()},
-        )
+        # every usual name of the word's column is a role; from here on the first is the only one
+        word, *_ = names
+        own = {("query" if role == "query" else word): name for role, name in by_role.items()}
+        return cls(names, own)
 
     def choose(self, path: str, line: int, names: Sequence[str]) -> tuple[str, str]:
         """Names of the columns of the query and of the word."""
-        query = self._named("query", path, line, names) or _one(
-            path, line, names, _QUERY if _any(names, _QUERY) else _USER, ""
-        )
+        usual = _QUERY if _any(names, _QUERY) else _USER
+        query = self._named("query", path, line, names) or _one(path, line, names, usual, "")
         word = self._named(self.names[0], path, line, names)
         others = [name for name in names if name != query]
+        # the second of two columns may have any name that is not usual for something else
         if not word and len(names) == 2 and len(others) == 1:
             other = _plain(others[0])
             known = any(other in words for words in (_QUERY, _CATEGORY, _TRAFFIC, _CLUSTER))
@@ -258,7 +257,7 @@ class _Wanted(NamedTuple):
         return query, word or _one(path, line, names, self.names, query)
 
     def _named(self, role: str, path: str, line: int, names: Sequence[str]) -> str:
-        name = self.given.get(role, "")
+        name = self.by_role.get(role, "")
         if name and list(names).count(name) != 1:
             raise FileFormatError(
                 path,
@@ -273,9 +272,10 @@ def read_query_ids(path: Paths, *, tell: Tell | None = None) -> list[str]:
     r"""Read the ids of queries, one a line; empty lines do not count, nor does what follows a tab,
     such as the text of the query.
     """
-    found: dict[str, None] = {}
+    queries: dict[str, None] = {}
     for source in open_sources(path, Notes(tell)):
-        for number, line in enumerate(source.read().removeprefix(BYTE_ORDER_MARK).splitlines(), 1):
+        lines = source.read().removeprefix(BYTE_ORDER_MARK).splitlines()
+        for number, line in enumerate(lines, 1):
             head, tab, _ = line.partition(b"\t")
             words = [head.strip()] if tab and head.strip() else line.split()
             if len(words) > 1:
@@ -287,12 +287,12 @@ def read_query_ids(path: Paths, *, tell: Tell | None = None) -> list[str]:
                 )
             if words:
                 query = decode_id(words[0])
-                if query in found:
+                if query in queries:
                     raise FileFormatError(
                         source.path, number, f"query {query!r} a second time", "each query once"
                     )
-                found[query] = None
-    return list(found)
+                queries[query] = None
+    return list(queries)
 
 
 def _plain(name: str) -> str:
@@ -305,47 +305,41 @@ def _any(names: Sequence[str], known: tuple[str, ...]) -> bool:
 
 def _one(path: str, line: int, names: Sequence[str], known: tuple[str, ...], taken: str) -> str:
     """The only column beside the taken one that one of the known names fits."""
-    found = [name for name in names if name != taken and _plain(name) in known]
-    if len(found) != 1:
-        said = (
-            f"{'several columns' if found else 'no column'} for {known[0]} among "
+    fitting = [name for name in names if name != taken and _plain(name) in known]
+    if len(fitting) != 1:
+        problem = (
+            f"{'several columns' if fitting else 'no column'} for {known[0]} among "
             f"{', '.join(map(repr, map(_plain, names)))}"
         )
-        thirds = known is _CATEGORY and _any(names, _TRAFFIC)
-        hint = (
-            "traffic_thirds(read_traffic(PATH)) makes head, torso and tail of traffic"
-            if thirds
-            else _NAME_COLUMNS
-        )
-        command = (
-            f"--slices traffic:{path} makes head, torso and tail of traffic"
-            if thirds
-            else "rename it in the header line"
-        )
+        if known is _CATEGORY and _any(names, _TRAFFIC):
+            hint = "traffic_thirds(read_traffic(PATH)) makes head, torso and tail of traffic"
+            command = f"--slices traffic:{path} makes head, torso and tail of traffic"
+        else:
+            hint, command = _NAME_COLUMNS, "rename it in the header line"
         raise FileFormatError(
-            path, line, said, f"one named {' or '.join(known)}", hint, command_hint=command
+            path, line, problem, f"one named {' or '.join(known)}", hint, command_hint=command
         )
-    return found[0]
+    return fitting[0]
 
 
 _NAME_COLUMNS = "rename it in the header line, or name it with columns="
 
 
 def _once(table: Any, wanted: _Wanted, tell: Tell | None) -> Iterator[tuple[_Read, str]]:
-    """The word of each query, which may stand there once."""
+    """Yield the row and the word of each query; refuse a query on two rows, or with two words."""
     seen = set()
-    for one in _rows_of(table, wanted, tell):
-        if one.query in seen:
+    for row in _rows_of(table, wanted, tell):
+        if row.query in seen:
             hint = "add up its numbers" if wanted.names is _TRAFFIC else ""
             raise FileFormatError(
-                one.path, one.line, f"query {one.query!r} a second time", "each query once", hint
+                row.path, row.line, f"query {row.query!r} a second time", "each query once", hint
             )
-        if len(one.words) != 1:
+        if len(row.words) != 1:
             raise FileFormatError(
-                one.path, one.line, f"{len(one.words)} values for query {one.query!r}", "one value"
+                row.path, row.line, f"{len(row.words)} values for query {row.query!r}", "one value"
             )
-        seen.add(one.query)
-        yield one, one.words[0]
+        seen.add(row.query)
+        yield row, row.words[0]
 
 
 def _rows_of(table: Any, wanted: _Wanted, tell: Tell | None) -> Iterator[_Read]:
@@ -373,11 +367,11 @@ def _of_columns(table: Any, wanted: _Wanted) -> Iterator[_Read]:
         chosen = wanted.choose(where, 0, names)
         return chosen
 
-    for record in (
-        columnar_records(table, choose)
-        if isinstance(table, Source)
-        else frame_records(table, where, choose)
-    ):
+    if isinstance(table, Source):
+        records = columnar_records(table, choose)
+    else:
+        records = frame_records(table, where, choose)
+    for record in records:  # the first of which comes after the columns were chosen
         yield _of_record(record, *chosen)
 
 
@@ -406,7 +400,8 @@ def _of_record(record: FieldRecord, query: str, word: str) -> _Read:
             record.place, record.line, f"query {shown(repr(id_))}", "an id: text or a whole number"
         )
     values = value if isinstance(value, (list, tuple)) else [value]
-    return _Read(str(id_), [_word(one, record) for one in values], record.place, record.line)
+    words = [_word(element, record) for element in values]
+    return _Read(str(id_), words, record.place, record.line)
 
 
 def _word(value: Any, record: FieldRecord) -> str:
@@ -419,8 +414,8 @@ def _word(value: Any, record: FieldRecord) -> str:
 
 def _of_text(source: Source, wanted: _Wanted) -> Iterator[_Read]:
     """Query and word of each line, by the columns of a header line where there is one."""
-    rows = ((row, line) for row, line in _rows(source))
-    first = next((found for found in rows if not found[0][0].startswith("#")), None)
+    rows = _rows(source)
+    first = next(((row, line) for row, line in rows if not row[0].startswith("#")), None)
     word = wanted.names[0]
     if first is None:
         raise FileFormatError(
@@ -429,23 +424,20 @@ def _of_text(source: Source, wanted: _Wanted) -> Iterator[_Read]:
             "an empty file",
             f"lines QUERY {word.upper()}, or columns query and {word}",
         )
-    names = [name.strip() for name in first[0]]
-    headed = bool(wanted.given) or any(
-        name.lower() in _QUERY or name.lower() in _USER for name in names
-    )
+    first_row, first_line = first
+    names = [name.strip() for name in first_row]
+    headed = bool(wanted.by_role) or _any(names, (*_QUERY, *_USER))
     places, width = (0, 1), 2
     if headed:
-        query, other = wanted.choose(source.path, first[1], names)
+        query, other = wanted.choose(source.path, first_line, names)
         places, width = (names.index(query), names.index(other)), len(names)
     for row, line in rows if headed else chain([first], rows):
         if not headed and row[0].startswith("#"):
             continue
         if len(row) != width:
-            cells, expected = (
-                ("cell", f"{width}, as in the header line")
-                if headed
-                else ("field", f"2: QUERY {word.upper()}")
-            )
+            cells, expected = "field", f"2: QUERY {word.upper()}"
+            if headed:
+                cells, expected = "cell", f"{width}, as in the header line"
             raise FileFormatError(
                 source.path, line, f"{len(row)} {cells}{'s' * (len(row) != 1)}", expected
             )
@@ -488,7 +480,7 @@ class QueryFiles(NamedTuple):
 
     @property
     def paths(self) -> list[str]:
-        """Those that are read."""
+        """Paths of the files that are read."""
         slices = None if self.slices_text is None else self.slices_text.removeprefix(_OF_TRAFFIC)
         return [path for path in (self.weights_path, self.cluster_path, slices) if path is not None]
 
@@ -499,29 +491,20 @@ class QueryFiles(NamedTuple):
         """
         if self.weights_path is None or self.weights_path == "-":
             return False
+        wanted = _Wanted.of(("probability",), {"probability": "probability"})
         try:
-            next(
-                _rows_of(
-                    self.weights_path,
-                    _Wanted.of(("probability",), {"probability": "probability"}),
-                    None,
-                ),
-                None,
-            )
+            next(_rows_of(self.weights_path, wanted, None), None)
         except FileFormatError:
             return False
         return True
 
     def read(self, tell: Tell | None = None) -> "OfQueries":
         """Read the files; `tell` gets what readers have to say."""
-        weights = (
-            None
-            if self.weights_path is None
-            else read_traffic(self.weights_path, zeros="refused", tell=tell)
-        )
-        clusters = (
-            None if self.cluster_path is None else read_clusters(self.cluster_path, tell=tell)
-        )
+        weights = clusters = None
+        if self.weights_path is not None:
+            weights = read_traffic(self.weights_path, zeros="refused", tell=tell)
+        if self.cluster_path is not None:
+            clusters = read_clusters(self.cluster_path, tell=tell)
         return OfQueries(self, weights, clusters, self._categories(tell))
 
     def _categories(self, tell: Tell | None) -> "Categories | None":
@@ -542,7 +525,7 @@ class QueryFiles(NamedTuple):
 class OfQueries(NamedTuple):
     """Content of the query files."""
 
-    files: QueryFiles  # Where it stands
+    files: QueryFiles  # Files with this content
     # weights, clusters, categories: Of each query; None without a file
     weights: Mapping[str, float] | None = None
     clusters: Mapping[str, str] | None = None
@@ -562,11 +545,8 @@ class OfQueries(NamedTuple):
                     f"{path}: found no line for query {some}; expected a line for each query"
                 )
         if self.categories is not None and not any(query in self.categories for query in wanted):
-            some = (
-                f"queries {', '.join(map(repr, list(self.categories)[:3]))}"
-                if self.categories
-                else "no query"
-            )
+            known = ", ".join(map(repr, list(self.categories)[:3]))
+            some = f"queries {known}" if self.categories else "no query"
             raise InputError(
                 f"{self.files.slices_text}: found {some}, expected compared queries, such as "
                 f"{wanted[0]!r}"

@@ -176,7 +176,7 @@ def read_run(
 
 @contextmanager
 def _whole(sources: Sequence[Source]) -> Iterator[None]:
-    """Refuse files that were cut short while they were read: what came of them is made of zeros."""
+    """Refuse files that were cut short while they were read: the missing bytes read as zeros."""
     try:
         yield
     finally:
@@ -214,7 +214,7 @@ def _parts(
 
 
 def _wonder_at_bytes(part: Rows, notes: Notes) -> None:
-    """Warn of ids that are not UTF-8: the same id in another file, in UTF-8, is another one."""
+    """Warn of ids that are not UTF-8: they differ from the same ids in a file that is UTF-8."""
     for ids in (part.queries, part.documents):
         rows = ids.not_utf8()
         if rows:
@@ -227,13 +227,13 @@ def _wonder_at_bytes(part: Rows, notes: Notes) -> None:
             )
 
 
-def common_format(sources: Sequence[Source], asked: str, notes: Notes) -> Format:
-    """The one format of all files of a collection."""
-    kinds: dict[str, Format] = {source.path: detect(source, asked, notes) for source in sources}
+def common_format(sources: Sequence[Source], choice: str, notes: Notes) -> Format:
+    """Return the one format of all files of a collection."""
+    kinds: dict[str, Format] = {source.path: detect(source, choice, notes) for source in sources}
     if len(set(kinds.values())) > 1:
-        found = ", ".join(f"{path} as {kind}" for path, kind in kinds.items())
+        listed = ", ".join(f"{path} as {kind}" for path, kind in kinds.items())
         raise InputError(
-            f"found different formats in one collection ({found}), expected one",
+            f"found different formats in one collection ({listed}), expected one",
             hint="set format=",
             command_hint="set --input-format",
         )
@@ -264,14 +264,13 @@ def read_part(
         if table == "qrels":
             return read_labels(source, group, notes, complain).rows()
         if labels is None:
-            found = "found scores, one a line, expected the file of labels too, to know whose"
+            problem = "found scores, one a line, expected the file of labels too, to know whose"
             # a command takes the labels from there
             command = "give it as the judgments, not on standard input"
             raise InputError(
-                f"{source.path}: {found}", hint="name it with labels=", command_hint=command
+                f"{source.path}: {problem}", hint="name it with labels=", command_hint=command
             )
-        return read_scores(
-            source, read_labels(open_sources(labels, notes)[0], group, notes, refuse)
-        )
+        labels_source = open_sources(labels, notes)[0]
+        return read_scores(source, read_labels(labels_source, group, notes, refuse))
     finally:  # A file that was cut short read as zeros, whatever the reader made of them.
         source.refuse_cut()

@@ -13,11 +13,13 @@ from idealrank.io.formats.arrow import foreign_names
 from idealrank.io.sources import Source
 
 Choose: TypeAlias = Callable[[Sequence[str]], Sequence[str]]
-"""Given the names of all columns, those that are read; raises an error if a column is missing."""
+"""Takes the names of all columns, and returns the columns to read; raises an error if one is
+missing.
+"""
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"  # editors put one in front
 _PARQUET, _ARROW = b"PAR1", (b"ARROW1", b"\xff\xff\xff\xff")
-_ROWS = 1 << 12
+_ROWS = 1 << 12  # rows of a batch, which live as Python objects at one time
 
 
 class FieldRecord(NamedTuple):
@@ -38,19 +40,14 @@ def is_columnar(start: bytes) -> bool:
 def columnar_records(source: Source, choose: Choose) -> Iterator[FieldRecord]:
     """Rows of a Parquet or Arrow IPC file, some at a time, with the chosen columns only."""
     is_parquet = bytes(source.data[:4]) == _PARQUET
-    expected, what = (
-        ("a Parquet file", "Parquet")
-        if is_parquet
-        else ("an Arrow IPC file or stream", "Arrow IPC")
-    )
+    if is_parquet:
+        expected, what, batches = "a Parquet file", "Parquet", _parquet_batches
+    else:
+        expected, what, batches = "an Arrow IPC file or stream", "Arrow IPC", _arrow_batches
     pyarrow = load_extra("pyarrow", f"reading {what}", "arrow")
     row = 0
     try:
-        for batch in (
-            _parquet_batches(source, choose, pyarrow)
-            if is_parquet
-            else _arrow_batches(source, choose, pyarrow)
-        ):
+        for batch in batches(source, choose, pyarrow):
             for fields in batch.to_pylist():
                 yield FieldRecord(fields, f"{source.path}: row {row} (counted from 0)", 0)
                 row += 1
@@ -64,20 +61,18 @@ def columnar_records(source: Source, choose: Choose) -> Iterator[FieldRecord]:
 
 def _parquet_batches(source: Source, choose: Choose, pyarrow: Any) -> Iterator[Any]:
     file = import_module("pyarrow.parquet").ParquetFile(pyarrow.PythonFile(source.open()))
-    yield from file.iter_batches(
-        batch_size=_ROWS, columns=_chosen_once(source, file.schema_arrow.names, choose)
-    )
+    columns = _chosen_once(source, file.schema_arrow.names, choose)
+    yield from file.iter_batches(batch_size=_ROWS, columns=columns)
 
 
 def _arrow_batches(source: Source, choose: Choose, pyarrow: Any) -> Iterator[Any]:
     reader, ipc = pyarrow.PythonFile(source.open()), import_module("pyarrow.ipc")
-    data = (ipc.open_file if bytes(source.data[:6]) == _ARROW[0] else ipc.open_stream)(
-        reader
-    ).read_all()
-    data = data.select(_chosen_once(source, data.schema.names, choose))
+    is_file = bytes(source.data[:6]) == _ARROW[0]
+    table = (ipc.open_file(reader) if is_file else ipc.open_stream(reader)).read_all()
+    table = table.select(_chosen_once(source, table.schema.names, choose))
     # the reader maps what the file says; offsets that point outside would be followed
-    data.validate(full=True)
-    yield from data.to_batches(max_chunksize=_ROWS)
+    table.validate(full=True)
+    yield from table.to_batches(max_chunksize=_ROWS)
 
 
 def _chosen_once(source: Source, names: Sequence[str], choose: Choose) -> list[str]:
@@ -85,9 +80,9 @@ def _chosen_once(source: Source, names: Sequence[str], choose: Choose) -> list[s
     chosen = list(choose(names))
     twice = next((name for name in chosen if names.count(name) > 1), None)
     if twice is not None:
-        found = f"column {shown(twice)} more than once"
+        problem = f"column {shown(twice)} more than once"
         raise FileFormatError(
-            source.path, 0, found, "each column once", "rename or drop the others"
+            source.path, 0, problem, "each column once", "rename or drop the others"
         )
     return chosen
 
@@ -95,7 +90,7 @@ def _chosen_once(source: Source, names: Sequence[str], choose: Choose) -> list[s
 def line_records(
     lines: Iterable[bytes], path: str, skip: Callable[[bytes], bool] = lambda _: False
 ) -> Iterator[FieldRecord]:
-    """Records of JSON lines; blank lines, and those that `skip` names, are left out unread."""
+    """Read records of JSON lines; blank lines, and lines that `skip` selects, are not parsed."""
     for number, line in enumerate(lines, 1):
         if skip(line) or not line.strip():
             continue
@@ -121,23 +116,21 @@ def json_records(
     id.
     """
     try:
-        found = json.loads(text.removeprefix(BYTE_ORDER_MARK))
+        content = json.loads(text.removeprefix(BYTE_ORDER_MARK))
     except (ValueError, RecursionError) as error:
         raise FileFormatError(path, 0, f"text that is not JSON ({error})", expected) from None
-    if isinstance(found, list):
+    if isinstance(content, list):
         yield from (
-            _record(one, f"{path}: record {number}", 0) for number, one in enumerate(found, 1)
+            _record(record, f"{path}: record {number}", 0)
+            for number, record in enumerate(content, 1)
         )
-    elif isinstance(found, dict):
-        for name, one in found.items():
+    elif isinstance(content, dict):
+        for name, inner in content.items():
             if is_wanted(name):
-                yield FieldRecord(
-                    {**(one if isinstance(one, dict) else {value: one}), key: name},
-                    f"{path}: id {shown(repr(name))}",
-                    0,
-                )
+                fields = inner if isinstance(inner, dict) else {value: inner}
+                yield FieldRecord({**fields, key: name}, f"{path}: id {shown(repr(name))}", 0)
     else:
-        raise FileFormatError(path, 0, type(found).__name__, expected)
+        raise FileFormatError(path, 0, type(content).__name__, expected)
 
 
 def frame_records(frame: Any, where: str, choose: Choose) -> Iterator[FieldRecord]:

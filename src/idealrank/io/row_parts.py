@@ -42,15 +42,18 @@ class IdColumn:
 
         Examples
         --------
-        >>> found = IdColumn(np.array([0, 1, 3]), b"abc", np.array([1, 0, 1], np.int32)).expanded()
-        >>> found.offsets, bytes(found.data)
+        >>> column = IdColumn(np.array([0, 1, 3]), b"abc", np.array([1, 0, 1], np.int32)).expanded()
+        >>> column.offsets, bytes(column.data)
         (array([0, 2, 3, 5]), b'bcabc')
         """
         if self.codes is None:
             return self
         sizes = np.diff(self.offsets)[self.codes]
         offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)])
-        letters = np.arange(offsets[-1]) + np.repeat(self.offsets[self.codes] - offsets[:-1], sizes)
+        # Each letter of the new column is as far from the old one as the id's old start from its
+        # new one.
+        shifts = np.repeat(self.offsets[self.codes] - offsets[:-1], sizes)
+        letters = np.arange(offsets[-1]) + shifts
         return IdColumn(offsets, np.frombuffer(self.data, np.uint8)[letters].tobytes())
 
     def not_utf8(self) -> list[int]:
@@ -58,11 +61,7 @@ class IdColumn:
         try:
             str(memoryview(self.data), "utf-8")
         except UnicodeDecodeError:
-            return [
-                row
-                for row in range(len(self))
-                if any("\udc80" <= letter <= "\udcff" for letter in self[row])
-            ]
+            return [row for row in range(len(self)) if _has_other_bytes(self[row])]
         return []
 
     @property
@@ -86,11 +85,14 @@ class IdColumn:
     @property
     def parts(self) -> tuple[Any, ...]:
         """Return the column for the kernel."""
-        return (
-            (self.offsets, self.data)
-            if self.codes is None
-            else (self.offsets, self.data, self.codes)
-        )
+        if self.codes is None:
+            return self.offsets, self.data
+        return self.offsets, self.data, self.codes
+
+
+def _has_other_bytes(text: str) -> bool:
+    """Return whether a text has bytes that are not UTF-8, which are decoded as surrogates."""
+    return any("\udc80" <= letter <= "\udcff" for letter in text)
 
 
 def pack(ids: Sequence[str]) -> IdColumn:
@@ -106,12 +108,12 @@ def pack(ids: Sequence[str]) -> IdColumn:
 
 
 def concatenate(columns: Sequence[IdColumn]) -> IdColumn:
-    """One column after the other."""
+    """Join columns, one after the other."""
     return columns[0] if len(columns) == 1 else gathered(list(columns))
 
 
 def gathered(columns: list[IdColumn]) -> IdColumn:
-    """One column after the other, and the list emptied on the way, so that its memory can go."""
+    """Join columns, one after the other, and empty the list, so that its memory can go."""
     data, offsets = bytearray(), [np.zeros(1, np.int64)]
     for column in map(IdColumn.expanded, columns):
         first, last = int(column.offsets[0]), int(column.offsets[-1])
@@ -122,7 +124,7 @@ def gathered(columns: list[IdColumn]) -> IdColumn:
 
 
 Table: TypeAlias = Literal["qrels", "run"]
-# Where a row stands: the path as typed (with what else says where), and a line, or 0.
+# Place of a row: the path as typed, with words for the place in it, and a line, or 0.
 Place: TypeAlias = tuple[str, int]
 
 
@@ -133,12 +135,12 @@ class Rows(NamedTuple):
     queries: IdColumn
     documents: IdColumn
     values: FloatArray  # shape (n,): grades or scores
-    # Where a row (from 0) stands; asked only when something is wrong with it
+    # Place of a row, counted from 0; used only for messages
     place: Callable[[int], Place]
 
 
 def joined(pieces: Sequence[Rows]) -> Rows:
-    """Rows of one file, which was read in pieces.
+    """Join the rows of one file, which was read in pieces.
 
     Examples
     --------
@@ -152,17 +154,17 @@ def joined(pieces: Sequence[Rows]) -> Rows:
     """
     if len(pieces) == 1:
         return pieces[0]
-    places = [_Piece(one.values.size, one.place) for one in pieces]
+    places = [_Piece(piece.values.size, piece.place) for piece in pieces]
     return Rows(
-        concatenate([one.queries for one in pieces]),
-        concatenate([one.documents for one in pieces]),
-        np.concatenate([one.values for one in pieces]),
+        concatenate([piece.queries for piece in pieces]),
+        concatenate([piece.documents for piece in pieces]),
+        np.concatenate([piece.values for piece in pieces]),
         lambda row: _place_of_row(places, row),
     )
 
 
 class _Piece(NamedTuple):
-    """Number of rows, and where each stands."""
+    """Number of rows, and the place of each."""
 
     size: int
     place: Callable[[int], Place]
@@ -172,9 +174,9 @@ class Block(NamedTuple):
     """One query with its documents, as nested formats have them; the list may be empty."""
 
     query: str  # Query id
-    documents: Sequence[str]  # A document may stand here twice
+    documents: Sequence[str]  # A document may be here twice
     values: Sequence[float]  # As many
-    place: Place  # Where the query stands
+    place: Place  # Of the query
 
     def items(self) -> Iterator[tuple[str | bytes, float]]:
         """Documents with their values, as a mapping gives them, except that one may come twice."""
@@ -211,14 +213,12 @@ def _plain(ids: Sequence[str]) -> Sequence[str | bytes]:
 def to_qrels(
     parts: Iterable[Rows | Blocks], paths: Sequence[str], duplicates: QrelsDuplicates
 ) -> Qrels:
-    """Judgments from all files of a collection."""
+    """Make judgments of all files of a collection."""
     return Qrels.from_table(_table(parts, "qrels", duplicates), name=paths[0], paths=paths)
 
 
 def to_run(parts: Iterable[Rows | Blocks], paths: Sequence[str], name: str) -> Run:
-    """A run from all files of a collection; documents listed twice are left for the convention to
-    decide.
-    """
+    """Make a run of all files of a collection; the convention decides on documents listed twice."""
     return Run.from_table(_table(parts, "run", "keep"), name=name, paths=paths)
 
 
@@ -248,18 +248,17 @@ def _raise(
 ) -> NoReturn:
     kind, _, row, text, detail = error.args
     path, line = _place_of_row(rows, row - 1) if rows else _place_of_second(blocks, text)
-    found, expected, hint = describe(kind, text, detail, table)
+    problem, expected, hint = describe(kind, text, detail, table)
     if kind == "duplicate":
-        found = f"{quoted(text)} a second time"
+        problem = f"{quoted(text)} a second time"
         if rows:
             first_path, first_line = _place_of_row(rows, int(detail.split(b":")[1]) - 1)
-            earlier = (
-                f"on line {first_line}" if first_path == path else f"in {first_path}:{first_line}"
-            )
-            found += f" (first {earlier})" if first_line else ""
+            is_same_file = first_path == path
+            earlier = f"on line {first_line}" if is_same_file else f"in {first_path}:{first_line}"
+            problem += f" (first {earlier})" if first_line else ""
         if path.startswith(f"{table}: row "):  # a dataframe, which has no file
             hint = in_python(switch_for(kind))
-    raise FileFormatError(path, line, found, expected, hint, switch=switch_for(kind)) from None
+    raise FileFormatError(path, line, problem, expected, hint, switch=switch_for(kind)) from None
 
 
 def _place_of_row(rows: Sequence[_Piece], row: int) -> Place:
@@ -271,9 +270,10 @@ def _place_of_row(rows: Sequence[_Piece], row: int) -> Place:
 
 
 def _place_of_second(blocks: Sequence[Block], text: bytes) -> Place:
-    """Where the pair stands that the kernel saw twice."""
+    """Find the block in which a pair appears for the second time."""
     pair, seen = decode_id(text), set()
     for block in blocks:
+        # ids may hold blanks, so the text does not tell where the query ends
         if pair.startswith(block.query + " "):
             for document in block.documents:
                 if (block.query, document) in seen and pair == f"{block.query} {document}":
@@ -292,7 +292,7 @@ def complain_of_duplicates(
     >>> complain_of_duplicates(
     ...     [Blocks([Block("q", ["d", "d"], [1, 2], ("a.json", 0))])],
     ...     "qrels",
-    ...     lambda c: print(c.found),
+    ...     lambda complaint: print(complaint.found),
     ... )
     "q d" a second time
     """

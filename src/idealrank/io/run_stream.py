@@ -1,5 +1,5 @@
-"""Runs that are read within a budget of memory: part by part, from lazy frames batch by batch, and
-grouped by query in temporary files where their rows are not.
+"""Runs that are read within a budget of memory: files part by part, and lazy frames batch by batch.
+Rows that are not grouped by query are grouped in temporary files.
 """
 
 import sys
@@ -41,13 +41,14 @@ Count: TypeAlias = Callable[[int, int], None]
 grouped first.
 """
 
-# Bytes of the data in parts of the memory that is left for them, found by measurement
-# (benchmarks/jobs_large.py holds them to the budget): a part of text is its lines, which are
-# mapped, and its hits; a part of rows stands in memory as columns and as the kernel's table.
+# The memory that is left is divided by a share for the bytes of one part, found by measurement
+# (benchmarks/jobs_large.py checks the budget): a part of text is its lines, which are mapped, and
+# its hits; a part of rows is in memory as columns and as the kernel's table.
 _TEXT_SHARE, _ROWS_SHARE, _PIECE_SHARE = 4, 12, 24
+# Bytes of the largest parts, however large the budget is.
 _LARGEST_TEXT, _LARGEST_ROWS, _LARGEST_PIECE = 64 << 20, 128 << 20, 32 << 20
 _QUERY_SHARE = 2.5  # bytes of memory for a byte of the largest query, and twice that for rows
-_SPLIT_PIECE = 8 << 20
+_SPLIT_PIECE = 8 << 20  # bytes of lines that are split into files at a time
 _WHOLE_ROW = 128  # bytes of a row of a file that is in memory as a whole
 _SAMPLE = 1 << 18  # bytes that tell whether lines are grouped by query
 
@@ -62,7 +63,7 @@ def stream_run(
     tell: Tell | None = None,
     count: Count | None = None,
 ) -> Run:
-    r"""A run that stays in its files and is evaluated in parts, so that the process keeps to a
+    r"""Open a run that stays in its files and is evaluated in parts, so that the process keeps to a
     budget of memory.
     """
     budget, notes = MemoryBudget.of(memory), Notes(tell)
@@ -82,15 +83,10 @@ def stream_run(
             hint="leave memory= out, or write the run in one of these formats",
             command_hint="leave --memory out, or write the run in one of these formats",
         )
-    return Run.from_parts(
-        RunParts(
-            FileReader(
-                sources=sources, kind=kind, columns=columns, notes=notes, budget=budget, count=count
-            )
-        ),
-        name=name,
-        paths=paths,
+    reader = FileReader(
+        sources=sources, kind=kind, columns=columns, notes=notes, budget=budget, count=count
     )
+    return Run.from_parts(RunParts(reader), name=name, paths=paths)
 
 
 def _too_large(
@@ -98,7 +94,7 @@ def _too_large(
 ) -> InputError:
     needed = taken + int(factor * size)
     which = f"query {query!r}" if query else "the largest query"
-    text = f"{-(-needed // 10**6)}MB"
+    text = f"{-(-needed // 10**6)}MB"  # rounded up
     return InputError(
         f"memory={budget.text}: {which} has {megabytes(size)} of rows and takes about "
         f"{megabytes(needed)} in all, expected less",
@@ -155,14 +151,15 @@ class TextReader:
         load_arrow()  # before its memory is counted
         left = self._budget.left()
         limit = int(left / _QUERY_SHARE)
-        layout = lines_layout(min(left // 24, _SPLIT_PIECE))
+        piece_bytes = min(left // 24, _SPLIT_PIECE)
+        layout = lines_layout(piece_bytes)
 
         def pieces() -> Iterator[memoryview]:
             done = 0
             for source in self._sources:
                 begin = len(MARK) if source.data[: len(MARK)] == MARK else 0
                 while begin < len(source.data):
-                    stop = _line_end(source.data, begin + min(left // 24, _SPLIT_PIECE))
+                    stop = _line_end(source.data, begin + piece_bytes)
                     yield memoryview(source.data)[begin:stop]
                     self._let_go()
                     done, begin = done + stop - begin, stop
@@ -191,15 +188,16 @@ class TextReader:
 
     def _comes_back(self) -> bool:
         """Return whether two queries of the first lines come again in the middle of the largest
-        file: of grouped lines, one may go on.
+        file. In grouped lines, only one query can reach so far.
         """
         data = max((source.data for source in self._sources), key=len)
-        middle = _line_end(data, len(data) // 2)
-        samples = (
-            {_first_word(line, 0) for line in bytes(data[at : at + _SAMPLE]).split(b"\n")[:-1]}
-            for at in (0, middle)
-        )
-        return len(set.intersection(*samples) - {b""}) > 1
+
+        def queries(at: int) -> set[bytes]:
+            lines = bytes(data[at : at + _SAMPLE]).split(b"\n")[:-1]
+            return {_first_word(line, 0) for line in lines}
+
+        again = queries(0) & queries(_line_end(data, len(data) // 2))
+        return len(again - {b""}) > 1
 
     def _stretches(self, size: int) -> Iterator[list[tuple[Source, int, int]]]:
         """Spans of the files of about that many bytes in all; a query on both sides of the end of a
@@ -212,6 +210,9 @@ class TextReader:
             while begin < len(data):
                 stop = _line_end(data, begin + room)
                 word = _first_word(data, stop)
+                # The query of the next line is taken whole, since it may be that of the last line.
+                # A byte order mark inside a file is a part of its query's id, which the kernel
+                # would drop at the start of a stretch.
                 while stop < len(data) and (
                     _first_word(data, stop) == word or data[stop : stop + len(MARK)] == MARK
                 ):
@@ -219,6 +220,7 @@ class TextReader:
                 spans.append((source, begin, stop))
                 room -= stop - begin
                 begin = stop
+                # the last query of a file may go on in the next file
                 if begin < len(data) or room <= 0:
                     yield spans
                     spans, room = [], size
@@ -227,7 +229,7 @@ class TextReader:
 
 
 def _line_end(data: Any, at: int) -> int:
-    """The first byte of the next line at or behind a place."""
+    """Return the end of the line in which a place is; the end of the data if nothing ends it."""
     return len(data) if at >= len(data) else data.find(b"\n", at) + 1 or len(data)
 
 
@@ -254,28 +256,32 @@ class PieceReader:
         """Yield tables of whole queries; the last query of a piece waits for the next."""
         left = self._budget.left()
         limit = min(left // _ROWS_SHARE, _LARGEST_ROWS)
+        # rows of whole queries, and rows of the last query, which may go on in the next piece
         waiting, last, size, last_size = list[Rows](), list[Rows](), 0, 0
         began = list[set[bytes]]()
         for rows in self._pieces(min(left // _PIECE_SHARE, _LARGEST_PIECE)):
             if not rows.values.size:
                 continue
-            # which has read the rows, unless they are of a text file
+
+            # Two queries of the first piece in the second one show that rows are not grouped: one
+            # may go on. pyarrow has read the rows, unless the file is text; it is not loaded here.
             if len(began) < 2 and "pyarrow" in sys.modules:
                 began.append(distinct_ids(rows.queries))
-                # of grouped rows, one query may go on
                 if len(set.intersection(*began)) > 1 and len(began) == 2:
                     raise ScatteredError
+
             first = last_query(rows.queries)
-            if first > 0 or (
-                last
-                and last[-1].queries.bytes_at(last[-1].values.size - 1) != rows.queries.bytes_at(0)
-            ):
-                waiting = [*waiting, *last, *([rows_between(rows, 0, first)] if first else [])]
+            is_new = bool(last) and _last_id(last[-1]) != rows.queries.bytes_at(0)
+            if first > 0 or is_new:
+                waiting = [*waiting, *last]
+                if first > 0:
+                    waiting.append(rows_between(rows, 0, first))
                 size = size + last_size
                 size += bytes_of(rows) * first // rows.values.size
                 last, last_size = [], 0
             last.append(rows_between(rows, first, rows.values.size))
             last_size += bytes_of(last[-1])
+
             if size >= limit:
                 yield Part(_table(waiting))
                 waiting, size = [], 0
@@ -308,7 +314,7 @@ class PieceReader:
         )
 
     def _refuse(self, last: list[Rows], left: int) -> None:
-        """Say how much the query takes in all, for which the rest of its rows is counted."""
+        """Refuse a query that does not fit; all of its rows are counted for the message."""
         query, size, rows_read = last[0].queries.bytes_at(0), 0, 0
         for rows in self._pieces(min(left // _PIECE_SHARE, _LARGEST_PIECE)):
             same = rows_of(rows.queries, query)
@@ -414,14 +420,18 @@ class FileReader(PieceReader):
         )
 
     def _rows(self) -> int:
-        """Rows of Parquet files; of others, whose rows are not counted anywhere, about as many as
-        their bytes hold.
+        """Count the rows of Parquet files; other files do not say it, and their rows are estimated
+        from their bytes.
         """
         if self._kind != "parquet":
             return self._total // 32
         from idealrank.io.formats.arrow import parquet_rows  # noqa: PLC0415  (as above)
 
         return sum(map(parquet_rows, self._sources))
+
+
+def _last_id(rows: Rows) -> bytes:
+    return rows.queries.bytes_at(rows.values.size - 1)
 
 
 def _table(pieces: Sequence[Rows]) -> _kernel.Table:
@@ -432,10 +442,11 @@ def _table(pieces: Sequence[Rows]) -> _kernel.Table:
 
 
 def last_query(queries: IdColumn) -> int:
-    """The row at which the last query begins."""
+    """Return the row at which the last query begins."""
     row = len(queries) - 1
     name = queries.bytes_at(row)
     while row > 0:
+        # Equal codes are equal ids, and are passed at once; an id may have several codes.
         if queries.codes is not None:
             others = np.flatnonzero(queries.codes[:row] != queries.codes[row])
             row = int(others[-1]) + 1 if others.size else 0
@@ -446,16 +457,15 @@ def last_query(queries: IdColumn) -> int:
 
 
 def rows_of(queries: IdColumn, name: bytes) -> int:
-    """Number of rows of a query."""
+    """Count the rows of a query."""
     words = queries if queries.codes is None else IdColumn(queries.offsets, queries.data)
-    is_it = np.fromiter(
-        (words.bytes_at(place) == name for place in range(len(words))), bool, len(words)
-    )
+    matches = (words.bytes_at(place) == name for place in range(len(words)))
+    is_it = np.fromiter(matches, bool, len(words))
     return int(np.count_nonzero(is_it if queries.codes is None else is_it[queries.codes]))
 
 
 def rows_between(rows: Rows, begin: int, end: int) -> Rows:
-    """Some rows, where they are."""
+    """Return some rows, which share the memory of all."""
 
     def part(column: IdColumn) -> IdColumn:
         if column.codes is not None:
@@ -471,16 +481,18 @@ def rows_between(rows: Rows, begin: int, end: int) -> Rows:
 
 
 def bytes_of(rows: Rows) -> int:
-    """Bytes of rows in memory, about: each with its document."""
+    """Estimate the bytes of rows in memory, each with its document."""
     documents = rows.documents
     letters = int(documents.offsets[-1]) - int(documents.offsets[0])
+    # as if each row had an id of the mean length
     if documents.codes is not None:
         letters = letters * documents.codes.size // max(1, documents.offsets.size - 1)
     return letters + rows.values.size * 20  # a score, an offset and the code of a query
 
 
-_DEFAULT = 10**9  # beyond what the process takes: other rows of its owner are in it already
-_ROW = 128  # bytes, with what the engine needs on the way
+# The default budget for a lazy frame in bytes, beyond what the process has in memory already.
+_DEFAULT = 10**9
+_ROW = 128  # bytes of a row of a lazy frame, with what its engine needs on the way
 
 
 def stream_frame(
@@ -491,7 +503,7 @@ def stream_frame(
     name: str = "run",
     tell: Tell | None = None,
 ) -> Run:
-    """A run from a query that runs during evaluation; see `run_from_frame`.
+    """Make a run from a query that runs during evaluation; see `run_from_frame`.
 
     Its rows may come in any order.
     """
@@ -514,9 +526,9 @@ def stream_frame(
                 first += piece.num_rows
 
     del pyarrow
-    return Run.from_parts(
-        RunParts(PieceReader(pieces, budget, 64 * (budget.total // 8))), name=name
-    )
+    # the size is unknown: as if it were eight times the budget
+    expected = 64 * (budget.total // 8)
+    return Run.from_parts(RunParts(PieceReader(pieces, budget, expected)), name=name)
 
 
 def _polars_batches(frame: Any, names: Sequence[str], count: int) -> Iterator[Any]:
@@ -532,15 +544,13 @@ def _polars_batches(frame: Any, names: Sequence[str], count: int) -> Iterator[An
 
 def _duckdb_batches(relation: Any, names: Sequence[str], count: int) -> Iterator[Any]:
     duckdb, pyarrow = import_module("duckdb"), import_module("pyarrow")
+    quoted_names = ['"' + name.replace('"', '""') + '"' for name in names]
     try:
-        selected = relation.project(
-            ", ".join('"' + name.replace('"', '""') + '"' for name in names)
-        )
-        reader = (
-            selected.to_arrow_reader(count)
-            if hasattr(selected, "to_arrow_reader")
-            else selected.fetch_record_batch(count)
-        )
+        selected = relation.project(", ".join(quoted_names))
+        if hasattr(selected, "to_arrow_reader"):
+            reader = selected.to_arrow_reader(count)
+        else:
+            reader = selected.fetch_record_batch(count)
         for batch in reader:
             yield pyarrow.Table.from_batches([batch])
     except (duckdb.Error, pyarrow.ArrowException) as error:

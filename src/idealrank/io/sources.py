@@ -13,7 +13,7 @@ import sys
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
@@ -41,16 +41,15 @@ class MappedFile(mmap.mmap):
 def refuse_cut(name: str, data: "mmap.mmap | bytes") -> None:
     """Raise FileFormatError if a mapped file became shorter since it was mapped."""
     if isinstance(data, MappedFile) and data.watch is not None and data.watch.cut:
-        found, expected = "a file that became shorter during reading", "an unchanged file"
-        raise FileFormatError(
-            name, 0, found, expected, "evaluate a copy if other programs change the file"
-        )
+        problem, expected = "a file that became shorter during reading", "an unchanged file"
+        hint = "evaluate a copy if other programs change the file"
+        raise FileFormatError(name, 0, problem, expected, hint)
 
 
 LIMIT = 1 << 30  # bytes that any file may unpack to
 RATIO = 200  # times its own size that a larger one may; text reaches 20
 _MEMORY = 1 << 30  # bytes that a dictionary of xz may ask for; `xz -9` asks for 64 MiB
-_STEP = 1 << 20
+_STEP = 1 << 20  # bytes that a decompressor may return at a time
 # A block of Zstandard has 4 bytes at least and 128 KiB unpacked at most; its decompressor takes no
 # bound of its own.
 _ZSTD_CHUNK = 1 << 10
@@ -61,17 +60,17 @@ _Unpacked: TypeAlias = Generator[bytes, None, int]
 def unpacked(
     name: str, kind: str, data: "mmap.mmap | bytes", limit: int | None = None
 ) -> Iterator[bytes]:
-    """The data decompressed piece by piece; several streams one after the other are one file."""
+    """Decompress data piece by piece; several streams one after the other are one file."""
     most = limit if limit is not None else max(LIMIT, RATIO * len(data))
     size = 0
     for piece in _unbounded(name, kind, data):
         size += len(piece)
         if size > most:
-            found = f"{kind} data that unpack to more than {most:,} bytes from {len(data):,}"
+            problem = f"{kind} data that unpack to more than {most:,} bytes from {len(data):,}"
             raise FileFormatError(
                 name,
                 0,
-                found,
+                problem,
                 "a file that unpacks to less",
                 "if the file is correct, unpack it first and read the result",
             )
@@ -79,14 +78,14 @@ def unpacked(
 
 
 def _unbounded(name: str, kind: str, data: "mmap.mmap | bytes") -> Iterator[bytes]:
-    new_stream, steps, damage = _decompressor(kind)
-    stream, at = new_stream(), 0
+    decompressor = _decompressor(kind)
+    stream, at = decompressor.new_stream(), 0
     while at < len(data):
         chunk = bytes(data[at : at + _CHUNK])
         refuse_cut(name, data)
         try:
-            at += yield from steps(stream, chunk)
-        except damage as error:
+            at += yield from decompressor.unpack(stream, chunk)
+        except decompressor.damage as error:
             raise FileFormatError(
                 name, 0, f"damaged {kind} data ({error})", f"a whole {kind} file"
             ) from None
@@ -95,36 +94,38 @@ def _unbounded(name: str, kind: str, data: "mmap.mmap | bytes") -> Iterator[byte
             refuse_cut(name, data)
             if at == len(data):
                 return
-            stream = new_stream()
+            stream = decompressor.new_stream()
     raise FileFormatError(
         name, 0, f"truncated {kind} data", f"a whole {kind} file", "copy or download it again"
     )
 
 
-def _decompressor(
-    kind: str,
-) -> "tuple[Callable[[], Any], Callable[[Any, bytes], _Unpacked], tuple[type[Exception], ...]]":
-    """A maker of decompressors for one stream, how they take a chunk, and the exceptions that
-    damaged data raise.
-    """
+class _Decompressor(NamedTuple):
+    """Functions of one compression."""
+
+    new_stream: Callable[[], Any]  # Makes the decompressor of one stream
+    unpack: Callable[[Any, bytes], _Unpacked]  # Passes a chunk to it
+    damage: tuple[type[Exception], ...]  # Exceptions that damaged data raise
+
+
+def _decompressor(kind: str) -> _Decompressor:
     # Imported one by one: plain files need none of them, and few files need more than one.
     if kind == "gzip":
         import zlib  # noqa: PLC0415
 
-        return lambda: zlib.decompressobj(wbits=31), _of_zlib, (zlib.error,)
+        return _Decompressor(lambda: zlib.decompressobj(wbits=31), _of_zlib, (zlib.error,))
     if kind == "bzip2":
         import bz2  # noqa: PLC0415
 
-        return bz2.BZ2Decompressor, _of_bounded, (OSError, ValueError)
+        return _Decompressor(bz2.BZ2Decompressor, _of_bounded, (OSError, ValueError))
     if kind == "xz":
         import lzma  # noqa: PLC0415
 
-        return lambda: lzma.LZMADecompressor(memlimit=_MEMORY), _of_bounded, (lzma.LZMAError,)
+        new_stream = partial(lzma.LZMADecompressor, memlimit=_MEMORY)
+        return _Decompressor(new_stream, _of_bounded, (lzma.LZMAError,))
     zstandard = load_extra("zstandard", "reading Zstandard", "zstd")
-    return (
-        lambda: zstandard.ZstdDecompressor().decompressobj(),
-        _of_zstandard,
-        (zstandard.ZstdError,),
+    return _Decompressor(
+        lambda: zstandard.ZstdDecompressor().decompressobj(), _of_zstandard, (zstandard.ZstdError,)
     )
 
 
@@ -158,9 +159,9 @@ def _of_zstandard(stream: Any, chunk: bytes) -> _Unpacked:
 
 
 def _skip_zeros(data: "mmap.mmap | bytes", at: int) -> int:
-    """Zero bytes between or after streams are padding (tapes and block devices leave them)."""
-    while at < len(data) and not any(rest := data[at : at + _CHUNK]):
-        at += len(rest)
+    """Skip zero bytes between or after streams: tapes and block devices leave them as padding."""
+    while at < len(data) and not any(data[at : at + _CHUNK]):
+        at = min(at + _CHUNK, len(data))
     while at < len(data) and data[at] == 0:
         at += 1
     return at
@@ -170,7 +171,7 @@ AnyPath: TypeAlias = str | os.PathLike[str]
 Paths: TypeAlias = AnyPath | Sequence[AnyPath]
 Data: TypeAlias = mmap.mmap | bytes
 
-_CHUNK = 1 << 16
+_CHUNK = 1 << 16  # bytes of a file that are read at a time
 _ALIKE = 0.7  # likeness of file names, without ending, from which one is suggested
 _COMPRESSED = {"gzip": ".gz", "bzip2": ".bz2", "xz": ".xz", "zstandard": ".zst"}
 
@@ -182,9 +183,7 @@ class Source(NamedTuple):
     data: Data  # The decompressed bytes
 
     def open(self) -> io.BufferedReader:
-        """A file-like reader with a position of its own over the same bytes, none of them copied
-        beforehand.
-        """
+        """Return a file-like reader of the same bytes with its own position; nothing is copied."""
         return io.BufferedReader(_Raw(self.data, self.path))
 
     def refuse_cut(self) -> None:
@@ -194,7 +193,7 @@ class Source(NamedTuple):
         refuse_cut(self.path, self.data)
 
     def read(self) -> bytes:
-        """All bytes, copied."""
+        """Return a copy of all bytes."""
         data = bytes(self.data)
         self.refuse_cut()
         return data
@@ -222,10 +221,8 @@ class _Raw(io.RawIOBase):
         return True
 
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        self._at = max(
-            0,
-            offset + {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: len(self._view)}[whence],
-        )
+        starts = {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: len(self._view)}
+        self._at = max(0, offset + starts[whence])
         return self._at
 
     def readinto(self, buffer: Any) -> int:
@@ -259,25 +256,23 @@ class _Pieces(io.RawIOBase):
 
 
 def open_stream(path: AnyPath, notes: Notes) -> io.BufferedReader:
-    r"""One file to be read once from its beginning, decompressed as it is read: an early stop has
-    unpacked no more than that. Close it.
+    r"""Open a file to be read once from its beginning, decompressed as it is read: an early stop
+    unpacks no more than was read. The caller closes it.
     """
     name = os.fspath(path)
     data, kind = _opened(name, notes)
     if not kind and Path(name).is_file():  # read, not mapped: pages of a map stay with the process
         return io.BufferedReader(io.FileIO(name), _CHUNK)
-    return io.BufferedReader(
-        _Pieces(unpacked(name, kind, data)) if kind else _Raw(data, name), _CHUNK
-    )
+    raw = _Pieces(unpacked(name, kind, data)) if kind else _Raw(data, name)
+    return io.BufferedReader(raw, _CHUNK)
 
 
 def open_sources(paths: Paths, notes: Notes) -> list[Source]:
     """Map one path or a list of them."""
     if hasattr(paths, "columns") or hasattr(paths, "collect_schema") or isinstance(paths, Mapping):
         raise InputError(
-            f"found {type(paths).__name__}, expected a path or a list of paths; evaluate() "
-            f"takes it directly, and a dataframe "
-            "with qrels_columns= and run_columns="
+            f"found {type(paths).__name__}, expected a path or a list of paths; evaluate() takes "
+            f"it directly, and a dataframe with qrels_columns= and run_columns="
         )
     listed: Sequence[AnyPath] = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
     names = [os.fspath(path) for path in listed]
@@ -285,8 +280,8 @@ def open_sources(paths: Paths, notes: Notes) -> list[Source]:
         raise InputError("found an empty list of paths, expected at least one file")
     if names.count("-") > 1:
         raise InputError(
-            "found '-' (standard input) more than once, expected it once, since it can be "
-            "read only once"
+            "found '-' (standard input) more than once, expected it once, since it can be read "
+            "only once"
         )
     return [_open(name, notes) for name in names]
 
@@ -300,7 +295,7 @@ def _open(name: str, notes: Notes) -> Source:
 
 
 def _opened(name: str, notes: Notes) -> tuple[Data, str]:
-    """The bytes of a file as they are, and their compression."""
+    """Return the bytes of a file as they are, and their compression."""
     if "\0" in name:
         raise InputError(f"{name!r}: found a NUL byte in a path, expected the name of a file")
     try:
@@ -331,15 +326,12 @@ def refusal_text(name: str, error: OSError) -> str:
     """Return one sentence for a file that cannot be opened."""
     if isinstance(error, FileNotFoundError):
         path = Path(name)
-        siblings = (
-            [sibling.name for sibling in path.parent.iterdir()] if _is_folder(path.parent) else []
-        )
-        close = [
-            sibling for sibling in near_ids(path.name, siblings) if _are_alike(path, Path(sibling))
-        ]
-        return f"{name}: found no such file" + (
-            f"; did you mean {str(path.with_name(close[0]))!r}?" if close else ""
-        )
+        folder = path.parent
+        siblings = [sibling.name for sibling in folder.iterdir()] if _is_folder(folder) else []
+        near = near_ids(path.name, siblings)
+        close = [sibling for sibling in near if _are_alike(path, Path(sibling))]
+        hint = f"; did you mean {str(path.with_name(close[0]))!r}?" if close else ""
+        return f"{name}: found no such file{hint}"
     if isinstance(error, IsADirectoryError) or _is_folder(Path(name)):
         return f"{name}: found a directory, expected a file"
     if isinstance(error, PermissionError):
@@ -347,11 +339,11 @@ def refusal_text(name: str, error: OSError) -> str:
     return f"{name}: cannot be read: {error.strerror or error}"
 
 
-def _are_alike(one: Path, other: Path) -> bool:
+def _are_alike(path: Path, other: Path) -> bool:
     """Return whether names are similar without their ending, which may be most of a short name."""
     from difflib import SequenceMatcher  # noqa: PLC0415  (only after a mistake)
 
-    return SequenceMatcher(None, one.stem.casefold(), other.stem.casefold()).ratio() >= _ALIKE
+    return SequenceMatcher(None, path.stem.casefold(), other.stem.casefold()).ratio() >= _ALIKE
 
 
 def _is_folder(path: Path) -> bool:
@@ -366,7 +358,7 @@ def _map(file: IO[bytes], name: str) -> Data:
     mode = _mode(file)
     if stat.S_ISREG(mode) and file.tell() == 0:
         return _map_regular(file)
-    # /dev/zero and its kind have no end; /dev/null has nothing else
+    # a device such as /dev/zero has no end; /dev/null ends at once
     if stat.S_ISCHR(mode) and not file.isatty() and file.read(1):
         raise InputError(f"{name}: found a device, expected a file, a pipe or standard input")
     return _spooled(iter(lambda: file.read(1 << 20), b""))
@@ -380,7 +372,7 @@ def _mode(file: IO[bytes]) -> int:
 
 
 def _spooled(pieces: Iterable[bytes]) -> Data:
-    """The pieces written to a temporary file without a name, and that mapped."""
+    """Write the pieces to a temporary file without a name, and map it."""
     import tempfile  # noqa: PLC0415  (plain files do without)
 
     with tempfile.TemporaryFile() as spool:
@@ -400,7 +392,7 @@ def _map_regular(file: IO[bytes]) -> Data:
 
 
 def _compression(data: Data) -> str:
-    """The compression by its magic bytes, none of which can begin a text; an ending may be
+    """Tell the compression by magic bytes, none of which can begin a text; an ending may be
     wrong.
     """
     start = bytes(data[:10])
@@ -437,11 +429,8 @@ class InputFile:
 def input_file(path: str) -> InputFile:
     """Describe a file."""
     status = Path(path).stat()
-    return InputFile(
-        path,
-        status.st_size,
-        datetime.fromtimestamp(status.st_mtime, UTC).isoformat(timespec="seconds"),
-    )
+    modified = datetime.fromtimestamp(status.st_mtime, UTC).isoformat(timespec="seconds")
+    return InputFile(path, status.st_size, modified)
 
 
 def input_files(paths: Iterable[str]) -> tuple[InputFile, ...]:

@@ -1,19 +1,20 @@
-"""Columns of a table: query, document and value, as named or guessed from usual names, which stand
-here.
+"""Columns of a table: query, document and value, as named by the caller or guessed from the usual
+names below.
 """
 
 import re
 import shlex
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from typing import NamedTuple, TypeAlias
 
 from idealrank.errors import Advised, InputError, OptionError, near_ids
 from idealrank.io.complaints import Notes
 from idealrank.io.row_parts import Table
 
-# Names without case and punctuation, most usual first. The second group holds names that often mean
-# something else beside those of the first (the text of a query, a score beside a grade), so it is
-# looked at only when the first finds nothing.
+# Names without case and punctuation, most usual first. Names of the second group often mean
+# something else next to a name of the first (the text of a query, a score next to a grade), so they
+# are used only if no column has a name of the first.
 Names: TypeAlias = tuple[tuple[str, ...], tuple[str, ...]]
 QUERY: Names = (
     (
@@ -99,21 +100,22 @@ NO_GRADE = frozenset(
 
 
 def plain(name: str) -> str:
-    """The name without case and punctuation."""
+    """Return the name without case and punctuation."""
     return re.sub(r"[\W_]+", "", name.lower())
 
 
 def candidates(names: Sequence[str], usual: Sequence[str]) -> list[str]:
-    """Columns with usual names, the most usual first."""
-    simple = [plain(name) for name in names]
-    return [names[place] for word in usual for place, name in enumerate(simple) if name == word]
+    """Return the columns with usual names, the most usual first."""
+    simple = [(name, plain(name)) for name in names]
+    fitting: list[str] = []
+    for word in usual:
+        fitting += [name for name, simple_name in simple if simple_name == word]
+    return fitting
 
 
 def is_usual(name: str) -> bool:
     """Return whether a name says what its column holds."""
-    usual = (
-        word for names in (QUERY, DOCUMENT, GRADE, SCORE, RANK) for group in names for word in group
-    )
+    usual = chain(*QUERY, *DOCUMENT, *GRADE, *SCORE, *RANK)
     return plain(name) in {*usual, *NO_GRADE}
 
 
@@ -142,12 +144,10 @@ class Chosen(NamedTuple):
 
 
 def parse_columns(text: str, option: str = "--columns") -> dict[str, str]:
-    """Column names as the command line takes them."""
+    """Parse column names as the command line takes them."""
     expected = "query=NAME,document=NAME and grade=NAME, score=NAME or rank=NAME"
-    named = [
-        (_OTHER_ROLES.get(role, role), name) for role, name in _named_pairs(text, option, expected)
-    ]
-    columns = dict(named)
+    named = _named_pairs(text, option, expected)
+    columns = {_OTHER_ROLES.get(role, role): name for role, name in named}
     if len(columns) < len(named):
         raise OptionError(
             f"{option} {text}: found a role twice, expected each once; user is query, item is "
@@ -157,8 +157,8 @@ def parse_columns(text: str, option: str = "--columns") -> dict[str, str]:
 
 
 def parse_roles(text: str, roles: Sequence[str], option: str = "--columns") -> dict[str, str]:
-    """Column names by role, for a table whose roles are its own: the user of a click log is not its
-    query.
+    """Parse column names by role, for a table with its own roles: the user of a click log is not
+    its query.
     """
     named = _named_pairs(text, option, f"ROLE=NAME,... with roles among {', '.join(roles)}")
     unknown = next((role for role, _ in named if role not in roles), None)
@@ -182,16 +182,17 @@ def _named_pairs(text: str, option: str, expected: str) -> list[tuple[str, str]]
 
 
 def choose_columns(
-    names: Sequence[str], table: Table, given: Columns, where: str, notes: Notes
+    names: Sequence[str], table: Table, columns: Columns, where: str, notes: Notes
 ) -> Chosen:
     """Find the three columns of a table."""
-    spelled = named_columns(given, table)
+    spelled = named_columns(columns, table)
     doubtful: list[str] = []
 
     def find(role: str, usual: Names) -> str:
         if role in spelled:
             return spelled[role]
-        usually = candidates(names, usual[0]) or candidates(names, usual[1])
+        most_usual, less_usual = usual
+        usually = candidates(names, most_usual) or candidates(names, less_usual)
         if len(usually) > 1:
             doubtful.append(f"{', '.join(usually[1:])} could be the {role} too")
         return usually[0] if usually else ""
@@ -204,16 +205,19 @@ def choose_columns(
         value = find("rank", RANK)
     if "rank" in spelled:
         value_role = "rank"
+    # Rows of interactions have no grade: each counts as grade 1, as guessed from the other columns
+    # (implicit), or as the caller says (every_row).
     others = {plain(name) for name in names} - {plain(query), plain(document)}
     implicit = table == "qrels" and not value and bool(query and document) and others <= NO_GRADE
     every_row = value_role == "grade" and value == _EVERY_ROW and value not in names
-    found = {"query": (query, QUERY), "document": (document, DOCUMENT)}
+    by_role = {"query": (query, QUERY), "document": (document, DOCUMENT)}
     if not (implicit or every_row):
-        found[value_role] = (value, usual_values)
+        by_role[value_role] = (value, usual_values)
+
     # A role without a name has no column, even where a column has no name, as the index of a
     # dataframe.
-    if any(not name or names.count(name) != 1 for name, _ in found.values()):
-        raise _refusal(found, spelled, names, table, where)
+    if any(not name or names.count(name) != 1 for name, _ in by_role.values()):
+        raise _refusal(by_role, spelled, names, table, where)
     chosen = Chosen(query, document, "" if every_row else value, by_rank)
     if implicit:
         message = (
@@ -221,11 +225,11 @@ def choose_columns(
             f"every row counts as grade 1"
         )
         named = {"query": query, "document": document, "grade": "1"}
-        said = "; ".join([message, *doubtful])
+        text = "; ".join([message, *doubtful])
         command = f"{_option(table)} query={query},document={document},grade=1"
         notes.warn(
             Advised(
-                said,
+                text,
                 f"to set the columns, use columns={named} (in evaluate, qrels_columns=)",
                 f"to set the columns, use {command}",
             )
@@ -243,44 +247,41 @@ def choose_columns(
     return chosen
 
 
-def query_column(names: Sequence[str], given: Columns) -> str:
-    """The column or field of the query, as named or guessed; empty where there is none."""
-    named = named_columns(given, "run").get("query", "")
+def query_column(names: Sequence[str], columns: Columns) -> str:
+    """Return the column or field of the query, as named or guessed; empty without any."""
+    named = named_columns(columns, "run").get("query", "")
     if named:
         return named if named in names else ""
-    return next(iter(candidates(names, QUERY[0]) or candidates(names, QUERY[1])), "")
+    most_usual, less_usual = QUERY
+    return next(iter(candidates(names, most_usual) or candidates(names, less_usual)), "")
 
 
-def named_columns(given: Columns, table: Table) -> dict[str, str]:
-    """Names by role; those that this table has no use for are left out, so that one mapping can
-    serve qrels and runs.
+def named_columns(columns: Columns, table: Table) -> dict[str, str]:
+    """Return the names by role. Roles that this table does not use are left out, so that one
+    mapping can serve qrels and runs.
     """
-    useful = (
-        ("query", "document", "grade")
-        if table == "qrels"
-        else ("query", "document", "score", "rank")
-    )
-    if given is None:
+    useful = ["query", "document", *(["grade"] if table == "qrels" else ["score", "rank"])]
+    if columns is None:
         return {}
-    if isinstance(given, Mapping):
-        unknown = [role for role in given if role not in _ROLES and role not in _OTHER_ROLES]
+    if isinstance(columns, Mapping):
+        unknown = [role for role in columns if role not in _ROLES and role not in _OTHER_ROLES]
         if unknown:
             raise OptionError(
                 f"columns: found {', '.join(map(repr, unknown))}, expected {', '.join(_ROLES)}"
             )
-        roles = {_OTHER_ROLES.get(role, role): str(name) for role, name in given.items()}
-        if len(roles) < len(given):
+        roles = {_OTHER_ROLES.get(role, role): str(name) for role, name in columns.items()}
+        if len(roles) < len(columns):
             raise OptionError(
-                f"columns: found a role twice in {', '.join(given)}, expected each once: user "
+                f"columns: found a role twice in {', '.join(columns)}, expected each once: user "
                 f"is query, item is document"
             )
         return {role: roles[role] for role in useful if role in roles}
-    if isinstance(given, str) or len(given) != 3:
+    if isinstance(columns, str) or len(columns) != 3:
         raise OptionError(
-            f"columns: found {given!r}, expected a mapping such as {{'query': 'qid', "
+            f"columns: found {columns!r}, expected a mapping such as {{'query': 'qid', "
             f"'document': 'docno'}}, or three names"
         )
-    return dict(zip(useful[:3], map(str, given), strict=True))
+    return dict(zip(useful[:3], map(str, columns), strict=True))
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -292,48 +293,50 @@ def _option(table: Table) -> str:
 
 
 def _refusal(
-    found: Mapping[str, tuple[str, Names]],
+    by_role: Mapping[str, tuple[str, Names]],
     spelled: Mapping[str, str],
     names: Sequence[str],
     table: Table,
     where: str,
 ) -> InputError:
     """Name everything that is wrong at once, with an option that names every column."""
-    for name, _ in found.values():
+    for name, _ in by_role.values():
         if name and names.count(name) > 1:
             return InputError(
                 f"{where}: expected one column {name!r}, found it more than once among "
                 f"{_listed(names)}; rename or drop the others"
             )
     expected = []
-    for role, (name, usual) in found.items():
+    for role, (name, (most_usual, less_usual)) in by_role.items():
         if not name or name not in names:
-            usually = f"one for the {role} ({', '.join(usual[0][:5] + usual[1][:2])}, ...)"
+            usually = f"one for the {role} ({', '.join(most_usual[:5] + less_usual[:2])}, ...)"
             expected.append(f"{name!r} for the {role}" if name else usually)
-    fitting = {role: name for role, (name, _) in found.items() if name and name in names}
-    lacking = set(found) - set(fitting)  # interactions have no scores, and runs no grades
-    swapped = not spelled and (
-        lacking == {"score"}
-        or (lacking == {"grade"} and bool(candidates(names, (*SCORE[0], *RANK[0]))))
-    )
+    fitting = {role: name for role, (name, _) in by_role.items() if name and name in names}
+    lacking = set(by_role) - set(fitting)
+    # interactions have no scores, and runs no grades
+    has_scores = bool(candidates(names, (*SCORE[0], *RANK[0])))
+    looks_swapped = lacking == {"score"} or (lacking == {"grade"} and has_scores)
+    swapped = not spelled and looks_swapped
+
+    # An example for each role that has no column: a name near the misspelled one, or else the next
+    # column without a role.
     free = [name for name in dict.fromkeys(names) if name and name not in fitting.values()]
-    for role, (name, _) in found.items():
+    for role, (name, _) in by_role.items():
         if role not in fitting:
             near = near_ids(name, free, 1) if name and role in spelled else []
-            every_row_counts = (
-                role == "grade" and not name and {plain(one) for one in free} <= NO_GRADE
-            )
+            hold_no_grade = {plain(column) for column in free} <= NO_GRADE
+            every_row_counts = role == "grade" and not name and hold_no_grade
             fitting[role] = _EVERY_ROW if every_row_counts else (near or free or ["NAME"])[0]
             free = [other for other in free if other != fitting[role]]
-    pairs = {role: fitting[role] for role in found}
+    pairs = {role: fitting[role] for role in by_role}
     text = shlex.quote(",".join(f"{role}={name}" for role, name in pairs.items()))
     evaluates = "qrels_columns=" if table == "qrels" else "run_columns="
     order = "judgments come first, then runs; or " if swapped else ""
-    every_row = (
-        "; grade=1 if every row is relevant"
-        if "grade" in found and not found["grade"][0] and pairs["grade"] != _EVERY_ROW
-        else ""
-    )
+    every_row = ""
+    if "grade" in by_role:
+        grade, _ = by_role["grade"]
+        if not grade and pairs["grade"] != _EVERY_ROW:
+            every_row = "; grade=1 if every row is relevant"
     return InputError(
         f"{where}: found columns {_listed(names)}, expected {' and '.join(expected)}",
         hint=f"{order}name them, for example with columns={pairs} (in evaluate, "

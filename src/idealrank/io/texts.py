@@ -1,5 +1,5 @@
-"""Texts of queries and documents by id: only those that are wanted are kept, and reading ends when
-the last of them is found.
+"""Texts of queries and documents by id: only wanted texts are kept, and reading ends with the last
+of them.
 """
 
 import csv
@@ -26,7 +26,7 @@ from idealrank.io.record_files import (
 )
 from idealrank.io.sources import AnyPath, open_sources, open_stream
 
-LENGTH = 300
+LENGTH = 300  # letters of a text that pages show
 # Names of columns and fields, in the order in which they are looked for; MS MARCO's passages have a
 # pid and a docid.
 _IDS = (
@@ -46,7 +46,7 @@ _IDS = (
     "corpus_id",
     "corpus-id",
 )
-_ELSE_IDS = ("query", "document", "doc")
+_ELSE_IDS = ("query", "document", "doc")  # ids where no name of _IDS is there, texts otherwise
 _LINKS = ("url", "link", "uri", "href")
 _TEXTS = (
     "text",
@@ -69,7 +69,7 @@ _WIDE = 4  # letters looked at for each that is kept: blanks are drawn together
 
 
 class DocumentText(NamedTuple):
-    """Title, text and address of a document; empty where there is none."""
+    """Title, text and address of a document, each empty if missing."""
 
     title: str
     text: str
@@ -82,7 +82,7 @@ class DocumentText(NamedTuple):
 
 
 class _Entry(NamedTuple):
-    """An id and its text, with the line it stands on; 0 where there are no lines."""
+    """An id and its text, with its line; 0 where there are no lines."""
 
     id: str
     content: DocumentText
@@ -120,34 +120,34 @@ def read_texts(
     length: int = LENGTH,
     tell: Tell | None = None,
 ) -> dict[str, str]:
-    r"""Read texts by id, for people to see beside ids."""
-    found: dict[str, str] = {}
-    _collect(path, wanted, tell, found, lambda entry: clipped(entry.text, length))
-    return found
+    r"""Read texts by id, clipped for display next to the ids."""
+    texts: dict[str, str] = {}
+    _collect(path, wanted, tell, texts, lambda entry: clipped(entry.text, length))
+    return texts
 
 
 def _collect(
     path: AnyPath,
     wanted: Collection[str] | None,
     tell: Tell | None,
-    found: dict[str, Any],
+    texts: dict[str, Any],
     keep: Callable[[_Entry], Any],
 ) -> None:
-    """Fill `found` with what `keep` makes of the wanted texts."""
+    """Fill `texts` with the result of `keep` for each wanted text."""
     missing = None if wanted is None else set(wanted)
     if missing is not None and not missing:
         return
     read = _Read(str(path), (lambda _: True) if wanted is None else set(wanted).__contains__)
     with closing(_entries(read, Notes(tell))) as entries:
         for entry in entries:
-            if entry.id in found:
+            if entry.id in texts:
                 raise FileFormatError(
                     read.path,
                     entry.line,
                     f"id {shown(repr(entry.id))} a second time",
                     "each id once",
                 )
-            found[entry.id] = keep(entry)
+            texts[entry.id] = keep(entry)
             if missing is not None:
                 missing.discard(entry.id)
                 if not missing:
@@ -157,12 +157,10 @@ def _collect(
 def read_documents(
     path: AnyPath, wanted: Collection[str] | None = None, *, tell: Tell | None = None
 ) -> dict[str, DocumentText]:
-    r"""Read titles, texts and addresses by id, with their line ends, for people and judges that
-    read them whole.
-    """
-    found: dict[str, DocumentText] = {}
-    _collect(path, wanted, tell, found, lambda entry: entry.content)
-    return found
+    r"""Read whole titles, texts and addresses by id, with their line ends."""
+    documents: dict[str, DocumentText] = {}
+    _collect(path, wanted, tell, documents, lambda entry: entry.content)
+    return documents
 
 
 def check_texts(path: AnyPath, most: int | None = None) -> None:
@@ -176,7 +174,7 @@ def check_texts(path: AnyPath, most: int | None = None) -> None:
 
 
 def clipped(text: str, length: int = LENGTH) -> str:
-    r"""A text in one line, and of a long one the beginning, an ellipsis at its end."""
+    r"""Return a text in one line; a long one is cut and ends with an ellipsis."""
     line = " ".join(text[: _WIDE * length].split())
     if len(line) <= length and len(text) <= _WIDE * length:
         return line
@@ -184,7 +182,7 @@ def clipped(text: str, length: int = LENGTH) -> str:
 
 
 def _entries(read: _Read, notes: Notes) -> Generator[_Entry, None, None]:
-    """The wanted texts of a file, whatever its format."""
+    """Yield the wanted texts of a file of any format."""
     with open_stream(read.path, notes) as stream:
         yield from _by_format(read, notes, stream)
 
@@ -241,15 +239,13 @@ def _of_tabs(read: _Read, stream: io.BufferedReader) -> Iterator[_Entry]:
         cells = row.split(b"\t", 1 if columns is None else -1)
         if columns is not None:
             columns.check(len(cells), read.path, number)
-        name = _named(
-            decode_id(cells[0 if columns is None else columns.id].strip()), read.path, number
-        )
+        id_cell = cells[0 if columns is None else columns.id]
+        name = _named(decode_id(id_cell.strip()), read.path, number)
         if read.is_wanted(name):
-            content = (
-                DocumentText("", _decoded(cells[1]))
-                if columns is None
-                else columns.content([_decoded(cell) for cell in cells])
-            )
+            if columns is None:
+                content = DocumentText("", _decoded(cells[1]))
+            else:
+                content = columns.content([_decoded(cell) for cell in cells])
             yield _Entry(name, content, number)
 
 
@@ -265,8 +261,8 @@ def _of_csv(read: _Read, stream: io.BufferedReader) -> Iterator[_Entry]:
         try:
             yield from _of_rows(read, reader)
         except csv.Error as error:
-            found = f"a cell that cannot be read ({error})"
-            raise FileFormatError(read.path, reader.line_num, found, CELLS) from None
+            problem = f"a cell that cannot be read ({error})"
+            raise FileFormatError(read.path, reader.line_num, problem, CELLS) from None
 
 
 def _of_rows(read: _Read, reader: Any) -> Iterator[_Entry]:
@@ -282,12 +278,13 @@ def _of_rows(read: _Read, reader: Any) -> Iterator[_Entry]:
             columns = _Columns.of_header(names) or _refuse_header(read.path, start, names)
             continue
         columns.check(len(row), read.path, start)
-        if read.is_wanted(name := _named(row[columns.id].strip(), read.path, start)):
+        name = _named(row[columns.id].strip(), read.path, start)
+        if read.is_wanted(name):
             yield _Entry(name, columns.content([_printable(cell) for cell in row]), start)
 
 
 class _Columns(NamedTuple):
-    """Where the id and the parts of the text stand, in a table so many columns wide."""
+    """Places of the id and of the parts of the text in a row, and the width of the table."""
 
     id: int
     texts: tuple[int | None, int | None, int | None]
@@ -295,7 +292,7 @@ class _Columns(NamedTuple):
 
     @classmethod
     def of_header(cls, names: Sequence[str]) -> "_Columns | None":
-        """Columns by their names; None where these are no names of them."""
+        """Find the columns by their names; None if these are no names of columns."""
         fields = _fields(names)
         if fields is None:
             return None
@@ -313,13 +310,15 @@ class _Columns(NamedTuple):
             )
 
     def content(self, cells: Sequence[str]) -> DocumentText:
-        """Title, text and address of a line."""
+        """Return title, text and address of a line."""
         return DocumentText(*("" if place is None else cells[place] for place in self.texts))
 
 
 def _refuse_header(path: str, line: int, names: Sequence[str]) -> "_Columns":
-    found = f"no id and no text among {', '.join(shown(repr(name)) for name in names[:6])}"
-    raise FileFormatError(path, line, found, "a header line such as id,text, or lines ID<tab>TEXT")
+    problem = f"no id and no text among {', '.join(shown(repr(name)) for name in names[:6])}"
+    raise FileFormatError(
+        path, line, problem, "a header line such as id,text, or lines ID<tab>TEXT"
+    )
 
 
 def _fields(names: Collection[str]) -> _Fields | None:
@@ -336,9 +335,10 @@ def _of_lines(read: _Read, stream: io.BufferedReader) -> Iterator[_Entry]:
 
     def skip(line: bytes) -> bool:
         leading = _LEADING_ID.match(line)
-        return leading is not None and not read.is_wanted(
-            decode_id(leading[2] if leading[2] is not None else leading[3])
-        )
+        if leading is None:
+            return False
+        _, text, number = leading.groups()
+        return not read.is_wanted(decode_id(number if text is None else text))
 
     for record in line_records(stream, read.path, skip):
         yield from _of_record(record, read)
@@ -358,11 +358,9 @@ def _of_record(record: FieldRecord, read: _Read) -> Iterator[_Entry]:
     where, line, values = record.place, record.line, record.fields
     fields = _fields(values)
     if fields is None:
-        found = (
-            f"no id and no text among the fields "
-            f"{', '.join(shown(repr(name)) for name in list(values)[:6])}"
-        )
-        raise FileFormatError(where, line, found, "such as _id and text")
+        some = ", ".join(shown(repr(name)) for name in list(values)[:6])
+        problem = f"no id and no text among the fields {some}"
+        raise FileFormatError(where, line, problem, "such as _id and text")
     name = values[fields.id]
     if isinstance(name, bool) or not isinstance(name, (str, int)):
         raise FileFormatError(
@@ -371,6 +369,7 @@ def _of_record(record: FieldRecord, read: _Read) -> Iterator[_Entry]:
     if not read.is_wanted(_named(str(name), where, line)):
         return
     parts = ["" if not field or values[field] is None else values[field] for field in fields[1:]]
+    # an address that is no text is left out; a title or text that is none is refused
     for field, part in zip(fields[1:3], parts[:2], strict=True):
         if not isinstance(part, str):
             raise FileFormatError(where, line, f"{field} {shown(repr(part))}", "a text")

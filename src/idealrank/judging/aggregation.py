@@ -24,7 +24,8 @@ from idealrank.stats.randomness import whole_number
 
 VoteTies: TypeAlias = Literal["lowest", "highest"]
 
-_LEAST = 1e-10  # probability of an error that was never seen
+# Probability of an error that no rating shows. Above 0: one such error must not exclude a grade.
+_LEAST = 1e-10
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,26 +50,27 @@ class Aggregated:
 
 
 def _coded(ratings: npt.ArrayLike) -> "tuple[npt.NDArray[np.int64], FloatArray]":
-    """Codes of the ratings, -1 where missing, and the grades."""
-    given = grade_array("ratings", ratings)
-    if given.ndim != 2:
-        raise InputError(f"ratings: found shape {given.shape}, expected (units, raters)")
-    present = ~np.isnan(given)
-    if not present.any() or not np.isfinite(given[present]).all():
+    """Return the code of each rating, -1 where it is missing, and the grades in rising order."""
+    table = grade_array("ratings", ratings)
+    if table.ndim != 2:
+        raise InputError(f"ratings: found shape {table.shape}, expected (units, raters)")
+    present = ~np.isnan(table)
+    if not present.any() or not np.isfinite(table[present]).all():
         raise InputError(
             "ratings: found no grade, or one that is infinite, expected finite grades and NaN "
             "where there is none"
         )
-    grades = categories_of(given[present], None)
-    return np.where(present, np.searchsorted(grades, given), -1), grades
+    grades = categories_of(table[present], None)
+    return np.where(present, np.searchsorted(grades, table), -1), grades
 
 
 def _votes(codes: "npt.NDArray[np.int64]", n_grades: int) -> FloatArray:
-    found = np.zeros((codes.shape[0], n_grades))
+    """Count the raters that gave each grade, shape (units, grades)."""
+    votes = np.zeros((codes.shape[0], n_grades))
     for column in codes.T:
         rated = np.flatnonzero(column >= 0)
-        found[rated, column[rated]] += 1
-    return found
+        votes[rated, column[rated]] += 1
+    return votes
 
 
 def majority_vote(ratings: npt.ArrayLike, *, ties: VoteTies = "lowest") -> Aggregated:
@@ -91,11 +93,11 @@ def majority_vote(ratings: npt.ArrayLike, *, ties: VoteTies = "lowest") -> Aggre
     votes = _votes(codes, grades.size)
     most = votes.max(axis=1, keepdims=True)
     tied = ((votes == most).sum(axis=1) > 1) & (most[:, 0] > 0)
-    place = (
-        votes.argmax(axis=1)
-        if ties == "lowest"
-        else grades.size - 1 - votes[:, ::-1].argmax(axis=1)
-    )
+    if ties == "lowest":
+        place = votes.argmax(axis=1)
+    else:
+        # argmax takes the first of equal votes: turned around, the highest grade is first
+        place = grades.size - 1 - votes[:, ::-1].argmax(axis=1)
     return Aggregated(np.where(most[:, 0] > 0, grades[place], np.nan), int(tied.sum()))
 
 
@@ -110,7 +112,7 @@ class DawidSkene:
     categories : float64 array, shape (categories,)
         Grades, rising.
     probabilities : float64 array, shape (units, categories)
-        Of each true grade.
+        Probability of each true grade.
     priors : float64 array, shape (categories,)
         Share of each true grade.
     errors : float64 array, shape (raters, categories, categories)
@@ -121,8 +123,8 @@ class DawidSkene:
 
     Examples
     --------
-    >>> found = dawid_skene([[0, 0, 1], [1, 1, 1], [0, 0, 0], [1, 1, 0]], steps=5)
-    >>> found.grades
+    >>> model = dawid_skene([[0, 0, 1], [1, 1, 1], [0, 0, 0], [1, 1, 0]], steps=5)
+    >>> model.grades
     array([0., 1., 0., 1.])
     """
 
@@ -161,8 +163,8 @@ def dawid_skene(ratings: npt.ArrayLike, *, steps: int = 100, tolerance: float = 
 
     Examples
     --------
-    >>> found = dawid_skene([[0, 0, 1], [1, 1, 1], [0, 0, 0], [1, 1, 0]], steps=20)
-    >>> bool(found.log_likelihoods[-1] >= found.log_likelihoods[0])
+    >>> model = dawid_skene([[0, 0, 1], [1, 1, 1], [0, 0, 0], [1, 1, 0]], steps=20)
+    >>> bool(model.log_likelihoods[-1] >= model.log_likelihoods[0])
     True
     """
     steps, tolerance = whole_number("steps", steps), number_option("tolerance", tolerance, 0)
@@ -173,6 +175,9 @@ def dawid_skene(ratings: npt.ArrayLike, *, steps: int = 100, tolerance: float = 
     shares = votes / votes.sum(axis=1, keepdims=True)
     likelihoods: list[float] = []
     priors, errors = shares.mean(axis=0), model.errors(shares)
+
+    # The likelihood of a step's parameters comes with the next posterior. That posterior is thus
+    # computed once more after the last step, for its likelihood alone.
     while True:
         following, likelihood = model.posterior(priors, errors)
         likelihoods.append(likelihood)
@@ -181,6 +186,7 @@ def dawid_skene(ratings: npt.ArrayLike, *, steps: int = 100, tolerance: float = 
             break
         shares = following
         priors, errors = shares.mean(axis=0), model.errors(shares)
+
     probabilities = np.full((codes.shape[0], grades.size), np.nan)
     probabilities[rated] = shares
     best = np.full(codes.shape[0], np.nan)
@@ -196,34 +202,33 @@ def dawid_skene(ratings: npt.ArrayLike, *, steps: int = 100, tolerance: float = 
 
 
 class _Model:
-    """Both steps of the expectation maximisation."""
+    """Both steps of the expectation maximisation: `posterior` expects, `errors` maximises."""
 
     def __init__(self, codes: "npt.NDArray[np.int64]", n_grades: int) -> None:
         self.codes, self.n_grades = codes, n_grades
 
     def errors(self, shares: FloatArray) -> FloatArray:
-        """Errors of each rater, by the probabilities of the true grades; rows of grades that a
-        rater never gave are 0.
+        """Estimate the errors of each rater from the probabilities of the true grades; grades that
+        a rater never gave stay 0.
         """
-        found = np.zeros((self.codes.shape[1], self.n_grades, self.n_grades))
+        counts = np.zeros((self.codes.shape[1], self.n_grades, self.n_grades))
         for rater, column in enumerate(self.codes.T):
-            for given in np.unique(column[column >= 0]):
-                found[rater, :, given] = np.maximum(shares[column == given].sum(axis=0), _LEAST)
-        totals = found.sum(axis=2, keepdims=True)
-        return np.asarray(np.divide(found, totals, out=np.zeros_like(found), where=totals > 0))
+            for code in np.unique(column[column >= 0]):
+                counts[rater, :, code] = np.maximum(shares[column == code].sum(axis=0), _LEAST)
+        totals = counts.sum(axis=2, keepdims=True)
+        return np.asarray(np.divide(counts, totals, out=np.zeros_like(counts), where=totals > 0))
 
     def posterior(self, priors: FloatArray, errors: FloatArray) -> tuple[FloatArray, float]:
-        """Probabilities of the true grades, and the log-likelihood of the ratings."""
+        """Return the probabilities of the true grades, and the log-likelihood of the ratings."""
+        every_unit = np.zeros((self.codes.shape[0], self.n_grades))
         with np.errstate(divide="ignore"):
-            logs = np.log(np.maximum(priors, _LEAST)) + np.zeros(
-                (self.codes.shape[0], self.n_grades)
-            )
+            logs = np.log(np.maximum(priors, _LEAST)) + every_unit
             by_rater = np.log(errors)
         for rater, column in enumerate(self.codes.T):
             has = np.flatnonzero(column >= 0)
             logs[has] += by_rater[rater, :, column[has]]
         most = logs.max(axis=1, keepdims=True)
-        scaled = np.exp(logs - most)
+        scaled = np.exp(logs - most)  # many raters: the product itself would be 0
         totals = scaled.sum(axis=1, keepdims=True)
         return np.asarray(scaled / totals), float((most + np.log(totals)).sum())
 
@@ -246,7 +251,7 @@ class AggregationAccuracy:
 
     Examples
     --------
-    >>> [one.name for one in aggregations([[0, 0], [1, 1], [1, 0]], [0, 1, 1], steps=(1,))]
+    >>> [row.name for row in aggregations([[0, 0], [1, 1], [1, 0]], [0, 1, 1], steps=(1,))]
     ['majority vote', 'median', 'Dawid-Skene, 1 step', 'rater 0', 'rater 1']
     """
 
@@ -285,29 +290,29 @@ def aggregations(
     Examples
     --------
     >>> ratings, gold = [[0, 0, 1], [1, 1, 1], [0, 1, 0], [1, 0, 0]], [0, 1, 0, 1]
-    >>> found = {one.name: one.accuracy for one in aggregations(ratings, gold, steps=(1,))}
-    >>> found["majority vote"], found["rater 0"]
+    >>> accuracies = {row.name: row.accuracy for row in aggregations(ratings, gold, steps=(1,))}
+    >>> accuracies["majority vote"], accuracies["rater 0"]
     (0.75, 1.0)
     """
-    given, truth = grade_array("ratings", ratings), grade_array("gold", gold)
-    if given.ndim != 2 or truth.shape != given.shape[:1]:
+    table, truth = grade_array("ratings", ratings), grade_array("gold", gold)
+    if table.ndim != 2 or truth.shape != table.shape[:1]:
         raise InputError(
             f"gold: found shape {truth.shape}, expected one grade or NaN for each of the "
-            f"{given.shape[0]} units"
+            f"{table.shape[0]} units"
         )
     names = (
-        [f"rater {number}" for number in range(given.shape[1])] if raters is None else list(raters)
+        [f"rater {number}" for number in range(table.shape[1])] if raters is None else list(raters)
     )
-    if len(names) != given.shape[1]:
-        raise InputError(f"raters: found {len(names)} names, expected {given.shape[1]}")
-    combined = {"majority vote": majority_vote(given).grades, "median": lower_median(given)}
+    if len(names) != table.shape[1]:
+        raise InputError(f"raters: found {len(names)} names, expected {table.shape[1]}")
+    combined = {"majority vote": majority_vote(table).grades, "median": lower_median(table)}
     combined |= {
-        f"Dawid-Skene, {n} step{'' if n == 1 else 's'}": dawid_skene(given, steps=n).grades
+        f"Dawid-Skene, {n} step{'' if n == 1 else 's'}": dawid_skene(table, steps=n).grades
         for n in steps
     }
-    ways = [_accuracy(name, one, truth) for name, one in combined.items()]
-    single = [_accuracy(name, column, truth) for name, column in zip(names, given.T, strict=True)]
-    return [*ways, *sorted(single, key=lambda one: (math.isnan(one.accuracy), -one.accuracy))]
+    ways = [_accuracy(name, grades, truth) for name, grades in combined.items()]
+    single = [_accuracy(name, column, truth) for name, column in zip(names, table.T, strict=True)]
+    return [*ways, *sorted(single, key=lambda rater: (math.isnan(rater.accuracy), -rater.accuracy))]
 
 
 def lower_median(ratings: npt.ArrayLike) -> FloatArray:

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -64,7 +64,7 @@ class AltTest:
     advantage : float
         Mean over annotators of the share of instances on which the judge agrees at least as well.
     annotators : tuple of AnnotatorTest
-        Those tested.
+        Annotators that were tested.
     skipped : dict of str to int
         Annotators with too few instances, and how many they have; they still are references for the
         others.
@@ -77,8 +77,8 @@ class AltTest:
     Examples
     --------
     >>> ratings = [[0, 0, 1], [1, 1, 1], [2, 2, 2], [0, 1, 0]] * 10
-    >>> found = alt_test(ratings, [0, 1, 2, 0] * 10, epsilon=0.2)
-    >>> found.passed, found.winning_rate
+    >>> test = alt_test(ratings, [0, 1, 2, 0] * 10, epsilon=0.2)
+    >>> test.passed, test.winning_rate
     (True, 1.0)
     """
 
@@ -152,63 +152,63 @@ def alt_test(
     >>> alt_test(people, [2, 0, 0, 0, 2] * 8).winning_rate
     0.0
     """
-    given, model = finite_grades("ratings", ratings), finite_grades("judge", judge)
-    if given.ndim == 2 and given.shape[1] < 2:
+    table, model = finite_grades("ratings", ratings), finite_grades("judge", judge)
+    if table.ndim == 2 and table.shape[1] < 2:
         raise InputError(
-            f"ratings: found {given.shape[1]} annotator, expected at least 2: each one is "
-            f"compared with the others"
+            f"ratings: found {table.shape[1]} annotator, expected at least 2: each one is compared "
+            "with the others"
         )
-    if given.ndim != 2 or model.shape != given.shape[:1]:
+    if table.ndim != 2 or model.shape != table.shape[:1]:
         raise InputError(
-            f"judge: found shape {model.shape}, expected one grade or NaN for each row of "
-            f"ratings {given.shape}"
+            f"judge: found shape {model.shape}, expected one grade or NaN for each row of ratings "
+            f"{table.shape}"
         )
     checked("scoring", scoring, Scoring)
     if not 0 <= epsilon < 1 or not 0 < alpha < 1:
         raise OptionError(
-            f"epsilon={epsilon}, alpha={alpha}: expected an epsilon from 0 to below 1 and a "
-            f"level between 0 and 1"
+            f"epsilon={epsilon}, alpha={alpha}: expected an epsilon from 0 to below 1 and a level "
+            "between 0 and 1"
         )
     if least < 2:
         raise OptionError(f"least={least}: expected at least 2; one instance shows no variation")
-    names = (
-        [str(number) for number in range(given.shape[1])]
-        if annotators is None
-        else list(annotators)
-    )
-    if len(names) != given.shape[1]:
-        raise InputError(f"annotators: found {len(names)} names, expected {given.shape[1]}")
+    numbers = [str(number) for number in range(table.shape[1])]
+    names = numbers if annotators is None else list(annotators)
+    if len(names) != table.shape[1]:
+        raise InputError(f"annotators: found {len(names)} names, expected {table.shape[1]}")
     codes = None if clusters is None else cluster_codes(clusters, model.size)
-    usable = ~np.isnan(model) & ((~np.isnan(given)).sum(axis=1) >= 2)
-    rows, skipped = [], {}
+
+    usable = ~np.isnan(model) & ((~np.isnan(table)).sum(axis=1) >= 2)
+    tests: list[AnnotatorTest] = []
+    skipped: dict[str, int] = {}
     for place, name in enumerate(names):
-        kept = usable & ~np.isnan(given[:, place])
-        if kept.sum() < least:
-            skipped[name] = int(kept.sum())
+        kept = usable & ~np.isnan(table[:, place])
+        n = int(kept.sum())
+        if n < least:
+            skipped[name] = n
             continue
-        wins_judge, wins_person = _wins(given[kept], model[kept], place, scoring)
-        p = _p_value(
-            wins_person.astype(float) - wins_judge, epsilon, None if codes is None else codes[kept]
-        )
-        rows.append((name, int(kept.sum()), float(wins_judge.mean()), p))
-    if not rows:
+        wins_judge, wins_person = _wins(table[kept], model[kept], place, scoring)
+        differences = wins_person.astype(float) - wins_judge
+        p = _p_value(differences, epsilon, None if codes is None else codes[kept])
+        advantage = float(wins_judge.mean())
+        tests.append(AnnotatorTest(annotator=name, n=n, advantage=advantage, p=p, rejected=False))
+    if not tests:
         raise InputError(
             f"ratings: found at most {max(skipped.values(), default=0)} instances that one "
-            f"annotator, another and the judge all rated, "
-            f"expected at least {least}"
+            f"annotator, another and the judge all rated, expected at least {least}"
         )
+
     # An undefined p value rejects nothing.
-    rejected = adjust([1.0 if math.isnan(p) else p for *_, p in rows], "by") <= alpha
+    rejected = adjust([1.0 if math.isnan(test.p) else test.p for test in tests], "by") <= alpha
     tested = tuple(
-        AnnotatorTest(annotator=name, n=n, advantage=advantage, p=p, rejected=bool(one))
-        for (name, n, advantage, p), one in zip(rows, rejected, strict=True)
+        replace(test, rejected=bool(is_rejected))
+        for test, is_rejected in zip(tests, rejected, strict=True)
     )
     rate = float(rejected.mean())
-    n_dropped = int((~usable & ((~np.isnan(given)).any(axis=1) | ~np.isnan(model))).sum())
+    n_dropped = int((~usable & ((~np.isnan(table)).any(axis=1) | ~np.isnan(model))).sum())
     return AltTest(
         winning_rate=rate,
         passed=rate >= 0.5,
-        advantage=float(np.mean([one.advantage for one in tested])),
+        advantage=float(np.mean([test.advantage for test in tested])),
         annotators=tested,
         skipped=skipped,
         n_dropped=n_dropped,
@@ -217,24 +217,27 @@ def alt_test(
 
 
 def _wins(
-    given: FloatArray, model: FloatArray, place: int, scoring: Scoring
+    table: FloatArray, model: FloatArray, place: int, scoring: Scoring
 ) -> tuple[BoolArray, BoolArray]:
-    """Instances on which the judge, and the annotator, agree with the others at least as well."""
-    others = np.delete(given, place, axis=1)
-    sides = []
-    for grades in (model, given[:, place]):
+    """Mark the instances on which the judge, and the annotator, agree with the others at least as
+    well.
+    """
+    others = np.delete(table, place, axis=1)
+
+    def score(grades: FloatArray) -> FloatArray:
+        # both are compared with the same others: the sum orders as the mean, and as the root, do
         apart = others - grades[:, None]
-        score = np.where(
-            np.isnan(apart), 0.0, apart == 0 if scoring == "accuracy" else -(apart**2)
-        ).sum(axis=1)
-        sides.append(score)  # over the same others: the sum orders as the mean, and as the root, do
-    return sides[0] >= sides[1], sides[1] >= sides[0]
+        points = apart == 0 if scoring == "accuracy" else -(apart**2)
+        return np.asarray(np.where(np.isnan(apart), 0.0, points).sum(axis=1))
+
+    of_judge, of_person = score(model), score(table[:, place])
+    return of_judge >= of_person, of_person >= of_judge
 
 
 def _p_value(
     differences: FloatArray, epsilon: float, codes: "npt.NDArray[np.int64] | None"
 ) -> float:
-    """One-sided p value of a mean of at least epsilon."""
+    """Test one-sided that the mean is at least epsilon; return the p value."""
     n, above = differences.size, float(differences.mean()) - epsilon
     if codes is None:
         variance, df = float(differences.var(ddof=1)) / n, n - 1

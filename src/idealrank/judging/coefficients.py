@@ -29,7 +29,7 @@ Statistic: TypeAlias = Literal[
 ]
 Level: TypeAlias = Literal["nominal", "ordinal", "interval", "ratio"]
 
-# chance agreement this near to 1 leaves nothing that raters could agree on beyond chance
+# Chance agreement this near to 1 leaves nothing that raters could agree on beyond chance.
 _UNDEFINED = 1e-12
 
 
@@ -46,8 +46,8 @@ class Summand:
 def terms(
     rated: Ratings, statistic: Statistic, weights: Weights | None, level: Level | None
 ) -> Iterator[Summand]:
-    """The terms whose mean is the coefficient: one, or one for each pair of raters for Cohen's
-    kappa.
+    """Yield the terms whose mean is the coefficient: one for each pair of raters for Cohen's
+    kappa, a single one for the others.
     """
     matrix = weight_matrix(rated.categories, weights)
     if statistic == "cohen_kappa":
@@ -64,8 +64,8 @@ def terms(
     elif statistic == "scott_pi":
         if rated.n_raters != 2:
             raise OptionError(
-                f"statistic scott_pi: found {rated.n_raters} raters, expected 2; fleiss_kappa "
-                f"is its form for more"
+                f"statistic scott_pi: found {rated.n_raters} raters, expected 2; fleiss_kappa is "
+                "its form for more"
             )
         both = np.asarray((rated.codes >= 0).all(axis=1))
         yield of_counts(rated.counts[both], "fleiss_kappa", matrix, both)
@@ -142,10 +142,10 @@ def chance(statistic: Statistic, shares: FloatArray, matrix: FloatArray) -> Floa
     if statistic == "fleiss_kappa":
         return _quadratic(shares, shares, matrix)
     if statistic == "gwet_ac1":
+        if size == 1:
+            return np.ones(shares.shape[:-1])
         spread = (shares * (1 - shares)).sum(axis=-1)
-        return np.asarray(
-            matrix.sum() / (size * (size - 1)) * spread if size > 1 else np.ones(shares.shape[:-1])
-        )
+        return np.asarray(matrix.sum() / (size * (size - 1)) * spread)
     return np.full(shares.shape[:-1], matrix.sum() / size**2)  # Brennan and Prediger
 
 
@@ -162,18 +162,15 @@ def of_counts(
 
     def sums(cluster: IntArray, n_clusters: int) -> FloatArray:
         of_unit = cluster if kept is None else cluster[kept]
-        return np.stack(
-            [
-                np.asarray(np.bincount(of_unit, column, n_clusters), np.float64)
-                for column in columns
-            ],
-            axis=1,
-        )
+        totals = [
+            np.asarray(np.bincount(of_unit, column, n_clusters), np.float64) for column in columns
+        ]
+        return np.stack(totals, axis=1)
 
-    def value(found: FloatArray) -> FloatArray:
-        parts = found[..., 2:]
+    def value(totals: FloatArray) -> FloatArray:
+        parts = totals[..., 2:]
         with np.errstate(invalid="ignore", divide="ignore"):
-            observed = found[..., 0] / found[..., 1]
+            observed = totals[..., 0] / totals[..., 1]
             share = parts / parts.sum(axis=-1, keepdims=True)
         return beyond_chance(observed, chance(statistic, share, matrix))
 
@@ -189,25 +186,25 @@ def _conger(rated: Ratings, matrix: FloatArray) -> Summand:
     usable = (rated_by >= 2).astype(np.float64)
 
     def sums(cluster: IntArray, n_clusters: int) -> FloatArray:
-        found = np.zeros((n_clusters, 2 + n_raters * size))
-        found[:, 0] = np.bincount(cluster, agreement, n_clusters)
-        found[:, 1] = np.bincount(cluster, usable, n_clusters)
+        totals = np.zeros((n_clusters, 2 + n_raters * size))
+        totals[:, 0] = np.bincount(cluster, agreement, n_clusters)
+        totals[:, 1] = np.bincount(cluster, usable, n_clusters)
         for rater, column in enumerate(rated.codes.T):
             has = column >= 0
             cells = np.bincount(cluster[has] * size + column[has], minlength=n_clusters * size)
-            found[:, 2 + rater * size : 2 + (rater + 1) * size] = cells.reshape(n_clusters, size)
-        return found
+            totals[:, 2 + rater * size : 2 + (rater + 1) * size] = cells.reshape(n_clusters, size)
+        return totals
 
-    def value(found: FloatArray) -> FloatArray:
-        shares = found[..., 2:].reshape(*found.shape[:-1], n_raters, size)
+    def value(totals: FloatArray) -> FloatArray:
+        shares = totals[..., 2:].reshape(*totals.shape[:-1], n_raters, size)
         with np.errstate(invalid="ignore", divide="ignore"):
-            observed = found[..., 0] / found[..., 1]
+            observed = totals[..., 0] / totals[..., 1]
             shares = shares / shares.sum(axis=-1, keepdims=True)
+        # the sum over pairs of raters is the square of the sum, less each rater with itself
         whole = shares.sum(axis=-2)
         own = _quadratic(shares, shares, matrix).sum(axis=-1)
-        return beyond_chance(
-            observed, (_quadratic(whole, whole, matrix) - own) / (n_raters * (n_raters - 1))
-        )
+        expected = (_quadratic(whole, whole, matrix) - own) / (n_raters * (n_raters - 1))
+        return beyond_chance(observed, expected)
 
     return Summand(sums, value)
 
@@ -229,13 +226,16 @@ def of_coincidences(
     kept, weight = counts[usable], 1 / (n_raters[usable] - 1)
 
     def sums(cluster: IntArray, n_clusters: int) -> FloatArray:
-        found = np.zeros((n_clusters, size, size))
+        coincidences = np.zeros((n_clusters, size, size))
         of_unit = cluster[usable]
         for i in range(size):
             for j in range(i, size):
+                # a rating does not pair with itself
                 pairs = kept[:, i] * (kept[:, j] - (i == j)) * weight
-                found[:, i, j] = found[:, j, i] = np.bincount(of_unit, pairs, n_clusters)
-        return found.reshape(n_clusters, size**2)
+                coincidences[:, i, j] = coincidences[:, j, i] = np.bincount(
+                    of_unit, pairs, n_clusters
+                )
+        return coincidences.reshape(n_clusters, size**2)
 
     def value(cells: FloatArray) -> FloatArray:
         table = cells.reshape(*cells.shape[:-1], size, size)
@@ -269,16 +269,15 @@ def distances(margins: FloatArray, categories: FloatArray, level: Level) -> Floa
         return np.broadcast_to(apart**2, shape)
     if level == "ratio":
         whole = np.add.outer(categories, categories)
-        return np.broadcast_to(
-            np.divide(apart, whole, out=np.zeros_like(apart), where=whole != 0) ** 2, shape
-        )
+        ratios = np.divide(apart, whole, out=np.zeros_like(apart), where=whole != 0)
+        return np.broadcast_to(ratios**2, shape)
+    # ordinal: two categories are as far apart as the ratings between their middles
     middle = np.cumsum(margins, axis=-1) - margins / 2
     return np.asarray((middle[..., :, None] - middle[..., None, :]) ** 2)
 
 
-# Published standard errors of agreement coefficients, for independent units, as other tools print
-# them.
-#
+# --- published standard errors, for independent units ---------------------------------------------
+
 # The jackknife over clusters is the default elsewhere. These formulas serve comparison with other
 # tools, and the test of no agreement beyond chance.
 
@@ -298,15 +297,14 @@ def analytic_error(
     if statistic != "cohen_kappa" and (rated.codes >= 0).any(axis=1).sum() < 2:
         return math.nan, 0  # one unit shows no variation
     if statistic == "cohen_kappa":
-        table = _table(rated, statistic)
-        return _cohen_error(table, matrix), math.inf
+        return _cohen_error(_table(rated, statistic), matrix), math.inf
     if statistic == "krippendorff_alpha":
         if level == "interval":
             matrix = weight_matrix(rated.categories, "quadratic")
         elif level not in {None, "nominal"}:
             raise OptionError(
-                f"variance analytic: found krippendorff_alpha at level {level}, expected "
-                f"nominal or interval; use jackknife"
+                f"variance analytic: found krippendorff_alpha at level {level}, expected nominal "
+                "or interval; use jackknife"
             )
         counts = rated.counts[rated.counts.sum(axis=1) >= 2]
         return _alpha_error(counts, matrix), counts.shape[0] - 1
@@ -314,16 +312,16 @@ def analytic_error(
         both = (rated.codes >= 0).all(axis=1)
         return _gwet_error(rated.counts[both], "fleiss_kappa", matrix), int(both.sum()) - 1
     rows = rated.counts.sum(axis=1) > 0
-    if statistic == "conger_kappa" and not (rated.codes >= 0).any(axis=0).all():
-        return math.nan, int(rows.sum()) - 1  # a rater without ratings has no shares
-    if statistic == "conger_kappa":
-        return _conger_error(Ratings(rated.codes[rows], rated.categories), matrix), int(
-            rows.sum()
-        ) - 1
-    return _gwet_error(rated.counts[rows], statistic, matrix), int(rows.sum()) - 1
+    df = int(rows.sum()) - 1
+    if statistic != "conger_kappa":
+        return _gwet_error(rated.counts[rows], statistic, matrix), df
+    if not (rated.codes >= 0).any(axis=0).all():
+        return math.nan, df  # a rater without ratings has no shares
+    return _conger_error(Ratings(rated.codes[rows], rated.categories), matrix), df
 
 
 def _table(rated: Ratings, statistic: str) -> FloatArray:
+    """Count the units by the category of the first rater (row) and of the second (column)."""
     if rated.n_raters != 2:
         raise OptionError(
             f"statistic {statistic}: found {rated.n_raters} raters, expected 2 for this formula"
@@ -346,7 +344,8 @@ def _cohen_error(table: FloatArray, matrix: FloatArray) -> float:
     toward = np.add.outer((matrix * columns).sum(axis=1), (matrix * rows[:, None]).sum(axis=0))
     part = matrix - (1 - kappa) * toward
     middle = float((shares * part).sum())
-    return math.sqrt(max(float((shares * (part - middle) ** 2).sum()), 0.0) / n) / (1 - expected)
+    variance = max(float((shares * (part - middle) ** 2).sum()), 0.0)
+    return math.sqrt(variance / n) / (1 - expected)
 
 
 def _gwet_error(counts: FloatArray, statistic: Statistic, matrix: FloatArray) -> float:
@@ -359,15 +358,16 @@ def _gwet_error(counts: FloatArray, statistic: Statistic, matrix: FloatArray) ->
     if 1 - expected <= 0:
         return math.nan
     value = (observed - expected) / (1 - expected)
+    # `own` is the coefficient of each unit: its agreement, less what it adds to chance. Its spread
+    # over units is the standard error.
     own = n / two.sum() * (agreement - expected * two) / (1 - expected)
     toward = {
         "fleiss_kappa": (matrix * shares).sum(axis=1),
         "gwet_ac1": matrix.sum() / max(size * (size - 1), 1) * (1 - shares),
     }.get(statistic)
     if toward is not None:
-        own = own - 2 * (1 - value) * ((counts * toward).sum(axis=1) / n_raters - expected) / (
-            1 - expected
-        )
+        by_chance = (counts * toward).sum(axis=1) / n_raters
+        own = own - 2 * (1 - value) * (by_chance - expected) / (1 - expected)
     return math.sqrt(((own - value) ** 2).sum() / (n * (n - 1)))
 
 
@@ -383,9 +383,8 @@ def _alpha_error(counts: FloatArray, matrix: FloatArray) -> float:
     observed = (1 - 1 / n_raters.sum()) * uncorrected + 1 / n_raters.sum()
     value, size = (uncorrected - expected) / (1 - expected), (n_raters - mean) / mean
     by_chance = (counts * (matrix * shares).sum(axis=1)).sum(axis=1) / mean - expected * size
-    own = (agreement - observed * size - expected) / (1 - expected) - 2 * (1 - value) * (
-        by_chance - expected
-    ) / (1 - expected)
+    own = (agreement - observed * size - expected) / (1 - expected)
+    own = own - 2 * (1 - value) * (by_chance - expected) / (1 - expected)
     return math.sqrt(((own - value) ** 2).sum() / (n * (n - 1)))
 
 
@@ -405,12 +404,11 @@ def _conger_error(rated: Ratings, matrix: FloatArray) -> float:
         return math.nan
     observed = agreement[two].mean()
     value = (observed - expected) / (1 - expected)
-    toward = (n / has.sum(axis=0)[:, None] * (chosen - has[:, :, None] * shares) * others).sum(
-        axis=(1, 2)
-    )
-    own = n / two.sum() * (agreement - expected * two) / (1 - expected) - 2 * (
-        1 - value
-    ) * toward / (1 - expected)
+    # how far each unit moves the shares of its raters, and by them the agreement by chance
+    moves = n / has.sum(axis=0)[:, None] * (chosen - has[:, :, None] * shares)
+    toward = (moves * others).sum(axis=(1, 2))
+    own = n / two.sum() * (agreement - expected * two) / (1 - expected)
+    own = own - 2 * (1 - value) * toward / (1 - expected)
     return math.sqrt(((own - value) ** 2).sum() / (n * (n - 1)))
 
 
@@ -475,32 +473,9 @@ def chance_test(
     checked("weights", weights, Weights)
     rated = Ratings.of(ratings)
     if statistic == "cohen_kappa":
-        table = _table(rated, statistic)
-        matrix, shares = weight_matrix(rated.categories, weights), table / table.sum()
-        rows, columns = shares.sum(axis=1), shares.sum(axis=0)
-        expected = float(np.einsum("i,ij,j", rows, matrix, columns))
-        toward = np.add.outer((matrix * columns).sum(axis=1), (matrix * rows[:, None]).sum(axis=0))
-        spread = float((np.outer(rows, columns) * (matrix - toward) ** 2).sum()) - expected**2
-        value = float(kappa_of_tables(table, matrix))
-        error = math.sqrt(max(spread, 0.0) / table.sum())
-        error = error / (1 - expected) if expected < 1 else math.nan
+        value, error = _cohen_by_chance(_table(rated, statistic), rated.categories, weights)
     elif statistic == "fleiss_kappa" and weights is None:
-        whole = (rated.codes >= 0).all(axis=1)
-        if not whole.all():
-            raise OptionError(
-                "statistic fleiss_kappa: found units that a rater did not rate, expected "
-                "complete rows for this test"
-            )
-        m, shares = rated.n_raters, rated.counts.mean(axis=0) / rated.n_raters
-        expected = float((shares**2).sum())
-        if (shares > 0).sum() < 2:
-            return ChanceTest(value=math.nan, standard_error=math.nan, z=math.nan, p=math.nan)
-        value = (float(unit_agreement(rated.counts, np.eye(shares.size))[0].mean()) - expected) / (
-            1 - expected
-        )
-        spread = float((shares * (1 - shares)).sum())
-        skew = float((shares * (1 - shares) * (1 - 2 * shares)).sum())
-        error = math.sqrt(2 / (rated.n_units * m * (m - 1)) * (spread**2 - skew)) / spread
+        value, error = _fleiss_by_chance(rated)
     else:
         raise OptionError(
             f"statistic {statistic}: expected cohen_kappa, or fleiss_kappa without weights"
@@ -509,3 +484,37 @@ def chance_test(
         return ChanceTest(value=math.nan, standard_error=math.nan, z=math.nan, p=math.nan)
     z = value / error if error > 0 else math.nan
     return ChanceTest(value=value, standard_error=error, z=z, p=float(2 * ndtr(-abs(z))))
+
+
+def _cohen_by_chance(
+    table: FloatArray, categories: FloatArray, weights: Weights | None
+) -> tuple[float, float]:
+    """Return Cohen's kappa, and its standard error if two raters agreed by chance alone."""
+    matrix, shares = weight_matrix(categories, weights), table / table.sum()
+    rows, columns = shares.sum(axis=1), shares.sum(axis=0)
+    expected = float(np.einsum("i,ij,j", rows, matrix, columns))
+    toward = np.add.outer((matrix * columns).sum(axis=1), (matrix * rows[:, None]).sum(axis=0))
+    spread = float((np.outer(rows, columns) * (matrix - toward) ** 2).sum()) - expected**2
+    error = math.sqrt(max(spread, 0.0) / table.sum())
+    value = float(kappa_of_tables(table, matrix))
+    return value, error / (1 - expected) if expected < 1 else math.nan
+
+
+def _fleiss_by_chance(rated: Ratings) -> tuple[float, float]:
+    """Return Fleiss' kappa of complete rows, and its standard error if raters agreed by chance
+    alone; NaN where all ratings are equal.
+    """
+    if not (rated.codes >= 0).all():
+        raise OptionError(
+            "statistic fleiss_kappa: found units that a rater did not rate, expected complete rows "
+            "for this test"
+        )
+    m, shares = rated.n_raters, rated.counts.mean(axis=0) / rated.n_raters
+    expected = float((shares**2).sum())
+    if (shares > 0).sum() < 2:
+        return math.nan, math.nan
+    observed = float(unit_agreement(rated.counts, np.eye(shares.size))[0].mean())
+    spread = float((shares * (1 - shares)).sum())
+    skew = float((shares * (1 - shares) * (1 - 2 * shares)).sum())
+    error = math.sqrt(2 / (rated.n_units * m * (m - 1)) * (spread**2 - skew)) / spread
+    return (observed - expected) / (1 - expected), error

@@ -31,7 +31,7 @@ class CorrectedRun:
     Attributes
     ----------
     run, against : str
-        Names of the run, and of the one it is held against; empty for none.
+        Names of the run, and of the run that it is compared with; empty for none.
     measure : str
         Text of the measure.
     found : CorrectedMean
@@ -40,15 +40,15 @@ class CorrectedRun:
         Documents of human-labelled queries that only the judge graded. They count as unjudged on
         the human's side: label whole queries.
     sides : tuple of CorrectedRun
-        Of a difference, the two runs, `against` first, corrected by the weight of the difference:
-        the difference of their estimates is its estimate. Empty for a single run.
+        Both runs of a difference, `against` first, corrected by the weight of the difference: the
+        difference of their estimates is its estimate. Empty for a single run.
 
     Examples
     --------
     >>> human = {"q1": {"a": 1}, "q2": {"a": 1}, "q3": {"b": 1}}
     >>> judge = human | {"q4": {"a": 1}, "q5": {"a": 1}}
-    >>> found = correct_run(human, judge, {query: ["a", "b"] for query in judge}, "RR")
-    >>> found.found.n_labelled, found.found.n_judge_only
+    >>> corrected = correct_run(human, judge, {query: ["a", "b"] for query in judge}, "RR")
+    >>> corrected.found.n_labelled, corrected.found.n_judge_only
     (3, 2)
     """
 
@@ -116,17 +116,20 @@ def correct_run(
     --------
     >>> human = {"q1": {"a": 1}, "q2": {"a": 1}, "q3": {"b": 1}}
     >>> judge = human | {"q4": {"a": 1}, "q5": {"b": 1}}
-    >>> found = correct_run(
+    >>> corrected = correct_run(
     ...     human,
     ...     judge,
     ...     {query: ["a", "b"] for query in judge},
     ...     "RR",
     ...     against={query: ["b", "a"] for query in judge},
     ... )
-    >>> round(found.found.estimate, 4), found.signs_differ
+    >>> round(corrected.found.estimate, 4), corrected.signs_differ
     (0.1667, False)
     """
-    people, model = (one if isinstance(one, Qrels) else Qrels(one) for one in (human, judge))
+    people, model = (
+        judgments if isinstance(judgments, Qrels) else Qrels(judgments)
+        for judgments in (human, judge)
+    )
     queries = list(people.queries)
     if len(queries) < 2:
         found_queries = f"judgments of {len(queries)} query" if queries else "no judgments"
@@ -139,11 +142,12 @@ def correct_run(
     missing = next((query for query in queries if query not in known), None)
     if missing is not None:
         raise InputError(
-            f"judge, query {missing!r}: found no judgment, expected some for each query with "
-            f"human judgments"
+            f"judge, query {missing!r}: found no judgment, expected some for each query with human "
+            "judgments"
         )
     labelled = set(queries)
     others = [query for query in model.queries if query not in labelled]
+
     first = run if isinstance(run, Run) else Run(run)  # type: ignore[arg-type]
     second = against if against is None or isinstance(against, Run) else Run(against)  # type: ignore[arg-type]
     sides = (first,) if second is None else (second, first)
@@ -151,13 +155,14 @@ def correct_run(
         _units(
             people=people,
             model=model,
-            run=one,
+            run=side,
             others=others,
             measure=measure,
             convention=convention,
         )
-        for one in sides
+        for side in sides
     ]
+
     labels = None
     if clusters is not None:
         absent = next((query for query in (*queries, *others) if query not in clusters), None)
@@ -169,9 +174,9 @@ def correct_run(
         if len(set(labels[: len(queries)])) < 2:
             raise InputError(
                 f"clusters: found all {len(queries)} queries with human judgments in cluster "
-                f"{labels[0]!r}, expected at least two "
-                "clusters, since the interval compares them"
+                f"{labels[0]!r}, expected at least two clusters, since the interval compares them"
             )
+
     options = CorrectionOptions(
         weight=weight,
         tuning=tuning,
@@ -182,17 +187,24 @@ def correct_run(
     partly = sum(len(set(model[query]) - set(people[query])) for query in queries)
     name = str(parse_measure(measure))
     if second is None:
-        (found,) = correct_together(units, labels, options)
-        return CorrectedRun(run=first.name, against="", measure=name, found=found, n_partly=partly)
+        (corrected,) = correct_together(units, labels, options)
+        return CorrectedRun(
+            run=first.name, against="", measure=name, found=corrected, n_partly=partly
+        )
     (human_a, judge_a, other_a), (human_b, judge_b, other_b) = units
     difference = (human_b - human_a, judge_b - judge_a, other_b - other_a)
-    found, *of_sides = correct_together([difference, *units], labels, options)
+    corrected, *of_sides = correct_together([difference, *units], labels, options)
     both = tuple(
-        CorrectedRun(run=one.name, against="", measure=name, found=of_one, n_partly=partly)
-        for one, of_one in zip(sides, of_sides, strict=True)
+        CorrectedRun(run=side.name, against="", measure=name, found=corrected_side, n_partly=partly)
+        for side, corrected_side in zip(sides, of_sides, strict=True)
     )
     return CorrectedRun(
-        run=first.name, against=second.name, measure=name, found=found, n_partly=partly, sides=both
+        run=first.name,
+        against=second.name,
+        measure=name,
+        found=corrected,
+        n_partly=partly,
+        sides=both,
     )
 
 
@@ -204,31 +216,30 @@ def _units(
     measure: MeasureLike,
     convention: "Convention | str",
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Human values of the labelled queries, the judge's values of these, and of the other
-    queries.
+    """Return the human values of the labelled queries, the judge's values of these, and of the
+    other queries.
     """
-    human, judge = (_values(qrels, run, measure, convention) for qrels in (people, model))
-    labelled = list(people.queries)
-    columns = ((human, labelled), (judge, labelled), (judge, others))
-    human_values, judge_values, other_values = (
-        np.array([table[query] for query in names]) for table, names in columns
-    )
-    return human_values, judge_values, other_values
+    human = _values(people, run, measure, convention)
+    judge = _values(model, run, measure, convention)
+    human_values = np.array([human[query] for query in people.queries])
+    judge_values = np.array([judge[query] for query in people.queries])
+    return human_values, judge_values, np.array([judge[query] for query in others])
 
 
 def _values(
     qrels: Qrels, run: Run, measure: MeasureLike, convention: "Convention | str"
 ) -> dict[str, float]:
-    """Value of each judged query."""
+    """Return the value of each judged query."""
     by_query = evaluate(qrels, run, measure, convention).per_query()
-    found = {}
+    values = {}
     for query in qrels.queries:
+        # there is one measure; a query that the convention leaves out has no row
         value = next(iter(by_query.get(query, {"": None}).values()))
         if value is None or math.isnan(value):
             raise InputError(
                 f"{run.name}, query {query!r}: found no value of {parse_measure(measure)}, "
-                f"expected one for each query; use a "
-                "convention under which such a query counts, such as standard"
+                "expected one for each query; use a convention under which such a query counts, "
+                "such as standard"
             )
-        found[query] = value
-    return found
+        values[query] = value
+    return values

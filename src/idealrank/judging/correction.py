@@ -25,9 +25,12 @@ UNSEEN_ERRORS = 2
 """Largest errors, one in each direction, that are added to the errors which the labelled units
 show.
 """
-_COMMON = 5  # human values unlike the most common one; with fewer, no interval of them covers
-_LARGEST = 1e100  # of a value: squares of larger ones leave the range of numbers
-_ROUNDING = 1e-12  # a standard error below this share of the values is that of equal values
+# Human values that must differ from the most common one: with fewer, no interval from them contains
+# the mean as often as its level says.
+_COMMON = 5
+_LARGEST = 1e100  # size of a value: the squares of larger values leave the range of floats
+# A standard error below this share of the values is the rounding of equal values.
+_ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,8 +76,8 @@ class CorrectedMean:
 
     Examples
     --------
-    >>> found = correct([1.0, 0.0, 1.0, 0.0], [0.9, 0.1, 0.8, 0.3], [0.8, 0.9, 0.2, 0.7, 0.9, 0.8])
-    >>> round(found.estimate, 3), found.n_disagreements, found.refused
+    >>> mean = correct([1.0, 0.0, 1.0, 0.0], [0.9, 0.1, 0.8, 0.3], [0.8, 0.9, 0.2, 0.7, 0.9, 0.8])
+    >>> round(mean.estimate, 3), mean.n_disagreements, mean.refused
     (0.541, 4, False)
     """
 
@@ -121,10 +124,9 @@ class CorrectedMean:
         plural = "" if self.n_disagreements == 1 else "s"
         return (
             f"{self.estimate:.4g} [{self.interval[0]:.4g}, {self.interval[1]:.4g}] "
-            f"({100 * self.confidence:g} %, {self.n_labelled} human "
-            f"and {self.n_judge_only} other values of the judge, {self.n_disagreements} "
-            f"disagreement{plural}, weight {self.weight:.2f}, "
-            f"worth {self.effective_labels:.1f} human values)"
+            f"({100 * self.confidence:g} %, {self.n_labelled} human and {self.n_judge_only} other "
+            f"values of the judge, {self.n_disagreements} disagreement{plural}, weight "
+            f"{self.weight:.2f}, worth {self.effective_labels:.1f} human values)"
         )
 
 
@@ -212,8 +214,8 @@ def correct(
     Examples
     --------
     >>> human, judge = [0.5, 0.7, 0.9, 0.4], [0.6, 0.8, 0.9, 0.6]
-    >>> found = correct(human, judge, [0.7, 0.5, 0.9, 0.8, 0.6, 0.7, 0.8, 0.9])
-    >>> round(found.estimate, 4), round(found.weight, 4)
+    >>> mean = correct(human, judge, [0.7, 0.5, 0.9, 0.8, 0.6, 0.7, 0.8, 0.9])
+    >>> round(mean.estimate, 4), round(mean.weight, 4)
     (0.6293, 0.1452)
     >>> correct(human, judge, []).estimate == sum(human) / 4
     True
@@ -274,7 +276,7 @@ def correct_together(
 
     A difference of two means and the two means themselves then add up.
     """
-    samples = [_checked_units(*each) for each in units]
+    samples = [_checked_units(*columns) for columns in units]
     first = samples[0]
     groups = _clusters(clusters, first.human.size, first.judge_only.size)
     chosen = _chosen_weights(first, groups, options)
@@ -287,6 +289,13 @@ class _Sample(NamedTuple):
     human: FloatArray
     judge: FloatArray
     judge_only: FloatArray
+
+
+class _Groups(NamedTuple):
+    """Cluster of each labelled unit and of each other unit, by one numbering."""
+
+    labelled: IntArray
+    other: IntArray
 
 
 class _Weights(NamedTuple):
@@ -319,10 +328,10 @@ def _checked_units(
 
 
 def _chosen_weights(
-    sample: _Sample, groups: "tuple[IntArray, IntArray] | None", options: CorrectionOptions
+    sample: _Sample, groups: _Groups | None, options: CorrectionOptions
 ) -> _Weights:
-    """Weight of each labelled unit: given, tuned, or 0 for a judge without disagreements or without
-    other units.
+    """Choose the weight of each labelled unit: given, tuned, or 0 for a judge without disagreements
+    or without other units.
     """
     n = sample.human.size
     if not sample.judge_only.size:
@@ -339,65 +348,62 @@ def _chosen_weights(
 
 
 def _tuned_weights(
-    sample: _Sample, groups: "tuple[IntArray, IntArray] | None", options: CorrectionOptions
+    sample: _Sample, groups: _Groups | None, options: CorrectionOptions
 ) -> FloatArray:
-    """Left-out weight of each labelled unit. A cluster is one unit, with its total in mean sizes as
-    its value.
+    """Tune the weight of each labelled unit on the others. A cluster is one unit; its value is its
+    total over the mean size of a cluster.
     """
     largest = options.allowance(_unit_values(sample, groups))
     if groups is None:
         return left_out_weights(sample.human, sample.judge, sample.judge_only.size, largest)
-    code = np.unique(groups[0], return_inverse=True)[1].reshape(-1)
+    code = np.unique(groups.labelled, return_inverse=True)[1].reshape(-1)
     size = code.size / (code.max() + 1)
-    totals = [
+    human, judge = (
         np.bincount(code, values - values.mean()) / size for values in (sample.human, sample.judge)
-    ]
-    return left_out_weights(totals[0], totals[1], np.unique(groups[1]).size, largest)[code]
+    )
+    return left_out_weights(human, judge, np.unique(groups.other).size, largest)[code]
 
 
-def _unit_values(sample: _Sample, groups: "tuple[IntArray, IntArray] | None") -> FloatArray:
-    """Values of human and judge: of every unit, or means of clusters."""
+def _unit_values(sample: _Sample, groups: _Groups | None) -> FloatArray:
+    """Return the values of human and judge: of every unit, or the means of clusters."""
     if groups is None:
         return np.concatenate(sample)
     means = []
-    for values, codes in (
-        (sample.human, groups[0]),
-        (sample.judge, groups[0]),
-        (sample.judge_only, groups[1]),
-    ):
+    clusters = (groups.labelled, groups.labelled, groups.other)
+    for values, codes in zip(sample, clusters, strict=True):
         code = np.unique(codes, return_inverse=True)[1].reshape(-1)
         means.append(np.bincount(code, values) / np.bincount(code))
     return np.concatenate(means)
 
 
-def _disagreements(sample: _Sample, groups: "tuple[IntArray, IntArray] | None") -> int:
+def _disagreements(sample: _Sample, groups: _Groups | None) -> int:
     """Count the labelled units (or clusters) on which human and judge differ."""
     scale = max(float(np.abs(sample.human).max()), float(np.abs(sample.judge).max()))
     differ = np.abs(sample.human - sample.judge) > _ROUNDING * scale
-    return int(differ.sum() if groups is None else np.unique(groups[0][differ]).size)
+    return int(differ.sum() if groups is None else np.unique(groups.labelled[differ]).size)
 
 
 def _corrected(
-    sample: _Sample,
-    chosen: _Weights,
-    groups: "tuple[IntArray, IntArray] | None",
-    options: CorrectionOptions,
+    sample: _Sample, chosen: _Weights, groups: _Groups | None, options: CorrectionOptions
 ) -> CorrectedMean:
-    """Estimate and interval by given weights of the units."""
+    """Compute estimate and interval by given weights of the units."""
     y, f, other = sample
     n, weight = y.size, float(chosen.of_unit.mean())
     # Left-out weights differ between units. About the other units' mean, their spread does not
     # count twice: the residuals are errors of prediction, and the mean of the others its own error.
     residuals = y - chosen.of_unit * (f - (other.mean() if other.size else 0.0))
-    variance = _variance(residuals, weight * other if weight else other[:0], groups, options.ddof)
-    # one value has no variance of its own: that of all values of the judge
+    weighted = weight * other if weight else other[:0]  # a judge without weight adds no units
+    variance = _variance(residuals, weighted, groups, options.ddof)
+    # A single other value has no variance of its own: take that of all values of the judge.
     if weight and other.size == 1:
         variance += weight**2 * float(np.concatenate([f, other]).var(ddof=options.ddof))
+
     df, n_clusters = _degrees(n, groups, with_judge=weight > 0)
     human_df, _ = _degrees(n, groups, with_judge=False)
     largest = options.allowance(_unit_values(sample, groups))
     variance += UNSEEN_ERRORS * (weight * largest / n_clusters) ** 2
     alone = _variance(y, other[:0], groups, options.ddof)
+
     error, human_error = math.sqrt(variance), math.sqrt(alone)
     estimate, mean = float(residuals.mean()), float(y.mean())
     reach, human_reach = error * options.multiple(df), human_error * options.multiple(human_df)
@@ -425,8 +431,8 @@ def _corrected(
 
 
 def _effective(alone: float, variance: float, n: int, n_other: int) -> float:
-    """Human values that alone would have this variance: a value of the judge is worth one at
-    most.
+    """Return the human values that alone would have this variance: a value of the judge is worth
+    one at most.
     """
     if alone == 0:  # equal human values have no error that can be compared
         return math.nan if variance else float(n)
@@ -435,53 +441,50 @@ def _effective(alone: float, variance: float, n: int, n_other: int) -> float:
     return min(n * alone / variance, float(n + n_other))
 
 
-def finite_values(name: str, given: npt.ArrayLike) -> FloatArray:
-    """Values of units as a float array."""
+def finite_values(name: str, values: npt.ArrayLike) -> FloatArray:
+    """Return the values of units as a float array; refuse values that are not finite."""
     try:
-        found = np.asarray(given, np.float64)
+        array = np.asarray(values, np.float64)
     except (TypeError, ValueError) as error:
         raise InputError(
             f"{name}: found what is no number ({error}), expected finite values"
         ) from None
-    if found.ndim != 1:
-        raise InputError(f"{name}: found shape {found.shape}, expected one value a unit")
-    usable = np.isfinite(found) & (np.abs(found) <= _LARGEST)
+    if array.ndim != 1:
+        raise InputError(f"{name}: found shape {array.shape}, expected one value a unit")
+    usable = np.isfinite(array) & (np.abs(array) <= _LARGEST)
     if not usable.all():
         place = int(np.argmin(usable))
-        expected = (
-            "a finite value" if not np.isfinite(found[place]) else f"at most {_LARGEST:g} in size"
-        )
+        is_finite = np.isfinite(array[place])
+        expected = f"at most {_LARGEST:g} in size" if is_finite else "a finite value"
         raise InputError(
-            f"{name}, unit {place}: found {found[place]}, expected {expected}; leave such units out"
+            f"{name}, unit {place}: found {array[place]}, expected {expected}; leave such units out"
         )
-    return found
+    return array
 
 
 def best_weight(human: FloatArray, judge: FloatArray, judge_only: FloatArray) -> float:
-    """Weight of the judge with the smallest variance, before it is cut to [0, 1]; 0 for a constant
-    judge.
+    """Return the weight of the judge with the smallest variance, before it is cut to [0, 1]; 0 for
+    a constant judge.
     """
     if not judge_only.size:
         return 0.0
     spread = np.concatenate([judge, judge_only]).var(ddof=1)
-    covariance = ((human - human.mean()) * (judge - judge.mean())).mean()
     scale = max(float(np.abs(judge).max()), float(np.abs(judge_only).max()))
-    return (
-        float(covariance / ((1 + human.size / judge_only.size) * spread))
-        if spread > (_ROUNDING * scale) ** 2
-        else 0.0
-    )
+    if not spread > (_ROUNDING * scale) ** 2:
+        return 0.0
+    covariance = ((human - human.mean()) * (judge - judge.mean())).mean()
+    return float(covariance / ((1 + human.size / judge_only.size) * spread))
 
 
 def left_out_weights(
     human: FloatArray, judge: FloatArray, n_other: int, largest_error: float
 ) -> FloatArray:
-    """Weight of each labelled unit with the smallest variance over the other labelled units."""
+    """Return the weight of each labelled unit that has the smallest variance over the others."""
     y, f = human - human.mean(), judge - judge.mean()
     n = y.size
 
     def outside(values: FloatArray) -> FloatArray:
-        """Mean over the other units, for each unit."""
+        """Return the mean over the other units, for each unit."""
         return np.asarray((values.sum() - values) / (n - 1), np.float64)
 
     covariance = outside(y * f) - outside(y) * outside(f)
@@ -491,55 +494,53 @@ def left_out_weights(
     return np.asarray(np.divide(covariance, spread, out=np.zeros(n), where=variance > least))
 
 
-def _clusters(clusters: Any, n: int, n_other: int) -> tuple[IntArray, IntArray] | None:
-    """Cluster of each labelled and of each other unit, by one numbering."""
+def _clusters(clusters: Any, n: int, n_other: int) -> _Groups | None:
+    """Return the clusters of the labelled and of the other units, from one array or a pair."""
     if clusters is None:
         return None
-    parts = clusters if isinstance(clusters, tuple) and len(clusters) == 2 else None
-    labels = (
-        np.concatenate([np.asarray(part).reshape(-1) for part in parts])
-        if parts is not None
-        else np.asarray(clusters)
-    )
-    sizes = None if parts is None else tuple(np.asarray(part).size for part in parts)
-    if labels.shape != (n + n_other,) or (sizes is not None and sizes != (n, n_other)):
-        found = sizes if sizes is not None else labels.shape
+    sizes: tuple[int, ...]
+    expected: tuple[int, ...]
+    if isinstance(clusters, tuple) and len(clusters) == 2:
+        parts = [np.asarray(part).reshape(-1) for part in clusters]
+        labels = np.concatenate(parts)
+        sizes, expected = tuple(part.size for part in parts), (n, n_other)
+    else:
+        labels = np.asarray(clusters)
+        sizes, expected = labels.shape, (n + n_other,)
+    if sizes != expected:
         raise InputError(
-            f"clusters: found sizes {found}, expected one label for each of the {n} labelled "
-            f"and {n_other} other units"
+            f"clusters: found sizes {sizes}, expected one label for each of the {n} labelled and "
+            f"{n_other} other units"
         )
     codes = label_codes(labels)
     if len(set(codes[:n].tolist())) < 2:
         raise InputError(
-            "clusters: found one cluster of labelled units, expected at least 2; one cluster "
-            "shows no variation"
+            "clusters: found one cluster of labelled units, expected at least 2; one cluster shows "
+            "no variation"
         )
-    return codes[:n], codes[n:]
+    return _Groups(codes[:n], codes[n:])
 
 
 def _variance(
-    residuals: FloatArray, others: FloatArray, groups: "tuple[IntArray, IntArray] | None", ddof: int
+    residuals: FloatArray, others: FloatArray, groups: _Groups | None, ddof: int
 ) -> float:
-    """Variance of the mean of the residuals plus the mean of the others; 0 where it is rounding
-    alone.
+    """Return the variance of the mean of the residuals plus the mean of the others; 0 where it is
+    rounding alone.
     """
     parts = [values for values in (residuals, others) if values.size]
     if groups is None:
-        found = sum(
+        variance = sum(
             float(values.var(ddof=min(ddof, values.size - 1)) / values.size) for values in parts
         )
     else:
-        found = _clustered_variance(parts, groups)
-    return (
-        found
-        if found > (_ROUNDING * max(float(np.abs(values).max()) for values in parts)) ** 2
-        else 0.0
-    )
+        variance = _clustered_variance(parts, groups)
+    largest = max(float(np.abs(values).max()) for values in parts)
+    return variance if variance > (_ROUNDING * largest) ** 2 else 0.0
 
 
-def _clustered_variance(parts: list[FloatArray], groups: tuple[IntArray, IntArray]) -> float:
-    """Variance of a sum of means by the totals of clusters; a cluster with units of both kinds
-    counts with their covariance.
+def _clustered_variance(parts: list[FloatArray], groups: _Groups) -> float:
+    """Return the variance of a sum of means by the totals of clusters; a cluster with units of both
+    kinds counts with their covariance.
     """
     totals = np.zeros(1 + max(int(codes.max()) for codes in groups if codes.size))
     for values, codes in zip(parts, groups, strict=False):
@@ -548,18 +549,13 @@ def _clustered_variance(parts: list[FloatArray], groups: tuple[IntArray, IntArra
             raise InputError(
                 "clusters: found one cluster of units without a human value, expected at least 2"
             )
-        totals += (
-            math.sqrt(size / (size - 1))
-            / values.size
-            * np.bincount(codes, values - values.mean(), totals.size)
-        )
+        of_cluster = np.bincount(codes, values - values.mean(), totals.size)
+        totals += math.sqrt(size / (size - 1)) / values.size * of_cluster
     return float((totals**2).sum())
 
 
-def _degrees(
-    n: int, groups: "tuple[IntArray, IntArray] | None", *, with_judge: bool
-) -> tuple[int, int]:
-    """Degrees of freedom of t, and the number of clusters of labelled units."""
+def _degrees(n: int, groups: _Groups | None, *, with_judge: bool) -> tuple[int, int]:
+    """Return the degrees of freedom of t, and the number of clusters of labelled units."""
     if groups is None:
         return n - 1, n
     sizes = [np.unique(codes).size for codes in groups if codes.size]

@@ -35,7 +35,7 @@ class CorrectedDocuments:
     measure : str
         Text of the measure.
     estimate, standard_error : float
-        Of DCG the mean over queries; of NDCG the sum of DCG over the sum of ideal DCG.
+        Mean of DCG over queries, or for NDCG the sum of DCG over the sum of ideal DCG.
     interval : tuple of float
         Low and high.
     judge_estimate : float
@@ -54,16 +54,18 @@ class CorrectedDocuments:
     bootstrap_error : float
         Standard error by bootstrap, as a check; NaN where it was not asked for.
     target : {"mean", "ratio of sums"}
-        What is estimated: of DCG the mean over queries; of nDCG the sum of DCG over the sum of
+        Estimated number: for DCG the mean over queries; for nDCG the sum of DCG over the sum of
         ideal DCG. The ratio is not the mean of nDCG that `evaluate` gives: queries with a large
         ideal count more.
+    weight : float
+        Weight of the judge's grades, between 0 and 1.
 
     Examples
     --------
     >>> judge = {"q": {"a": 2, "b": 1, "c": 0, "d": 0}, "r": {"a": 1, "b": 0, "c": 1, "d": 0}}
     >>> human = {"q": {"a": 2, "b": 0, "c": 0}, "r": {"a": 0, "c": 1, "d": 1}}
-    >>> found = correct_documents(human, judge, {"q": ["a", "b"], "r": ["c", "d"]}, "DCG@2")
-    >>> found.n_labelled, round(found.judge_estimate, 4)
+    >>> corrected = correct_documents(human, judge, {"q": ["a", "b"], "r": ["c", "d"]}, "DCG@2")
+    >>> corrected.n_labelled, round(corrected.judge_estimate, 4)
     (6, 1.8155)
     """
 
@@ -82,6 +84,7 @@ class CorrectedDocuments:
     confidence: float
     bootstrap_error: float = math.nan
     target: Literal["mean", "ratio of sums"] = "mean"
+    weight: float = 1.0
 
 
 def correct_documents(
@@ -138,7 +141,7 @@ def correct_documents(
         Number of bootstrap draws of sampled grades (or of queries) that check the standard error; 0
         for none.
     rng : Generator or seed
-        Of the bootstrap.
+        Random numbers of the bootstrap.
 
     Returns
     -------
@@ -187,6 +190,7 @@ def correct_documents(
         raise OptionError(
             "resamples=1: expected 0 for no bootstrap, or at least 2; one draw shows no variation"
         )
+
     judged = judge if isinstance(judge, Qrels) else Qrels(judge, name="judge")
     people = human if isinstance(human, Qrels) else Qrels(human, name="human")
     if probability is not None and not isinstance(probability, Qrels):
@@ -195,28 +199,33 @@ def correct_documents(
     weights = _rank_weights(judged, run, options, resolved)
     if against is not None:
         weights = weights - _rank_weights(judged, against, options, resolved)
-    one, alone = (_Estimator(sample, weights, options, lam) for lam in (weight, 0.0))
-    value, (error, df), (human_error, _) = (
-        one.value(),
-        sample.error(one, queries),
-        sample.error(alone, queries),
-    )
+
+    estimator = _Estimator(sample, weights, options, weight)
+    people_alone = _Estimator(sample, weights, options, 0.0)
+    value = estimator.value()
+    error, df = sample.error(estimator, queries)
+    human_error, _ = sample.error(people_alone, queries)
     reach = error * t_quantile(confidence, df)
-    boot = _bootstrap(one, sample, queries, resamples, generator_of(rng)) if resamples else math.nan
+    bootstrap_error = math.nan
+    if resamples:
+        generator = generator_of(rng)
+        bootstrap_error = _bootstrap(estimator, sample, queries, resamples, generator)
     judge_value = _Estimator(sample, weights, options, 1.0).value(np.zeros_like(sample.inverse))
-    own, without = sample.error(one, "fixed")[0], sample.error(alone, "fixed")[0]
+
+    own, _ = sample.error(estimator, "fixed")
+    without_judge, _ = sample.error(people_alone, "fixed")
     n, size = sample.n_labelled, sample.judge.size
-    # All documents leave no error: the variance falls with 1/n - 1/size.
-    effective = (
-        1 / (1 / size + (own / without) ** 2 * (1 / n - 1 / size)) if without > 0 else float(n)
-    )
+    effective = float(n)
+    if without_judge > 0:
+        # All documents leave no error: the variance falls with 1/n - 1/size.
+        effective = 1 / (1 / size + (own / without_judge) ** 2 * (1 / n - 1 / size))
     return CorrectedDocuments(
         measure=str(parse_measure(measure)),
         estimate=value,
         standard_error=error,
         interval=(value - reach, value + reach),
         judge_estimate=judge_value,
-        human_estimate=alone.value(),
+        human_estimate=people_alone.value(),
         human_error=human_error,
         effective_labels=effective,
         n_labelled=sample.n_labelled,
@@ -224,8 +233,9 @@ def correct_documents(
         n_queries=sample.n_queries,
         df=df,
         confidence=confidence,
-        bootstrap_error=boot,
+        bootstrap_error=bootstrap_error,
         target="ratio of sums" if has_ideal(options) else "mean",
+        weight=weight,
     )
 
 
@@ -236,24 +246,24 @@ def _check_measure(measure: object, convention: Convention) -> "DCG | NDCG":
             hint="for other measures label whole queries, and use judging.correct_run",
             command_hint="for other measures label whole queries, and use --by queries",
         )
-    found = measure.under(convention)
-    ideal = found.ideal if has_ideal(found) else "judged"
+    resolved = measure.under(convention)
+    ideal = resolved.ideal if has_ideal(resolved) else "judged"
     if (
-        not (found.cutoff is None or isinstance(found.cutoff, int))
-        or found.rounding not in (None, "none")
+        not (resolved.cutoff is None or isinstance(resolved.cutoff, int))
+        or resolved.rounding not in (None, "none")
         or ideal != "judged"
     ):
         raise OptionError(
-            f"measure {measure}: found cutoff {found.cutoff}, ideal {ideal}, rounding "
-            f"{found.rounding}; expected a constant cutoff, the "
-            "ideal of all judged documents, and no rounding"
+            f"measure {measure}: found cutoff {resolved.cutoff}, ideal {ideal}, rounding "
+            f"{resolved.rounding}; expected a constant cutoff, the ideal of all judged documents, "
+            "and no rounding"
         )
-    if make_discount(found.discount or "log2").by_length:
+    if make_discount(resolved.discount or "log2").by_length:
         raise OptionError(
-            f"measure {measure}: found a discount that depends on the length of the list, "
-            f"expected one of the rank"
+            f"measure {measure}: found a discount that depends on the length of the list, expected "
+            "one of the rank"
         )
-    return found
+    return resolved
 
 
 def has_ideal(measure: Measure) -> bool:
@@ -264,10 +274,12 @@ def has_ideal(measure: Measure) -> bool:
 def _rank_weights(
     judge: Qrels, run: "Run | Mapping[str, object]", measure: "DCG | NDCG", convention: Convention
 ) -> FloatArray:
-    """Discount of the rank of each document of the judge in a run; 0 where it was not returned."""
+    """Return the discount of each document of the judge by its rank in a run; 0 where it was not
+    returned.
+    """
     ranking = run if isinstance(run, Run) else Run(run)  # type: ignore[arg-type]
     aligned = align(judge, ranking, convention.alignment)
-    found = np.zeros(judge.n_judgments)
+    discounts = np.zeros(judge.n_judgments)
     weights = (
         DCG(cutoff=measure.cutoff, gain=measure.gain, discount=measure.discount)
         .under(convention)
@@ -277,8 +289,8 @@ def _rank_weights(
         raise OptionError(
             f"measure {measure}: found no weight of a rank, expected a sum over documents"
         )
-    found[aligned.hits.document] = weights
-    return found
+    discounts[aligned.hits.document] = weights
+    return discounts
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -301,29 +313,24 @@ class _Sample:
             row = place.get((query, document))
             if row is None:
                 raise InputError(
-                    f"human, query {decode_id(query)!r}, document {decode_id(document)!r}: "
-                    f"found no grade of the judge, expected one for "
-                    "each document with a human grade"
+                    f"human, query {decode_id(query)!r}, document {decode_id(document)!r}: found "
+                    "no grade of the judge, expected one for each document with a human grade"
                 )
             human[row] = grade
         of_query = np.searchsorted(judge.offsets, np.arange(grades.size), side="right") - 1
         labelled = ~np.isnan(human)
+        stratum = None
         if chances is None:
             stratum = np.unique(grades, return_inverse=True)[1].reshape(-1)
-            return cls(
-                query=of_query,
-                judge=grades,
-                human=human,
-                inverse=_inverse_shares(labelled, stratum, grades),
-                stratum=stratum,
-                n_queries=judge.n_queries,
-            )
+            inverse = _inverse_shares(labelled, stratum, grades)
+        else:
+            inverse = _inverse_probabilities(labelled, chances, place)
         return cls(
             query=of_query,
             judge=grades,
             human=human,
-            inverse=_inverse_probabilities(labelled, chances, place),
-            stratum=None,
+            inverse=inverse,
+            stratum=stratum,
             n_queries=judge.n_queries,
         )
 
@@ -332,8 +339,8 @@ class _Sample:
         return int((~np.isnan(self.human)).sum())
 
     def error(self, estimator: "_Estimator", queries: Target) -> tuple[float, float]:
-        """Standard error of an estimate, and its degrees of freedom: over queries, or over sampled
-        documents of these queries.
+        """Return the standard error of an estimate and its degrees of freedom: over queries, or
+        over sampled documents of these queries.
         """
         if queries == "sample":
             n = self.n_queries
@@ -341,35 +348,35 @@ class _Sample:
                 raise InputError(
                     f"queries: found {n}, expected at least 2; one query shows no variation"
                 )
-            return math.sqrt(n / (n - 1) * float((estimator.query_parts() ** 2).sum())), n - 1
+            squares = float((estimator.query_parts() ** 2).sum())
+            return math.sqrt(n / (n - 1) * squares), n - 1
         errors, labelled = estimator.document_errors(), ~np.isnan(self.human)
         if self.stratum is None:
+            # Documents were drawn independently (Horvitz and Thompson): their variances add up.
             chance = 1 / self.inverse[labelled]
-            return math.sqrt(float(((1 - chance) / chance**2 * errors[labelled] ** 2).sum())), max(
-                self.n_labelled - 1, 1
-            )
+            variance = float(((1 - chance) / chance**2 * errors[labelled] ** 2).sum())
+            return math.sqrt(variance), max(self.n_labelled - 1, 1)
         variance, strata = 0.0, np.unique(self.stratum)
         for code in strata:
             inside = self.stratum == code
             size, values = int(inside.sum()), errors[inside & labelled]
+            # A stratum that people graded completely has no error of sampling.
             if values.size < size:
-                variance += (
-                    size**2 * (1 - values.size / size) * float(values.var(ddof=1)) / values.size
-                )
+                spread = float(values.var(ddof=1))
+                variance += size**2 * (1 - values.size / size) * spread / values.size
         return math.sqrt(variance), max(self.n_labelled - strata.size, 1)
 
 
 def _inverse_shares(labelled: BoolArray, stratum: IntArray, grades: FloatArray) -> FloatArray:
-    """One over the share of documents of the judge's grade that people graded."""
+    """Return one over the share of documents with the judge's grade that people graded."""
     sizes, sampled = np.bincount(stratum), np.bincount(stratum, labelled)
     few = np.flatnonzero((sampled < 2) & (sampled < sizes))
     if few.size:
         grade = grades[np.argmax(stratum == few[0])]
         raise InputError(
-            f"human: found {int(sampled[few[0]])} grades among the {sizes[few[0]]} documents "
-            f"with grade {grade:g} of the judge, expected "
-            "at least 2 for each grade; sample within each grade of the judge, or give the "
-            "probabilities"
+            f"human: found {int(sampled[few[0]])} grades among the {sizes[few[0]]} documents with "
+            f"grade {grade:g} of the judge, expected at least 2 for each grade; sample within each "
+            "grade of the judge, or give the probabilities"
         )
     return np.where(labelled, (sizes / np.maximum(sampled, 1))[stratum], 0.0)
 
@@ -377,21 +384,22 @@ def _inverse_shares(labelled: BoolArray, stratum: IntArray, grades: FloatArray) 
 def _inverse_probabilities(
     labelled: BoolArray, chances: Qrels, place: Mapping[tuple[bytes, bytes], int]
 ) -> FloatArray:
-    given = np.full(labelled.size, np.nan)
+    """Return one over the probability of each document with a human grade."""
+    probabilities = np.full(labelled.size, np.nan)
     for query, document, chance in zip(*table_columns(chances.table), strict=True):
         row = place.get((query, document))
         if row is not None:
-            given[row] = chance
-    wrong = labelled & ~((given > 0) & (given <= 1))
+            probabilities[row] = chance
+    wrong = labelled & ~((probabilities > 0) & (probabilities <= 1))
     if wrong.any():
         row = int(np.argmax(wrong))
         query, document = next(pair for pair, at in place.items() if at == row)
         raise InputError(
-            f"probability, query {decode_id(query)!r}, document {decode_id(document)!r}: "
-            f"found {given[row]:g}, expected a number above 0 "
-            "and up to 1 for each document with a human grade"
+            f"probability, query {decode_id(query)!r}, document {decode_id(document)!r}: found "
+            f"{probabilities[row]:g}, expected a number above 0 and up to 1 for each document with "
+            "a human grade"
         )
-    return np.where(labelled, 1 / np.where(labelled, given, 1.0), 0.0)
+    return np.where(labelled, 1 / np.where(labelled, probabilities, 1.0), 0.0)
 
 
 class _Estimator:
@@ -400,30 +408,28 @@ class _Estimator:
     """
 
     def __init__(
-        self, sample: _Sample, weights: FloatArray, measure: "DCG | NDCG", lam: float
+        self, sample: _Sample, weights: FloatArray, measure: "DCG | NDCG", judge_weight: float
     ) -> None:
         self.sample, self.weights = sample, weights
         self.labelled = ~np.isnan(sample.human)
         judge_gain = np.asarray(measure.worth(sample.judge), np.float64)
-        human_gain = np.asarray(
-            measure.worth(np.where(self.labelled, sample.human, 0.0)), np.float64
-        )
+        human_grades = np.where(self.labelled, sample.human, 0.0)
+        human_gain = np.asarray(measure.worth(human_grades), np.float64)
         if (judge_gain < 0).any() or (human_gain[self.labelled] < 0).any():
             raise OptionError(f"measure {measure}: found a gain below 0, expected gains from 0 on")
-        self.base = lam * judge_gain
+        # Each document counts its base, plus 1 / probability times what the judge missed if a
+        # person graded it. `reached` and `missed` are the same for the counts of the ideal.
+        self.base = judge_weight * judge_gain
         self.missing = np.where(self.labelled, human_gain - self.base, 0.0)
         gains = np.unique(np.concatenate([judge_gain, human_gain[self.labelled]]))
         self.ideal = _Ideal(measure, gains[gains > 0]) if has_ideal(measure) else None
         if self.ideal is not None:
-            self.reached = lam * (judge_gain[:, None] >= self.ideal.gains)
-            self.missed = np.where(
-                self.labelled[:, None],
-                (human_gain[:, None] >= self.ideal.gains) - self.reached,
-                0.0,
-            )
+            self.reached = judge_weight * (judge_gain[:, None] >= self.ideal.gains)
+            human_reached = human_gain[:, None] >= self.ideal.gains
+            self.missed = np.where(self.labelled[:, None], human_reached - self.reached, 0.0)
 
     def sums(self, inverse: FloatArray | None = None) -> tuple[FloatArray, FloatArray]:
-        """DCG and ideal DCG of each query under given weights of the sampled documents."""
+        """Return DCG and ideal DCG of each query under given weights of the sampled documents."""
         weight = self.sample.inverse if inverse is None else inverse
         n = self.sample.n_queries
         dcg = np.bincount(self.sample.query, self.weights * (self.base + weight * self.missing), n)
@@ -431,7 +437,7 @@ class _Estimator:
         return np.asarray(dcg, np.float64), ideal
 
     def _counts(self, inverse: FloatArray) -> FloatArray:
-        """Estimated numbers of documents that reach each gain, shape (queries, gains)."""
+        """Estimate the numbers of documents that reach each gain, shape (queries, gains)."""
         columns = (self.reached + inverse[:, None] * self.missed).T
         counts = [
             np.asarray(np.bincount(self.sample.query, column, self.sample.n_queries), np.float64)
@@ -445,12 +451,12 @@ class _Estimator:
         return _ratio(dcg, ideal)
 
     def query_parts(self) -> FloatArray:
-        """Error that each query adds to the ratio."""
+        """Return the error that each query adds to the ratio."""
         dcg, ideal = self.sums()
         return np.asarray((dcg - _ratio(dcg, ideal) * ideal) / ideal.sum())
 
     def document_errors(self) -> FloatArray:
-        """Change of the estimate by each sampled document, by the delta method."""
+        """Return the change of the estimate by each sampled document, by the delta method."""
         dcg, ideal = self.sums()
         errors = self.weights * self.missing
         if self.ideal is not None:
@@ -462,8 +468,8 @@ class _Estimator:
 def _ratio(dcg: FloatArray, ideal: FloatArray) -> float:
     if not ideal.sum() > 0:
         raise InputError(
-            "human: found no relevant document, so that the ideal is 0; expected some, sample "
-            "more documents"
+            "human: found no relevant document, so that the ideal is 0; expected some, sample more "
+            "documents"
         )
     return float(dcg.sum() / ideal.sum())
 
@@ -479,49 +485,48 @@ class _Ideal:
         self.discount = make_discount(measure.discount or "log2")
 
     def _weights(self, counts: FloatArray) -> FloatArray:
-        """Weight of each rank down to the cutoff, after a 0; index is the rank."""
+        """Return the weight of each rank down to the cutoff, after a 0: the index is the rank."""
         last = self.cutoff or max(math.ceil(float(counts.max(initial=0.0))) + 1, 1)
         ranks = np.arange(1, last + 1)
-        return np.concatenate(
-            [[0.0], np.asarray(self.discount.at(ranks, np.zeros_like(ranks)), np.float64)]
-        )
+        weights = np.asarray(self.discount.at(ranks, np.zeros_like(ranks)), np.float64)
+        return np.concatenate([[0.0], weights])
 
     def value(self, counts: FloatArray) -> FloatArray:
-        """Ideal DCG of each query, from counts of shape (queries, gains)."""
+        """Return the ideal DCG of each query, from counts of shape (queries, gains)."""
         weights = self._weights(counts)
-        sums = np.interp(
-            np.clip(counts, 0, weights.size - 1), np.arange(weights.size), np.cumsum(weights)
-        )
+        # n documents that reach a gain fill the first n ranks. Each adds the step to this gain.
+        filled = np.clip(counts, 0, weights.size - 1)
+        sums = np.interp(filled, np.arange(weights.size), np.cumsum(weights))
         return np.asarray((sums * self.steps).sum(axis=1))
 
     def slope(self, counts: FloatArray) -> FloatArray:
-        """Derivative of the ideal DCG in each count: the weight of the next rank, 0 beyond the
-        cutoff.
+        """Return the derivative of the ideal DCG in each count: the weight of the next rank, 0
+        beyond the cutoff.
         """
         weights = self._weights(counts)
         following = np.floor(np.clip(counts, 0, None)).astype(np.int64) + 1
-        return np.asarray(
-            np.where(
-                following < weights.size, weights[np.minimum(following, weights.size - 1)], 0.0
-            )
-            * self.steps
-        )
+        weight = weights[np.minimum(following, weights.size - 1)]
+        return np.asarray(np.where(following < weights.size, weight, 0.0) * self.steps)
 
 
 # --- the bootstrap --------------------------------------------------------------------------------
 
 
 def _bootstrap(
-    one: _Estimator, sample: _Sample, queries: Target, resamples: int, rng: np.random.Generator
+    estimator: _Estimator,
+    sample: _Sample,
+    queries: Target,
+    resamples: int,
+    rng: np.random.Generator,
 ) -> float:
-    """Standard deviation of the estimate over draws: of queries with their sampled documents, or of
-    documents within strata.
+    """Return the standard deviation of the estimate over draws: of queries with their sampled
+    documents, or of documents within strata.
     """
-    dcg, ideal = one.sums()
+    dcg, ideal = estimator.sums()
     values = []
     for _ in range(resamples):
         if queries == "fixed":
-            values.append(one.value(sample.inverse * _multipliers(sample, rng)))
+            values.append(estimator.value(sample.inverse * _multipliers(sample, rng)))
         else:
             drawn = rng.integers(0, sample.n_queries, sample.n_queries)
             values.append(_ratio(dcg[drawn], ideal[drawn]))
@@ -529,21 +534,20 @@ def _bootstrap(
 
 
 def _multipliers(sample: _Sample, rng: np.random.Generator) -> FloatArray:
-    """Weights of sampled documents in one draw, rescaled for the finite number of documents."""
-    found = np.ones(sample.judge.size)
+    """Draw weights of the sampled documents, rescaled for the finite number of documents."""
+    multipliers = np.ones(sample.judge.size)
     labelled = ~np.isnan(sample.human)
     if sample.stratum is None:
         chance = 1 / sample.inverse[labelled]
-        found[labelled] = 1 + np.sqrt(1 - chance) * rng.standard_normal(chance.size)
-        return found
+        multipliers[labelled] = 1 + np.sqrt(1 - chance) * rng.standard_normal(chance.size)
+        return multipliers
     for code in np.unique(sample.stratum):
         rows = np.flatnonzero(labelled & (sample.stratum == code))
         size = int((sample.stratum == code).sum())
         if 1 < rows.size < size:
-            drawn = (
-                rng.multinomial(rows.size - 1, np.full(rows.size, 1 / rows.size))
-                * rows.size
-                / (rows.size - 1)
-            )
-            found[rows] = 1 + math.sqrt(1 - rows.size / size) * (drawn - 1)
-    return found
+            # n - 1 draws instead of n make the variance of a draw unbiased, and the factor below
+            # shrinks it by the share of the stratum that was not sampled.
+            times = rng.multinomial(rows.size - 1, np.full(rows.size, 1 / rows.size))
+            drawn = times * rows.size / (rows.size - 1)
+            multipliers[rows] = 1 + math.sqrt(1 - rows.size / size) * (drawn - 1)
+    return multipliers

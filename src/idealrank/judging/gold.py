@@ -22,7 +22,7 @@ from idealrank.judging.ratings import (
     z_quantile,
 )
 
-# both tails of three standard deviations of a normal: the usual limits of a control chart
+# Both tails of three standard deviations of a normal: the usual limits of a control chart.
 _LIMIT = 0.0027
 
 
@@ -86,10 +86,10 @@ class AssessorAccuracy:
 
     Examples
     --------
-    >>> one = gold_accuracy(
+    >>> row = gold_accuracy(
     ...     [[1, 0], [0, 0], [2, 1]], [1, 0, 2], assessors=["ann", "ben"]
     ... ).assessors[1]
-    >>> one.assessor, one.n_right, round(one.interval[0], 3)
+    >>> row.assessor, row.n_right, round(row.interval[0], 3)
     ('ben', 1, 0.061)
     """
 
@@ -132,15 +132,13 @@ class GoldReport:
     @property
     def to_retrain(self) -> tuple[str, ...]:
         """Assessors with an interval below the target, or a last batch below its limits."""
-        below = {one.assessor for one in self.assessors if one.interval[1] < self.target}
-        worse = {
-            one.assessor
-            for one in self.assessors
-            if one.batches
-            and one.batches[-1].drifts
-            and one.batches[-1].accuracy < one.batches[-1].limits[0]
-        }
-        return tuple(one.assessor for one in self.assessors if one.assessor in below | worse)
+        names = set()
+        for row in self.assessors:
+            last = row.batches[-1] if row.batches else None
+            is_worse = last is not None and last.drifts and last.accuracy < last.limits[0]
+            if is_worse or row.interval[1] < self.target:
+                names.add(row.assessor)
+        return tuple(row.assessor for row in self.assessors if row.assessor in names)
 
     @property
     def splitting(self) -> tuple[int, ...]:
@@ -171,7 +169,7 @@ def gold_accuracy(
     assessors : sequence of str, optional
         Names; numbers by default.
     batches : array of labels, shape (units,), optional
-        Batch of each unit, in the order of work. Each batch is held against the assessor's earlier
+        Batch of each unit, in the order of work. Each batch is compared with the assessor's earlier
         batches, with limits that chance leaves once in 370 batches, as three standard deviations of
         a normal.
     clusters : array of labels, shape (units,), optional
@@ -195,43 +193,44 @@ def gold_accuracy(
     --------
     >>> ratings, gold = [[1, 1], [0, 1], [2, 2], [1, 1]], [1, 0, 2, 1]
     >>> [
-    ...     (one.assessor, one.accuracy)
-    ...     for one in gold_accuracy(ratings, gold, assessors=["ann", "ben"]).assessors
+    ...     (row.assessor, row.accuracy)
+    ...     for row in gold_accuracy(ratings, gold, assessors=["ann", "ben"]).assessors
     ... ]
     [('ann', 1.0), ('ben', 0.75)]
     """
-    given, truth = finite_grades("ratings", ratings), finite_grades("gold", gold)
+    table, truth = finite_grades("ratings", ratings), finite_grades("gold", gold)
     check_confidence(confidence)
-    if given.ndim != 2 or truth.shape != given.shape[:1]:
+    if table.ndim != 2 or truth.shape != table.shape[:1]:
         raise InputError(
-            f"gold: found shape {truth.shape}, expected one grade or NaN for each row of "
-            f"ratings, shape {given.shape}"
+            f"gold: found shape {truth.shape}, expected one grade or NaN for each row of ratings, "
+            f"shape {table.shape}"
         )
     if np.isnan(truth).all():
         raise InputError("gold: found no gold grade, expected at least one")
     if target is not None and not 0 <= target <= 1:
         raise OptionError(f"target={target}: expected a share from 0 to 1")
     names = (
-        [str(number) for number in range(given.shape[1])] if assessors is None else list(assessors)
+        [str(number) for number in range(table.shape[1])] if assessors is None else list(assessors)
     )
     labels = None if batches is None else np.asarray(batches)
-    if len(names) != given.shape[1] or (labels is not None and labels.shape != truth.shape):
+    if len(names) != table.shape[1] or (labels is not None and labels.shape != truth.shape):
         raise InputError(
-            f"assessors and batches: expected {given.shape[1]} names, and one batch for each "
-            f"of the {truth.size} units"
+            f"assessors and batches: expected {table.shape[1]} names, and one batch for each of "
+            f"the {truth.size} units"
         )
     if labels is not None:
         label_codes(labels, "batches")
     codes = None if clusters is None else cluster_codes(clusters, truth.size)
-    found = []
-    for name, grades in zip(names, given.T, strict=True):
+
+    rows = []
+    for name, grades in zip(names, table.T, strict=True):
         known = ~np.isnan(grades) & ~np.isnan(truth)
         right = known & (grades == truth)
         n, n_right = int(known.sum()), int(right.sum())
         interval = _interval(right[known], None if codes is None else codes[known], confidence)
         bias = float((grades - truth)[known].mean()) if n else math.nan
         chart = () if labels is None else _chart(known, right, labels)
-        found.append(
+        rows.append(
             AssessorAccuracy(
                 assessor=name,
                 n=n,
@@ -243,8 +242,8 @@ def gold_accuracy(
             )
         )
     return GoldReport(
-        assessors=tuple(found),
-        questions=_questions(given, truth),
+        assessors=tuple(rows),
+        questions=_questions(table, truth),
         confidence=confidence,
         target=math.nan if target is None else target,
     )
@@ -253,6 +252,7 @@ def gold_accuracy(
 def _interval(
     right: BoolArray, clusters: "IntArray | None", confidence: float
 ) -> tuple[float, float]:
+    """Return the interval of the share of right answers; NaN without an answer."""
     if not right.size:
         return math.nan, math.nan
     if clusters is None:
@@ -260,9 +260,10 @@ def _interval(
     n_clusters = np.unique(clusters).size
     if n_clusters > 1:
         pairs = np.stack([right, np.ones_like(right)], axis=1)
-        one = agreement(pairs, "percent", clusters=clusters, interval=True, confidence=confidence)
-        if not math.isnan(one.standard_error):
-            return max(one.interval[0], 0.0), one.interval[1]
+        share = agreement(pairs, "percent", clusters=clusters, interval=True, confidence=confidence)
+        if not math.isnan(share.standard_error):
+            low, high = share.interval
+            return max(low, 0.0), high
     # No variation between clusters says nothing of the error: each cluster counts as one question.
     return wilson_interval(n_clusters * float(right.mean()), n_clusters, confidence)
 
@@ -278,53 +279,48 @@ def wilson_interval(n_right: float, n: int, confidence: float = 0.95) -> tuple[f
 def _chart(
     known: BoolArray, right: BoolArray, labels: "np.ndarray[Any, Any]"
 ) -> tuple[BatchAccuracy, ...]:
-    """Hold each batch against the earlier ones, whose accuracy is uncertain too: by the
-    beta-binomial prediction from them.
+    """Compare each batch with the beta-binomial prediction from the earlier batches, whose accuracy
+    is uncertain, too.
     """
-    found: list[BatchAccuracy] = []
+    points: list[BatchAccuracy] = []
     before, right_before = 0, 0
     for label in dict.fromkeys(labels[known].tolist()):
         inside = known & (labels == label)
         n, n_right = int(inside.sum()), int(right[inside].sum())
-        if not before:
-            found.append(
-                BatchAccuracy(
-                    batch=str(label), n=n, n_right=n_right, limits=(0.0, 1.0), p=1.0, drifts=False
-                )
-            )
-        else:
+        low, high, p = 0.0, 1.0, 1.0
+        if before:
+            # half an answer of each kind: Jeffreys' prior, defined after all right or all wrong
             chances = _predicted(n, right_before + 0.5, before - right_before + 0.5)
             at_most, at_least = np.cumsum(chances), np.cumsum(chances[::-1])[::-1]
             usual = np.flatnonzero((at_most > _LIMIT / 2) & (at_least > _LIMIT / 2)) / n
+            low, high = float(usual[0]), float(usual[-1])
             p = min(1.0, 2 * float(min(at_most[n_right], at_least[n_right])))
-            limits = (float(usual[0]), float(usual[-1]))
-            found.append(
-                BatchAccuracy(
-                    batch=str(label),
-                    n=n,
-                    n_right=n_right,
-                    limits=limits,
-                    p=p,
-                    drifts=not limits[0] <= n_right / n <= limits[1],
-                )
+        points.append(
+            BatchAccuracy(
+                batch=str(label),
+                n=n,
+                n_right=n_right,
+                limits=(low, high),
+                p=p,
+                drifts=not low <= n_right / n <= high,
             )
+        )
         before, right_before = before + n, right_before + n_right
-    return tuple(found)
+    return tuple(points)
 
 
 def _predicted(n: int, right: float, wrong: float) -> FloatArray:
-    """Chance of 0 to n right answers under a beta-binomial distribution."""
+    """Return the chance of 0 to n right answers under a beta-binomial distribution."""
     counts = np.arange(n + 1)
     ways = gammaln(n + 1) - gammaln(counts + 1) - gammaln(n - counts + 1)
-    return np.asarray(
-        np.exp(ways + betaln(counts + right, n - counts + wrong) - betaln(right, wrong))
-    )
+    logs = ways + betaln(counts + right, n - counts + wrong) - betaln(right, wrong)
+    return np.asarray(np.exp(logs))
 
 
-def _questions(given: FloatArray, truth: FloatArray) -> tuple[tuple[int, int, float], ...]:
-    """Gold questions with the share of right answers, the hardest first."""
-    units = np.flatnonzero(~np.isnan(truth) & ~np.isnan(given).all(axis=1))
-    answered = (~np.isnan(given[units])).sum(axis=1)
-    share = (given[units] == truth[units, None]).sum(axis=1) / answered
+def _questions(table: FloatArray, truth: FloatArray) -> tuple[tuple[int, int, float], ...]:
+    """List the gold questions with the share of right answers, the hardest first."""
+    units = np.flatnonzero(~np.isnan(truth) & ~np.isnan(table).all(axis=1))
+    answered = (~np.isnan(table[units])).sum(axis=1)
+    share = (table[units] == truth[units, None]).sum(axis=1) / answered
     order = np.argsort(share, kind="stable")
     return tuple((int(units[place]), int(answered[place]), float(share[place])) for place in order)

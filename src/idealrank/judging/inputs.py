@@ -27,7 +27,7 @@ def read_labels(
 ) -> LabelTable:
     """Read the grades of several raters, joined by query and document."""
     if isinstance(source, Mapping):
-        return LabelTable.of({name: to_qrels(one, tell=tell) for name, one in source.items()})
+        return LabelTable.of({name: to_qrels(grades, tell=tell) for name, grades in source.items()})
     return LabelTable.of(read_assessors(source, tell=tell))
 
 
@@ -60,14 +60,14 @@ def check_judges(
     runs: "Mapping[str, AnyTable] | None" = None,
     **options: Any,
 ) -> list[JudgeCheck]:
-    """Hold several judges against one human."""
+    """Compare several judges with one human."""
     if not judges:
         raise InputError("judges: found none, expected at least one")
     reference = to_qrels(human)
-    systems: dict[str, Run] = {name: to_run(one, name=name) for name, one in (runs or {}).items()}
+    systems: dict[str, Run] = {name: to_run(run, name=name) for name, run in (runs or {}).items()}
     return [
-        check_judge(reference, to_qrels(one), systems, name=name, **options)
-        for name, one in judges.items()
+        check_judge(reference, to_qrels(grades), systems, name=name, **options)
+        for name, grades in judges.items()
     ]
 
 
@@ -99,7 +99,7 @@ def evaluate_answers(
     -------
     list of Evaluation
         One for each ``run_id``, for `compare`, `intervals`, stores and reports. The name is the
-        ``run_id``, or that of the file.
+        ``run_id``, or the name of the file.
 
     Raises
     ------
@@ -123,12 +123,11 @@ def evaluate_answers(
     chosen = nugget_scores(scores)
     notes, text = Notes(tell), fspath(path)
     listed = None if nuggets is None else read_nuggets(fspath(nuggets), notes)
-    found = []
+    evaluations = []
     for system in read_answers(text, notes):
-        named = AssignedAnswers(
-            system.name or ("stdin" if text == "-" else name_of(text)), system.answers
-        )
+        name_of_file = "stdin" if text == "-" else name_of(text)
+        named = AssignedAnswers(system.name or name_of_file, system.answers)
         whole = named if listed is None else named.completed(listed)
         paths = [text] if nuggets is None else [fspath(nuggets), text]
-        found.append(whole.evaluated(chosen, inputs=input_files(paths), path=text))
-    return found
+        evaluations.append(whole.evaluated(chosen, inputs=input_files(paths), path=text))
+    return evaluations

@@ -35,8 +35,9 @@ from idealrank.measures.rules import checked
 Variance: TypeAlias = Literal["jackknife", "analytic"]
 
 STATISTICS: tuple[Statistic, ...] = get_args(Statistic)
-_CELLS = 1 << 22  # of tables with one cluster left out, at a time
-_ALIKE = 1e-12  # values this near to each other do not differ
+# Cells of the tables with one cluster left out that are in memory at a time: 32 MiB of floats.
+_CELLS = 1 << 22
+_ALIKE = 1e-12  # values this near to each other differ by rounding alone
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,10 +66,10 @@ class Agreement:
 
     Examples
     --------
-    >>> found = agreement(
+    >>> coefficient = agreement(
     ...     [[0, 0], [1, 1], [2, 1], [0, 0], [1, 1]], "cohen_kappa", weights="linear", interval=True
     ... )
-    >>> round(float(found), 4), found.n_clusters
+    >>> round(float(coefficient), 4), coefficient.n_clusters
     (0.7059, 5)
     """
 
@@ -200,10 +201,10 @@ def agreement(
     ...     round(agreement(ratings, "krippendorff_alpha", level="ordinal"), 4),
     ... )
     (0.5714, 0.8318)
-    >>> found = agreement(
+    >>> coefficient = agreement(
     ...     ratings, "percent", clusters=["q1", "q1", "q2", "q2", "q3", "q3"], interval=True
     ... )
-    >>> round(found.value, 4), round(found.standard_error, 4)
+    >>> round(coefficient.value, 4), round(coefficient.standard_error, 4)
     (0.6667, 0.1667)
     """
     _check_options(statistic, level, weights)
@@ -217,6 +218,7 @@ def agreement(
     value = _mean(np.stack([term.value(term.sums(everything, 1)) for term in whole]))[0]
     if not interval:
         return float(value)
+
     checked("variance", variance, Variance)
     check_confidence(confidence)
     compared = np.asarray((rated.codes >= 0).sum(axis=1) >= 2)
@@ -224,14 +226,15 @@ def agreement(
     if variance == "analytic":
         if clusters is not None:
             raise OptionError(
-                "variance analytic: found clusters, expected independent units; jackknife "
-                "respects clusters"
+                "variance analytic: found clusters, expected independent units; jackknife respects "
+                "clusters"
             )
         error, df = analytic_error(rated, statistic, weights, level)
         n_clusters = n_units
     else:
         error, n_clusters = _jackknife(whole, cluster_codes(clusters, rated.n_units), compared)
         df = n_clusters - 1
+
     reach = error * (t_quantile(confidence, df) if math.isfinite(df) else z_quantile(confidence))
     ends = (float(value - reach), float(min(value + reach, 1.0)))
     if math.isnan(error) or math.isnan(value):
@@ -254,8 +257,8 @@ def _check_options(statistic: Statistic, level: Level | None, weights: Weights |
     checked("weights", weights, Weights)
     if level is not None and statistic != "krippendorff_alpha":
         raise OptionError(
-            f"level {level}: found the statistic {statistic}, expected krippendorff_alpha; "
-            f"the others take weights"
+            f"level {level}: found the statistic {statistic}, expected krippendorff_alpha; the "
+            "others take weights"
         )
     if level is not None and weights is not None:
         raise OptionError(
@@ -264,17 +267,18 @@ def _check_options(statistic: Statistic, level: Level | None, weights: Weights |
 
 
 def _mean(values: FloatArray) -> FloatArray:
-    """Mean over terms, without those that are undefined; NaN where all are."""
+    """Return the mean over the terms that are defined; NaN where none is."""
     defined = ~np.isnan(values)
     n = defined.sum(axis=0)
-    return np.where(n > 0, np.where(defined, values, 0.0).sum(axis=0) / np.maximum(n, 1), np.nan)
+    total = np.where(defined, values, 0.0).sum(axis=0)
+    return np.where(n > 0, total / np.maximum(n, 1), np.nan)
 
 
 def _jackknife(
     whole: Sequence[Summand], cluster: IntArray, compared: BoolArray
 ) -> tuple[float, int]:
-    """Standard error by leaving out one cluster at a time, and the number of clusters with a unit
-    that two raters rated.
+    """Return the standard error by leaving out one cluster at a time, and the number of clusters
+    with a unit that two raters rated.
     """
     n_clusters = int(cluster.max()) + 1
     parts = [term.sums(cluster, n_clusters) for term in whole]
@@ -282,30 +286,30 @@ def _jackknife(
     n = int(carries.sum())
     if n < 2:
         raise InputError(
-            f"clusters: found {n} with ratings of two raters, expected at least 2; one "
-            f"cluster shows no variation"
+            f"clusters: found {n} with ratings of two raters, expected at least 2; one cluster "
+            "shows no variation"
         )
-    holds = np.flatnonzero(sum(np.abs(part).sum(axis=1) for part in parts) > 0)
-    left = np.concatenate(
-        [
-            _mean(
-                np.stack(
-                    [
-                        term.value(part.sum(axis=0) - part[block])
-                        for term, part in zip(whole, parts, strict=True)
-                    ]
-                )
-            )
-            for block in np.array_split(holds, 1 + holds.size * parts[0].shape[1] // _CELLS)
+
+    def without(block: IntArray) -> FloatArray:
+        """Return the coefficient without each cluster of a block."""
+        values = [
+            term.value(part.sum(axis=0) - part[block])
+            for term, part in zip(whole, parts, strict=True)
         ]
-    )
-    # a constant rater, or perfect agreement: no variation says nothing of the error
+        return _mean(np.stack(values))
+
+    holds = np.flatnonzero(sum(np.abs(part).sum(axis=1) for part in parts) > 0)
+    n_blocks = 1 + holds.size * parts[0].shape[1] // _CELLS
+    left = np.concatenate([without(block) for block in np.array_split(holds, n_blocks)])
+    # A constant rater, or perfect agreement: values without variation do not show the error.
     if not np.ptp(left) > _ALIKE:
         return math.nan, n
-    strata = [one for one in (left[carries[holds]], left[~carries[holds]]) if one.size]
-    return math.sqrt(
-        sum((one.size - 1) / one.size * float(((one - one.mean()) ** 2).sum()) for one in strata)
-    ), n
+    variance = 0.0
+    for values in (left[carries[holds]], left[~carries[holds]]):
+        if values.size:
+            squares = float(((values - values.mean()) ** 2).sum())
+            variance += (values.size - 1) / values.size * squares
+    return math.sqrt(variance), n
 
 
 def agreement_of_counts(
@@ -323,7 +327,7 @@ def agreement_of_counts(
     counts : array, shape (units, categories)
         Numbers of raters, not negative.
     statistic, level, weights
-        As for `agreement`; kappa of Cohen, of Conger and Scott's pi need to know which rater chose
+        As for `agreement`; Cohen's and Conger's kappa and Scott's pi need to know which rater chose
         what.
     categories : sequence of float, optional
         Grade of each column; 0, 1, 2, ... by default.
@@ -352,33 +356,33 @@ def agreement_of_counts(
     _check_options(statistic, level, weights)
     if statistic in {"cohen_kappa", "conger_kappa", "scott_pi"}:
         raise OptionError(
-            f"statistic {statistic}: found counts, expected ratings; it needs to know which "
-            f"rater chose what"
+            f"statistic {statistic}: found counts, expected ratings; it needs to know which rater "
+            "chose what"
         )
-    given = grade_array("counts", counts)
-    if given.ndim != 2 or not (np.isfinite(given) & (given >= 0)).all():
+    table = grade_array("counts", counts)
+    if table.ndim != 2 or not (np.isfinite(table) & (table >= 0)).all():
         raise InputError(
-            f"counts: found shape {given.shape}, or a count below 0, expected (units, "
-            f"categories) of numbers from 0 on"
+            f"counts: found shape {table.shape}, or a count below 0, expected (units, categories) "
+            "of numbers from 0 on"
         )
     grades = (
-        np.arange(given.shape[1], dtype=np.float64)
+        np.arange(table.shape[1], dtype=np.float64)
         if categories is None
         else np.asarray(categories, np.float64)
     )
-    if grades.shape != (given.shape[1],):
+    if grades.shape != (table.shape[1],):
         raise OptionError(
-            f"categories: found {grades.size}, expected one for each of the {given.shape[1]} "
+            f"categories: found {grades.size}, expected one for each of the {table.shape[1]} "
             f"columns"
         )
     order = np.argsort(grades)
-    given, grades = given[:, order], categories_of(grades, grades.tolist())
-    if not (given.sum(axis=1) >= 2).any():
+    table, grades = table[:, order], categories_of(grades, grades.tolist())
+    if not (table.sum(axis=1) >= 2).any():
         raise InputError("counts: found no unit with two ratings, expected at least one")
     matrix = weight_matrix(grades, weights)
     if statistic == "krippendorff_alpha":
         distances = None if weights is None else 1 - matrix
-        term = of_coincidences(given, grades, level or "nominal", distances)
+        term = of_coincidences(table, grades, level or "nominal", distances)
     else:
-        term = of_counts(given, statistic, matrix)
-    return float(term.value(term.sums(np.zeros(given.shape[0], np.int64), 1))[0])
+        term = of_counts(table, statistic, matrix)
+    return float(term.value(term.sums(np.zeros(table.shape[0], np.int64), 1))[0])

@@ -1,5 +1,5 @@
-"""A judge held against a human: agreement, leniency, system orders, and what one of its labels is
-worth.
+"""Comparison of a judge with a human: agreement, leniency, system orders, and the worth of one of
+its labels.
 """
 
 import math
@@ -43,6 +43,8 @@ JUDGE_COEFFICIENTS = (
     Coefficient("gwet_ac1", weights="quadratic"),
 )
 """Coefficients of a judge against a human."""
+_PEOPLE = 3  # people that the alternative annotator test needs, by its authors
+_MOST = 200  # clusters that are left out one at a time; more are put into as many groups
 
 
 @dataclass(frozen=True)
@@ -105,7 +107,7 @@ class JudgeCheck:
     n_clusters : int
         Queries, or clusters of them, that intervals leave out one at a time.
     agreement : dict of str to Agreement
-        By name of the coefficient.
+        Agreement by name of the coefficient.
     categories : tuple of float
         Grades of the scale.
     confusion : int64 array, shape (categories, categories)
@@ -119,13 +121,13 @@ class JudgeCheck:
     by_grade, by_rank, by_length : Leniency or None
         Errors by group; None without runs, or without lengths.
     worth_of_pair : LabelWorth
-        Where single pairs are labelled, at random.
+        Worth of a label if single pairs are labelled, at random.
     worth_of_query : LabelWorth
-        Where whole queries are labelled: the mean grade of a query counts as one.
+        Worth of a label if whole queries are labelled: the mean grade of a query counts as one.
     systems : SystemOrders or None
-        Without runs None.
+        Orders of the runs under both; `None` without runs.
     alt_test : AltTest or None
-        Without several annotators None.
+        Test of the judge as an annotator; `None` without several annotators.
     warnings : tuple of str
         Reasons to doubt the numbers.
 
@@ -133,10 +135,10 @@ class JudgeCheck:
     --------
     >>> human = {"p": {"a": 1, "b": 0}, "q": {"a": 1, "b": 0}, "r": {"a": 0, "b": 2}}
     >>> judge = {"r": {"b": 2, "a": 1}, "p": {"a": 1, "b": 0}, "q": {"a": 1, "b": 1}}
-    >>> found = check_judge(human, judge, name="model")
-    >>> found.n, round(found.agreement["percent"].value, 4), found.bias[0] > 0
+    >>> check = check_judge(human, judge, name="model")
+    >>> check.n, round(check.agreement["percent"].value, 4), check.bias[0] > 0
     (6, 0.6667, True)
-    >>> found.confusion.tolist()
+    >>> check.confusion.tolist()
     [[1, 2, 0], [0, 2, 0], [0, 0, 1]]
     """
 
@@ -199,7 +201,7 @@ def check_judge(
     outside : {"error", "clip", "drop"}
         Treatment of a judge's grade outside the scale; counted.
     measure, convention
-        For the runs.
+        Measure and convention of the runs.
     coefficients : sequence of Coefficient
         Agreement coefficients.
     clusters : mapping of str to str, optional
@@ -229,16 +231,13 @@ def check_judge(
     """
     check_confidence(confidence)
     refuse_few_annotators("annotators", annotators)
-    table = LabelTable.of(
-        {"human": human, name: judge} if name != "human" else {"the human": human, name: judge}
-    )
+
+    # a judge may be named human, too
+    table = LabelTable.of({"the human" if name == "human" else "human": human, name: judge})
     has = ~np.isnan(table.grades)
-    known = (
-        np.unique(table.grades[has[:, 0], 0])
-        if scale is None
-        else np.unique(np.asarray(scale, np.float64))
-    )
-    # no policy mends the human's
+    grades_used = table.grades[has[:, 0], 0] if scale is None else np.asarray(scale, np.float64)
+    known = np.unique(grades_used)
+    # `outside` is for the judge's grades: a human grade outside the scale is an error.
     replace(table, raters=table.raters[:1], grades=table.grades[:, :1]).in_scale(known)
     table = table.in_scale(known, outside)
     both = np.asarray(~np.isnan(table.grades).any(axis=1))
@@ -249,14 +248,16 @@ def check_judge(
             f"{name}: found no grade in the scale {grades}, so that all {n_dropped:,} were "
             f"dropped; expected some"
         )
+
     pairs = _pairs(table, both, clusters)
     found_runs = {
-        label: one if isinstance(one, Run) else Run(one, name=label)  # type: ignore[arg-type]
-        for label, one in (runs or {}).items()
+        run_name: run if isinstance(run, Run) else Run(run, name=run_name)  # type: ignore[arg-type]
+        for run_name, run in (runs or {}).items()
     }
     rated = np.stack([pairs.human, pairs.judge], axis=1)
     agreements = {
-        str(one): one.of(rated, pairs.clusters, known.tolist(), confidence) for one in coefficients
+        str(coefficient): coefficient.of(rated, pairs.clusters, known.tolist(), confidence)
+        for coefficient in coefficients
     }
     cells = np.searchsorted(known, pairs.human) * known.size + np.searchsorted(known, pairs.judge)
     of_pair, of_query = (
@@ -283,7 +284,7 @@ def check_judge(
         worth_of_pair=of_pair,
         worth_of_query=of_query,
         systems=_orders(pairs, found_runs, measure, convention, confidence),
-        alt_test=None if annotators is None else _alt_test(annotators, pairs, epsilon),
+        alt_test=None if annotators is None else _alt_test(annotators, pairs, clusters, epsilon),
         warnings=tuple(_warnings(name, pairs, found_runs, families or {})),
     )
 
@@ -294,19 +295,20 @@ def refuse_few_annotators(where: str, annotators: LabelTable | None) -> None:
     if annotators is not None and len(names) < _PEOPLE:
         people = "one person" if len(names) == 1 else f"{len(names)} people"
         raise InputError(
-            f"{where}: found the grades of {people} ({', '.join(names)}), expected at least "
-            f"three, since the alternative annotator test "
-            "compares the judge and each person with the others"
+            f"{where}: found the grades of {people} ({', '.join(names)}), expected at least three, "
+            "since the alternative annotator test compares the judge and each person with the "
+            "others"
         )
 
 
 def _pairs(
     table: LabelTable, both: "npt.NDArray[np.bool_]", clusters: "Mapping[str, str] | None"
 ) -> Pairs:
+    """Take the pairs that both graded; refuse no pair, and fewer than two clusters."""
     if not both.any():
         raise InputError(
-            f"{table.raters[1]}: found no pair of query and document with a human grade, "
-            f"expected some; are ids written alike?"
+            f"{table.raters[1]}: found no pair of query and document with a human grade, expected "
+            "some; are ids written alike?"
         )
     rows = np.flatnonzero(both).tolist()
     queries = tuple(table.queries[row] for row in rows)
@@ -317,12 +319,11 @@ def _pairs(
         raise InputError(f"clusters: found none for query {missing!r}, expected one for each query")
     labels = queries if clusters is None else tuple(clusters[query] for query in queries)
     if len(set(labels)) < 2:
-        one = "query" if clusters is None else "cluster of queries"
+        unit = "query" if clusters is None else "cluster of queries"
         raise InputError(
-            f"{table.raters[1]}: found one {one} with grades of both the human and the judge, "
-            f"expected at least two, since intervals "
-            "compare them",
-            hint=f"label documents of another {one}",
+            f"{table.raters[1]}: found one {unit} with grades of both the human and the judge, "
+            "expected at least two, since intervals compare them",
+            hint=f"label documents of another {unit}",
         )
     return Pairs(
         queries=queries,
@@ -335,28 +336,23 @@ def _pairs(
 
 def _correlation(human: FloatArray, judge: FloatArray) -> float:
     spread = float(human.std() * judge.std())
-    return (
-        float(((human - human.mean()) * (judge - judge.mean())).mean() / spread)
-        if spread > 0
-        else 0.0
-    )
+    if not spread > 0:
+        return 0.0
+    return float(((human - human.mean()) * (judge - judge.mean())).mean() / spread)
 
 
 def _bias(pairs: Pairs, confidence: float) -> tuple[float, tuple[float, float]]:
-    """Mean error with its interval clustered by query."""
+    """Return the mean error with its interval, clustered by query."""
     error, n = pairs.error, np.unique(pairs.clusters).size
     mean = float(error.mean())
     if n < 2:
         raise InputError(
-            f"queries: found {n}, expected at least 2; one query, or cluster of queries, "
-            f"shows no variation"
+            f"queries: found {n}, expected at least 2; one query, or cluster of queries, shows no "
+            "variation"
         )
     totals = np.bincount(pairs.clusters, error - mean)
-    reach = (
-        t_quantile(confidence, n - 1)
-        * math.sqrt(n / (n - 1) * float((totals**2).sum()))
-        / error.size
-    )
+    spread = math.sqrt(n / (n - 1) * float((totals**2).sum()))
+    reach = t_quantile(confidence, n - 1) * spread / error.size
     return mean, (mean - reach, mean + reach)
 
 
@@ -377,7 +373,7 @@ def label_worth(
     clusters : array of labels, shape (units,), optional
         Cluster of each unit, such as its query.
     by : {"pair", "cluster"}
-        What people would label at random: single units, or whole clusters.
+        Units that people would label at random: single units, or whole clusters.
     confidence : float
         Confidence level.
 
@@ -403,7 +399,7 @@ def label_worth(
     >>> label_worth(human, [1] * 8).value
     0.0
     """
-    y, f = (finite_values(label, given) for label, given in (("human", human), ("judge", judge)))
+    y, f = finite_values("human", human), finite_values("judge", judge)
     check_confidence(confidence)
     if y.shape != f.shape or y.ndim != 1:
         raise InputError(
@@ -416,26 +412,22 @@ def label_worth(
     n = int(codes.max(initial=-1)) + 1
     if n < 2:
         raise InputError(f"clusters: found {n}, expected at least 2")
+
+    # the jackknife: the value without each cluster, or each group of clusters, in turn
     group = codes % min(n, _MOST)
-    left = np.array(
-        [
-            _explained(y[group != one], f[group != one], codes[group != one], by)
-            for one in np.unique(group)
-        ]
-    )
+    values = []
+    for left_out in np.unique(group):
+        kept = group != left_out
+        values.append(_explained(y[kept], f[kept], codes[kept], by))
+    left = np.array(values)
     m, value = left.size, _explained(y, f, codes, by)
-    reach = t_quantile(confidence, m - 1) * math.sqrt(
-        (m - 1) / m * float(((left - left.mean()) ** 2).sum())
-    )
+    error = math.sqrt((m - 1) / m * float(((left - left.mean()) ** 2).sum()))
+    reach = t_quantile(confidence, m - 1) * error
     return LabelWorth(value, (max(value - reach, 0.0), min(value + reach, 1.0)))
 
 
-_PEOPLE = 3  # that the alternative annotator test needs, by its authors
-_MOST = 200  # clusters that are left out one at a time; of more, this number of groups of them
-
-
 def _explained(human: FloatArray, judge: FloatArray, codes: IntArray, by: str) -> float:
-    """Largest share of the variance of the human's mean that the judge explains."""
+    """Return the largest share of the variance of the human's mean that the judge explains."""
     y, f = human - human.mean(), judge - judge.mean()
     if by == "cluster":
         y, f = np.bincount(codes, y), np.bincount(codes, f)
@@ -453,55 +445,59 @@ def _orders(
     convention: "Convention | str",
     confidence: float,
 ) -> SystemOrders | None:
-    """Orders under the grades of the pairs that both graded, so that a difference is one of grades
-    and not of coverage.
+    """Order the runs under the grades of the pairs that both graded, so that a difference is one of
+    grades and not of coverage.
     """
     if not runs:
         return None
-    sides: tuple[dict[str, dict[str, float]], dict[str, dict[str, float]]] = ({}, {})
-    for query, document, *grades in zip(
-        pairs.queries, pairs.documents, pairs.human.tolist(), pairs.judge.tolist(), strict=True
-    ):
-        for nested, grade in zip(sides, grades, strict=True):
-            nested.setdefault(query, {})[document] = grade
-    return system_orders(
-        *sides, runs, measure, convention=convention, alpha=round(1 - confidence, 12)
-    )
+    human: dict[str, dict[str, float]] = {}
+    judge: dict[str, dict[str, float]] = {}
+    keys = zip(pairs.queries, pairs.documents, strict=True)
+    grades = zip(pairs.human.tolist(), pairs.judge.tolist(), strict=True)
+    for (query, document), (of_human, of_judge) in zip(keys, grades, strict=True):
+        human.setdefault(query, {})[document] = of_human
+        judge.setdefault(query, {})[document] = of_judge
+    alpha = round(1 - confidence, 12)  # 1 - 0.95 itself is 0.050000000000000044
+    return system_orders(human, judge, runs, measure, convention=convention, alpha=alpha)
 
 
-def _alt_test(annotators: LabelTable, pairs: Pairs, epsilon: float) -> AltTest:
-    of_judge = dict(
-        zip(zip(pairs.queries, pairs.documents, strict=True), pairs.judge.tolist(), strict=True)
-    )
-    grades = [
-        of_judge.get(pair, math.nan)
-        for pair in zip(annotators.queries, annotators.documents, strict=True)
-    ]
+def _alt_test(
+    annotators: LabelTable, pairs: Pairs, clusters: "Mapping[str, str] | None", epsilon: float
+) -> AltTest:
+    keys = zip(pairs.queries, pairs.documents, strict=True)
+    of_judge = dict(zip(keys, pairs.judge.tolist(), strict=True))
+    rows = zip(annotators.queries, annotators.documents, strict=True)
+    grades = [of_judge.get(pair, math.nan) for pair in rows]
+    codes = annotators.query_codes
+    if clusters is not None:
+        # A query without a cluster has no pair with a human grade, and so no part in the test.
+        labels = [clusters.get(query, query) for query in annotators.queries]
+        codes = cluster_codes(np.array(labels, object), len(labels))
     return alt_test(
         annotators.grades,
         grades,
         epsilon=epsilon,
         annotators=annotators.raters,
-        clusters=annotators.query_codes,
+        clusters=codes,
     )
 
 
 def _warnings(
     name: str, pairs: Pairs, runs: Mapping[str, Run], families: Mapping[str, str]
 ) -> "list[str]":
-    found = []
+    warnings = []
     if not np.ptp(pairs.judge):
-        found.append(
+        warnings.append(
             f"{name} gives grade {pairs.judge[0]:g} to every document: it tells nothing apart"
         )
     own = families.get(name)
     alike = [run for run in runs if own and families.get(run) == own]
     if alike:
-        found.append(
-            f"{name} is of the family {own}, as {', '.join(alike)}: judges tend to prefer the "
-            f"work of their own family"
+        warnings.append(
+            f"{name} is of the family {own}, as {', '.join(alike)}: judges tend to prefer the work "
+            "of their own family"
         )
     n = np.unique(pairs.clusters).size
     if n < 10:
-        found.append(f"{n} queries, or clusters of them, carry the intervals: they are rough")
-    return found
+        warnings.append(f"{n} queries, or clusters of them, carry the intervals: they are rough")
+    return warnings

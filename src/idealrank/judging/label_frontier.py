@@ -11,8 +11,8 @@ from idealrank.judging.label_states import DifferenceStates, PooledDocuments
 
 Sight: TypeAlias = Literal["labels", "values", "bounds"]
 _LEVELS = 11  # grades that are tried for a document, at most
-_PRIOR = 4.0  # documents that the grades of other ranks weigh as much as
-_ROUNDING = 1e-12
+_PRIOR = 4.0  # the grades at other ranks weigh as much as this number of documents
+_ROUNDING = 1e-12  # a bound of the mean difference nearer to 0 than this is 0 but for rounding
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,11 +29,10 @@ class GradeModel:
     def of(cls, levels: FloatArray, rank: IntArray, grade: FloatArray) -> Self:
         """Count the grades judged, given the best rank of each document."""
         group = _rank_group(rank)
-        nearest = (
-            np.abs(grade[:, None] - levels).argmin(axis=1) if grade.size else np.empty(0, np.int64)
-        )
-        counts = np.zeros((64, levels.size))
+        nearest = np.abs(grade[:, None] - levels).argmin(axis=1)
+        counts = np.zeros((64, levels.size))  # a group for every power of two that a rank may have
         np.add.at(counts, (group, nearest), 1.0)
+        # Before any label, each grade is half as probable as the grade below it.
         start = 0.5 ** np.arange(levels.size)
         overall = counts.sum(axis=0) + _PRIOR * start / start.sum()
         overall /= overall.sum()
@@ -87,10 +86,10 @@ class Frontier:
     def __post_init__(self) -> None:
         n_queries = len(self.pool.query_ids)
         self.low, self.value, self.high = (np.zeros(n_queries) for _ in range(3))
-        self.if_value = np.zeros(self.tried.shape if self.sight != "labels" else (0, 0))
-        self.if_low, self.if_high = (
-            np.zeros(self.tried.shape if self.sight == "bounds" else (0, 0)) for _ in range(2)
-        )
+        of_values = (0, 0) if self.sight == "labels" else self.tried.shape
+        of_bounds = self.tried.shape if self.sight == "bounds" else (0, 0)
+        self.if_value = np.zeros(of_values)
+        self.if_low, self.if_high = np.zeros(of_bounds), np.zeros(of_bounds)
         self._measure(np.arange(n_queries))
 
     @classmethod
@@ -109,18 +108,21 @@ class Frontier:
         grades = states.given.copy()
         if hidden:
             grades[states.place] = np.nan
-        given, top = grades[states.place], states.max_grade
+        pooled_grades, top = grades[states.place], states.max_grade
         whole = np.arange(0.0, top) if top < _LEVELS else np.linspace(0, top, _LEVELS)
         levels = np.unique(np.append(whole, top))
-        nearest = None if known is None else np.abs(levels - known[:, None]).argmin(axis=1)
-        tried = np.tile(levels, (given.size, 1)) if nearest is None else levels[nearest][:, None]
+        if known is None:
+            tried = np.tile(levels, (pooled_grades.size, 1))
+        else:
+            nearest = np.abs(levels - known[:, None]).argmin(axis=1)
+            tried = levels[nearest][:, None]
         return cls(
             states=states,
             grades=grades,
             levels=levels,
             tried=tried,
-            is_open=np.isnan(given),
-            given=given,
+            is_open=np.isnan(pooled_grades),
+            given=pooled_grades,
             sight=sight,
             seed=seed,
         )
@@ -138,9 +140,10 @@ class Frontier:
     @property
     def bounds(self) -> tuple[float, float, float]:
         """Mean difference: the lowest, as judged, and the highest."""
-        return tuple(
+        low, value, high = (
             float(column.sum()) / self.n_queries for column in (self.low, self.value, self.high)
-        )  # type: ignore[return-value]
+        )
+        return low, value, high
 
     @property
     def settled(self) -> bool:
@@ -173,9 +176,9 @@ class Frontier:
         """Return whether the label of a document leads to what was measured before."""
         place = self.states.place[document]
         self.grades[place] = grade
-        found = self._key(int(self.pool.query[document])) in self._foreseen
+        is_measured = self._key(int(self.pool.query[document])) in self._foreseen
         self.grades[place] = np.nan
-        return found
+        return is_measured
 
     def model(self) -> GradeModel:
         """Return the probabilities of grades, from the labels of pooled documents."""
@@ -192,27 +195,26 @@ class Frontier:
         strategy looks ahead.
         """
         if self.sight != "bounds":
-            found = self.states.bounds(*self._after(queries, queries[:0]))
-            self.low[queries], self.value[queries], self.high[queries] = (
-                found.low,
-                found.value,
-                found.high,
-            )
+            bounds = self.states.bounds(*self._after(queries, queries[:0]))
+            self.low[queries] = bounds.low
+            self.value[queries] = bounds.value
+            self.high[queries] = bounds.high
         if self.sight != "labels":
             self._look_ahead(queries)
 
     def _look_ahead(self, queries: IntArray) -> None:
-        columns = ((self.low, self.if_low), (self.value, self.if_value), (self.high, self.if_high))
-        for query, seen in zip(queries.tolist(), self._seen(queries), strict=True):
+        """Fill in the differences of some queries, as labelled so far and after each label."""
+        columns = [(self.value, self.if_value)]
+        if self.sight == "bounds":
+            columns = [(self.low, self.if_low), *columns, (self.high, self.if_high)]
+        for query, (so_far, after) in zip(queries.tolist(), self._seen(queries), strict=True):
             rows = self._open_of(np.array([query]))
-            for (now, later), one, after in zip(
-                columns if self.sight == "bounds" else columns[1:2], *seen, strict=True
-            ):
-                now[query], later[rows] = one, after
+            for (now, later), difference, differences in zip(columns, so_far, after, strict=True):
+                now[query], later[rows] = difference, differences
 
     def _seen(self, queries: IntArray) -> "list[tuple[FloatArray, FloatArray]]":
-        """Differences of some queries as labelled so far, shape (n,), and after labels of their
-        open documents, (n, n_open, n_tried).
+        """Return the differences of some queries as labelled so far, shape (n,), and after labels
+        of their open documents, (n, n_open, n_tried).
 
         n is 3, for bounds and value, or 1 if the strategy looks at values alone.
         """
@@ -222,12 +224,12 @@ class Frontier:
             rows = self._open_of(queries[new])
             sizes = [self._open_of(queries[[place]]).size for place in new]
             states = self._after(queries[new], rows)
-            found = None if self.sight == "values" else self.states.bounds(*states)
-            columns = (
-                self.states.values(*states)[None]
-                if found is None
-                else np.stack((found.low, found.value, found.high))
-            )
+            if self.sight == "values":
+                columns = self.states.values(*states)[None]
+            else:
+                bounds = self.states.bounds(*states)
+                columns = np.stack((bounds.low, bounds.value, bounds.high))
+            # The states of the queries as labelled so far come first; see `_after`.
             later = columns[:, new.size :].reshape(columns.shape[0], rows.size, self.tried.shape[1])
             parts = np.split(later, np.cumsum(sizes)[:-1], axis=1)
             seen = zip(columns[:, : new.size].T, parts, strict=True)
@@ -235,6 +237,7 @@ class Frontier:
         return [self._foreseen[key] for key in keys]
 
     def _key(self, query: int) -> tuple[int, bytes]:
+        """Return the key of a query and its labels so far."""
         offsets = self.states.documents.offsets
         return query, self.grades[offsets[query] : offsets[query + 1]].tobytes()
 
@@ -249,6 +252,8 @@ class Frontier:
         n_tried, offsets = self.tried.shape[1], self.states.documents.offsets
         codes = np.concatenate((queries, np.repeat(self.pool.query[rows], n_tried)))
         grades = self.grades[Ragged.of(offsets, codes).row]
+        # Each later state is a copy of its query's grades with one changed: the row of a document
+        # within its query, from where the copy begins.
         sizes = np.diff(offsets)[codes]
         begins = (np.cumsum(sizes) - sizes)[queries.size :]
         place = np.repeat(self.states.place[rows] - offsets[self.pool.query[rows]], n_tried)

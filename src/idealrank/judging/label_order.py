@@ -38,22 +38,22 @@ _BUDGET = 50  # documents chosen where no number is given or estimated
 class LabelOrder:
     """A strategy: the worth of the label of each open document, and the reason in words."""
 
-    # Of a frontier, the worth of every pooled document's label, shape (n_documents,); only open
-    # documents count
+    # Takes a frontier; returns the worth of every pooled document's label, shape (n_documents,).
+    # Only open documents count.
     worth: Callable[[Frontier], FloatArray]
-    # Of a frontier, a document and its worth, the reason
+    # Takes a frontier, a document and its worth; returns the reason
     reason: Callable[[Frontier, int, float], str]
-    sight: Sight = "labels"  # What of the frontier it needs; see `Frontier`
-    fixed: bool = False  # Whether no label changes the order
+    sight: Sight = "labels"  # Part of the frontier that it needs; see `Frontier`
+    fixed: bool = False  # True if no label changes the order
 
 
 def _weights(frontier: Frontier) -> FloatArray:
-    """Probability of each grade of each pooled document."""
+    """Return the probability of each grade of each pooled document."""
     return frontier.model().at(frontier.pool.best_rank)
 
 
 def _chance_of_b(frontier: Frontier, weights: FloatArray) -> float:
-    """Probability that B has the higher mean when every document is judged: normal, with
+    """Return the probability that B has the higher mean when every document is judged: normal, with
     independent grades.
     """
     change = (frontier.if_value - frontier.value[frontier.pool.query][:, None])[frontier.is_open]
@@ -65,8 +65,8 @@ def _chance_of_b(frontier: Frontier, weights: FloatArray) -> float:
 
 
 def _narrowing(frontier: Frontier) -> FloatArray:
-    """Expected rise of the lower bound and fall of the upper one, each by the chance that its run
-    is the better one.
+    """Return the expected rise of the lower bound and fall of the upper one, each by the chance
+    that its run is better.
     """
     query, weights = frontier.pool.query, _weights(frontier)
     chance = _chance_of_b(frontier, weights)
@@ -90,21 +90,22 @@ def _uncertainty(frontier: Frontier) -> FloatArray:
 
 
 def _misses(frontier: Frontier) -> FloatArray:
-    """Documents of the list above each document, since the last relevant one, that are not relevant
-    or not judged; negative.
+    """Count the documents above each document, since the last relevant one, that are not relevant
+    or not judged; the count is negative.
 
     The lists of both runs count. While no document has a label, this is the order of depth.
     """
     pool, worth = frontier.pool, np.full(len(frontier.pool), -np.inf)
     for rows in pool.listed:
+        if not rows.size:
+            continue
         place, query = np.arange(rows.size), pool.query[rows]
+        # Place of the last relevant document above each place; the lists of all queries are in one
+        # array, so that it stops at the place before the first of its own query.
         begins = np.searchsorted(query, query)
         last = np.where(frontier.given[rows] > 0, place, -1)
-        before = (
-            np.maximum(np.concatenate(([-1], np.maximum.accumulate(last)[:-1])), begins - 1)
-            if rows.size
-            else place
-        )
+        above = np.concatenate(([-1], np.maximum.accumulate(last)[:-1]))
+        before = np.maximum(above, begins - 1)
         worth[rows] = np.maximum(worth[rows], before + 1 - place)
     return worth
 
@@ -131,25 +132,22 @@ def query_numbers(query_ids: Sequence[str], seed: int) -> FloatArray:
 
 
 def _numbers(frontier: Frontier, *, by_query: bool) -> FloatArray:
+    """Return the random number of each pooled document, or of its query."""
     pool = frontier.pool
     if by_query:
         return query_numbers(pool.query_ids, frontier.seed)[pool.query]
-    return np.array(
-        [
-            random_number(frontier.seed, pool.query_ids[int(code)], document)
-            for code, document in zip(pool.query.tolist(), pool.documents, strict=True)
-        ],
-        np.float64,
-    )
+    numbers = [
+        random_number(frontier.seed, pool.query_ids[int(code)], document)
+        for code, document in zip(pool.query.tolist(), pool.documents, strict=True)
+    ]
+    return np.array(numbers, np.float64)
 
 
 def _place_text(frontier: Frontier, document: int) -> str:
-    ranks = zip(
-        frontier.states.names,
-        (int(frontier.pool.rank_a[document]), int(frontier.pool.rank_b[document])),
-        strict=True,
-    )
-    return " and ".join(f"rank {rank} of {run}" for run, rank in ranks if rank != UNLISTED)
+    pool = frontier.pool
+    ranks = (int(pool.rank_a[document]), int(pool.rank_b[document]))
+    places = zip(frontier.states.names, ranks, strict=True)
+    return " and ".join(f"rank {rank} of {run}" for run, rank in places if rank != UNLISTED)
 
 
 _ORDERS: dict[Strategy, LabelOrder] = {
@@ -165,20 +163,26 @@ _ORDERS: dict[Strategy, LabelOrder] = {
     ),
     "uncertainty": LabelOrder(
         worth=_uncertainty,
-        reason=lambda f, d, _: f"relevant with probability {_relevance(f)[d]:.2f}",
+        reason=lambda frontier, document, _: (
+            f"relevant with probability {_relevance(frontier)[document]:.2f}"
+        ),
     ),
     "move-to-front": LabelOrder(
         worth=_misses,
         reason=lambda _, __, worth: f"{abs(worth):.0f} above it since the last relevant document",
     ),
-    "depth": LabelOrder(worth=_depth, reason=lambda f, d, _: _place_text(f, d), fixed=True),
+    "depth": LabelOrder(
+        worth=_depth,
+        reason=lambda frontier, document, _: _place_text(frontier, document),
+        fixed=True,
+    ),
     "random": LabelOrder(
-        worth=lambda f: _numbers(f, by_query=False),
+        worth=lambda frontier: _numbers(frontier, by_query=False),
         reason=lambda _, __, ___: "in random order",
         fixed=True,
     ),
     "queries": LabelOrder(
-        worth=lambda f: _numbers(f, by_query=True),
+        worth=lambda frontier: _numbers(frontier, by_query=True),
         reason=lambda _, __, ___: "next query in random order",
         fixed=True,
     ),
@@ -187,10 +191,10 @@ _ORDERS: dict[Strategy, LabelOrder] = {
 
 def order_of(strategy: str) -> LabelOrder:
     """Return a strategy by its name."""
-    found = _ORDERS.get(strategy)  # type: ignore[call-overload]
-    if found is None:
+    order = _ORDERS.get(strategy)  # type: ignore[call-overload]
+    if order is None:
         raise OptionError(f"strategy={strategy!r}: expected one of {', '.join(STRATEGIES)}")
-    return found  # type: ignore[no-any-return]
+    return order  # type: ignore[no-any-return]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -206,7 +210,7 @@ class NextLabel:
     rank_a, rank_b : int or None
         Rank in each run; None if the run does not return the document.
     worth : float
-        By the strategy: see `next_labels`.
+        Worth of the label by the strategy; see `next_labels`.
     reason : str
         The worth in words.
     """
@@ -238,9 +242,9 @@ class NextLabels:
     convention : Convention
         Convention of alignment and measure.
     labels : tuple of NextLabel
-        By priority.
+        Documents to label, by priority.
     n_queries, n_pooled, n_open : int
-        Queries compared, pooled documents, and those without a label.
+        Queries compared, pooled documents, and pooled documents without a label.
     low, value, high : float
         Mean difference: lowest, as judged, highest, over all grades of the open documents.
     settled : bool
@@ -291,7 +295,7 @@ class NextLabels:
             "label_kind": self.label_kind,
             "stop": None if self.stop is None else self.stop.as_dict(),
             "test": None if self.test is None else self.test.as_dict(),
-            "labels": [asdict(one) for one in self.labels],
+            "labels": [asdict(label) for label in self.labels],
         }
 
 
@@ -353,7 +357,7 @@ def next_labels(
     alpha : float
         Error rate of the sequential test, in (0, 1).
     seed : int
-        Of the random orders. Numbers of documents and queries depend on the seed and their ids
+        Seed of the random orders. Numbers of documents and queries depend on the seed and their ids
         alone, so that an order goes on where it was when labels have been added.
     until : Difference or Check, optional
         Result on the labels so far whose verdict ends the labelling: ``comparison["nDCG@10"]`` of
@@ -391,8 +395,8 @@ def next_labels(
     Examples
     --------
     >>> qrels, a, b = {"q": {"x": 0}}, {"q": ["x", "y", "z"]}, {"q": ["z", "y", "x"]}
-    >>> found = next_labels(qrels, a, b, "P@1", budget=2)
-    >>> [(one.document, one.rank_a, one.rank_b) for one in found.labels], found.settled
+    >>> chosen = next_labels(qrels, a, b, "P@1", budget=2)
+    >>> [(label.document, label.rank_a, label.rank_b) for label in chosen.labels], chosen.settled
     ([('z', 3, 1)], False)
     """
     made, table = parse_measure(measure), as_qrels(qrels)
@@ -401,6 +405,7 @@ def next_labels(
         strategy = "bounds" if stop is None else "change"
     order, under = order_of(strategy), Convention.of(convention)
     n_chosen = _n_chosen(budget, stop)
+
     states = difference_states(
         table,
         (as_run(run_a, "A"), as_run(run_b, "B")),
@@ -411,6 +416,7 @@ def next_labels(
         convention=under,
     )
     frontier = Frontier.of(states, sight=order.sight, seed=seed)
+
     worth = order.worth(frontier)
     low, value, high = frontier.bounds
     test = query_test(frontier, alpha) if strategy == "queries" else None
@@ -428,6 +434,7 @@ def next_labels(
         )
         for place, row in enumerate(chosen.tolist(), 1)
     )
+
     return NextLabels(
         measure=str(made),
         a=states.names[0],
@@ -451,7 +458,7 @@ def next_labels(
 
 
 def _n_chosen(budget: int | None, stop: LabelStop | None) -> int:
-    """Number of documents to choose."""
+    """Return the number of documents to choose: 0 once there is a verdict."""
     wanted = None if budget is None else int(number_option("budget", budget, 1, 1e9))
     if stop is not None and stop.decided:
         return 0
@@ -470,18 +477,17 @@ def difference_states(
     queries: Sequence[str] | None = None,
     convention: Convention,
 ) -> DifferenceStates:
-    """Two runs to a depth, with defaults from the measure and the judgments; arguments as for
+    """Pool two runs to a depth, with defaults from the measure and the judgments; arguments as for
     `next_labels`.
     """
     if depth is None:
         cutoff = measure.under(convention).hits_needed()
         depth = int(cutoff) if cutoff else _DEPTH
     deepest = int(number_option("depth", depth, 1, 1e9))
-    highest = (
-        max(1.0, float(qrels.grades.max(initial=1.0)))
-        if max_grade is None
-        else number_option("max_grade", max_grade, 0, 1e6)
-    )
+    if max_grade is None:
+        highest = max(1.0, float(qrels.grades.max(initial=1.0)))
+    else:
+        highest = number_option("max_grade", max_grade, 0, 1e6)
     wanted = list(qrels.queries) if queries is None else list(dict.fromkeys(queries))
     if not wanted:
         raise InputError(
@@ -493,7 +499,7 @@ def difference_states(
 
 
 def best_open(frontier: Frontier, worth: FloatArray, most: int) -> IntArray:
-    """Open documents by falling worth; equal ones by their best rank, then in the order of
+    """Return open documents by falling worth; equal ones by their best rank, then in the order of
     queries.
     """
     rows = np.flatnonzero(frontier.is_open)
@@ -505,9 +511,8 @@ def query_test(frontier: Frontier, alpha: float) -> SequentialSign:
     order of the queries, up to a gap.
     """
     order = np.argsort(-query_numbers(frontier.pool.query_ids, frontier.seed), kind="stable")
-    gaps = (
-        np.bincount(frontier.pool.query[frontier.is_open], minlength=frontier.n_queries)[order] > 0
-    )
+    n_open = np.bincount(frontier.pool.query[frontier.is_open], minlength=frontier.n_queries)
+    gaps = n_open[order] > 0
     n_full = int(np.argmax(gaps)) if gaps.any() else frontier.n_queries
     before = unlabelled_bounds(frontier)
     return sequential_sign(
@@ -516,14 +521,14 @@ def query_test(frontier: Frontier, alpha: float) -> SequentialSign:
 
 
 def unlabelled_bounds(frontier: Frontier) -> StateBounds:
-    """Bounds of every query's difference before any pooled document has a label."""
+    """Return the bounds of every query's difference before any pooled document has a label."""
     states = frontier.states
     grades = frontier.grades.copy()
     grades[states.place] = np.nan
-    found = states.bounds(np.arange(frontier.n_queries), grades)
-    if not (np.isfinite(found.low).all() and np.isfinite(found.high).all()):
+    bounds = states.bounds(np.arange(frontier.n_queries), grades)
+    if not (np.isfinite(bounds.low).all() and np.isfinite(bounds.high).all()):
         raise OptionError(
-            f"{states.measure}: the difference has no finite bounds, which the sequential "
-            f"test needs"
+            f"{states.measure}: the difference has no finite bounds, which the sequential test "
+            "needs"
         )
-    return found
+    return bounds

@@ -36,14 +36,14 @@ _AT_ONCE = 64  # labels whose states are measured together
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class LabelCurve:
-    """Labels that one strategy needed with one stop.
+    """Number of labels that one strategy needed with one stop.
 
     Attributes
     ----------
     strategy : str
         The strategy, or ``oracle``: greedy by bounds with the true grades.
     stop : {"bounds", "test"}
-        By bounds, or by the sequential test.
+        Stop by bounds, or by the sequential test.
     needed : int64 array, shape (n_orders,)
         Labels until the comparison was settled, for each random order; one number for an order
         without chance.
@@ -69,7 +69,7 @@ class LabelCurve:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class LabelReplay:
-    """Labels that strategies needed to settle one comparison; see `replay_labels`.
+    """Numbers of labels that strategies needed to settle one comparison; see `replay_labels`.
 
     Attributes
     ----------
@@ -88,7 +88,7 @@ class LabelReplay:
     alpha : float
         Error rate of the sequential test.
     curves : tuple of LabelCurve
-        By strategy and stop.
+        Labels needed, by strategy and stop.
     convention : Convention
         Convention of alignment and measure.
     """
@@ -115,10 +115,10 @@ class LabelReplay:
         >>> replay_labels(qrels, {"q": ["x", "y"]}, {"q": ["y", "x"]}, "P@1").needed("depth")
         2.0
         """
-        return next(
-            (one.median for one in self.curves if (one.strategy, one.stop) == (strategy, stop)),
-            float("nan"),
-        )
+        for curve in self.curves:
+            if curve.strategy == strategy and curve.stop == stop:
+                return curve.median
+        return float("nan")
 
     def ratio(self, curve: LabelCurve, to: str) -> float:
         """Return the labels of a curve as a share of the labels of a strategy with the stop by
@@ -142,16 +142,16 @@ class LabelReplay:
             "alpha": self.alpha,
             "curves": [
                 {
-                    "strategy": one.strategy,
-                    "stop": one.stop,
-                    "needed": one.median,
-                    "orders": int(one.needed.size),
-                    "share_of_pool": one.median / self.n_pooled,
-                    "ratio_to_depth": finite(self.ratio(one, "depth")),
-                    "ratio_to_random": finite(self.ratio(one, "random")),
-                    "right": float(one.right.mean()),
+                    "strategy": curve.strategy,
+                    "stop": curve.stop,
+                    "needed": curve.median,
+                    "orders": int(curve.needed.size),
+                    "share_of_pool": curve.median / self.n_pooled,
+                    "ratio_to_depth": finite(self.ratio(curve, "depth")),
+                    "ratio_to_random": finite(self.ratio(curve, "random")),
+                    "right": float(curve.right.mean()),
                 }
-                for one in self.curves
+                for curve in self.curves
             ],
         }
 
@@ -211,15 +211,13 @@ def replay_labels(
     --------
     >>> qrels = {"p": {"x": 1, "y": 0}, "q": {"x": 1, "y": 0}}
     >>> a, b = {"p": ["x", "y"], "q": ["x", "y"]}, {"p": ["y", "x"], "q": ["y", "x"]}
-    >>> found = replay_labels(qrels, a, b, "RR", depth=2, strategies=["depth", "oracle"])
-    >>> [(one.strategy, one.median) for one in found.curves], found.n_pooled
+    >>> replay = replay_labels(qrels, a, b, "RR", depth=2, strategies=["depth", "oracle"])
+    >>> [(curve.strategy, curve.median) for curve in replay.curves], replay.n_pooled
     ([('depth', 3.0), ('oracle', 3.0)], 4)
     """
     made, table, under = parse_measure(measure), as_qrels(qrels), Convention.of(convention)
-    n_orders, n_tests = (
-        int(number_option(name, value, 1, 1e6))
-        for name, value in (("orders", orders), ("test_orders", test_orders))
-    )
+    n_orders = int(number_option("orders", orders, 1, 1e6))
+    n_tests = int(number_option("test_orders", test_orders, 1, 1e6))
     states = difference_states(
         table,
         (as_run(run_a, "A"), as_run(run_b, "B")),
@@ -228,17 +226,18 @@ def replay_labels(
         max_grade=max_grade,
         convention=under,
     )
-    given = states.given[states.place]
-    n_unjudged, truth = int(np.isnan(given).sum()), np.nan_to_num(given, nan=0.0)
+
+    pooled_grades = states.given[states.place]
+    n_unjudged, truth = int(np.isnan(pooled_grades).sum()), np.nan_to_num(pooled_grades, nan=0.0)
     replay = _Replay(states, truth, seed)
     values = replay.full_values
     difference = float(values.sum()) / values.size
     if abs(difference) <= 1e-12:
         raise InputError(
-            f"{states.names[0]!r} and {states.names[1]!r} have the same mean {made}, expected "
-            f"a difference, since no number of labels "
-            "settles a comparison without one"
+            f"{states.names[0]!r} and {states.names[1]!r} have the same mean {made}, expected a "
+            "difference, since no number of labels settles a comparison without one"
         )
+
     curves: list[LabelCurve] = []
     for strategy in strategies:
         curves.append(replay.by_bounds(strategy, n_orders, difference))
@@ -283,10 +282,13 @@ class _Replay:
         return self.states.bounds(np.arange(len(self.pool.query_ids)), grades).value
 
     def by_bounds(self, strategy: str, n_orders: int, difference: float) -> LabelCurve:
-        order, known = (
-            (self._oracle(), self.truth) if strategy == ORACLE else (order_of(strategy), None)
-        )
-        seeds = range(self.seed, self.seed + (n_orders if strategy in ("random", "queries") else 1))
+        """Replay a strategy until no grades change the sign of the mean difference."""
+        if strategy == ORACLE:
+            order, known = self._oracle(), self.truth
+        else:
+            order, known = order_of(strategy), None
+        n_seeds = n_orders if strategy in ("random", "queries") else 1
+        seeds = range(self.seed, self.seed + n_seeds)
         paths = [self._path(order, seed, known) for seed in seeds]
         needed = np.array([path.shape[0] - 1 for path in paths], np.int64)
         right = np.array([_sign(path[-1]) == np.sign(difference) for path in paths], np.bool_)
@@ -302,17 +304,18 @@ class _Replay:
         )
 
     def by_test(self, n_tests: int, difference: float, alpha: float) -> LabelCurve:
-        """Whole queries in random order, until the test stops; all labels where it never does."""
+        """Replay whole queries in random order, until the test stops; all labels where it never
+        does.
+        """
         values, before = self.full_values, unlabelled_bounds(self.hidden("labels", self.seed))
         sizes = np.diff(self.pool.offsets)
         needed, right = np.zeros(n_tests, np.int64), np.zeros(n_tests, np.bool_)
         for place in range(n_tests):
-            order = np.argsort(
-                -query_numbers(self.pool.query_ids, self.seed + place), kind="stable"
-            )
-            found = sequential_sign(values[order], before.low[order], before.high[order], alpha)
-            needed[place] = sizes[order[: found.stopped_at]].sum()
-            right[place] = found.stopped_at is None or found.sign == np.sign(difference)
+            numbers = query_numbers(self.pool.query_ids, self.seed + place)
+            order = np.argsort(-numbers, kind="stable")
+            test = sequential_sign(values[order], before.low[order], before.high[order], alpha)
+            needed[place] = sizes[order[: test.stopped_at]].sum()
+            right[place] = test.stopped_at is None or test.sign == np.sign(difference)
         empty = np.empty(0)
         return LabelCurve(
             strategy="queries",
@@ -325,7 +328,7 @@ class _Replay:
         )
 
     def _path(self, order: LabelOrder, seed: int, known: FloatArray | None) -> FloatArray:
-        """Mean bounds after each label, shape (n_labels + 1, 3)."""
+        """Return the mean bounds after each label, shape (n_labels + 1, 3)."""
         frontier = self.hidden(order.sight, seed, known)
         if order.sight != "bounds":
             return self._measured_later(frontier, order)
@@ -351,7 +354,7 @@ class _Replay:
         return row
 
     def _measured_later(self, frontier: Frontier, order: LabelOrder) -> FloatArray:
-        """Of an order that bounds do not change: many labels are revealed, and their states
+        """Replay an order that bounds do not change: many labels are revealed, and their states
         measured at once.
         """
         now = np.stack((frontier.low, frontier.value, frontier.high))
@@ -377,8 +380,8 @@ class _Replay:
         return np.array(rows, np.int64)
 
     def _bounds_after(self, grades: FloatArray, rows: IntArray) -> FloatArray:
-        """Bounds of the query of each document after its label and those before, shape (n_rows, 3);
-        takes the labels into `grades`.
+        """Return the bounds of each document's query after its label and all earlier ones, shape
+        (n_rows, 3); takes the labels into `grades`.
         """
         query, offsets = self.pool.query[rows], self.states.documents.offsets
         states = []
@@ -388,12 +391,16 @@ class _Replay:
         return self._known(query, states)
 
     def _known(self, query: IntArray, states: "list[FloatArray]") -> FloatArray:
-        """Bounds of states, of which none is measured twice."""
+        """Return the bounds of states, none of which is measured twice."""
         keys = [(code, state.tobytes()) for code, state in zip(query.tolist(), states, strict=True)]
         new = [place for place, key in enumerate(keys) if key not in self._memory]
         if new:
-            found = self.states.bounds(query[new], np.concatenate([states[place] for place in new]))
-            rows = zip(found.low.tolist(), found.value.tolist(), found.high.tolist(), strict=True)
+            bounds = self.states.bounds(
+                query[new], np.concatenate([states[place] for place in new])
+            )
+            rows = zip(
+                bounds.low.tolist(), bounds.value.tolist(), bounds.high.tolist(), strict=True
+            )
             self._memory.update(zip((keys[place] for place in new), rows, strict=True))
         return np.array([self._memory[key] for key in keys])
 
@@ -414,8 +421,9 @@ class _Replay:
 
 
 def _sign(step: Sequence[float] | FloatArray) -> int:
-    """Sign of a difference with these bounds; 0 if it is open."""
+    """Return the sign of a difference with these bounds; 0 if it is open."""
     low, _, high = step
+    # Bounds that differ by rounding alone are one value, whose sign is known: it may be 0.
     if abs(high - low) <= 1e-9:
         return int(np.sign(round(float(low), 9)))
     if low > 1e-12:

@@ -34,34 +34,34 @@ class JudgedStates:
     given: FloatArray
     grade: FloatArray  # shape (n_grades,): after the convention's grade policies; NaN as in `given`
     rows: Ragged  # State and row in `documents` of each grade
-    # Whether the convention takes judged documents out of the lists because of their grades
+    # True if the convention takes judged documents out of the lists because of their grades
     vanish: bool
 
     @classmethod
     def of(
-        cls, documents: Qrels, query: IntArray, given: FloatArray, convention: Convention
+        cls, documents: Qrels, query: IntArray, grades: FloatArray, convention: Convention
     ) -> Self:
         """Apply the convention's grade policies."""
         rows = Ragged.of(documents.offsets, query)
-        known = np.flatnonzero(~np.isnan(given))
+        known = np.flatnonzero(~np.isnan(grades))
         graded = apply_grade_policies(
-            given[known],
+            grades[known],
             convention.alignment,
             lambda place: name_row(documents, int(rows.row[known[place]])),
         )
-        grade = np.full(given.size, np.nan)
+        grade = np.full(grades.size, np.nan)
         grade[known] = graded.grades
         return cls(
             documents=documents,
             query=query,
-            given=given,
+            given=grades,
             grade=grade,
             rows=rows,
             vanish=graded.removed is not None,
         )
 
     def part(self, kept: BoolArray) -> "JudgedStates":
-        """Some of the states."""
+        """Return some of the states."""
         if kept.all():
             return self
         inside = kept[self.rows.copy]
@@ -113,14 +113,13 @@ class RankedPlaces:
         code, n_states = self.code[states.query], states.query.size
         begins = np.searchsorted(states.rows.copy, np.arange(n_states))
         places = Ragged.of(self.offsets, code)
-        at = (
-            begins[places.copy]
-            + self.document[places.row]
-            - states.documents.offsets[states.query][places.copy]
-        )
+        # Index of each place in the grades of the states: where its state begins, plus the row of
+        # its document within the query.
+        first_row = states.documents.offsets[states.query]
+        at = begins[places.copy] + self.document[places.row] - first_row[places.copy]
         is_known = ~np.isnan(states.grade)
         is_hit = is_known[at]
-        hit, free, known = (np.flatnonzero(one) for one in (is_hit, ~is_hit, is_known))
+        hit, free, known = (np.flatnonzero(mask) for mask in (is_hit, ~is_hit, is_known))
         n_judged = np.bincount(places.copy[hit], minlength=n_states)
         counters = hidden.alignments
 
@@ -156,11 +155,11 @@ class RankedPlaces:
             judgments=lambda: Judgments(of_state, states.grade[known], states.given[known]),
             given=lambda: states.given[at[hit]],
             alignments=Alignments(
-                counters.tied[code],
-                counters.duplicates[code],
-                n_judged * 0,
-                n_judged,
-                counters.straddling[code],
+                tied=counters.tied[code],
+                duplicates=counters.duplicates[code],
+                first_unjudged=np.zeros_like(n_judged),
+                judged=n_judged,
+                straddling=counters.straddling[code],
             ),
             scope=hidden.scope,
             depth=hidden.depth,
@@ -175,7 +174,7 @@ def _names(states: JudgedStates) -> list[str]:
 
 
 _ROWS = 1 << 21  # grades over all states that are measured at once
-_WHOLE = (1 << 31) - 1
+_WHOLE = (1 << 31) - 1  # depth below every list
 UNLISTED = 0  # rank of a document that a run does not return
 
 
@@ -204,37 +203,33 @@ class PooledDocuments:
         """Pool two runs."""
         lists = [_rankings(run, convention) for run in (run_a, run_b)]
         wanted = list(dict.fromkeys((*lists[0], *lists[1]))) if queries is None else list(queries)
-        if not any(query in one for query in wanted for one in lists):
-            said = (
-                "do not answer the query"
-                if len(wanted) == 1
-                else f"answer none of the {len(wanted):,} queries"
+        if set(wanted).isdisjoint({*lists[0], *lists[1]}):
+            complaint = f"answer none of the {len(wanted):,} queries"
+            if len(wanted) == 1:
+                complaint = "do not answer the query"
+            raise InputError(
+                f"no query to compare: runs {run_a.name!r} and {run_b.name!r} {complaint}"
             )
-            raise InputError(f"no query to compare: runs {run_a.name!r} and {run_b.name!r} {said}")
+
         code: list[int] = []
         documents: list[str] = []
         ranks: list[tuple[int, int]] = []
-        tied = _tied(convention)
+        tied, nowhere = _tied(convention), (UNLISTED, 0)
         for place, query in enumerate(wanted):
-            found = [_ranks(one.get(query), tied=tied) for one in lists]
-            within = {
-                document
-                for ranked in found
-                for document, (_, first) in ranked.items()
-                if first <= depth
-            }
-            pooled = [
-                (
-                    found[0].get(document, (UNLISTED, 0))[0],
-                    found[1].get(document, (UNLISTED, 0))[0],
-                    document,
-                )
-                for document in within
-            ]
+            of_a, of_b = (_ranks(rankings.get(query), tied=tied) for rankings in lists)
+            within: set[str] = set()
+            for ranked in (of_a, of_b):
+                within.update(document for document, (_, first) in ranked.items() if first <= depth)
+            pooled = []
+            for document in within:
+                rank_a, _ = of_a.get(document, nowhere)
+                rank_b, _ = of_b.get(document, nowhere)
+                pooled.append((rank_a, rank_b, document))
             pooled.sort(key=_by_best_rank)
             code += [place] * len(pooled)
             documents += [document for _, _, document in pooled]
-            ranks += [(a, b) for a, b, _ in pooled]
+            ranks += [(rank_a, rank_b) for rank_a, rank_b, _ in pooled]
+
         columns = np.array(ranks, np.int64).reshape(-1, 2)
         return cls(
             query_ids=wanted,
@@ -247,7 +242,7 @@ class PooledDocuments:
 
     @cached_property
     def offsets(self) -> IntArray:
-        """Where the documents of each query begin, shape (n_queries + 1,)."""
+        """Row where the documents of each query begin, shape (n_queries + 1,)."""
         return np.searchsorted(self.query, np.arange(len(self.query_ids) + 1))
 
     @cached_property
@@ -271,11 +266,13 @@ class PooledDocuments:
 
 
 def _by_best_rank(row: tuple[int, int, str]) -> tuple[int, int, str]:
+    """Return the sort key of a document; a rank of 0 (not returned) counts as the other rank."""
     a, b, document = row
     return min(a or b, b or a), max(a, b), document
 
 
 def _rankings(run: Run, convention: Convention) -> dict[str, Ranking]:
+    """Rank a run; return the list of each query."""
     held = run.in_memory()
     queries = [decode_id(query) for query in held.source.query_ids()]  # type: ignore[union-attr]
     return {query: held.ranking(query, convention.alignment) for query in queries}
@@ -286,14 +283,18 @@ def _tied(convention: Convention) -> bool:
     return convention.alignment.ties in ("expected", "best", "worst")
 
 
-def _shown(ranking: Ranking, depth: int) -> list[str]:
-    """Documents down to a rank, with all documents tied with one above it."""
-    return ranking.documents[: int(np.count_nonzero(ranking.first <= depth))]
+def _shown(rankings: Sequence[Ranking], depth: int) -> list[list[str]]:
+    """Return the documents of each list down to a rank, with all documents tied with one above
+    it.
+    """
+    return [
+        ranking.documents[: int(np.count_nonzero(ranking.first <= depth))] for ranking in rankings
+    ]
 
 
 def _ranks(ranking: Ranking | None, *, tied: bool) -> dict[str, tuple[int, int]]:
-    """Rank of each document, and the rank that the depth is held against: the first of its tie
-    group where ties have no order.
+    """Return the rank of each document, and the rank that the depth is compared with: the first of
+    its tie group where ties have no order.
     """
     if ranking is None:
         return {}
@@ -324,10 +325,10 @@ class DifferenceStates:
 
     pool: PooledDocuments  # Documents with an open grade until they are judged
     measure: Measure  # The measure
-    convention: Convention  # Of alignment and measure
+    convention: Convention  # Convention of alignment and measure
     max_grade: float  # Highest grade
     runs: tuple[Run, Run]  # The runs
-    lists: tuple[Sequence[Ranking], Sequence[Ranking]]  # Of each run, by query code
+    lists: tuple[Sequence[Ranking], Sequence[Ranking]]  # Rankings of each run, by query code
     documents: Qrels  # Documents that may be judged or are: all that can change a value
     given: FloatArray  # shape (n_documents,): their grades as judged; NaN if a document is not
 
@@ -347,22 +348,25 @@ class DifferenceStates:
         pool = PooledDocuments.of(*runs, depth, convention, queries)
         made = measure.under(convention)
         empty = Ranking([], np.empty(0), np.empty(0, np.int64), np.empty(0, np.int64))
-        by_query = [
-            [one.get(query, empty) for query in pool.query_ids]
-            for one in (_rankings(run, convention) for run in runs)
-        ]
+        by_query = []
+        for run in runs:
+            rankings = _rankings(run, convention)
+            by_query.append([rankings.get(query, empty) for query in pool.query_ids])
+
         needed = made.hits_needed()
         deepest = max(needed, depth) if needed else _WHOLE
-        # lower documents move up
-        lists_change = convention.alignment.negative in ("removed", "padding")
-        shown = [
-            [_shown(one, _WHOLE if lists_change else deepest) for one in lists]
-            for lists in by_query
-        ]
-        grades = _grades(pool, shown, qrels, None if lists_change else made.ideal_size)
-        given = np.array([grade for one in grades.values() for grade in one.values()], np.float64)
+        ideal_size = made.ideal_size
+        if convention.alignment.negative in ("removed", "padding"):
+            # documents leave the lists by their grade, and lower ones move up
+            deepest, ideal_size = _WHOLE, None
+        shown = [_shown(rankings, deepest) for rankings in by_query]
+        grades = _grades(pool, shown, qrels, ideal_size)
+        judged_grades = np.array(
+            [grade for of_query in grades.values() for grade in of_query.values()], np.float64
+        )
         documents = Qrels(
-            {query: dict.fromkeys(one, 0.0) for query, one in grades.items()}, name=qrels.name
+            {query: dict.fromkeys(of_query, 0.0) for query, of_query in grades.items()},
+            name=qrels.name,
         )
         return cls(
             pool=pool,
@@ -372,7 +376,7 @@ class DifferenceStates:
             runs=runs,
             lists=(by_query[0], by_query[1]),
             documents=documents,
-            given=given,
+            given=judged_grades,
         )
 
     @property
@@ -385,19 +389,10 @@ class DifferenceStates:
         """Row of each pooled document in `documents`."""
         offsets, table = self.documents.offsets, self.documents.table
         query = np.repeat(np.arange(offsets.size - 1), np.diff(offsets)).tolist()
-        rows = {
-            pair: row
-            for row, pair in enumerate(
-                zip(query, _texts(table.document_ids(np.arange(len(query)))), strict=True)
-            )
-        }
-        return np.array(
-            [
-                rows[pair]
-                for pair in zip(self.pool.query.tolist(), self.pool.documents, strict=True)
-            ],
-            np.int64,
-        )
+        names = _texts(table.document_ids(np.arange(len(query))))
+        rows = {pair: row for row, pair in enumerate(zip(query, names, strict=True))}
+        pooled = zip(self.pool.query.tolist(), self.pool.documents, strict=True)
+        return np.array([rows[pair] for pair in pooled], np.int64)
 
     @cached_property
     def _ranked(self) -> "tuple[RankedPlaces, RankedPlaces]":
@@ -411,18 +406,17 @@ class DifferenceStates:
         """Compute the difference as judged in each state, shape (n_states,), 0 where the query has
         none; arguments as for `bounds`.
         """
-        found, measure = np.zeros(query.size), self.measure.under(self.convention)
+        differences, measure = np.zeros(query.size), self.measure.under(self.convention)
         for begin, states in self._parts(query, grades):
             kept, a, b = self._lists(states)
             if kept.size:
-                found[begin + kept] = np.nan_to_num(
-                    scored_values(measure, b) - scored_values(measure, a), nan=0.0
-                )
-        return found
+                difference = scored_values(measure, b) - scored_values(measure, a)
+                differences[begin + kept] = np.nan_to_num(difference, nan=0.0)
+        return differences
 
     def bounds(self, query: IntArray, grades: FloatArray) -> StateBounds:
         """Compute the bounds of the difference in each state."""
-        found = StateBounds(*(np.zeros(query.size) for _ in range(3)))
+        bounds = StateBounds(*(np.zeros(query.size) for _ in range(3)))
         for begin, states in self._parts(query, grades):
             kept, a, b = self._lists(states)
             if not kept.size:
@@ -436,26 +430,21 @@ class DifferenceStates:
                 convention=self.convention,
                 queries=a.queries,
             )
-            for column, values in (
-                (found.low, ends.low),
-                (found.value, ends.value),
-                (found.high, ends.high),
-            ):
-                column[begin + kept] = np.nan_to_num(values, nan=0.0)
-        return found
+            bounds.low[begin + kept] = np.nan_to_num(ends.low, nan=0.0)
+            bounds.value[begin + kept] = np.nan_to_num(ends.value, nan=0.0)
+            bounds.high[begin + kept] = np.nan_to_num(ends.high, nan=0.0)
+        return bounds
 
     def _parts(self, query: IntArray, grades: FloatArray) -> "Iterator[tuple[int, JudgedStates]]":
-        """States that are measured at once, and how many came before them."""
-        ends = np.cumsum(np.diff(self.documents.offsets)[query])
-        for begin, end in zip(*_runs_of(ends // _ROWS), strict=True):
-            inside = slice(int(ends[begin - 1]) if begin else 0, int(ends[end - 1]))
-            yield (
-                begin,
-                JudgedStates.of(self.documents, query[begin:end], grades[inside], self.convention),
-            )
+        """Yield the states that are measured at once, after the number of states before them."""
+        past = np.cumsum(np.diff(self.documents.offsets)[query])  # grades up to each state
+        begins, ends = _runs_of(past // _ROWS)
+        for begin, end in zip(begins, ends, strict=True):
+            of_part = grades[int(past[begin - 1]) if begin else 0 : int(past[end - 1])]
+            yield begin, JudgedStates.of(self.documents, query[begin:end], of_part, self.convention)
 
     def _lists(self, states: JudgedStates) -> tuple[IntArray, Judged, Judged]:
-        """States that count, and the lists of both runs in each of them."""
+        """Return the states that count, and the lists of both runs in each of them."""
         if states.vanish or self.convention.alignment.unjudged != "not-relevant":
             return self._realigned(states)
         a, b = self._ranked
@@ -465,8 +454,12 @@ class DifferenceStates:
 
     def _realigned(self, states: JudgedStates) -> tuple[IntArray, Judged, Judged]:
         """Do the same by an alignment, for conventions in which judgments change the lists."""
+        first, second = self.lists
         answered = np.array(
-            [all(one[query].documents for one in self.lists) for query in states.query.tolist()],
+            [
+                bool(first[query].documents and second[query].documents)
+                for query in states.query.tolist()
+            ],
             np.bool_,
         )
         counts = answered | (self.convention.alignment.missing != "left-out")
@@ -474,9 +467,8 @@ class DifferenceStates:
         known = np.flatnonzero(~np.isnan(states.given))
         grades: dict[str, dict[str, float]] = {str(place): {} for place in range(states.query.size)}
         documents = _texts(self.documents.table.document_ids(states.rows.row[known]))
-        for place, document, grade in zip(
-            states.rows.copy[known].tolist(), documents, states.given[known].tolist(), strict=True
-        ):
+        places, known_grades = states.rows.copy[known].tolist(), states.given[known].tolist()
+        for place, document, grade in zip(places, documents, known_grades, strict=True):
             grades[str(place)][document] = grade
         runs = [self._repeated(side, states.query.tolist(), list(grades)) for side in (0, 1)]
         a, b = (
@@ -490,12 +482,12 @@ class DifferenceStates:
         order.
         """
         lists = [self.lists[side][query] for query in queries]
-        scores = [
-            one.scores if _tied(self.convention) else -np.arange(1.0, len(one.documents) + 1)
-            for one in lists
-        ]
-        ids = [name for name, one in zip(names, lists, strict=True) for _ in one.documents]
-        documents = [document for one in lists for document in one.documents]
+        if _tied(self.convention):
+            scores = [ranking.scores for ranking in lists]
+        else:
+            scores = [-np.arange(1.0, len(ranking.documents) + 1) for ranking in lists]
+        ids = [name for name, ranking in zip(names, lists, strict=True) for _ in ranking.documents]
+        documents = [document for ranking in lists for document in ranking.documents]
         return Run.from_columns(
             ids,
             documents,
@@ -505,7 +497,7 @@ class DifferenceStates:
 
 
 def _texts(raw: Sequence[bytes]) -> list[str]:
-    return [decode_id(one) for one in raw]
+    return [decode_id(raw_id) for raw_id in raw]
 
 
 def _grades(
@@ -514,32 +506,31 @@ def _grades(
     qrels: Qrels,
     outside: int | None,
 ) -> dict[str, dict[str, float]]:
-    """Grade of each document that may be judged, by query; NaN for one that is not judged.
+    """Return the grade of each document that may be judged, by query; NaN if it is not judged.
 
     Of judged documents below the ranks shown, only so many with the highest grades are kept, and
     one of each other grade.
     """
-    found: dict[str, dict[str, float]] = {}
+    grades: dict[str, dict[str, float]] = {}
+    shown_a, shown_b = shown
     for code, query in enumerate(pool.query_ids):
         pooled = pool.documents[pool.offsets[code] : pool.offsets[code + 1]]
-        found[query] = dict.fromkeys([*pooled, *shown[0][code], *shown[1][code]], np.nan)
+        of_query = dict.fromkeys([*pooled, *shown_a[code], *shown_b[code]], np.nan)
         judged = qrels[query] if query in qrels else {}  # noqa: SIM401  (Qrels has no get)
-        others = sorted(
-            (one for one in judged if one not in found[query]), key=judged.__getitem__, reverse=True
-        )
-        kept = (
-            others
-            if outside is None
-            else [*others[:outside], *{judged[one]: one for one in others[outside:]}.values()]
-        )
-        found[query].update(
-            (one, judged[one]) for one in (*(found[query].keys() & judged.keys()), *kept)
-        )
-    return found
+        below = [document for document in judged if document not in of_query]
+        below.sort(key=judged.__getitem__, reverse=True)
+        if outside is not None:
+            # The others are too low for the ideal list. Only whether a grade occurs matters.
+            by_grade = {judged[document]: document for document in below[outside:]}
+            below = [*below[:outside], *by_grade.values()]
+        for document in (*(of_query.keys() & judged.keys()), *below):
+            of_query[document] = judged[document]
+        grades[query] = of_query
+    return grades
 
 
 def _runs_of(part: IntArray) -> "tuple[list[int], list[int]]":
-    """Begin and end of each stretch of equal numbers."""
+    """Return the begin and the end of each stretch of equal numbers."""
     if not part.size:
         return [], []
     begins = np.flatnonzero(np.concatenate(([True], part[1:] != part[:-1])))

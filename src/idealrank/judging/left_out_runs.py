@@ -20,7 +20,7 @@ from idealrank.measures.tau_rho import tau
 
 ReuseVerdict: TypeAlias = Literal["reusable", "reusable with care", "not reusable", "too few runs"]
 _GOOD, _FAIR = 0.9, 0.8  # Kendall's tau, as usual since Voorhees (2000)
-_FEW = 3  # runs, below which an order says nothing
+_FEW = 3  # fewer runs have no order worth a verdict
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,7 +80,7 @@ class Reusability:
     depth : int
         Ranks of each run that were pooled.
     runs : tuple of RunLeftOut
-        By their mean with all judgments, the best first.
+        Runs by their mean with all judgments, the best first.
     tau : float
         Kendall's tau-b of the means with all judgments and of the means of each run without its own
         documents; NaN for one run.
@@ -97,12 +97,12 @@ class Reusability:
     @property
     def largest_change(self) -> int:
         """Largest number of ranks that a run moves."""
-        return max(abs(one.rank_change) for one in self.runs)
+        return max(abs(row.rank_change) for row in self.runs)
 
     @property
     def largest_fall(self) -> float:
         """Largest fall of a mean."""
-        return max(one.value - one.value_without for one in self.runs)
+        return max(row.value - row.value_without for row in self.runs)
 
     @property
     def verdict(self) -> ReuseVerdict:
@@ -127,7 +127,7 @@ class Reusability:
             "tau": finite(self.tau),
             "largest_rank_change": self.largest_change,
             "largest_fall": self.largest_fall,
-            "runs": [asdict(one) | {"rank_change": one.rank_change} for one in self.runs],
+            "runs": [asdict(row) | {"rank_change": row.rank_change} for row in self.runs],
         }
 
 
@@ -186,15 +186,15 @@ def reusability(
     Examples
     --------
     >>> qrels = {"q": {"x": 1, "y": 1}}
-    >>> found = reusability(
+    >>> reuse = reusability(
     ...     qrels,
     ...     {"a": {"q": ["x", "z"]}, "b": {"q": ["y", "x"]}, "c": {"q": ["z"]}},
     ...     "P@2",
     ...     depth=2,
     ... )
-    >>> [(one.run, one.unique_relevant, one.value, one.value_without) for one in found.runs]
+    >>> [(row.run, row.unique_relevant, row.value, row.value_without) for row in reuse.runs]
     [('b', 1, 1.0, 0.5), ('a', 0, 0.5, 0.5), ('c', 0, 0.0, 0.0)]
-    >>> found.verdict
+    >>> reuse.verdict
     'reusable with care'
     """
     table, made, under = as_qrels(qrels), parse_measure(measure), Convention.of(convention)
@@ -202,22 +202,24 @@ def reusability(
         raise InputError("runs: found none, expected at least one")
     listed = {name: as_run(run, name) for name, run in runs.items()}
     deepest = int(number_option("depth", depth, 1, 1e9))
+
     group = {name: (groups or {}).get(name, name) for name in listed}
     tops = {name: _top(run, under, deepest) for name, run in listed.items()}
     returned: dict[tuple[str, str], set[str]] = {}
     for name, top in tops.items():
         for pair in top:
             returned.setdefault(pair, set()).add(group[name])
+
     grades = {query: table[query] for query in table.queries}
     full = _means(table, listed, made, under)
     names, rank = list(listed), _ranks(full)
     without, rows = np.empty(len(names)), []
-    reduced: dict[str, FloatArray] = {}
+    reduced: dict[str, FloatArray] = {}  # means without the documents of a group
     for place, name in enumerate(names):
         own = [
             (query, document)
-            for (query, document), by in returned.items()
-            if by == {group[name]} and document in grades.get(query, {})
+            for (query, document), groups_of in returned.items()
+            if groups_of == {group[name]} and document in grades.get(query, {})
         ]
         if group[name] not in reduced:
             reduced[group[name]] = _means(_less(grades, own), listed, made, under) if own else full
@@ -238,52 +240,50 @@ def reusability(
                 rank_without=later,
             )
         )
-    kendall = (
-        float(tau(np.zeros(len(names), np.int64), full, without, 1, "b")[0])
-        if len(names) > 1
-        else float("nan")
-    )
+
+    kendall = float("nan")
+    if len(names) > 1:
+        kendall = float(tau(np.zeros(len(names), np.int64), full, without, 1, "b")[0])
     return Reusability(
         measure=str(made),
         depth=deepest,
-        runs=tuple(sorted(rows, key=lambda one: (one.rank, one.run))),
+        runs=tuple(sorted(rows, key=lambda row: (row.rank, row.run))),
         tau=kendall,
         convention=under,
     )
 
 
 def _top(run: Run, convention: Convention, depth: int) -> set[tuple[str, str]]:
+    """Return the pairs of query and document that a run returns down to a depth."""
     held = run.in_memory()
-    queries = [decode_id(query) for query in held.source.query_ids()]  # type: ignore[union-attr]
-    return {
-        (query, document)
-        for query in queries
-        for document in held.ranking(query, convention.alignment, depth=depth).documents
-    }
+    pairs: set[tuple[str, str]] = set()
+    for raw_id in held.source.query_ids():  # type: ignore[union-attr]
+        query = decode_id(raw_id)
+        ranking = held.ranking(query, convention.alignment, depth=depth)
+        pairs.update((query, document) for document in ranking.documents)
+    return pairs
 
 
 def _less(grades: Mapping[str, Mapping[str, float]], removed: "list[tuple[str, str]]") -> Qrels:
-    """Judgments without some documents; queries stay, even without a judgment."""
-    found = {query: dict(one) for query, one in grades.items()}
+    """Return the judgments without some documents; queries stay, even without a judgment."""
+    kept = {query: dict(judged) for query, judged in grades.items()}
     for query, document in removed:
-        del found[query][document]
-    return Qrels(found)
+        del kept[query][document]
+    return Qrels(kept)
 
 
 def _means(
     qrels: Qrels, runs: Mapping[str, Run], measure: Measure, convention: Convention
 ) -> FloatArray:
+    """Return the mean of each run."""
     text = str(measure)
-    return np.array(
-        [
-            evaluate(qrels, run, [measure], convention=convention).mean()[text]
-            for run in runs.values()
-        ],
-        np.float64,
-    )
+    means = [
+        evaluate(qrels, run, [measure], convention=convention).mean()[text] for run in runs.values()
+    ]
+    return np.array(means, np.float64)
 
 
 def _ranks(values: FloatArray) -> IntArray:
-    """Rank of each value from the top; equal values share the best rank."""
+    """Return the rank of each value from the top; equal values share the best rank."""
     rounded = np.round(values, 12)
     return np.asarray(1 + (rounded[None, :] > rounded[:, None]).sum(axis=1), np.int64)

@@ -1,4 +1,4 @@
-"""Where a judge is kinder than a human: by grade, at the top of rankings, and for long
+"""Leniency of a judge, compared with a human: by grade, at the top of rankings, and for long
 documents.
 """
 
@@ -28,7 +28,7 @@ class GroupError:
     group : str
         Such as ``grade 2``, ``ranks 1 to 3`` or ``shortest quarter``.
     n : int
-        Pairs; of ranks, pairs in all runs together.
+        Number of pairs; for ranks, of pairs in all runs together.
     human, judge : float
         Mean grades.
     error : float
@@ -61,10 +61,10 @@ class Leniency:
     groups : tuple of GroupError
         Groups with at least one pair.
     contrast : str
-        Which groups are compared.
+        Groups that are compared; empty for none.
     difference : float
-        Mean error beyond the grade of the one less that of the other: above 0, the judge is kinder
-        to the first. NaN without both.
+        Mean error beyond the grade of the first group less that of the second: above 0, the judge
+        is kinder to the first. NaN without both.
     interval : tuple of float
         Its interval, clustered by query.
 
@@ -97,17 +97,18 @@ class Pairs:
 
     @property
     def error(self) -> FloatArray:
-        """Grade of the judge less that of the human."""
+        """Grade of the judge less the grade of the human."""
         return np.asarray(self.judge - self.human)
 
     @property
     def beyond_grade(self) -> FloatArray:
         """Error less the mean error of all pairs with the same human grade."""
         code = np.unique(self.human, return_inverse=True)[1].reshape(-1)
-        return np.asarray(self.error - (np.bincount(code, self.error) / np.bincount(code))[code])
+        mean_error = np.bincount(code, self.error) / np.bincount(code)
+        return np.asarray(self.error - mean_error[code])
 
     def group(self, name: str, rows: "BoolArray | IntArray") -> GroupError:
-        """The errors of some pairs, which may come several times."""
+        """Compute the errors of some pairs, which may come several times."""
         human, judge, error, beyond_grade = (
             float(column[rows].mean())
             for column in (self.human, self.judge, self.error, self.beyond_grade)
@@ -123,9 +124,7 @@ class Pairs:
 
 
 def by_grade(pairs: Pairs) -> Leniency:
-    """Errors by human grade; the contrast is that of the lowest and the highest grade, without an
-    interval.
-    """
+    """Compute the errors by human grade, without a contrast of groups."""
     groups = tuple(
         pairs.group(f"grade {grade:g}", pairs.human == grade) for grade in np.unique(pairs.human)
     )
@@ -133,17 +132,16 @@ def by_grade(pairs: Pairs) -> Leniency:
 
 
 def by_rank(pairs: Pairs, runs: Mapping[str, Run], *, confidence: float = 0.95) -> Leniency:
-    """Errors by rank in the runs together: whether the judge is kinder to the top of rankings."""
+    """Compute the errors by rank in all runs together, to see if the judge is kinder to the top of
+    rankings.
+    """
     rank, row = _ranks(pairs, runs)
     groups = []
     for first, last in RANKS:
         inside = (rank >= first) & ((rank <= last) | (last == 0))
         if inside.any():
-            groups.append(
-                pairs.group(
-                    f"ranks {first} to {last}" if last else f"ranks from {first}", row[inside]
-                )
-            )
+            name = f"ranks {first} to {last}" if last else f"ranks from {first}"
+            groups.append(pairs.group(name, row[inside]))
     difference, interval = _contrast(pairs, row[rank <= 10], row[rank > 10], confidence)
     return Leniency(
         groups=tuple(groups),
@@ -154,7 +152,7 @@ def by_rank(pairs: Pairs, runs: Mapping[str, Run], *, confidence: float = 0.95) 
 
 
 def _ranks(pairs: Pairs, runs: Mapping[str, Run]) -> tuple[IntArray, IntArray]:
-    """Rank and pair of each place where a run returned a pair."""
+    """Return the rank and the pair of each place where a run returned a pair."""
     place = {pair: row for row, pair in enumerate(zip(pairs.queries, pairs.documents, strict=True))}
     nested: dict[str, dict[str, float]] = {}
     for (query, document), row in place.items():
@@ -169,8 +167,8 @@ def _ranks(pairs: Pairs, runs: Mapping[str, Run]) -> tuple[IntArray, IntArray]:
 
 
 def by_length(pairs: Pairs, lengths: Mapping[str, float], *, confidence: float = 0.95) -> Leniency:
-    """Errors by length of the document, in quarters: whether the judge is kinder to long
-    documents.
+    """Compute the errors by length of the document, in quarters, to see if the judge is kinder to
+    long documents.
 
     Pairs whose document has no length are left out.
     """
@@ -202,27 +200,34 @@ def by_length(pairs: Pairs, lengths: Mapping[str, float], *, confidence: float =
 def _contrast(
     pairs: Pairs, first: IntArray, second: IntArray, confidence: float
 ) -> tuple[float, tuple[float, float]]:
-    """Mean error beyond the grade of some pairs less that of others, leaving out one cluster at a
-    time.
+    """Return the mean error beyond the grade of some pairs less that of others, and its interval by
+    leaving out one cluster at a time.
     """
     nothing = (math.nan, math.nan)
     if not first.size or not second.size:
         return math.nan, nothing
     n_clusters, beyond = int(pairs.clusters.max()) + 1, pairs.beyond_grade
-    sums = [
-        np.bincount(pairs.clusters[rows], weights, n_clusters)
-        for rows in (first, second)
-        for weights in (beyond[rows], np.ones(rows.size))
-    ]
-    totals = [float(one.sum()) for one in sums]
-    difference = totals[0] / totals[1] - totals[2] / totals[3]
-    holds = (sums[1] + sums[3]) > 0
-    left = [(total - one)[holds] for total, one in zip(totals, sums, strict=True)]
-    n = int(holds.sum())
-    if n < 2 or not (left[1] > 0).all() or not (left[3] > 0).all():
+
+    def of_clusters(rows: IntArray) -> tuple[FloatArray, FloatArray]:
+        """Return the sum of the errors and the number of pairs in each cluster."""
+        codes = pairs.clusters[rows]
+        errors = np.bincount(codes, beyond[rows], n_clusters)
+        counts = np.bincount(codes, np.ones(rows.size), n_clusters)
+        return np.asarray(errors, np.float64), np.asarray(counts, np.float64)
+
+    def without(sums: FloatArray) -> FloatArray:
+        """Return the total without each cluster that has a pair."""
+        return np.asarray((float(sums.sum()) - sums)[holds])
+
+    errors, counts = of_clusters(first)
+    other_errors, other_counts = of_clusters(second)
+    difference = float(errors.sum()) / float(counts.sum())
+    difference -= float(other_errors.sum()) / float(other_counts.sum())
+    holds = (counts + other_counts) > 0
+    n, left, other_left = int(holds.sum()), without(counts), without(other_counts)
+    if n < 2 or not (left > 0).all() or not (other_left > 0).all():
         return difference, nothing
-    values = left[0] / left[1] - left[2] / left[3]
-    reach = t_quantile(confidence, n - 1) * math.sqrt(
-        (n - 1) / n * float(((values - values.mean()) ** 2).sum())
-    )
+    values = without(errors) / left - without(other_errors) / other_left
+    error = math.sqrt((n - 1) / n * float(((values - values.mean()) ** 2).sum()))
+    reach = t_quantile(confidence, n - 1) * error
     return difference, (difference - reach, difference + reach)

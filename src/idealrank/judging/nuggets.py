@@ -30,7 +30,7 @@ SUPPORT: Mapping[str, float] = {
 }
 """Words for an assignment, with the credit of each."""
 
-_OKAY_WEIGHT = 0.5
+_OKAY_WEIGHT = 0.5  # of nuggets that are not vital, in weighted scores
 Counted: TypeAlias = Literal["vital", "all", "weighted"]
 
 
@@ -196,7 +196,7 @@ DEFAULT_SCORES = ("V_strict", "V", "A_strict", "A")
 
 
 def nugget_scores(names: Sequence[str]) -> tuple[NuggetScore, ...]:
-    """Scores by name.
+    """Return scores by name.
 
     Raises
     ------
@@ -238,9 +238,9 @@ class AssignedAnswers:
     def n_failed(self) -> int:
         """Number of nuggets that the model which was asked did not rate or assign."""
         return sum(
-            "failed" in (one.importance, one.assignment)
+            "failed" in (nugget.importance, nugget.assignment)
             for nuggets in self.answers.values()
-            for one in nuggets
+            for nugget in nuggets
         )
 
     def completed(self, nuggets: Mapping[str, Sequence[Nugget]]) -> "AssignedAnswers":
@@ -261,33 +261,30 @@ class AssignedAnswers:
         >>> whole.answers["q2"]
         [Nugget(text='y', importance='okay', assignment='not_support')]
         """
-        found: dict[str, Sequence[Nugget]] = {}
+        answers: dict[str, Sequence[Nugget]] = {}
         for query, listed in nuggets.items():
-            given = self.answers.get(query)
-            if given is not None and sorted(one[:2] for one in given) != sorted(
-                one[:2] for one in listed
-            ):
+            assigned = self.answers.get(query)
+            if assigned is None:
+                answers[query] = [nugget._replace(assignment="not_support") for nugget in listed]
+                continue
+            facts = [nugget[:2] for nugget in listed]  # text and importance
+            if sorted(nugget[:2] for nugget in assigned) != sorted(facts):
                 extra = next(
-                    (one.text for one in given if one[:2] not in {other[:2] for other in listed}),
+                    (nugget.text for nugget in assigned if nugget[:2] not in facts),
                     "a nugget fewer",
                 )
                 raise InputError(
                     f"{self.name}: query {shown(repr(query))}: found {shown(repr(extra))}, "
-                    f"expected the {len(listed)} nuggets of the list "
-                    "with their importance"
+                    f"expected the {len(listed)} nuggets of the list with their importance"
                 )
-            found[query] = (
-                [one._replace(assignment="not_support") for one in listed]
-                if given is None
-                else given
-            )
+            answers[query] = assigned
         unknown = next((query for query in self.answers if query not in nuggets), None)
         if unknown is not None:
             raise InputError(
                 f"{self.name}: found query {shown(repr(unknown))}, expected one of the "
                 f"{len(nuggets)} queries of the nuggets"
             )
-        return AssignedAnswers(self.name, found)
+        return AssignedAnswers(self.name, answers)
 
     def evaluated(
         self, scores: Sequence[NuggetScore], *, inputs: Sequence[InputRecord] = (), path: str = ""
@@ -331,7 +328,7 @@ class AssignedAnswers:
     def _coverage(self) -> Coverage:
         n_nuggets = sum(map(len, self.answers.values()))
         no_vital = sum(
-            not any(one.importance == "vital" for one in nuggets)
+            not any(nugget.importance == "vital" for nugget in nuggets)
             for nuggets in self.answers.values()
         )
         return Coverage(
@@ -354,13 +351,10 @@ class AssignedAnswers:
         )
 
     def _fingerprint(self) -> str:
-        rows = (
-            (
-                (encode_id(query), b"", 0),
-                one.text.encode("utf-8", "surrogatepass"),
-                IMPORTANCE[one.importance],
-            )
-            for query, nuggets in self.answers.items()
-            for one in nuggets
-        )
+        rows = []
+        for query, nuggets in self.answers.items():
+            group = (encode_id(query), b"", 0)
+            for nugget in nuggets:
+                text = nugget.text.encode("utf-8", "surrogatepass")
+                rows.append((group, text, IMPORTANCE[nugget.importance]))
         return fingerprint_of_groups(b"nuggets", rows)

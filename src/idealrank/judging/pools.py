@@ -5,7 +5,7 @@ samples with inclusion probabilities.
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Self, TypeAlias, get_args
+from typing import Any, Literal, NamedTuple, Self, TypeAlias, get_args
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from idealrank.measures.measure import number_option
 
 PoolOrder: TypeAlias = Literal["depth", "rrf", "borda", "combmnz"]
 POOL_ORDERS: tuple[PoolOrder, ...] = get_args(PoolOrder)
-_RRF = 60.0
+_RRF = 60.0  # added to ranks in reciprocal rank fusion, as Cormack and others (2009) have it
 _LEAST = 2  # documents sampled of a stratum: one shows no variance
 
 
@@ -38,7 +38,7 @@ class Pool:
     best_rank, n_runs : int64 array, shape (n_documents,)
         Highest rank in any run, and number of runs that return the document down to the depth.
     score : float64 array, shape (n_documents,)
-        Score of the order, higher first: of ``depth`` the negative best rank.
+        Score of the order, higher first; the negative best rank for ``depth``.
     stratum : int64 array, shape (n_documents,)
         Stratum, from 1; all 1 without sampling.
     probability : float64 array, shape (n_documents,)
@@ -52,8 +52,8 @@ class Pool:
 
     Examples
     --------
-    >>> found = pool({"a": {"q": ["x", "y"]}, "b": {"q": ["y", "z"]}}, depth=2)
-    >>> found.documents, found.best_rank.tolist(), found.n_sampled
+    >>> pooled = pool({"a": {"q": ["x", "y"]}, "b": {"q": ["y", "z"]}}, depth=2)
+    >>> pooled.documents, pooled.best_rank.tolist(), pooled.n_sampled
     (['x', 'y', 'z'], [1, 1, 2], 3)
     """
 
@@ -193,7 +193,7 @@ def pool(
     convention : Convention or str
         Its order of ties.
     seed : int
-        Of the sample. Numbers of documents depend on the seed and their ids alone.
+        Seed of the sample. Numbers of documents depend on the seed and their ids alone.
 
     Returns
     -------
@@ -216,8 +216,8 @@ def pool(
 
     Examples
     --------
-    >>> found = pool([{"q": ["a", "b", "c", "d", "e", "f"]}], 6, strata="2:1,6:0.5")
-    >>> found.stratum.tolist(), found.probability.tolist(), found.n_sampled
+    >>> pooled = pool([{"q": ["a", "b", "c", "d", "e", "f"]}], 6, strata="2:1,6:0.5")
+    >>> pooled.stratum.tolist(), pooled.probability.tolist(), pooled.n_sampled
     ([1, 1, 2, 2, 2, 2], [1.0, 1.0, 0.5, 0.5, 0.5, 0.5], 4)
     """
     under = Convention.of(convention)
@@ -225,56 +225,50 @@ def pool(
         raise OptionError(f"order={order!r}: expected one of {', '.join(POOL_ORDERS)}")
     if budget is not None and strata is not None:
         raise OptionError(
-            "found a budget and strata, expected one of them: the shares of strata say how "
-            "many documents are sampled"
+            "found a budget and strata, expected one of them: the shares of strata say how many "
+            "documents are sampled"
         )
     parts = Strata.of(strata) if isinstance(strata, str) else strata
     deepest = int(number_option("depth", depth, 1, 1e9))
     if parts is not None:
         deepest = parts.depths[-1]
-    named = (
-        list(runs.items())
-        if isinstance(runs, Mapping)
-        else [(f"run {place}", one) for place, one in enumerate(runs, 1)]
-    )
-    if not named:
+    if not isinstance(runs, Mapping):
+        runs = {f"run {place}": run for place, run in enumerate(runs, 1)}
+    if not runs:
         raise InputError("runs: found none, expected at least one")
-    lists = [_ranked(as_run(one, name), under, deepest) for name, one in named]
-    wanted = (
-        list(dict.fromkeys(query for one in lists for query in one))
-        if queries is None
-        else list(queries)
-    )
+    lists = [_ranked(as_run(run, name), under, deepest) for name, run in runs.items()]
+
+    answered = dict.fromkeys(query for ranked in lists for query in ranked)
+    wanted = list(answered) if queries is None else list(queries)
     if not wanted:
-        found = "the runs have no results" if queries is None else "`queries` is empty"
-        raise InputError(f"no query to pool: {found}, expected at least one")
-    if not any(query in one for query in wanted for one in lists):
-        said = (
+        reason = "the runs have no results" if queries is None else "`queries` is empty"
+        raise InputError(f"no query to pool: {reason}, expected at least one")
+    if answered.keys().isdisjoint(wanted):
+        complaint = (
             "do not answer the query"
             if len(wanted) == 1
             else f"answer none of the {len(wanted):,} queries"
         )
-        raise InputError(f"no query to pool: the runs {said}")
-    rows: list[tuple[int, str, int, int, float]] = []
-    for place, query in enumerate(wanted):
-        rows += [
-            (place, *row)
-            for row in _of_query([one.get(query, []) for one in lists], order, deepest)
-        ]
+        raise InputError(f"no query to pool: the runs {complaint}")
+
+    rows: list[_Row] = []
+    for code, query in enumerate(wanted):
+        rows += _of_query(code, [ranked.get(query, []) for ranked in lists], order, deepest)
     if budget is not None:
         rows = _within(rows, int(number_option("budget", budget, 1, 1e12)))
-    columns = list(zip(*rows, strict=True))
-    code, best = (np.array(columns[place], np.int64) for place in (0, 2))
+    codes = np.array([row.query for row in rows], np.int64)
+    best = np.array([row.best_rank for row in rows], np.int64)
+    documents = [row.document for row in rows]
     stratum, probability, sampled = _drawn(
-        queries=wanted, code=code, documents=columns[1], best=best, strata=parts, seed=seed
+        queries=wanted, code=codes, documents=documents, best=best, strata=parts, seed=seed
     )
     return Pool(
         query_ids=wanted,
-        query=code,
-        documents=list(columns[1]),
+        query=codes,
+        documents=documents,
         best_rank=best,
-        n_runs=np.array(columns[3], np.int64),
-        score=np.array(columns[4], np.float64),
+        n_runs=np.array([row.n_runs for row in rows], np.int64),
+        score=np.array([row.score for row in rows], np.float64),
         stratum=stratum,
         probability=probability,
         sampled=sampled,
@@ -283,23 +277,31 @@ def pool(
     )
 
 
+class _Row(NamedTuple):
+    """One pooled document of a query, by the query's code."""
+
+    query: int
+    document: str
+    best_rank: int
+    n_runs: int
+    score: float
+
+
 def _ranked(run: Run, convention: Convention, depth: int) -> "dict[str, list[tuple[str, float]]]":
-    """Documents and scores of each query from the top."""
+    """Return the documents and scores of each query from the top."""
     held = run.in_memory()
-    found = {}
+    ranked = {}
     for raw in held.source.query_ids():  # type: ignore[union-attr]
         query = decode_id(raw)
         ranking = held.ranking(query, convention.alignment, depth=depth)
-        found[query] = list(zip(ranking.documents, ranking.scores.tolist(), strict=True))
-    return found
+        ranked[query] = list(zip(ranking.documents, ranking.scores.tolist(), strict=True))
+    return ranked
 
 
 def _of_query(
-    lists: "Sequence[Sequence[tuple[str, float]]]", order: str, depth: int
-) -> "list[tuple[str, int, int, float]]":
-    """Documents of one query in the order of the pool, each with its best rank, its number of runs
-    and its score.
-    """
+    query: int, lists: "Sequence[Sequence[tuple[str, float]]]", order: str, depth: int
+) -> list[_Row]:
+    """Pool the documents of one query, in the order of the pool."""
     best: dict[str, int] = {}
     count: dict[str, int] = {}
     score: dict[str, float] = {}
@@ -319,22 +321,23 @@ def _of_query(
     if order == "depth":
         final = {document: -float(rank) for document, rank in best.items()}
     elif order == "combmnz":
-        final = {document: one * count[document] for document, one in score.items()}
+        final = {document: total * count[document] for document, total in score.items()}
     ordered = sorted(final, key=lambda document: (-final[document], best[document], document))
-    return [(document, best[document], count[document], final[document]) for document in ordered]
+    return [
+        _Row(query, document, best[document], count[document], final[document])
+        for document in ordered
+    ]
 
 
-def _within(
-    rows: "list[tuple[int, str, int, int, float]]", budget: int
-) -> "list[tuple[int, str, int, int, float]]":
-    """First documents of each query, level by level."""
+def _within(rows: list[_Row], budget: int) -> list[_Row]:
+    """Keep the first document of each query, then the second of each, and so on."""
     place: dict[int, int] = {}
     levels = []
     for row in rows:
-        place[row[0]] = place.get(row[0], 0) + 1
-        levels.append(place[row[0]])
-    kept = sorted(sorted(range(len(rows)), key=lambda at: (levels[at], rows[at][0]))[:budget])
-    return [rows[at] for at in kept]
+        place[row.query] = place.get(row.query, 0) + 1
+        levels.append(place[row.query])
+    by_level = sorted(range(len(rows)), key=lambda at: (levels[at], rows[at].query))
+    return [rows[at] for at in sorted(by_level[:budget])]
 
 
 def _drawn(
@@ -345,22 +348,21 @@ def _drawn(
     strata: "Strata | None",
     seed: int,
 ) -> tuple[IntArray, FloatArray, BoolArray]:
-    """Stratum and inclusion probability of each document, and whether it was drawn."""
+    """Return the stratum and inclusion probability of each document, and mark the drawn ones."""
     if strata is None:
         return np.ones(code.size, np.int64), np.ones(code.size), np.ones(code.size, np.bool_)
     stratum = np.searchsorted(np.array(strata.depths), best) + 1
     probability, sampled = np.ones(code.size), np.zeros(code.size, np.bool_)
-    number = np.array(
-        [
-            random_number(seed, queries[int(at)], document)
-            for at, document in zip(code.tolist(), documents, strict=True)
-        ]
-    )
-    for group in np.unique(np.stack((code, stratum)), axis=1).T:
-        rows = np.flatnonzero((code == group[0]) & (stratum == group[1]))
-        wanted = min(
-            rows.size, max(_LEAST, math.ceil(strata.shares[int(group[1]) - 1] * rows.size - 1e-9))
-        )
+    numbers = [
+        random_number(seed, queries[int(at)], document)
+        for at, document in zip(code.tolist(), documents, strict=True)
+    ]
+    number = np.array(numbers)
+    for query, part in np.unique(np.stack((code, stratum)), axis=1).T.tolist():
+        rows = np.flatnonzero((code == query) & (stratum == part))
+        # The small number keeps a product such as 3.0000000000000004 from being rounded up.
+        share = math.ceil(strata.shares[part - 1] * rows.size - 1e-9)
+        wanted = min(rows.size, max(_LEAST, share))
         probability[rows] = wanted / rows.size
         sampled[rows[np.argsort(number[rows], kind="stable")[:wanted]]] = True
     return stratum, probability, sampled

@@ -29,9 +29,9 @@ class CorrectedShare:
     Attributes
     ----------
     estimate : float
-        In [0, 1].
+        Share of relevant units, in [0, 1].
     standard_error : float
-        Before the interval is cut to [0, 1].
+        Standard error before the interval is cut to [0, 1].
     interval : tuple of float
         Low and high, in [0, 1].
     judge_share : float
@@ -45,8 +45,8 @@ class CorrectedShare:
 
     Examples
     --------
-    >>> found = corrected_share([1, 1, 1, 0, 0, 0], [1, 1, 0, 0, 0, 0], [1, 0, 0, 1])
-    >>> round(found.estimate, 4), found.specificity
+    >>> share = corrected_share([1, 1, 1, 0, 0, 0], [1, 1, 0, 0, 0, 0], [1, 0, 0, 1])
+    >>> round(share.estimate, 4), share.specificity
     (0.75, 1.0)
     """
 
@@ -112,14 +112,12 @@ def corrected_share(
     Examples
     --------
     >>> human, judge = [1] * 20 + [0] * 20, [1] * 16 + [0] * 4 + [0] * 18 + [1] * 2
-    >>> found = corrected_share(human, judge, [1] * 30 + [0] * 70)
-    >>> round(found.estimate, 4), [round(end, 3) for end in found.interval]
+    >>> share = corrected_share(human, judge, [1] * 30 + [0] * 70)
+    >>> round(share.estimate, 4), [round(end, 3) for end in share.interval]
     (0.2857, [0.027, 0.483])
     """
-    y, f, other = (
-        _labels(name, given)
-        for name, given in (("human", human), ("judge", judge), ("judge_only", judge_only))
-    )
+    y, f = _labels("human", human), _labels("judge", judge)
+    other = _labels("judge_only", judge_only)
     if y.size != f.size:
         raise InputError(
             f"judge: found {f.size} labels, expected one for each of the {y.size} human labels"
@@ -130,6 +128,8 @@ def corrected_share(
         )
     checked("interval", interval, ShareInterval)
     check_confidence(confidence)
+
+    # three pairs of a count and its total: right among human no, right among human yes, judge's yes
     sums = np.array(
         [
             ((y == 0) & (f == 0)).sum(),
@@ -148,6 +148,7 @@ def corrected_share(
     q0, q1, p = (sums[0::2] / sums[1::2]).tolist()
     _refuse_coin(q0, q1)
     estimate = (p + q0 - 1) / (q0 + q1 - 1)
+
     if clusters is not None:
         error, df = _left_out(y, f, other, clusters)
         ends = estimate + np.array([-1, 1]) * t_quantile(confidence, df) * error
@@ -170,26 +171,26 @@ def corrected_share(
     )
 
 
-def _labels(name: str, given: npt.ArrayLike) -> FloatArray:
-    found = grade_array(name, given)
-    wrong = ~np.isin(found, (0, 1))
-    if found.ndim != 1 or wrong.any():
-        value = "shape " + str(found.shape) if found.ndim != 1 else f"{found[wrong][0]:g}"
+def _labels(name: str, values: npt.ArrayLike) -> FloatArray:
+    """Return labels as an array; refuse labels other than 0 and 1."""
+    labels = grade_array(name, values)
+    wrong = ~np.isin(labels, (0, 1))
+    if labels.ndim != 1 or wrong.any():
+        value = "shape " + str(labels.shape) if labels.ndim != 1 else f"{labels[wrong][0]:g}"
         raise InputError(f"{name}: found {value}, expected one label 0 or 1 a unit")
-    return found
+    return labels
 
 
 def _refuse_coin(specificity: float, sensitivity: float) -> None:
     if specificity + sensitivity <= 1:
         raise InputError(
-            f"judge: found specificity {specificity:.3g} and sensitivity {sensitivity:.3g}, "
-            f"which add up to 1 or less; expected a judge "
-            "that knows more than a coin"
+            f"judge: found specificity {specificity:.3g} and sensitivity {sensitivity:.3g}, which "
+            "add up to 1 or less; expected a judge that knows more than a coin"
         )
 
 
 def _error(sums: FloatArray, estimate: float) -> float:
-    """Standard error by the delta method."""
+    """Return the standard error by the delta method."""
     true_no, no, true_yes, yes, said_yes, n = sums
     q0, q1, p = true_no / no, true_yes / yes, said_yes / n
     variance = (
@@ -201,57 +202,53 @@ def _error(sums: FloatArray, estimate: float) -> float:
 
 
 def _smoothed(sums: FloatArray, z: float) -> tuple[float, FloatArray]:
-    """Standard error and ends of the interval from smoothed counts, the ends shifted toward the
-    skew of the estimate.
+    """Return the standard error and the ends of the interval from smoothed counts, the ends shifted
+    toward the skew of the estimate.
     """
     counts = sums + np.array([1, 2, 1, 2, z**2 / 2, z**2])
-    q0, q1, p = counts[0] / counts[1], counts[2] / counts[3], counts[4] / counts[5]
+    q0, q1, p = counts[0::2] / counts[1::2]
+    _, no, _, yes, _, _ = counts
     _refuse_coin(q0, q1)
     estimate = (p + q0 - 1) / (q0 + q1 - 1)
     error = _error(counts, estimate)
-    shift = (
-        2
-        * z**2
-        * (estimate * q1 * (1 - q1) / counts[3] - (1 - estimate) * q0 * (1 - q0) / counts[1])
-    )
+    skew = estimate * q1 * (1 - q1) / yes - (1 - estimate) * q0 * (1 - q0) / no
+    shift = 2 * z**2 * skew
     return error, estimate + shift + np.array([-1, 1]) * z * error
 
 
 def _left_out(
     human: FloatArray, judge: FloatArray, other: FloatArray, clusters: Any
 ) -> tuple[float, int]:
-    """Standard error by leaving out one cluster at a time, and the degrees of freedom."""
+    """Return the standard error by leaving out one cluster at a time, and the degrees of
+    freedom.
+    """
     if not isinstance(clusters, (tuple, list)) or len(clusters) != 2:
         raise InputError(
-            "clusters: expected a pair of arrays, with a label for each unit of the "
-            "calibration and for each other unit"
+            "clusters: expected a pair of arrays, with a label for each unit of the calibration "
+            "and for each other unit"
         )
     labelled, rest = (np.asarray(part) for part in clusters)
     if labelled.shape != human.shape or rest.shape != other.shape:
         raise InputError(
-            f"clusters: found sizes {labelled.size} and {rest.size}, expected {human.size} "
-            f"and {other.size}"
+            f"clusters: found sizes {labelled.size} and {rest.size}, expected {human.size} and "
+            f"{other.size}"
         )
     codes: IntArray = label_codes(np.concatenate([labelled, rest]))
     n, first, second = int(codes.max()) + 1, codes[: human.size], codes[human.size :]
     if n < 2:
         raise InputError("clusters: found one, expected at least 2; one cluster shows no variation")
+    # the sums of `corrected_share`, cluster by cluster
     columns = [(human == 0) & (judge == 0), human == 0, (human == 1) & (judge == 1), human == 1]
-    sums = np.stack(
-        [
-            *(np.bincount(first, column, n) for column in columns),
-            np.bincount(second, other, n),
-            np.bincount(second, minlength=n),
-        ],
-        axis=1,
-    )
+    calibration = [np.bincount(first, column, n) for column in columns]
+    said_yes, n_other = np.bincount(second, other, n), np.bincount(second, minlength=n)
+    sums = np.stack([*calibration, said_yes, n_other], axis=1)
     left = sums.sum(axis=0) - sums
     with np.errstate(invalid="ignore", divide="ignore"):
-        q0, q1, p = left[:, 0] / left[:, 1], left[:, 2] / left[:, 3], left[:, 4] / left[:, 5]
+        q0, q1, p = (left[:, 0::2] / left[:, 1::2]).T
         values = (p + q0 - 1) / (q0 + q1 - 1)
     if not np.isfinite(values).all() or (q0 + q1 <= 1).any():
         raise InputError(
-            "clusters: found one without which the judge knows no more than a coin, expected "
-            "the errors to rest on several"
+            "clusters: found one without which the judge knows no more than a coin, expected the "
+            "errors to rest on several"
         )
     return float(np.sqrt((n - 1) / n * ((values - values.mean()) ** 2).sum())), n - 1

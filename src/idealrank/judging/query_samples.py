@@ -20,7 +20,7 @@ from idealrank.stats.intervals import Interval, mean_interval
 from idealrank.stats.power import half_width
 
 HEAD, TAIL = "head", "tail"
-_CERTAIN = 1e-12  # a probability closer to 1 is that of a query that is taken for certain
+_CERTAIN = 1e-12  # a query whose probability is closer to 1 is taken for certain
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,7 +52,7 @@ class QuerySample:
     query_ids : tuple of str
         Queries, stratum by stratum.
     stratum : tuple of str
-        Stratum of each.
+        Stratum of each query.
     traffic, probability, weight : float64 array, shape (n_sampled,)
         Traffic of each query, its inclusion probability, and its weight: traffic over probability.
         The weights sum to the whole traffic.
@@ -109,7 +109,7 @@ class QuerySample:
 
         The interval respects weights, strata and the finite number of queries: those taken for
         certain add no variance, and the others ``1 - probability`` of theirs. Strata with a single
-        drawn query are joined with the next one.
+        drawn query are joined with the nearest one.
 
         Raises
         ------
@@ -128,30 +128,37 @@ class QuerySample:
         Hajek (1964), Asymptotic theory of rejective sampling with varying probabilities, Annals of
         Mathematical Statistics 35. Cochran (1977), Sampling Techniques, sections 2.4 and 9A.
         """
-        given = self._checked(values)
+        sampled_values = self._checked(values)
         check_confidence(level)
-        found = mean_interval(given, level=level, design=Design.of(given.size, weights=self.weight))
-        certain = self.probability > 1 - _CERTAIN
+        design = Design.of(sampled_values.size, weights=self.weight)
+        interval = mean_interval(sampled_values, level=level, design=design)
+
+        drawn = self.probability <= 1 - _CERTAIN  # and not taken for certain
         left = 1 - self.probability
+        codes = self._joined(drawn)
         parts, freedom = [], []
-        for code in np.unique(codes := self._joined(~certain)):
-            inside = (codes == code) & ~certain
+        for code in np.unique(codes):
+            inside = (codes == code) & drawn
             m = int(inside.sum())
+            if m == 0:
+                continue
             if m == 1:
                 return replace(
-                    found, low=-math.inf, high=math.inf, note="one drawn query shows no variance"
+                    interval, low=-math.inf, high=math.inf, note="one drawn query shows no variance"
                 )
-            if m > 1:
-                about = float((left[inside] * given[inside]).sum() / left[inside].sum())
-                errors = self.weight[inside] / self.weight.sum() * (given[inside] - about)
-                parts.append(m / (m - 1) * float((left[inside] * errors**2).sum()))
-                freedom.append(m - 1)
+            mean = float((left[inside] * sampled_values[inside]).sum() / left[inside].sum())
+            errors = self.weight[inside] / self.weight.sum() * (sampled_values[inside] - mean)
+            parts.append(m / (m - 1) * float((left[inside] * errors**2).sum()))
+            freedom.append(m - 1)
+
         variance = sum(parts)
         if variance == 0:
-            return replace(found, low=found.estimate, high=found.estimate)
+            return replace(interval, low=interval.estimate, high=interval.estimate)
         df = variance**2 / sum(part**2 / free for part, free in zip(parts, freedom, strict=True))
         reach = t_quantile(level, df) * math.sqrt(variance)
-        return replace(found, low=found.estimate - reach, high=found.estimate + reach, note="")
+        return replace(
+            interval, low=interval.estimate - reach, high=interval.estimate + reach, note=""
+        )
 
     def design(self) -> Design:
         """Return weights and strata for intervals, tests and power."""
@@ -162,12 +169,12 @@ class QuerySample:
         )
 
     def _joined(self, counted: BoolArray) -> IntArray:
-        """Code of each query's stratum; strata with a single counted query are joined with the next
-        one that has some.
+        """Return the code of each query's stratum; strata with a single counted query, which shows
+        no variance, are joined with the nearest one that has some.
         """
         names = list(dict.fromkeys(self.stratum))
-        codes = np.array([names.index(one) for one in self.stratum], np.int64)
-        for code in range(len(names)):  # a stratum of one shows no variance
+        codes = np.array([names.index(name) for name in self.stratum], np.int64)
+        for code in range(len(names)):
             if int((counted & (codes == code)).sum()) == 1:
                 others = [other for other in np.unique(codes[counted]).tolist() if other != code]
                 if others:
@@ -175,13 +182,14 @@ class QuerySample:
         return codes
 
     def _checked(self, values: npt.ArrayLike) -> FloatArray:
-        given = np.asarray(values, np.float64)
-        if given.shape != self.weight.shape:
+        """Return the values as an array, one for each sampled query."""
+        array = np.asarray(values, np.float64)
+        if array.shape != self.weight.shape:
             raise InputError(
-                f"values: found shape {given.shape}, expected one for each of the "
+                f"values: found shape {array.shape}, expected one for each of the "
                 f"{self.weight.size} sampled queries"
             )
-        return given
+        return array
 
     def rows(self) -> "list[dict[str, Any]]":
         """Return a record for each query."""
@@ -201,7 +209,7 @@ class QuerySample:
             "traffic": self.traffic_total,
             "design_effect": self.design_effect,
             "sampling_effect": self.sampling_effect,
-            "strata": [asdict(one) for one in self.strata],
+            "strata": [asdict(stratum) for stratum in self.strata],
             "queries": self.rows(),
         }
 
@@ -277,7 +285,7 @@ def sample_queries(
     ... }
     >>> sample = sample_queries(requests, 20, strata={"n1": "new", "n2": "new"}, take={"new": 1})
     >>> (
-    ...     [(one.name, one.n_sampled) for one in sample.strata],
+    ...     [(stratum.name, stratum.n_sampled) for stratum in sample.strata],
     ...     bool(abs(sample.weight.sum() - sum(requests.values())) < 1e-9),
     ... )
     ([('head', 11), ('tail', 9), ('new', 1)], True)
@@ -290,14 +298,14 @@ def sample_queries(
         (query for query in traffic if query not in named),
         key=lambda query: (-traffic[query], query),
     )
+
     groups = _head_and_tail(ordered, traffic, covered)
-    # a head with fewer queries leaves more
+    # A head with fewer queries than its share leaves more of the sample to the tail.
     n_tail = min(len(groups[TAIL]), max(round(wanted * share), wanted - len(groups[HEAD])))
-    numbers = {HEAD: wanted - n_tail, TAIL: n_tail} | {
-        name: counts[name] for name in sorted(counts)
-    }
+    numbers = {HEAD: wanted - n_tail, TAIL: n_tail, **counts}
     for name in sorted(counts):
         groups[name] = sorted(query for query, stratum in named.items() if stratum == name)
+
     total = math.fsum(traffic.values())
     drawn: list[tuple[str, str, float, float]] = []
     shown = []
@@ -308,8 +316,7 @@ def sample_queries(
         if number < 1:
             raise InputError(
                 f"stratum {name!r}: found {len(queries):,} queries with traffic and none to "
-                f"sample, expected at least one: a mean would "
-                "leave them out"
+                "sample, expected at least one: a mean would leave them out"
             )
         volume = np.array([traffic[query] for query in queries], np.float64)
         probability = inclusion_probabilities(volume, number)
@@ -326,11 +333,12 @@ def sample_queries(
                 traffic_share=float(volume.sum()) / total,
             )
         )
-    columns = list(zip(*drawn, strict=True))
-    requests, chances = np.array(columns[2], np.float64), np.array(columns[3], np.float64)
+
+    query_ids, strata_drawn, volumes, probabilities = zip(*drawn, strict=True)
+    requests, chances = np.array(volumes, np.float64), np.array(probabilities, np.float64)
     return QuerySample(
-        query_ids=columns[0],
-        stratum=columns[1],
+        query_ids=query_ids,
+        stratum=strata_drawn,
         traffic=requests,
         probability=chances,
         weight=requests / chances,
@@ -358,8 +366,8 @@ def _check_traffic(
     for name in {*named.values(), *take}:
         if name in (HEAD, TAIL):
             raise OptionError(
-                f"strata: found the name {name!r}, expected another: head and tail are made "
-                f"from the traffic"
+                f"strata: found the name {name!r}, expected another: head and tail are made from "
+                "the traffic"
             )
         if name not in take:
             raise OptionError(
@@ -375,22 +383,25 @@ def _check_traffic(
 def _head_and_tail(
     ordered: Sequence[str], traffic: Mapping[str, float], covered: float
 ) -> dict[str, list[str]]:
-    """Queries by falling traffic until the head has its share of the traffic, and the others."""
-    volume = np.cumsum([traffic[query] for query in ordered])
-    size = int(np.searchsorted(volume, covered * volume[-1] - 1e-12)) + 1 if len(ordered) else 0
+    """Split the queries, by falling traffic, where the head has its share of the traffic."""
+    size = 0
+    if ordered:
+        volume = np.cumsum([traffic[query] for query in ordered])
+        # a share that is reached but for rounding is reached
+        size = int(np.searchsorted(volume, covered * volume[-1] - 1e-12)) + 1
     return {HEAD: list(ordered[:size]), TAIL: list(ordered[size:])}
 
 
 def inclusion_probabilities(sizes: FloatArray, n: int) -> FloatArray:
-    """Inclusion probabilities in proportion to size; those above 1 are 1, and the others share what
-    is left.
+    """Return inclusion probabilities in proportion to size. Those above 1 are 1, and the others
+    share the rest of the sample.
     """
     certain = np.zeros(sizes.size, np.bool_)
     while True:
+        if certain.all():
+            return np.ones(sizes.size)
         left = n - int(certain.sum())
-        probability = np.where(
-            certain, 1.0, left * sizes / sizes[~certain].sum() if (~certain).any() else 1.0
-        )
+        probability = np.where(certain, 1.0, left * sizes / sizes[~certain].sum())
         above = ~certain & (probability >= 1 - 1e-12)
         if not above.any():
             return probability
@@ -470,12 +481,12 @@ class LabelCost:
             raise OptionError(
                 "price: found 0, expected a price above 0 for the queries that a budget pays for"
             )
-        found = max(
-            0, int((budget - self.fixed) / (self.documents * (1 + self.overhead) * self.price)) + 1
-        )
-        while found and self.of(found).cost > budget + 1e-9:
-            found -= 1
-        return found
+        per_query = self.documents * (1 + self.overhead) * self.price
+        # Labels are rounded to whole ones: start one query above the quotient, and step back.
+        n_queries = max(0, int((budget - self.fixed) / per_query) + 1)
+        while n_queries and self.of(n_queries).cost > budget + 1e-9:
+            n_queries -= 1
+        return n_queries
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -521,12 +532,12 @@ def label_budgets(
     n_queries : sequence of int
         Numbers of queries, each at least 2.
     cost : LabelCost
-        What labels cost.
+        Cost of labels.
     sd : float
         Standard deviation over queries, of the values or of the differences of two systems, from
         earlier judgments.
     design_effect : float
-        Of the weights: see `QuerySample.design_effect`; the precision is that of ``n /
+        Effect of the weights, see `QuerySample.design_effect`; the precision is that of ``n /
         design_effect`` queries, as a sample of infinitely many.
     sampling_effect : float, optional
         See `QuerySample.sampling_effect`; it takes the place of `design_effect` for a sample of
@@ -549,24 +560,12 @@ def label_budgets(
     0.0595
     """
     effect = number_option("design_effect", design_effect, 1, 1e6)
-    sampling = (
-        effect
-        if sampling_effect is None
-        else number_option("sampling_effect", sampling_effect, 0, 1e6)
-    )
-    error = number_option("sd", sd, 0, 1e6) * math.sqrt(sampling)
-    found = []
+    if sampling_effect is not None:
+        effect = number_option("sampling_effect", sampling_effect, 0, 1e6)
+    error = number_option("sd", sd, 0, 1e6) * math.sqrt(effect)
+    budgets = []
     for number in n_queries:
         n = int(number_option("n_queries", number, 2, 1e9))
-        plan = cost.of(n)
         width = half_width(n, error, level=level) if error else 0.0
-        found.append(
-            LabelBudget(
-                n_queries=n,
-                labels=plan.labels,
-                cost=plan.cost,
-                weeks=plan.weeks,
-                half_width=float(width),
-            )
-        )
-    return found
+        budgets.append(replace(cost.of(n), half_width=float(width)))
+    return budgets

@@ -25,7 +25,7 @@ class GradeAgreement:
     grade : float
         The grade.
     n_ratings : int
-        How often it was given, to units that two raters rated.
+        Number of times that it was given to units that two raters rated.
     agreement : float
         Chance that another rater of the same unit gave it as well (specific agreement); NaN if it
         was never given.
@@ -34,7 +34,7 @@ class GradeAgreement:
 
     Examples
     --------
-    >>> [one.agreement for one in agreement_by_grade([[0, 0], [0, 1], [1, 1], [1, 1]])]
+    >>> [row.agreement for row in agreement_by_grade([[0, 0], [0, 1], [1, 1], [1, 1]])]
     [0.6666666666666666, 0.8]
     """
 
@@ -65,8 +65,8 @@ def agreement_by_grade(
     Examples
     --------
     >>> [
-    ...     (one.grade, round(one.agreement, 3))
-    ...     for one in agreement_by_grade([[0, 0, 0], [1, 1, 0], [1, 2, 2]])
+    ...     (row.grade, round(row.agreement, 3))
+    ...     for row in agreement_by_grade([[0, 0, 0], [1, 1, 0], [1, 2, 2]])
     ... ]
     [(0.0, 0.75), (1.0, 0.333), (2.0, 0.5)]
     """
@@ -90,7 +90,7 @@ def agreement_by_grade(
 
 @dataclass(frozen=True, kw_only=True)
 class RaterAgreement:
-    """One rater against the others.
+    """Agreement of one rater with the others.
 
     Attributes
     ----------
@@ -108,7 +108,7 @@ class RaterAgreement:
 
     Examples
     --------
-    >>> [round(one.bias, 2) for one in agreement_by_rater([[0, 1], [1, 2], [1, 1]])]
+    >>> [round(row.bias, 2) for row in agreement_by_rater([[0, 1], [1, 2], [1, 1]])]
     [-0.67, 0.67]
     """
 
@@ -145,41 +145,41 @@ def agreement_by_rater(
 
     Examples
     --------
-    >>> found = agreement_by_rater(
+    >>> rows = agreement_by_rater(
     ...     [[0, 0, 1], [1, 1, 0], [2, 2, 2], [1, 1, 2]], "percent", raters=["ann", "ben", "cat"]
     ... )
-    >>> [(one.rater, one.value) for one in found]
+    >>> [(row.rater, row.value) for row in rows]
     [('ann', 0.625), ('ben', 0.625), ('cat', 0.25)]
     """
-    given = grade_array("ratings", ratings)
-    rated = Ratings.of(given, categories)
+    table = grade_array("ratings", ratings)
+    rated = Ratings.of(table, categories)
     names = [str(number) for number in range(rated.n_raters)] if raters is None else list(raters)
     if len(names) != rated.n_raters:
         raise InputError(
             f"raters: found {len(names)} names, expected one for each of the {rated.n_raters} "
             f"raters"
         )
+
     grades = rated.categories.tolist()
     values = np.full((rated.n_raters, rated.n_raters), np.nan)
     for a, b in combinations(range(rated.n_raters), 2):
-        both = ~np.isnan(given[:, a]) & ~np.isnan(given[:, b])
+        both = ~np.isnan(table[:, a]) & ~np.isnan(table[:, b])
         if both.any():
             pair = agreement(
-                given[both][:, [a, b]], statistic, level=level, weights=weights, categories=grades
+                table[both][:, [a, b]], statistic, level=level, weights=weights, categories=grades
             )
             values[a, b] = values[b, a] = pair
-    found = []
+
+    rows = []
     for rater, name in enumerate(names):
-        own, others = given[:, rater], np.delete(given, rater, axis=1)
+        own, others = table[:, rater], np.delete(table, rater, axis=1)
         common = ~np.isnan(own) & ~np.isnan(others).all(axis=1)
-        bias = (
-            float((own[common] - np.nanmean(others[common], axis=1)).mean())
-            if common.any()
-            else math.nan
-        )
+        bias = math.nan
+        if common.any():
+            bias = float((own[common] - np.nanmean(others[common], axis=1)).mean())
         known = values[rater][~np.isnan(values[rater])]
         mean_grade = float(np.nanmean(own)) if not np.isnan(own).all() else math.nan
-        found.append(
+        rows.append(
             RaterAgreement(
                 rater=name,
                 n_units=int(common.sum()),
@@ -188,7 +188,7 @@ def agreement_by_rater(
                 mean_grade=mean_grade,
             )
         )
-    return found
+    return rows
 
 
 @dataclass(frozen=True)
@@ -242,35 +242,28 @@ def agreement_by_cluster(
     Examples
     --------
     >>> [
-    ...     one.value
-    ...     for one in agreement_by_cluster(
+    ...     row.value
+    ...     for row in agreement_by_cluster(
     ...         [[0, 0], [1, 1], [0, 2], [1, 1]], ["q1", "q1", "q2", "q2"]
     ...     )
     ... ]
     [1.0, 0.5]
     """
-    given = grade_array("ratings", ratings)
-    rated = Ratings.of(given, categories)
+    table = grade_array("ratings", ratings)
+    rated = Ratings.of(table, categories)
     labels = np.asarray(clusters)
     codes = cluster_codes(clusters, rated.n_units)
-    two = (~np.isnan(given)).sum(axis=1) >= 2
-    found = []
+    two, grades = (~np.isnan(table)).sum(axis=1) >= 2, rated.categories.tolist()
+    rows = []
     for code in dict.fromkeys(codes.tolist()):
         units = codes == code
-        n = int((units & two).sum())
-        value = (
-            agreement(
-                given[units],
-                statistic,
-                level=level,
-                weights=weights,
-                categories=rated.categories.tolist(),
+        n, value = int((units & two).sum()), math.nan
+        if n:
+            value = agreement(
+                table[units], statistic, level=level, weights=weights, categories=grades
             )
-            if n
-            else math.nan
-        )
-        found.append(ClusterAgreement(str(labels[units][0]), n, value))
-    return found
+        rows.append(ClusterAgreement(str(labels[units][0]), n, value))
+    return rows
 
 
 # --- a report -------------------------------------------------------------------------------------
@@ -317,18 +310,17 @@ class Coefficient:
         name = text.strip().lower().replace("-", "_").replace("gwet_ac2", "gwet_ac1")
         for statistic in STATISTICS:
             rest = name.removeprefix(statistic).lstrip("_")
-            if (
-                name.startswith(statistic)
-                and statistic == "krippendorff_alpha"
-                and rest in {"", *get_args(Level)}
-            ):
+            if not name.startswith(statistic):
+                continue
+            # alpha has a level, the others have weights; alpha with weights falls through
+            if statistic == "krippendorff_alpha" and rest in {"", *get_args(Level)}:
                 return cls(statistic, level=cast(Level, rest) if rest else "ordinal")
-            if name.startswith(statistic) and rest in {"", *get_args(Weights)}:
+            if rest in {"", *get_args(Weights)}:
                 return cls(statistic, weights=cast(Weights, rest) if rest else None)
         raise OptionError(
-            f"statistic {shown(repr(text))}: expected one of {', '.join(STATISTICS)}, if "
-            f"wanted with a level, as in "
-            "krippendorff_alpha_ordinal, or with weights, as in cohen_kappa_quadratic"
+            f"statistic {shown(repr(text))}: expected one of {', '.join(STATISTICS)}, if wanted "
+            "with a level, as in krippendorff_alpha_ordinal, or with weights, as in "
+            "cohen_kappa_quadratic"
         )
 
     def __str__(self) -> str:
@@ -342,7 +334,7 @@ class Coefficient:
         categories: Sequence[float] | None = None,
         confidence: float = 0.95,
     ) -> Agreement:
-        """Compute it, with its interval."""
+        """Compute the coefficient, with its interval."""
         return agreement(
             ratings,
             self.statistic,
@@ -362,8 +354,8 @@ DEFAULT_COEFFICIENTS = (
     Coefficient("krippendorff_alpha", level="ordinal"),
     Coefficient("gwet_ac1"),
 )
-"""Of reports: no single coefficient answers for all, and where they differ, a rare grade is the
-usual reason.
+"""Coefficients of reports: no single one answers for all, and where they differ, a rare grade is
+the usual reason.
 """
 
 
@@ -376,13 +368,13 @@ class AgreementReport:
     raters : tuple of str
         Names.
     n_pairs, n_shared : int
-        Pairs of query and document, and those that two raters graded.
+        Pairs of query and document, and pairs that two raters graded.
     coefficients : dict of str to Agreement
-        By name of the coefficient.
+        Agreement by name of the coefficient.
     grades, by_rater, by_query : list
         See `agreement_by_grade`, `agreement_by_rater` and `agreement_by_cluster`.
     outside : dict of str to int
-        By rater, grades outside the scale that were clipped or dropped.
+        Number of grades outside the scale that were clipped or dropped, by rater.
     clustered : bool
         Intervals leave out whole queries, or clusters of them.
 
@@ -424,11 +416,11 @@ def agreement_report(
     table : LabelTable
         Grades by rater.
     coefficients : sequence of Coefficient
-        Which ones.
+        Coefficients of the report.
     categories : sequence of float, optional
         Grades of the scale; by default those that occur.
     clusters : "query", None, or array of labels, shape (pairs,)
-        Which pairs belong together: pairs of one query, none, or pairs of one label.
+        Pairs that belong together: pairs of one query, none, or pairs of one label.
     confidence : float
         Confidence level.
 
@@ -442,31 +434,32 @@ def agreement_report(
     >>> table = LabelTable.of(
     ...     {"ann": {"q": {"a": 1}, "r": {"c": 0}}, "ben": {"q": {"a": 1}, "r": {"c": 1}}}
     ... )
-    >>> [one.rater for one in agreement_report(table).by_rater]
+    >>> [row.rater for row in agreement_report(table).by_rater]
     ['ann', 'ben']
     """
     if len(table.raters) == 1:  # a table has one or more
         raise InputError(
-            f"judgments: found one rater, {table.raters[0]}, expected two: a file for each, "
-            f"or one whose second column names them"
+            f"judgments: found one rater, {table.raters[0]}, expected two: a file for each, or one "
+            "whose second column names them"
         )
     of_pair = table.query_codes if isinstance(clusters, str) else clusters
     n_graded = (~np.isnan(table.grades)).sum(axis=1)
     if of_pair is not None and np.unique(np.asarray(of_pair)[n_graded > 1]).size == 1:
         one_cluster = "query" if isinstance(clusters, str) else "cluster of queries"
         raise InputError(
-            f"judgments: found one {one_cluster} with documents graded twice, expected at "
-            f"least two, since intervals compare them",
+            f"judgments: found one {one_cluster} with documents graded twice, expected at least "
+            "two, since intervals compare them",
             hint=f"let two raters grade documents of another {one_cluster}",
         )
-    names = {
-        str(one): one.of(table.grades, of_pair, categories, confidence) for one in coefficients
+    by_name = {
+        str(coefficient): coefficient.of(table.grades, of_pair, categories, confidence)
+        for coefficient in coefficients
     }
     return AgreementReport(
         raters=table.raters,
         n_pairs=int((n_graded > 0).sum()),
         n_shared=int((n_graded > 1).sum()),
-        coefficients=names,
+        coefficients=by_name,
         grades=agreement_by_grade(table.grades, categories=categories),
         by_rater=agreement_by_rater(table.grades, raters=table.raters, categories=categories),
         by_query=agreement_by_cluster(

@@ -1,5 +1,5 @@
-"""Ratings of units by raters, joined by their ids, checked and coded once: what every agreement
-coefficient is computed from.
+"""Ratings of units by raters, joined by their ids, checked and coded once: the input of every
+agreement coefficient.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,7 +19,7 @@ from idealrank.errors import InputError, OptionError
 
 Weights: TypeAlias = Literal["linear", "quadratic", "ordinal"]
 
-_MANY = 4096  # categories; tables have this number squared of cells
+_MANY = 4096  # categories at most: a table of them has 16 million cells
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,31 +36,30 @@ class Ratings:
         cls, ratings: npt.ArrayLike, categories: "Sequence[float] | FloatArray | None" = None
     ) -> "Ratings":
         """Code an array of ratings."""
-        given = grade_array("ratings", ratings)
-        if given.ndim != 2 or given.shape[1] < 2:
+        table = grade_array("ratings", ratings)
+        if table.ndim != 2 or table.shape[1] < 2:
             raise InputError(
-                f"ratings: found shape {given.shape}, expected (units, raters) with at least "
-                f"2 raters"
+                f"ratings: found shape {table.shape}, expected (units, raters) with at least 2 "
+                "raters"
             )
-        present = ~np.isnan(given)
+        present = ~np.isnan(table)
         if not (present.sum(axis=1) >= 2).any():
             raise InputError(
                 "ratings: found no unit with two ratings, expected at least one; agreement is "
                 "about units that two raters rated"
             )
-        known = categories_of(given[present], categories)
-        codes = np.searchsorted(known, given)
+        known = categories_of(table[present], categories)
+        codes = np.searchsorted(known, table)
         codes[~present] = -1
-        unknown = present & (known[np.minimum(codes, known.size - 1)] != given)
+        unknown = present & (known[np.minimum(codes, known.size - 1)] != table)
         if unknown.any():
             unit, rater = (int(place[0]) for place in np.nonzero(unknown))
-            expected = (
-                "a finite number"
-                if categories is None
-                else f"one of the categories {', '.join(f'{one:g}' for one in known)}"
-            )
+            expected = "a finite number"
+            if categories is not None:
+                texts = ", ".join(f"{category:g}" for category in known)
+                expected = f"one of the categories {texts}"
             raise InputError(
-                f"ratings, unit {unit}, rater {rater}: found {given[unit, rater]:g}, expected "
+                f"ratings, unit {unit}, rater {rater}: found {table[unit, rater]:g}, expected "
                 f"{expected}"
             )
         return cls(codes.astype(np.int64), known)
@@ -79,30 +78,30 @@ class Ratings:
     def counts(self) -> FloatArray:
         """Number of raters that put each unit in each category, shape (units, categories)."""
         n_units, n_categories = self.n_units, self.categories.size
-        found = np.zeros(n_units * n_categories, np.int64)
+        counts = np.zeros(n_units * n_categories, np.int64)
         places = np.arange(n_units) * n_categories
         for column in self.codes.T:
             rated = column >= 0
-            found += np.bincount(places[rated] + column[rated], minlength=found.size)
-        return found.reshape(n_units, n_categories).astype(np.float64)
+            counts += np.bincount(places[rated] + column[rated], minlength=counts.size)
+        return counts.reshape(n_units, n_categories).astype(np.float64)
 
 
-def grade_array(name: str, given: npt.ArrayLike) -> FloatArray:
-    """Grades as a float array."""
+def grade_array(name: str, values: npt.ArrayLike) -> FloatArray:
+    """Return grades as a float array."""
     try:
-        return np.asarray(given, np.float64)
+        return np.asarray(values, np.float64)
     except (TypeError, ValueError) as error:
         raise InputError(
             f"{name}: found what is no number ({error}), expected grades, NaN where there is none"
         ) from None
 
 
-def finite_grades(name: str, given: npt.ArrayLike) -> FloatArray:
-    """Grades as a float array, NaN where there is none."""
-    found = grade_array(name, given)
-    if np.isinf(found).any():
+def finite_grades(name: str, values: npt.ArrayLike) -> FloatArray:
+    """Return grades as a float array, NaN where there is none; refuse infinite ones."""
+    grades = grade_array(name, values)
+    if np.isinf(grades).any():
         raise InputError(f"{name}: found inf, expected finite grades and NaN where there is none")
-    return found
+    return grades
 
 
 def check_confidence(confidence: float) -> None:
@@ -116,35 +115,36 @@ def check_confidence(confidence: float) -> None:
 def categories_of(
     values: FloatArray, declared: "Sequence[float] | FloatArray | None"
 ) -> FloatArray:
-    """Rising categories: those declared, or those that occur."""
+    """Return rising categories: the declared ones, or the values that occur."""
     if declared is None:
         known = np.unique(values)
         known = known[np.isfinite(known)]
     else:
         try:
-            given = np.asarray(declared, np.float64)
+            grades = np.asarray(declared, np.float64)
         except (TypeError, ValueError) as error:
             raise OptionError(
                 f"categories: found what is no number ({error}), expected the grades of the scale"
             ) from None
-        known = np.unique(given)
+        known = np.unique(grades)
         if not known.size:
             raise OptionError("categories: found none, expected the grades of the scale")
-        if given.ndim != 1 or known.size != given.size or not np.isfinite(given).all():
+        if grades.ndim != 1 or known.size != grades.size or not np.isfinite(grades).all():
             raise OptionError(
-                "categories: found a category twice or one that is no finite number, expected "
-                "each grade of the scale once"
+                "categories: found a category twice or one that is no finite number, expected each "
+                "grade of the scale once"
             )
     if known.size > _MANY:
         raise InputError(
-            f"ratings: found {known.size:,} distinct grades, expected at most {_MANY:,}; "
-            f"agreement is about grades, not about scores"
+            f"ratings: found {known.size:,} distinct grades, expected at most {_MANY:,}; agreement "
+            "is about grades, not about scores"
         )
     return known
 
 
 def weight_matrix(categories: FloatArray, weights: "Weights | None") -> FloatArray:
-    """Weight of each pair of categories: 1 for equal ones, falling to 0 for the farthest.
+    """Return the weight of each pair of categories: 1 for equal ones, falling to 0 for the
+    farthest.
 
     Gwet (2014), Handbook of Inter-Rater Reliability, 4th edition, section 3.5.
     """
@@ -159,31 +159,31 @@ def weight_matrix(categories: FloatArray, weights: "Weights | None") -> FloatArr
 
 
 def cluster_codes(clusters: Any, n_units: int) -> IntArray:
-    """Cluster of each unit as a code; each unit its own cluster where none are given."""
+    """Return the cluster of each unit as a code; without clusters, each unit is its own."""
     if clusters is None:
         return np.arange(n_units)
     labels = np.asarray(clusters)
     if labels.shape != (n_units,):
         raise InputError(
-            f"clusters: found shape {labels.shape}, expected one label for each of the "
-            f"{n_units} units"
+            f"clusters: found shape {labels.shape}, expected one label for each of the {n_units} "
+            "units"
         )
     return label_codes(labels)
 
 
 def label_codes(labels: "np.ndarray[Any, Any]", name: str = "clusters") -> IntArray:
-    """Labels, of clusters or batches, as codes in their order."""
+    """Return labels of clusters or batches as codes in their order."""
     if labels.dtype.kind == "f" and np.isnan(labels).any():
         raise InputError(
-            f"{name}, unit {int(np.argmax(np.isnan(labels)))}: found no label, expected one "
-            f"for each unit"
+            f"{name}, unit {int(np.argmax(np.isnan(labels)))}: found no label, expected one for "
+            "each unit"
         )
     try:
         return np.asarray(np.unique(labels, return_inverse=True)[1].reshape(-1), np.int64)
     except TypeError as error:
         raise InputError(
-            f"{name}: found labels without an order ({error}), expected labels of one kind, "
-            f"such as text"
+            f"{name}: found labels without an order ({error}), expected labels of one kind, such "
+            "as text"
         ) from None
 
 
@@ -203,7 +203,7 @@ class LabelTable:
     grades : float64 array, shape (pairs, raters)
         NaN where the rater did not grade the pair.
     outside : dict of str to int
-        By rater, grades outside the scale that were clipped or dropped.
+        Number of grades outside the scale that were clipped or dropped, by rater.
 
     Examples
     --------
@@ -228,7 +228,7 @@ class LabelTable:
         Parameters
         ----------
         judgments : mapping of str to Qrels or to mapping, or AssessorQrels
-            By name of the rater.
+            Grades by name of the rater.
 
         Raises
         ------
@@ -239,8 +239,8 @@ class LabelTable:
             return cls._joined({name: judgments.of(name) for name in judgments.assessors})
         return cls._joined(
             {
-                name: one if isinstance(one, Qrels) else Qrels(one, name=name)
-                for name, one in judgments.items()
+                name: category if isinstance(category, Qrels) else Qrels(category, name=name)
+                for name, category in judgments.items()
             }
         )
 
@@ -248,19 +248,20 @@ class LabelTable:
     def _joined(cls, judgments: Mapping[str, Qrels]) -> "LabelTable":
         if not judgments:
             raise InputError("judgments: found no rater, expected at least one")
+        # a pair gets the next row where a rater is the first to grade it
         places: dict[tuple[bytes, bytes], int] = {}
         columns: list[tuple[IntArray, FloatArray]] = []
         for qrels in judgments.values():
             queries, documents, grades = table_columns(qrels.table)
-            found = [
+            pair_rows = [
                 places.setdefault(pair, len(places))
                 for pair in zip(queries, documents, strict=True)
             ]
-            columns.append((np.array(found, np.int64), grades))
+            columns.append((np.array(pair_rows, np.int64), grades))
         joined = np.full((len(places), len(columns)), np.nan)
         for rater, (rows, grades) in enumerate(columns):
             joined[rows, rater] = grades
-        names: dict[bytes, str] = {}
+        names: dict[bytes, str] = {}  # one text for each query, not one for each pair
         queries_of = tuple(names.setdefault(query, decode_id(query)) for query, _ in places)
         return cls(
             queries=queries_of,
@@ -328,34 +329,28 @@ class LabelTable:
         return replace(self, grades=kept, outside=counts)
 
     def _outside_error(self, left: Any, known: FloatArray, policy: OutsidePolicy) -> InputError:
+        """Name the first grade outside the scale, and how to go on."""
         pair, rater = (int(places[0]) for places in np.nonzero(left))
         n = int(left.sum())
         others = f", and {n - 1:,} more outside the scale" if n > 1 else ""
-        hint = (
-            "drop them with outside='drop'"
-            if policy == "clip"
-            else "declare the scale, or name a policy: outside='clip' or 'drop'"
-        )
-        command = (
-            "drop them with --outside drop"
-            if policy == "clip"
-            else "declare the --scale, or name a policy: --outside clip or drop"
-        )
+        hint = "declare the scale, or name a policy: outside='clip' or 'drop'"
+        command = "declare the --scale, or name a policy: --outside clip or drop"
+        if policy == "clip":
+            hint, command = "drop them with outside='drop'", "drop them with --outside drop"
         return InputError(
             f"{self.raters[rater]}, query {self.queries[pair]!r}, document "
-            f"{self.documents[pair]!r}: found grade "
-            f"{self.grades[pair, rater]:g}{others}, expected one of "
-            f"{', '.join(f'{grade:g}' for grade in known)}",
+            f"{self.documents[pair]!r}: found grade {self.grades[pair, rater]:g}{others}, expected "
+            f"one of {', '.join(f'{grade:g}' for grade in known)}",
             hint=hint,
             command_hint=command,
         )
 
 
 def z_quantile(confidence: float) -> float:
-    """Normal quantile of a two-sided interval."""
+    """Return the normal quantile of a two-sided interval."""
     return float(ndtri((1 + confidence) / 2))
 
 
 def t_quantile(confidence: float, df: float) -> float:
-    """Student's quantile of a two-sided interval; infinite without a degree of freedom."""
+    """Return Student's quantile of a two-sided interval; infinite without a degree of freedom."""
     return float(stdtrit(df, (1 + confidence) / 2)) if df > 0 else float("inf")

@@ -3,7 +3,7 @@ Horvitz-Thompson estimates of DCG.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple, Self, TypeAlias, get_args
 
 import numpy as np
@@ -72,11 +72,8 @@ class SampledQuery:
     def rate(self) -> FloatArray:
         """Sampled share of each document's stratum, from the sample itself."""
         size = np.bincount(self.stratum)
-        return np.asarray(
-            (np.bincount(self.stratum, weights=self.sampled, minlength=size.size) / size)[
-                self.stratum
-            ]
-        )
+        sampled = np.bincount(self.stratum, weights=self.sampled, minlength=size.size)
+        return np.asarray((sampled / size)[self.stratum])
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,14 +83,14 @@ class SampledJudgments:
     Attributes
     ----------
     queries : dict of str to SampledQuery
-        By query.
+        Pooled documents by query.
 
     Examples
     --------
-    >>> found = SampledJudgments.of_rows(
+    >>> sample = SampledJudgments.of_rows(
     ...     [("q", "a", 1, 1.0), ("q", "b", 2, 0.0), ("q", "c", 2, None)]
     ... )
-    >>> found.queries["q"].rate.tolist()
+    >>> sample.queries["q"].rate.tolist()
     [1.0, 0.5, 0.5]
     """
 
@@ -108,22 +105,15 @@ class SampledJudgments:
         InputError
             A sampled document has no judgment.
         """
-        return cls.of_drawn(
-            [
-                DrawnDocument(
-                    pool.query_ids[int(code)], document, str(stratum), probability, sampled
-                )
-                for code, document, stratum, probability, sampled in zip(
-                    pool.query.tolist(),
-                    pool.documents,
-                    pool.stratum.tolist(),
-                    pool.probability.tolist(),
-                    pool.sampled.tolist(),
-                    strict=True,
-                )
-            ],
-            qrels,
+        rows = zip(
+            [pool.query_ids[int(code)] for code in pool.query],
+            pool.documents,
+            [str(stratum) for stratum in pool.stratum.tolist()],
+            pool.probability.tolist(),
+            pool.sampled.tolist(),
+            strict=True,
         )
+        return cls.of_drawn([DrawnDocument(*row) for row in rows], qrels)
 
     @classmethod
     def of_drawn(cls, drawn: "Sequence[Any]", qrels: AnyQrels) -> Self:
@@ -137,18 +127,19 @@ class SampledJudgments:
         """
         table, rows = as_qrels(qrels), []
         judged: dict[str, dict[str, float]] = {}
-        for one in drawn:
-            if one.query not in judged:
-                judged[one.query] = table[one.query] if one.query in table else {}  # noqa: SIM401  (Qrels has no get)
-            grade = judged[one.query].get(one.document) if one.sampled else None
-            if one.sampled and grade is None:
+        for pooled in drawn:
+            if pooled.query not in judged:
+                known = pooled.query in table
+                judged[pooled.query] = table[pooled.query] if known else {}
+            grade = judged[pooled.query].get(pooled.document) if pooled.sampled else None
+            if pooled.sampled and grade is None:
                 raise InputError(
-                    f"query {one.query!r}, document {one.document!r}: found no judgment, "
-                    f"expected one of every sampled document; judge it "
-                    "first, or take the query out of the sample"
+                    f"query {pooled.query!r}, document {pooled.document!r}: found no judgment, "
+                    "expected one of every sampled document; judge it first, or take the query out "
+                    "of the sample"
                 )
-            share = () if one.probability is None else (one.probability,)
-            rows.append((one.query, one.document, one.stratum, grade, *share))
+            share = () if pooled.probability is None else (pooled.probability,)
+            rows.append((pooled.query, pooled.document, pooled.stratum, grade, *share))
         return cls.of_rows(rows)
 
     @classmethod
@@ -173,17 +164,17 @@ class SampledJudgments:
     @property
     def n_sampled(self) -> int:
         """Number of judgments."""
-        return sum(int(one.sampled.sum()) for one in self.queries.values())
+        return sum(int(query.sampled.sum()) for query in self.queries.values())
 
     @property
     def relevant_per_query(self) -> float:
         """Sampled documents that are relevant (grade above 0), mean over the queries."""
-        return float(np.mean([(one.gain > 0).sum() for one in self.queries.values()]))
+        return float(np.mean([(query.gain > 0).sum() for query in self.queries.values()]))
 
     @property
     def n_without_relevant(self) -> int:
         """Number of queries without a relevant document in the sample; their values are 0."""
-        return sum(not (one.gain > 0).any() for one in self.queries.values())
+        return sum(not (query.gain > 0).any() for query in self.queries.values())
 
     @property
     def shortfall(self) -> float:
@@ -198,8 +189,9 @@ class SampledJudgments:
         seen = self.relevant_per_query * len(self.queries)
         if not seen:
             return 0.0 if self.n_sampled == self.n_pooled else 1.0
+        # Horvitz-Thompson: a relevant document that was drawn with probability p stands for 1 / p
         known = sum(
-            float((1 / one.probability[one.gain > 0]).sum()) for one in self.queries.values()
+            float((1 / query.probability[query.gain > 0]).sum()) for query in self.queries.values()
         )
         ratio = max(1 - seen / known, 0.0) / self.relevant_per_query
         return ratio / (1 + ratio)
@@ -207,37 +199,38 @@ class SampledJudgments:
     @property
     def n_pooled(self) -> int:
         """Number of pooled documents."""
-        return sum(len(one.documents) for one in self.queries.values())
+        return sum(len(query.documents) for query in self.queries.values())
 
 
 def _sampled_query(query: str, rows: "Sequence[tuple[Any, ...]]") -> SampledQuery:
-    documents = {row[1]: place for place, row in enumerate(rows)}
+    """Build one query from its rows, as in `SampledJudgments.of_rows`."""
+    names = [row[1] for row in rows]
+    documents = {name: place for place, name in enumerate(names)}
     if len(documents) < len(rows):
-        names = [row[1] for row in rows]
         twice = next(name for name in names if names.count(name) > 1)
         raise InputError(
-            f"query {query!r}, document {twice!r}: found it twice, expected each pooled "
-            f"document once"
+            f"query {query!r}, document {twice!r}: found it twice, expected each pooled document "
+            "once"
         )
-    stratum = (
-        np.unique(np.array([str(row[2]) for row in rows]), return_inverse=True)[1]
-        .reshape(-1)
-        .astype(np.int64)
-    )
+    strata = np.array([str(row[2]) for row in rows])
+    stratum = np.unique(strata, return_inverse=True)[1].reshape(-1).astype(np.int64)
     grade = np.array([np.nan if row[3] is None else row[3] for row in rows], np.float64)
-    one = SampledQuery(
+    sampled_query = SampledQuery(
         documents=documents, stratum=stratum, probability=np.ones(len(rows)), grade=grade
     )
-    given = np.array([row[4] for row in rows], np.float64) if len(rows[0]) > 4 else one.rate
-    wrong = ~((given > 0) & (given <= 1))
+    has_probability = len(rows[0]) > 4
+    probability = (
+        np.array([row[4] for row in rows], np.float64) if has_probability else sampled_query.rate
+    )
+    wrong = ~((probability > 0) & (probability <= 1))
     if wrong.any():
         at = int(np.argmax(wrong))
         raise InputError(
-            f"query {query!r}, document {rows[at][1]!r}: found inclusion probability "
-            f"{given[at]:g}, expected a number above 0 and up to 1; "
-            "a stratum without a sampled document shows nothing"
+            f"query {query!r}, document {names[at]!r}: found inclusion probability "
+            f"{probability[at]:g}, expected a number above 0 and up to 1; a stratum without a "
+            "sampled document shows nothing"
         )
-    return SampledQuery(documents=documents, stratum=stratum, probability=given, grade=grade)
+    return replace(sampled_query, probability=probability)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -294,17 +287,13 @@ class SampledEstimate:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the JSON record."""
-        low, high = (
-            (None, None)
-            if self.interval is None
-            else (float(self.interval.low), float(self.interval.high))
-        )
+        interval = self.interval
         return {
             "run": self.run,
             "measure": self.measure,
             "mean": self.mean,
-            "low": low,
-            "high": high,
+            "low": None if interval is None else float(interval.low),
+            "high": None if interval is None else float(interval.high),
             "sampling_se": None if self.sampling_se is None else finite(self.sampling_se),
             "shortfall": self.shortfall,
             "queries": dict(zip(self.query_ids, self.values.tolist(), strict=True)),
@@ -392,37 +381,34 @@ def sampled_estimate(
     limit = _MOST if cutoff is None else int(number_option("cutoff", cutoff, 1, 1e9))
     under = Convention.of(convention)
     sides = [as_run(run, "run"), *([] if against is None else [as_run(against, "against")])]
-    lists = [_listed(one, sample, under, limit) for one in sides]
+    lists = [_listed(side, sample, under, limit) for side in sides]
     if not any(lists):
-        some = len(sample.queries)
-        said = (
-            "does not answer the sampled query"
-            if some == 1
-            else f"answers none of the {some:,} sampled queries"
-        )
-        raise InputError(f"no query to estimate: run {sides[0].name!r} {said}")
+        complaint = f"answers none of the {len(sample.queries):,} sampled queries"
+        if len(sample.queries) == 1:
+            complaint = "does not answer the sampled query"
+        raise InputError(f"no query to estimate: run {sides[0].name!r} {complaint}")
+
     rule = _RULES[measure]
     values = np.zeros(len(sample.queries))
+    # one list: the value of the run; two: the value of the first less the value of the second
     for sign, listed in zip((1.0, -1.0), lists, strict=False):
-        values += sign * np.array(
-            [
-                rule(one, listed[query]) if query in listed else 0.0
-                for query, one in sample.queries.items()
-            ]
-        )
-    variance = None
-    if measure == "DCG":
-        pairs = [[listed.get(query, _NOTHING) for listed in lists] for query in sample.queries]
-        variance = [
-            _dcg_variance(one, ranks)
-            for one, ranks in zip(sample.queries.values(), pairs, strict=True)
+        of_run = [
+            rule(sampled_query, listed[query]) if query in listed else 0.0
+            for query, sampled_query in sample.queries.items()
         ]
+        values += sign * np.array(of_run)
+    sampling_se = None
+    if measure == "DCG":
+        variances = []
+        for query, sampled_query in sample.queries.items():
+            ranks = [listed.get(query, _NOTHING) for listed in lists]
+            variances.append(_dcg_variance(sampled_query, ranks))
+        sampling_se = float(np.sqrt(sum(variances)) / values.size)
+
     shortfall = 0.0 if measure == "DCG" else sample.shortfall
-    interval = (
-        mean_interval(values, level=level)
-        if values.size > 1 and shortfall <= LARGEST_SHORTFALL
-        else None
-    )
+    interval = None
+    if values.size > 1 and shortfall <= LARGEST_SHORTFALL:
+        interval = mean_interval(values, level=level)
     name = f"DCG@{cutoff}" if measure == "DCG" and cutoff is not None else measure
     title = sides[0].name if against is None else f"{sides[0].name} - {sides[1].name}"
     return SampledEstimate(
@@ -431,7 +417,7 @@ def sampled_estimate(
         query_ids=tuple(sample.queries),
         values=values,
         interval=interval,
-        sampling_se=None if variance is None else float(np.sqrt(sum(variance)) / values.size),
+        sampling_se=sampling_se,
         shortfall=shortfall,
     )
 
@@ -442,76 +428,66 @@ _NOTHING = np.empty(0, np.int64)
 def _listed(
     run: Any, sample: SampledJudgments, convention: Convention, limit: int
 ) -> dict[str, IntArray]:
-    """Place among the pooled documents at each rank of each list; -1 for a document outside the
-    pool.
+    """Return the place among the pooled documents at each rank of each list; -1 for a document
+    outside the pool.
     """
     held = run.in_memory()
     answered = {decode_id(query) for query in held.source.query_ids()}
-    found = {}
-    for query, one in sample.queries.items():
+    places = {}
+    for query, sampled_query in sample.queries.items():
         if query in answered:
             ranked = held.ranking(query, convention.alignment, depth=limit).documents
-            found[query] = np.array(
-                [one.documents.get(document, -1) for document in ranked], np.int64
-            )
-    return found
+            pooled = sampled_query.documents
+            places[query] = np.array([pooled.get(document, -1) for document in ranked], np.int64)
+    return places
 
 
-def _xinf_ap(one: SampledQuery, ranked: IntArray, kinds: int = 3) -> float:
-    """Mean over sampled relevant documents of the expected precision at their rank, each stratum by
-    its estimated share of the relevant.
+def _xinf_ap(query: SampledQuery, ranked: IntArray, kinds: int = 3) -> float:
+    """Return the mean over sampled relevant documents of the expected precision at their rank, each
+    stratum by its estimated share of the relevant. `kinds` is the number of kinds of judgments.
     """
-    n_strata = int(one.stratum.max()) + 1
-    sampled, relevant = one.sampled, one.gain > 0
+    n_strata = int(query.stratum.max()) + 1
+    sampled, relevant = query.sampled, query.gain > 0
     size, seen, good = (
-        np.bincount(one.stratum, weights=column, minlength=n_strata)
+        np.bincount(query.stratum, weights=column, minlength=n_strata)
         for column in (np.ones(sampled.size), sampled, relevant)
     )
     scale = np.divide(size, seen, out=np.zeros(n_strata), where=seen > 0)
     total = float((good * scale).sum())
     if not total:
         return 0.0
-    above = np.zeros((3, n_strata))  # pooled, sampled, relevant documents above the rank
+    above = np.zeros((3, n_strata))
+    n_above, sampled_above, relevant_above = above  # rows of `above`, which grows rank by rank
     value = 0.0
     for rank, place in enumerate(ranked.tolist(), 1):
         if place < 0:
             continue
-        stratum = one.stratum[place]
+        stratum = query.stratum[place]
         if relevant[place]:
-            precision = (
-                1 / rank
-                + float((above[0] * (above[2] + _EPSILON) / (above[1] + kinds * _EPSILON)).sum())
-                / rank
-            )
+            # documents above, times the share of the sampled ones among them that are relevant
+            share = (relevant_above + _EPSILON, sampled_above + kinds * _EPSILON)
+            expected = float((n_above * share[0] / share[1]).sum())
+            precision = 1 / rank + expected / rank
             value += precision * float(scale[stratum])
         above[:, stratum] += np.array((1, sampled[place], relevant[place]))
     return value / total
 
 
-def _inf_ap(one: SampledQuery, ranked: IntArray) -> float:
-    return _xinf_ap(
-        SampledQuery(
-            documents=one.documents,
-            stratum=np.zeros_like(one.stratum),
-            probability=one.probability,
-            grade=one.grade,
-        ),
-        ranked,
-        kinds=2,
-    )
+def _inf_ap(query: SampledQuery, ranked: IntArray) -> float:
+    return _xinf_ap(replace(query, stratum=np.zeros_like(query.stratum)), ranked, kinds=2)
 
 
-def _inf_ndcg(one: SampledQuery, ranked: IntArray) -> float:
-    """DCG from the mean gain of the sampled documents returned in each stratum, over the ideal of
-    rounded numbers of each grade.
+def _inf_ndcg(query: SampledQuery, ranked: IntArray) -> float:
+    """Return DCG from the mean gain of the sampled documents returned in each stratum, over the
+    ideal of rounded numbers of each grade.
     """
-    ideal = _ideal_of_counts(one)
+    ideal = _ideal_of_counts(query)
     if not ideal:
         return 0.0
-    n_strata = int(one.stratum.max()) + 1
+    n_strata = int(query.stratum.max()) + 1
     pooled, ranks = ranked[ranked >= 0], np.flatnonzero(ranked >= 0) + 1
-    gains = one.gain[pooled] / np.log2(ranks + 1)
-    stratum, seen = one.stratum[pooled], one.sampled[pooled]
+    gains = query.gain[pooled] / np.log2(ranks + 1)
+    stratum, seen = query.stratum[pooled], query.sampled[pooled]
     n, m, sums = (
         np.bincount(stratum, weights=column, minlength=n_strata)
         for column in (np.ones(pooled.size), seen, gains)
@@ -519,50 +495,51 @@ def _inf_ndcg(one: SampledQuery, ranked: IntArray) -> float:
     return float(np.divide(n * sums, m, out=np.zeros(n_strata), where=m > 0).sum()) / ideal
 
 
-def _ideal_of_counts(one: SampledQuery) -> float:
-    scale = 1 / one.rate
+def _ideal_of_counts(query: SampledQuery) -> float:
+    """Return the DCG of the ideal list of the estimated number of documents of each grade."""
+    scale = 1 / query.rate
     ideal, begin = 0.0, 0
-    for grade in sorted({float(gain) for gain in one.gain[one.gain > 0]}, reverse=True):
-        count = int(float(scale[one.gain == grade].sum()) + 0.5)
+    for grade in sorted({float(gain) for gain in query.gain[query.gain > 0]}, reverse=True):
+        count = int(float(scale[query.gain == grade].sum()) + 0.5)
         ranks = np.arange(begin + 1, min(begin + count, _MOST) + 1)
         ideal += grade * float((1 / np.log2(ranks + 1)).sum())
         begin += count
     return ideal
 
 
-def _stat_ap(one: SampledQuery, ranked: IntArray) -> float:
-    """Sum of estimated precisions at sampled relevant documents, each over its probability, over
-    the estimated number of the relevant.
+def _stat_ap(query: SampledQuery, ranked: IntArray) -> float:
+    """Return the sum of estimated precisions at sampled relevant documents, each over its
+    probability, over the estimated number of relevant documents.
     """
-    relevant = one.gain > 0
-    total = float((1 / one.probability[relevant]).sum())
+    relevant = query.gain > 0
+    total = float((1 / query.probability[relevant]).sum())
     if not total:
         return 0.0
-    found, above = 0.0, 0.0
+    precision_sum, above = 0.0, 0.0
     for rank, place in enumerate(ranked.tolist(), 1):
         if place >= 0 and relevant[place]:
-            found += (1 + above) / rank / float(one.probability[place])
-            above += 1 / float(one.probability[place])
-    return found / total
+            precision_sum += (1 + above) / rank / float(query.probability[place])
+            above += 1 / float(query.probability[place])
+    return precision_sum / total
 
 
-def _dcg(one: SampledQuery, ranked: IntArray) -> float:
+def _dcg(query: SampledQuery, ranked: IntArray) -> float:
     pooled, ranks = ranked[ranked >= 0], np.flatnonzero(ranked >= 0) + 1
-    return float((one.gain[pooled] / one.probability[pooled] / np.log2(ranks + 1)).sum())
+    return float((query.gain[pooled] / query.probability[pooled] / np.log2(ranks + 1)).sum())
 
 
-def _dcg_variance(one: SampledQuery, sides: Sequence[IntArray]) -> float:
-    """Estimated variance of the Horvitz-Thompson sum under simple random sampling within each
+def _dcg_variance(query: SampledQuery, sides: Sequence[IntArray]) -> float:
+    """Estimate the variance of the Horvitz-Thompson sum under simple random sampling within each
     stratum.
     """
-    weight = np.zeros(one.grade.size)
+    weight = np.zeros(query.grade.size)
     for sign, ranked in zip((1.0, -1.0), sides, strict=False):
         pooled, ranks = ranked[ranked >= 0], np.flatnonzero(ranked >= 0) + 1
         weight[pooled] += sign / np.log2(ranks + 1)
-    worth, total = weight * one.gain, 0.0
-    for stratum in range(int(one.stratum.max()) + 1):
-        inside = one.stratum == stratum
-        n_all, drawn = int(inside.sum()), worth[inside & one.sampled]
+    worth, total = weight * query.gain, 0.0
+    for stratum in range(int(query.stratum.max()) + 1):
+        inside = query.stratum == stratum
+        n_all, drawn = int(inside.sum()), worth[inside & query.sampled]
         if drawn.size < n_all:
             spread = float(drawn.var(ddof=1)) if drawn.size > 1 else np.nan
             total += n_all * (n_all - drawn.size) * spread / drawn.size

@@ -1,5 +1,5 @@
-"""Scales of grades: one table a source that maps its grades to common ones, and the refusal to hold
-two scales against each other.
+"""Scales of grades: a table for each source that maps its grades to common ones, and the refusal to
+compare two scales.
 """
 
 import math
@@ -49,12 +49,12 @@ class ScaleTable:
         known: set[object] = set()
         for grade, value in cast("Mapping[str | float, object]", self.grades).items():
             if not isinstance(value, (int, float, np.number)) or not math.isfinite(value):
-                found = f"{value:g}" if isinstance(value, float) else repr(value)
+                text = f"{value:g}" if isinstance(value, float) else repr(value)
                 raise OptionError(
-                    f"scale table: found {found} for grade {grade!r}, expected a finite number"
+                    f"scale table: found {text} for grade {grade!r}, expected a finite number"
                 )
             key = _key(grade)
-            if isinstance(key, float) and math.isnan(key):  # no judgment has it
+            if isinstance(key, float) and math.isnan(key):  # no judgment has this grade
                 raise OptionError("scale table: found nan, expected grades of the source")
             if key in known:
                 raise OptionError(f"scale table: found grade {grade!r} twice, expected each once")
@@ -82,7 +82,7 @@ class ScaleTable:
         """
         if text in _NAMED:
             return cls(_NAMED[text])
-        found: dict[str | float, float] = {}
+        grades: dict[str | float, float] = {}
         for part in text.split(","):
             grade, _, number = part.rpartition(":")
             value = _key(number)
@@ -91,13 +91,14 @@ class ScaleTable:
                     f"scale table {shown(text)}: found {shown(part)}, expected a grade and a "
                     f"number, as in 0:0,1:2,2:4"
                 )
-            if (key := _key(grade)) in found:
+            key = _key(grade)
+            if key in grades:
                 raise OptionError(
-                    f"scale table {shown(text)}: found grade {shown(grade)} twice, expected "
-                    f"each once"
+                    f"scale table {shown(text)}: found grade {shown(grade)} twice, expected each "
+                    "once"
                 )
-            found[key] = value
-        return cls(found)
+            grades[key] = value
+        return cls(grades)
 
     def map(
         self, judgments: "Qrels | Mapping[str, Mapping[str, str | float]]", *, source: str = "qrels"
@@ -118,13 +119,13 @@ class ScaleTable:
                 raise self._unknown(source, missing)
             mapped = np.array([known[value] for value in values.tolist()])[places.reshape(-1)]
             return Qrels.from_columns(queries, documents, mapped, name=judgments.name)
-        found: dict[str, dict[str, float]] = {}
-        for query, of in judgments.items():
-            unknown = [grade for grade in of.values() if _key(grade) not in known]
+        by_query: dict[str, dict[str, float]] = {}
+        for query, of_query in judgments.items():
+            unknown = [grade for grade in of_query.values() if _key(grade) not in known]
             if unknown:
                 raise self._unknown(source, unknown[0])
-            found[query] = {document: known[_key(grade)] for document, grade in of.items()}
-        return Qrels(found, name=source)
+            by_query[query] = {document: known[_key(grade)] for document, grade in of_query.items()}
+        return Qrels(by_query, name=source)
 
     def _unknown(self, source: str, grade: str | float) -> InputError:
         return InputError(
@@ -134,7 +135,7 @@ class ScaleTable:
 
 
 def _key(grade: str | float) -> str | float:
-    """A word as it is; a number by its value, written as text or not."""
+    """Return a word as it is; a number as its value, also where it is written as text."""
     try:
         return float(grade)
     except (TypeError, ValueError):
@@ -179,43 +180,44 @@ def on_one_scale(
     Examples
     --------
     >>> sources = {"web": {"q": {"a": 2, "b": 0}}, "shop": {"q": {"a": 4, "b": 1}}}
-    >>> found = on_one_scale(
+    >>> common = on_one_scale(
     ...     sources,
     ...     {
     ...         "web": ScaleTable({0: 0, 1: 2, 2: 4}),
     ...         "shop": ScaleTable({grade: grade for grade in range(5)}),
     ...     },
     ... )
-    >>> found["web"]["q"]
+    >>> common["web"]["q"]
     {'a': 4.0, 'b': 0.0}
     """
-    given = dict(tables or {})
-    stray = next((name for name in given if name not in sources), None)
+    by_source = dict(tables or {})
+    stray = next((name for name in by_source if name not in sources), None)
     if stray is not None:
         raise OptionError(
             f"scale table of {stray!r}: found no source of that name, expected one of "
             f"{', '.join(sources)}"
         )
-    found: dict[str, Qrels] = {}
-    for name, one in sources.items():
-        if name in given:
-            found[name] = given[name].map(one, source=name)
+    common: dict[str, Qrels] = {}
+    for name, judgments in sources.items():
+        if name in by_source:
+            common[name] = by_source[name].map(judgments, source=name)
         else:
-            found[name] = one if isinstance(one, Qrels) else Qrels(one, name=name)
-    highest = {name: highest_grade(one) for name, one in found.items()}
-    bare = [name for name in found if name not in given]
-    if len({highest[name] for name in found}) > 1 and bare:
-        said = ", ".join(f"{name} to {grade:g}" for name, grade in highest.items())
+            common[name] = (
+                judgments if isinstance(judgments, Qrels) else Qrels(judgments, name=name)
+            )
+    highest = {name: highest_grade(judgments) for name, judgments in common.items()}
+    bare = [name for name in common if name not in by_source]
+    if len({highest[name] for name in common}) > 1 and bare:
+        scales = ", ".join(f"{name} to {grade:g}" for name, grade in highest.items())
         raise InputError(
-            f"{bare[0]}: found sources with different highest grades ({said}) and no scale "
-            f"table, expected one scale: a grade "
-            "and its gain mean something else on each",
+            f"{bare[0]}: found sources with different highest grades ({scales}) and no scale "
+            "table, expected one scale: a grade and its gain mean something else on each",
             hint="give each source a table of its grades, even one that maps each grade to itself",
         )
-    return found
+    return common
 
 
 def highest_grade(judgments: Qrels) -> float:
     """Return the highest grade of judgments; NaN without any."""
-    grades = table_columns(judgments.table)[2]
+    _, _, grades = table_columns(judgments.table)
     return float(grades.max()) if grades.size else float("nan")

@@ -69,20 +69,20 @@ class SystemOrders:
     human, judge : float64 array, shape (systems,)
         Means over the same queries.
     per_query_human, per_query_judge : float64 array, shape (systems, queries)
-        Values.
+        Values of each query.
     tau, tau_ap : float
         Kendall's tau-b of the means; tau_AP with the human's order as the truth, along the judge's.
         NaN for one system.
     swapped : int
         Pairs of systems that the two order differently.
     swapped_at_top : int
-        Of these, pairs with one of the human's best systems: the best third, three at least.
+        Swapped pairs with one of the human's best systems: the best third, three at least.
     n_top : int
-        How many these are.
+        Number of the human's best systems.
     best_human, best_judge : str
-        Best system.
+        Best system under each.
     verdicts : VerdictChanges
-        What significance tests say under each.
+        Changes of significant differences.
     worth : float
         Median over pairs of systems of how many human-labelled queries the first query with the
         judge's grades replaces, for the difference of the two: the squared correlation of the
@@ -92,12 +92,12 @@ class SystemOrders:
     --------
     >>> human = {"p": {"a": 1, "b": 0}, "q": {"a": 1, "b": 0}}
     >>> judge = {"p": {"a": 0, "b": 1}, "q": {"a": 1, "b": 0}}
-    >>> found = system_orders(
+    >>> orders = system_orders(
     ...     human, judge, {"s": {"p": ["a"], "q": ["a"]}, "t": {"p": ["b"], "q": ["a"]}}, "P@1"
     ... )
-    >>> found.human.tolist(), found.judge.tolist()
+    >>> orders.human.tolist(), orders.judge.tolist()
     ([1.0, 0.5], [0.5, 1.0])
-    >>> found.tau, found.swapped, found.best_judge
+    >>> orders.tau, orders.swapped, orders.best_judge
     (-1.0, 1, 't')
     """
 
@@ -164,16 +164,20 @@ def system_orders(
     """
     if not runs:
         raise InputError("runs: found none, expected at least one")
-    sides = [one if isinstance(one, Qrels) else Qrels(one) for one in (human, judge)]
-    values = [_values(qrels, runs, measure, convention) for qrels in sides]
-    common = [query for query in values[0][0] if query in set(values[1][0])]
+    sides = [qrels if isinstance(qrels, Qrels) else Qrels(qrels) for qrels in (human, judge)]
+    (human_queries, human_values), (judge_queries, judge_values) = (
+        _values(qrels, runs, measure, convention) for qrels in sides
+    )
+    common = [query for query in human_queries if query in set(judge_queries)]
     if not common:
         raise InputError(
-            "judge: found no query of the human judgments, expected at least one; are ids "
-            "written alike?"
+            "judge: found no query of the human judgments, expected at least one; are ids written "
+            "alike?"
         )
-    tables = [table[:, [queries.index(query) for query in common]] for queries, table in values]
-    first, second = (table.mean(axis=1) for table in tables)
+    first_table = human_values[:, [human_queries.index(query) for query in common]]
+    second_table = judge_values[:, [judge_queries.index(query) for query in common]]
+    first, second = first_table.mean(axis=1), second_table.mean(axis=1)
+
     names = tuple(runs)
     pairs = combinations(range(len(names)), 2)
     swapped = [(a, b) for a, b in pairs if (first[a] - first[b]) * (second[a] - second[b]) < 0]
@@ -186,8 +190,8 @@ def system_orders(
         measure=str(parse_measure(measure)),
         human=first,
         judge=second,
-        per_query_human=tables[0],
-        per_query_judge=tables[1],
+        per_query_human=first_table,
+        per_query_judge=second_table,
         tau=kendall,
         tau_ap=tau_ap(first, second),
         swapped=len(swapped),
@@ -195,8 +199,8 @@ def system_orders(
         n_top=n_top,
         best_human=names[int(first.argmax())],
         best_judge=names[int(second.argmax())],
-        verdicts=verdict_changes(*tables, alpha=alpha),
-        worth=_worth(*tables),
+        verdicts=verdict_changes(first_table, second_table, alpha=alpha),
+        worth=_worth(first_table, second_table),
     )
 
 
@@ -206,18 +210,17 @@ def _values(
     measure: MeasureLike,
     convention: "Convention | str",
 ) -> tuple[list[str], FloatArray]:
-    """Queries that count for every run, and values by run and query."""
-    rows = [
-        evaluate(
-            qrels,
-            run if isinstance(run, Run) else Run(run, name=name),  # type: ignore[arg-type]
-            measure,
-            convention,
-        ).per_query()
-        for name, run in runs.items()
-    ]
-    values = [{query: next(iter(found.values())) for query, found in row.items()} for row in rows]
-    queries = [query for query in qrels.queries if all(_counts(row.get(query)) for row in values)]
+    """Return the queries that count for every run, and the values by run and query."""
+    values: list[dict[str, float | None]] = []
+    for name, run in runs.items():
+        system = run if isinstance(run, Run) else Run(run, name=name)  # type: ignore[arg-type]
+        by_query = evaluate(qrels, system, measure, convention).per_query()
+        values.append({query: next(iter(cells.values())) for query, cells in by_query.items()})
+
+    def counts(query: str) -> bool:
+        return all(_counts(row.get(query)) for row in values)
+
+    queries = [query for query in qrels.queries if counts(query)]
     return queries, np.array([[row[query] for query in queries] for row in values], np.float64)
 
 
@@ -226,17 +229,18 @@ def _counts(value: float | None) -> bool:
 
 
 def tau_ap(truth: FloatArray, listed: FloatArray) -> float:
-    """Tau_AP of the order of one column along the order of another: swaps near the top count
-    more.
+    """Compute tau_AP of the order of one column along the order of another: swaps near the top
+    count more.
     """
     if truth.size < 2:
         return math.nan
     order = truth[np.argsort(-listed, kind="stable")]
-    above = [
-        ((order[:place] > order[place]).sum() + 0.5 * (order[:place] == order[place]).sum()) / place
-        for place in range(1, order.size)
-    ]
-    return float(2 * np.mean(above) - 1)
+    shares = []
+    for place in range(1, order.size):
+        above, own = order[:place], order[place]
+        # systems above each one that belong there; a tie counts half
+        shares.append(((above > own).sum() + 0.5 * (above == own).sum()) / place)
+    return float(2 * np.mean(shares) - 1)
 
 
 def verdict_changes(
@@ -245,23 +249,23 @@ def verdict_changes(
     """Compare the verdicts on every pair of systems under two judges, by values of shape (systems,
     queries).
     """
-    one, two = (_verdicts(table, alpha) for table in (first, second))
-    same, lost, gained = (
-        int(rows.sum()) for rows in (one == two, (one != 0) & (two == 0), (one == 0) & (two != 0))
-    )
+    of_first, of_second = _verdicts(first, alpha), _verdicts(second, alpha)
+    same = int((of_first == of_second).sum())
+    lost = int(((of_first != 0) & (of_second == 0)).sum())
+    gained = int(((of_first == 0) & (of_second != 0)).sum())
     return VerdictChanges(
-        n_pairs=one.size,
+        n_pairs=of_first.size,
         same=same,
         lost=lost,
         gained=gained,
-        reversed=one.size - same - lost - gained,
+        reversed=of_first.size - same - lost - gained,
         alpha=alpha,
     )
 
 
 def _verdicts(table: FloatArray, alpha: float) -> FloatArray:
-    """Verdict on each pair of systems: 1 where the second is significantly better, -1 where the
-    first is, 0 where neither.
+    """Return the verdict on each pair of systems: 1 where the second is significantly better, -1
+    where the first is, 0 where neither.
     """
     first, second = np.triu_indices(table.shape[0], 1)
     if table.shape[1] < 2 or not first.size:
@@ -271,17 +275,14 @@ def _verdicts(table: FloatArray, alpha: float) -> FloatArray:
 
 
 def _worth(first: FloatArray, second: FloatArray) -> float:
-    """Median over pairs of systems of the squared correlation of differences; 0 where it is
-    negative or undefined.
+    """Return the median over pairs of systems of the squared correlation of differences; 0 where
+    the correlation is negative or undefined.
     """
-    found = []
+    shares = []
     for a, b in combinations(range(first.shape[0]), 2):
         human, judge = first[a] - first[b], second[a] - second[b]
-        spread = human.std() * judge.std()
-        r = (
-            float(((human - human.mean()) * (judge - judge.mean())).mean() / spread)
-            if spread > 0
-            else 0.0
-        )
-        found.append(max(r, 0.0) ** 2)
-    return float(np.median(found)) if found else math.nan
+        spread, r = human.std() * judge.std(), 0.0
+        if spread > 0:
+            r = float(((human - human.mean()) * (judge - judge.mean())).mean() / spread)
+        shares.append(max(r, 0.0) ** 2)
+    return float(np.median(shares)) if shares else math.nan

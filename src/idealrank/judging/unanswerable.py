@@ -1,5 +1,5 @@
-"""Queries whose right answer is nothing: how often a run returns documents all the same, beside its
-recall, by threshold of the score.
+"""Queries whose right answer is nothing: the share for which a run returns documents all the same,
+and its recall, by threshold of the score.
 """
 
 import math
@@ -66,8 +66,8 @@ class NoAnswer:
     ...     "n0": {"c": 0.4},
     ...     "n1": {"c": 0.3},
     ... }
-    >>> found = no_answer(qrels, run, ["n0", "n1"])
-    >>> found.thresholds, found.recall, found.false_return_rate, found.threshold
+    >>> rates = no_answer(qrels, run, ["n0", "n1"])
+    >>> rates.thresholds, rates.recall, rates.false_return_rate, rates.threshold
     (array([inf, 0.9, 0.4, 0.3]), array([0., 1., 1., 1.]), array([0. , 0. , 0.5, 1. ]), 0.9)
     """
 
@@ -105,7 +105,7 @@ class NoAnswer:
             "unanswerable": len(self.unanswerable),
             "left_out": self.left_out,
             "threshold": finite(self.threshold),
-            "fold_thresholds": [finite(one) for one in self.fold_thresholds.tolist()],
+            "fold_thresholds": [finite(threshold) for threshold in self.fold_thresholds.tolist()],
             "recall": {
                 "value": self.chosen_recall,
                 "interval": [finite(end) for end in self.recall_interval],
@@ -197,8 +197,8 @@ def no_answer(
     >>> qrels = {f"q{i}": {"a": 1} for i in range(20)}
     >>> run = {query: {"a": 0.5 + number / 40} for number, query in enumerate(qrels)}
     >>> run |= {f"n{i}": {"b": 0.3 + i / 30} for i in range(10)}
-    >>> found = no_answer(qrels, run, [f"n{i}" for i in range(10)], limit=0.1)
-    >>> found.threshold, found.chosen_recall, found.chosen_false_return_rate
+    >>> rates = no_answer(qrels, run, [f"n{i}" for i in range(10)], limit=0.1)
+    >>> rates.threshold, rates.chosen_recall, rates.chosen_false_return_rate
     (0.575, 0.8, 0.1)
     """
     if isinstance(queries, str):
@@ -208,6 +208,7 @@ def no_answer(
     judged, listed, under = as_qrels(qrels), as_run(run, "run"), Convention.of(convention)
     cutoff = whole_number("cutoff", cutoff)
     limit = None if limit is None else number_option("limit", limit, 0, 1)
+
     cases = _Cases.of(
         qrels=judged,
         run=listed,
@@ -216,14 +217,16 @@ def no_answer(
         rel=rel,
         convention=under,
     )
-    fold_of = _folds(cases, whole_number("folds", folds, 2), rng)
+    fold, other_fold = _folds(cases, whole_number("folds", folds, 2), rng)
     sweep = cases.sweep(np.ones(cases.n_answerable), np.ones(cases.top.size))
-    parts = range(max(one.max() for one in fold_of) + 1)
+    # Each part is measured at the threshold that the other parts choose.
+    n_parts = max(fold.max(), other_fold.max()) + 1
     thresholds = np.array(
-        [_chosen(cases.sweep(*(one != part for one in fold_of)), limit) for part in parts]
+        [_chosen(cases.sweep(fold != part, other_fold != part), limit) for part in range(n_parts)]
     )
-    recall, returned = cases.recall_at(thresholds[fold_of[0]]), cases.top >= thresholds[fold_of[1]]
+    recall, returned = cases.recall_at(thresholds[fold]), cases.top >= thresholds[other_fold]
     mean = mean_interval(recall, level=confidence)
+
     return NoAnswer(
         name=listed.name,
         cutoff=cutoff,
@@ -253,15 +256,14 @@ class _Sweep(NamedTuple):
 
 
 def _chosen(sweep: _Sweep, limit: float | None) -> float:
-    """The best threshold; the highest of equal ones. Sums of shares that are equal on paper may
-    differ in the last bits.
-    """
-    worth = (
-        sweep.recall - sweep.rate
-        if limit is None
-        else np.where(sweep.rate <= limit, sweep.recall, -np.inf)
-    )
-    return float(sweep.threshold[np.flatnonzero(worth >= worth.max() - 1e-12)[0]])
+    """Choose the best threshold; the highest of equal ones."""
+    if limit is None:
+        worth = sweep.recall - sweep.rate
+    else:
+        worth = np.where(sweep.rate <= limit, sweep.recall, -np.inf)
+    # Sums of shares that are equal on paper may differ in the last bits.
+    best = np.flatnonzero(worth >= worth.max() - 1e-12)
+    return float(sweep.threshold[best[0]])
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -273,10 +275,10 @@ class _Cases:
     answerable: Sequence[str]
     unanswerable: Sequence[str]
     left_out: int
-    query: IntArray
-    score: FloatArray
-    share: FloatArray
-    top: FloatArray
+    query: IntArray  # of each relevant document returned: code of its answerable query
+    score: FloatArray  # its score
+    share: FloatArray  # its share of the relevant documents of the query
+    top: FloatArray  # highest score of each unanswerable query; -inf where nothing is returned
 
     @classmethod
     def of(
@@ -298,16 +300,16 @@ class _Cases:
         if wrong:
             more = f"; {len(wrong):,} declared queries have one" if len(wrong) > 1 else ""
             raise InputError(
-                f"query {wrong[0]!r}: found a relevant document in the judgments, expected "
-                f"none for a query without an answer{more}"
+                f"query {wrong[0]!r}: found a relevant document in the judgments, expected none "
+                f"for a query without an answer{more}"
             )
         answerable = [query for query, documents in known.items() if documents]
         if min(len(answerable), len(declared)) < 2:
             raise InputError(
-                f"found {len(answerable)} queries with a relevant document and "
-                f"{len(declared)} declared to have no answer, expected two or "
-                "more of each"
+                f"found {len(answerable)} queries with a relevant document and {len(declared)} "
+                "declared to have no answer, expected two or more of each"
             )
+
         codes, scores, shares = [], [], []
         for code, query in enumerate(answerable):
             for document, score in _ranked(listed, query, convention, cutoff):
@@ -315,16 +317,12 @@ class _Cases:
                     codes.append(code)
                     scores.append(score)
                     shares.append(1 / len(known[query]))
-        tops = [
-            max(
-                (score for _, score in _ranked(listed, query, convention, cutoff)),
-                default=-math.inf,
-            )
-            for query in declared
-        ]
-        left_out = sum(
-            not documents for query, documents in known.items() if query not in set(declared)
-        )
+        tops = []
+        for query in declared:
+            ranked = _ranked(listed, query, convention, cutoff)
+            tops.append(max((score for _, score in ranked), default=-math.inf))
+
+        left_out = len(known.keys() - declared) - len(answerable)  # judged, and neither of the two
         return cls(
             answerable=answerable,
             unanswerable=declared,
@@ -340,7 +338,7 @@ class _Cases:
         return len(self.answerable)
 
     def sweep(self, among: Any, against: Any) -> _Sweep:
-        """Both rates over queries with these weights."""
+        """Compute both rates over queries with these weights."""
         tops = self.top[np.isfinite(self.top)]
         threshold = np.concatenate(([np.inf], np.unique(np.concatenate((self.score, tops)))[::-1]))
         counted = np.asarray(among, np.float64)
@@ -349,41 +347,36 @@ class _Cases:
         return _Sweep(threshold, recall, _reached(self.top, weights, threshold) / weights.sum())
 
     def recall_at(self, thresholds: FloatArray) -> FloatArray:
-        """Recall of each answerable query at its own threshold."""
+        """Compute the recall of each answerable query at its own threshold."""
         kept = self.score >= thresholds[self.query]
-        return np.bincount(self.query[kept], self.share[kept], self.n_answerable).astype(
-            np.float64, copy=False
-        )
+        recall = np.bincount(self.query[kept], self.share[kept], self.n_answerable)
+        return recall.astype(np.float64, copy=False)
 
 
 def _ranked(run: Run, query: str, convention: Convention, depth: int) -> list[tuple[str, float]]:
-    """First documents of a query with their scores; none if the run lacks the query."""
+    """Return the first documents of a query with their scores; none if the run lacks the query."""
     try:
-        found = run.ranking(query, convention.alignment, depth=depth)
+        ranking = run.ranking(query, convention.alignment, depth=depth)
     except KeyError:
         return []
-    return list(zip(found.documents, found.scores.tolist(), strict=True))
+    return list(zip(ranking.documents, ranking.scores.tolist(), strict=True))
 
 
 def _reached(scores: FloatArray, weights: FloatArray, thresholds: FloatArray) -> FloatArray:
-    """Sum of the weights of scores that reach each threshold."""
+    """Sum the weights of the scores that reach each threshold."""
     order = np.argsort(-scores, kind="stable")
     sums = np.concatenate(([0.0], np.cumsum(weights[order])))
     return np.asarray(sums[np.searchsorted(-scores[order], -thresholds, side="right")])
 
 
 def _folds(cases: _Cases, folds: int, rng: RandomLike) -> tuple[IntArray, IntArray]:
-    """Fold of each answerable and of each unanswerable query: as many of each kind in every fold,
-    but for one.
+    """Draw the fold of each answerable and of each unanswerable query: as many of each kind in
+    every fold, but for one.
     """
-    seed = (
-        zlib.crc32(
-            "\n".join((*cases.answerable, *cases.unanswerable)).encode("utf-8", "surrogatepass")
-        )
-        if rng is None
-        else rng
-    )
-    generator, number = generator_of(seed), min(folds, cases.n_answerable, cases.top.size)
+    if rng is None:
+        names = "\n".join((*cases.answerable, *cases.unanswerable))
+        rng = zlib.crc32(names.encode("utf-8", "surrogatepass"))
+    generator, number = generator_of(rng), min(folds, cases.n_answerable, cases.top.size)
     first, second = (
         generator.permutation(np.arange(n) % number) for n in (cases.n_answerable, cases.top.size)
     )

@@ -1,5 +1,5 @@
-"""Requests over HTTP, of backends and of channels for alarms: one way to send them, and to tell
-which failures may pass.
+"""Requests over HTTP by backends, judges and channels for alarms, and the failures that may
+pass.
 """
 
 import json
@@ -18,8 +18,8 @@ LARGEST = 64 << 20
 """Bytes of an answer that is read whole, at most."""
 MOST_VALUES = 2_000_000
 """Values of JSON in such an answer, at most: each takes up to some 200 bytes in memory."""
-_STEP = 1 << 16
-_TEMPORARY = frozenset({408, 425, 429, 500, 502, 503, 504})
+_STEP = 1 << 16  # bytes of a piece that is unpacked at once
+_TEMPORARY = frozenset({408, 425, 429, 500, 502, 503, 504})  # codes of failures that may pass
 _NO_ACCESS = frozenset({401, 403})
 
 
@@ -90,11 +90,11 @@ def exchange(
         ) from None
     except (httpx.InvalidURL, httpx.HTTPError, ValueError) as error:  # UnicodeError among the last
         text = hide(str(error))
-        said = f"{name}: {type(error).__name__}{f': {reason(text)}' if text.strip() else ''}"
+        cause = f": {reason(text)}" if text.strip() else ""
+        message = f"{name}: {type(error).__name__}{cause}"
         unsendable = isinstance(error, httpx.LocalProtocolError | httpx.UnsupportedProtocol)
-        raise BackendError(
-            said, temporary=isinstance(error, httpx.TransportError) and not unsendable
-        ) from None
+        temporary = isinstance(error, httpx.TransportError) and not unsendable
+        raise BackendError(message, temporary=temporary) from None
     if most is None:
         _refuse_large(name, content)
     return HttpAnswer(
@@ -109,13 +109,13 @@ def _unpacked(name: str, response: Any) -> Iterator[bytes]:
     encoding = response.headers.get("content-encoding", "identity").strip().lower()
     if encoding not in ("identity", "gzip"):
         raise BackendError(
-            f"{name}: found an answer in the encoding {shown(encoding)}, expected gzip or "
-            f"none, as asked for"
+            f"{name}: found an answer in the encoding {shown(encoding)}, expected gzip or none, as "
+            "asked for"
         )
     if encoding == "identity":
         yield from response.stream
         return
-    stream = zlib.decompressobj(wbits=31)
+    stream = zlib.decompressobj(wbits=31)  # 31: a gzip header, and the largest window
     try:
         for part in response.stream:
             rest, piece = part, b""
@@ -137,6 +137,7 @@ def _refuse_large(name: str, content: bytearray) -> None:
             f"{name}: found an answer of more than {LARGEST:,} bytes, expected at most as many",
             hint=hint,
         )
+    # each value of JSON follows a comma or opens a list or an object
     values = sum(map(content.count, (b",", b"[", b"{")))
     if values > MOST_VALUES:
         raise BackendError(

@@ -44,7 +44,7 @@ that does not fit.
 
 
 class LineJournal:
-    """File of JSON lines below a first line that says what they are.
+    """File of JSON lines below a header line that names their kind.
 
     Each line is written as soon as it comes, and reaches the disk in batches. A last line that was
     cut is dropped. One process writes at a time.
@@ -52,7 +52,8 @@ class LineJournal:
 
     def __init__(self, path: str, what: str, record: str, *, restart: bool = False) -> None:
         self.path = path
-        self._what, self._record, self._waiting = what, record, 0
+        self._what, self._record = what, record
+        self._waiting = 0
         try:
             self._file: IO[bytes] = Path(path).open("a+b", buffering=0)  # noqa: SIM115  (closed by `close`)
         except (OSError, ValueError) as error:  # a NUL in the path is a ValueError
@@ -69,8 +70,8 @@ class LineJournal:
     def _lock(self) -> None:
         if not lock_file(self._file.fileno()):
             raise OptionError(
-                f"{self.path}: found another {self._what} that writes this journal, expected "
-                f"one at a time"
+                f"{self.path}: found another {self._what} that writes this journal, expected one "
+                "at a time"
             )
 
     @property
@@ -78,19 +79,19 @@ class LineJournal:
         return f"idealrank {self._what} journal 1"
 
     def _checked(self) -> bytes:
-        """Content of the file, whose first line says that it is such a journal, before anything in
-        it is changed.
+        """Return the content of the file; refuse a file that is not such a journal, before anything
+        in it is changed.
         """
         self._file.seek(0)
         content = self._file.read()
         first, end, _ = content.partition(b"\n")
-        # a header that was cut, too, begins so, or is the beginning of it
+        # A header that was cut is a beginning of the own header, or has it as its beginning.
         own = json.dumps({"format": self._own})[:-1].encode()
         if not end and (own.startswith(first) or first.startswith(own)):
             return content
         line = first.decode("utf-8", "surrogateescape")
-        found = self._parsed(line, 1)
-        if found.get("format") != self._own:
+        header = self._parsed(line, 1)
+        if header.get("format") != self._own:
             hint = "choose another output, or delete the file"
             raise FileFormatError(
                 self.path, 1, shown(repr(line)), f"the journal of a {self._what}", hint
@@ -111,22 +112,22 @@ class LineJournal:
             self.write({"format": self._own, **header})
             return None
         first, *others = whole.decode("utf-8", "surrogateescape").split("\n")[:-1]
-        found = self._parsed(first, 1)
+        known = self._parsed(first, 1)
         for number, line in enumerate(others, 2):
             try:
                 read(self._parsed(line, number))
             except (KeyError, TypeError, ValueError, OverflowError):
                 raise FileFormatError(self.path, number, shown(repr(line)), self._record) from None
-        return found
+        return known
 
     def _parsed(self, line: str, number: int) -> dict[str, Any]:
         try:
-            found = json.loads(line)
+            value = json.loads(line)
         except ValueError:
-            found = None
-        if not isinstance(found, dict):
+            value = None
+        if not isinstance(value, dict):
             raise FileFormatError(self.path, number, shown(repr(line)), "a line of a journal")
-        return found
+        return value
 
     def write(self, line: Mapping[str, Any]) -> None:
         """Append a line."""

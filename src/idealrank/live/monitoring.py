@@ -230,8 +230,8 @@ class Monitoring:
     def rounds(self, *, limit: int | None = None) -> list[StoredRound]:
         """Return the last rounds, oldest first."""
         rows = self._database.rows(
-            "SELECT number, time, outcome, evaluation, record FROM round WHERE monitor = ? "
-            "ORDER BY number DESC LIMIT ?",
+            "SELECT number, time, outcome, evaluation, record FROM round WHERE monitor = ? ORDER "
+            "BY number DESC LIMIT ?",
             (self.name, -1 if limit is None else limit),
         )
         return [self._round(row) for row in reversed(rows)]
@@ -239,9 +239,8 @@ class Monitoring:
     def last(self, *outcomes: Outcome) -> StoredRound | None:
         """Return the last round with one of these outcomes; None if there is none."""
         rows = self._database.rows(
-            "SELECT number, time, outcome, evaluation, record FROM round WHERE monitor = ? "
-            "AND outcome IN (SELECT value FROM json_each(?)) "
-            "ORDER BY number DESC LIMIT 1",
+            "SELECT number, time, outcome, evaluation, record FROM round WHERE monitor = ? AND "
+            "outcome IN (SELECT value FROM json_each(?)) ORDER BY number DESC LIMIT 1",
             (self.name, json.dumps(outcomes)),
         )
         return self._round(rows[0]) if rows else None
@@ -269,20 +268,17 @@ class Monitoring:
     def alarms(self, *, only_open: bool = False, limit: int | None = None) -> list[StoredAlarm]:
         """Return the alarms, last opened first."""
         rows = self._database.rows(
-            "SELECT id, rule, slice, opened, closed, opened_time, closed_time, closing, "
-            "record FROM alarm "
-            "WHERE monitor = ? AND (closed IS NULL OR NOT ?) ORDER BY opened DESC, id LIMIT ?",
+            "SELECT id, rule, slice, opened, closed, opened_time, closed_time, closing, record "
+            "FROM alarm WHERE monitor = ? AND (closed IS NULL OR NOT ?) ORDER BY opened DESC, id "
+            "LIMIT ?",
             (self.name, only_open, -1 if limit is None else limit),
         )
         names = ("id", "rule", "slice", "opened", "closed", "opened_time", "closed_time", "closing")
-        return [
-            StoredAlarm(
-                monitor=self.name,
-                **dict(zip(names, row[:-1], strict=True)),
-                record=json.loads(row[-1]),
-            )
-            for row in rows
-        ]
+        alarms = []
+        for *cells, record in rows:
+            fields = dict(zip(names, cells, strict=True))
+            alarms.append(StoredAlarm(monitor=self.name, **fields, record=json.loads(record)))
+        return alarms
 
     def waiting(self) -> list[StoredNotice]:
         """Return the messages that no channel took yet, oldest first."""
@@ -295,8 +291,8 @@ class Monitoring:
     def _notices(self, *, alarm: str | None) -> list[StoredNotice]:
         """Messages about an alarm, or all that wait."""
         rows = self._database.rows(
-            "SELECT id, alarm, event, channel, content, attempts, sent, problem FROM notice "
-            "WHERE monitor = ? AND (alarm = ? OR (? IS NULL AND sent IS NULL)) ORDER BY place, id",
+            "SELECT id, alarm, event, channel, content, attempts, sent, problem FROM notice WHERE "
+            "monitor = ? AND (alarm = ? OR (? IS NULL AND sent IS NULL)) ORDER BY place, id",
             (self.name, alarm, alarm),
         )
         return [
@@ -336,11 +332,10 @@ class Monitoring:
         return number
 
     def _next(self) -> int:
-        return int(
-            self._database.rows(
-                "SELECT coalesce(max(number), 0) + 1 FROM round WHERE monitor = ?", (self.name,)
-            )[0][0]
+        ((number,),) = self._database.rows(
+            "SELECT coalesce(max(number), 0) + 1 FROM round WHERE monitor = ?", (self.name,)
         )
+        return int(number)
 
     def finish(
         self,
@@ -376,11 +371,12 @@ class Monitoring:
             Nothing was stored: the disk is full, the store cannot be written, or the round was
             finished before.
         """
-        adding = (
-            None if evaluation is None else evaluation_adding(evaluation, None, record or Record())
-        )
+        adding = None
+        if evaluation is not None:
+            adding = evaluation_adding(evaluation, None, record or Record())
+        files = [] if adding is None else list(adding.files.values())
         with (
-            self._files.prepared([] if adding is None else list(adding.files.values())) as prepared,
+            self._files.prepared(files) as prepared,
             self._database.writing() as connection,
         ):
             if adding is not None:
@@ -388,20 +384,19 @@ class Monitoring:
                     adding = adding.renamed()
                 prepared.place()
                 adding.insert(connection)
-            return self._insert(
-                connection, self._number_of(number), (time, outcome), advance, adding
-            )
+            number = self._number_of(number)
+            return self._insert(connection, number, (time, outcome), advance, adding)
 
     def _number_of(self, number: int | None) -> int:
         if number is None:
             return self._next()
-        found = self._database.rows(
+        rows = self._database.rows(
             "SELECT outcome FROM round WHERE monitor = ? AND number = ?", (self.name, number)
         )
-        if found and found[0][0] not in ("running", "interrupted"):
+        if any(outcome not in ("running", "interrupted") for (outcome,) in rows):
             raise InputError(
-                f"{self._database.path}: round {number} of {self.name} was stored before, "
-                f"expected a running round"
+                f"{self._database.path}: round {number} of {self.name} was stored before, expected "
+                "a running round"
             )
         return number
 
@@ -409,16 +404,16 @@ class Monitoring:
         self,
         connection: Any,
         number: int,
-        told: tuple[str, Outcome],
+        ended: tuple[str, Outcome],
         advance: Callable[[dict[str, Any], int], RoundStep],
         adding: Adding | None,
     ) -> StoredRound:
-        time, outcome = told
+        time, outcome = ended
         step = advance(self.state(), number)
         key = None if adding is None else adding.id
         connection.execute(
-            "INSERT OR REPLACE INTO round (monitor, number, time, outcome, evaluation, "
-            "record) VALUES (?, ?, ?, ?, ?, ?)",
+            "INSERT OR REPLACE INTO round (monitor, number, time, outcome, evaluation, record) "
+            "VALUES (?, ?, ?, ?, ?, ?)",
             _texts(self.name, number, time, outcome, key, _json(step.record)),
         )
         connection.execute(
@@ -440,8 +435,8 @@ class Monitoring:
     def _change(self, connection: Any, change: AlarmChange, number: int, time: str) -> None:
         if change.event == "opened":
             connection.execute(
-                "INSERT INTO alarm (id, monitor, rule, slice, opened, opened_time, record) "
-                "VALUES (?, ?, ?, ?, ?, ?, ?)",
+                "INSERT INTO alarm (id, monitor, rule, slice, opened, opened_time, record) VALUES "
+                "(?, ?, ?, ?, ?, ?, ?)",
                 _texts(
                     change.id,
                     self.name,
@@ -454,37 +449,39 @@ class Monitoring:
             )
             return
         connection.execute(
-            "UPDATE alarm SET closed = ?, closed_time = ?, closing = ? WHERE id = ? AND "
-            "closed IS NULL",
+            "UPDATE alarm SET closed = ?, closed_time = ?, closing = ? WHERE id = ? AND closed IS "
+            "NULL",
             _texts(number, time, change.event, change.id),
         )
 
     def _tell(
         self, connection: Any, change: AlarmChange, when: tuple[int, str], channels: Sequence[str]
     ) -> None:
-        opened, opened_time = self._database.rows(
+        """Queue the message about a change for each channel."""
+        ((opened, opened_time),) = self._database.rows(
             "SELECT opened, opened_time FROM alarm WHERE id = ?", (change.id,)
-        )[0]
+        )
+        number, time = when
         content = {
             "alarm": change.id,
             "event": change.event,
             "monitor": self.name,
             "rule": change.rule,
             "slice": change.slice,
-            "round": when[0],
-            "time": when[1],
+            "round": number,
+            "time": time,
             "opened": opened,
             "opened_time": opened_time,
             **change.record,
         }
-        place = int(self._database.rows("SELECT coalesce(max(place), 0) + 1 FROM notice")[0][0])
+        ((place,),) = self._database.rows("SELECT coalesce(max(place), 0) + 1 FROM notice")
         for channel in channels:
             connection.execute(
-                "INSERT INTO notice (id, place, monitor, alarm, event, channel, content) "
-                "VALUES (?, ?, ?, ?, ?, ?, ?)",
+                "INSERT INTO notice (id, place, monitor, alarm, event, channel, content) VALUES "
+                "(?, ?, ?, ?, ?, ?, ?)",
                 _texts(
                     f"{change.id}/{change.event}/{channel}",
-                    place,
+                    int(place),
                     self.name,
                     change.id,
                     change.event,
@@ -510,7 +507,10 @@ class Monitoring:
 
 
 def _state(rows: Sequence[Row]) -> dict[str, Any]:
-    return dict(json.loads(rows[0][0])) if rows else {}
+    if not rows:
+        return {}
+    ((state,),) = rows
+    return dict(json.loads(state))
 
 
 def _json(value: Any) -> str:

@@ -36,32 +36,32 @@ def read_vectors(path: str, queries: Sequence[str]) -> dict[str, FloatArray]:
     if matrix.ndim != 2 or matrix.dtype.kind not in "fiu":
         raise InputError(
             f"{path}: found an array of {matrix.dtype} with shape {matrix.shape}, expected "
-            f"numbers, a row for each query"
+            "numbers, a row for each query"
         )
     if ids is None:
         if len(matrix) != len(queries):
             raise InputError(
-                f"{path}: found {len(matrix)} rows, expected {len(queries)}, one for each "
-                f"query in the order of their file"
+                f"{path}: found {len(matrix)} rows, expected {len(queries)}, one for each query in "
+                "the order of their file"
             )
         ids = list(queries)
     if len(ids) != len(matrix):
         raise InputError(
             f"{path}: found {len(ids)} ids for {len(matrix)} vectors, expected one for each"
         )
-    found = dict(zip(ids, np.asarray(matrix, np.float64), strict=True))
+    vector_of = dict(zip(ids, np.asarray(matrix, np.float64), strict=True))
     for query in queries:
-        if query not in found:
+        if query not in vector_of:
             raise InputError(
-                f"{path}: found no vector of query {shown(repr(query))}, expected one for "
-                f"each query"
+                f"{path}: found no vector of query {shown(repr(query))}, expected one for each "
+                "query"
             )
-        if not np.isfinite(found[query]).all():
+        if not np.isfinite(vector_of[query]).all():
             raise InputError(
-                f"{path}: query {shown(repr(query))}: found a number that is not finite in "
-                f"the vector"
+                f"{path}: query {shown(repr(query))}: found a number that is not finite in the "
+                "vector"
             )
-    return {query: found[query] for query in queries}
+    return {query: vector_of[query] for query in queries}
 
 
 def _read(path: str) -> tuple[list[str] | None, Any]:
@@ -70,7 +70,7 @@ def _read(path: str) -> tuple[list[str] | None, Any]:
             return None, np.load(path, allow_pickle=False)
         if path.endswith(".npz"):
             with np.load(path, allow_pickle=False) as arrays:
-                return [str(one) for one in arrays["ids"].tolist()], arrays["vectors"]
+                return [str(query_id) for query_id in arrays["ids"].tolist()], arrays["vectors"]
         if path.endswith((".parquet", ".pq")):
             return _of_parquet(path)
     except KeyError as error:
@@ -87,16 +87,15 @@ def _of_parquet(path: str) -> tuple[list[str], Any]:
     if not Path(path).is_file():
         raise InputError(f"{path}: found no such file")
     table = parquet.read_table(path).to_pydict()
-    ids = next(
-        (table[name] for name in ("id", "_id", "query", "query_id", "qid") if name in table), None
-    )
+    id_names = ("id", "_id", "query", "query_id", "qid")
+    ids = next((table[name] for name in id_names if name in table), None)
     vectors = next((table[name] for name in ("vector", "embedding") if name in table), None)
     if ids is None or vectors is None:
         raise InputError(f"{path}: found columns {', '.join(table)}, expected id and vector")
-    return [str(one) for one in ids], np.array(vectors, np.float64)
+    return [str(query_id) for query_id in ids], np.array(vectors, np.float64)
 
 
-_LARGEST_RATE = 1e9
+_LARGEST_RATE = 1e9  # queries a second
 
 KEYS = (
     "backend",
@@ -127,10 +126,10 @@ class QueriesSection:
     @classmethod
     def of(cls, top: Section) -> "QueriesSection":
         """Read the key ``queries`` of a configuration: a path, or a section."""
-        given = top.given.get("queries")
-        if given is None:
+        value = top.given.get("queries")
+        if value is None:
             raise top.error("queries", "nothing", "a file of queries, as in queries.tsv")
-        if isinstance(given, str):
+        if isinstance(value, str):
             return cls(top.text("queries", None) or "")
         section = top.section("queries")
         section.refuse_unknown("path", "vectors")
@@ -140,24 +139,22 @@ class QueriesSection:
         return cls(path, section.text("vectors", None))
 
     def read(self) -> list[SearchQuery]:
-        """Read the queries, in the order of their file, and each text as it stands there, with its
-        blanks.
-        """
+        """Read the queries in the order of their file; texts keep their blanks."""
         texts = {
-            query: one.joined if one.title else one.text
-            for query, one in read_documents(self.path).items()
+            query: content.joined if content.title else content.text
+            for query, content in read_documents(self.path).items()
         }
         for query in texts:
             if not query.isascii() and any("\ud800" <= letter <= "\udfff" for letter in query):
                 raise InputError(
-                    f"{self.path}: found the id {shown(repr(query))} of a query, expected "
-                    f"valid Unicode (UTF-8)"
+                    f"{self.path}: found the id {shown(repr(query))} of a query, expected valid "
+                    "Unicode (UTF-8)"
                 )
         if not texts:
             raise InputError(f"{self.path}: found no query, expected one or more")
-        vectors: Mapping[str, Any] = (
-            {} if self.vectors is None else read_vectors(self.vectors, list(texts))
-        )
+        vectors: Mapping[str, Any] = {}
+        if self.vectors is not None:
+            vectors = read_vectors(self.vectors, list(texts))
         return [SearchQuery(query, text, vectors.get(query)) for query, text in texts.items()]
 
 
@@ -190,12 +187,13 @@ class SearchConfig:
     output: str | None = None  # Run; with several backends, folder of runs
 
     @classmethod
-    def of(cls, given: Any, path: str = "configuration") -> "SearchConfig":
+    def of(cls, mapping: Any, path: str = "configuration") -> "SearchConfig":
         """Read a mapping, as YAML, TOML or JSON give it."""
-        top = Section(given, path, "")
+        top = Section(mapping, path, "")
         top.refuse_unknown(*KEYS)
         policy = policy_of(top)
-        queries, evaluation = QueriesSection.of(top), MeasuresSection.of(top.section("evaluation"))
+        queries = QueriesSection.of(top)
+        evaluation = MeasuresSection.of(top.section("evaluation"))
         return cls(
             backends=backends_of(top),
             queries=queries,
@@ -213,11 +211,9 @@ def policy_of(top: Section, usual: SearchPolicy | None = None) -> SearchPolicy:
     usual = usual or SearchPolicy()
     breaker = top.section("breaker")
     breaker.refuse_unknown("failures", "pause", "probes")
-    rate = (
-        top.amount("rate", 0.0, most=_LARGEST_RATE, unit="queries a second")
-        if top.has("rate")
-        else None
-    )
+    rate = None
+    if top.has("rate"):
+        rate = top.amount("rate", 0.0, most=_LARGEST_RATE, unit="queries a second")
     if rate is not None and rate < 1 / LONGEST_TIMEOUT:
         raise top.error(
             "rate",
@@ -248,46 +244,46 @@ def backends_of(top: Section) -> dict[str, Section]:
     ``sweep`` expanded.
     """
     if top.has("backend") == top.has("backends"):
-        found = "both backend and backends" if top.has("backend") else "nothing"
+        problem = "both backend and backends" if top.has("backend") else "nothing"
         raise top.error(
-            "backend", found, "a section `backend:`, or `backends:` with a section for each name"
+            "backend", problem, "a section `backend:`, or `backends:` with a section for each name"
         )
     if top.has("backend"):
-        one = top.section("backend")
-        named = {str(one.given.get("kind") or "backend"): one}
+        backend = top.section("backend")
+        named = {str(backend.given.get("kind") or "backend"): backend}
     else:
         many = top.section("backends")
         named = {
-            str(name): Section(given, top.path, f"backends.{name}")
-            for name, given in many.given.items()
+            str(name): Section(content, top.path, f"backends.{name}")
+            for name, content in many.given.items()
         }
         if not named:
             raise top.error("backends", "no section", "a section for each name")
     timeout = {"timeout": top.given["timeout"]} if top.has("timeout") else {}
-    return {
-        name: one
-        for given_name, section in named.items()
-        for name, one in _swept(given_name, section, timeout).items()
-    }
+    expanded: dict[str, Section] = {}
+    for name, section in named.items():
+        expanded |= _swept(name, section, timeout)
+    return expanded
 
 
 def _swept(name: str, section: Section, shared: Mapping[str, Any]) -> dict[str, Section]:
     """A section for each combination of the values of ``sweep``; the section itself without one."""
-    given = {key: value for key, value in section.given.items() if key != "sweep"}
+    own = {key: value for key, value in section.given.items() if key != "sweep"}
     sweep = section.given.get("sweep")
     grid = Section({} if sweep is None else sweep, section.path, f"{section.name}.sweep").given
     for key, values in grid.items():
         if not isinstance(values, Sequence) or isinstance(values, str) or not values:
             raise section.error(f"sweep.{key}", repr(values), "a list of values")
-    found = {}
+    sections = {}
     for values in product(*grid.values()):
         chosen = dict(zip(grid, values, strict=True))
         label = " ".join([name, *(f"{key}={value}" for key, value in chosen.items())])
-        found[label] = Section(
-            MappingProxyType({**given, **chosen} | {**shared, **given, **chosen}),
-            section.path,
-            section.name,
-        )
-    if len(found) < len(list(product(*grid.values()))):
+        # keys in the order of the section, then the shared keys that it lacks
+        keys = {**own, **chosen} | {**shared, **own, **chosen}
+        sections[label] = Section(MappingProxyType(keys), section.path, section.name)
+    if len(sections) < len(list(product(*grid.values()))):
         raise section.error("sweep", repr(dict(grid)), "each combination of values once")
-    return {label: Section(dict(one.given), one.path, one.name) for label, one in found.items()}
+    return {
+        label: Section(dict(swept.given), swept.path, swept.name)
+        for label, swept in sections.items()
+    }

@@ -44,8 +44,8 @@ class QueryRecord:
             }
         return {
             "query": self.query,
-            "documents": [one[0] for one in self.hits],
-            "scores": [one[1] for one in self.hits],
+            "documents": [hit.document for hit in self.hits],
+            "scores": [hit.score for hit in self.hits],
             **shared,
         }
 
@@ -91,9 +91,9 @@ class SearchJournal:
         header = self._journal.start({"subject": subject}, keep)
         if header is None:
             return
-        if (
-            changed := _changed(header.get("subject"), json.loads(json.dumps(subject)))
-        ) is not None:
+        # through JSON, since tuples and lists are equal there
+        changed = _changed(header.get("subject"), json.loads(json.dumps(subject)))
+        if changed is not None:
             hint = "use another output, or --restart to ask every query again"
             raise OptionError(
                 f"{self.path}: found answers of another search ({changed})", hint=hint
@@ -132,15 +132,15 @@ def _changed(before: Any, now: Mapping[str, Any]) -> str | None:
 Item = TypeVar("Item")
 Answer = TypeVar("Answer")
 
-_LONGEST_BACKOFF = 30.0
-_DOUBLED = 64  # times that a pause is doubled, at most
+_LONGEST_BACKOFF = 30.0  # seconds
+_DOUBLED = 64  # times that a pause is doubled, at most: 2.0**1024 overflows
 _LONGEST_ASKED = 120.0  # seconds of Retry-After that are waited for
 _PERCENTILES = (50, 95, 99)
 
 
 @dataclass(frozen=True)
 class BreakerPolicy:
-    """When to leave an engine alone."""
+    """Limits of failures above which an engine is left alone for a while."""
 
     failures: int = 10  # Failed attempts in a row after which no query is sent
     pause: float = 10.0  # Seconds until one query probes whether the engine answers again
@@ -181,12 +181,9 @@ class Latencies:
         """Interpolate between the two nearest latencies."""
         if not seconds:
             return cls()
-        return cls(
-            *(
-                round(float(one), 6)
-                for one in np.percentile(np.asarray(seconds, np.float64), _PERCENTILES)
-            )
-        )
+        percentiles = np.percentile(np.asarray(seconds, np.float64), _PERCENTILES)
+        p50, p95, p99 = (round(float(latency), 6) for latency in percentiles)
+        return cls(p50, p95, p99)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -276,7 +273,7 @@ class WorkerThreads:
 
 
 class _Breaker:
-    """Counts failures in a row, and says when to send nothing, one query, or all."""
+    """Counter of failures in a row, which decides whether to send nothing, one query, or all."""
 
     def __init__(self, policy: BreakerPolicy) -> None:
         self._policy = policy
@@ -298,7 +295,9 @@ class _Breaker:
         return self._probes >= self._policy.probes
 
     def answered(self) -> None:
-        self._failures, self._probes, self.opened, self.has_answered = 0, 0, None, True
+        self._failures = self._probes = 0
+        self.opened = None
+        self.has_answered = True
 
     def failed(self, now: float, *, was_probe: bool) -> None:
         self._failures += 1
@@ -330,8 +329,9 @@ class RequestJob(Generic[Item, Answer]):
         clock: Clock | None = None,
         workers: Workers | None = None,
     ) -> None:
-        self._name, self._answer, self._policy, self._key, self._what = name, ask, policy, key, what
-        self._refused = refused
+        self._name, self._what, self._refused = name, what, refused
+        self._answer, self._key = ask, key
+        self._policy = policy
         self._clock: Clock = clock or SystemClock()
         self._workers: Workers = workers or WorkerThreads(policy.concurrency)
         self._ended: queue.Queue[_Attempt[Item, Answer]] = queue.Queue()
@@ -388,15 +388,15 @@ class RequestJob(Generic[Item, Answer]):
         ]
 
     def _put(self, task: _Task[Item], due: float) -> None:
+        # the number keeps the order of tasks that are due at the same time
         heapq.heappush(self._due, (due, next(self._numbers), task))
 
     def _send(self) -> None:
         """Start attempts as far as slots, rate and breaker allow."""
         while self._due and self._may_send():
             now = self._clock.now()
-            attempt: _Attempt[Item, Answer] = _Attempt(
-                task=heapq.heappop(self._due)[2], started=now
-            )
+            _, _, task = heapq.heappop(self._due)
+            attempt: _Attempt[Item, Answer] = _Attempt(task=task, started=now)
             self._running.append(attempt)
             if self._breaker.is_open:
                 self._probe = attempt
@@ -407,17 +407,14 @@ class RequestJob(Generic[Item, Answer]):
     def _may_send(self) -> bool:
         if len(self._running) + len(self._abandoned) >= self._policy.concurrency:
             return False
-        return self._clock.now() >= self._earliest() and not (
-            self._breaker.is_open and self._probe is not None
-        )
+        is_probing = self._breaker.is_open and self._probe is not None
+        return self._clock.now() >= self._earliest() and not is_probing
 
     def _earliest(self) -> float:
         """Time of the next attempt, by back-off, rate and breaker."""
-        return max(
-            self._due[0][0],
-            self._not_before,
-            self._breaker.next_probe if self._breaker.is_open else 0.0,
-        )
+        due, _, _ = self._due[0]
+        next_probe = self._breaker.next_probe if self._breaker.is_open else 0.0
+        return max(due, self._not_before, next_probe)
 
     def _ask(self, attempt: _Attempt[Item, Answer]) -> None:
         """Ask the service, in the thread of the attempt."""
@@ -475,7 +472,9 @@ class RequestJob(Generic[Item, Answer]):
         keep: Callable[[RequestOutcome[Item, Answer]], None],
         started: _Attempt[Item, Answer] | None = None,
     ) -> None:
-        """Record an attempt that ended, or plan the next one."""
+        """Record an attempt that ended, or plan the next one; `started` is the attempt under way if
+        `attempt` stands for it.
+        """
         was_probe = self._probe is not None and self._probe is (started or attempt)
         if was_probe:
             self._probe = None
@@ -491,14 +490,17 @@ class RequestJob(Generic[Item, Answer]):
             return
         self._last = error
         self._count_failure(attempt, error, was_probe=was_probe)
-        asked, attempts = error.retry_after or 0.0, task.attempts + 1
-        if error.temporary and attempts <= self._policy.retries and asked <= _LONGEST_ASKED:
-            self._not_before = max(self._not_before, now + asked)
+        wanted_pause = error.retry_after or 0.0
+        attempts = task.attempts + 1
+        if error.temporary and attempts <= self._policy.retries and wanted_pause <= _LONGEST_ASKED:
+            # Retry-After holds for all requests, the back-off for this one.
+            self._not_before = max(self._not_before, now + wanted_pause)
             before = self._outcome(attempt, now, error=error)
             again = replace(
                 task, attempts=attempts, first_started=self._first_started(attempt), before=before
             )
-            self._put(again, now + max(asked, self._policy.delay(self._key(task.item), attempts)))
+            delay = self._policy.delay(self._key(task.item), attempts)
+            self._put(again, now + max(wanted_pause, delay))
         elif self._breaker.is_refused and not error.temporary:
             raise self._stopped(f"it {self._refused} all {self._what} so far")
         else:
@@ -604,16 +606,16 @@ class SearchJob:
     def run(self, queries: Iterable[SearchQuery], keep: Callable[[QueryRecord], None]) -> None:
         """Ask all queries; `keep` gets what became of each, in the order in which they end."""
 
-        def record(one: SearchOutcome) -> None:
-            hits = tuple(one.answer or ())
+        def record(outcome: SearchOutcome) -> None:
+            hits = tuple(outcome.answer or ())
             keep(
                 QueryRecord(
-                    query=one.item.id,
+                    query=outcome.item.id,
                     hits=hits,
-                    seconds=one.seconds,
-                    attempts=one.attempts,
-                    failure=one.failure,
-                    temporary=one.temporary,
+                    seconds=outcome.seconds,
+                    attempts=outcome.attempts,
+                    failure=outcome.failure,
+                    temporary=outcome.temporary,
                 )
             )
 

@@ -37,7 +37,7 @@ Tell = Callable[[int, int, Latencies], None]
 """Called with queries done, queries in all, and the latencies so far."""
 
 _EVERY = 50  # answers between two computations of percentiles
-_BLANK_HINT = "end the name of the run in .json"
+_BLANK_HINT = "end the name of the run in .json"  # for ids that a TREC run cannot hold
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -77,24 +77,24 @@ class SearchRun:
     @property
     def failures(self) -> dict[str, str]:
         """Message of each query that failed."""
-        return {one.query: one.failure for one in self.records if one.failure}
+        return {record.query: record.failure for record in self.records if record.failure}
 
     @property
     def n_answered(self) -> int:
         """Number of queries that the engine answered, with or without documents."""
-        return sum(not one.failure for one in self.records)
+        return sum(not record.failure for record in self.records)
 
     @property
     def latencies(self) -> Latencies:
         """Percentiles of the latency of answered queries."""
-        return Latencies.of([one.seconds for one in self.records if not one.failure])
+        return Latencies.of([record.seconds for record in self.records if not record.failure])
 
     @property
     def no_documents(self) -> str:
         """Message for answers that are all empty."""
         return (
             f"{self.name}: found no document in any answer, expected some; see the query, the "
-            f"index and the field of text"
+            "index and the field of text"
         )
 
     @property
@@ -106,7 +106,7 @@ class SearchRun:
         InputError
             No query has a document.
         """
-        answers = {one.query: dict(one.hits) for one in self.records if one.hits}
+        answers = {record.query: dict(record.hits) for record in self.records if record.hits}
         if not answers:
             raise InputError(self.no_documents)
         return Run(answers, name=self.name)
@@ -114,29 +114,29 @@ class SearchRun:
     def to_dict(self) -> dict[str, Any]:
         """Return counts, latencies and means as plain values."""
         latencies = self.latencies
-        found: dict[str, Any] = {
+        summary: dict[str, Any] = {
             "name": self.name,
             "run": self.path,
             "queries": len(self.records),
             "answered": self.n_answered,
-            "empty": sum(not one.failure and not one.hits for one in self.records),
+            "empty": sum(not record.failure and not record.hits for record in self.records),
             "failed": self.failures,
-            "attempts": sum(one.attempts for one in self.records),
+            "attempts": sum(record.attempts for record in self.records),
             "latency": {"p50": latencies.p50, "p95": latencies.p95, "p99": latencies.p99},
         }
         if self.evaluation is not None:
             means = intervals(self.evaluation)
-            found["measures"] = {
-                text: {
-                    "mean": one.mean,
-                    "low": one.interval[0],
-                    "high": one.interval[1],
-                    "queries": one.n,
+            summary["measures"] = {}
+            for text, mean in means.items():
+                low, high = mean.interval
+                summary["measures"][text] = {
+                    "mean": mean.mean,
+                    "low": low,
+                    "high": high,
+                    "queries": mean.n,
                 }
-                for text, one in means.items()
-            }
-            found["convention"] = str(self.evaluation.convention)
-        return found
+            summary["convention"] = str(self.evaluation.convention)
+        return summary
 
 
 def search_section(
@@ -153,31 +153,33 @@ def search_section(
     """Ask a backend all queries, and write the run when the last one has ended."""
     check_query_ids(queries, path)
     backend = backend_from(section)
-    asked = backend if path.endswith(".json") else _TrecIds(backend)
+    engine = backend if path.endswith(".json") else _TrecIds(backend)
     try:
         with SearchJournal(
             journal_path(path), subject_of(section, queries, policy), restart=restart
         ) as journal:
-            _ask(asked, queries, policy, journal, retry_failed=retry_failed, tell=tell)
+            _ask(engine, queries, policy, journal, retry_failed=retry_failed, tell=tell)
             records = tuple(journal.records[query.id] for query in queries)
     finally:
         backend.close()
-    found = SearchRun(name=name, records=records, path=path, setting=section.given)
-    if not found.n_answered:
-        query, failure = next(iter(found.failures.items()))
+    searched = SearchRun(name=name, records=records, path=path, setting=section.given)
+    if not searched.n_answered:
+        query, failure = next(iter(searched.failures.items()))
         hint = "--retry-failed asks the queries again"
         raise BackendError(
             f"{name}: all {len(records)} queries failed; {query}: {failure}", hint=hint
         )
-    if not any(one.hits for one in records):
-        raise BackendError(found.no_documents)
-    write_run(found.run, records, path)
-    return found
+    if not any(record.hits for record in records):
+        raise BackendError(searched.no_documents)
+    write_run(searched.run, records, path)
+    return searched
 
 
 def check_query_ids(queries: Sequence[SearchQuery], path: str) -> None:
     """Check that a run at a path can have the ids of all queries."""
-    for query in () if path.endswith(".json") else queries:
+    if path.endswith(".json"):
+        return
+    for query in queries:
         if _has_blank(query.id):
             raise InputError(_no_trec(path, "query", query.id), hint=_BLANK_HINT)
 
@@ -246,7 +248,7 @@ def subject_of(
     """
     hashed = hashlib.sha256()
     for query in queries:
-        vector = None if query.vector is None else [float(one) for one in query.vector]
+        vector = None if query.vector is None else [float(number) for number in query.vector]
         hashed.update(json.dumps([query.id, query.text, vector]).encode() + b"\n")
     backend = {key: value for key, value in section.given.items() if key != "timeout"}
     return {
@@ -264,7 +266,7 @@ def journal_path(path: str) -> str:
 def write_run(run: Run, records: Sequence[QueryRecord], path: str) -> None:
     """Write a run, whole or not at all."""
     if path.endswith(".json"):
-        answers = {one.query: dict(one.hits) for one in records if one.hits}
+        answers = {answer.query: dict(answer.hits) for answer in records if answer.hits}
         write_bytes([json.dumps(answers, indent=1).encode()], path)
         return
     tag = "".join(letter if not letter.isspace() else "_" for letter in run.name)
@@ -278,22 +280,22 @@ def write_run(run: Run, records: Sequence[QueryRecord], path: str) -> None:
     write_bytes(["".join(lines).encode("utf-8", "surrogateescape")], path)
 
 
-def evaluated(found: SearchRun, qrels: Any, section: MeasuresSection) -> SearchRun:
+def evaluated(searched: SearchRun, qrels: Any, section: MeasuresSection) -> SearchRun:
     """Return the answers with an evaluation of the run."""
     evaluation = evaluate(
-        qrels, found.run, list(section.measures), section.convention, name=found.name
+        qrels, searched.run, list(section.measures), section.convention, name=searched.name
     )
     return SearchRun(
-        name=found.name,
-        records=found.records,
+        name=searched.name,
+        records=searched.records,
         evaluation=evaluation,
-        path=found.path,
-        setting=found.setting,
+        path=searched.path,
+        setting=searched.setting,
     )
 
 
 Around = Callable[[str, Callable[[Tell | None], SearchRun]], SearchRun]
-"""Runs the work of a backend, given its name; the work takes what is told about its progress."""
+"""Runs the work of a backend, given its name; the work takes a function for its progress."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -336,7 +338,8 @@ class SearchResults:
         BackendError
             Names the backends; the error itself if there is a single backend.
         """
-        failed, backends = list(self.failures.values()), len(self.runs) + len(self.failures)
+        failed = list(self.failures.values())
+        backends = len(self.runs) + len(self.failures)
         if failed and backends == 1:
             raise failed[0]
         if failed:
@@ -445,10 +448,10 @@ def search_backends(
             )
 
         try:
-            found = around(name, ask)
-            runs[name] = (
-                found if judgments is None else evaluated(found, judgments, config.evaluation)
-            )
+            searched = around(name, ask)
+            if judgments is not None:
+                searched = evaluated(searched, judgments, config.evaluation)
+            runs[name] = searched
         except BackendError as error:
             failures[name] = error
     return SearchResults(runs, failures)
@@ -473,7 +476,7 @@ def judgments_of(config: SearchConfig, qrels: Any) -> Any:
 
 def input_files(chosen: SearchConfig, config: str | None, qrels: str | None) -> list[str]:
     """Return the existing files that a search reads: its configuration, queries, vectors and
-    judgments, and those that backends name.
+    judgments, and files that its backends name.
     """
     named = [config, chosen.queries.path, chosen.queries.vectors, qrels]
     for section in chosen.backends.values():
@@ -497,15 +500,12 @@ def refuse_to_replace_inputs(
     """Refuse a file that would take the place of one that the search, or another work of this name,
     reads, itself or by its journal.
     """
-    for path in paths.values():
-        for written, what in (
-            (path, ""),
-            (journal_path(path), f" as the journal {journal_path(path)}"),
-        ):
-            if os.path.isfile(written) and any(os.path.samefile(written, one) for one in inputs):  # noqa: PTH113, PTH121  (as above)
+    for run in paths.values():
+        journal = journal_path(run)
+        for written, what in ((run, ""), (journal, f" as the journal {journal}")):
+            if os.path.isfile(written) and any(os.path.samefile(written, path) for path in inputs):  # noqa: PTH113, PTH121  (as above)
                 raise OptionError(
-                    f"{option} {path}: found an input file of this {of}{what}, expected "
-                    f"another name"
+                    f"{option} {run}: found an input file of this {of}{what}, expected another name"
                 )
 
 
@@ -513,9 +513,11 @@ def run_paths(chosen: SearchConfig, output: str | None, config: str) -> dict[str
     """Return the file of the run of each backend, and make the folder of several."""
     output = output or chosen.output
     if output is None:
-        said = f"{config}: found no output, expected the name of a run"
+        message = f"{config}: found no output, expected the name of a run"
         usual = "or set `output: FILE` in the configuration"
-        raise OptionError(said, hint=f"pass output=, {usual}", command_hint=f"use -o RUN, {usual}")
+        raise OptionError(
+            message, hint=f"pass output=, {usual}", command_hint=f"use -o RUN, {usual}"
+        )
     if len(chosen.backends) == 1:
         return {next(iter(chosen.backends)): output}
     folder = Path(output)
@@ -536,7 +538,7 @@ def run_paths(chosen: SearchConfig, output: str | None, config: str) -> dict[str
     }
     if len(set(paths.values())) < len(paths):
         raise OptionError(
-            f"{config}: backends: found names that give the same file, expected names that "
-            f"differ in letters and digits"
+            f"{config}: backends: found names that give the same file, expected names that differ "
+            "in letters and digits"
         )
     return paths

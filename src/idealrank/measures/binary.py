@@ -49,10 +49,10 @@ def grades_by_rank(judged: Judged) -> FloatArray | None:
 
 def sums_of_precision(grades: FloatArray, threshold: float, limit: int) -> FloatArray:
     """Sum of the precision at each relevant document down to a limit: AP without its divisor."""
-    found, sums = np.zeros(grades.shape[1]), np.zeros(grades.shape[1])
+    seen, sums = np.zeros(grades.shape[1]), np.zeros(grades.shape[1])
     for rank, row in enumerate(grades[:limit] >= threshold, 1):
-        found += row
-        sums += row * (found / rank)
+        seen += row
+        sums += row * (seen / rank)
     return sums
 
 
@@ -87,14 +87,13 @@ class P(BinaryMeasure):
     cuts: ClassVar = "required"
     summary: ClassVar[str] = "share of the first k ranks that are relevant"
     use: ClassVar[str] = (
-        "Choose it when the user sees k results at once and each relevant one is worth the "
-        "same. Not where many queries have fewer "
-        "than k relevant documents: 1 is out of reach there, and their mean says more about "
-        "the queries than about the run."
+        "Choose it when the user sees k results at once and each relevant one is worth the same. "
+        "Not where many queries have fewer than k relevant documents: 1 is out of reach there, and "
+        "their mean says more about the queries than about the run."
     )
     proof: ClassVar[str] = (
-        "trec_eval 10 and 9 to their 4 printed decimals on real runs; pytrec_eval-terrier "
-        "0.5.11 and ir_measures 0.4.3 live, to 12 decimals"
+        "trec_eval 10 and 9 to their 4 printed decimals on real runs; pytrec_eval-terrier 0.5.11 "
+        "and ir_measures 0.4.3 live, to 12 decimals"
     )
 
     def compute(self, judged: Judged) -> PerQuery:
@@ -110,12 +109,8 @@ class P(BinaryMeasure):
     def weights(self, judged: Judged, documents: Hits) -> FloatArray | None:
         """One over the cutoff, within it."""
         within = chance_within(judged, documents, np.ones(documents.query.size), self.cutoff)
-        return (
-            within
-            / np.broadcast_to(resolve_cutoff(self.cutoff, judged.lengths), (judged.n_queries,))[
-                documents.query
-            ]
-        )
+        total = np.broadcast_to(resolve_cutoff(self.cutoff, judged.lengths), (judged.n_queries,))
+        return within / total[documents.query]
 
     @property
     def trec_name(self) -> str:
@@ -154,14 +149,13 @@ class R(NeedsRelevant):
     tells_unjudged: ClassVar[bool] = True
     summary: ClassVar[str] = "share of the relevant documents found"
     use: ClassVar[str] = (
-        "Choose it for candidates for a reranker, and for searches that must miss nothing: "
-        "order within the cutoff "
-        "does not count. Not where the order is what the user sees, nor where few of the "
-        "relevant documents were ever judged."
+        "Choose it for candidates for a reranker, and for searches that must miss nothing: order "
+        "within the cutoff does not count. Not where the order is what the user sees, nor where "
+        "few of the relevant documents were ever judged."
     )
     proof: ClassVar[str] = (
-        "trec_eval 10 and 9 to their 4 printed decimals on real runs; pytrec_eval-terrier "
-        "0.5.11 and ir_measures 0.4.3 live, to 12 decimals"
+        "trec_eval 10 and 9 to their 4 printed decimals on real runs; pytrec_eval-terrier 0.5.11 "
+        "and ir_measures 0.4.3 live, to 12 decimals"
     )
 
     def compute(self, judged: Judged) -> PerQuery:
@@ -241,10 +235,9 @@ class F(BalancedMeasure):
     cuts: ClassVar = "required"
     summary: ClassVar[str] = "harmonic mean of precision and recall of the first k ranks"
     use: ClassVar[str] = (
-        "Choose it where k results are shown and recommenders are compared with published "
-        "F1@k. Not to compare cutoffs, nor where "
-        "queries differ much in how many relevant documents they have: its greatest value "
-        "depends on both."
+        "Choose it where k results are shown and recommenders are compared with published F1@k. "
+        "Not to compare cutoffs, nor where queries differ much in how many relevant documents they "
+        "have: its greatest value depends on both."
     )
     proof: ClassVar[str] = "scikit-learn 1.9 (f1_score, fbeta_score) live, to 12 decimals"
 
@@ -300,13 +293,13 @@ class AP(NeedsRelevant):
     tells_unjudged: ClassVar[bool] = True
     summary: ClassVar[str] = "mean precision at the ranks of the relevant documents"
     use: ClassVar[str] = (
-        "Choose it for binary judgments with several relevant documents per query, all of "
-        "which matter. Not for graded judgments "
-        "(nDCG), nor where judging stopped early: unjudged relevant documents pull it down."
+        "Choose it for binary judgments with several relevant documents per query, all of which "
+        "matter. Not for graded judgments (nDCG), nor where judging stopped early: unjudged "
+        "relevant documents pull it down."
     )
     proof: ClassVar[str] = (
-        "trec_eval 10 and 9 to their 4 printed decimals on real runs; pytrec_eval-terrier "
-        "0.5.11 and ir_measures 0.4.3 live, to 12 decimals"
+        "trec_eval 10 and 9 to their 4 printed decimals on real runs; pytrec_eval-terrier 0.5.11 "
+        "and ir_measures 0.4.3 live, to 12 decimals"
     )
 
     def __post_init__(self) -> None:
@@ -332,16 +325,13 @@ class AP(NeedsRelevant):
         if by_rank is not None and by_rank.size:
             deepest = int(resolve_cutoff(self.cutoff, judged.lengths)[0])
             total = np.count_nonzero(by_rank >= self.threshold, axis=0)
-            return self.filled(
-                sums_of_precision(by_rank, self.threshold, deepest) / self._divisors(judged, total),
-                total,
-            )
+            sums = sums_of_precision(by_rank, self.threshold, deepest)
+            return self.filled(sums / self._divisors(judged, total), total)
         hits = judged.relevant(self.threshold).hits
         limit = limits_of(self.cutoff, judged.lengths, hits.query)
         if judged.ties == "expected" and hits.tie_first is not None and hits.tie_last is not None:
-            sums = judged.sum_by_query(
-                hits.query, _expected_precisions(hits, hits.tie_first, hits.tie_last, limit)
-            )
+            terms = _expected_precisions(hits, hits.tie_first, hits.tie_last, limit)
+            sums = judged.sum_by_query(hits.query, terms)
         else:
             rank = rising_ranks(judged, hits)
             precision = number_within(hits.query) / rank
@@ -351,10 +341,9 @@ class AP(NeedsRelevant):
 
     def group_terms(self, groups: RelevantGroups, n_relevant: int, limit: int) -> FloatArray | None:
         """Precision at the rank of each relevant document, over the divisor."""
-        reachable = self.divisor == "reachable" and self.cutoff is not None
-        return _precision_sums(groups, limit) / max(
-            min(n_relevant, limit) if reachable else n_relevant, 1
-        )
+        if self.divisor == "reachable" and self.cutoff is not None:
+            n_relevant = min(n_relevant, limit)
+        return _precision_sums(groups, limit) / max(n_relevant, 1)
 
     def expected(self, judged: Judged, documents: Hits) -> "Callable[[float], FloatArray] | None":
         """Sum over ranks of the chance to be relevant times one more than those expected above it,
@@ -371,6 +360,8 @@ class AP(NeedsRelevant):
         relevant = (~unjudged).astype(np.float64)
         above_judged = _above(query, relevant)
         above_unjudged = _above(query, unjudged.astype(np.float64))
+        # With the chance c that an unjudged document is relevant, the value is a polynomial in c:
+        # its coefficients are summed once.
         terms = (
             relevant * (1 + above_judged),
             relevant * above_unjudged + unjudged * (1 + above_judged),
@@ -380,9 +371,8 @@ class AP(NeedsRelevant):
         divisors = self._divisors(judged, judged.relevant(self.threshold).total)
 
         def value(chance: float) -> FloatArray:
-            return np.asarray(
-                (constant + chance * (linear + chance * square)) / divisors, np.float64
-            )
+            sums = constant + chance * (linear + chance * square)
+            return np.asarray(sums / divisors, np.float64)
 
         return value
 
@@ -405,10 +395,8 @@ def _among_unjudged(
         hits.tie_first is not None or documents.tie_first is not None
     ):
         return None
-    query, rank = (
-        np.concatenate((getattr(hits, name), getattr(documents, name)))
-        for name in ("query", "rank")
-    )
+    query = np.concatenate((hits.query, documents.query))
+    rank = np.concatenate((hits.rank, documents.rank))
     unjudged = np.concatenate(
         (np.zeros(hits.query.size, np.bool_), np.ones(documents.query.size, np.bool_))
     )
@@ -431,9 +419,8 @@ def _expected_precisions(
     """Expected precision terms of relevant hits, shared out evenly inside each tie group."""
     starts, relevant, before = tie_groups(hits, first)
     start = first[starts] - 1
-    sums = _precision_sums(
-        RelevantGroups(start, last[starts] - start, relevant, before), limit[starts]
-    )
+    groups = RelevantGroups(start, last[starts] - start, relevant, before)
+    sums = _precision_sums(groups, limit[starts])
     return np.repeat(sums / relevant, relevant)
 
 
@@ -442,10 +429,11 @@ def _precision_sums(groups: RelevantGroups, limit: "IntArray | int") -> FloatArr
     end = groups.start + groups.size
     reached = np.maximum(np.minimum(end, limit), groups.start)
     slope = (groups.relevant - 1) / np.maximum(groups.size - 1, 1)
+    # At rank r of the group, before + 1 + slope (r - start - 1) relevant documents are expected
+    # down to r if one is at r; over r, its sum is a harmonic number and a count of ranks.
     harmonic = make_discount("reciprocal").between(groups.start + 1, reached, reached)
-    sums = (groups.before + 1 - slope * (groups.start + 1)) * harmonic + slope * (
-        reached - groups.start
-    )
+    constant = groups.before + 1 - slope * (groups.start + 1)
+    sums = constant * harmonic + slope * (reached - groups.start)
     return np.where(groups.relevant > 0, groups.relevant / groups.size * sums, 0.0)
 
 
@@ -476,12 +464,11 @@ class RR(NeedsRelevant):
     summary: ClassVar[str] = "1 / rank of the first relevant document"
     use: ClassVar[str] = (
         "Choose it for one right answer per query: a known page, a fact, a command. Not where "
-        "several relevant documents help: it "
-        "sees nothing below the first."
+        "several relevant documents help: it sees nothing below the first."
     )
     proof: ClassVar[str] = (
-        "trec_eval 10 and 9 to their 4 printed decimals on real runs; pytrec_eval-terrier "
-        "0.5.11 and ir_measures 0.4.3 live, to 12 decimals"
+        "trec_eval 10 and 9 to their 4 printed decimals on real runs; pytrec_eval-terrier 0.5.11 "
+        "and ir_measures 0.4.3 live, to 12 decimals"
     )
 
     def compute(self, judged: Judged) -> PerQuery:
@@ -509,9 +496,8 @@ class RR(NeedsRelevant):
             start = int(groups.start[group])
             size = int(groups.size[group])
             relevant = int(groups.relevant[group])
-            worth[group] = float(
-                _reciprocals_of_tie(start, size, relevant, min(size, limit - start)).sum()
-            )
+            terms = _reciprocals_of_tie(start, size, relevant, min(size, limit - start))
+            worth[group] = float(terms.sum())
         return worth
 
     def expected(self, judged: Judged, documents: Hits) -> "Callable[[float], FloatArray] | None":
@@ -550,9 +536,9 @@ class RR(NeedsRelevant):
     @property
     def trec_name(self) -> str:
         """``recip_rank``; trec_eval has no cutoff for it."""
-        return (
-            str(self) if self.cutoff is not None else self.trec_binary("recip_rank", "recip_rank")
-        )
+        if self.cutoff is not None:
+            return str(self)
+        return self.trec_binary("recip_rank", "recip_rank")
 
 
 def _expected_reciprocal(
@@ -568,10 +554,10 @@ def _expected_reciprocal(
         return
     above = first[starts] - 1
     reached = np.clip(limit[query] - above, 0, last[starts] - above)
+    # Ties of one shape have one value, which is computed once.
     shapes, which = distinct_rows(above, last[starts] - above, relevant[leading], reached)
-    values[query] = np.array(
-        [math.fsum(_reciprocals_of_tie(*shape).tolist()) for shape in shapes.tolist()]
-    )[which]
+    sums = [math.fsum(_reciprocals_of_tie(*shape).tolist()) for shape in shapes.tolist()]
+    values[query] = np.array(sums)[which]
 
 
 def _reciprocals_of_tie(above: int, size: int, relevant: int, reached: int) -> FloatArray:

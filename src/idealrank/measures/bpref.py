@@ -21,7 +21,7 @@ from idealrank.measures.threshold import (
     tie_order_matters,
 )
 
-_EPSILON = 0.00001
+_EPSILON = 0.00001  # trec_eval's smoothing of the share, in documents
 
 
 def inferred_terms(
@@ -32,7 +32,9 @@ def inferred_terms(
     """
     of = groups.of[relevant]
     everyone = np.ones(relevant.size, bool)
-    found, rejected, pooled = (groups.above(marked)[of] for marked in (relevant, other, everyone))
+    relevant_above, rejected, pooled = (
+        groups.above(marked)[of] for marked in (relevant, other, everyone)
+    )
     place = number_within(of) - 1
     rank = groups.first[of] + place
     if ties == "worst":
@@ -40,13 +42,13 @@ def inferred_terms(
         rank = groups.last[of] - (inside[of] - 1 - place)
         rejected = rejected + groups.within(other)[of]
         pooled = pooled + (groups.within(everyone) - inside)[of]
-    found, pooled = found + place, pooled + place
-    return (1.0 + pooled * _share(found, rejected)) / rank
+    relevant_above, pooled = relevant_above + place, pooled + place
+    return (1.0 + pooled * _share(relevant_above, rejected)) / rank
 
 
-def _share(found: FloatArray | IntArray, rejected: FloatArray | IntArray) -> FloatArray:
+def _share(relevant: FloatArray | IntArray, rejected: FloatArray | IntArray) -> FloatArray:
     """Share of relevant among judged documents, smoothed."""
-    share: FloatArray = (found + _EPSILON) / (found + rejected + 2 * _EPSILON)
+    share: FloatArray = (relevant + _EPSILON) / (relevant + rejected + 2 * _EPSILON)
     return share
 
 
@@ -93,10 +95,11 @@ def _mean_terms(tie: _Shape) -> FloatArray:
     unjudged = (tie.size - judged)[of]
     start = tie.above[of] + before + 1
     mean_inverse = _mean_inverses(start, before, judged[of] - 1 - before, unjudged)
-    found = tie.relevant_above[of] + before * ((tie.relevant - 1) / np.maximum(judged - 1, 1))[of]
-    share = (found + _EPSILON) / (
-        (tie.relevant_above + tie.other_above)[of] + before + 2 * _EPSILON
+    relevant_above = (
+        tie.relevant_above[of] + before * ((tie.relevant - 1) / np.maximum(judged - 1, 1))[of]
     )
+    judged_above = (tie.relevant_above + tie.other_above)[of] + before
+    share = (relevant_above + _EPSILON) / (judged_above + 2 * _EPSILON)
     # Of the W unjudged ones above, pooled ones in proportion: W / rank = 1 - start / rank.
     rate = (tie.pooled - judged)[of] / np.maximum(unjudged, 1)
     pooled = (tie.pooled_above[of] + before) * mean_inverse + rate * (1.0 - start * mean_inverse)
@@ -114,10 +117,10 @@ def _mean_inverses(
     if mixed.size:
         rows = np.column_stack((start, before, after, unjudged))[mixed]
         alike, which = np.unique(rows, axis=0, return_inverse=True)
-        each = [
-            float(np.sum(_chances(b, a, n) / (s + np.arange(n + 1))))
-            for s, b, a, n in alike.tolist()
-        ]
+        each = []
+        for first_rank, n_before, n_after, n in alike.tolist():
+            ranks = first_rank + np.arange(n + 1)
+            each.append(float(np.sum(_chances(n_before, n_after, n) / ranks)))
         means[mixed] = np.array(each)[which.reshape(-1)]
     return means
 
@@ -158,19 +161,20 @@ def _block(
 ) -> tuple[IntArray, FloatArray, IntArray]:
     # with the ranks as rows, what is added lies together
     grades = np.ascontiguousarray(rectangle.grades[rows].T)
-    found = grades >= threshold
+    is_relevant = grades >= threshold
     other = (grades < threshold) & (grades >= 0)
     upto = np.cumsum(other, axis=0, dtype=np.int64)
-    relevant: IntArray = found.sum(axis=0, dtype=np.int64)
+    relevant: IntArray = is_relevant.sum(axis=0, dtype=np.int64)
     cap: IntArray = np.minimum(relevant, upto[-1]) if upto.size else np.zeros_like(relevant)
     wrong = np.zeros(relevant.size)
     if rectangle.ties is not None and ties != "input":
         begin, end = np.searchsorted(rectangle.ties.query, [rows.start, rows.stop])
         members = rectangle.ties.part(slice(int(begin), int(end)))
         place = members.rank - 1, members.query - rows.start
-        wrong += _within_ties(members, place, (found[place], other[place], upto[place]), cap, ties)
-        found[place] = False
-    for above, counted in zip(upto, found, strict=True):
+        states = is_relevant[place], other[place], upto[place]
+        wrong += _within_ties(members, place, states, cap, ties)
+        is_relevant[place] = False
+    for above, counted in zip(upto, is_relevant, strict=True):
         wrong += np.minimum(above, cap) * counted
     return relevant, wrong, cap
 
@@ -183,12 +187,13 @@ def _within_ties(
     ties: str,
 ) -> FloatArray:
     """Compute the contribution of tied relevant documents to each row."""
-    found, other, upto = states
+    is_relevant, other, upto = states
     head = members.rank == members.tie_first
     group, heads = np.cumsum(head) - 1, np.flatnonzero(head)
-    inside = np.bincount(group[found], minlength=heads.size)
+    inside = np.bincount(group[is_relevant], minlength=heads.size)
     beside = np.bincount(group[other], minlength=heads.size)
-    row = place[1][heads]
+    _, member_rows = place
+    row = member_rows[heads]
     added = inside * mean_capped(upto[heads] - other[heads], beside, cap[row], ties)
     return np.bincount(row, weights=added, minlength=cap.size).astype(np.float64, copy=False)
 
@@ -196,21 +201,19 @@ def _within_ties(
 def mean_capped(above: IntArray, beside: IntArray, cap: IntArray, ties: str) -> FloatArray:
     """(Expected) number of nonrelevant documents above a relevant one of a tie, at most `cap`."""
     if ties != "expected":
-        shown: IntArray = (
-            np.minimum(above + beside, cap) if ties == "worst" else np.minimum(above, cap)
-        )
-        return shown.astype(np.float64)
+        in_order = above + beside if ties == "worst" else above
+        return np.minimum(in_order, cap).astype(np.float64)
+    # Of the tie, 0, 1, ... or all `beside` others are equally likely to be above; `below` of these
+    # numbers stay under the cap.
     below = np.clip(cap - above, 0, beside + 1)
-    mean: FloatArray = (below * above + below * (below - 1) // 2 + (beside + 1 - below) * cap) / (
-        beside + 1
-    )
+    total = below * above + below * (below - 1) // 2 + (beside + 1 - below) * cap
+    mean: FloatArray = total / (beside + 1)
     return mean
 
 
 _PROOF = (
-    "trec_eval 10 and 9 to their 4 printed decimals on real runs; pytrec_eval-terrier 0.5.11 "
-    "live, to 12 decimals, pooled but unjudged "
-    "documents among them"
+    "trec_eval 10 and 9 to their 4 printed decimals on real runs; pytrec_eval-terrier 0.5.11 live, "
+    "to 12 decimals, pooled but unjudged documents among them"
 )
 
 
@@ -250,10 +253,9 @@ class Bpref(NeedsRelevant):
     cuts: ClassVar = "none"
     summary: ClassVar[str] = "share of judged pairs in the right order"
     use: ClassVar[str] = (
-        "Choose it where many returned documents were never judged, as with runs that did not "
-        "feed the pool. Not with complete "
-        "judgments, where AP says more, nor where judged nonrelevant documents are few: it "
-        "compares with nothing else."
+        "Choose it where many returned documents were never judged, as with runs that did not feed "
+        "the pool. Not with complete judgments, where AP says more, nor where judged nonrelevant "
+        "documents are few: it compares with nothing else."
     )
     proof: ClassVar[str] = _PROOF
 
@@ -262,12 +264,12 @@ class Bpref(NeedsRelevant):
         rectangle = judged.rectangle
         if rectangle is not None and rectangle.as_given and not judged.depth:
             total, wrong, cap = rows_above(rectangle, self.threshold, judged.ties)
-            found = total
+            returned = total
         else:
             total = judged.relevant(self.threshold).total
             cap = np.minimum(n_nonrelevant(judged, self.threshold), total)
-            found, wrong = _above(judged, self.threshold, cap)
-        return self.filled((found - wrong / np.maximum(cap, 1)) / np.maximum(total, 1), total)
+            returned, wrong = _above(judged, self.threshold, cap)
+        return self.filled((returned - wrong / np.maximum(cap, 1)) / np.maximum(total, 1), total)
 
     @property
     def trec_name(self) -> str:
@@ -309,9 +311,8 @@ def _above(judged: Judged, threshold: float, cap: IntArray) -> tuple[IntArray, F
     groups = groups_of(hits, tied=tie_order_matters(judged))
     above = mean_capped(groups.above(other), groups.within(other), cap[groups.query], judged.ties)
     query = hits.query[relevant]
-    return np.bincount(query, minlength=judged.n_queries), judged.sum_by_query(
-        query, above[groups.of[relevant]]
-    )
+    returned = np.bincount(query, minlength=judged.n_queries)
+    return returned, judged.sum_by_query(query, above[groups.of[relevant]])
 
 
 class GMBpref(Bpref):
@@ -347,9 +348,8 @@ class GMBpref(Bpref):
     aggregate: ClassVar = "geometric"
     summary: ClassVar[str] = "geometric mean of Bpref over queries"
     use: ClassVar[str] = (
-        "Choose it beside Bpref when queries that fail badly matter more than those that do "
-        "well already. Not with few queries: one "
-        "at 0 pulls it down however the others do."
+        "Choose it beside Bpref when queries that fail badly matter more than those that do well "
+        "already. Not with few queries: one at 0 pulls it down however the others do."
     )
     proof: ClassVar[str] = "trec_eval 10 and 9 to their 4 printed decimals on real runs"
 
@@ -397,8 +397,8 @@ class InfAP(NeedsRelevant):
     summary: ClassVar[str] = "AP inferred from a judged sample of the pool"
     use: ClassVar[str] = (
         "Choose it where a uniform sample of the pool was judged and the judgments say which "
-        "documents were pooled (grade -1). Not "
-        "with ordinary judgments: without -1 it is AP, but for documents outside the pool."
+        "documents were pooled (grade -1). Not with ordinary judgments: without -1 it is AP, but "
+        "for documents outside the pool."
     )
     proof: ClassVar[str] = _PROOF
 

@@ -82,9 +82,9 @@ class ERR(Measure):
     samples: ClassVar = {"max_rel": (None, 3, 4, 5)}
     summary: ClassVar[str] = "expected reciprocal rank at which a user is satisfied"
     use: ClassVar[str] = (
-        "Choose it for graded judgments where one good result ends the search, so that what "
-        "stands below it hardly counts. Not where "
-        "the user collects several results, nor to compare collections with different grade scales."
+        "Choose it for graded judgments where one good result ends the search, so that what stands "
+        "below it hardly counts. Not where the user collects several results, nor to compare "
+        "collections with different grade scales."
     )
     proof: ClassVar[str] = "gdeval 1.2a by ir_measures 0.4.3, live, to its 5 decimals"
 
@@ -102,8 +102,8 @@ class ERR(Measure):
         if grades.size and grades.max() > self._greatest:
             raise InputError(
                 f"{self}: found grade {number_text(float(grades.max()))}, expected at most "
-                f"{number_text(self._greatest)}; "
-                "give the greatest grade of your scale, as in ERR(max_rel=5)"
+                f"{number_text(self._greatest)}; give the greatest grade of your scale, as in "
+                "ERR(max_rel=5)"
             )
         chances: FloatArray = make_gain("exp2")(np.maximum(grades, 0.0)) / 2.0**self._greatest
         return chances
@@ -210,14 +210,13 @@ class RBP(Measure):
     }
     summary: ClassVar[str] = "gain per document seen at a constant patience"
     use: ClassVar[str] = (
-        "Choose it where judgments are incomplete and you want to see by how much: its "
-        "residual says what they could still change. "
-        "Not to compare queries with one relevant document and queries with many, for 1 is "
-        "out of reach of the former."
+        "Choose it where judgments are incomplete and you want to see by how much: its residual "
+        "says what they could still change. Not to compare queries with one relevant document and "
+        "queries with many, for 1 is out of reach of the former."
     )
     proof: ClassVar[str] = (
-        "cwl-eval 1.0.12 to 12 digits; trec_eval 10 (rbp, rbp_resid) to its 4 printed "
-        "decimals on real runs"
+        "cwl-eval 1.0.12 to 12 digits; trec_eval 10 (rbp, rbp_resid) to its 4 printed decimals on "
+        "real runs"
     )
 
     def __post_init__(self) -> None:
@@ -290,10 +289,8 @@ class RBP(Measure):
         if self.max_rel != "query":
             return weighted_gains(judged, self._gains, self._weights, self.cutoff)
         gains = self._gains_of_hits(judged)
-        return judged.sum_by_query(
-            judged.hits.query,
-            gains * hit_weights(judged, judged.hits, gains, self._weights, self.cutoff),
-        )
+        weights = hit_weights(judged, judged.hits, gains, self._weights, self.cutoff)
+        return judged.sum_by_query(judged.hits.query, gains * weights)
 
     def _residual(self, judged: Judged) -> FloatArray:
         hits, gains = judged.hits, self._gains_of_hits(judged)
@@ -301,13 +298,10 @@ class RBP(Measure):
         if self.of != "residual-seen":
             return 1.0 - judged.sum_by_query(hits.query, weights)
         rated = judged.given >= 0
-        found = judged.sum_by_query(
-            hits.query, chance_within(judged, hits, gains, self.cutoff) * rated
-        )
-        some_unjudged = (
-            np.minimum(judged.lengths, resolve_cutoff(self.cutoff, judged.lengths)) - found
-            > _NEARLY_NONE
-        )
+        within = chance_within(judged, hits, gains, self.cutoff)
+        rated_within = judged.sum_by_query(hits.query, within * rated)
+        shown = np.minimum(judged.lengths, resolve_cutoff(self.cutoff, judged.lengths))
+        some_unjudged = shown - rated_within > _NEARLY_NONE
         return np.where(some_unjudged, 1.0 - judged.sum_by_query(hits.query, weights * rated), 0.0)
 
     def _gains_of_hits(self, judged: Judged) -> FloatArray:
@@ -319,12 +313,9 @@ class RBP(Measure):
         return self._reaching(hits.grade, hits.grade / highest[hits.query])
 
     def _gains(self, grades: FloatArray) -> FloatArray:
-        return self._reaching(
-            grades,
-            np.ones(grades.shape)
-            if self.max_rel is None
-            else np.minimum(grades / float(self.max_rel), 1.0),
-        )
+        if self.max_rel is None:
+            return self._reaching(grades, np.ones(grades.shape))
+        return self._reaching(grades, np.minimum(grades / float(self.max_rel), 1.0))
 
     def _reaching(self, grades: FloatArray, gains: FloatArray) -> FloatArray:
         """The gains of grades that reach the threshold, and 0."""
@@ -346,6 +337,5 @@ class RBP(Measure):
         gains = self.max_rel == "query" and self.of in (None, "EU")
         if self.cutoff is not None or self.judged_only or not (gains or self.of == "residual-seen"):
             return str(self)
-        return ("rbp" if gains else "rbp_resid") + (
-            "" if self.persistence == 0.9 else f"_{number_text(self.persistence)}"
-        )
+        name = "rbp" if gains else "rbp_resid"
+        return name if self.persistence == 0.9 else f"{name}_{number_text(self.persistence)}"

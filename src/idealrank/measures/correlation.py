@@ -32,8 +32,8 @@ class PairCounts:
 
 
 def smaller_before(query: IntArray, values: AnyArray) -> IntArray:
-    """For each item, how many earlier items of its query have a smaller value: n log n steps for n
-    items.
+    """Count for each item the earlier items of its query with a smaller value, in n log n steps for
+    n items.
     """
     if query.size == 0:
         return np.zeros(0, np.int64)
@@ -41,19 +41,21 @@ def smaller_before(query: IntArray, values: AnyArray) -> IntArray:
     code = code.reshape(-1).astype(np.int64)
     place, prefix = np.arange(query.size), query.astype(np.int64)
     count = np.zeros(query.size, np.int64)
+    # A radix sort from the highest bit down. Items that agree in all higher bits form a group; in
+    # it, an item with the bit set has a larger value than every earlier one without, which counts.
     for bit in range(int(distinct.size - 1).bit_length() - 1, -1, -1):
-        one = (code[place] >> bit) & 1
+        high = (code[place] >> bit) & 1
         starts = starts_of(prefix)
         sizes = sizes_of(starts, prefix.size)
-        ones = np.cumsum(one) - one
+        ones = np.cumsum(high) - high
         ones -= np.repeat(ones[starts], sizes)
         zeros = number_within(prefix) - 1 - ones
-        count[place] += one * zeros
-        in_group = np.repeat(np.add.reduceat(1 - one, starts), sizes)
-        target = np.repeat(starts, sizes) + np.where(one == 1, in_group + ones, zeros)
+        count[place] += high * zeros
+        in_group = np.repeat(np.add.reduceat(1 - high, starts), sizes)
+        target = np.repeat(starts, sizes) + np.where(high == 1, in_group + ones, zeros)
         moved, prefixes = np.empty_like(place), np.empty_like(prefix)
         moved[target] = place
-        prefixes[target] = np.repeat(np.arange(starts.size), sizes) * 2 + one
+        prefixes[target] = np.repeat(np.arange(starts.size), sizes) * 2 + high
         place, prefix = moved, prefixes
     return count
 
@@ -186,18 +188,18 @@ def weighted_tau(query: IntArray, first: AnyArray, second: AnyArray, n_queries: 
     apart_second = n_items - _tie_sizes(query[by_second], second[by_second])[back]
     values = np.zeros(n_queries)
     for rank in (number_within(query), number_within(query[by_second])[back]):
-        product, one, two = (
+        product, sum_first, sum_second = (
             np.bincount(query, column / rank, minlength=n_queries)
             for column in (balance, apart_first, apart_second)
         )
-        norm = np.sqrt(one) * np.sqrt(two)
+        norm = np.sqrt(sum_first) * np.sqrt(sum_second)
         values += np.divide(product, norm, out=np.full(n_queries, np.nan), where=norm > 0) / 2
     return np.clip(values, -1.0, 1.0)
 
 
 def _balances(query: IntArray, first: AnyArray, second: AnyArray) -> IntArray:
-    """For each item, the pairs it is in that both orders put alike less those they put in opposite
-    orders; sorted by both.
+    """Count for each item its pairs that both orders put alike, less its pairs in opposite orders;
+    the items are sorted by both.
     """
     above, below = _Above.of(query, first, second), _Above.of(-query, -first, -second)
     return above.smaller - above.larger + (below.smaller - below.larger)[::-1]

@@ -41,8 +41,8 @@ class NumQ(Measure):
         "ranking."
     )
     proof: ClassVar[str] = (
-        "trec_eval 10 and 9, every printed digit, on real runs; pytrec_eval-terrier 0.5.11 "
-        "live, exactly"
+        "trec_eval 10 and 9, every printed digit, on real runs; pytrec_eval-terrier 0.5.11 live, "
+        "exactly"
     )
 
     def compute(self, judged: Judged) -> PerQuery:
@@ -92,17 +92,14 @@ class NumRet(Measure):
         "Print it to see lists that are shorter than asked for. It says nothing about the ranking."
     )
     proof: ClassVar[str] = (
-        "trec_eval 10 and 9, every printed digit, on real runs; pytrec_eval-terrier 0.5.11 "
-        "live, exactly"
+        "trec_eval 10 and 9, every printed digit, on real runs; pytrec_eval-terrier 0.5.11 live, "
+        "exactly"
     )
 
     def compute(self, judged: Judged) -> PerQuery:
         """List length of every query."""
-        return PerQuery(
-            np.minimum(judged.lengths, resolve_cutoff(self.cutoff, judged.lengths)).astype(
-                np.float64
-            )
-        )
+        shown = np.minimum(judged.lengths, resolve_cutoff(self.cutoff, judged.lengths))
+        return PerQuery(shown.astype(np.float64))
 
     def depth(self, *, lists: bool = False) -> int:
         """1: hits are not needed."""
@@ -144,8 +141,8 @@ class NumRel(BinaryMeasure):
     summary: ClassVar[str] = "number of relevant documents"
     use: ClassVar[str] = "Print it to see how much there was to find. It says nothing about a run."
     proof: ClassVar[str] = (
-        "trec_eval 10 and 9, every printed digit, on real runs; pytrec_eval-terrier 0.5.11 "
-        "live, exactly"
+        "trec_eval 10 and 9, every printed digit, on real runs; pytrec_eval-terrier 0.5.11 live, "
+        "exactly"
     )
 
     def compute(self, judged: Judged) -> PerQuery:
@@ -196,12 +193,12 @@ class NumRelRet(BinaryMeasure):
     bounds: ClassVar[tuple[float, float]] = (0.0, np.inf)
     summary: ClassVar[str] = "number of relevant documents returned"
     use: ClassVar[str] = (
-        "Print it to see how much was found in all. To compare runs use R, in which each "
-        "query counts the same."
+        "Print it to see how much was found in all. To compare runs use R, in which each query "
+        "counts the same."
     )
     proof: ClassVar[str] = (
-        "trec_eval 10 and 9, every printed digit, on real runs; pytrec_eval-terrier 0.5.11 "
-        "live, exactly"
+        "trec_eval 10 and 9, every printed digit, on real runs; pytrec_eval-terrier 0.5.11 live, "
+        "exactly"
     )
 
     def compute(self, judged: Judged) -> PerQuery:
@@ -247,12 +244,12 @@ class NumNonrelJudgedRet(BinaryMeasure):
     ties: ClassVar = "not affected"
     summary: ClassVar[str] = "number of returned documents judged not relevant"
     use: ClassVar[str] = (
-        "Print it beside NumRet to see how much of a list is judged. It says nothing about "
-        "the order."
+        "Print it beside NumRet to see how much of a list is judged. It says nothing about the "
+        "order."
     )
     proof: ClassVar[str] = (
-        "trec_eval 10 and 9, every printed digit, on real runs; pytrec_eval-terrier 0.5.11 "
-        "live, exactly"
+        "trec_eval 10 and 9, every printed digit, on real runs; pytrec_eval-terrier 0.5.11 live, "
+        "exactly"
     )
 
     def compute(self, judged: Judged) -> PerQuery:

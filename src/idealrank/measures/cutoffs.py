@@ -38,14 +38,14 @@ class RelativeCutoff:
     def resolve(self, lengths: IntArray) -> IntArray:
         """max(1, floor(x)) for each list length, exact for any length."""
         distinct, inverse = np.unique(lengths, return_inverse=True)
-        return np.array([max(1, self._floor(int(n))) for n in distinct], np.int64)[
-            inverse.reshape(-1)
-        ]
+        cutoffs = np.array([max(1, self._floor(int(n))) for n in distinct], np.int64)
+        return cutoffs[inverse.reshape(-1)]
 
     def _floor(self, n: int) -> int:
         if self.text == "sqrt(n)":
             return math.isqrt(n)
-        if share := _SHARE.fullmatch(self.text):
+        share = _SHARE.fullmatch(self.text)
+        if share:
             numerator, denominator = _ratio(share[1])
             return numerator * n // denominator
         return _floor_of_power(n, *_ratio(self.text[2:]))
@@ -72,12 +72,8 @@ def _floor_of_power(n: int, numerator: int, denominator: int) -> int:
         from decimal import ROUND_FLOOR, Context, Decimal  # noqa: PLC0415  (few ask for such a power)
 
         context = Context(prec=40 + 2 * len(str(denominator)), rounding=ROUND_FLOOR)
-        power = context.exp(
-            context.divide(
-                context.multiply(context.ln(Decimal(n)), Decimal(numerator)), Decimal(denominator)
-            )
-        )
-        return int(power)
+        multiple = context.multiply(context.ln(Decimal(n)), Decimal(numerator))
+        return int(context.exp(context.divide(multiple, Decimal(denominator))))
     guess: int = math.floor(n ** (numerator / denominator))
     whole: int = n**numerator  # guess^q <= n^p decides without rounding
     while (guess + 1) ** denominator <= whole:
@@ -124,12 +120,12 @@ def make_cutoff(cutoff: "int | str | RelativeCutoff | None") -> Cutoff | None:
             or (power and _positive(power[1], at_most_one=True))
         ):
             return RelativeCutoff(text)
-    found = (
-        "beyond 64 bits" if isinstance(cutoff, int) and cutoff > _LARGEST else shown(repr(cutoff))
-    )
-    raise OptionError(
-        f"cutoff {found}: expected a whole number from 1 on, or 0.2n, sqrt(n), n^0.25 and the like"
-    )
+    if isinstance(cutoff, int) and cutoff > _LARGEST:
+        problem = "beyond 64 bits"
+    else:
+        problem = shown(repr(cutoff))
+    expected = "expected a whole number from 1 on, or 0.2n, sqrt(n), n^0.25 and the like"
+    raise OptionError(f"cutoff {problem}: {expected}")
 
 
 def cutoff_text(cutoff: Cutoff | None) -> str:

@@ -80,14 +80,14 @@ class INST(WithGoal, AdaptiveUser):
     _least_goal: ClassVar[float] = 0.25
     summary: ClassVar[str] = "gain per document of users that aim for T and adapt"
     use: ClassVar[str] = (
-        "Choose it where users are known to want about T relevant documents, one for a fact "
-        "and several for a survey: they stop once "
-        "they have them. Not where nothing is known about what they want."
+        "Choose it where users are known to want about T relevant documents, one for a fact and "
+        "several for a survey: they stop once they have them. Not where nothing is known about "
+        "what they want."
     )
     proof: ClassVar[str] = _AND_IR_MEASURES
 
     def passing(self, gains: FloatArray) -> FloatArray:
-        """0: the model keeps no state besides the total gain."""
+        """Return the gains: the model keeps no state besides their total."""
         return gains
 
     def step(self, rank: IntArray, passing: FloatArray, total: FloatArray) -> FloatArray:
@@ -142,8 +142,8 @@ class INSQ(WithGoal, StaticUser):
     summary: ClassVar[str] = "gain per document of users that aim for T"
     use: ClassVar[str] = (
         "Choose it where INST would do but scores tie or values must add up by document: its "
-        "weights depend on ranks alone. Not where "
-        "it matters that users stop once they have what they want."
+        "weights depend on ranks alone. Not where it matters that users stop once they have what "
+        "they want."
     )
     proof: ClassVar[str] = _AND_IR_MEASURES
 
@@ -151,9 +151,8 @@ class INSQ(WithGoal, StaticUser):
     def views(self) -> Discount:
         """``(2T / (2T + rank - 1))^2`` for each rank."""
         hoped = 2.0 if self.T is None else 2.0 * float(self.T)
-        return RankDiscount(
-            f"insq({number_text(hoped)})", lambda rank: (hoped / (hoped + rank - 1)) ** 2
-        )
+        text = f"insq({number_text(hoped)})"
+        return RankDiscount(text, lambda rank: (hoped / (hoped + rank - 1)) ** 2)
 
 
 class BPM(WithGoal, AdaptiveUser):
@@ -191,9 +190,8 @@ class BPM(WithGoal, AdaptiveUser):
     cuts: ClassVar = "required"
     summary: ClassVar[str] = "gain per document of users that want T and read at most k"
     use: ClassVar[str] = (
-        "Choose it where both a goal and a budget are known. Not where near misses should "
-        "count: it changes by jumps when a document "
-        "crosses the goal."
+        "Choose it where both a goal and a budget are known. Not where near misses should count: "
+        "it changes by jumps when a document crosses the goal."
     )
     proof: ClassVar[str] = _AND_IR_MEASURES
 
@@ -248,9 +246,9 @@ class SDCG(StaticUser):
     cuts: ClassVar = "required"
     summary: ClassVar[str] = "DCG over that of k documents of full gain"
     use: ClassVar[str] = (
-        "Choose it in place of nDCG where judgments are incomplete: it needs no ideal list, "
-        "and its residual is known. Not to compare "
-        "queries with few relevant documents and queries with many."
+        "Choose it in place of nDCG where judgments are incomplete: it needs no ideal list, and "
+        "its residual is known. Not to compare queries with few relevant documents and queries "
+        "with many."
     )
     proof: ClassVar[str] = _AND_IR_MEASURES
 
@@ -297,8 +295,8 @@ class GP(StaticUser):
     cuts: ClassVar = "required"
     summary: ClassVar[str] = "mean gain of the first k documents"
     use: ClassVar[str] = (
-        "Choose it where P would do but grades matter, or where P's residual is wanted. Not "
-        "where order within the first k matters."
+        "Choose it where P would do but grades matter, or where P's residual is wanted. Not where "
+        "order within the first k matters."
     )
     proof: ClassVar[str] = _PROOF
 
@@ -362,9 +360,8 @@ class TBG(StaticUser):
     }
     summary: ClassVar[str] = "gain per document of users that leave over time"
     use: ClassVar[str] = (
-        "Choose it where the time to read a relevant and another document was measured. Not "
-        "where it was not: with equal costs it is "
-        "RBP of another name."
+        "Choose it where the time to read a relevant and another document was measured. Not where "
+        "it was not: with equal costs it is RBP of another name."
     )
     proof: ClassVar[str] = f"{_PROOF}; with unequal costs its definition, worked by hand"
 
@@ -373,7 +370,8 @@ class TBG(StaticUser):
         for name, least in (("halflife", 1e-6), ("cost", 0.0), ("cost_relevant", 0.0)):
             if getattr(self, name) is not None:
                 object.__setattr__(self, name, number_option(name, getattr(self, name), least))
-        if self.costs[1] != 0:
+        _, dearer = self.costs
+        if dearer != 0:
             # The way down then depends on what is found, and the mean over tie orders has no closed
             # form.
             object.__setattr__(self, "ties", "not offered")
@@ -383,19 +381,21 @@ class TBG(StaticUser):
     def costs(self) -> tuple[float, float]:
         """Seconds to read a document, and the additional seconds for one of gain 1."""
         cost = 1.0 if self.cost is None else float(self.cost)
-        return cost, 0.0 if self.cost_relevant is None else float(self.cost_relevant) - cost
+        dearer = 0.0 if self.cost_relevant is None else float(self.cost_relevant) - cost
+        return cost, dearer
 
     def stops(self) -> bool:
         """The last rank, as in cwl-eval."""
         return True
 
     def _remaining(self, seconds: float) -> float:
-        return math.pow(2.0, -seconds / (224.0 if self.halflife is None else float(self.halflife)))
+        halflife = 224.0 if self.halflife is None else float(self.halflife)
+        return math.pow(2.0, -seconds / halflife)
 
     @property
     def views(self) -> Discount:
         """``2^(-cost (rank - 1) / halflife)``, if all documents cost the same."""
-        cost = self.costs[0]
+        cost, _ = self.costs
         text = f"tbg({self.halflife},{number_text(cost)})"
         return RankDiscount(text, lambda rank: self._remaining(cost * (rank - 1)))
 
@@ -403,15 +403,15 @@ class TBG(StaticUser):
         """Documents seen: by weights if all documents cost the same, otherwise by a walk down the
         list.
         """
-        return walk(self, judged, unjudged) if self.costs[1] else super().seen(judged, unjudged)
+        _, dearer = self.costs
+        return walk(self, judged, unjudged) if dearer else super().seen(judged, unjudged)
 
     def passing(self, gains: FloatArray) -> FloatArray:
         """Share of users that remain after each document's reading time."""
         distinct, which = np.unique(gains, return_inverse=True)
         cost, dearer = self.costs
-        return np.array([self._remaining(cost + dearer * gain) for gain in distinct.tolist()])[
-            which.reshape(gains.shape)
-        ]
+        remaining = [self._remaining(cost + dearer * gain) for gain in distinct.tolist()]
+        return np.array(remaining)[which.reshape(gains.shape)]
 
     def step(self, rank: IntArray, passing: FloatArray, total: FloatArray) -> FloatArray:
         """Share of users that continue."""
@@ -421,6 +421,5 @@ class TBG(StaticUser):
         self, rank: IntArray, count: IntArray, gain: float, total: FloatArray
     ) -> tuple[FloatArray, FloatArray]:
         """A geometric series."""
-        return geometric(
-            np.full(rank.shape, self._remaining(self.costs[0] + self.costs[1] * gain)), count
-        )
+        cost, dearer = self.costs
+        return geometric(np.full(rank.shape, self._remaining(cost + dearer * gain)), count)

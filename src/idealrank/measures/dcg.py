@@ -23,8 +23,8 @@ from idealrank.measures.rules import Ideal, NoRelevant, Rounding, checked
 from idealrank.measures.sums import finite_sums, sum_rectangle, sum_rows, summed_width
 from idealrank.measures.terms import EXACT, OWN_IDEAL, Fraction, Quotient, Terms
 
-# Some tools round per query or per term, and to the last digit as they do it. A quotient of two
-# sums of hundredths that is no hundredth itself lies further than this below the next one.
+# Some tools round per query or per term, which is repeated here to the last digit. A quotient of
+# two sums of hundredths that is not itself a hundredth lies further than this below the next one.
 _SLACK = 1e-9
 
 
@@ -43,8 +43,8 @@ def rounded(values: FloatArray, rounding: Rounding | None) -> FloatArray:
 
 
 def floored(values: FloatArray, rounding: Rounding | None) -> FloatArray:
-    """Down to two decimals under ``floor-2``, as exact decimal arithmetic would do it: 0.58 / 2 is
-    0.29, not 0.28.
+    """Round down to two decimals under ``floor-2``, as exact decimal arithmetic would do it: 0.58 /
+    2 is 0.29, not 0.28.
     """
     return np.floor(values * 100 + _SLACK) / 100 if rounding == "floor-2" else values
 
@@ -96,9 +96,10 @@ class _Discounted(Measure):
         """Deepest rank whose hits are needed; 0 for all. The ideal of `lists` is sorted before it
         is cut, the ideal of a run is not.
         """
-        whole = (
-            self.ideal == "uncut" or not self._gain.rising if lists else self.ideal == "returned"
-        )
+        if lists:
+            whole = self.ideal == "uncut" or not self._gain.rising
+        else:
+            whole = self.ideal == "returned"
         return 0 if whole else super().depth(lists=lists)
 
     def worth(self, grades: FloatArray) -> FloatArray | None:
@@ -112,8 +113,8 @@ class _Discounted(Measure):
         gains = self._gain(hits.grade)
         if self.rounding == "floor-2" and judged.ties == "expected":
             raise OptionError(
-                "rounding=floor-2 with ties=expected is not offered: the mean over tie orders "
-                "of floored terms has no closed form"
+                "rounding=floor-2 with ties=expected is not offered: the mean over tie orders of "
+                "floored terms has no closed form"
             )
         terms = gains * hit_weights(judged, hits, gains, self._discount, self.cutoff)
         return summed(judged.sum_by_query(hits.query, floored(terms, self.rounding)), self.rounding)
@@ -124,33 +125,25 @@ class _Discounted(Measure):
             best = judged.rectangle.ideal
             if self._gain.rising:
                 return sum_rows(best, self._gain, self._weights(judged))
-            # The best gains are not those of the best grades: sort all of them before the cutoff
-            # takes its share.
-            return sum_rows(
-                -np.sort(-self._gain(best), axis=1), make_gain("linear"), self._weights(judged)
-            )
+            # The best grades need not have the best gains: sort all gains before the cutoff takes
+            # its share.
+            falling = -np.sort(-self._gain(best), axis=1)
+            return sum_rows(falling, make_gain("linear"), self._weights(judged))
         returned = self.ideal == "returned" and not judged.complete
-        grades = (
-            ideal_grades(judged.hits.query, judged.hits.grade, judged.n_queries)
-            if returned
-            else judged.ideal
-        )
+        grades = judged.ideal
+        if returned:
+            grades = ideal_grades(judged.hits.query, judged.hits.grade, judged.n_queries)
         gains = self._gain(grades.grade)
         if not self._gain.rising:
             gains = sort_by_query(grades.query, gains, judged.n_queries)
         rank = _ideal_ranks(grades, gains, judged) if returned else grades.rank
-        length = (
-            judged.lengths[grades.query]
-            if self._discount.by_length
-            else np.broadcast_to(np.int64(0), rank.shape)
-        )
-        weights = weights_within(
-            self._discount, rank, self._ideal_limit(judged, grades.query), length
-        )
-        return summed(
-            judged.sum_by_query(grades.query, floored(gains * weights, self.rounding)),
-            self.rounding,
-        )
+        length = np.broadcast_to(np.int64(0), rank.shape)
+        if self._discount.by_length:
+            length = judged.lengths[grades.query]
+        limit = self._ideal_limit(judged, grades.query)
+        weights = weights_within(self._discount, rank, limit, length)
+        terms = floored(gains * weights, self.rounding)
+        return summed(judged.sum_by_query(grades.query, terms), self.rounding)
 
     def _sum(self, add: Callable[[Judged], FloatArray], judged: Judged) -> FloatArray:
         with np.errstate(over="ignore", invalid="ignore"):
@@ -159,11 +152,9 @@ class _Discounted(Measure):
 
     def _ideal_limit(self, judged: Judged, query: IntArray) -> IntArray:
         limit = limits_of(None if self.ideal == "uncut" else self.cutoff, judged.lengths, query)
-        return (
-            np.minimum(limit, np.maximum(judged.lengths, 1)[query])
-            if self.ideal == "hits"
-            else limit
-        )
+        if self.ideal == "hits":
+            return np.minimum(limit, np.maximum(judged.lengths, 1)[query])
+        return limit
 
     def _weights_of(self, judged: Judged, documents: Hits) -> FloatArray | None:
         if self.rounding not in (None, "none"):
@@ -189,9 +180,8 @@ class _Discounted(Measure):
         """trec_eval's own name for its own gain and discount only."""
         gains = trec_gains(self.gain)
         own = gains is not None and self._discount.text == "log2" and self.ideal in (None, "judged")
-        return self._trec(
-            plain + (gains or ""), cut, options=not own or (bool(gains) and self.cutoff is not None)
-        )
+        options = not own or (bool(gains) and self.cutoff is not None)
+        return self._trec(plain + (gains or ""), cut, options=options)
 
 
 def _is_rectangular(measure: _Discounted, judged: Judged) -> bool:
@@ -272,14 +262,13 @@ class DCG(_Discounted):
     from_convention: ClassVar[tuple[str, ...]] = ("cutoff", "gain", "discount", "rounding")
     summary: ClassVar[str] = "sum of gain x discount over the ranks"
     use: ClassVar[str] = (
-        "Choose it when gains are in units of their own (money, minutes) and queries may "
-        "differ in what they offer. "
-        "Not to average over queries that have one relevant document and others that have a "
-        "hundred: the latter decide; use nDCG."
+        "Choose it when gains are in units of their own (money, minutes) and queries may differ in "
+        "what they offer. Not to average over queries that have one relevant document and others "
+        "that have a hundred: the latter decide; use nDCG."
     )
     proof: ClassVar[str] = (
-        "112 vectors and 20 tied lists recomputed from the papers, to 12 decimals; a slow "
-        "oracle that tries every tie order, likewise"
+        "112 vectors and 20 tied lists recomputed from the papers, to 12 decimals; a slow oracle "
+        "that tries every tie order, likewise"
     )
 
     def compute(self, judged: Judged) -> PerQuery:
@@ -404,14 +393,13 @@ class NDCG(_Discounted):
     )
     summary: ClassVar[str] = "DCG divided by the DCG of the ideal list"
     use: ClassVar[str] = (
-        "Choose it for graded judgments when the top of the list counts most. Not for one "
-        "right answer per query (RR says the same "
-        "more simply), nor for candidates for a reranker (R)."
+        "Choose it for graded judgments when the top of the list counts most. Not for one right "
+        "answer per query (RR says the same more simply), nor for candidates for a reranker (R)."
     )
     proof: ClassVar[str] = (
         "trec_eval 10 and 9 to their 4 printed decimals on real runs; pytrec_eval-terrier, "
-        "ir_measures, scikit-learn, LightGBM and "
-        "XGBoost live, to 12 decimals, and every other tool of the conventions as recorded from it"
+        "ir_measures, scikit-learn, LightGBM and XGBoost live, to 12 decimals, and every other "
+        "tool of the conventions as recorded from it"
     )
 
     def compute(self, judged: Judged) -> PerQuery:
@@ -443,11 +431,11 @@ class NDCG(_Discounted):
         Rounding to two or five decimals applies to the quotient, not to the ideal; ``floor-2``
         rounds the terms of both.
         """
-        one = self._terms_of(judged, documents, gains)
+        terms = self._terms_of(judged, documents, gains)
         ideal = self._sum(self._ideal_dcg, judged)
         if self.rounding == "floor-2":
             ideal = rounded(ideal, self.rounding)
-        return Terms(one.weights, one.added, ideal, self._is_defined(ideal))
+        return Terms(terms.weights, terms.added, ideal, self._is_defined(ideal))
 
     def quotient(self, judged: Judged) -> Quotient | None:
         """DCG and ideal DCG, each rounded separately."""
@@ -463,11 +451,9 @@ class NDCG(_Discounted):
         if self.rounding == "floor-2":
             return None
         returned = self.ideal == "returned" and not judged.complete
-        known = (
-            ideal_grades(judged.hits.query, judged.hits.grade, judged.n_queries)
-            if returned
-            else judged.ideal
-        )
+        known = judged.ideal
+        if returned:
+            known = ideal_grades(judged.hits.query, judged.hits.grade, judged.n_queries)
 
         def weigh(documents: Hits) -> FloatArray:
             return hit_weights(
@@ -478,9 +464,8 @@ class NDCG(_Discounted):
             limit = self._ideal_limit(judged, np.arange(judged.n_queries))[:, None]
             n_ranks = min(n_ranks, int(limit.max(initial=0)))
             rank = np.broadcast_to(np.arange(1, n_ranks + 1), (judged.n_queries, n_ranks))
-            weights = weights_within(
-                self._discount, rank, limit, np.broadcast_to(judged.lengths[:, None], rank.shape)
-            )
+            length = np.broadcast_to(judged.lengths[:, None], rank.shape)
+            weights = weights_within(self._discount, rank, limit, length)
             return np.hstack((np.zeros((judged.n_queries, 1)), np.cumsum(weights, axis=1)))
 
         return Fraction(self._sum(self._dcg, judged), weigh, sums, known, self.ideal != "returned")
@@ -507,9 +492,9 @@ class NDCG(_Discounted):
             return None
         ideal = self._sum(self._ideal_dcg, judged)[documents.query]
         highest = float(self._gain(judged.ideal.grade).max(initial=0.0)) or 1.0
-        of_one = highest * self._discount.at(
-            np.ones_like(documents.rank), judged.lengths[documents.query]
-        )
+        # A query without a relevant document gets its ideal from the first one that is found.
+        first_rank = np.ones_like(documents.rank)
+        of_one = highest * self._discount.at(first_rank, judged.lengths[documents.query])
         created = (ideal == 0) & (self.no_relevant in (None, "zero"))
         ideal = np.where(created, of_one, ideal)
         return np.divide(weights, ideal, out=np.zeros_like(weights), where=ideal > 0)
@@ -548,13 +533,13 @@ class NDCG(_Discounted):
         pushed, place = np.where(above, 0.0, best), above.sum(axis=1)
         # The inserted stand at the ranks place + 1 to place + count: a difference of running sums.
         summed_weights = np.concatenate(([0.0], np.cumsum(weights)))
-        found = np.empty((judged.n_queries, most + 1))
+        ideals = np.empty((judged.n_queries, most + 1))
         for count, cut in enumerate(widths):
             # What is pushed beyond the cutoff is lost, which the width of this count says.
             within = summed_weights[np.minimum(place + count, reach)] - summed_weights[place]
             lower = (pushed[:, :cut] * weights[count : count + cut]).sum(axis=1)
-            found[:, count] = kept + gain * within + lower
-        return found
+            ideals[:, count] = kept + gain * within + lower
+        return ideals
 
     @property
     def trec_name(self) -> str:

@@ -147,14 +147,12 @@ class CustomDiscount:
 
     def at(self, rank: IntArray, length: IntArray) -> FloatArray:
         """Weight of each rank."""
-        weights: AnyArray = np.array(
-            self.function(rank, length) if _takes_length(self.function) else self.function(rank),
-            np.float64,
-        )
+        arguments = (rank, length) if _takes_length(self.function) else (rank,)
+        weights: AnyArray = np.array(self.function(*arguments), np.float64)
         if weights.shape != rank.shape:
             raise InputError(
-                f"discount {self.text} gave shape {weights.shape} for ranks of shape "
-                f"{rank.shape}; expected the same"
+                f"discount {self.text} gave shape {weights.shape} for ranks of shape {rank.shape}; "
+                "expected the same"
             )
         if not np.isfinite(weights).all():
             wrong = int(np.flatnonzero(~np.isfinite(weights))[0])
@@ -170,9 +168,8 @@ class CustomDiscount:
         owner = np.repeat(np.arange(first.size), sizes)
         starts = np.cumsum(sizes) - sizes
         rank = np.arange(owner.size) - starts[owner] + first[owner]
-        total: FloatArray = np.bincount(
-            owner, weights=self.at(rank, length[owner]), minlength=first.size
-        ).astype(np.float64)
+        weights = self.at(rank, length[owner])
+        total: FloatArray = np.bincount(owner, weights, first.size).astype(np.float64)
         return total
 
 
@@ -181,13 +178,13 @@ def _takes_length(function: Callable[..., FloatArray]) -> bool:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):  # NumPy's ufuncs have no signature and take one array
         return False
-    return (
-        sum(
-            p.default is p.empty and p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
-            for p in parameters
-        )
-        >= 2
-    )
+    positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    required = [
+        parameter
+        for parameter in parameters
+        if parameter.kind in positional and parameter.default is parameter.empty
+    ]
+    return len(required) >= 2
 
 
 def _check_base(family: str, base: float) -> None:
@@ -199,28 +196,28 @@ def _log(base: float) -> RankDiscount:
     _check_base("log", base)
     if base == 2:
         return RankDiscount("log2", lambda rank: 1.0 / math.log2(rank + 1))
-    return RankDiscount(
-        f"log({number_text(base)})", lambda rank: math.log(base) / math.log(rank + 1)
-    )
+    text = f"log({number_text(base)})"
+    return RankDiscount(text, lambda rank: math.log(base) / math.log(rank + 1))
 
 
 def _jarvelin(base: float) -> RankDiscount:
     _check_base("jarvelin", base)
-    log: Callable[[int], float] = (
-        math.log2 if base == 2 else lambda rank: math.log(rank) / math.log(base)
-    )
-    return RankDiscount(
-        f"jarvelin({number_text(base)})", lambda rank: 1.0 if rank < base else 1.0 / log(rank)
-    )
+
+    def weight(rank: int) -> float:
+        if rank < base:
+            return 1.0
+        return 1.0 / (math.log2(rank) if base == 2 else math.log(rank) / math.log(base))
+
+    return RankDiscount(f"jarvelin({number_text(base)})", weight)
 
 
 def _zipf(beta: float) -> RankDiscount:
     if not 0 < beta < math.inf:
         raise OptionError(f"discount=zipf({beta:g}): expected an exponent above 0")
-    return RankDiscount(
-        f"zipf({number_text(beta)})",
-        (lambda rank: 1.0 / rank) if beta == 1 else (lambda rank: math.pow(rank, -beta)),
-    )
+    text = f"zipf({number_text(beta)})"
+    if beta == 1:
+        return RankDiscount(text, lambda rank: 1.0 / rank)
+    return RankDiscount(text, lambda rank: math.pow(rank, -beta))
 
 
 def _geometric(base: float) -> RankDiscount:
@@ -229,10 +226,9 @@ def _geometric(base: float) -> RankDiscount:
             f"discount=geometric({base:g}): expected a base above 1, or a ratio between 0 and 1"
         )
     text = f"geometric({number_text(base)})"
-    return RankDiscount(
-        text,
-        (lambda rank: math.pow(base, -rank)) if base > 1 else (lambda rank: math.pow(base, rank)),
-    )
+    if base > 1:
+        return RankDiscount(text, lambda rank: math.pow(base, -rank))
+    return RankDiscount(text, lambda rank: math.pow(base, rank))
 
 
 def _table(weights: Sequence[Any]) -> RankDiscount:
@@ -242,8 +238,8 @@ def _table(weights: Sequence[Any]) -> RankDiscount:
         listed = []
     if not listed or not all(map(math.isfinite, listed)):
         raise OptionError(
-            f"discount={shown(weights)}: expected a name, a function, or the weights of ranks "
-            f"1, 2, ... as finite numbers"
+            f"discount={shown(weights)}: expected a name, a function, or the weights of ranks 1, "
+            "2, ... as finite numbers"
         )
     text = "[" + ",".join(number_text(weight) for weight in listed) + "]"
     return RankDiscount(text, lambda rank: listed[rank - 1] if rank <= len(listed) else 0.0)
@@ -315,7 +311,6 @@ def make_discount(discount: DiscountLike) -> Discount:
         if isinstance(error, OptionError):
             raise
     raise OptionError(
-        f"discount={shown(discount)}: expected log2 | log(BASE) | jarvelin(BASE) | zipf(BETA) "
-        f"| reciprocal | geometric(BASE) | linear | "
-        "[WEIGHT,...], or a function in Python"
+        f"discount={shown(discount)}: expected log2 | log(BASE) | jarvelin(BASE) | zipf(BETA) | "
+        "reciprocal | geometric(BASE) | linear | [WEIGHT,...], or a function in Python"
     )

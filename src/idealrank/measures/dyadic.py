@@ -58,9 +58,8 @@ class Dyadic:
         if max(_largest(ours), _largest(theirs)) <= _FLOAT64:
             return ours.astype(np.float64) / theirs.astype(np.float64)
         pairs = np.broadcast(ours, theirs)
-        return np.array([_quotient(int(a), int(b)) for a, b in pairs], np.float64).reshape(
-            pairs.shape
-        )
+        quotients = [_quotient(int(a), int(b)) for a, b in pairs]
+        return np.array(quotients, np.float64).reshape(pairs.shape)
 
     def is_float(self) -> BoolArray:
         """Mark the values that float64 holds without rounding."""
@@ -87,7 +86,7 @@ class Dyadic:
 
 
 def joined(parts: "list[Dyadic]") -> Dyadic:
-    """One after the other."""
+    """Join the numbers of several parts, one after the other."""
     shift = max((part.shift for part in parts), default=0)
     numerators = [part._at(shift) for part in parts]
     return Dyadic(np.concatenate(numerators) if numerators else np.zeros(0, np.int64), shift)
@@ -106,6 +105,7 @@ def dots(values: AnyArray, weights: IntArray, starts: IntArray) -> Dyadic:
         return dots((values >> 32).astype(np.float64), weights, starts) * np.full(1, 1 << 32) + low
     rest = values.astype(np.float64)
     longest = int(sizes_of(starts, values.size).max())
+    # so few bits that the products over the longest stretch still add up in int64
     bits = 61 - (max(_largest(weights), 1) * longest).bit_length()
     # a digit is the whole part of value x 2**below, less than 2**bits
     below = bits - math.frexp(float(np.abs(rest).max()))[1]

@@ -66,11 +66,8 @@ def facts_of(cls: type[Measure]) -> Facts:
     body, sections = _sections(inspect.getdoc(cls) or "")
     formula = re.search(r"``(.+?)``", body, re.DOTALL)
     paired = cls.kind == "pair of runs"
-    spellings = [
-        spelling
-        for spelling, name in (PAIR_SPELLINGS if paired else SPELLINGS).items()
-        if cls.name == name != spelling
-    ]
+    table = PAIR_SPELLINGS if paired else SPELLINGS
+    spellings = [spelling for spelling, name in table.items() if cls.name == name != spelling]
     return Facts(
         name=cls.name,
         class_name=cls.__name__,
@@ -100,14 +97,14 @@ def classes_of(text: str) -> list[type[Measure]]:
     of two runs, or one of each.
     """
     name = text.strip()
-    known = (
-        name
-        if name in MEASURES
-        else SPELLINGS.get(name.lower(), PRESET_OPTIONS.get(name.lower(), ("",))[0])
-    )
+    known = name
+    if name not in MEASURES:
+        of_preset, *_ = PRESET_OPTIONS.get(name.lower(), ("",))
+        known = SPELLINGS.get(name.lower(), of_preset)
     paired = name if name in PAIR_MEASURES else PAIR_SPELLINGS.get(name.lower(), "")
     if known or paired:
-        return [*([MEASURES[known]] if known else []), *([PAIR_MEASURES[paired]] if paired else [])]
+        classes = [MEASURES[known]] if known else []
+        return [*classes, PAIR_MEASURES[paired]] if paired else classes
     try:
         return [type(parse_measure(name))]
     except OptionError:
@@ -120,10 +117,10 @@ def classes_of(text: str) -> list[type[Measure]]:
 
 def families() -> dict[str, list[type[Measure]]]:
     """Listed classes by family, measures of two runs last."""
-    found: dict[str, list[type[Measure]]] = {}
+    classes_by_family: dict[str, list[type[Measure]]] = {}
     for cls in (*MEASURES.values(), *PAIR_MEASURES.values()):
-        found.setdefault(cls.__module__.rpartition(".")[2], []).append(cls)
-    return found
+        classes_by_family.setdefault(cls.__module__.rpartition(".")[2], []).append(cls)
+    return classes_by_family
 
 
 def family_title(classes: list[type[Measure]]) -> str:
@@ -138,11 +135,11 @@ def example_of(cls: type[Measure]) -> Measure:
     try:
         return cls()
     except OptionError:
-        given = {
+        required = {
             name: next(value for value in values if value is not None)
             for name, values in cls.samples.items()
         }
-        return cls(**given)
+        return cls(**required)
 
 
 def _sections(docstring: str) -> tuple[str, dict[str, str]]:
@@ -207,15 +204,15 @@ def _parameters(cls: type[Measure]) -> Iterator[Parameter]:
 
 def _documented(cls: type) -> dict[str, tuple[str, str]]:
     """Values and meaning of each option that the class or one of its bases documents."""
-    found: dict[str, tuple[str, str]] = {}
+    documented: dict[str, tuple[str, str]] = {}
     for base in reversed(cls.__mro__):
         _, sections = _sections(inspect.cleandoc(vars(base).get("__doc__") or ""))
         for names, values, meaning in _entries(sections.get("Parameters", "")):
             same_as = _SAME_AS.search(meaning)
             other = _documented(_class_named(same_as[1])) if same_as else {}
             for name in names:
-                found[name] = other.get(name) or (values, meaning)
-    return found
+                documented[name] = other.get(name) or (values, meaning)
+    return documented
 
 
 def _class_named(name: str) -> type:

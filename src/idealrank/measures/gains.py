@@ -43,7 +43,8 @@ def _by_value(grades: FloatArray, gain: Callable[[float], float], text: str) -> 
             index = (grades - low).astype(np.intp)
             return table[index]
         distinct, inverse = np.unique(grades, return_inverse=True)
-        return np.array([gain(grade) for grade in distinct.tolist()])[inverse.reshape(grades.shape)]
+        table = np.array([gain(grade) for grade in distinct.tolist()])
+        return table[inverse.reshape(grades.shape)]
     except OverflowError:
         raise InputError(
             f"gain {text} of grade {high:g} is larger than a number can be (1.8e308); use "
@@ -108,9 +109,10 @@ class PowerGain:
         return f"power({number_text(self.exponent)})"
 
     def __call__(self, grades: FloatArray) -> FloatArray:
-        return _by_value(
-            grades, lambda grade: math.copysign(abs(grade) ** self.exponent, grade), self.text
-        )
+        def gain(grade: float) -> float:
+            return math.copysign(abs(grade) ** self.exponent, grade)
+
+        return _by_value(grades, gain, self.text)
 
 
 @dataclass(frozen=True)
@@ -132,7 +134,9 @@ class TableGain:
     @property
     def text(self) -> str:
         pairs = [f"{number_text(grade)}:{number_text(gain)}" for grade, gain in self.entries]
-        return "{" + ",".join([*pairs, *(("*:*",) if self.others else ())]) + "}"
+        if self.others:
+            pairs.append("*:*")
+        return "{" + ",".join(pairs) + "}"
 
     @property
     def rising(self) -> bool:
@@ -146,19 +150,18 @@ class TableGain:
     def __call__(self, grades: FloatArray) -> FloatArray:
         table = self._table
         known = np.array(sorted(table))
+        gains = np.array([table[float(grade)] for grade in known])
         place = np.minimum(np.searchsorted(known, grades), known.size - 1)
         wrong = known[place] != grades
         if self.others:
-            return np.where(
-                wrong, grades, np.array([table[float(grade)] for grade in known])[place]
-            )
+            return np.where(wrong, grades, gains[place])
         if wrong.any():
             raise InputError(
                 f"gain={shown(self.text)}: found grade {grades[wrong][0]:g}, expected one of "
-                f"{shown(', '.join(f'{g:g}' for g in known))}; "
-                "*:* in the table makes every other grade its own gain"
+                f"{shown(', '.join(f'{g:g}' for g in known))}; *:* in the table makes every other "
+                "grade its own gain"
             )
-        return np.array([table[float(grade)] for grade in known])[place]
+        return gains[place]
 
 
 @dataclass(frozen=True)
@@ -186,13 +189,13 @@ class CustomGain:
             gains: AnyArray = np.asarray(self.function(column), dtype=np.float64)
         except (TypeError, ValueError) as error:
             raise InputError(
-                f"gain {self.text} failed on an array of grades ({error}); expected a "
-                f"vectorised function, as np.vectorize makes of one"
+                f"gain {self.text} failed on an array of grades ({error}); expected a vectorised "
+                "function, as np.vectorize makes of one"
             ) from error
         if gains.shape != column.shape:
             raise InputError(
-                f"gain {self.text} gave shape {gains.shape} for grades of shape "
-                f"{column.shape}; expected the same"
+                f"gain {self.text} gave shape {gains.shape} for grades of shape {column.shape}; "
+                "expected the same"
             )
         if not np.isfinite(gains).all():
             wrong = int(np.flatnonzero(~np.isfinite(gains))[0])
@@ -248,20 +251,20 @@ def _gain_from_text(text: str) -> Gain:
         if isinstance(error, OptionError):
             raise
     raise OptionError(
-        f"gain={shown(text)}: expected linear | exp2 | power(EXPONENT) | {{GRADE:GAIN,...}}, "
-        f"or a function in Python"
+        f"gain={shown(text)}: expected linear | exp2 | power(EXPONENT) | {{GRADE:GAIN,...}}, or a "
+        "function in Python"
     )
 
 
 def _gain_table(pairs: Iterable[Sequence[Any]], text: str) -> TableGain:
     try:
         listed = [(grade, value) for grade, value in pairs]
-        given = [pair for pair in listed if [str(part).strip() for part in pair] != ["*", "*"]]
-        entries = sorted((float(grade), float(value)) for grade, value in given)
+        graded = [pair for pair in listed if [str(part).strip() for part in pair] != ["*", "*"]]
+        entries = sorted((float(grade), float(value)) for grade, value in graded)
     except (TypeError, ValueError):
         raise OptionError(
             f"gain={shown(text)}: expected numbers, a grade and its gain each, as in "
-            f"{{0:0,1:1,2:5}}"
+            "{0:0,1:1,2:5}"
         ) from None
     if not entries:
         raise OptionError("gain={}: expected at least one grade")
@@ -272,7 +275,7 @@ def _gain_table(pairs: Iterable[Sequence[Any]], text: str) -> TableGain:
             raise OptionError(
                 f"gain={shown(text)}: grade {grade:g} is given twice, expected each grade once"
             )
-    return TableGain(tuple(entries), others=len(given) < len(listed))
+    return TableGain(tuple(entries), others=len(graded) < len(listed))
 
 
 def trec_gains(gain: "GainLike | None") -> str | None:

@@ -54,21 +54,20 @@ class Steps:
 
     def dcg_at(self, query: IntArray, rank: IntArray, discount: Discount) -> FloatArray:
         """(Expected) DCG at some ranks of some queries."""
-        found = np.zeros(query.size)
+        dcg = np.zeros(query.size)
         if not self.query.size or not query.size:
-            return found
+            return dcg
         width = int(max(self.first.max(), rank.max())) + 1
-        place = (
-            np.searchsorted(self.query * width + self.first, query * width + rank, side="right") - 1
-        )
+        # Query and rank as one number: the last step that begins at the rank or above it.
+        starts, wanted = self.query * width + self.first, query * width + rank
+        place = np.searchsorted(starts, wanted, side="right") - 1
         here = (place >= 0) & (self.query[place] == query)
         step = place[here]
         reached = np.minimum(rank[here], self.last[step])
-        within = (
-            self.gain[step] / self.size[step] * discount.between(self.first[step], reached, reached)
-        )
-        found[here] = self._before(discount)[step] + within
-        return found
+        weights = discount.between(self.first[step], reached, reached)
+        within = self.gain[step] / self.size[step] * weights
+        dcg[here] = self._before(discount)[step] + within
+        return dcg
 
     def ranks(self, kept: BoolArray) -> tuple[IntArray, IntArray]:
         """Every rank of the steps that are kept, and the step that each belongs to."""
@@ -83,14 +82,13 @@ class Steps:
         positive gain, else 0.
         """
         size, first = self.size[of], self.first[of]
-        others = (self.positive * self.gain - self.positive_gain)[of] / (
-            size * np.maximum(size - 1, 1)
-        )
+        # The document here and another of the step at a rank above are a random ordered pair.
+        pairs = size * np.maximum(size - 1, 1)
+        others = (self.positive * self.gain - self.positive_gain)[of] / pairs
         own = self.positive_gain[of] / size * discount.at(rank, rank)
         before: FloatArray = (self.positive[of] / size) * self._before(discount)[of]
-        terms: FloatArray = (
-            before + np.where(size > 1, others * discount.between(first, rank - 1, rank), 0.0) + own
-        )
+        inside = np.where(size > 1, others * discount.between(first, rank - 1, rank), 0.0)
+        terms: FloatArray = before + inside + own
         return terms
 
 
@@ -100,9 +98,8 @@ def mean_weights(discount: Discount, first: IntArray, last: IntArray) -> FloatAr
     """
     weights = discount.at(first, first)
     wide = last > first
-    weights[wide] = (
-        discount.between(first[wide], last[wide], first[wide]) / (last - first + 1)[wide]
-    )
+    sums = discount.between(first[wide], last[wide], first[wide])
+    weights[wide] = sums / (last - first + 1)[wide]
     return weights
 
 
@@ -136,8 +133,8 @@ def steps_of(judged: Judged, gain: Gain, *, tied: bool) -> Steps:
 
 _LOG2 = make_discount("log2")
 _PROOF = (
-    "trec_eval 10 and 9 to their 4 printed decimals on real runs; pytrec_eval-terrier 0.5.11 "
-    "live, to 12 decimals"
+    "trec_eval 10 and 9 to their 4 printed decimals on real runs; pytrec_eval-terrier 0.5.11 live, "
+    "to 12 decimals"
 )
 
 
@@ -159,10 +156,10 @@ class _Ideal:
         """
         size = self.size[query]
         place = self.start[query] + np.minimum(rank, size) - 1
-        found = np.zeros(query.size)
+        reached = np.zeros(query.size)
         some = size > 0
-        found[some] = sums[place[some]]
-        return found
+        reached[some] = sums[place[some]]
+        return reached
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -250,9 +247,8 @@ class G(GainMeasure):
     ties: ClassVar = "not offered"
     summary: ClassVar[str] = "gain over the logarithm of the gain missed so far"
     use: ClassVar[str] = (
-        "Choose it to reproduce trec_eval's table. Not for new work: it was an experiment, "
-        "papers use nDCG, and an order that is not by "
-        "gain can score more."
+        "Choose it to reproduce trec_eval's table. Not for new work: it was an experiment, papers "
+        "use nDCG, and an order that is not by gain can score more."
     )
     proof: ClassVar[str] = _PROOF
 
@@ -260,17 +256,15 @@ class G(GainMeasure):
     def compute(self, judged: Judged) -> PerQuery:
         """Normalised gain of every query."""
         ideal, steps = self._ideal(judged), steps_of(judged, self._gain, tied=False)
-        cost = ideal.upto(
-            running_sums(ideal.query, np.maximum(ideal.gain, 1.0)), steps.query, steps.first
-        )
+        costs = running_sums(ideal.query, np.maximum(ideal.gain, 1.0))
+        cost = ideal.upto(costs, steps.query, steps.first)
         cost += np.maximum(steps.first - ideal.size[steps.query], 0)
         # A document listed twice may bring more than the ideal list; the logarithm stays at 1 then.
         missed = np.maximum(cost - running_sums(steps.query, steps.gain), 0.0)
         gained = judged.sum_by_query(steps.query, steps.gain / np.log2(2.0 + missed))
         total = judged.sum_by_query(ideal.query, ideal.gain)
-        return self._filled(
-            np.divide(gained, total, out=np.zeros_like(total), where=total > 0), ideal.size > 0
-        )
+        values = np.divide(gained, total, out=np.zeros_like(total), where=total > 0)
+        return self._filled(values, ideal.size > 0)
 
     @property
     def trec_name(self) -> str:
@@ -311,17 +305,17 @@ class BinG(NeedsRelevant):
     summary: ClassVar[str] = "1 / logarithm of the wrong documents above each relevant one"
     use: ClassVar[str] = (
         "Choose it to reproduce trec_eval's table, or where a reader's effort is the wrong "
-        "documents seen and not the rank. Not for "
-        "new work that others should compare with: it was an experiment."
+        "documents seen and not the rank. Not for new work that others should compare with: it was "
+        "an experiment."
     )
     proof: ClassVar[str] = _PROOF
 
     @refuse_overflow
     def compute(self, judged: Judged) -> PerQuery:
         """Binary G of every query."""
-        found = judged.relevant(self.threshold)
-        groups = groups_of(found.hits, tied=tie_order_matters(judged))
-        everyone = np.ones(found.hits.query.size, bool)
+        relevant = judged.relevant(self.threshold)
+        groups = groups_of(relevant.hits, tied=tie_order_matters(judged))
+        everyone = np.ones(relevant.hits.query.size, bool)
         wrong = groups.first - 1 - groups.above(everyone)
         beside = groups.last - groups.first + 1 - groups.within(everyone)
         low = wrong + beside if judged.ties == "worst" else wrong
@@ -329,8 +323,8 @@ class BinG(NeedsRelevant):
         # A relevant document is equally likely to have 0, 1, ... or all the others of its tie above
         # it.
         terms = mean_weights(_LOG2, low + 1, high + 1)
-        values = judged.sum_by_query(found.hits.query, terms[groups.of])
-        return self.filled(values / np.maximum(found.total, 1), found.total)
+        values = judged.sum_by_query(relevant.hits.query, terms[groups.of])
+        return self.filled(values / np.maximum(relevant.total, 1), relevant.total)
 
     @property
     def trec_name(self) -> str:
@@ -374,9 +368,8 @@ class RNDCG(GainMeasure):
     response: ClassVar[Response] = "upward"
     summary: ClassVar[str] = "mean nDCG at the ranks where the ideal gain falls"
     use: ClassVar[str] = (
-        "Choose it to reproduce trec_eval's table, or where numbers of relevant documents "
-        "differ so much that no one cutoff suits all "
-        "queries. Otherwise nDCG@k, which others report."
+        "Choose it to reproduce trec_eval's table, or where numbers of relevant documents differ "
+        "so much that no one cutoff suits all queries. Otherwise nDCG@k, which others report."
     )
     proof: ClassVar[str] = _PROOF
 
@@ -436,9 +429,8 @@ class NDCGRel(GainMeasure):
     name: ClassVar[str] = "nDCG_rel"
     summary: ClassVar[str] = "mean nDCG at the ranks of the relevant documents"
     use: ClassVar[str] = (
-        "Choose it to reproduce trec_eval's table, or for a graded measure that, like AP, "
-        "looks wherever a relevant document stands. "
-        "Otherwise nDCG, which others report."
+        "Choose it to reproduce trec_eval's table, or for a graded measure that, like AP, looks "
+        "wherever a relevant document stands. Otherwise nDCG, which others report."
     )
     proof: ClassVar[str] = _PROOF
 
@@ -453,14 +445,12 @@ class NDCGRel(GainMeasure):
         query = steps.query[of]
         terms = steps.dcg_at_positive(of, rank, _LOG2)
         best = ideal.upto(sums, query, rank)
-        values = judged.sum_by_query(
-            query, np.divide(terms, best, out=np.zeros_like(terms), where=best > 0)
-        )
+        ratios = np.divide(terms, best, out=np.zeros_like(terms), where=best > 0)
+        values = judged.sum_by_query(query, ratios)
         everyone = np.arange(judged.n_queries)
         end, whole = steps.total(judged, _LOG2), ideal.upto(sums, everyone, ideal.size)
-        missed = ideal.size - np.bincount(
-            steps.query, weights=steps.positive, minlength=judged.n_queries
-        )
+        returned = np.bincount(steps.query, weights=steps.positive, minlength=judged.n_queries)
+        missed = ideal.size - returned
         values += missed * np.divide(end, whole, out=np.zeros_like(end), where=whole > 0)
         return self._filled(values / np.maximum(ideal.size, 1), ideal.size > 0)
 

@@ -20,22 +20,20 @@ from idealrank.measures.precision import Rprec
 from idealrank.measures.threshold import BinaryMeasure, NeedsRelevant
 
 _PRINTED = (
-    "trec_eval 10.0: every query and the means of its output out.test.qrels_jg, at all "
-    "printed digits; the definition, group by group "
-    "and over all orders of ties, to 12 decimals"
+    "trec_eval 10.0: every query and the means of its output out.test.qrels_jg, at all printed "
+    "digits; the definition, group by group and over all orders of ties, to 12 decimals"
 )
 
 
 def averaged(measure: Measure, judged: Judged) -> PerQuery:
-    """A measure of one group's judgments, averaged over the groups of each query."""
+    """Compute a measure of one group's judgments, averaged over the groups of each query."""
     seen = judged.beside.get("assessors")
     if not isinstance(seen, ByAssessor):
         raise OptionError(
             f"{measure}: found no judgments of several assessors, expected AssessorQrels"
         )
-    result = measure.compute(
-        seen.judged.condensed(pooled=False) if measure.judged_only else seen.judged
-    )
+    by_group = seen.judged.condensed(pooled=False) if measure.judged_only else seen.judged
+    result = measure.compute(by_group)
     scored = np.ones(result.values.size, bool) if result.scored is None else result.scored
     values, counts = seen.mean_by_query(result.values, scored)
     return PerQuery(values) if counts.all() else PerQuery(np.where(counts, values, np.nan), counts)
@@ -67,20 +65,20 @@ class APAvgJG(NeedsRelevant):
     needs: ClassVar[tuple[str, ...]] = ("assessors",)
     summary: ClassVar[str] = "AP, averaged over judgment groups"
     use: ClassVar[str] = (
-        "When several people judged a topic and disagree, and each opinion is to count. Not "
-        "to hide poor agreement: look at that first."
+        "When several people judged a topic and disagree, and each opinion is to count. Not to "
+        "hide poor agreement: look at that first."
     )
     proof: ClassVar[str] = _PRINTED
 
     def compute(self, judged: Judged) -> PerQuery:
         """Mean of the groups' average precision for every query."""
-        one = AP(
+        of_group = AP(
             cutoff=self.cutoff,
             rel=self.rel,
             no_relevant=self.no_relevant,
             judged_only=self.judged_only,
         )
-        return averaged(one, judged)
+        return averaged(of_group, judged)
 
     @property
     def trec_name(self) -> str:
@@ -115,8 +113,8 @@ class PAvgJG(BinaryMeasure):
     cuts: ClassVar = "required"
     summary: ClassVar[str] = "precision at k, averaged over judgment groups"
     use: ClassVar[str] = (
-        "When several people judged a topic, and what matters is the share of the first k "
-        "ranks that each of them likes."
+        "When several people judged a topic, and what matters is the share of the first k ranks "
+        "that each of them likes."
     )
     proof: ClassVar[str] = _PRINTED
 
@@ -172,21 +170,20 @@ class RprecAvgJG(NeedsRelevant):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "mult", self._one.mult)
+        object.__setattr__(self, "mult", self._of_group.mult)
 
     @property
-    def _one(self) -> Rprec:
+    def _of_group(self) -> Rprec:
         return Rprec(
             mult=self.mult, rel=self.rel, no_relevant=self.no_relevant, judged_only=self.judged_only
         )
 
     def compute(self, judged: Judged) -> PerQuery:
         """Mean of the groups' R-precision for every query."""
-        return averaged(self._one, judged)
+        return averaged(self._of_group, judged)
 
     @property
     def trec_name(self) -> str:
         """``Rprec_mult_avgjg_0.20``."""
-        return self.trec_binary(
-            str(self) if self.mult is None else f"Rprec_mult_avgjg_{self.mult:.2f}", "Rprec"
-        )
+        plain = str(self) if self.mult is None else f"Rprec_mult_avgjg_{self.mult:.2f}"
+        return self.trec_binary(plain, "Rprec")

@@ -44,9 +44,8 @@ class JudgedShare(Measure):
     direction: ClassVar[int] = 1
     summary: ClassVar[str] = "share of the first k documents that are judged"
     use: ClassVar[str] = (
-        "Print it beside every measure that takes unjudged documents for nonrelevant ones: "
-        "values of runs with different shares do not "
-        "compare. It says nothing about quality."
+        "Print it beside every measure that takes unjudged documents for nonrelevant ones: values "
+        "of runs with different shares do not compare. It says nothing about quality."
     )
     proof: ClassVar[str] = "ir_measures 0.4.3 live, to 12 decimals"
 
@@ -90,8 +89,8 @@ class Unjudged(Measure):
     direction: ClassVar[int] = -1
     summary: ClassVar[str] = "share of the first k ranks without a judgment"
     use: ClassVar[str] = (
-        "Print it beside measures at the same cutoff: it bounds what unjudged documents could "
-        "add to P@k. It says nothing about quality."
+        "Print it beside measures at the same cutoff: it bounds what unjudged documents could add "
+        "to P@k. It says nothing about quality."
     )
     proof: ClassVar[str] = "trec_eval 10 to its 4 printed decimals on real runs"
 
@@ -99,14 +98,9 @@ class Unjudged(Measure):
         """Share of unjudged documents of every query."""
         shown = _shown(judged, self.cutoff)
         known = _number(judged, judged.hits.part(judged.given >= 0), self.cutoff)
-        return PerQuery(
-            (shown - known)
-            / (
-                resolve_cutoff(self.cutoff, judged.lengths)
-                if self.cutoff is not None
-                else np.maximum(shown, 1)
-            )
-        )
+        if self.cutoff is None:
+            return PerQuery((shown - known) / np.maximum(shown, 1))
+        return PerQuery((shown - known) / resolve_cutoff(self.cutoff, judged.lengths))
 
     @property
     def trec_name(self) -> str:
@@ -120,6 +114,5 @@ def _shown(judged: Judged, cutoff: Cutoff | None) -> FloatArray:
 
 def _number(judged: Judged, hits: Hits, cutoff: Cutoff | None) -> FloatArray:
     """(Expected) number of these hits within the cutoff."""
-    return judged.sum_by_query(
-        hits.query, chance_within(judged, hits, np.ones(hits.query.size), cutoff)
-    )
+    within = chance_within(judged, hits, np.ones(hits.query.size), cutoff)
+    return judged.sum_by_query(hits.query, within)

@@ -25,7 +25,7 @@ from idealrank.measures.ranks import hit_weights, tie_groups, tied_ranks
 from idealrank.measures.sums import finite_sums, refuse_overflow
 from idealrank.measures.threshold import NeedsRelevant, where_comparable
 
-_PERSISTENCE = 0.95
+_PERSISTENCE = 0.95  # of compatibility, where none is set
 
 
 class ARP(OftenUndefined):
@@ -59,8 +59,8 @@ class ARP(OftenUndefined):
     summary: ClassVar[str] = "mean rank of the documents returned, weighed with their grades"
     use: ClassVar[str] = (
         "Choose it to re-rank one set of candidates, where a rank further down costs the same "
-        "anywhere. Not to compare runs that "
-        "return different documents: leaving a relevant one out makes it smaller."
+        "anywhere. Not to compare runs that return different documents: leaving a relevant one out "
+        "makes it smaller."
     )
     proof: ClassVar[str] = (
         "the values of TF-Ranking's own tests, without item weights, to 6 decimals"
@@ -110,8 +110,7 @@ class PWA(Measure):
     summary: ClassVar[str] = "mean grade of the first k ranks, weighed with 1 / rank"
     use: ClassVar[str] = (
         "Choose it to read the quality of what is shown in the unit of the grades. Not where "
-        "queries differ in what could be found: "
-        "it is not normalised (nDCG is)."
+        "queries differ in what could be found: it is not normalised (nDCG is)."
     )
     proof: ClassVar[str] = "the values of TF-Ranking's own tests, to 6 decimals"
 
@@ -164,13 +163,12 @@ class LRAP(NeedsRelevant):
     ties: ClassVar = "not affected"
     summary: ClassVar[str] = "average precision with every tie at its last rank"
     use: ClassVar[str] = (
-        "Choose it for scikit-learn's multi-label number on the same scores. Otherwise choose "
-        "AP: the two differ only where scores tie, "
-        "and there LRAP takes every tie for the worst."
+        "Choose it for scikit-learn's multi-label number on the same scores. Otherwise choose AP: "
+        "the two differ only where scores tie, and there LRAP takes every tie for the worst."
     )
     proof: ClassVar[str] = (
-        "scikit-learn 1.9 (label_ranking_average_precision_score) live, tied scores included, "
-        "to 12 decimals"
+        "scikit-learn 1.9 (label_ranking_average_precision_score) live, tied scores included, to "
+        "12 decimals"
     )
 
     def compute(self, judged: Judged) -> PerQuery:
@@ -183,7 +181,7 @@ class LRAP(NeedsRelevant):
 
 
 def _ends_of_ties(hits: Hits) -> tuple[IntArray, IntArray]:
-    """For each relevant hit, how many relevant ones have a score as high or higher, and how many
+    """Count for each relevant hit the relevant ones with a score as high or higher, and all such
     documents.
     """
     if hits.tie_first is None or hits.tie_last is None:
@@ -231,8 +229,8 @@ class CoverageError(NeedsRelevant):
     )
     use: ClassVar[str] = (
         "Choose it for scikit-learn's multi-label number on the same scores. Otherwise choose "
-        "LastRel: the two differ only where scores "
-        "tie, and there this one takes every tie for the worst."
+        "LastRel: the two differ only where scores tie, and there this one takes every tie for the "
+        "worst."
     )
     proof: ClassVar[str] = (
         "scikit-learn 1.9 (coverage_error) live, tied scores included, to 12 decimals"
@@ -290,9 +288,8 @@ class RankingLoss(NeedsRelevant):
         "share of (relevant, not relevant) pairs not in the right order, ties included"
     )
     use: ClassVar[str] = (
-        "Choose it for scikit-learn's multi-label number on the same scores. Otherwise choose "
-        "AUC, of which it is the rest to 1 where no "
-        "scores tie."
+        "Choose it for scikit-learn's multi-label number on the same scores. Otherwise choose AUC, "
+        "of which it is the rest to 1 where no scores tie."
     )
     proof: ClassVar[str] = (
         "scikit-learn 1.9 (label_ranking_loss) live, tied scores included, to 12 decimals"
@@ -358,9 +355,9 @@ class Compat(NeedsRelevant):
     samples: ClassVar = {"p": (None, 0.5, 0.8, 0.95), "normalize": (None, False)}
     summary: ClassVar[str] = "rank-biased overlap with the nearest ideal ranking"
     use: ClassVar[str] = (
-        "Choose it where grades are preferences: any order that they allow is perfect, and "
-        "the top counts most. Not for tied scores, "
-        "nor where one relevant document is as good as another (RBP or AP)."
+        "Choose it where grades are preferences: any order that they allow is perfect, and the top "
+        "counts most. Not for tied scores, nor where one relevant document is as good as another "
+        "(RBP or AP)."
     )
     proof: ClassVar[str] = "ir_measures 0.4.3 live, to 12 decimals, and the values of its own tests"
 
@@ -378,14 +375,14 @@ class Compat(NeedsRelevant):
         p = _PERSISTENCE if self.p is None else float(self.p)
         depth = np.maximum(judged.lengths, total)
         rank = tied_ranks(judged, hits, hits.grade)
-        sums = overlap_sums(hits.query, np.maximum(rank, self._ideal_ranks(judged, rank)), depth, p)
+        deeper = np.maximum(rank, self._ideal_ranks(judged, rank))
+        sums = overlap_sums(hits.query, deeper, depth, p)
         if self.normalize is None:
-            ranks_of_ideal = np.arange(1, total.sum() + 1) - np.repeat(
-                np.cumsum(total) - total, total
-            )
-            best = overlap_sums(
-                np.repeat(np.arange(judged.n_queries), total), ranks_of_ideal, depth, p
-            )
+            # the overlap of the ideal ranking with itself
+            starts = np.cumsum(total) - total
+            ranks_of_ideal = np.arange(1, total.sum() + 1) - np.repeat(starts, total)
+            queries_of_ideal = np.repeat(np.arange(judged.n_queries), total)
+            best = overlap_sums(queries_of_ideal, ranks_of_ideal, depth, p)
         else:
             best = (1 - p**depth) / (1 - p)
         return self.filled(np.divide(sums, best, out=np.zeros_like(sums), where=total > 0), total)
@@ -418,7 +415,7 @@ def _higher(judged: Judged, query: IntArray, grade: FloatArray) -> IntArray:
 
 
 def _unless_false(value: object) -> bool | None:
-    """None for what is unset or true, which is the same; False."""
+    """Return False for a text or value that means it; None for unset or true, which are equal."""
     words = {"true": None, "1": None, "false": False, "0": False}
     if value is None or isinstance(value, (bool, np.bool_)):
         return None if value is None or value else False

@@ -166,14 +166,8 @@ class Measure:
         'exp2'
         """
         rules = convention.rules
-        return replace(
-            self,
-            **{
-                name: getattr(rules, name)
-                for name in self.from_convention
-                if getattr(self, name) is None
-            },
-        )
+        unset = [name for name in self.from_convention if getattr(self, name) is None]
+        return replace(self, **{name: getattr(rules, name) for name in unset})
 
     def compute(self, judged: Judged) -> PerQuery:
         """Compute the values, and which of them count; every option must be set (`under`)."""
@@ -206,10 +200,8 @@ class Measure:
     @property
     def is_explained(self) -> bool:
         """True if `terms` or `group_terms` states the contribution of each document."""
-        return (
-            type(self).terms is not Measure.terms
-            or type(self).group_terms is not Measure.group_terms
-        )
+        cls = type(self)
+        return cls.terms is not Measure.terms or cls.group_terms is not Measure.group_terms
 
     @property
     def split(self) -> str:
@@ -401,25 +393,20 @@ class Measure:
             and judged.ties == "expected"
             and judged.alignments.tied.any()
         ):
-            # Arrays have no document ids to go by.
-            switch = "ties=input" if judged.complete else "ties=docid"
-            choices = (
-                f"{switch}, best or worst" if judged.complete else f"{switch}, input, best or worst"
-            )
+            # Arrays have no document ids that could order ties.
+            switch, choices = "ties=docid", "ties=docid, input, best or worst"
+            if judged.complete:
+                switch, choices = "ties=input", "ties=input, best or worst"
             # Measures see a stretch of queries at a time, so that a number of queries would be that
             # of one stretch.
             first = judged.queries[int(np.flatnonzero(judged.alignments.tied)[0])]
             raise OptionError(
-                f"{self.name}: found tied scores, in query {first!r} first, and the expected "
-                f"value over their orders has no closed form "
-                f"for this measure; choose {choices}",
+                f"{self.name}: found tied scores, in query {first!r} first, and the expected value "
+                f"over their orders has no closed form for this measure; choose {choices}",
                 switch=switch,
             )
-        return _of_each(
-            self.name,
-            self.compute(judged.condensed(pooled=False) if self.judged_only else judged),
-            judged.n_queries,
-        )
+        seen = judged.condensed(pooled=False) if self.judged_only else judged
+        return _of_each(self.name, self.compute(seen), judged.n_queries)
 
     def check_tables(self, tables: Collection[str]) -> None:
         """Refuse judgments of a kind that this measure cannot use.
@@ -516,7 +503,7 @@ def _option_text(value: object) -> str:
 
 
 def truth_option(name: str, value: object) -> bool | None:
-    """True, or None for what is unset; ``judged_only=False`` is the same as not saying it."""
+    """Return True, or None if unset; ``judged_only=False`` is the same as leaving it out."""
     words = {"true": True, "1": True, "false": None, "0": None}
     if value is None or isinstance(value, (bool, np.bool_)):
         return True if value else None
@@ -538,12 +525,11 @@ def number_option(
         or not math.isfinite(number)
         or not low <= number <= high
     ):
-        between = (
-            f" from {number_text(low)} to {number_text(high)}"
-            if math.isfinite(low) and math.isfinite(high)
-            else ""
-        )
-        between = between or (f" of at least {number_text(low)}" if math.isfinite(low) else "")
+        between = ""
+        if math.isfinite(low):
+            between = f" of at least {number_text(low)}"
+        if math.isfinite(low) and math.isfinite(high):
+            between = f" from {number_text(low)} to {number_text(high)}"
         raise OptionError(f"{name}={shown(value)}: expected a number{between}")
     return number
 
@@ -574,14 +560,14 @@ def fill_undefined(values: FloatArray, defined: BoolArray, policy: NoRelevant) -
     return PerQuery(np.where(defined, values, fill), defined if policy == "left-out" else None)
 
 
-def _of_each(name: str, found: Any, n: int) -> PerQuery:
+def _of_each(name: str, result: Any, n: int) -> PerQuery:
     """Return the result of a measure, which may be of the user's own; refuse anything but one
     number for each query.
     """
     expected = f"expected PerQuery with a float64 array of shape ({n},), one value for each query"
-    if not isinstance(found, PerQuery):
-        raise OptionError(f"measure {name}: compute gave {type(found).__name__}, {expected}")
-    for part, values, kinds in (("values", found.values, "fiub"), ("scored", found.scored, "b")):
+    if not isinstance(result, PerQuery):
+        raise OptionError(f"measure {name}: compute gave {type(result).__name__}, {expected}")
+    for part, values, kinds in (("values", result.values, "fiub"), ("scored", result.scored, "b")):
         if part == "scored" and values is None:
             continue
         if not isinstance(values, np.ndarray):
@@ -593,4 +579,4 @@ def _of_each(name: str, found: Any, n: int) -> PerQuery:
                 f"measure {name}: compute gave {part} of type {values.dtype} and shape "
                 f"{values.shape}, {expected}"
             )
-    return found
+    return result

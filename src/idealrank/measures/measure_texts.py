@@ -10,9 +10,9 @@ from idealrank.errors import OptionError
 
 def number_text(value: float) -> str:
     """Shortest text of a number that reads back as the same number."""
-    return (
-        str(int(value)) if float(value).is_integer() and abs(value) < 1e16 else repr(float(value))
-    )
+    if float(value).is_integer() and abs(value) < 1e16:
+        return str(int(value))
+    return repr(float(value))
 
 
 def split_outside_brackets(text: str) -> list[str]:
@@ -36,12 +36,10 @@ def function_digest(function: Callable[..., Any]) -> str:
     far as it can be seen.
     """
     code = getattr(function, "__code__", None)
-    held = [repr(cell.cell_contents) for cell in getattr(function, "__closure__", None) or ()]
-    seen = (
-        repr((_seen(code), held, getattr(function, "__defaults__", None)))
-        if isinstance(code, CodeType)
-        else repr(function)
-    )
+    seen = repr(function)
+    if isinstance(code, CodeType):
+        held = [repr(cell.cell_contents) for cell in getattr(function, "__closure__", None) or ()]
+        seen = repr((_seen(code), held, getattr(function, "__defaults__", None)))
     return hashlib.sha256(seen.encode()).hexdigest()[:8]
 
 
@@ -57,8 +55,8 @@ def _seen(code: CodeType) -> tuple[Any, ...]:
 def name_taken(name: str, listed: str) -> OptionError:
     """The error for a measure of the user's that has the name of a listed one."""
     return OptionError(
-        f"measure {name!r}: found the name of the listed measure {listed}, expected a name of "
-        f"its own",
+        f"measure {name!r}: found the name of the listed measure {listed}, expected a name of its "
+        "own",
         hint="give name=",
         command_hint="give it another name",
     )

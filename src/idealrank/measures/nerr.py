@@ -24,8 +24,8 @@ from idealrank.measures.user_model import (
 )
 
 _PROOF = (
-    "cwl-eval 1.0.12, recorded, all six numbers and their residuals to 10 digits; ir_measures' "
-    "own test values to 4 decimals"
+    "cwl-eval 1.0.12, recorded, all six numbers and their residuals to 10 digits; ir_measures' own "
+    "test values to 4 decimals"
 )
 
 
@@ -48,13 +48,13 @@ class _NearlyERR(AdaptiveUser):
         """
 
     def step(self, rank: IntArray, passing: FloatArray, total: FloatArray) -> FloatArray:
-        """Not satisfied, and patient."""
+        """Share of users that continue: those not satisfied, and patient."""
         return self.patience(rank) * passing
 
     def stretch(
         self, rank: IntArray, count: IntArray, gain: float, total: FloatArray
     ) -> tuple[FloatArray, FloatArray]:
-        """Of documents of gain 1, the first satisfies every user."""
+        """Closed form: of documents of gain 1, the first satisfies every user."""
         if gain:
             return np.minimum(count, 1).astype(np.float64), (count == 0).astype(np.float64)
         return self.fruitless(rank, count)
@@ -91,9 +91,8 @@ class NERR8(_NearlyERR):
     cuts: ClassVar = "required"
     summary: ClassVar[str] = "gain per document of users that read k documents until satisfied"
     use: ClassVar[str] = (
-        "Choose it in place of ERR where residuals, costs and depths are wanted too. Not "
-        "where one judgment more or less may decide: "
-        "a single document of full gain ends every walk."
+        "Choose it in place of ERR where residuals, costs and depths are wanted too. Not where one "
+        "judgment more or less may decide: a single document of full gain ends every walk."
     )
 
     def stops(self) -> bool:
@@ -141,9 +140,8 @@ class NERR9(_NearlyERR):
         "gain per document of users that read until satisfied, with ERR's 1/rank as patience"
     )
     use: ClassVar[str] = (
-        "Choose it in place of ERR where residuals, costs and depths are wanted too: of the "
-        "four it discounts as ERR does. Not for "
-        "searches that collect many results."
+        "Choose it in place of ERR where residuals, costs and depths are wanted too: of the four "
+        "it discounts as ERR does. Not for searches that collect many results."
     )
 
     def stops(self) -> bool:
@@ -156,9 +154,8 @@ class NERR9(_NearlyERR):
 
     def fruitless(self, rank: IntArray, count: IntArray) -> tuple[FloatArray, FloatArray]:
         """Closed form with harmonic numbers."""
-        return rank * make_discount("reciprocal").between(rank, rank + count - 1, rank), rank / (
-            rank + count
-        )
+        seen = rank * make_discount("reciprocal").between(rank, rank + count - 1, rank)
+        return seen, rank / (rank + count)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -197,8 +194,8 @@ class NERR10(_NearlyERR):
         "gain per document of users that read until satisfied, with a constant persistence"
     )
     use: ClassVar[str] = (
-        "Choose it in place of ERR where no cutoff is wanted and patience is known as a rate. "
-        "Not for searches that collect many results."
+        "Choose it in place of ERR where no cutoff is wanted and patience is known as a rate. Not "
+        "for searches that collect many results."
     )
 
     def __post_init__(self) -> None:
@@ -255,9 +252,8 @@ class NERR11(WithGoal, _NearlyERR):
         "gain per document of users that read until satisfied, with INSQ's patience"
     )
     use: ClassVar[str] = (
-        "Choose it in place of ERR where no cutoff is wanted and users are known by how much "
-        "they hope for. Not for searches that "
-        "collect many results."
+        "Choose it in place of ERR where no cutoff is wanted and users are known by how much they "
+        "hope for. Not for searches that collect many results."
     )
 
     def patience(self, rank: IntArray) -> FloatArray:

@@ -62,7 +62,7 @@ class IdealGain:
 
     @classmethod
     def of(cls, judged: Judged, threshold: float, gain: Gain, beta: float) -> "IdealGain":
-        """From all judged documents that reach the threshold."""
+        """Sum the gains of all judged documents that reach the threshold."""
         relevant = judged.ideal.grade >= threshold
         query, gains = judged.ideal.query[relevant], gains_of(gain, judged.ideal.grade[relevant])
         gains = gains if gain.rising else sort_by_query(query, gains, judged.n_queries)
@@ -73,10 +73,8 @@ class IdealGain:
 
     def denominator(self, query: IntArray, rank: IntArray) -> FloatArray:
         """Rank + beta x ideal gain down to it, for queries that have a relevant document."""
-        return (
-            rank
-            + self.beta * self.sums[self.first[query] + np.minimum(rank, self.total[query]) - 1]
-        )
+        last = self.first[query] + np.minimum(rank, self.total[query]) - 1
+        return rank + self.beta * self.sums[last]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -96,7 +94,7 @@ class MetDocuments:
 
     @classmethod
     def of(cls, judged: Judged, hits: Hits, gain: Gain, ideal: IdealGain) -> "MetDocuments":
-        """From relevant hits, in the order that the tie policy gives them."""
+        """Order relevant hits by the tie policy, and compute the ratio at each."""
         gains = gains_of(gain, hits.grade)
         rank = tied_ranks(judged, hits, gains)
         query, grade = hits.query, hits.grade
@@ -129,7 +127,7 @@ class Tied:
 
     @classmethod
     def of(cls, hits: Hits, first: IntArray, last: IntArray, gain: Gain) -> "Tied":
-        """From relevant hits and the first and last rank of the tie of each."""
+        """Group relevant hits by the first and last rank of the tie of each."""
         starts, relevant, seen = tie_groups(hits, first)
         query, gains = hits.query[starts], gains_of(gain, hits.grade)
         of_group = np.add.reduceat(gains, starts) if starts.size else np.zeros(0)
@@ -154,18 +152,19 @@ class Tied:
         """
         if not self.starts.size:
             return np.zeros(judged.n_queries)
+        # A document of the group is equally likely at each of its places. At place p, each other
+        # document of the group is above it with chance (p - 1) / (n - 1), so that the mean of its
+        # ratio's numerator is linear in p.
         beta, n = ideal.beta, self.size
         both = np.add.reduceat(weight, self.starts)
         itself = np.add.reduceat(weight * self.gains, self.starts)
         fixed = (both * (self.seen + 1 + beta * self.gain_seen) + beta * itself) / n
-        slope = (both * (self.relevant - 1) + beta * (both * self.gain - itself)) / (
-            n * np.maximum(n - 1, 1)
-        )
+        others = both * (self.relevant - 1) + beta * (both * self.gain - itself)
+        slope = others / (n * np.maximum(n - 1, 1))
         group, place = spread(np.clip(limit[self.query] - self.above, 0, n))
         query, rank = self.query[group], self.above[group] + place
-        return judged.sum_by_query(
-            query, (fixed[group] + slope[group] * (place - 1)) / ideal.denominator(query, rank)
-        )
+        numerator = fixed[group] + slope[group] * (place - 1)
+        return judged.sum_by_query(query, numerator / ideal.denominator(query, rank))
 
     def decaying(self, judged: Judged, gamma: float, ideal: IdealGain) -> FloatArray:
         """Mean over all orders of the sum of gamma^(number - 1) x blended ratio, number = which
@@ -183,12 +182,8 @@ class Tied:
         fixed = self.seen + 1 + beta * (self.gain_seen + share)
         decay = gamma**self.seen * relevant / n
         query, rank = self.query[group], self.above[group] + place
-        terms = (
-            decay[group]
-            * (fixed[group] * plain + (1 + beta * share)[group] * counted)
-            / ideal.denominator(query, rank)
-        )
-        return judged.sum_by_query(query, terms)
+        numerator = fixed[group] * plain + (1 + beta * share)[group] * counted
+        return judged.sum_by_query(query, decay[group] * numerator / ideal.denominator(query, rank))
 
     def first_met(self, judged: Judged, ideal: IdealGain) -> FloatArray:
         """Mean over all orders of the blended ratio at the first relevant document.
@@ -206,9 +201,8 @@ class Tied:
         )
         query, rank = self.query[leading][group], self.above[leading][group] + place
         worth = 1 + ideal.beta * self.gain[leading] / r
-        return judged.sum_by_query(
-            query, running_products(group, steps) * worth[group] / ideal.denominator(query, rank)
-        )
+        chances = running_products(group, steps)
+        return judged.sum_by_query(query, chances * worth[group] / ideal.denominator(query, rank))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -243,21 +237,13 @@ class BlendedMeasure(NeedsRelevant):
 
     def ideal_gain(self, judged: Judged) -> IdealGain:
         """The ratio's denominator at any rank."""
-        return IdealGain.of(
-            judged,
-            self.threshold,
-            self.gain_of_grades,
-            1.0 if self.beta is None else float(self.beta),
-        )
+        beta = 1.0 if self.beta is None else float(self.beta)
+        return IdealGain.of(judged, self.threshold, self.gain_of_grades, beta)
 
     def met(self, judged: Judged) -> MetDocuments:
         """Relevant documents as they are met."""
-        return MetDocuments.of(
-            judged,
-            judged.relevant(self.threshold).hits,
-            self.gain_of_grades,
-            self.ideal_gain(judged),
-        )
+        hits = judged.relevant(self.threshold).hits
+        return MetDocuments.of(judged, hits, self.gain_of_grades, self.ideal_gain(judged))
 
     def tied(self, judged: Judged) -> Tied | None:
         """Groups of ties where their mean is asked for and scores tie."""
@@ -386,10 +372,9 @@ class QMeasure(BlendedMeasure):
     name: ClassVar[str] = "Q"
     summary: ClassVar[str] = "average precision blended with cumulative gain"
     use: ClassVar[str] = (
-        "Choose it where average precision would do but judgments are graded: it rewards "
-        "every relevant document, high grades more. "
-        "Not for the first screen alone (nDCG@k), nor to compare gains of different scales "
-        "without setting beta."
+        "Choose it where average precision would do but judgments are graded: it rewards every "
+        "relevant document, high grades more. Not for the first screen alone (nDCG@k), nor to "
+        "compare gains of different scales without setting beta."
     )
     proof: ClassVar[str] = _PROOF
 
@@ -426,9 +411,8 @@ class QMeasure(BlendedMeasure):
             sums = tied.weighed(judged, np.ones(tied.gains.size), limit, self.ideal_gain(judged))
         else:
             met = self.met(judged)
-            sums = judged.sum_by_query(
-                met.query, np.where(met.rank <= limit[met.query], met.ratio, 0.0)
-            )
+            ratios = np.where(met.rank <= limit[met.query], met.ratio, 0.0)
+            sums = judged.sum_by_query(met.query, ratios)
         return self.filled(sums / np.maximum(np.minimum(total, limit), 1), total)
 
 
@@ -460,8 +444,7 @@ class OMeasure(BlendedMeasure):
     summary: ClassVar[str] = "blended ratio at the first relevant document"
     use: ClassVar[str] = (
         "Choose it like RR where the first relevant document ends the search but a better one "
-        "would have been worth more. Not where "
-        "users go on to the best document (P+)."
+        "would have been worth more. Not where users go on to the best document (P+)."
     )
     proof: ClassVar[str] = _PROOF
 
@@ -512,9 +495,8 @@ class PPlus(BlendedMeasure):
     ideal_is_best: ClassVar[bool] = False
     summary: ClassVar[str] = "mean blended ratio down to the best document returned"
     use: ClassVar[str] = (
-        "Choose it for navigational needs with graded judgments, where users scan down to the "
-        "best document of the list. Not for tied "
-        "scores, nor to reward what stands below that document."
+        "Choose it for navigational needs with graded judgments, where users scan down to the best "
+        "document of the list. Not for tied scores, nor to reward what stands below that document."
     )
     proof: ClassVar[str] = _PROOF
 
@@ -527,9 +509,8 @@ class PPlus(BlendedMeasure):
         preferred = np.full(judged.n_queries, np.iinfo(np.int64).max)
         best = met.grade == highest[met.query]
         np.minimum.at(preferred, met.query[best], met.number[best])
-        sums = judged.sum_by_query(
-            met.query, np.where(met.number <= preferred[met.query], met.ratio, 0.0)
-        )
+        ratios = np.where(met.number <= preferred[met.query], met.ratio, 0.0)
+        sums = judged.sum_by_query(met.query, ratios)
         return self.filled(sums / preferred, judged.relevant(self.threshold).total)
 
 
@@ -593,8 +574,8 @@ class NCU(BlendedMeasure):
     summary: ClassVar[str] = "utility at the relevant documents where users stop"
     use: ClassVar[str] = (
         "Choose it to say how your users stop instead of leaving it to a formula: average "
-        "precision and Q-measure are two of its cases. "
-        "Not without a reason for the stopping, for its values compare only under the same one."
+        "precision and Q-measure are two of its cases. Not without a reason for the stopping, for "
+        "its values compare only under the same one."
     )
     proof: ClassVar[str] = _PROOF
 
@@ -616,9 +597,8 @@ class NCU(BlendedMeasure):
             sums = self._decaying(judged, gamma)
         else:
             ideal = judged.ideal.grade >= self.threshold
-            all_stops = judged.sum_by_query(
-                judged.ideal.query[ideal], self._stops(judged.ideal.grade[ideal])
-            )
+            stops = self._stops(judged.ideal.grade[ideal])
+            all_stops = judged.sum_by_query(judged.ideal.query[ideal], stops)
             sums = self._weighed(judged)
         values = np.divide(sums, all_stops, out=np.zeros_like(sums), where=all_stops > 0)
         return fill_undefined(values, all_stops > 0, self.no_relevant or "zero")
@@ -626,9 +606,8 @@ class NCU(BlendedMeasure):
     def _stops(self, grades: FloatArray) -> FloatArray:
         if self.stop == "uniform":
             return np.ones(grades.size)
-        return gains_of(
-            self.gain_of_grades if self.stops is None else make_gain(self.stops), grades
-        )
+        gain = self.gain_of_grades if self.stops is None else make_gain(self.stops)
+        return gains_of(gain, grades)
 
     def _decaying(self, judged: Judged, gamma: float) -> FloatArray:
         tied = self.tied(judged)
@@ -641,9 +620,8 @@ class NCU(BlendedMeasure):
         tied = self.tied(judged)
         if tied is not None:
             stops = self._stops(judged.relevant(self.threshold).hits.grade)
-            return tied.weighed(
-                judged, stops, resolve_cutoff(None, judged.lengths), self.ideal_gain(judged)
-            )
+            limit = resolve_cutoff(None, judged.lengths)
+            return tied.weighed(judged, stops, limit, self.ideal_gain(judged))
         met = self.met(judged)
         return judged.sum_by_query(met.query, self._stops(met.grade) * met.ratio)
 
@@ -698,8 +676,8 @@ class NERR(Measure):
     summary: ClassVar[str] = "ERR divided by that of the ideal list, as NTCIREVAL has it"
     use: ClassVar[str] = (
         "Choose it like ERR, where queries differ in how good their best document is and each "
-        "should reach 1. Not where several "
-        "documents are wanted: what stands below a good one hardly counts."
+        "should reach 1. Not where several documents are wanted: what stands below a good one "
+        "hardly counts."
     )
     proof: ClassVar[str] = _PROOF
 
@@ -717,41 +695,36 @@ class NERR(Measure):
 
     def compute(self, judged: Judged) -> PerQuery:
         """Normalised ERR of every query."""
-        hits = judged.hits
         ideal = judged.ideal
         gain = make_gain("linear" if self.gain is None else self.gain)
         scale = gains_of(gain, self._highest(judged)) + 1.0
         of_ideal = gains_of(gain, ideal.grade)
-        of_ideal = (
-            of_ideal if gain.rising else sort_by_query(ideal.query, of_ideal, judged.n_queries)
-        )
-        values, ideals = (
-            reciprocal_of_stops(
-                judged,
-                one,
-                gains / scale[one.query],
-                limits_of(self.cutoff, judged.lengths, one.query),
-            )
-            for one, gains in (
-                (hits, gains_of(gain, hits.grade)),
-                (Hits(query=ideal.query, rank=ideal.rank, grade=ideal.grade), of_ideal),
-            )
-        )
+        if not gain.rising:
+            of_ideal = sort_by_query(ideal.query, of_ideal, judged.n_queries)
+
+        def err(documents: Hits, gains: FloatArray) -> FloatArray:
+            stops = gains / scale[documents.query]
+            limit = limits_of(self.cutoff, judged.lengths, documents.query)
+            return reciprocal_of_stops(judged, documents, stops, limit)
+
+        values = err(judged.hits, gains_of(gain, judged.hits.grade))
+        ideal_list = Hits(query=ideal.query, rank=ideal.rank, grade=ideal.grade)
+        ideals = err(ideal_list, of_ideal)
         defined = ideals > 0
         quotient = np.divide(values, ideals, out=np.zeros_like(values), where=defined)
         return fill_undefined(quotient, defined, self.no_relevant or "zero")
 
     def _highest(self, judged: Judged) -> FloatArray:
         """Highest grade of the scale, or of each query."""
-        found = float(judged.ideal.grade.max(initial=-np.inf))
+        highest_grade = float(judged.ideal.grade.max(initial=-np.inf))
         if self.max_rel is None:
             highest = np.zeros(judged.n_queries)
             np.maximum.at(highest, judged.ideal.query, judged.ideal.grade)
             return highest
-        if found > self.max_rel:
+        if highest_grade > self.max_rel:
             raise InputError(
-                f"{self}: found grade {number_text(found)}, expected at most "
-                f"{number_text(self.max_rel)}; "
-                "give the greatest grade of your scale, as in nERR(max_rel=5)"
+                f"{self}: found grade {number_text(highest_grade)}, expected at most "
+                f"{number_text(self.max_rel)}; give the greatest grade of your scale, as in "
+                "nERR(max_rel=5)"
             )
         return np.full(judged.n_queries, float(self.max_rel))

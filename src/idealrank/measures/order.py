@@ -99,9 +99,9 @@ class AUC(NeedsRelevant):
         "returned"
     )
     use: ClassVar[str] = (
-        "Choose it for how well scores part relevant from other documents anywhere in the "
-        "list, as classifiers are measured. Not for "
-        "what a user sees: a mistake at the top costs no more than one at the bottom."
+        "Choose it for how well scores part relevant from other documents anywhere in the list, as "
+        "classifiers are measured. Not for what a user sees: a mistake at the top costs no more "
+        "than one at the bottom."
     )
     proof: ClassVar[str] = (
         "scikit-learn 1.9 (roc_auc_score) live, tied scores included, to 12 decimals"
@@ -113,10 +113,10 @@ class AUC(NeedsRelevant):
         hits = closed.relevant(self.threshold).hits
         relevant = np.bincount(hits.query, minlength=judged.n_queries)
         pairs = relevant * (closed.lengths - relevant)
-        wrong = (
-            judged.sum_by_query(hits.query, _middle_ranks(closed, hits))
-            - relevant * (relevant + 1) / 2
-        )
+        # Ranks of r relevant documents sum to r (r + 1) / 2 in the best order: what is more are
+        # other documents above them.
+        ranks = judged.sum_by_query(hits.query, _middle_ranks(closed, hits))
+        wrong = ranks - relevant * (relevant + 1) / 2
         filled = self.filled(1.0 - wrong / np.maximum(pairs, 1), pairs)
         return where_comparable(filled, judged, self.threshold)
 
@@ -155,20 +155,22 @@ class Accuracy(NeedsRelevant):
         "share of (relevant, other) pairs in the right order, among the first k ranks"
     )
     use: ClassVar[str] = (
-        "Choose it to watch training: it is what a pairwise loss pushes up, on the candidates "
-        "at hand. Not to compare systems: it does "
-        "not see what was not returned, and a mistake at the bottom costs as much as one at "
-        "the top."
+        "Choose it to watch training: it is what a pairwise loss pushes up, on the candidates at "
+        "hand. Not to compare systems: it does not see what was not returned, and a mistake at the "
+        "bottom costs as much as one at the top."
     )
     proof: ClassVar[str] = (
-        "ir_measures 0.4.3 live, to 12 decimals, and the values of its own tests; its means "
-        "asked beside others"
+        "ir_measures 0.4.3 live, to 12 decimals, and the values of its own tests; its means asked "
+        "beside others"
     )
 
     def compute(self, judged: Judged) -> PerQuery:
         """Accuracy of every query."""
-        found = judged.relevant(self.threshold)
-        hits, limit = found.hits, limits_of(self.cutoff, judged.lengths, found.hits.query)
+        relevant_documents = judged.relevant(self.threshold)
+        hits, limit = (
+            relevant_documents.hits,
+            limits_of(self.cutoff, judged.lengths, relevant_documents.hits.query),
+        )
         rank = _middle_ranks(judged, hits)
         expected = (
             judged.ties == "expected" and hits.tie_first is not None and hits.tie_last is not None
@@ -177,9 +179,8 @@ class Accuracy(NeedsRelevant):
         inside = last <= limit
         relevant = np.bincount(hits.query[inside], minlength=judged.n_queries)
         seen = np.minimum(judged.lengths, resolve_cutoff(self.cutoff, judged.lengths))
-        wrong = (
-            judged.sum_by_query(hits.query[inside], rank[inside]) - relevant * (relevant + 1) / 2
-        )
+        ranks = judged.sum_by_query(hits.query[inside], rank[inside])
+        wrong = ranks - relevant * (relevant + 1) / 2
         values = _share_right(wrong, relevant, seen - relevant)
         if (
             expected
@@ -195,7 +196,7 @@ class Accuracy(NeedsRelevant):
                 last=hits.tie_last,
                 limit=limit,
             )
-        return self.filled(values, found.total)
+        return self.filled(values, relevant_documents.total)
 
 
 def _share_right(wrong: FloatArray, relevant: IntArray, others: IntArray) -> FloatArray:
@@ -218,9 +219,11 @@ def _across_cutoff(
     """
     starts, relevant, before = tie_groups(hits, first)
     across = (first[starts] <= limit[starts]) & (last[starts] > limit[starts])
-    for start, r, b in zip(
+    # By r relevant documents of the tie, b before it, and x of them within the cutoff.
+    ties = zip(
         starts[across].tolist(), relevant[across].tolist(), before[across].tolist(), strict=True
-    ):
+    )
+    for start, r, b in ties:
         query = hits.query[start]
         above = int(first[start]) - 1
         size = int(last[start] - first[start]) + 1
@@ -231,9 +234,8 @@ def _across_cutoff(
             # A relevant member is preceded by the others above its tie, and by half of those inside
             # it.
             mistakes = wrong[query] + x * (above - b) + x * (reached - x) / 2
-            terms.append(
-                chance * (0.0 if b + x == 0 else 1.0 - mistakes / max((b + x) * others, 1))
-            )
+            share = 0.0 if b + x == 0 else 1.0 - mistakes / max((b + x) * others, 1)
+            terms.append(chance * share)
         values[query] = math.fsum(terms)
 
 
@@ -282,9 +284,9 @@ class OPA(OfGrades):
         "share of pairs with different grades in the right order, among judged documents returned"
     )
     use: ClassVar[str] = (
-        "Choose it where every pair of candidates matters alike, as in pairwise training on "
-        "full lists. Not for what a user sees: "
-        "a mistake at the top costs no more than one at the bottom."
+        "Choose it where every pair of candidates matters alike, as in pairwise training on full "
+        "lists. Not for what a user sees: a mistake at the top costs no more than one at the "
+        "bottom."
     )
     proof: ClassVar[str] = (
         "the values of TF-Ranking's own tests, without item weights, to 6 decimals"
@@ -334,9 +336,8 @@ class GradeTauAP(OfGrades):
         "AP correlation between the run's order and the grades, among judged documents returned"
     )
     use: ClassVar[str] = (
-        "Choose it like tau_b where a wrong order near the top is worse than one below. Not "
-        "where many grades are equal: 1 is out of "
-        "reach there."
+        "Choose it like tau_b where a wrong order near the top is worse than one below. Not where "
+        "many grades are equal: 1 is out of reach there."
     )
     proof: ClassVar[str] = (
         "the tests of the R package ircor (tau_AP with and without ties), to 4 decimals"
@@ -346,10 +347,8 @@ class GradeTauAP(OfGrades):
         """AP correlation of every query."""
         hits, place = order_of_judged(judged)
         counts = pair_counts(hits.query, hits.grade, hits.grade, judged.n_queries)
-        return self.filled_where(
-            tau_ap(hits.query, place, -hits.grade, judged.n_queries),
-            counts.total > counts.tied_first,
-        )
+        values = tau_ap(hits.query, place, -hits.grade, judged.n_queries)
+        return self.filled_where(values, counts.total > counts.tied_first)
 
 
 class GradeWeightedTau(OfGrades):
@@ -391,9 +390,8 @@ class GradeWeightedTau(OfGrades):
         "returned"
     )
     use: ClassVar[str] = (
-        "Choose it like tau_b where places near the top, of the run or of the grades, weigh "
-        "more. Not with tied scores: its weights "
-        "depend on the order of ties."
+        "Choose it like tau_b where places near the top, of the run or of the grades, weigh more. "
+        "Not with tied scores: its weights depend on the order of ties."
     )
     proof: ClassVar[str] = "SciPy 1.17 (weightedtau) live, to 12 decimals"
 

@@ -45,7 +45,7 @@ class PairMeasure(Measure):
             )
 
     def compute(self, judged: Judged) -> PerQuery:
-        """Refused: there is one run only."""
+        """Refuse a single run."""
         raise OptionError(
             f"{self} compares two runs, found one",
             hint="use idealrank.overlap(run_a, run_b)",
@@ -75,9 +75,8 @@ class PairMeasure(Measure):
         ):
             n = int(np.count_nonzero(pairs.a.tied | pairs.b.tied))
             raise OptionError(
-                f"{self}: scores tie in {n} of {pairs.n_queries} queries, and the mean over "
-                f"their orders has no closed "
-                "form for this measure; choose ties=shared, docid or input",
+                f"{self}: scores tie in {n} of {pairs.n_queries} queries, and the mean over their "
+                "orders has no closed form for this measure; choose ties=shared, docid or input",
                 switch="ties=shared",
             )
         return self.of_pair(pairs)
@@ -85,9 +84,9 @@ class PairMeasure(Measure):
 
 def defined_values(values: FloatArray, defined: BoolArray) -> PerQuery:
     """Values where they are defined; the rest do not count."""
-    return (
-        PerQuery(values) if defined.all() else PerQuery(np.where(defined, values, np.nan), defined)
-    )
+    if defined.all():
+        return PerQuery(values)
+    return PerQuery(np.where(defined, values, np.nan), defined)
 
 
 def top(side: Side, ties: str, limit: IntArray) -> IntArray:
@@ -109,16 +108,14 @@ def shared_documents(pairs: RunPairs, limit: IntArray) -> FloatArray:
         inside = _chance(pairs.a, limit) * _chance(pairs.b, limit)
     else:
         inside = ((pairs.a.first <= limit) & (pairs.b.first <= limit)).astype(np.float64)
-    return np.bincount(pairs.query, weights=inside, minlength=pairs.n_queries).astype(
-        np.float64, copy=False
-    )
+    counts = np.bincount(pairs.query, weights=inside, minlength=pairs.n_queries)
+    return counts.astype(np.float64, copy=False)
 
 
 def _chance(side: Side, limit: IntArray) -> FloatArray:
     """Chance that a document stands within the limit when its tie group may stand in any order."""
-    chance: FloatArray = np.clip(
-        (np.minimum(side.last, limit) - side.first + 1) / (side.last - side.first + 1), 0.0, 1.0
-    )
+    within = np.minimum(side.last, limit) - side.first + 1
+    chance: FloatArray = np.clip(within / (side.last - side.first + 1), 0.0, 1.0)
     return chance
 
 
@@ -157,26 +154,23 @@ class OverlapAtK(PairMeasure):
     name: ClassVar[str] = "overlap"
     summary: ClassVar[str] = "share of the first k ranks that both lists have"
     use: ClassVar[str] = (
-        "To see how much of what a user sees on one page has changed. Not for the order "
-        "within that page, which it does not look at."
+        "To see how much of what a user sees on one page has changed. Not for the order within "
+        "that page, which it does not look at."
     )
     proof: ClassVar[str] = (
-        "set operations of Python on every query of a real run, to the last bit; mean over "
-        "all tie orders, 12 digits"
+        "set operations of Python on every query of a real run, to the last bit; mean over all tie "
+        "orders, 12 digits"
     )
 
     def of_pair(self, pairs: RunPairs) -> PerQuery:
         """Overlap of every query."""
-        asked = (
-            pairs.longer
-            if self.cutoff is None
-            else np.broadcast_to(resolve_cutoff(self.cutoff, pairs.longer), pairs.longer.shape)
-        )
-        depth = np.minimum(asked, pairs.longer)
-        sizes = np.maximum(top(pairs.a, pairs.ties, depth), asked) + np.maximum(
-            top(pairs.b, pairs.ties, depth), asked
-        )
-        return PerQuery(2 * shared_documents(pairs, depth) / sizes)
+        wanted = pairs.longer
+        if self.cutoff is not None:
+            wanted = np.broadcast_to(resolve_cutoff(self.cutoff, pairs.longer), pairs.longer.shape)
+        depth = np.minimum(wanted, pairs.longer)
+        size_a = np.maximum(top(pairs.a, pairs.ties, depth), wanted)
+        size_b = np.maximum(top(pairs.b, pairs.ties, depth), wanted)
+        return PerQuery(2 * shared_documents(pairs, depth) / (size_a + size_b))
 
 
 class Jaccard(PairMeasure):
@@ -215,9 +209,8 @@ class Jaccard(PairMeasure):
         """Jaccard index of every query."""
         depth = np.minimum(resolve_cutoff(self.cutoff, pairs.longer), pairs.longer)
         both = shared_documents(pairs, depth)
-        return PerQuery(
-            both / (top(pairs.a, pairs.ties, depth) + top(pairs.b, pairs.ties, depth) - both)
-        )
+        either = top(pairs.a, pairs.ties, depth) + top(pairs.b, pairs.ties, depth) - both
+        return PerQuery(both / either)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -258,8 +251,8 @@ class SameTop(PairMeasure):
     ties: ClassVar = "not offered"
     summary: ClassVar[str] = "whether the first k documents, and their order, are the same"
     use: ClassVar[str] = (
-        "To see on how many queries anything has changed at all. Not for how much, which "
-        "overlap@k and RBO say."
+        "To see on how many queries anything has changed at all. Not for how much, which overlap@k "
+        "and RBO say."
     )
     proof: ClassVar[str] = "sets and ranks in plain Python on random lists, to the last bit"
     samples: ClassVar = {"order": (None, "kept", "any")}
@@ -276,9 +269,6 @@ class SameTop(PairMeasure):
         if self.order != "any":
             inside &= pairs.a.first == pairs.b.first
         same = np.bincount(pairs.query, weights=inside, minlength=pairs.n_queries)
-        return PerQuery(
-            (
-                (same == top(pairs.a, pairs.ties, depth))
-                & (same == top(pairs.b, pairs.ties, depth))
-            ).astype(np.float64)
-        )
+        whole_a = same == top(pairs.a, pairs.ties, depth)
+        whole_b = same == top(pairs.b, pairs.ties, depth)
+        return PerQuery((whole_a & whole_b).astype(np.float64))

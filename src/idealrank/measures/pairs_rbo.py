@@ -74,9 +74,9 @@ class RBO(PairMeasure):
     name: ClassVar[str] = "RBO"
     summary: ClassVar[str] = "rank-biased overlap"
     use: ClassVar[str] = (
-        "For two rankings of which the top matters most, and that need not hold the same "
-        "documents or be of one length. Say p, and "
-        "look at res when the lists are short: it is the unknown part."
+        "For two rankings of which the top matters most, and that need not hold the same documents "
+        "or be of one length. Say p, and look at res when the lists are short: it is the unknown "
+        "part."
     )
     proof: ClassVar[str] = (
         "rbo 0.1.3 (ext), 12 digits; the authors' program of the tie variants, recorded, 12 digits"
@@ -98,8 +98,8 @@ class RBO(PairMeasure):
             object.__setattr__(self, "p", p)
         if self.cutoff is not None and self.estimate not in (None, "ext"):
             raise OptionError(
-                f"RBO(estimate={self.estimate}) has no cutoff: it bounds what follows the end "
-                f"of the lists"
+                f"RBO(estimate={self.estimate}) has no cutoff: it bounds what follows the end of "
+                "the lists"
             )
 
     def of_pair(self, pairs: RunPairs) -> PerQuery:
@@ -128,9 +128,8 @@ class Depths:
         self.sizes = self._size(pairs.a) + self._size(pairs.b)
 
     def _counted(self) -> FloatArray:
-        return self._documents_from(np.maximum(self._pairs.a.first, self._pairs.b.first)).astype(
-            np.float64
-        )
+        deeper = np.maximum(self._pairs.a.first, self._pairs.b.first)
+        return self._documents_from(deeper).astype(np.float64)
 
     def _documents_from(self, first: IntArray, beyond: IntArray | None = None) -> IntArray:
         """At each depth, the common documents that count from depth `first` on, and before depth
@@ -140,8 +139,8 @@ class Depths:
         if beyond is not None:
             change -= self._steps(np.maximum(first, beyond))
         total = np.concatenate(([0], np.cumsum(change)))
-        found: IntArray = total[1:] - total[self._start][self.query]
-        return found
+        documents: IntArray = total[1:] - total[self._start][self.query]
+        return documents
 
     def _steps(self, depth: IntArray) -> IntArray:
         query = self._pairs.query
@@ -178,9 +177,8 @@ class Depths:
     def _size(self, side: Side) -> FloatArray:
         if self._pairs.ties != "shared" or side.group_last is None:
             return self.depth.astype(np.float64)
-        size: FloatArray = np.maximum(side.group_last[self._slot_of(side)], self.depth).astype(
-            np.float64
-        )
+        ends = side.group_last[self._slot_of(side)]
+        size: FloatArray = np.maximum(ends, self.depth).astype(np.float64)
         return size
 
     def _weighted(self, agreement: FloatArray, p: float) -> FloatArray:
@@ -194,8 +192,8 @@ class Depths:
     def _weights(self, p: float) -> FloatArray:
         """`_weighted` of an agreement of 1 at every depth, added in the same order."""
         sums = np.cumsum(np.power(p, np.arange(int(self._end.max(initial=0)), dtype=np.float64)))
-        found: FloatArray = (1 - p) * np.concatenate(([0.0], sums))[self._end]
-        return found
+        weights: FloatArray = (1 - p) * np.concatenate(([0.0], sums))[self._end]
+        return weights
 
     def extrapolated(self, p: float) -> FloatArray:
         """RBO_ext, equation 32, as a mean over weights that are summed alike: equal lists have
@@ -207,10 +205,9 @@ class Depths:
         agreement = 2 * (self.common + seen * np.maximum(self.depth - short, 0)) / self.sizes
         last = agreement[self._start + self._end - 1]
         beyond = np.power(p, self._end.astype(np.float64))
-        found: FloatArray = (self._weighted(agreement, p) + last * beyond) / (
-            self._weights(p) + beyond
-        )
-        return found
+        total = self._weighted(agreement, p) + last * beyond
+        overlap: FloatArray = total / (self._weights(p) + beyond)
+        return overlap
 
     def least(self, p: float) -> FloatArray:
         """RBO_min, equation 11: nothing that follows is common."""
@@ -245,6 +242,8 @@ def _tail_sums(p: float, size: int) -> FloatArray:
     ranks = np.arange(1, size + 1, dtype=np.float64)
     terms = np.power(p, ranks) / ranks
     # Where the last term still counts, what follows it is what the logarithm leaves.
-    rest = -math.log1p(-p) - math.fsum(terms.tolist()) if size == 0 or p**size > 1e-17 else 0.0
+    rest = 0.0
+    if size == 0 or p**size > 1e-17:
+        rest = -math.log1p(-p) - math.fsum(terms.tolist())
     sums: FloatArray = np.cumsum(np.concatenate(([max(rest, 0.0)], terms[::-1])))[::-1]
     return sums

@@ -94,16 +94,13 @@ class _Correlation(PairMeasure):
             return pairs.query, a.first, b.first
         limit = resolve_cutoff(self.cutoff, pairs.longer)[pairs.query]
         kept = (a.first <= limit) & (b.first <= limit)
-        if (
-            pairs.ties == "expected"
-            and (straddling := kept & ((a.last > limit) | (b.last > limit))).any()
-        ):
+        straddling = kept & ((a.last > limit) | (b.last > limit))
+        if pairs.ties == "expected" and straddling.any():
             n = np.unique(pairs.query[straddling]).size
             raise OptionError(
-                f"{self}: tied documents straddle the cutoff in {n} of {pairs.n_queries} "
-                f"queries, and the mean over "
-                "their orders has no closed form then; choose ties=shared, docid or input, or "
-                "leave the cutoff out",
+                f"{self}: tied documents straddle the cutoff in {n} of {pairs.n_queries} queries, "
+                "and the mean over their orders has no closed form then; choose ties=shared, docid "
+                "or input, or leave the cutoff out",
                 switch="ties=shared",
             )
         return pairs.query[kept], a.first[kept], b.first[kept]

@@ -7,7 +7,7 @@ with the weights n - rank, its ideal and its worst are summed exactly, with coun
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias, cast, overload
+from typing import Any, Literal, NamedTuple, TypeAlias, cast, overload
 
 import numpy as np
 
@@ -163,27 +163,37 @@ class PairSums:
 
     @classmethod
     def of(cls, lists: Lists, ties: TieOrder) -> "PairSums":
-        """Of every list, grades as they are."""
+        """Sum every list, grades as they are."""
         coded = _whole(lists.labels)
         parts = [_sums(part, coded, ties) for part in stretches(lists)]
-        dcg, ideal, total = (joined([part[column] for part in parts]) for column in range(3))
-        return cls._halved(np.diff(lists.offsets), dcg, ideal, total)
+        dcg = joined([part.dcg for part in parts])
+        ideal = joined([part.ideal for part in parts])
+        total = joined([part.total for part in parts])
+        return cls._halved(np.diff(lists.offsets), _Doubled(dcg, ideal, total))
 
     @classmethod
     def of_table(cls, table: "GradeTable") -> "PairSums | None":
-        """From counts by grade, where the grades are whole; the same numbers."""
+        """Sum counts by grade to the same numbers; None if the grades are not whole."""
         if table.whole is None:
             return None
-        return cls._halved(
-            table.number.sum(axis=1), *_weighed_columns(table.number, table.below, table.whole)
-        )
+        doubled = _weighed_columns(table.number, table.below, table.whole)
+        return cls._halved(table.number.sum(axis=1), doubled)
 
     @classmethod
-    def _halved(cls, length: IntArray, dcg: Dyadic, ideal: Dyadic, total: Dyadic) -> "PairSums":
-        ideal, dcg = ideal.halved(), dcg.halved()
-        return cls(
-            length=length, dcg=dcg, ideal=ideal, worst=total * np.maximum(length - 1, 0) - ideal
-        )
+    def _halved(cls, length: IntArray, doubled: "_Doubled") -> "PairSums":
+        ideal = doubled.ideal.halved()
+        # The ranks of a document in an order and in the order turned round sum to n + 1: the
+        # weights n - rank sum to n - 1.
+        worst = doubled.total * np.maximum(length - 1, 0) - ideal
+        return cls(length=length, dcg=doubled.dcg.halved(), ideal=ideal, worst=worst)
+
+
+class _Doubled(NamedTuple):
+    """Twice the DCG and its ideal, and the sum of the labels, of each list."""
+
+    dcg: Dyadic
+    ideal: Dyadic
+    total: Dyadic
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -199,12 +209,11 @@ class GradeTable:
 
     @classmethod
     def of(cls, lists: Lists, ties: TieOrder) -> "GradeTable":
-        """Of every list."""
+        """Count the items of every list."""
         coded = _whole(lists.labels)
         if coded is not None and lists.n_queries * coded.size <= _CELLS:
-            number, below = _tables(
-                ((part, coded.codes(part.labels)) for part in stretches(lists)), coded.size, ties
-            )
+            parts = ((part, coded.codes(part.labels)) for part in stretches(lists))
+            number, below = _tables(parts, coded.size, ties)
             used = np.flatnonzero(number.any(axis=0))
             return cls(
                 grades=(coded.least + used).astype(np.float64),
@@ -215,14 +224,13 @@ class GradeTable:
         values, codes = np.unique(lists.labels, return_inverse=True)
         if lists.n_queries * values.size > _CELLS:
             raise InputError(
-                f"found {values.size} different labels in {lists.n_queries} lists, more than "
-                f"a table of lists x labels can hold "
-                f"({_CELLS} numbers); decompose a list at a time, or round the labels"
+                f"found {values.size} different labels in {lists.n_queries} lists, more than a "
+                f"table of lists x labels can hold ({_CELLS} numbers); decompose a list at a time, "
+                "or round the labels"
             )
         by_code = Lists(codes.reshape(-1), lists.scores, lists.offsets, order=lists.order)
-        number, below = _tables(
-            ((part, part.labels) for part in stretches(by_code)), values.size, ties
-        )
+        parts = ((part, part.labels) for part in stretches(by_code))
+        number, below = _tables(parts, values.size, ties)
         return cls(grades=values.astype(np.float64), number=number, below=below)
 
 
@@ -230,16 +238,16 @@ def _tables(
     parts: Iterable[tuple[Lists, AnyArray]], size: int, ties: TieOrder
 ) -> tuple[IntArray, IntArray]:
     """The tables of every stretch with its codes, one below the other."""
-    tables = [_table(codes, size, part, ties) for part, codes in parts]
     none = np.zeros((0, size), np.int64)
-    number, below = (
-        np.concatenate([none, *(table[side] for table in tables)]) for side in range(2)
-    )
-    return number, below
+    numbers, belows = [none], [none]
+    for part, codes in parts:
+        number, below = _table(codes, size, part, ties)
+        numbers.append(number)
+        belows.append(below)
+    return np.concatenate(numbers), np.concatenate(belows)
 
 
-def _sums(part: Lists, coded: "_Whole | None", ties: TieOrder) -> tuple[Dyadic, Dyadic, Dyadic]:
-    """Twice the DCG and its ideal, and the sum of the labels, of each list."""
+def _sums(part: Lists, coded: "_Whole | None", ties: TieOrder) -> _Doubled:
     if coded is not None and part.n_queries * coded.size <= max(_COUNTED, 4 * PIECE):
         number, below = _table(coded.codes(part.labels), coded.size, part, ties)
         return _weighed_columns(number, below, coded.least + np.arange(coded.size))
@@ -255,11 +263,11 @@ def _sums(part: Lists, coded: "_Whole | None", ties: TieOrder) -> tuple[Dyadic, 
         ideal += dots(rising[begin:end], ranked.below(begin, end, "best"), starts)
         total += dots(rising[begin:end], np.ones(end - begin, np.int64), starts)
     if filled.size == part.n_queries:
-        return dcg, ideal, total
-    return (
-        _scattered(dcg, filled, part),
-        _scattered(ideal, filled, part),
-        _scattered(total, filled, part),
+        return _Doubled(dcg, ideal, total)
+    return _Doubled(
+        dcg=_scattered(dcg, filled, part),
+        ideal=_scattered(ideal, filled, part),
+        total=_scattered(total, filled, part),
     )
 
 
@@ -291,9 +299,8 @@ def _table(codes: AnyArray, size: int, part: Lists, ties: TieOrder) -> tuple[Int
     step = max(PIECE, size)
     for begin in range(0, codes.size, step):
         end = min(begin + step, codes.size)
-        cell = (codes[ranked.order[begin:end]] if ordered is None else ordered[begin:end]).astype(
-            np.int64
-        )
+        piece = codes[ranked.order[begin:end]] if ordered is None else ordered[begin:end]
+        cell = piece.astype(np.int64)
         if part.n_queries > 1:
             cell += ranked.lists(begin, end) * size
         number += np.bincount(cell, minlength=number.size)
@@ -302,15 +309,13 @@ def _table(codes: AnyArray, size: int, part: Lists, ties: TieOrder) -> tuple[Int
     return number.reshape(shape), below.reshape(shape)
 
 
-def _weighed_columns(
-    number: IntArray, below: IntArray, values: IntArray
-) -> tuple[Dyadic, Dyadic, Dyadic]:
-    """Twice the DCG and its ideal, and the sum of the labels, from counts by list and grade."""
+def _weighed_columns(number: IntArray, below: IntArray, values: IntArray) -> _Doubled:
+    """Weigh counts by list and grade."""
     before = np.cumsum(number, axis=1) - number
-    return (
-        _weighed(below, values),
-        _weighed(number * (2 * before + number - 1), values),
-        _weighed(number, values),
+    return _Doubled(
+        dcg=_weighed(below, values),
+        ideal=_weighed(number * (2 * before + number - 1), values),
+        total=_weighed(number, values),
     )
 
 
@@ -332,9 +337,8 @@ class _Whole:
         """Label - least, a piece at a time for the sake of memory."""
         narrow = np.empty(labels.size, np.uint8 if self.size <= 1 << 8 else np.uint16)
         for begin in range(0, labels.size, PIECE):
-            narrow[begin : begin + PIECE] = np.subtract(
-                labels[begin : begin + PIECE], self.least, dtype=_wide(labels)
-            )
+            piece = labels[begin : begin + PIECE]
+            narrow[begin : begin + PIECE] = np.subtract(piece, self.least, dtype=_wide(labels))
         return narrow
 
 
@@ -352,9 +356,8 @@ def _whole(labels: AnyArray) -> _Whole | None:
     if not float(most) - float(least) < _COUNTED or abs(float(least)) >= 1 << 53:
         return None
     pieces = (labels[begin : begin + PIECE] for begin in range(0, labels.size, PIECE))
-    if labels.dtype.kind == "f" and not all(
-        np.array_equal(piece, np.trunc(piece)) for piece in pieces
-    ):
+    whole = (np.array_equal(piece, np.trunc(piece)) for piece in pieces)
+    if labels.dtype.kind == "f" and not all(whole):
         return None
     return _Whole(int(least), int(most) - int(least) + 1)
 
@@ -564,24 +567,26 @@ def pairwise_loss(
 
 
 def _refuse_what_has_no_order(lists: Lists) -> None:
-    """NaN and infinite labels are refused in the words of every other function of arrays."""
+    """Refuse NaN, and infinite labels, with the message of every other function of arrays."""
     for values in (lists.labels, lists.scores):
-        if values.size and values.dtype.kind == "f":
-            wrong = np.isnan(values.min()) or (
-                values is lists.labels and not np.isfinite([values.min(), values.max()]).all()
-            )
-            if wrong:
-                judge_lists(lists, Alignment(negative="kept"))
+        if not values.size or values.dtype.kind != "f":
+            continue
+        least, most = values.min(), values.max()
+        infinite = values is lists.labels and not np.isfinite([least, most]).all()
+        if np.isnan(least) or infinite:
+            judge_lists(lists, Alignment(negative="kept"))
 
 
 def _decomposed(lists: Lists, ties: str, no_relevant: NoRelevant, *, alone: bool) -> PairwiseLoss:
     table = GradeTable.of(lists, _TIES[ties])
     sums = PairSums.of_table(table) or PairSums.of(lists, _TIES[ties])
     length = sums.length[:, None]
+    # The loss at a threshold between two grades: the best weights of the documents above it, less
+    # the weights that they have; both are doubled.
     above = length - np.cumsum(table.number, axis=1)[:, :-1]
-    doubled = above * (2 * length - above - 1) - (
-        table.below.sum(axis=1)[:, None] - np.cumsum(table.below, axis=1)[:, :-1]
-    )
+    best = above * (2 * length - above - 1)
+    seen = table.below.sum(axis=1)[:, None] - np.cumsum(table.below, axis=1)[:, :-1]
+    doubled = best - seen
     with np.errstate(over="ignore"):  # labels so far apart that only infinity says how far
         gaps = np.diff(table.grades)
         losses = np.multiply(gaps, doubled / 2, out=np.zeros(doubled.shape), where=doubled > 0)
@@ -590,25 +595,25 @@ def _decomposed(lists: Lists, ties: str, no_relevant: NoRelevant, *, alone: bool
     relative = _share(sums.loss, weighted, weighted.positive(), no_relevant)
     two = (table.number > 0).sum(axis=1) == 2
 
-    def given(values: Any) -> Any:
+    def shaped(values: Any) -> Any:
         return values[0].item() if alone else values
 
     return PairwiseLoss(
-        loss=given(sums.loss.rounded()),
-        exact=given(sums.loss.is_float()),
+        loss=shaped(sums.loss.rounded()),
+        exact=shaped(sums.loss.is_float()),
         thresholds=table.grades[1:],
         gaps=gaps,
         losses=losses[0] if alone else losses,
-        pairs=given(pairs.rounded()),
-        weighted_pairs=given(weighted.rounded()),
-        per_pair=given(_share(sums.loss, pairs, pairs.positive(), no_relevant)),
-        relative=given(relative),
-        dcg=given(sums.dcg.rounded()),
-        ideal_dcg=given(sums.ideal.rounded()),
-        worst_dcg=given(sums.worst.rounded()),
-        ndcg=given(_share(sums.dcg, sums.ideal, positive, no_relevant)),
-        least_ndcg=given(_share(sums.worst, sums.ideal, positive, no_relevant)),
-        auc=given(_auc(sums, weighted, two, table.number, no_relevant)),
+        pairs=shaped(pairs.rounded()),
+        weighted_pairs=shaped(weighted.rounded()),
+        per_pair=shaped(_share(sums.loss, pairs, pairs.positive(), no_relevant)),
+        relative=shaped(relative),
+        dcg=shaped(sums.dcg.rounded()),
+        ideal_dcg=shaped(sums.ideal.rounded()),
+        worst_dcg=shaped(sums.worst.rounded()),
+        ndcg=shaped(_share(sums.dcg, sums.ideal, positive, no_relevant)),
+        least_ndcg=shaped(_share(sums.worst, sums.ideal, positive, no_relevant)),
+        auc=shaped(_auc(sums, weighted, two, table.number, no_relevant)),
         ties={"expected": "half", "best": "strict", "worst": "weak"}[_TIES[ties]],  # type: ignore[arg-type]
     )
 

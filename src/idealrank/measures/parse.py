@@ -73,9 +73,8 @@ def parse_pair_measure(text: MeasureLike) -> Measure:
     measure = _parsed(text, _TWO_RUNS, _ONE_RUN)
     if measure.kind != "pair of runs":
         raise OptionError(
-            f"measure {shown(repr(str(text)))} compares a run with judgments, expected one of "
-            f"two runs: {', '.join(PAIR_MEASURES)}, "
-            "as in RBO(p=0.9)",
+            f"measure {shown(repr(str(text)))} compares a run with judgments, expected one of two "
+            f"runs: {', '.join(PAIR_MEASURES)}, as in RBO(p=0.9)",
             hint="idealrank.evaluate computes it",
             command_hint="`idealrank evaluate` computes it",
         )
@@ -87,8 +86,8 @@ def parse_run_measure(text: MeasureLike) -> Measure:
     measure = parse_measure(text)
     if measure.kind == "pair of runs":
         raise OptionError(
-            f"{shown(measure)} compares two runs and takes no judgments, found it among "
-            f"measures of one run",
+            f"{shown(measure)} compares two runs and takes no judgments, found it among measures "
+            "of one run",
             hint=f"use idealrank.overlap(run_a, run_b, {shown(measure)!r})",
             command_hint=f"use `idealrank overlap RUN_A RUN_B -m '{shown(measure)}'`",
         )
@@ -105,8 +104,10 @@ def _parsed(text: MeasureLike, *tables: _Names) -> Measure:
         text = str(text)
     if not isinstance(text, str):
         raise _no_measure(text)
-    if misplaced := re.fullmatch(r"(\w+)(@[\w.]+)(\([^()]*=.*\))", text.strip()):
-        right = misplaced[1] + misplaced[3] + misplaced[2]
+    misplaced = re.fullmatch(r"(\w+)(@[\w.]+)(\([^()]*=.*\))", text.strip())
+    if misplaced:
+        name, cutoff, listed = misplaced.groups()
+        right = name + listed + cutoff
         raise OptionError(
             f"{shown(text)}: found options after the cutoff, expected them before it, as in "
             f"{shown(right)}"
@@ -118,14 +119,13 @@ def _parsed(text: MeasureLike, *tables: _Names) -> Measure:
     options = _numbered(text, name, options)
     preset = PRESET_OPTIONS.get(name.lower())
     if preset is not None:
-        name, options = preset[0], {**preset[1], **options}
+        name, implied = preset
+        options = {**implied, **options}
     for classes, spellings in tables:
         known = name if name in classes else spellings.get(name.lower())
         if known is not None:
-            known = next(
-                (other for option, other in OTHER_WITH.get(known, {}).items() if option in options),
-                known,
-            )
+            others = OTHER_WITH.get(known, {})
+            known = next((others[option] for option in others if option in options), known)
             return _build(text, classes[known], options)
     raise _unknown(text, tables[0])
 
@@ -139,30 +139,30 @@ def _refuse_name(measure: Measure, listed: Mapping[str, type[Measure]]) -> None:
         return
     name = getattr(cls, "name", None)
     if not isinstance(name, str):
-        found = "no name" if name is None else f"name = {shown(repr(name))}"
+        kind = "no name" if name is None else f"name = {shown(repr(name))}"
         raise OptionError(
-            f"measure {cls.__name__}: found {found}, expected a text, as in name: "
-            f'ClassVar[str] = "{cls.__name__}"'
+            f"measure {cls.__name__}: found {kind}, expected a text, as in name: ClassVar[str] = "
+            f'"{cls.__name__}"'
         )
-    taken = next((one for one in listed if one.lower() == name.lower()), "")
+    taken = next((known for known in listed if known.lower() == name.lower()), "")
     if taken:
         raise name_taken(name, taken)
     _OWN_NAMES.add(cls)
 
 
 def _plainer(text: str) -> str:
-    """Spellings that differ in signs alone: ``ndcg_at_10``, ``nDCG @ 10``, ``MRR10``, ``R-Prec``;
-    and ranx's ``rbp.95``, a persistence.
+    """Rewrite spellings that differ in signs alone: ``ndcg_at_10``, ``nDCG @ 10``, ``MRR10``,
+    ``R-Prec``; refuse ranx's ``rbp.95``, a persistence.
     """
-    if persistence := re.fullmatch(r"rbp[.@](0?\.?)(\d\d)", text):
+    persistence = re.fullmatch(r"rbp[.@](0?\.?)(\d\d)", text)
+    if persistence:
         raise OptionError(
-            f"{shown(text)}: found a persistence where a cutoff would stand, expected it as "
-            f"an option: RBP(p=0.{persistence[2]})"
+            f"{shown(text)}: found a persistence where a cutoff would stand, expected it as an "
+            f"option: RBP(p=0.{persistence[2]})"
         )
     text = re.sub(r"_at_(\d+)$", r"@\1", re.sub(r"\s*@\s*", "@", text))
-    if (joined := re.fullmatch(r"([A-Za-z_]*[A-Za-z])([1-9]\d*)", text)) and joined[
-        1
-    ].lower() in CUTOFF_FOLLOWS:
+    joined = re.fullmatch(r"([A-Za-z_]*[A-Za-z])([1-9]\d*)", text)
+    if joined and joined[1].lower() in CUTOFF_FOLLOWS:
         return f"{joined[1]}@{joined[2]}"
     return re.sub(r"^([Rr])-(?=[Pp]rec)", r"\1_", text)
 
@@ -186,8 +186,8 @@ def _numbered(text: str, name: str, options: dict[str, Any]) -> dict[str, Any]:
         return others | {named: numbers}
     if numbers.count(",") != named.count(","):
         raise OptionError(
-            f"{shown(text)}: expected {named.count(',') + 1} numbers with commas between, one "
-            f"for each of {named}"
+            f"{shown(text)}: expected {named.count(',') + 1} numbers with commas between, one for "
+            f"each of {named}"
         )
     return others | dict(zip(named.split(","), numbers.split(","), strict=True))
 
@@ -201,9 +201,8 @@ def _match(text: str) -> tuple[str, dict[str, Any]] | None:
     options: dict[str, Any] = {}
     # trec_eval writes an underscore before the cutoff, or before other numbers, which then looks
     # like part of the name.
-    if (
-        cut := re.fullmatch(r"(\w*[A-Za-z])_([-.\d][-.\d,=]*)(\(.*|@.*)?", text, re.DOTALL)
-    ) and name.lower() not in SPELLINGS:
+    cut = re.fullmatch(r"(\w*[A-Za-z])_([-.\d][-.\d,=]*)(\(.*|@.*)?", text, re.DOTALL)
+    if cut and name.lower() not in SPELLINGS:
         name, options[_AFTER_AT], rest = cut[1], cut[2], cut[3] or ""
     if rest.startswith("("):
         end = _closing(rest)
@@ -265,12 +264,12 @@ def _build(text: str, cls: type[Measure], options: dict[str, Any]) -> Measure:
         raise OptionError(f"{shown(text)}: {error}", hint=hint) from None
 
 
-def _no_measure(found: Any) -> OptionError:
-    name = getattr(found, "__name__", type(found).__name__)
+def _no_measure(value: Any) -> OptionError:
+    name = getattr(value, "__name__", type(value).__name__)
     hint = ""
-    if isinstance(found, type):
+    if isinstance(value, type):
         hint = f"; {name}() is one"
-    elif callable(found):
+    elif callable(value):
         hint = f"; put @idealrank.measure above {name}"
     return OptionError(f"found {name}, expected a measure or its text, as in nDCG@10{hint}")
 
@@ -279,31 +278,33 @@ def _unknown(text: str, names: _Names) -> OptionError:
     import difflib  # noqa: PLC0415  (for this message only, and it is slow to load)
 
     classes, spellings = names
-    every = ("idealrank.MEASURES has all", "`idealrank measures` lists all")
+    hint, command_hint = "idealrank.MEASURES has all", "`idealrank measures` lists all"
     expected = "expected one such as nDCG@10"
     if classes is not MEASURES:
-        every, expected = ("", ""), f"expected one of {', '.join(classes)}, as in RBO(p=0.9)"
-    name = re.split(r"[(@.]", text)[0]
+        hint = command_hint = ""
+        expected = f"expected one of {', '.join(classes)}, as in RBO(p=0.9)"
+    name, *_ = re.split(r"[(@.]", text)
     if re.sub(r"_[0-9.]+$", "", name.lower()) in ELSEWHERE:
         instead = _instead_of_hits(name, text)
-        hints = ("", "") if instead else every
         return OptionError(
             f"measure {shown(repr(text))} is not computed here, {instead or expected}",
-            hint=hints[0],
-            command_hint=hints[1],
+            hint="" if instead else hint,
+            command_hint="" if instead else command_hint,
         )
     unknown = f"unknown measure {shown(repr(text))}, {expected}"
     # No name is near a longer one, and to look takes time that grows with it.
     known = {other.lower(): other for other in classes} | dict(spellings)
     typed = [(name, text[len(name) :])]
-    if cut := re.fullmatch(r"(.*?[A-Za-z])_?(?:at)?_?(\d+)", name):  # trec_eval's cutoff, and MRR10
+    cut = re.fullmatch(r"(.*?[A-Za-z])_?(?:at)?_?(\d+)", name)
+    if cut:  # trec_eval's cutoff, and MRR10
         typed.insert(0, (cut[1], f"@{cut[2]}"))
     for typo, rest in typed:
-        if near := difflib.get_close_matches(typo[:_LONGEST].lower(), known, n=1, cutoff=0.6):
+        near = difflib.get_close_matches(typo[:_LONGEST].lower(), known, n=1, cutoff=0.6)
+        if near:
             meant = f"did you mean {_completed(known[near[0]], rest.strip(), names)}?"
-            every = (f"{meant} {every[0]}".strip(), f"{meant} {every[1]}".strip())
+            hint, command_hint = f"{meant} {hint}".strip(), f"{meant} {command_hint}".strip()
             break
-    return OptionError(unknown, hint=every[0], command_hint=every[1])
+    return OptionError(unknown, hint=hint, command_hint=command_hint)
 
 
 def _instead_of_hits(name: str, text: str) -> str:
@@ -344,23 +345,23 @@ def _each_once(
     measures: "MeasureLike | Iterable[MeasureLike]", parse: Callable[[MeasureLike], Measure]
 ) -> tuple[Measure, ...]:
     try:
-        given = (
+        listed = (
             list(measures)
             if isinstance(measures, Iterable) and not isinstance(measures, (str, Measure))
             else [measures]
         )
     except TypeError:  # an array of no dimension calls itself iterable
         raise OptionError(
-            f"measures: found {shown(repr(measures))}, expected measures or their texts, as "
-            f"in nDCG@10"
+            f"measures: found {shown(repr(measures))}, expected measures or their texts, as in "
+            "nDCG@10"
         ) from None
-    parsed = tuple(dict.fromkeys(parse(measure) for measure in given))
+    parsed = tuple(dict.fromkeys(parse(measure) for measure in listed))
     texts = Counter(map(str, parsed))
     for text, count in texts.items():
         if count > 1:
             raise OptionError(
-                f"{count} measures are written {shown(text)}, expected different texts; give "
-                f"their functions names of their own"
+                f"{count} measures are written {shown(text)}, expected different texts; give their "
+                "functions names of their own"
             )
     if not parsed:
         raise OptionError("no measures given, expected at least one, as in nDCG@10")

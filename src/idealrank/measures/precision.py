@@ -30,8 +30,8 @@ _PROVEN = (
     "ir_measures 0.4.3 live, to 12 decimals"
 )
 _PROVEN_WITHOUT_IR_MEASURES = (
-    "trec_eval 10 and 9 to their 4 printed decimals on real runs; pytrec_eval-terrier 0.5.11 "
-    "live, to 12 decimals"
+    "trec_eval 10 and 9 to their 4 printed decimals on real runs; pytrec_eval-terrier 0.5.11 live, "
+    "to 12 decimals"
 )
 
 
@@ -72,9 +72,8 @@ class Rprec(NeedsRelevant):
     samples: ClassVar[Mapping[str, tuple[Any, ...]]] = {"mult": (None, 0.04, 0.2, 0.35, 1, 1.4, 2)}
     summary: ClassVar[str] = "precision at the rank of the number of relevant documents"
     use: ClassVar[str] = (
-        "Choose it when queries differ much in how many relevant documents they have, since 1 "
-        "can be reached for every query. Not when "
-        "users see a fixed number of results."
+        "Choose it when queries differ much in how many relevant documents they have, since 1 can "
+        "be reached for every query. Not when users see a fixed number of results."
     )
     proof: ClassVar[str] = _PROVEN
 
@@ -88,22 +87,17 @@ class Rprec(NeedsRelevant):
     def compute(self, judged: Judged) -> PerQuery:
         """R-precision of every query."""
         relevant = judged.relevant(self.threshold)
-        cut = np.floor((1.0 if self.mult is None else self.mult) * relevant.total + 0.9).astype(
-            np.int64
-        )
-        chance = chance_up_to(
-            judged, relevant.hits, np.ones(relevant.hits.query.size), cut[relevant.hits.query]
-        )
-        return self.filled(
-            judged.sum_by_query(relevant.hits.query, chance) / np.maximum(cut, 1), relevant.total
-        )
+        hits, multiple = relevant.hits, 1.0 if self.mult is None else self.mult
+        cut = np.floor(multiple * relevant.total + 0.9).astype(np.int64)
+        chance = chance_up_to(judged, hits, np.ones(hits.query.size), cut[hits.query])
+        sums = judged.sum_by_query(hits.query, chance)
+        return self.filled(sums / np.maximum(cut, 1), relevant.total)
 
     @property
     def trec_name(self) -> str:
         """``Rprec`` or ``Rprec_mult_0.20``."""
-        return self.trec_binary(
-            "Rprec" if self.mult is None else f"Rprec_mult_{self.mult:.2f}", "Rprec"
-        )
+        plain = "Rprec" if self.mult is None else f"Rprec_mult_{self.mult:.2f}"
+        return self.trec_binary(plain, "Rprec")
 
 
 class Success(NeedsRelevant):
@@ -141,8 +135,8 @@ class Success(NeedsRelevant):
     summary: ClassVar[str] = "whether a relevant document is among the first k"
     use: ClassVar[str] = (
         "Choose it when one good result among the k shown is all a user needs: known items, "
-        "question answering, hit rate. Not when it "
-        "matters where it stands (RR) or how many there are (P, R)."
+        "question answering, hit rate. Not when it matters where it stands (RR) or how many there "
+        "are (P, R)."
     )
     proof: ClassVar[str] = _PROVEN
 
@@ -153,18 +147,15 @@ class Success(NeedsRelevant):
         limit = resolve_cutoff(self.cutoff, judged.lengths)
         if judged.ties != "expected" or hits.tie_first is None or hits.tie_last is None:
             within = tied_ranks(judged, hits, np.ones(hits.query.size)) <= limit[hits.query]
-            found = judged.sum_by_query(hits.query, within.astype(np.float64)) > 0
-            return self.filled(found.astype(np.float64), relevant.total)
+            has_relevant = judged.sum_by_query(hits.query, within.astype(np.float64)) > 0
+            return self.filled(has_relevant.astype(np.float64), relevant.total)
         values = np.zeros(judged.n_queries)
         starts, n_relevant, before = tie_groups(hits, hits.tie_first)
         # Only the first tie group with a relevant document matters: what follows it is further
         # down.
         leading: BoolArray = before == 0
-        starts, n_relevant, query = (
-            starts[leading],
-            n_relevant[leading],
-            hits.query[starts[leading]],
-        )
+        starts, n_relevant = starts[leading], n_relevant[leading]
+        query = hits.query[starts]
         above = hits.tie_first[starts] - 1
         size = hits.tie_last[starts] - above
         values[query] = _chance_of_any(size, n_relevant, np.clip(limit[query] - above, 0, size))
@@ -183,12 +174,10 @@ def _chance_of_any(size: IntArray, relevant: IntArray, taken: IntArray) -> Float
     chances = (taken > 0).astype(np.float64)
     open_ones = np.flatnonzero((taken > 0) & (taken < size))
     if open_ones.size:
-        shapes, which = np.unique(
-            np.column_stack((size, relevant, taken))[open_ones], axis=0, return_inverse=True
-        )
-        chances[open_ones] = np.array([1.0 - _chance_of_none(*shape) for shape in shapes.tolist()])[
-            which.reshape(-1)
-        ]
+        rows = np.column_stack((size, relevant, taken))[open_ones]
+        shapes, which = np.unique(rows, axis=0, return_inverse=True)
+        of_shapes = np.array([1.0 - _chance_of_none(*shape) for shape in shapes.tolist()])
+        chances[open_ones] = of_shapes[which.reshape(-1)]
     return chances
 
 
@@ -230,20 +219,17 @@ class RelativeP(NeedsRelevant):
     cuts: ClassVar = "required"
     summary: ClassVar[str] = "precision at k as a share of the greatest possible"
     use: ClassVar[str] = (
-        "Choose it to average over queries of which some have fewer than k relevant documents "
-        "and others many more: 1 can be reached by "
-        "all. Not to compare cutoffs, for its denominator changes with k."
+        "Choose it to average over queries of which some have fewer than k relevant documents and "
+        "others many more: 1 can be reached by all. Not to compare cutoffs, for its denominator "
+        "changes with k."
     )
     proof: ClassVar[str] = _PROVEN_WITHOUT_IR_MEASURES
 
     def compute(self, judged: Judged) -> PerQuery:
         """Relative precision of every query."""
         total = judged.relevant(self.threshold).total
-        return self.filled(
-            self.found(judged)
-            / np.maximum(np.minimum(resolve_cutoff(self.cutoff, judged.lengths), total), 1),
-            total,
-        )
+        possible = np.minimum(resolve_cutoff(self.cutoff, judged.lengths), total)
+        return self.filled(self.found(judged) / np.maximum(possible, 1), total)
 
     @property
     def trec_name(self) -> str:
@@ -284,9 +270,9 @@ class GMAP(AP):
     aggregate: ClassVar = "geometric"
     summary: ClassVar[str] = "average precision, its geometric mean over queries"
     use: ClassVar[str] = (
-        "Choose it to see whether the worst queries improve: a query that goes from 0.01 to "
-        "0.02 counts as much as one from 0.4 to 0.8. "
-        "Not as the only number: a query at 0 enters with an arbitrary 0.00001."
+        "Choose it to see whether the worst queries improve: a query that goes from 0.01 to 0.02 "
+        "counts as much as one from 0.4 to 0.8. Not as the only number: a query at 0 enters with "
+        "an arbitrary 0.00001."
     )
     proof: ClassVar[str] = _PROVEN_WITHOUT_IR_MEASURES
 
@@ -341,9 +327,9 @@ class IPrec(NeedsRelevant):
     samples: ClassVar[Mapping[str, tuple[Any, ...]]] = {"recall": (0.1, 0, 0.25, 0.5, 0.7, 1)}
     summary: ClassVar[str] = "greatest precision from a recall level on"
     use: ClassVar[str] = (
-        "Choose it to draw precision against recall, and to see whether runs differ at the "
-        "top or in the tail. Not as a headline: "
-        "a maximum over ranks is not what any user meets, and it jumps."
+        "Choose it to draw precision against recall, and to see whether runs differ at the top or "
+        "in the tail. Not as a headline: a maximum over ranks is not what any user meets, and it "
+        "jumps."
     )
     proof: ClassVar[str] = _PROVEN
 
@@ -407,9 +393,8 @@ class ElevenPointAP(NeedsRelevant):
     }
     summary: ClassVar[str] = "mean of the interpolated precision at eleven recall levels"
     use: ClassVar[str] = (
-        "Choose it to compare with results printed before average precision took its place, "
-        "about 1995. Not for new work: AP says the "
-        "same with less noise and without recall points."
+        "Choose it to compare with results printed before average precision took its place, about "
+        "1995. Not for new work: AP says the same with less noise and without recall points."
     )
     proof: ClassVar[str] = _PROVEN_WITHOUT_IR_MEASURES
 
@@ -434,12 +419,10 @@ class ElevenPointAP(NeedsRelevant):
 
 def _levels(recalls: Sequence[float] | str) -> tuple[float, ...]:
     """Recall levels from numbers or from their text."""
-    given = (
-        recalls.strip().removeprefix("[").removesuffix("]").split(",")
-        if isinstance(recalls, str)
-        else recalls
-    )
-    levels = tuple(number_option("recalls", level, 0, 1) for level in given)
+    listed: Sequence[object] = recalls
+    if isinstance(recalls, str):
+        listed = recalls.strip().removeprefix("[").removesuffix("]").split(",")
+    levels = tuple(number_option("recalls", level, 0, 1) for level in listed)
     if not levels:
         raise OptionError("recalls=[]: expected at least one recall level, as in [0.25,0.5,0.75]")
     return levels
@@ -458,9 +441,8 @@ def _interpolated(
     for level in levels:
         needed = _whole(np.multiply(level, relevant.total, dtype=np.float64), points)
         if starts.size:
-            sums[query[starts]] += np.maximum.reduceat(
-                np.where(number >= needed[query], precision, 0.0), starts
-            )
+            late = np.where(number >= needed[query], precision, 0.0)
+            sums[query[starts]] += np.maximum.reduceat(late, starts)
     return sums / len(levels)
 
 
@@ -468,9 +450,7 @@ def _whole(points: FloatArray, how: RecallPoints | None) -> IntArray:
     """Recall points as numbers of documents: to the nearest, halves up, or the whole part of 0.9
     more.
     """
-    whole = (
-        np.floor(points + 0.9)
-        if how == "truncated"
-        else np.floor(points) + (points - np.floor(points) >= 0.5)
-    )
-    return whole.astype(np.int64)
+    if how == "truncated":
+        return np.floor(points + 0.9).astype(np.int64)
+    whole = np.floor(points)
+    return (whole + (points - whole >= 0.5)).astype(np.int64)

@@ -32,31 +32,34 @@ def with_as_many_nonrelevant(preferred: Preferred, among: Among, surplus: Surplu
     def count(which: BoolArray) -> FloatArray:
         return np.bincount(groups.group[which], minlength=preferred.n_groups).astype(np.float64)
 
-    n_relevant, found = count(relevant), count(relevant & returned)
-    wanted = n_relevant if among == "all" else found
+    n_relevant, n_returned = count(relevant), count(relevant & returned)
+    wanted = n_relevant if among == "all" else n_returned
     present = count(~relevant) if among == "all" else count(~relevant & returned)
     lacking = np.maximum(wanted - present, 0.0)
-    fulfilled, possible = counts.fulfilled + found * lacking, counts.possible + n_relevant * lacking
+    fulfilled, possible = (
+        counts.fulfilled + n_returned * lacking,
+        counts.possible + n_relevant * lacking,
+    )
     too_many = (present > wanted) & preferred.complete
     if too_many.any():
+        # As printed, the pairs in order among the first R nonrelevant documents count as fulfilled
+        # and R² more as possible; the cut leaves out the pairs with the others.
         cut = _first_nonrelevant(preferred, wanted, too_many, among)
-        beyond = wanted * (present - wanted)
-        fulfilled = np.where(
-            too_many,
-            counts.fulfilled - cut.fulfilled + (cut.possible if surplus == "printed" else 0.0),
-            fulfilled,
-        )
-        possible = np.where(
-            too_many, counts.possible + (wanted**2 if surplus == "printed" else -beyond), possible
-        )
+        if surplus == "printed":
+            more_fulfilled, more_possible = cut.possible, wanted**2
+        else:
+            more_fulfilled, more_possible = np.zeros(wanted.size), -(wanted * (present - wanted))
+        cut_fulfilled = counts.fulfilled - cut.fulfilled + more_fulfilled
+        fulfilled = np.where(too_many, cut_fulfilled, fulfilled)
+        possible = np.where(too_many, counts.possible + more_possible, possible)
     return Counts(fulfilled, possible)
 
 
 def _first_nonrelevant(
     preferred: Preferred, wanted: FloatArray, too_many: BoolArray, among: Among
 ) -> Counts:
-    """Of the documents of level 0: fulfilled preferences against those beyond the first R, and
-    pairs in order among the first R.
+    """Count for the documents of level 0 the fulfilled preferences against those beyond the first
+    R, and the pairs in order among the first R.
     """
     groups, heads = preferred.groups, preferred.heads
     returned = preferred.returned[groups.row]
@@ -64,9 +67,8 @@ def _first_nonrelevant(
     head = heads[groups.row[chosen]]
     order = chosen[np.lexsort((head, groups.group[chosen]))]
     group, relevant, seen = groups.group[order], groups.level[order] > 0, returned[order]
-    tie = np.cumsum(
-        np.append(True, (np.diff(group) != 0) | (np.diff(heads[groups.row[order]]) != 0))
-    )
+    changes = (np.diff(group) != 0) | (np.diff(heads[groups.row[order]]) != 0)
+    tie = np.cumsum(np.append(True, changes))
     of_group, of_tie = np.searchsorted(group, group), np.searchsorted(tie, tie)
 
     def above(which: BoolArray, start: IntArray) -> FloatArray:
@@ -80,25 +82,26 @@ def _first_nonrelevant(
 
     place = above(~relevant, of_group)
     first = ~relevant & (place < wanted[group])
-    found = relevant & seen
-    expected = above(found, of_group)[of_tie] + tied(found) * (above(~relevant, of_tie) + 1) / (
-        tied(~relevant) + 1
-    )
+    relevant_seen = relevant & seen
+    # A relevant document of the tie is above the i-th of its m documents of level 0 with chance
+    # i / (m + 1).
+    number = above(~relevant, of_tie) + 1
+    inside = tied(relevant_seen) * number / (tied(~relevant) + 1)
+    expected = above(relevant_seen, of_group)[of_tie] + inside
     lost = np.where(~relevant & ~first, expected, 0.0)
     within = np.where(first, above(first & seen, of_group), 0.0)
     n = preferred.n_groups
-    lost_of, within_of = (
-        np.bincount(group, weights=which, minlength=n).astype(np.float64)
-        for which in (lost, within)
+    return Counts(
+        np.bincount(group, weights=lost, minlength=n).astype(np.float64),
+        np.bincount(group, weights=within, minlength=n).astype(np.float64),
     )
-    return Counts(lost_of, within_of)
 
 
 _ENDINGS = {"all": "", "retrieved": "_ret", "implied": "_imp"}
 _PRINTED = (
     "trec_eval 10.0: every query and the means of its outputs out.test.prefs and "
-    "out.test.qrels_prefs, at all printed digits; the "
-    "definition, pair by pair and over all orders of ties, to 12 decimals"
+    "out.test.qrels_prefs, at all printed digits; the definition, pair by pair and over all orders "
+    "of ties, to 12 decimals"
 )
 
 
@@ -131,10 +134,10 @@ class PreferenceMeasure(Measure):
 
     def preferred(self, judged: Judged) -> Preferred:
         """The preferences, held against the ranking."""
-        found = judged.beside.get("preferences")
-        if not isinstance(found, Preferred):
+        preferences = judged.beside.get("preferences")
+        if not isinstance(preferences, Preferred):
             raise OptionError(f"{self}: found no preferences, expected PreferenceQrels")
-        return found
+        return preferences
 
     @property
     def trec_name(self) -> str:
@@ -229,11 +232,9 @@ class NumPrefsFul(PreferenceMeasure):
     @property
     def trec_name(self) -> str:
         """``prefs_num_prefs_ful``, ``prefs_num_prefs_ful_ret``."""
-        return (
-            str(self)
-            if self.which == "implied" or self.judged_only
-            else self.name + _ENDINGS[self.which]
-        )
+        if self.which == "implied" or self.judged_only:
+            return str(self)
+        return self.name + _ENDINGS[self.which]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -292,9 +293,8 @@ class PrefsSimp(PreferenceShare):
     name: ClassVar[str] = "prefs_simp"
     summary: ClassVar[str] = "share of the preferences fulfilled"
     use: ClassVar[str] = (
-        "When judges compared pairs of documents, and every comparison counts the same. Not "
-        "when one judge made most of them: "
-        "then prefs_avgjg."
+        "When judges compared pairs of documents, and every comparison counts the same. Not when "
+        "one judge made most of them: then prefs_avgjg."
     )
 
     def shares(self, preferred: Preferred) -> FloatArray:
@@ -347,19 +347,17 @@ class PrefsPair(PreferenceShare):
             return simple
         low, high = np.minimum(pairs.better, pairs.worse), np.maximum(pairs.better, pairs.worse)
         order = np.lexsort((high, low))
-        starts = np.flatnonzero(
-            np.append(True, (np.diff(low[order]) != 0) | (np.diff(high[order]) != 0))
-        )
+        changes = (np.diff(low[order]) != 0) | (np.diff(high[order]) != 0)
+        starts = np.flatnonzero(np.append(True, changes))
         orders = [
             (rank[pairs.better] < rank[pairs.worse]).astype(np.float64) for rank in preferred.ranks
         ]
-        fulfilled = np.add.reduceat((sum(orders[1:], orders[0]) / len(orders))[order], starts)
+        mean = sum(orders[1:], orders[0]) / len(orders)
+        fulfilled = np.add.reduceat(mean[order], starts)
         query = preferred.query[pairs.group[order[starts]]]
         scores = fulfilled / sizes_of(starts, order.size)
-        sums, numbers = (
-            np.bincount(query, weights, simple.size).astype(np.float64)
-            for weights in (scores, None)
-        )
+        sums = np.bincount(query, scores, simple.size).astype(np.float64)
+        numbers = np.bincount(query, minlength=simple.size).astype(np.float64)
         return np.where(preferred.groups_by_query > 1, quotient(sums, numbers), simple)
 
 
@@ -394,18 +392,15 @@ class PrefsAvgJG(PreferenceShare):
     name: ClassVar[str] = "prefs_avgjg"
     summary: ClassVar[str] = "share of the preferences fulfilled, averaged over judgment groups"
     use: ClassVar[str] = (
-        "When each judgment group is a user, and a user with many preferences must not "
-        "outvote one with few. Not with groups of a "
-        "preference or two, whose shares are 0 or 1."
+        "When each judgment group is a user, and a user with many preferences must not outvote one "
+        "with few. Not with groups of a preference or two, whose shares are 0 or 1."
     )
 
     def shares(self, preferred: Preferred) -> FloatArray:
         """Mean of the groups' shares."""
         counts = preferred.counts(self.which)
-        return quotient(
-            preferred.by_query(quotient(counts.fulfilled, counts.possible)),
-            preferred.groups_by_query,
-        )
+        shares = quotient(counts.fulfilled, counts.possible)
+        return quotient(preferred.by_query(shares), preferred.groups_by_query)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -456,9 +451,9 @@ class PrefsAvgJGRnonrel(PreferenceShare):
     }
     summary: ClassVar[str] = "prefs_avgjg with as many documents of level 0 as above 0"
     use: ClassVar[str] = (
-        "When a few hundred documents that are not relevant were judged for some topics and "
-        "few for others. Where they outnumber the "
-        "relevant ones, trec_eval's number is no share of preferences; surplus=cut is."
+        "When a few hundred documents that are not relevant were judged for some topics and few "
+        "for others. Where they outnumber the relevant ones, trec_eval's number is no share of "
+        "preferences; surplus=cut is."
     )
 
     def __post_init__(self) -> None:
@@ -469,24 +464,16 @@ class PrefsAvgJGRnonrel(PreferenceShare):
     def compute(self, judged: Judged) -> PerQuery:
         """Share of every query; undefined without relevant documents."""
         preferred = self.preferred(judged)
-        relevant = preferred.groups.level > 0
-        defined = (
-            preferred.by_query(
-                np.bincount(preferred.groups.group[relevant], minlength=preferred.n_groups).astype(
-                    np.float64
-                )
-            )
-            > 0
-        )
+        groups = preferred.groups
+        relevant = np.bincount(groups.group[groups.level > 0], minlength=preferred.n_groups)
+        defined = preferred.by_query(relevant.astype(np.float64)) > 0
         return fill_undefined(self.shares(preferred), defined, self.no_relevant or "zero")
 
     def shares(self, preferred: Preferred) -> FloatArray:
         """Mean of the groups' shares."""
         counts = with_as_many_nonrelevant(preferred, self.which, self.surplus or "printed")
-        return quotient(
-            preferred.by_query(quotient(counts.fulfilled, counts.possible)),
-            preferred.groups_by_query,
-        )
+        shares = quotient(counts.fulfilled, counts.possible)
+        return quotient(preferred.by_query(shares), preferred.groups_by_query)
 
     @property
     def trec_name(self) -> str:

@@ -76,19 +76,17 @@ class RankDCG(OfGrades):
     name: ClassVar[str] = "RankDCG"
     samples: ClassVar = {"ties": (None, "worst", "expected", "best")}
     summary: ClassVar[str] = (
-        "the run's order against the grades, between the worst order (0) and the best (1), "
-        "among judged ones returned"
+        "the run's order against the grades, between the worst order (0) and the best (1), among "
+        "judged ones returned"
     )
     use: ClassVar[str] = (
-        "Choose it to rank users, or anything whose true order is known from top to bottom, "
-        "with many equal values at the lower end. "
-        "Not for what a user sees of the top (nDCG), nor to compare with chance, whose value "
-        "depends on how many grades are equal."
+        "Choose it to rank users, or anything whose true order is known from top to bottom, with "
+        "many equal values at the lower end. Not for what a user sees of the top (nDCG), nor to "
+        "compare with chance, whose value depends on how many grades are equal."
     )
     proof: ClassVar[str] = (
-        "the paper's table of six lists, all printed digits, and 12 lists worked in "
-        "fractions, to 12 decimals; the definition over all "
-        "orders of ties"
+        "the paper's table of six lists, all printed digits, and 12 lists worked in fractions, to "
+        "12 decimals; the definition over all orders of ties"
     )
 
     def __post_init__(self) -> None:
@@ -130,12 +128,12 @@ def rank_dcg_values(hits: Hits, ties: Ties, n_queries: int) -> tuple[FloatArray,
 
     def above_worst(levels: "IntArray | FloatArray") -> FloatArray:
         gained = np.add.reduceat(levels - rising, heads) / reverse
-        return np.bincount(query[heads], weights=gained, minlength=n_queries).astype(
-            np.float64, copy=False
-        )
+        sums = np.bincount(query[heads], weights=gained, minlength=n_queries)
+        return sums.astype(np.float64, copy=False)
 
     best = above_worst(falling)
-    values = above_worst(_in_order(hits, level, discounted, ties)) / np.where(best > 0, best, 1.0)
+    of_run = above_worst(_in_order(hits, level, discounted, ties))
+    values = of_run / np.where(best > 0, best, 1.0)
     return np.clip(values, 0.0, 1.0), best > 0
 
 
@@ -157,10 +155,8 @@ def _in_order(
         starts, sizes, _ = tie_groups(hits, hits.tie_first)
         mean = np.repeat(np.add.reduceat(level, starts) / sizes, sizes)
         # A tie at places of one discount has one value in every order, and keeps its whole numbers.
-        return np.where(
-            np.repeat(discounted[starts] != discounted[starts + sizes - 1], sizes), mean, level
-        )
-    placed: IntArray = level[
-        np.lexsort((level if ties == "worst" else -level, hits.tie_first, hits.query))
-    ]
+        several = discounted[starts] != discounted[starts + sizes - 1]
+        return np.where(np.repeat(several, sizes), mean, level)
+    within_tie = level if ties == "worst" else -level
+    placed: IntArray = level[np.lexsort((within_tie, hits.tie_first, hits.query))]
     return placed

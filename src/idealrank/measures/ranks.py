@@ -18,20 +18,16 @@ def tied_ranks(judged: Judged, hits: Hits, gains: FloatArray) -> IntArray:
     if judged.ties not in ("best", "worst") or hits.tie_first is None or hits.tie_last is None:
         return hits.rank
     tied = np.flatnonzero(hits.tie_first < hits.tie_last)
-    query = hits.query[tied]
-    first = hits.tie_first[tied]
-    last = hits.tie_last[tied]
-    gain = gains[tied]
-    order = np.lexsort((-gain if judged.ties == "best" else gain, first, query))
-    tied = tied[order]
-    query = query[order]
-    first = first[order]
-    last = last[order]
-    gain = gain[order]
-    head = heads(query, first)
+    by_policy = -gains[tied] if judged.ties == "best" else gains[tied]
+    tied = tied[np.lexsort((by_policy, hits.tie_first[tied], hits.query[tied]))]
+    first, last, gain = hits.tie_first[tied], hits.tie_last[tied], gains[tied]
+    head = heads(hits.query[tied], first)
     group = np.cumsum(head) - 1
     size = np.bincount(group, minlength=1)
     place = np.arange(tied.size) - np.flatnonzero(head)[group]
+    # Documents of a tie that are not hits gain 0. Under ``best`` they come after the gains of 0 or
+    # more, which count ranks from the top of the tie, and before those below 0, which count from
+    # its end; under ``worst`` after those below 0 and before the others.
     from_top = gain >= 0 if judged.ties == "best" else gain < 0
     rank = hits.rank.copy()
     rank[tied] = np.where(from_top, first + place, last - (size[group] - 1 - place))
@@ -44,11 +40,9 @@ def hit_weights(
     """Weight of each hit: the discount of its rank, 0 beyond the cutoff, its mean over tie orders
     where ties are expected.
     """
-    length = (
-        judged.lengths[hits.query]
-        if discount.by_length
-        else np.broadcast_to(np.int64(0), hits.query.shape)
-    )
+    length = np.broadcast_to(np.int64(0), hits.query.shape)
+    if discount.by_length:
+        length = judged.lengths[hits.query]
     limit = limits_of(cutoff, judged.lengths, hits.query)
     if judged.ties != "expected" or hits.tie_first is None or hits.tie_last is None:
         return weights_within(discount, tied_ranks(judged, hits, gains), limit, length)
@@ -72,13 +66,12 @@ def tie_weights(
         return np.zeros(0)
     heads = np.flatnonzero(members.rank == members.tie_first)
     query, first, last = members.query[heads], members.tie_first[heads], members.tie_last[heads]
-    length = (
-        judged.lengths[query] if discount.by_length else np.broadcast_to(np.int64(0), query.shape)
-    )
-    return np.repeat(
-        _mean_weights(discount, first, last, limits_of(cutoff, judged.lengths, query), length),
-        last - first + 1,
-    )
+    length = np.broadcast_to(np.int64(0), query.shape)
+    if discount.by_length:
+        length = judged.lengths[query]
+    limit = limits_of(cutoff, judged.lengths, query)
+    weights = _mean_weights(discount, first, last, limit, length)
+    return np.repeat(weights, last - first + 1)
 
 
 def _mean_weights(

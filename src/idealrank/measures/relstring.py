@@ -10,7 +10,7 @@ from idealrank.measures.cutoffs import Cutoff, resolve_cutoff
 from idealrank.measures.measure import Measure, PerQuery
 from idealrank.measures.ranks import tied_ranks
 
-_DEFAULT = 10
+_DEFAULT = 10  # ranks
 
 
 class RelString(Measure):

@@ -122,8 +122,8 @@ class Rules:
                     ),
                     "uncut": ("all judged documents, not cut", "all judged, never cut"),
                 },
-                "a relevant document that the run does not return, or more relevant documents "
-                "than the cutoff",
+                "a relevant document that the run does not return, or more relevant documents than "
+                "the cutoff",
             )
         },
     )

@@ -60,10 +60,9 @@ class SetP(NeedsRelevant):
     samples: ClassVar[Mapping[str, tuple[Any, ...]]] = {"relative": (None, True)}
     summary: ClassVar[str] = "share of the returned documents that are relevant"
     use: ClassVar[str] = (
-        "Choose it when the system decides itself how much it returns: Boolean search, "
-        "filters, documents handed to a prompt. Not for "
-        "ranked lists cut at a fixed depth, where it says more about that depth than about "
-        "the ranking."
+        "Choose it when the system decides itself how much it returns: Boolean search, filters, "
+        "documents handed to a prompt. Not for ranked lists cut at a fixed depth, where it says "
+        "more about that depth than about the ranking."
     )
     proof: ClassVar[str] = _PROVEN
 
@@ -73,10 +72,10 @@ class SetP(NeedsRelevant):
 
     def compute(self, judged: Judged) -> PerQuery:
         """Set precision of every query."""
-        found, total = _found(self, judged)
+        n_relevant, total = _returned_and_relevant(self, judged)
         if self.relative:
-            return self.filled(found / np.maximum(np.minimum(judged.lengths, total), 1), total)
-        return PerQuery(found / np.maximum(judged.lengths, 1))
+            return self.filled(n_relevant / np.maximum(np.minimum(judged.lengths, total), 1), total)
+        return PerQuery(n_relevant / np.maximum(judged.lengths, 1))
 
     @property
     def trec_name(self) -> str:
@@ -119,19 +118,18 @@ class SetF(BalancedMeasure):
     ties: ClassVar = "not affected"
     summary: ClassVar[str] = "harmonic mean of precision and recall of the returned documents"
     use: ClassVar[str] = (
-        "Choose it when the system decides itself how much it returns and both noise and "
-        "misses hurt. Not for ranked lists: their order "
-        "is not looked at."
+        "Choose it when the system decides itself how much it returns and both noise and misses "
+        "hurt. Not for ranked lists: their order is not looked at."
     )
     proof: ClassVar[str] = _PROVEN
 
     def compute(self, judged: Judged) -> PerQuery:
         """F of every query."""
-        found, total = _found(self, judged)
+        n_relevant, total = _returned_and_relevant(self, judged)
         beta = self._recall_weight
         # Nothing returned is F 0, whatever the weight of recall.
         whole = np.where(judged.lengths > 0, judged.lengths + beta * total, 1.0)
-        return self.filled((1.0 + beta) * found / whole, total)
+        return self.filled((1.0 + beta) * n_relevant / whole, total)
 
     @property
     def trec_name(self) -> str:
@@ -176,8 +174,8 @@ class SetAP(NeedsRelevant):
 
     def compute(self, judged: Judged) -> PerQuery:
         """Precision times recall of every query."""
-        found, total = _found(self, judged)
-        return self.filled(found * found / np.maximum(judged.lengths * total, 1), total)
+        n_relevant, total = _returned_and_relevant(self, judged)
+        return self.filled(n_relevant * n_relevant / np.maximum(judged.lengths * total, 1), total)
 
     @property
     def trec_name(self) -> str:
@@ -185,9 +183,8 @@ class SetAP(NeedsRelevant):
         return self.trec_binary("set_map", "set_map")
 
 
-def _found(measure: NeedsRelevant, judged: Judged) -> tuple[FloatArray, IntArray]:
+def _returned_and_relevant(measure: NeedsRelevant, judged: Judged) -> tuple[FloatArray, IntArray]:
     """Relevant documents returned, and relevant documents, of each query."""
     relevant = judged.relevant(measure.threshold)
-    return np.bincount(relevant.hits.query, minlength=judged.n_queries).astype(
-        np.float64
-    ), relevant.total
+    returned = np.bincount(relevant.hits.query, minlength=judged.n_queries)
+    return returned.astype(np.float64), relevant.total

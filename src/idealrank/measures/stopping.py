@@ -43,7 +43,7 @@ _ANGLES, _FAINT = 32, 40.0
 # Places at either end of a group that are worked out one by one, and the nodes of a stretch between
 # two powers of two.
 _SINGLE, _NODES = 64, 24
-_ROUNDS = 80
+_ROUNDS = 80  # of Newton's method, at most
 
 
 def reciprocal_in_long_tie(stops: FloatArray, above: int, size: int, reached: int) -> float:
@@ -83,11 +83,12 @@ def _few_chances(stops: FloatArray) -> tuple[FloatArray, FloatArray]:
     """
     chances, counts = np.unique(stops, return_counts=True)
     # Stretches between powers of two of the chance, and above a half of the chance to go on.
-    stretch = np.where(chances < 0.5, np.frexp(chances)[1], 1 - np.frexp(1.0 - chances)[1])
+    _, power = np.frexp(chances)
+    _, power_of_rest = np.frexp(1.0 - chances)
+    stretch = np.where(chances < 0.5, power, 1 - power_of_rest)
     starts = np.flatnonzero(np.diff(stretch, prepend=stretch[0] - 1)).tolist()
     parts = [
-        _few(chances[low:high], counts[low:high])
-        for low, high in zip(starts, [*starts[1:], chances.size], strict=True)
+        _few(chances[low:high], counts[low:high]) for low, high in pairwise([*starts, chances.size])
     ]
     nodes, weights = zip(*parts, strict=True)
     return np.concatenate(nodes), np.concatenate(weights)
@@ -101,6 +102,8 @@ def _few(points: FloatArray, counts: IntArray | None = None) -> tuple[FloatArray
     if points.size <= max(_NODES, _SINGLE if counts is None else 0):
         return points, weights
     middle, half = (points[-1] + points[0]) / 2.0, (points[-1] - points[0]) / 2.0
+    # Chebyshev polynomials at the points, by their recurrence, summed over the points: the sums
+    # are the coefficients of the weights at the nodes.
     angles = np.pi * (np.arange(_NODES) + 0.5) / _NODES
     at, before, now = (points - middle) / half, np.ones(points.size), (points - middle) / half
     sums = np.full(_NODES, weights.sum() / _NODES)
@@ -114,6 +117,7 @@ def _stopping(places: FloatArray, chances: FloatArray, counts: FloatArray, size:
     """Probability that a user stops at each place."""
     taken, others = places - 1.0, size - 1.0
     even = (taken + 0.5) / size
+    # documents by their chance to stop; users never stop at those without a gain
     groups = [
         (0.0, size - float(counts.sum())),
         *zip(chances.tolist(), counts.tolist(), strict=True),
@@ -121,33 +125,30 @@ def _stopping(places: FloatArray, chances: FloatArray, counts: FloatArray, size:
     tilt, variance = _saddle(taken, even, groups, size)
     # Powers of both tilts, and the product of the moduli at angle 0: numbers near 1 to large
     # powers, so by logarithms of quotients.
-    scale = taken * np.log1p((even - tilt) / tilt) + (others - taken) * np.log1p(
-        (tilt - even) / (1.0 - tilt)
-    )
+    of_taken = taken * np.log1p((even - tilt) / tilt)
+    scale = of_taken + (others - taken) * np.log1p((tilt - even) / (1.0 - tilt))
     angle, step = _angles(variance)
     logs, turns = np.zeros(angle.shape), -taken[:, np.newaxis] * angle
     real, imaginary = np.zeros(angle.shape), np.zeros(angle.shape)
     for chance, count in groups:
         left = (1.0 - tilt) + tilt * (1.0 - chance)
         modulus, turn = _factor(tilt * (1.0 - chance) / left, (1.0 - tilt) / left, angle)
-        scale += count * np.where(
-            tilt * chance < 0.5, np.log1p(-np.minimum(tilt * chance, 0.5)), np.log(left)
-        )
+        near_one = np.log1p(-np.minimum(tilt * chance, 0.5))
+        scale += count * np.where(tilt * chance < 0.5, near_one, np.log(left))
         logs += count * modulus
         turns += count * turn
         if chance:
             rate = (count * chance / left)[:, np.newaxis] * np.exp(-modulus)
             real += rate * np.cos(turn)
             imaginary -= rate * np.sin(turn)
-    found = step * (
-        np.exp(logs + scale[:, np.newaxis]) * (real * np.cos(turns) - imaginary * np.sin(turns))
-    ).sum(axis=1)
+    integrand = real * np.cos(turns) - imaginary * np.sin(turns)
+    stops = step * (np.exp(logs + scale[:, np.newaxis]) * integrand).sum(axis=1)
+
     angle, step = _angles(others * even * (1.0 - even))
     modulus, turn = _factor(even, 1.0 - even, angle)
-    choices = step * (
-        np.exp(others * modulus) * np.cos(others * turn - taken[:, np.newaxis] * angle)
-    ).sum(axis=1)
-    stopping: FloatArray = found / (choices * size)
+    turns = others * turn - taken[:, np.newaxis] * angle
+    choices = step * (np.exp(others * modulus) * np.cos(turns)).sum(axis=1)
+    stopping: FloatArray = stops / (choices * size)
     return stopping
 
 
@@ -166,13 +167,11 @@ def _saddle(
             slope += count * (1.0 - chance) / (left * left)
         variance = np.maximum(slope * tilt * (1.0 - tilt), 0.0)
         off = mean - taken - 0.5
-        if np.all((np.abs(off) <= 0.01 * np.sqrt(variance)) | ((tilt == highest) & (off < 0.0))):
+        near = np.abs(off) <= 0.01 * np.sqrt(variance)
+        if np.all(near | ((tilt == highest) & (off < 0.0))):
             break
-        tilt = np.clip(
-            tilt - np.divide(off, slope, out=np.full(tilt.size, -1.0), where=slope > 0.0),
-            even,
-            highest,
-        )
+        change = np.divide(off, slope, out=np.full(tilt.size, -1.0), where=slope > 0.0)
+        tilt = np.clip(tilt - change, even, highest)
     return tilt, variance
 
 
@@ -193,9 +192,9 @@ def _factor(
     """
     taken, left = taken[:, np.newaxis], left[:, np.newaxis]
     square = np.sin(angle / 2.0) ** 2
-    return 0.5 * np.log1p(-4.0 * taken * left * square), np.arctan2(
-        taken * np.sin(angle), 1.0 - 2.0 * taken * square
-    )
+    modulus = 0.5 * np.log1p(-4.0 * taken * left * square)
+    turn = np.arctan2(taken * np.sin(angle), 1.0 - 2.0 * taken * square)
+    return modulus, turn
 
 
 # Cells of a block of tie groups: what is worked out at once stays in memory that is had anyway.
@@ -252,21 +251,19 @@ def down_the_ranks(
     """Expected reciprocal rank at which users stop, over lists of one length, shape
     (n_queries,).
     """
-    none = Stops(
-        query=np.zeros(0, np.int64),
-        rank=np.zeros(0, np.int64),
-        worth=np.zeros(0),
-        passing=np.zeros(0),
-    )
-    met = met or none
-    emptied = (none.query, none.rank) if members is None else (members.query, members.rank)
-    rank_of = np.minimum(np.concatenate((emptied[1], met.rank)), stops.shape[1] + 1)
+    none = np.zeros(0, np.int64)
+    met = met or Stops(query=none, rank=none, worth=np.zeros(0), passing=np.zeros(0))
+    # At the own places of members of ties users never stop: what their groups add is in `met`.
+    emptied_query, emptied_rank = none, none
+    if members is not None:
+        emptied_query, emptied_rank = members.query, members.rank
+    rank_of = np.minimum(np.concatenate((emptied_rank, met.rank)), stops.shape[1] + 1)
     # Sorted by rank and else as they come, so that of two at one place the later one counts.
     order = small_first(rank_of)
     bounds = np.searchsorted(rank_of[order], np.arange(1, stops.shape[1] + 2))
-    query = np.concatenate((emptied[0], met.query))[order]
-    worths = np.concatenate((np.zeros(emptied[0].size), met.worth))[order]
-    passes = np.concatenate((np.ones(emptied[0].size), met.passing))[order]
+    query = np.concatenate((emptied_query, met.query))[order]
+    worths = np.concatenate((np.zeros(emptied_query.size), met.worth))[order]
+    passes = np.concatenate((np.ones(emptied_query.size), met.passing))[order]
     values, view = np.zeros(stops.shape[0]), np.ones(stops.shape[0])
     for rank, chances in enumerate(stops.T, 1):
         worth, passing = chances / rank, 1.0 - chances
@@ -335,12 +332,16 @@ def reciprocal_in_ties(
     while begin < tied.size:
         # Groups of like width together; a block has at least one, however wide.
         widths = reached[tied[begin:]] + 1
-        end = begin + max(
-            1, int(np.searchsorted(widths * np.arange(1, widths.size + 1), _CELLS, side="right"))
-        )
+        cells = widths * np.arange(1, widths.size + 1)
+        end = begin + max(1, int(np.searchsorted(cells, _CELLS, side="right")))
         block = tied[begin:end]
         worth[block] = _block(
-            stops, *(column[block] for column in (starts, members, above, size, reached))
+            stops=stops,
+            starts=starts[block],
+            members=members[block],
+            above=above[block],
+            size=size[block],
+            reached=reached[block],
         )
         begin = end
     return worth
@@ -360,24 +361,24 @@ def _block(
     )
     place = np.arange(1, int(reached.max()) + 1)
     plain = size - members
-    # Of the first places, m_(j-1) and p_j.
+    # For each first place j: the mean share of users that j - 1 documents let pass, and the chance
+    # to stop at j. Documents are added one by one: the new one is at place j of the `now`
+    # documents with chance 1 / now, and else one of the others is.
     mean = (place <= plain[:, np.newaxis] + 1).astype(np.float64)
     stop = np.zeros(mean.shape)
     for added in range(int(members[0])):
         active = int(np.searchsorted(-members, -added))
         chance = stops[starts[:active] + added][:, np.newaxis]
         passes, now = 1.0 - chance, (plain[:active] + added + 1)[:, np.newaxis]
-        before, found = mean[:active], stop[:active]
-        grown = np.maximum(now - place, 0) * found + chance * before
-        grown[:, 1:] += place[:-1] * passes * found[:, :-1]
+        before, stopped = mean[:active], stop[:active]
+        grown = np.maximum(now - place, 0) * stopped + chance * before
+        grown[:, 1:] += place[:-1] * passes * stopped[:, :-1]
         stop[:active] = grown / now
         grown = np.maximum(now - place + 1, 0) * before
         grown[:, 1:] += place[:-1] * passes * before[:, :-1]
         mean[:active] = grown / now
-    sums = np.concatenate(
-        (np.zeros((order.size, 1)), np.cumsum(stop / (above[:, np.newaxis] + place), axis=1)),
-        axis=1,
-    )
+    running = np.cumsum(stop / (above[:, np.newaxis] + place), axis=1)
+    sums = np.concatenate((np.zeros((order.size, 1)), running), axis=1)
     worth = np.empty(order.size)
     worth[order] = sums[np.arange(order.size), reached]
     return worth

@@ -10,7 +10,6 @@ infinity, a 0 beside it, or NaN.
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import wraps
-from itertools import chain
 from typing import Any, Self, TypeAlias, TypeVar, cast
 
 import numpy as np
@@ -27,7 +26,7 @@ from idealrank.measures.ranks import hit_weights, tie_weights
 
 # Rows of a block: with twenty members of ties in each, its columns fit the second-level cache.
 _BLOCK = 4096
-_FEW = 64
+_FEW = 64  # rows that are summed along their ranks
 _PAIRWISE = 128  # numbers that NumPy adds without splitting them
 
 GainFunction: TypeAlias = Callable[[FloatArray], FloatArray]
@@ -56,15 +55,11 @@ def sum_tied_rows(
         total = sums[top : top + _BLOCK]
         members = ties.part(slice(starts[block], starts[block + 1]))
         row = members.query - top
-        _add_ranks(
-            total,
-            _without(gain(grades[top : top + _BLOCK, : weights.size]), row, members.rank),
-            weights,
-        )
+        untied = _without(gain(grades[top : top + _BLOCK, : weights.size]), row, members.rank)
+        _add_ranks(total, untied, weights)
         gains = gain(members.grade)
-        total += np.bincount(
-            row, weights=gains * tied_weights(members, gains), minlength=total.size
-        )
+        terms = gains * tied_weights(members, gains)
+        total += np.bincount(row, weights=terms, minlength=total.size)
     return sums
 
 
@@ -118,11 +113,11 @@ def weighted_gains(
     rectangle = judged.rectangle
     if rectangle is None or not is_deep_enough(judged, cutoff):
         gains = gain(judged.hits.grade)
-        return judged.sum_by_query(
-            judged.hits.query, gains * hit_weights(judged, judged.hits, gains, discount, cutoff)
-        )
+        hit_terms = gains * hit_weights(judged, judged.hits, gains, discount, cutoff)
+        return judged.sum_by_query(judged.hits.query, hit_terms)
     width = rectangle.grades.shape[1]
-    rank = np.arange(1, (min(width, cutoff) if isinstance(cutoff, int) else width) + 1)
+    deepest = min(width, cutoff) if isinstance(cutoff, int) else width
+    rank = np.arange(1, deepest + 1)
     weights = discount.at(rank, rank)
     return sum_rectangle(
         judged=judged,
@@ -215,8 +210,8 @@ Compute = TypeVar("Compute", bound=Callable[..., PerQuery])
 def too_large(measure: Measure) -> InputError:
     """The error for sums beyond float64."""
     return InputError(
-        f"{shown(measure)}: a sum of gains is larger than a number can be (1.8e308); use "
-        f"smaller grades, or a table of gains"
+        f"{shown(measure)}: a sum of gains is larger than a number can be (1.8e308); use smaller "
+        "grades, or a table of gains"
     )
 
 
@@ -243,8 +238,8 @@ def refuse_overflow(compute: Compute) -> Compute:
     return cast("Compute", refusing)
 
 
-_GEOMETRIC_FLOOR = 0.00001
-_SOME = 1 << 16
+_GEOMETRIC_FLOOR = 0.00001  # trec_eval's
+_SOME = 1 << 16  # numbers of Python's own made at a time
 
 
 class Means(dict[str, float]):
@@ -254,13 +249,11 @@ class Means(dict[str, float]):
 
     @classmethod
     def of(cls, measures: Sequence[Measure], values: FloatArray, scored: BoolArray) -> Self:
-        """Aggregates of the columns of `values` over the queries that are scored."""
-        return cls(
-            {
-                str(measure): aggregate(measure, values[:, i], scored[:, i])
-                for i, measure in enumerate(measures)
-            }
-        )
+        """Aggregate the columns of `values` over the queries that are scored."""
+        means = {}
+        for column, measure in enumerate(measures):
+            means[str(measure)] = aggregate(measure, values[:, column], scored[:, column])
+        return cls(means)
 
     def __missing__(self, key: object) -> float:
         text = self._text(key)
@@ -295,11 +288,11 @@ def values_by_query(
 ) -> dict[str, dict[str, float | None]]:
     """Return ``{query: {measure: value}}``; None if the query does not count."""
     texts = [str(measure) for measure in measures]
-    rows = zip(queries, values.tolist(), scored.tolist(), strict=True)
-    return {
-        query: {t: v if s else None for t, v, s in zip(texts, row, counts, strict=True)}
-        for query, row, counts in rows
-    }
+    by_query: dict[str, dict[str, float | None]] = {}
+    for query, row, counts in zip(queries, values.tolist(), scored.tolist(), strict=True):
+        cells = zip(texts, row, counts, strict=True)
+        by_query[query] = {text: value if counted else None for text, value, counted in cells}
+    return by_query
 
 
 def aggregate(measure: Measure, values: FloatArray, scored: BoolArray) -> float:
@@ -312,10 +305,8 @@ def aggregate(measure: Measure, values: FloatArray, scored: BoolArray) -> float:
     if measure.aggregate == "sum":
         return _sum(counted)
     if measure.aggregate == "geometric" and counted.size:
-        return math.exp(
-            math.fsum(math.log(max(value, _GEOMETRIC_FLOOR)) for value in _numbers(counted))
-            / counted.size
-        )
+        logs = (math.log(max(value, _GEOMETRIC_FLOOR)) for value in _numbers(counted))
+        return math.exp(math.fsum(logs) / counted.size)
     return _sum(counted) / counted.size if counted.size else math.nan
 
 
@@ -324,13 +315,12 @@ def _sum(values: FloatArray) -> float:
         return math.fsum(_numbers(values))
     except OverflowError:
         raise InputError(
-            "the sum of the values of all queries is larger than a number can be (1.8e308); "
-            "use smaller grades"
+            "the sum of the values of all queries is larger than a number can be (1.8e308); use "
+            "smaller grades"
         ) from None
 
 
 def _numbers(values: FloatArray) -> Iterator[float]:
-    """As Python's numbers, some at a time: each takes four times the memory."""
-    return chain.from_iterable(
-        values[begin : begin + _SOME].tolist() for begin in range(0, values.size, _SOME)
-    )
+    """Yield Python's own numbers, some at a time: each takes four times the memory."""
+    for begin in range(0, values.size, _SOME):
+        yield from values[begin : begin + _SOME].tolist()

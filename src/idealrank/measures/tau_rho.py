@@ -26,9 +26,8 @@ def tau(
     apart = counts.total - counts.tied_first, counts.total - counts.tied_second
     norm = _norm(variant, counts.total, apart)
     if variant == "c":
-        n_values = np.minimum(
-            _different(query, first, n_queries), _different(query, second, n_queries)
-        )
+        n_first = _different(query, first, n_queries)
+        n_values = np.minimum(n_first, _different(query, second, n_queries))
         norm = _norm_c(np.bincount(query, minlength=n_queries), n_values)
     return _quotient(counts.concordant - counts.discordant, norm)
 
@@ -37,7 +36,8 @@ def _norm(variant: TauVariant, total: IntArray, apart: tuple[IntArray, IntArray]
     """Return the denominator of tau-a and tau-b."""
     if variant == "a":
         return total.astype(np.float64)
-    norm: FloatArray = np.sqrt(apart[0].astype(np.float64) * apart[1])
+    apart_first, apart_second = apart
+    norm: FloatArray = np.sqrt(apart_first.astype(np.float64) * apart_second)
     return norm
 
 
@@ -59,7 +59,7 @@ def _different(query: IntArray, values: AnyArray, n_queries: int) -> IntArray:
 
 
 def _quotient(number: IntArray | FloatArray, norm: FloatArray) -> FloatArray:
-    """Within [-1, 1]; NaN where there is nothing to divide by."""
+    """Divide, within [-1, 1]; NaN where there is nothing to divide by."""
     values: FloatArray = np.divide(number, norm, out=np.full(norm.shape, np.nan), where=norm > 0)
     return np.clip(values, -1.0, 1.0)
 
@@ -68,14 +68,14 @@ def rho(query: IntArray, first: AnyArray, second: AnyArray, n_queries: int) -> F
     """Spearman's rho of two columns: the correlation of their ranks, tied items at the mean of
     their ranks.
     """
-    one, two = middle_ranks(query, first), middle_ranks(query, second)
+    first_ranks, second_ranks = middle_ranks(query, first), middle_ranks(query, second)
 
     def total(products: IntArray) -> FloatArray:
-        return np.bincount(query, weights=products, minlength=n_queries).astype(
-            np.float64, copy=False
-        )
+        sums = np.bincount(query, weights=products, minlength=n_queries)
+        return sums.astype(np.float64, copy=False)
 
-    return _quotient(total(one * two), np.sqrt(total(one * one) * total(two * two)))
+    squares = total(first_ranks * first_ranks) * total(second_ranks * second_ranks)
+    return _quotient(total(first_ranks * second_ranks), np.sqrt(squares))
 
 
 def middle_ranks(query: IntArray, values: AnyArray) -> IntArray:
@@ -139,13 +139,13 @@ class GradeTau(OfGrades):
         "Kendall's tau between the run's order and the grades, among judged documents returned"
     )
     use: ClassVar[str] = (
-        "Choose it for how well a run sorts documents whose grades are all known, top and "
-        "bottom alike. Not where many grades are "
-        "equal (1 is out of reach there), nor for what a user sees of the top."
+        "Choose it for how well a run sorts documents whose grades are all known, top and bottom "
+        "alike. Not where many grades are equal (1 is out of reach there), nor for what a user "
+        "sees of the top."
     )
     proof: ClassVar[str] = (
-        "SciPy 1.17 (kendalltau, b and c) live, to 12 decimals; tied scores by the mean over "
-        "all orders"
+        "SciPy 1.17 (kendalltau, b and c) live, to 12 decimals; tied scores by the mean over all "
+        "orders"
     )
 
     def __post_init__(self) -> None:
@@ -198,9 +198,9 @@ class GradeRho(OfGrades):
         "Spearman's rho between the run's order and the grades, among judged documents returned"
     )
     use: ClassVar[str] = (
-        "Choose it like tau-b where one document far out of place is worse than several "
-        "slightly out of place. Not where many grades "
-        "are equal (1 is out of reach there), nor for what a user sees of the top."
+        "Choose it like tau-b where one document far out of place is worse than several slightly "
+        "out of place. Not where many grades are equal (1 is out of reach there), nor for what a "
+        "user sees of the top."
     )
     proof: ClassVar[str] = (
         "SciPy 1.17 (spearmanr) live, to 12 decimals; tied scores by the mean over all orders"

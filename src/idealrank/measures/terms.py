@@ -78,21 +78,20 @@ class RelevantGroups(NamedTuple):
 
     @classmethod
     def of(cls, first: IntArray, last: IntArray, relevant: BoolArray) -> Self:
-        """Groups of a list, from the first and last rank of each document's group and its
-        relevance.
-        """
+        """Group a list by the first and last rank of each document's group and its relevance."""
         heads = np.flatnonzero(np.arange(1, first.size + 1) == first)
-        counts = (
-            np.add.reduceat(relevant.astype(np.int64), heads)
-            if heads.size
-            else np.zeros(0, np.int64)
-        )
+        counts = np.zeros(0, np.int64)
+        if heads.size:
+            counts = np.add.reduceat(relevant.astype(np.int64), heads)
         return cls(
-            first[heads] - 1, last[heads] - first[heads] + 1, counts, np.cumsum(counts) - counts
+            start=first[heads] - 1,
+            size=last[heads] - first[heads] + 1,
+            relevant=counts,
+            before=np.cumsum(counts) - counts,
         )
 
     def changed(self, *, relevant: int = 0, before: int = 0) -> "RelevantGroups":
-        """Every group by itself with more or fewer relevant documents in it or above it."""
+        """Change the relevant documents in every group, or above it, each group by itself."""
         return RelevantGroups(self.start, self.size, self.relevant + relevant, self.before + before)
 
     @property

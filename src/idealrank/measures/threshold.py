@@ -51,9 +51,8 @@ class BinaryMeasure(Measure):
     def found(self, judged: Judged) -> FloatArray:
         """(Expected) number of relevant documents within the cutoff."""
         hits = judged.relevant(self.threshold).hits
-        return judged.sum_by_query(
-            hits.query, chance_within(judged, hits, np.ones(hits.query.size), self.cutoff)
-        )
+        within = chance_within(judged, hits, np.ones(hits.query.size), self.cutoff)
+        return judged.sum_by_query(hits.query, within)
 
     def worth(self, grades: FloatArray) -> FloatArray | None:
         """1 for a grade that reaches the threshold, else 0."""
@@ -155,9 +154,8 @@ class TieGroups(NamedTuple):
 
     def sums(self, values: FloatArray) -> FloatArray:
         """Sum of the values of each group's hits."""
-        return np.bincount(self.of, weights=values, minlength=self.query.size).astype(
-            np.float64, copy=False
-        )
+        sums = np.bincount(self.of, weights=values, minlength=self.query.size)
+        return sums.astype(np.float64, copy=False)
 
     def above(self, marked: BoolArray) -> IntArray:
         """Marked hits of the same query before each group."""

@@ -22,7 +22,7 @@ from idealrank.measures.rules import checked
 from idealrank.measures.threshold import NeedsRelevant
 
 Count: TypeAlias = Literal["up", "nearest"]
-_RECALL = 0.95
+_RECALL = 0.95  # of WSS, where none is set
 
 
 def _rank_of(judged: Judged, hits: Hits, wanted: IntArray) -> FloatArray:
@@ -35,6 +35,7 @@ def _rank_of(judged: Judged, hits: Hits, wanted: IntArray) -> FloatArray:
         query, above = hits.query[starts], hits.tie_first[starts] - 1
         holds = (before < wanted[query]) & (wanted[query] <= before + sizes)
         tied = hits.tie_last[starts] - above
+        # The i-th of r documents drawn among n places is expected at place i (n + 1) / (r + 1).
         expected = above + (wanted[query] - before) * (tied + 1) / (sizes + 1)
         ranks[query[holds]] = expected[holds]
         return ranks
@@ -79,9 +80,9 @@ class LastRel(NeedsRelevant):
     bounds: ClassVar[tuple[float, float]] = (0.0, np.inf)
     summary: ClassVar[str] = "rank of the last relevant document"
     use: ClassVar[str] = (
-        "Choose it where every relevant document must be found and the whole collection is "
-        "ranked. Not for lists cut short, which it "
-        "cannot see beyond, nor where one straggler should not decide (WSS)."
+        "Choose it where every relevant document must be found and the whole collection is ranked. "
+        "Not for lists cut short, which it cannot see beyond, nor where one straggler should not "
+        "decide (WSS)."
     )
     proof: ClassVar[str] = (
         "tar_eval of CLEF TAR (last_rel), its two classes retyped and recorded, exactly"
@@ -89,9 +90,9 @@ class LastRel(NeedsRelevant):
 
     def compute(self, judged: Judged) -> PerQuery:
         """Rank of the last relevant document of every query."""
-        found = judged.relevant(self.threshold)
-        ranks = _rank_of(judged, found.hits, found.total)
-        return self.filled(np.where(ranks > 0, ranks, judged.lengths + 1.0), found.total)
+        relevant = judged.relevant(self.threshold)
+        ranks = _rank_of(judged, relevant.hits, relevant.total)
+        return self.filled(np.where(ranks > 0, ranks, judged.lengths + 1.0), relevant.total)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -145,9 +146,9 @@ class WSS(NeedsRelevant):
         "share of the list that need not be read to reach a recall, less that of chance"
     )
     use: ClassVar[str] = (
-        "Choose it for screening a ranked collection down to a recall that was promised. Not "
-        "for lists cut short, nor across "
-        "collections: what can be saved at most depends on the share of relevant documents."
+        "Choose it for screening a ranked collection down to a recall that was promised. Not for "
+        "lists cut short, nor across collections: what can be saved at most depends on the share "
+        "of relevant documents."
     )
     proof: ClassVar[str] = (
         "tar_eval of CLEF TAR (wss_95, wss_100), its two classes retyped and recorded, to 12 "
@@ -164,12 +165,12 @@ class WSS(NeedsRelevant):
 
     def compute(self, judged: Judged) -> PerQuery:
         """Work saved of every query."""
-        found = judged.relevant(self.threshold)
+        relevant = judged.relevant(self.threshold)
         recall = _RECALL if self.recall is None else self.recall
-        ranks = _rank_of(judged, found.hits, _share(recall, found.total, self.count or "up"))
+        ranks = _rank_of(judged, relevant.hits, _share(recall, relevant.total, self.count or "up"))
         read = np.where(ranks > 0, ranks, judged.lengths)
         saved = (judged.lengths - read) / np.maximum(judged.lengths, 1)
-        return self.filled(saved - float(1 - Fraction(repr(float(recall)))), found.total)
+        return self.filled(saved - float(1 - Fraction(repr(float(recall)))), relevant.total)
 
 
 def _share(share: float, totals: IntArray, count: Count) -> IntArray:
@@ -219,8 +220,7 @@ class RecallArea(NeedsRelevant):
     summary: ClassVar[str] = "area under recall against documents read, as a share of the best"
     use: ClassVar[str] = (
         "Choose it for how early a whole review finds what it will find, without choosing a "
-        "recall. Not for the top of a list: a place "
-        "costs the same anywhere."
+        "recall. Not for the top of a list: a place costs the same anywhere."
     )
     proof: ClassVar[str] = (
         "tar_eval of CLEF TAR (norm_area), its two classes retyped and recorded, to its 3 decimals"
@@ -228,8 +228,8 @@ class RecallArea(NeedsRelevant):
 
     def compute(self, judged: Judged) -> PerQuery:
         """Share of the best area of every query."""
-        found = judged.relevant(self.threshold)
-        hits, total = found.hits, found.total
+        relevant = judged.relevant(self.threshold)
+        hits, total = relevant.hits, relevant.total
         seen = np.minimum(judged.lengths, resolve_cutoff(self.cutoff, judged.lengths))
         first = last = tied_ranks(judged, hits, np.ones(hits.query.size))
         if judged.ties == "expected" and hits.tie_first is not None and hits.tie_last is not None:

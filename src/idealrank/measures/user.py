@@ -66,11 +66,14 @@ class FunctionMeasure(Measure):
     def __reduce__(self) -> tuple[Any, ...]:
         """Another process finds the measure where its function was written."""
         cls = type(self)
-        if getattr(_found(cls.__module__, cls.__qualname__), "function", None) is not cls.function:
+        if (
+            getattr(_resolved(cls.__module__, cls.__qualname__), "function", None)
+            is not cls.function
+        ):
             raise OptionError(
                 f"measure {self.name} cannot travel to another process: found it at "
-                f"{cls.__module__}.{cls.__qualname__}, "
-                "expected a function at the top of a module, under its own name"
+                f"{cls.__module__}.{cls.__qualname__}, expected a function at the top of a module, "
+                "under its own name"
             )
         return _restored, (
             cls.__module__,
@@ -116,29 +119,27 @@ class FunctionMeasure(Measure):
         for query in range(judged.n_queries):
             if query == tied:
                 raise self._tie_error(judged, query)
-            given = {
+            extras = {
                 "ideal": ideal[judged.ideal.offsets[query] : judged.ideal.offsets[query + 1]],
                 "cutoff": None if cuts is None else cuts[query],
             }
-            value = self._value(judged, query, grades[offsets[query] : offsets[query + 1]], given)
+            value = self._value(judged, query, grades[offsets[query] : offsets[query + 1]], extras)
             scored[query] = value is not None
             values[query] = math.nan if value is None else value
         return PerQuery(values, None if scored.all() else scored)
 
     def _value(
-        self, judged: Judged, query: int, grades: FloatArray, given: Mapping[str, Any]
+        self, judged: Judged, query: int, grades: FloatArray, extras: Mapping[str, Any]
     ) -> float | None:
         """One call, and what it gave as a number; None leaves the query out."""
         try:
-            value = self.function(grades, **{name: given[name] for name in self.extras})
+            value = self.function(grades, **{name: extras[name] for name in self.extras})
             number = None if value is None else _number(value)
         except Exception as error:
             where = f"measure {self}, query {judged.queries[query]!r} ({grades.size} documents)"
-            hint = (
-                "; the list is empty: return a number for it, or None to leave the query out"
-                if not grades.size
-                else ""
-            )
+            hint = ""
+            if not grades.size:
+                hint = "; the list is empty: return a number for it, or None to leave the query out"
             raise InputError(f"{where}: {type(error).__name__}: {error}{hint}") from error
         return number
 
@@ -155,23 +156,23 @@ class FunctionMeasure(Measure):
         first = hits.tie_first[starts]
         last = hits.tie_last[starts]
         reach = limit[hits.query[starts]]
-        mixed = (sizes <= last - first) | (
-            np.maximum.reduceat(hits.grade, starts) != np.minimum.reduceat(hits.grade, starts)
-        )
+        # The order matters if grades differ, or if some of the tied documents are not judged.
+        highest = np.maximum.reduceat(hits.grade, starts)
+        lowest = np.minimum.reduceat(hits.grade, starts)
+        mixed = (sizes <= last - first) | (highest != lowest)
         matters = mixed & (first < last) & (first <= reach)
         if self.ties == "not affected":
             matters &= last > reach
         return int(hits.query[starts[matters]][0]) if matters.any() else -1
 
     def _tie_error(self, judged: Judged, query: int) -> OptionError:
-        switch = "ties=input" if judged.complete else "ties=docid"
-        choices = (
-            f"{switch}, best or worst" if judged.complete else f"{switch}, input, best or worst"
-        )
+        switch, choices = "ties=docid", "ties=docid, input, best or worst"
+        if judged.complete:
+            switch, choices = "ties=input", "ties=input, best or worst"
         return OptionError(
-            f"{self}: found tied scores, in query {judged.queries[query]!r} first, and a "
-            f"function of one order cannot give the expected "
-            f"value over all of them; choose {choices}, or write a class",
+            f"{self}: found tied scores, in query {judged.queries[query]!r} first, and a function "
+            f"of one order cannot give the expected value over all of them; choose {choices}, or "
+            "write a class",
             switch=switch,
         )
 
@@ -195,22 +196,22 @@ def _number(value: Any) -> float:
     number = float(value)
     if math.isnan(number):
         raise ValueError(
-            "gave NaN, expected a number, or None to leave the query out (unjudged documents "
-            "have the grade NaN)"
+            "gave NaN, expected a number, or None to leave the query out (unjudged documents have "
+            "the grade NaN)"
         )
     return number
 
 
-def _found(module: str, qualname: str) -> Any:
-    found: Any = import_module(module)
+def _resolved(module: str, qualname: str) -> Any:
+    value: Any = import_module(module)
     for part in qualname.split("."):
-        found = getattr(found, part, None)
-    return found
+        value = getattr(value, part, None)
+    return value
 
 
 def _restored(module: str, qualname: str, options: Mapping[str, Any]) -> FunctionMeasure:
-    found: FunctionMeasure = replace(_found(module, qualname), **options)
-    return found
+    restored: FunctionMeasure = replace(_resolved(module, qualname), **options)
+    return restored
 
 
 @overload
@@ -302,17 +303,18 @@ def measure(
 def _made(function: UserFunction, name: str, facts: Mapping[str, Any]) -> FunctionMeasure:
     if isinstance(function, type):
         raise OptionError(
-            f"measure: found the class {function.__name__}, expected a function; a class "
-            f"extends idealrank.Measure instead"
+            f"measure: found the class {function.__name__}, expected a function; a class extends "
+            "idealrank.Measure instead"
         )
     if not callable(function):
         raise OptionError(f"measure: found {function!r}, expected a function of one query's grades")
     _check_name(name)
     _check_facts(name, facts)
     doc = inspect.getdoc(function) or ""
+    low, high = facts["bounds"]
     namespace = {
         **facts,
-        "bounds": (float(facts["bounds"][0]), float(facts["bounds"][1])),
+        "bounds": (float(low), float(high)),
         "name": name,
         "summary": " ".join(doc.partition("\n\n")[0].split()) or "a measure of one's own",
         "function": staticmethod(function),
@@ -332,9 +334,10 @@ def _check_name(name: str) -> None:
             f"@idealrank.measure(name=...)"
         )
     plain = name.rstrip("0123456789").rstrip("_").lower() if name[-1].isdigit() else name.lower()
-    listed = (
-        name if name in MEASURES else SPELLINGS.get(plain) or PRESET_OPTIONS.get(plain, (None,))[0]
-    )
+    listed: str | None = name
+    if name not in MEASURES:
+        of_preset, *_ = PRESET_OPTIONS.get(plain, (None,))
+        listed = SPELLINGS.get(plain) or of_preset
     if listed:
         raise name_taken(name, listed)
 
@@ -370,20 +373,26 @@ def _extras(function: UserFunction, name: str) -> tuple[str, ...]:
     except (TypeError, ValueError):  # some functions written in C do not tell
         return ()
     positional = [
-        one
-        for one in parameters
-        if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD, one.VAR_POSITIONAL)
+        parameter
+        for parameter in parameters
+        if parameter.kind
+        in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD, parameter.VAR_POSITIONAL)
     ]
     others = [
-        one
-        for one in parameters
-        if one not in positional[:1] and one.kind not in (one.VAR_POSITIONAL, one.VAR_KEYWORD)
+        parameter
+        for parameter in parameters
+        if parameter not in positional[:1]
+        and parameter.kind not in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
     ]
-    unknown = [one.name for one in others if one.name not in _EXTRAS and one.default is one.empty]
+    unknown = [
+        parameter.name
+        for parameter in others
+        if parameter.name not in _EXTRAS and parameter.default is parameter.empty
+    ]
     if not positional or unknown:
-        found = ", ".join(one.name for one in parameters) or "no parameter"
+        listed = ", ".join(parameter.name for parameter in parameters) or "no parameter"
         raise OptionError(
-            f"measure {name}: found {found}; expected the grades first, then only "
+            f"measure {name}: found {listed}; expected the grades first, then only "
             f"{' and '.join(_EXTRAS)}, or parameters with a default"
         )
-    return tuple(one.name for one in others if one.name in _EXTRAS)
+    return tuple(parameter.name for parameter in others if parameter.name in _EXTRAS)

@@ -71,9 +71,9 @@ class UserView:
         total = self.useful - np.where(goes_on, self.beyond * self.gain, 0.0)
         if name == "ETU":
             return total
-        stopped = self.viewed - np.multiply(
-            self.beyond, self.length, out=np.zeros_like(self.viewed), where=goes_on
-        )
+        nothing = np.zeros_like(self.viewed)
+        lost = np.multiply(self.beyond, self.length, out=nothing, where=goes_on)
+        stopped = self.viewed - lost
         return cost * stopped + dearer * total
 
 
@@ -146,9 +146,9 @@ class UserModel(Measure):
 
     @property
     def _scale(self) -> tuple[float, float]:
-        return 0.0 if self.min_rel is None else float(
-            self.min_rel
-        ), 1.0 if self.max_rel is None else float(self.max_rel)
+        low = 0.0 if self.min_rel is None else float(self.min_rel)
+        high = 1.0 if self.max_rel is None else float(self.max_rel)
+        return low, high
 
     @property
     def number(self) -> str:
@@ -255,25 +255,16 @@ class StaticUser(UserModel):
         beyond = np.zeros_like(viewed) if self.stops() else views.at(length + 1, length)
         # Those not judged gain all there is, less what the judged ones fall short of.
         short = 1.0 - gains if unjudged else gains
-        useful = judged.sum_by_query(
-            hits.query, short * hit_weights(judged, hits, gains, views, reach)
-        )
-        # Where somebody goes on beyond the last rank, totals ask what all the ranks gain; else
-        # nothing looks at it.
-        asked = self.number.endswith(("ETU", "ETC")) and beyond.any()
-        gain = (
-            judged.sum_by_query(hits.query, short * chance_within(judged, hits, gains, reach))
-            if asked
-            else useful
-        )
+        weights = hit_weights(judged, hits, gains, views, reach)
+        useful = judged.sum_by_query(hits.query, short * weights)
+        # If users go on beyond the last rank, totals depend on the gain of all ranks; else it has
+        # no use.
+        gain: FloatArray = useful
+        if self.number.endswith(("ETU", "ETC")) and beyond.any():
+            within = chance_within(judged, hits, gains, reach)
+            gain = judged.sum_by_query(hits.query, short * within)
         if unjudged:
-            return UserView(
-                viewed=viewed,
-                useful=viewed - useful,
-                gain=length - gain,
-                beyond=beyond,
-                length=length.astype(np.float64),
-            )
+            useful, gain = viewed - useful, length - gain
         return UserView(
             viewed=viewed, useful=useful, gain=gain, beyond=beyond, length=length.astype(np.float64)
         )
@@ -282,7 +273,7 @@ class StaticUser(UserModel):
 # Coefficients of x^-3, x^-5, ... in the asymptotic series of the trigamma function (Bernoulli
 # numbers), good to the last digits from an x of 10 on.
 _BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6)
-_SHIFT = 10
+_SHIFT = 10  # terms that are summed one by one before the series
 
 
 class Walker(Protocol):

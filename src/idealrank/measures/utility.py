@@ -69,13 +69,12 @@ class Utility(BinaryMeasure):
     summary: ClassVar[str] = "linear utility of the returned set"
     use: ClassVar[str] = (
         "Choose it for filtering, where the system decides how much to return and each wrong "
-        "document costs the reader something. Not "
-        "for ranked lists of a fixed length: it does not see the order."
+        "document costs the reader something. Not for ranked lists of a fixed length: it does not "
+        "see the order."
     )
     proof: ClassVar[str] = (
         "trec_eval 10 and 9, every printed digit, on real runs, with its own and with other "
-        "coefficients; pytrec_eval-terrier 0.5.11 "
-        "live, exactly"
+        "coefficients; pytrec_eval-terrier 0.5.11 live, exactly"
     )
 
     def __post_init__(self) -> None:
@@ -100,17 +99,15 @@ class Utility(BinaryMeasure):
     def compute(self, judged: Judged) -> PerQuery:
         """Utility of every query."""
         relevant = judged.relevant(self.threshold)
-        found = np.bincount(relevant.hits.query, minlength=judged.n_queries)
-        missed = relevant.total - found
+        returned = np.bincount(relevant.hits.query, minlength=judged.n_queries)
+        missed = relevant.total - returned
         if self.collection is None:
-            rejected = np.bincount(
-                judged.hits.query[nonrelevant_hits(judged, self.threshold)],
-                minlength=judged.n_queries,
-            )
+            rejected_hits = judged.hits.query[nonrelevant_hits(judged, self.threshold)]
+            rejected = np.bincount(rejected_hits, minlength=judged.n_queries)
             left = n_nonrelevant(judged, self.threshold) - rejected
         else:
             left = self.collection - judged.lengths - missed
-        counts = (found, judged.lengths - found, missed, left)
+        counts = (returned, judged.lengths - returned, missed, left)
         values = np.zeros(judged.n_queries)
         for worth, count in zip(self.coefficients, counts, strict=True):
             values += worth * count

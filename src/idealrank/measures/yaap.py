@@ -44,21 +44,22 @@ class YAAP(NeedsRelevant):
     ties: ClassVar = "not offered"
     summary: ClassVar[str] = "log odds of average precision"
     use: ClassVar[str] = (
-        "Choose it beside AP where the mean over queries should feel a hard query that gets "
-        "better as much as an easy one. Not for "
-        "reading as a share: its values have no ends, and depend on the number of relevant "
-        "documents."
+        "Choose it beside AP where the mean over queries should feel a hard query that gets better "
+        "as much as an easy one. Not for reading as a share: its values have no ends, and depend "
+        "on the number of relevant documents."
     )
     proof: ClassVar[str] = (
-        "the formula of trec_eval's help text, over AP as proven; no output of trec_eval at "
-        "hand prints it"
+        "the formula of trec_eval's help text, over AP as proven; no output of trec_eval at hand "
+        "prints it"
     )
 
     def compute(self, judged: Judged) -> PerQuery:
         """Log odds of average precision of every query."""
         total = judged.relevant(self.threshold).total
-        found = AP(cutoff=self.cutoff, rel=self.rel).compute(judged).values * total
-        return self.filled(np.log((1.0 + found) / (1.0 + np.maximum(total - found, 0.0))), total)
+        precision_sum = AP(cutoff=self.cutoff, rel=self.rel).compute(judged).values * total
+        return self.filled(
+            np.log((1.0 + precision_sum) / (1.0 + np.maximum(total - precision_sum, 0.0))), total
+        )
 
     @property
     def trec_name(self) -> str:

@@ -1,10 +1,9 @@
 """Results as a notebook shows them: the verdict in a sentence, tables, small drawings, and the
 convention in words.
 
-Everything is one element with its own few styles, which hold in light and dark notebooks;
-`idealrank._lazy` says which function is whose.
-
-Drawings have colours that hold on light and dark; there are none without the extra `plots`.
+Everything is one element with its own few styles. Styles and drawings have colours for light and
+dark notebooks; there are no drawings without the extra `plots`. `idealrank._lazy` lists the
+function of each result.
 """
 
 from collections.abc import Iterable, Sequence
@@ -56,46 +55,44 @@ from idealrank.reports.views.overlap import matrix_notes, matrix_tables, overlap
 from idealrank.reports.views.robustness import movers_table, robust_sentences
 from idealrank.reports.views.systems import system_places, system_sentences, systems_table
 
-_INCHES = 4.6  # as figures in print are measured: 534 pixels
-_MOST_SLICES = 40  # of more, a table says it better
+_INCHES = 4.6  # width of a drawing, in inches of print: 534 pixels
+_MOST_SLICES = 40  # of more, a table is easier to read
 
 
-def evaluation_drawings(found: Evaluation) -> str:
+def evaluation_drawings(evaluation: Evaluation) -> str:
     """Draw the distribution of the first measure's values as HTML; empty without the drawing
     library.
     """
-    subject = Subject(evaluations=(found,), measures=found.measures[:1])
+    subject = Subject(evaluations=(evaluation,), measures=evaluation.measures[:1])
     return drawn(islice(specifications.figures(subject), 1))
 
 
-def comparison_drawings(found: Comparison) -> str:
-    """Means by the first measure, and differences on slices where there are any, as HTML."""
-    return drawn(specifications.comparison_figures(found, most_slices=_MOST_SLICES))
+def comparison_drawings(comparison: Comparison) -> str:
+    """Draw means by the first measure, and differences on slices if there are any, as HTML."""
+    return drawn(specifications.comparison_figures(comparison, most_slices=_MOST_SLICES))
 
 
-def robustness_drawings(found: Robustness) -> str:
-    """The difference in every variant, as HTML."""
-    return drawn([specifications.robustness_figure(found)])
+def robustness_drawings(robustness: Robustness) -> str:
+    """Draw the difference in every variant as HTML."""
+    return drawn([specifications.robustness_figure(robustness)])
 
 
 def drawn(figures: Iterable[specifications.Figure]) -> str:
-    """Figures as HTML with drawings in it; empty where vl-convert-python is not installed."""
+    """Draw figures as HTML; empty if vl-convert-python is not installed."""
     try:
         pictures = [drawings.svg(figure.spec(_INCHES, NOTEBOOK)) for figure in figures]
     except MissingExtraError:
         return ""
-    # Where another font is wider than ours, what stands out at the sides is shown.
+    # Text in another font may be wider than ours; it is shown beyond the sides, too.
     shown = (picture.replace("<svg ", '<svg style="overflow: visible" ', 1) for picture in pictures)
-    return "".join(
-        f'<figure style="margin: .8em 1.5em .8em .5em">{picture}</figure>\n' for picture in shown
-    )
+    opening = '<figure style="margin: .8em 1.5em .8em .5em">'
+    return "".join(f"{opening}{picture}</figure>\n" for picture in shown)
 
 
 Block: TypeAlias = str | Table | Sequence[str]
-"""HTML that is ready, a table, or sentences of a paragraph; what is empty is left out."""
+"""HTML that is ready, a table, or sentences of a paragraph; empty blocks are left out."""
 
-# Colours that stand out from white and from black; no meaning hangs on them, since a word says the
-# same.
+# Colours that contrast with white and with black; a word says the same as each colour.
 _STYLE = """<style>
 .idealrank table { border-collapse: collapse; margin: .6em 0; font-variant-numeric: tabular-nums }
 .idealrank caption { text-align: left; padding: .2em 0; font-weight: 600 }
@@ -111,26 +108,21 @@ _PAIRS = 6  # shown in full
 
 
 def _element(blocks: Iterable[Block], convention: Convention | None, method: str = "") -> str:
-    """One element of all blocks, the convention and the method folded away below."""
-    parts = [part for block in blocks if (part := _part(block))]
+    """Join all blocks to one element, with the convention and the method folded away below."""
+    parts = list(filter(None, map(_part, blocks)))
     if method:
         parts.append(f"<details><summary>method</summary><p>{html_text(method)}</p></details>\n")
     if convention is not None:
-        words = (
-            f"<summary>convention "
-            f"{html_text(title(convention))}</summary><p>{html_text(in_words(convention))}</p>"
-        )
-        parts.append(f"<details>{words}</details>\n")
+        name, words = html_text(title(convention)), html_text(in_words(convention))
+        parts.append(f"<details><summary>convention {name}</summary><p>{words}</p></details>\n")
     return f'<div class="idealrank">\n{_STYLE}{"".join(parts)}</div>'
 
 
-def _folded(said: Sequence[str]) -> str:
-    """Sentences that a reader has to open; empty without any."""
-    return (
-        f"<details><summary>more</summary><p>{html_text(' '.join(said))}</p></details>\n"
-        if said
-        else ""
-    )
+def _folded(sentences: Sequence[str]) -> str:
+    """Fold sentences away, which a reader can open; empty without any."""
+    if not sentences:
+        return ""
+    return f"<details><summary>more</summary><p>{html_text(' '.join(sentences))}</p></details>\n"
 
 
 def _part(block: Block) -> str:
@@ -139,11 +131,13 @@ def _part(block: Block) -> str:
     if isinstance(block, Table):
         return as_html(block)
     first, *others = [html_text(sentence) for sentence in block] or [""]
-    return f"<p>{' '.join([f'<strong>{first}</strong>', *others])}</p>\n" if first else ""
+    if not first:
+        return ""
+    return f"<p>{' '.join([f'<strong>{first}</strong>', *others])}</p>\n"
 
 
-def evaluation_html(found: Evaluation) -> str:
-    """Means with their intervals, and what they cover.
+def evaluation_html(evaluation: Evaluation) -> str:
+    """Show means with their intervals, and what they cover, as HTML.
 
     Examples
     --------
@@ -151,127 +145,123 @@ def evaluation_html(found: Evaluation) -> str:
     >>> "<td" in evaluation_html(ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR"))
     True
     """
-    means = (
-        intervals(found) if any(measure.aggregate == "mean" for measure in found.measures) else {}
-    )
-    tables = [means_table([found], [means]), *([interval_table([found], [means])] if means else [])]
-    return _element(
-        [*tables, evaluation_drawings(found), coverage_table([found])], found.convention
-    )
+    have_means = any(measure.aggregate == "mean" for measure in evaluation.measures)
+    means = intervals(evaluation) if have_means else {}
+    tables = [means_table([evaluation], [means])]
+    if means:
+        tables.append(interval_table([evaluation], [means]))
+    drawing, covered = evaluation_drawings(evaluation), coverage_table([evaluation])
+    return _element([*tables, drawing, covered], evaluation.convention)
 
 
-def coverage_html(found: Coverage) -> str:
+def coverage_html(coverage: Coverage) -> str:
     """Show coverage as HTML."""
-    return _element([coverage_of([("all queries", found)])], None)
+    return _element([coverage_of([("all queries", coverage)])], None)
 
 
-def comparison_html(found: Comparison) -> str:
-    """The verdict, and every pair with its unjudged shares; of many runs the groups without a
-    significant difference.
+def comparison_html(comparison: Comparison) -> str:
+    """Show the verdict, and every pair with its unjudged shares, as HTML; of many runs the groups
+    without a significant difference.
     """
-    shown, several, measure = Shown.of(found), len(found.pairs) > 1, next(iter(found.means))
-    blocks: list[Block] = [warned(found.mismatches)]
-    if is_many(found):
-        blocks += [cautioned(found.cautions)]
-        blocks += [[headline(found, text) for text in found.means]]
-        blocks += (
-            [*league_tables(found), [f"{letters_note(found, 'better').capitalize()}."]]
-            if found.method.baseline is None
-            else []
-        )
-    elif several:
-        told = verdict_sentences(found, leading_pairs(found)[0], shown)
-        blocks += [
-            told.brief,
-            _folded(told.more),
-            *([line] for line in pair_lines(found, measure, shown)),
-        ]
-    else:
-        told = verdict_sentences(found, found.pairs[0], shown)
-        blocks += [told.brief, _folded(told.more)]
-    with_pairs = (
-        found.pairs
-        if (len(found.pairs) <= _PAIRS and not is_many(found)) or found.method.baseline is not None
-        else ()
+    shown, several, measure = (
+        Shown.of(comparison),
+        len(comparison.pairs) > 1,
+        next(iter(comparison.means)),
     )
-    for pair in with_pairs:
-        about = f"{pair.b} against {pair.a}" if several else ""
-        blocks += [
-            pair_table(pair, shown._replace(marked=True), title=about),
-            judged_table(pair, shown),
-        ]
-        blocks += (
-            [slice_table(pair, measure, shown, clip=None)]
-            if found.method.slices is not None
-            else []
-        )
-    blocks += [reach_legend(block for block in blocks if isinstance(block, Table))]
-    notes = star_notes(found, [block for block in blocks if isinstance(block, Table)])
-    blocks += [f'<p class="note">{html_text(note)}</p>\n' for note in notes]
+    blocks: list[Block] = [warned(comparison.mismatches)]
+    if is_many(comparison):
+        blocks += [cautioned(comparison.cautions)]
+        blocks += [[headline(comparison, text) for text in comparison.means]]
+        if comparison.method.baseline is None:
+            letters = f"{letters_note(comparison, 'better').capitalize()}."
+            blocks += [*league_tables(comparison), [letters]]
+    else:
+        told = verdict_sentences(comparison, leading_pairs(comparison)[0], shown)
+        blocks += [told.brief, _folded(told.more)]
+        if several:
+            blocks += [[line] for line in pair_lines(comparison, measure, shown)]
+
+    if comparison.method.baseline is not None or _has_few_pairs(comparison):
+        for pair in comparison.pairs:
+            about = f"{pair.b} against {pair.a}" if several else ""
+            blocks += [
+                pair_table(pair, shown._replace(marked=True), title=about),
+                judged_table(pair, shown),
+            ]
+            if comparison.method.slices is not None:
+                blocks.append(slice_table(pair, measure, shown, clip=None))
+
+    tables = [block for block in blocks if isinstance(block, Table)]
+    blocks.append(reach_legend(tables))
     blocks += [
-        comparison_drawings(found),
-        *([unanswered(found.missing), [found.reach_unknown]] if several else []),
+        f'<p class="note">{html_text(note)}</p>\n' for note in star_notes(comparison, tables)
     ]
-    blocks += [labels_note(found.labels, [row.basis for _, row in found.rows()])]
-    return _element(blocks, found.convention, method_text(found))
+    blocks.append(comparison_drawings(comparison))
+    if several:
+        blocks += [unanswered(comparison.missing), [comparison.reach_unknown]]
+    blocks.append(labels_note(comparison.labels, [row.basis for _, row in comparison.rows()]))
+    return _element(blocks, comparison.convention, method_text(comparison))
 
 
-def gated_html(found: Gated) -> str:
-    """The verdict of a gate, its checks, and the queries that fell."""
-    places = gate_places(found)
-    told = gate_sentences(found, places)
-    tables = [checks_table(found, places, clip=None)] if found.checks else []
-    tables += [
-        worst_table(check, many=len(found.baselines) > 1)
-        for check in found.deciding
-        if check.worst and not check.passed
-    ]
-    broken = [reason for reason in found.reasons if reason.startswith("query ")]
+def _has_few_pairs(comparison: Comparison) -> bool:
+    return len(comparison.pairs) <= _PAIRS and not is_many(comparison)
+
+
+def gated_html(gated: Gated) -> str:
+    """Show the verdict of a gate, its checks, and the queries that fell, as HTML."""
+    places = gate_places(gated)
+    told = gate_sentences(gated, places)
+    tables = [checks_table(gated, places, clip=None)] if gated.checks else []
+    failed = [check for check in gated.deciding if check.worst and not check.passed]
+    tables += [worst_table(check, many=len(gated.baselines) > 1) for check in failed]
+    broken = [reason for reason in gated.reasons if reason.startswith("query ")]
     blocks: list[Block] = [
         told.brief,
         _folded(told.more),
         *tables,
         *([reason] for reason in broken),
     ]
-    blocks += [labels_note(found.labels, [check.basis for check in found.checks])]
-    return _element(blocks, found.convention, gate_method(found))
+    blocks += [labels_note(gated.labels, [check.basis for check in gated.checks])]
+    return _element(blocks, gated.convention, gate_method(gated))
 
 
-def robustness_html(found: Robustness) -> str:
+def robustness_html(robustness: Robustness) -> str:
     """Show the grid of variants as HTML, with the variants that change the verdict or move the
     difference most.
 
     Examples
     --------
     >>> import idealrank as ir
-    >>> found = ir.robust(
+    >>> robustness = ir.robust(
     ...     {"q": {"x": 1}}, {"q": ["y", "x"]}, {"q": ["x"]}, "RR", variants=["cutoff=1"]
     ... )
-    >>> robustness_html(found)[:23]
+    >>> robustness_html(robustness)[:23]
     '<div class="idealrank">'
     """
-    rows = [found.asked, *(one.row for one in found.variants if one.row is not None)]
-    shown = Shown.of_rows(rows, found.method.level)
-    told = robust_sentences(found, shown)
+    rows = [
+        robustness.asked,
+        *(variant.row for variant in robustness.variants if variant.row is not None),
+    ]
+    shown = Shown.of_rows(rows, robustness.method.level)
+    told = robust_sentences(robustness, shown)
     blocks: list[Block] = [
         told.brief,
         _folded(told.more),
-        movers_table(found, shown),
-        robustness_drawings(found),
+        movers_table(robustness, shown),
+        robustness_drawings(robustness),
     ]
-    return _element(blocks, found.convention)
+    return _element(blocks, robustness.convention)
 
 
-def systems_html(found: SystemComparison) -> str:
-    """Two systems over copies and queries."""
-    places = system_places(found)
-    return _element(
-        [system_sentences(found, places), systems_table(found, places)], found.convention
-    )
+def systems_html(systems: SystemComparison) -> str:
+    """Show two systems over copies and queries as HTML."""
+    places = system_places(systems)
+    blocks: list[Block] = [system_sentences(systems, places), systems_table(systems, places)]
+    return _element(blocks, systems.convention)
 
 
-def slices_html(found: Slices) -> str:
-    """Differences on slices of the queries.
+def slices_html(slices: Slices) -> str:
+    """Show differences on slices of the queries as HTML.
 
     Examples
     --------
@@ -281,10 +271,10 @@ def slices_html(found: Slices) -> str:
     ... )
     True
     """
-    return _element([slices_cells(found)], None)
+    return _element([slices_cells(slices)], None)
 
 
-def overlap_html(found: Overlap) -> str:
+def overlap_html(overlap: Overlap) -> str:
     """Show the overlap of two runs as HTML.
 
     Examples
@@ -295,16 +285,16 @@ def overlap_html(found: Overlap) -> str:
     ... )
     True
     """
-    return _element([overlap_said(found)[:1], overlap_means(found)], None)
+    return _element([overlap_said(overlap)[:1], overlap_means(overlap)], None)
 
 
-def overlap_matrix_html(found: OverlapMatrix) -> str:
+def overlap_matrix_html(matrix: OverlapMatrix) -> str:
     """Show the similarity of several runs as HTML."""
-    return _element([*matrix_tables(found), matrix_notes(found)], None)
+    return _element([*matrix_tables(matrix), matrix_notes(matrix)], None)
 
 
-def explanation_html(found: Explanation) -> str:
-    """Where the value of one query comes from, document by document.
+def explanation_html(explanation: Explanation) -> str:
+    """Show the source of the value of one query, document by document, as HTML.
 
     Examples
     --------
@@ -312,11 +302,7 @@ def explanation_html(found: Explanation) -> str:
     >>> "<caption>" in explanation_html(ir.explain({"q": {"a": 1}}, {"q": ["x", "a"]}, "q", "RR"))
     True
     """
-    value = "no value" if found.value is None else number(found.value)
-    return _element(
-        [
-            explanation_head(found),
-            ranking_table(found, f"contribution of each document to {found.measure} ({value})"),
-        ],
-        found.convention,
-    )
+    value = "no value" if explanation.value is None else number(explanation.value)
+    caption = f"contribution of each document to {explanation.measure} ({value})"
+    ranking = ranking_table(explanation, caption)
+    return _element([explanation_head(explanation), ranking], explanation.convention)

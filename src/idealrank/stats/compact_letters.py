@@ -85,8 +85,8 @@ def letters(differs: BoolArray, means: FloatArray) -> Letters:
         or decided.diagonal().any()
     ):
         raise InputError(
-            f"differs of shape {decided.shape} for {n} means: expected (runs, runs), "
-            f"symmetric, with nothing on its diagonal"
+            f"differs of shape {decided.shape} for {n} means: expected (runs, runs), symmetric, "
+            "with nothing on its diagonal"
         )
     order = np.argsort(-highs, kind="stable")
     ranked = decided[np.ix_(order, order)]

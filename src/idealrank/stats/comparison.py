@@ -30,19 +30,22 @@ TestName: TypeAlias = Literal["permutation", "t", "wilcoxon", "sign"]
 
 TESTS: tuple[TestName, ...] = ("permutation", "t", "wilcoxon", "sign")
 _AS_NORMAL = 10**5  # degrees of freedom from which t is taken for normal
-# of the units: so many of equal weight have the power of a test without weights
+# Unequal weights leave fewer units of equal weight. If at least this share of the units is left,
+# the power of a test without weights holds.
 _NEARLY_ALIKE = 0.9
-# as many units must differ, so that a family states true powers: `experiments/stated_power.py`
+# This many times as many units must differ in a family before its stated powers are true;
+# measured by `experiments/stated_power.py`
 _IN_FAMILY = 1.25
-_FAR = 1e3  # standard errors
+_FAR = 1e3  # critical value of t, in standard errors, beyond which its noncentral law is avoided
 _MOST = 10**9  # queries; where more are needed, no number is given
 
 POWER = 0.8
 """Power at which a difference counts as detectable, where none is given."""
 
 RESAMPLES = 100_000
-FEW_FLIPS = "sign flips are too few for the level"
 """Random sign vectors of a permutation test, where none are given."""
+
+FEW_FLIPS = "sign flips are too few for the level"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,24 +71,23 @@ class Plan:
         whole_number("n_resamples", self.n_resamples)
         if self.margin is not None and not 0 < self.margin < math.inf:
             raise OptionError(
-                f"margin={self.margin!r}: expected a difference above 0 that does not matter, "
-                f"in units of the measure"
+                f"margin={self.margin!r}: expected a difference above 0 that does not matter, in "
+                "units of the measure"
             )
         if self.effect is not None and not 0 < self.effect < math.inf:
             raise OptionError(
-                f"effect={self.effect!r}: expected a difference above 0 that is worth "
-                f"finding, in units of the measure"
+                f"effect={self.effect!r}: expected a difference above 0 that is worth finding, in "
+                "units of the measure"
             )
         if self.margin is not None and self.test == "sign":
             raise OptionError(
-                "margin: the sign test is blind to the size of differences; use permutation, "
-                "t or wilcoxon"
+                "margin: the sign test is blind to the size of differences; use permutation, t or "
+                "wilcoxon"
             )
         if self.largest_loss is not None and not 0 < self.largest_loss < math.inf:
             raise OptionError(
-                f"largest_loss={self.largest_loss!r}: expected the greatest loss that one "
-                f"query can have, "
-                "a number above 0 in units of the measure"
+                f"largest_loss={self.largest_loss!r}: expected the greatest loss that one query "
+                "can have, a number above 0 in units of the measure"
             )
         if self.test != "permutation" and (self.alternative != "two-sided" or self.null):
             raise OptionError(
@@ -105,7 +107,7 @@ class Plan:
 
     @property
     def sides(self) -> int:
-        """Of the test: 1 or 2."""
+        """Number of sides of the test: 1 or 2."""
         return 2 if self.alternative == "two-sided" else 1
 
 
@@ -230,8 +232,8 @@ def _means(values: FloatArray, design: Design) -> FloatArray:
 
 
 def _by_permutation(a: FloatArray, b: FloatArray, design: Design, plan: Plan) -> _Tested:
-    found = _flipped(a=a, b=b, design=design, plan=plan, side=plan.alternative, null=plan.null)
-    return _Tested(found.low, found.high, found.p, "mean difference", found.exact)
+    flip_test = _flipped(a=a, b=b, design=design, plan=plan, side=plan.alternative, null=plan.null)
+    return _Tested(flip_test.low, flip_test.high, flip_test.p, "mean difference", flip_test.exact)
 
 
 def _classical(
@@ -239,12 +241,12 @@ def _classical(
     lean: Callable[[FloatArray, FloatArray], FloatArray] | None = None,
 ) -> Callable[[FloatArray, FloatArray, Design, Plan], _Tested]:
     def tested(a: FloatArray, b: FloatArray, design: Design, plan: Plan) -> _Tested:
-        found = test(a, b, level=plan.level, design=design)
+        paired_test = test(a, b, level=plan.level, design=design)
         return _Tested(
-            low=found.low,
-            high=found.high,
-            p=found.p,
-            about=found.about,
+            low=paired_test.low,
+            high=paired_test.high,
+            p=paired_test.p,
+            about=paired_test.about,
             exact=np.zeros(a.shape[1], np.bool_),
             lean=None if lean is None else lean(a, b),
         )
@@ -320,88 +322,88 @@ def smallest_visible(
     # the mean hardly varies beside its standard error; the noncentral t takes minutes
     if critical > _FAR:
         shift = critical * math.sqrt(float(chdtri(df, 1 - power)) / df)
+    elif df >= _AS_NORMAL:
+        shift = critical + float(ndtri(power))
     else:
-        shift = (
-            critical + float(ndtri(power))
-            if df >= _AS_NORMAL
-            else float(nctdtrinc(df, 1 - power, critical))
-        )
+        shift = float(nctdtrinc(df, 1 - power, critical))
     return shift * spread / math.sqrt(n)
 
 
 def visible_by(
-    found: MeasureTest, plan: Plan, alpha: float, power: float | None = None
+    measure_test: MeasureTest, plan: Plan, alpha: float, power: float | None = None
 ) -> Detectable:
     """Return the smallest true difference, beyond the null of the plan, that its test finds with
     the power.
     """
-    obstacle = _obstacle(found, plan, alpha)
+    obstacle = _obstacle(measure_test, plan, alpha)
     if obstacle is not None:
         return obstacle
-    size = found.changes.detectable(
-        _criterion(found, plan, alpha, plan.power if power is None else power)
+    size = measure_test.changes.detectable(
+        _criterion(measure_test, plan, alpha, plan.power if power is None else power)
     )
     if math.isfinite(size):
         return Detectable(size)
-    never = "no difference made of such changes is found so often"
-    return Detectable(
-        size, never if math.isinf(size) else "changes like these stay within the margin"
-    )
+    if math.isinf(size):
+        return Detectable(size, "no difference made of such changes is found so often")
+    return Detectable(size, "changes like these stay within the margin")
 
 
-def _obstacle(found: MeasureTest, plan: Plan, alpha: float) -> Detectable | None:
+def _obstacle(measure_test: MeasureTest, plan: Plan, alpha: float) -> Detectable | None:
     """State why no detectable difference can be computed; None if it can."""
-    changes = found.changes
+    changes = measure_test.changes
     if not changes.differ:
         return Detectable(math.nan, "no query differs")
-    units = min(found.units, found.df + 1)  # unequal weights leave fewer
-    drawn = plan.test == "permutation" and found.units > MOST_UNITS
-    unit = "queries" if found.units == found.n else "clusters"
+    units = min(measure_test.units, measure_test.df + 1)  # unequal weights leave fewer
+    drawn = plan.test == "permutation" and measure_test.units > MOST_UNITS
+    unit = "queries" if measure_test.units == measure_test.n else "clusters"
+    alike = "" if units == measure_test.units else " of equal weight"
     if not alpha or units < _fewest(plan, alpha):
-        alike = "" if units == found.units else " of equal weight"
         return Detectable(math.inf, f"{math.floor(units)} {unit}{alike} are too few for this test")
     if drawn and 1 / (plan.n_resamples + 1) > alpha:
         return Detectable(math.inf, f"{plan.n_resamples} {FEW_FLIPS}")
-    if plan.test == "t" and units < _NEARLY_ALIKE * found.units:
+    if plan.test == "t" and units < _NEARLY_ALIKE * measure_test.units:
         return Detectable(
             math.nan, "the power of Student's t under unequal weights is not computed"
         )
     fewest = fewest_changed(alpha / plan.sides)
-    if found.in_max_t:  # the critical value of the family depends on the few changes, too
+    if measure_test.in_max_t:  # the critical value of the family depends on the few changes, too
         fewest = math.ceil(_IN_FAMILY * fewest)
-    if changes.differ * units / found.units < fewest:
-        alike = "" if units == found.units else " of equal weight"
-        differ = math.floor(changes.differ * units / found.units)
+    if changes.differ * units / measure_test.units < fewest:
+        differ = math.floor(changes.differ * units / measure_test.units)
         return Detectable(math.nan, f"{differ} {unit}{alike} differ, fewer than {fewest}")
     return None
 
 
-def _criterion(found: MeasureTest, plan: Plan, alpha: float, power: float) -> Criterion:
+def _criterion(measure_test: MeasureTest, plan: Plan, alpha: float, power: float) -> Criterion:
     towards = -1.0 if plan.alternative == "less" else 1.0
     by_t = plan.test == "t"
-    df: float | None = found.df
+    df: float | None = measure_test.df
     if not by_t:
         # Max-T holds all tests against one statistic, whatever the kurtosis of the signs of this
         # one.
-        df = found.units - 1 if found.in_max_t else None
+        df = measure_test.units - 1 if measure_test.in_max_t else None
     return Criterion(alpha / plan.sides, power, df, towards * plan.null, by_signs=not by_t)
 
 
-def needed_by(found: MeasureTest, plan: Plan, alpha: float) -> int | None:
+def needed_by(measure_test: MeasureTest, plan: Plan, alpha: float) -> int | None:
     """Return the number of queries like these that detect a true difference of the effect that the
     plan names.
     """
-    changes, effect = found.changes, plan.effect
-    if effect is None or _obstacle(found, plan, alpha) is not None or effect >= changes.reach:
+    changes, effect = measure_test.changes, plan.effect
+    if (
+        effect is None
+        or _obstacle(measure_test, plan, alpha) is not None
+        or effect >= changes.reach
+    ):
         return None
-    criterion = _criterion(found, plan, alpha, plan.power)
+    criterion = _criterion(measure_test, plan, alpha, plan.power)
     normal = float(ndtri(1 - criterion.alpha)) + float(ndtri(plan.power))
-    near = (normal * found.spread / effect) ** 2 * found.units / found.n
+    near = (normal * measure_test.spread / effect) ** 2 * measure_test.units / measure_test.n
     units = changes.units_needed(effect, criterion, near=min(near, _MOST))
     if units is None:
         return None
     least = math.ceil(_fewest(plan, alpha) * changes.units / changes.differ)
-    return math.ceil(max(units, least) * found.n / found.units)
+    return math.ceil(max(units, least) * measure_test.n / measure_test.units)
 
 
 def _fewest(plan: Plan, alpha: float) -> int:

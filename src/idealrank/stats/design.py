@@ -16,7 +16,7 @@ Labels: TypeAlias = Sequence[Any] | np.ndarray[Any, Any]
 
 # below, the 95 % bounds of Student's t are more than 1e12 standard errors away
 _LEAST_FREEDOM = 0.1
-_TINY = float(np.finfo(np.float64).tiny)
+_TINY = float(np.finfo(np.float64).tiny)  # in place of 0, where one unit has all the weight
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -75,26 +75,9 @@ class Design:
         """
         if n < 1:
             raise OptionError(f"a design of {n} queries, expected at least 1")
-        scaled = None
-        if weights is not None:
-            try:
-                given = np.asarray(weights, np.float64)
-            except (TypeError, ValueError) as error:
-                raise InputError(
-                    f"weights: found what is no number ({error}), expected finite weights above 0"
-                ) from None
-            _check_length("weights", given, n)
-            wrong = ~((given > 0) & np.isfinite(given))
-            if wrong.any():
-                at = int(np.flatnonzero(wrong)[0])
-                raise InputError(
-                    f"weight {given[at]:g} of query {at}: expected finite weights above 0; "
-                    f"leave out queries that count nothing"
-                )
-            scaled = _scaled(given)
         design = cls(
             n=n,
-            weights=scaled,
+            weights=None if weights is None else _scaled(_checked_weights(weights, n)),
             strata=_codes("strata", strata, n),
             clusters=_codes("clusters", clusters, n),
         )
@@ -176,18 +159,36 @@ def _codes(name: str, labels: "Labels | None", n: int) -> IntArray | None:
     """Labels as codes 0, 1, ... in order of first appearance of their sorted values."""
     if labels is None:
         return None
-    given = np.asarray(labels)
-    _check_length(name, given, n)
-    return np.unique(given, return_inverse=True)[1].reshape(-1).astype(np.int64)
+    query_labels = np.asarray(labels)
+    _check_length(name, query_labels, n)
+    return np.unique(query_labels, return_inverse=True)[1].reshape(-1).astype(np.int64)
+
+
+def _checked_weights(weights: "Sequence[float] | FloatArray", n: int) -> FloatArray:
+    try:
+        numbers = np.asarray(weights, np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(
+            f"weights: found what is no number ({error}), expected finite weights above 0"
+        ) from None
+    _check_length("weights", numbers, n)
+    wrong = ~((numbers > 0) & np.isfinite(numbers))
+    if wrong.any():
+        at = int(np.flatnonzero(wrong)[0])
+        raise InputError(
+            f"weight {numbers[at]:g} of query {at}: expected finite weights above 0; leave out "
+            "queries that count nothing"
+        )
+    return numbers
 
 
 def _scaled(weights: FloatArray) -> FloatArray:
     """Weights whose sum is their number."""
     with np.errstate(over="ignore"):
-        whole = weights.sum()
-    return (
-        weights * (weights.size / whole) if np.isfinite(whole) else _scaled(weights / weights.max())
-    )
+        total = float(weights.sum())
+    if not np.isfinite(total):  # weights near the end of float64: the largest becomes 1 first
+        return _scaled(weights / weights.max())
+    return weights * (weights.size / total)
 
 
 class LinearMean(NamedTuple):
@@ -211,9 +212,8 @@ def strata_of(design: Design) -> list[IntArray]:
         unit = int(np.flatnonzero(codes == sizes.argmin())[0])
         of = "cluster" if design.clusters is not None else "query"
         raise InputError(
-            f"the stratum of {of} {unit} has no other {of}; expected at least 2 in each "
-            f"stratum, since one shows no variance: "
-            "merge it with the stratum most like it"
+            f"the stratum of {of} {unit} has no other {of}; expected at least 2 in each stratum, "
+            "since one shows no variance: merge it with the stratum most like it"
         )
     return [np.flatnonzero(codes == code) for code in range(sizes.size)]
 
@@ -243,6 +243,7 @@ def linear_mean(
         )
     variance = np.zeros_like(mean)
     for units in strata:
+        # the parts are returned centred in their stratum: the skewness of BCa needs them so
         centred = parts[units] - parts[units].mean(axis=0)
         parts[units] = centred
         variance += units.size / (units.size - 1) * (centred**2).sum(axis=0)
@@ -267,24 +268,26 @@ def student_mean(
 
     Kish (1965), Survey Sampling, section 11.7.
     """
-    found = linear_mean(values, design, largest)
+    linear = linear_mean(values, design, largest)
     if design.weights is None or design.n_units == 1 or (design.weights == design.weights[0]).all():
-        return found
+        return linear
     parts = design.unit_totals(values - np.asarray(design.mean(values), np.float64)) / design.n
     shares = design.unit_totals(np.ones(design.n)) / design.n
-    variance, scale, spread = np.zeros_like(found.mean), 0.0, 0.0
+    variance, scale, spread = np.zeros_like(linear.mean), 0.0, 0.0
     for units in strata_of(design):
         squares, factor, df = _of_unequal(shares[units])
         variance += factor * (_centred(parts[units], shares[units]) ** 2).sum(axis=0)
         scale, spread = scale + squares, spread + squares * (squares / df)
+    # Satterthwaite over the strata, each with its sum of squared shares as its variance. The
+    # product is never squared, which would underflow for tiny shares.
     freedom = scale * (scale / spread)
     if freedom < _LEAST_FREEDOM:
         # the standard error of `linear_mean` may be lost in rounding
-        constant = np.ptp(values, axis=0) <= found.rounding
-        return found._replace(se=np.where(constant, 0.0, np.inf), df=0, constant=constant)
+        constant = np.ptp(values, axis=0) <= linear.rounding
+        return linear._replace(se=np.where(constant, 0.0, np.inf), df=0, constant=constant)
     se = np.sqrt(variance)
-    constant = se * np.sqrt(design.n) <= found.rounding
-    return found._replace(se=np.where(constant, 0.0, se), df=freedom, constant=constant)
+    constant = se * np.sqrt(design.n) <= linear.rounding
+    return linear._replace(se=np.where(constant, 0.0, se), df=freedom, constant=constant)
 
 
 def _of_unequal(shares: FloatArray) -> tuple[float, float, float]:
@@ -293,12 +296,14 @@ def _of_unequal(shares: FloatArray) -> tuple[float, float, float]:
     """
     whole, top = shares.sum(), int(shares.argmax())
     own = shares / whole
-    others = np.delete(own, top)
     squares = float((own**2).sum())
     left, left_squares = 1 - own, squares - own**2
+    # The difference from 1 of the largest share would lose its digits: the others are summed.
+    others = np.delete(own, top)
     left[top], left_squares[top] = others.sum(), (others**2).sum()
     factor = squares / max(float((own**2 * (left**2 + left_squares)).sum()), _TINY)
-    return squares * float(whole) ** 2, factor, max(float((own * left).sum()) / squares, _TINY)
+    freedom = max(float((own * left).sum()) / squares, _TINY)
+    return squares * float(whole) ** 2, factor, freedom
 
 
 def _centred(parts: FloatArray, shares: FloatArray) -> FloatArray:

@@ -20,9 +20,10 @@ from idealrank.stats.special import stdtr
 from idealrank.stats.tolerance import ROUNDING
 from idealrank.stats.values import chosen
 
-# P(count <= k), for k from 0 to 13
+# P(count <= k) of a Poisson count with mean 1, for k from 0 to 13; 32 bits draw no larger count
 _POISSON = np.cumsum(np.exp(-1) / np.cumprod([1, *range(1, 14)]))
 _SCALARS = ("n", "total_a", "total_b", "total", "squares", "wins", "losses", "seed")
+_SLACK = 1e-9  # relative: sums in another order round otherwise
 DRAWS = ("flipped", "signs", "weighted", "weights")
 """Names of the arrays of `DifferenceSums`, each of shape (n_draws,)."""
 
@@ -111,14 +112,14 @@ class DifferenceSums:
         for values in (before, after):
             if values.shape != (len(queries),):
                 raise InputError(
-                    f"found {len(queries)} queries and values of shape {values.shape}, "
-                    f"expected one for each query"
+                    f"found {len(queries)} queries and values of shape {values.shape}, expected "
+                    "one for each query"
                 )
         finite = np.isfinite(before) & np.isfinite(after)
         if not finite.all():
             raise InputError(
-                f"query {queries[int(np.argmin(finite))]!r}: found no finite difference, "
-                f"expected numbers"
+                f"query {queries[int(np.argmin(finite))]!r}: found no finite difference, expected "
+                "numbers"
             )
         return sums_of_columns(
             queries, before[:, None], after[:, None], n_draws=n_draws, seed=seed
@@ -139,15 +140,15 @@ class DifferenceSums:
             )
         both = self.n + other.n
         gap = other.difference - self.difference if self.n and other.n else 0.0
+        # squares are about the mean of each part; the distance of the means joins them (Chan)
+        between = gap * gap * self.n * other.n / both if both else 0.0
         draws: dict[str, Any] = {name: getattr(self, name) + getattr(other, name) for name in DRAWS}
         return DifferenceSums(
             n=both,
             total_a=self.total_a + other.total_a,
             total_b=self.total_b + other.total_b,
             total=self.total + other.total,
-            squares=self.squares
-            + other.squares
-            + (gap * gap * self.n * other.n / both if both else 0.0),
+            squares=self.squares + other.squares + between,
             wins=self.wins + other.wins,
             losses=self.losses + other.losses,
             seed=self.seed,
@@ -167,8 +168,8 @@ class DifferenceSums:
         if self.n < 2:
             return math.nan
         largest = max(abs(self.total_a), abs(self.total_b)) / self.n
-        found = math.sqrt(max(self.squares, 0.0) / (self.n - 1))
-        return 0.0 if found <= ROUNDING * largest else found
+        deviation = math.sqrt(max(self.squares, 0.0) / (self.n - 1))
+        return 0.0 if deviation <= ROUNDING * largest else deviation
 
     @property
     def p(self) -> float:
@@ -197,15 +198,13 @@ class DifferenceSums:
         """
         chosen("alternative", alternative, ("two-sided", "greater", "less"))
         flipped, observed = self.flipped - null * self.signs, self.total - null * self.n
-        slack = 1e-9 * abs(observed)  # sums in another order round otherwise
+        slack = _SLACK * abs(observed)
         if alternative == "two-sided":
             as_far = np.abs(flipped) >= abs(observed) - slack
+        elif alternative == "greater":
+            as_far = flipped >= observed - slack
         else:
-            as_far = (
-                flipped >= observed - slack
-                if alternative == "greater"
-                else flipped <= observed + slack
-            )
+            as_far = flipped <= observed + slack
         return (1 + int(np.count_nonzero(as_far))) / (1 + self.flipped.size)
 
     def interval(self, level: float = 0.95) -> tuple[float, float]:
@@ -263,11 +262,11 @@ def sums_of_columns(
             signed[column] += signs
             weighted[column] += drawn * difference
             weights[column] += drawn
-    found = []
+    column_sums = []
     for column in range(width):
         own = differences[counted[:, column], column]
         total = math.fsum(own.tolist())
-        found.append(
+        column_sums.append(
             DifferenceSums(
                 n=own.size,
                 total_a=math.fsum(before[:, column].tolist()),
@@ -283,7 +282,7 @@ def sums_of_columns(
                 seed=seed,
             )
         )
-    return found
+    return column_sums
 
 
 def max_t(
@@ -298,10 +297,11 @@ def max_t(
     """
     observed, drawn = _studentised(family, alternative, nulls)
     largest = drawn.max(axis=0)
-    return [
-        (1 + int(np.count_nonzero(largest >= at - 1e-9 * abs(at)))) / (1 + largest.size)
-        for at in observed
-    ]
+    p_values = []
+    for statistic in observed:
+        as_far = np.count_nonzero(largest >= statistic - _SLACK * abs(statistic))
+        p_values.append((1 + int(as_far)) / (1 + largest.size))
+    return p_values
 
 
 def levels_of_max_t(
@@ -318,15 +318,13 @@ def levels_of_max_t(
     _, drawn = _studentised(family, alternative, nulls)
     critical = float(np.quantile(drawn.max(axis=0), 1 - alpha))
     sides = 2 if alternative == "two-sided" else 1
-    squares = [one.n - critical * critical for one in family]
-    as_t = [
-        critical * math.sqrt((one.n - 1) / left) if left > 0 else math.inf
-        for one, left in zip(family, squares, strict=True)
-    ]
-    return [
-        sides * float(stdtr(one.n - 1, -t)) if one.n > 1 and t < math.inf else 0.0
-        for one, t in zip(family, as_t, strict=True)
-    ]
+    levels = []
+    for sums in family:
+        left = sums.n - critical * critical
+        t = critical * math.sqrt((sums.n - 1) / left) if left > 0 else math.inf
+        defined = sums.n > 1 and t < math.inf
+        levels.append(sides * float(stdtr(sums.n - 1, -t)) if defined else 0.0)
+    return levels
 
 
 def _studentised(
@@ -336,11 +334,12 @@ def _studentised(
     observed, and drawn (tests, n_draws).
     """
     observed, drawn = [], []
-    for one, null in zip(family, [0.0] * len(family) if nulls is None else nulls, strict=True):
-        centre = one.total - null * one.n
+    null_means = [0.0] * len(family) if nulls is None else nulls
+    for sums, null in zip(family, null_means, strict=True):
+        centre = sums.total - null * sums.n
         # of the shifted differences, flipped or not
-        size = math.sqrt(one.squares + centre * centre / one.n) if one.n else 0.0
-        shifted = np.append(centre, one.flipped - null * one.signs)  # as observed, then as drawn
+        size = math.sqrt(sums.squares + centre * centre / sums.n) if sums.n else 0.0
+        shifted = np.append(centre, sums.flipped - null * sums.signs)  # as observed, then as drawn
         away = against_null(shifted, alternative) / (size or 1.0)
         observed.append(float(away[0]))
         drawn.append(away[1:])
@@ -351,13 +350,12 @@ def _draws(query: str, n_draws: int, seed: int) -> tuple[FloatArray, FloatArray]
     """Signs and Poisson counts of a query: words of Philox, whose key is a hash of seed and query
     id.
     """
-    digest = hashlib.blake2b(
-        seed.to_bytes(16, "little", signed=True) + encode_id(query), digest_size=16
-    ).digest()
+    key = seed.to_bytes(16, "little", signed=True) + encode_id(query)
+    digest = hashlib.blake2b(key, digest_size=16).digest()
     generator = np.random.Philox(key=int.from_bytes(digest, "little"))
-    bits = np.unpackbits(generator.random_raw(-(-n_draws // 64)).astype("<u8").view(np.uint8))[
-        :n_draws
-    ]
+    sign_words = generator.random_raw(-(-n_draws // 64)).astype("<u8")
+    bits = np.unpackbits(sign_words.view(np.uint8))[:n_draws]
     words = generator.random_raw(-(-n_draws // 2)).astype("<u8").view("<u4")[:n_draws]
     signs: FloatArray = 1 - 2 * bits.astype(np.float64)
-    return signs, np.searchsorted(_POISSON, words / 2.0**32, side="right").astype(np.float64)
+    counts = np.searchsorted(_POISSON, words / 2.0**32, side="right").astype(np.float64)
+    return signs, counts

@@ -30,8 +30,8 @@ from idealrank.stats.whole_numbers import Runs, to_steps
 
 PairTest: TypeAlias = Literal["hsd", "t", "bootstrap"]
 
-_SPLITS = 32  # of a block
-_TOGETHER = 256  # pairs of runs
+_SPLITS = 32  # splits of one block of work
+_TOGETHER = 256  # pairs of runs tested at a time
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -99,8 +99,8 @@ class SwapRates:
 
     def __str__(self) -> str:
         return (
-            f"swap rate {self.rate:.3g} (standard error {self.standard_error:.2g})"
-            f" over {self.trials} splits into halves of {self.size} queries"
+            f"swap rate {self.rate:.3g} (standard error {self.standard_error:.2g}) over "
+            f"{self.trials} splits into halves of {self.size} queries"
         )
 
 
@@ -176,15 +176,12 @@ def swap_rates(
         )
 
     counted = np.concatenate(list(in_order(of_block, blocks, threads)), axis=1)
-    comparisons, swaps = counted.sum(axis=1)
+    compared, swapped = counted  # of each split and bin
+    comparisons, swaps = compared.sum(axis=0), swapped.sum(axis=0)
     errors = np.array(
-        [
-            _ratio_error(swapped, seen)
-            for seen, swapped in zip(counted[0].T, counted[1].T, strict=True)
-        ]
+        [_ratio_error(part, whole) for part, whole in zip(swapped.T, compared.T, strict=True)]
     )
     used = int(np.flatnonzero(comparisons)[-1]) + 1
-    seen, swapped = counted.sum(axis=2)
     rate = float(swaps.sum() / comparisons.sum())
     return SwapRates(
         size=half,
@@ -194,7 +191,7 @@ def swap_rates(
         swaps=swaps[:used],
         standard_errors=errors[:used],
         rate=rate,
-        standard_error=_ratio_error(swapped, seen),
+        standard_error=_ratio_error(swapped.sum(axis=1), compared.sum(axis=1)),
     )
 
 
@@ -219,7 +216,7 @@ class _Halves(NamedTuple):
         return keys.argsort(axis=1)
 
     def means(self, units: IntArray) -> FloatArray:
-        """Of each run over the units of each split, shape (splits, runs)."""
+        """Mean of each run over the units of each split, shape (splits, runs)."""
         return np.asarray(
             self.totals[units].sum(axis=1) / self.weights[units].sum(axis=1, keepdims=True),
             np.float64,
@@ -249,8 +246,8 @@ def _compare_halves(
     )
     swapped = here * there < 0
     counts = [
-        np.bincount(found, minlength=splits * bins)
-        for found in (places.reshape(-1), places[swapped])
+        np.bincount(filled_places, minlength=splits * bins)
+        for filled_places in (places.reshape(-1), places[swapped])
     ]
     return np.stack(counts).reshape(2, splits, bins)
 
@@ -305,8 +302,7 @@ class DiscriminativePower:
         sure = "estimated to be" if self.test == "bootstrap" else "always"
         return (
             f"discriminative power {self.share:.3g}: {self.significant} of {self.pairs} pairs "
-            f"differ"
-            f" ({self.test}, alpha {self.alpha:g}); a difference of "
+            f"differ ({self.test}, alpha {self.alpha:g}); a difference of "
             f"{self.difference_needed:.3g} is {sure} significant"
         )
 
@@ -379,13 +375,13 @@ def discriminative_power(
     first, second = np.triu_indices(table.shape[1], 1)
     if test == "hsd":
         refuse_design("test='hsd'", design, "test='t' or test='bootstrap'")
-        found = tukey_hsd(table, level=1 - alpha)
+        hsd = tukey_hsd(table, level=1 - alpha)
         return DiscriminativePower(
             pairs=first.size,
-            significant=int(found.differs[first, second].sum()),
+            significant=int(hsd.differs[first, second].sum()),
             alpha=alpha,
             test=test,
-            difference_needed=found.least_difference,
+            difference_needed=hsd.least_difference,
         )
     used = design_of(design, len(table))
     draws = (
@@ -396,32 +392,34 @@ def discriminative_power(
     significant, needed = 0, 0.0
     for start in range(0, first.size, _TOGETHER):
         part = slice(start, start + _TOGETHER)
-        columns = table[:, second[part]] - table[:, first[part]]
-        of_method = student_mean if draws is None else linear_mean
-        mean = of_method(columns, used, largest_of(table[:, first[part]], table[:, second[part]]))
-        differs, reach = (
-            _by_t(mean, alpha)
-            if draws is None
-            else _by_bootstrap(ResampledUnits.of(columns, used, mean), mean, draws, alpha)
-        )
-        significant += int((differs & (np.abs(mean.mean) > ROUNDING * np.abs(table).max())).sum())
+        a, b = table[:, first[part]], table[:, second[part]]
+        columns = b - a
+        if draws is None:
+            means = student_mean(columns, used, largest_of(a, b))
+            differs, reach = _by_t(means, alpha)
+        else:
+            means = linear_mean(columns, used, largest_of(a, b))
+            units = ResampledUnits.of(columns, used, means)
+            differs, reach = _by_bootstrap(units, means, draws, alpha)
+        beyond_rounding = np.abs(means.mean) > ROUNDING * np.abs(table).max()
+        significant += int((differs & beyond_rounding).sum())
         needed = max(needed, float(reach.max()))
     return DiscriminativePower(
         pairs=first.size, significant=significant, alpha=alpha, test=test, difference_needed=needed
     )
 
 
-def _by_t(found: LinearMean, alpha: float) -> tuple[BoolArray, FloatArray]:
+def _by_t(means: LinearMean, alpha: float) -> tuple[BoolArray, FloatArray]:
     """Mark the columns with a mean other than 0, and the means they need for it."""
-    reach = (stats.t.isf(alpha / 2, found.df) if found.df else 1.0) * found.se
-    return np.abs(found.mean) >= reach, reach
+    reach = (stats.t.isf(alpha / 2, means.df) if means.df else 1.0) * means.se
+    return np.abs(means.mean) >= reach, reach
 
 
 def _by_bootstrap(
-    units: ResampledUnits, found: LinearMean, draws: Draws, alpha: float
+    units: ResampledUnits, means: LinearMean, draws: Draws, alpha: float
 ) -> tuple[BoolArray, FloatArray]:
     """Mark significant columns by the studentised bootstrap of the shifted columns."""
-    columns = found.mean.size
+    columns = means.mean.size
 
     def both(counts: FloatArray) -> FloatArray:
         return np.asarray(
@@ -432,7 +430,7 @@ def _by_bootstrap(
     drawn = draws.each(both, 2 * columns)
     statistics, shifts = drawn[:, :columns], drawn[:, columns:]
     with np.errstate(divide="ignore", invalid="ignore"):
-        observed = np.abs(found.mean) / found.se
+        observed = np.abs(means.mean) / means.se
     counts = (statistics >= observed * (1 - ROUNDING)).sum(axis=0)
     place = math.ceil(alpha * draws.n_resamples - 1e-9) - 1
     at = np.argsort(-statistics, axis=0, kind="stable")[place]
@@ -440,14 +438,12 @@ def _by_bootstrap(
     return differs, np.asarray(shifts[at, np.arange(columns)], np.float64)
 
 
-# of a table of resamples by queries, or of queries by pairs, that is held at a time
+# Cells of the table of resamples by queries, or of queries by pairs, that is held at a time
 _CELLS = 1 << 22
-_EXACT_BITS = 52  # of a sum of squares over all queries
-_LEAST_SPREAD = (
-    # of the difference of two swap rates: a smaller one is no reason to choose a measure, and
-    # ratios of tiny numbers are unstable
-    0.002
-)
+_EXACT_BITS = 52  # of a sum of squares over all queries: a float64 holds no more
+# Least standard deviation of the difference of two swap rates: a smaller difference is no reason
+# to choose a measure, and ratios of tiny numbers are unstable
+_LEAST_SPREAD = 0.002
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -477,11 +473,14 @@ def swap_table(
     """
     runs = Runs.of(table_of(values, axes=("queries", "runs", "measures"), least=(2, 2, 1)), None)
     n, n_runs, n_measures = runs.totals.shape
-    half, asked = half_of(n, size), whole_number("trials", trials, 2)
-    # at least half of n (n - 1) of them
-    splits = math.comb(n, half) * math.comb(n - half, half) // 2 if n <= asked else asked + 1
-    exact = splits <= asked
-    count = splits if exact else asked
+    half, most_splits = half_of(n, size), whole_number("trials", trials, 2)
+    # More queries than trials have more splits than trials, at least n (n - 1) / 2, and the exact
+    # number would take long.
+    splits = (
+        math.comb(n, half) * math.comb(n - half, half) // 2 if n <= most_splits else most_splits + 1
+    )
+    exact = splits <= most_splits
+    count = splits if exact else most_splits
     firsts = list(combinations(range(n), half)) if exact else []
     blocks = -(-count // _SPLITS)
     seeds = generator_of(rng).bit_generator.seed_seq.spawn(blocks)  # type: ignore[attr-defined]
@@ -490,13 +489,10 @@ def swap_table(
 
     def of_block(block: int) -> FloatArray:
         rows = slice(block * _SPLITS, min((block + 1) * _SPLITS, count))
-        sides = (
-            every[rows]
-            if exact
-            else _random_splits(
-                rows.stop - rows.start, n, half, np.random.default_rng(seeds[block])
-            )
-        )
+        if exact:
+            return _swapped(runs, every[rows], pairs)
+        generator = np.random.default_rng(seeds[block])
+        sides = _random_splits(rows.stop - rows.start, n, half, generator)
         return _swapped(runs, sides, pairs)
 
     counted = np.concatenate(list(in_order(of_block, blocks, threads)), axis=1) / pairs[0].size
@@ -521,15 +517,15 @@ def _all_splits(firsts: list[tuple[int, ...]], n: int, half: int) -> FloatArray:
     """Every split once, as 1 for the first half, -1 for the second, 0 for a query in neither; shape
     (splits, n).
     """
-    found = []
+    split_rows = []
     for first in firsts:
         rest = [query for query in range(n) if query not in first]
         for second in combinations(rest, half):
             if first < second:
                 row = np.zeros(n)
                 row[list(first)], row[list(second)] = 1.0, -1.0
-                found.append(row)
-    return np.array(found)
+                split_rows.append(row)
+    return np.array(split_rows)
 
 
 def _random_splits(splits: int, n: int, half: int, generator: np.random.Generator) -> FloatArray:
@@ -545,23 +541,19 @@ def _swapped(runs: Runs, sides: FloatArray, pairs: tuple[IntArray, IntArray]) ->
     """Swaps, ties counted half, and ties, over all pairs: shape (2, splits, measures). Sums of
     whole numbers: exact in any order.
     """
+    first, second = pairs
     both = np.concatenate([sides > 0, sides < 0]).astype(np.float64)
-    drawn = np.split(
-        (both @ runs.totals.reshape(len(runs.totals), -1)).reshape(
-            len(both), *runs.totals.shape[1:]
-        ),
-        2,
-    )
-    found = np.empty((2, len(sides), runs.unit.size))
+    all_sums = both @ runs.totals.reshape(len(runs.totals), -1)
+    halves = np.split(all_sums.reshape(len(both), *runs.totals.shape[1:]), 2)
+    counts = np.empty((2, len(sides), runs.unit.size))
     for measure, step in enumerate(runs.step):
         here, there = (
-            to_steps(sums[:, pairs[1], measure] - sums[:, pairs[0], measure], step)
-            for sums in drawn
+            to_steps(sums[:, second, measure] - sums[:, first, measure], step) for sums in halves
         )
         tied = ((here == 0) | (there == 0)).sum(axis=1)
-        found[0, :, measure] = (np.sign(here) * np.sign(there) < 0).sum(axis=1) + tied / 2
-        found[1, :, measure] = tied
-    return found
+        counts[0, :, measure] = (np.sign(here) * np.sign(there) < 0).sum(axis=1) + tied / 2
+        counts[1, :, measure] = tied
+    return counts
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -578,12 +570,12 @@ class SwapSpread:
         """Difference of two observed rates that is significant, shape (measures, measures); 1 if
         none is.
         """
-        found: FloatArray = np.minimum(
+        significant_from: FloatArray = np.minimum(
             np.where(self.deviations > 0, self.critical, 0.0)
             * np.fmax(self.deviations, _LEAST_SPREAD),
             1.0,
         )
-        return found
+        return significant_from
 
 
 def swap_spread(
@@ -606,16 +598,16 @@ def swap_spread(
     n, half = len(table), half_of(len(table), size)
     rows = max(_CELLS // n, 1)
     blocks = -(-count // rows)
-    found = []
+    sampled_rates = []
     for block, seed in enumerate(generator_of(rng).bit_generator.seed_seq.spawn(blocks)):  # type: ignore[attr-defined]
         times = _resampled(n, min(rows, count - block * rows), np.random.default_rng(seed))
-        rates = in_order(
-            lambda measure, times=times: _mean_rates(times, table[:, :, measure], half),  # type: ignore[misc]
-            table.shape[2],
-            threads,
-        )
-        found.append(np.stack(list(rates), axis=1))
-    drawn = np.concatenate(found)
+
+        def rates_of(measure: int, times: FloatArray = times) -> FloatArray:
+            return _mean_rates(times, table[:, :, measure], half)
+
+        rates = in_order(rates_of, table.shape[2], threads)
+        sampled_rates.append(np.stack(list(rates), axis=1))
+    drawn = np.concatenate(sampled_rates)
     return _simultaneous(drawn - drawn.mean(axis=0), level, n - 1)
 
 
@@ -646,25 +638,26 @@ def _as_whole(differences: FloatArray) -> FloatArray:
     """
     bits = max((_EXACT_BITS - math.ceil(math.log2(len(differences)))) // 2 - 1, 8)
     largest = np.abs(differences).max()
-    return (
-        np.rint(differences * 2.0 ** (bits - math.frexp(largest)[1]))
-        if largest > 0
-        else differences
-    )
+    if largest == 0:
+        return differences
+    _, exponent = math.frexp(largest)
+    return np.rint(differences * 2.0 ** (bits - exponent))
 
 
 def _normal_rates(times: FloatArray, differences: FloatArray, half: int) -> FloatArray:
     """The chance of a swap of each pair in each sample of queries, shape (samples, pairs)."""
     n = times.shape[1]
     sums, squares = times @ differences, times @ differences**2
-    deviation = np.sqrt(np.maximum(squares - sums**2 / n, 0) / (n - 1)) * math.sqrt(
-        1 / half - 1 / n
-    )
+    variance = np.maximum(squares - sums**2 / n, 0) / (n - 1)
+    deviation = np.sqrt(variance) * math.sqrt(1 / half - 1 / n)  # of the mean of a half
     never = deviation <= 0
     apart = np.divide(
         np.abs(sums) / n, deviation, out=np.where(sums != 0, np.inf, 0.0), where=~never
     )
-    rates = 4 * owens_t(apart, math.sqrt(n / (n - 2 * half)) if 2 * half < n else math.inf)
+    # The means of the two halves are taken for jointly normal, with the correlation of samples
+    # without replacement. Owen's T gives the chance that their signs differ.
+    ratio = math.sqrt(n / (n - 2 * half)) if 2 * half < n else math.inf
+    rates = 4 * owens_t(apart, ratio)
     rates[never & (sums == 0)] = 0.5  # every split ties
     return np.asarray(rates, np.float64)
 

@@ -20,9 +20,9 @@ from idealrank.data.types import FloatArray
 from idealrank.errors import InputError, OptionError
 from idealrank.stats.roots import root_between
 
-# of the integral equation, at least and at most; 8 for each standard deviation of a step
-_NODES = (40, 256)
-_LONGEST = 1e7  # rounds
+# Nodes of the integral equation: 8 for each standard deviation of a step, within these bounds
+_FEWEST_NODES, _MOST_NODES = 40, 256
+_LONGEST = 1e7  # rounds; a longer mean run length is reported as this
 
 
 @dataclass(frozen=True)
@@ -216,11 +216,14 @@ def _run_length(
     *,
     at_low: bool,
 ) -> float:
-    """Mean rounds from 0 until a level leaves an interval; `at_low`, what falls below the interval
-    comes back to its lower end.
+    """Mean rounds from 0 until a level leaves an interval; with `at_low`, a level below the
+    interval becomes its lower end.
     """
+    # Nystroem's method: the integral over the level after a round becomes a sum over Gauss nodes,
+    # and the equation a linear system. The last point is the start, and the lower end if `at_low`.
     low, high = between
-    nodes, weights = _gauss(min(_NODES[1], max(_NODES[0], math.ceil(8 * (high - low) / spread))))
+    n_nodes = min(_MOST_NODES, max(_FEWEST_NODES, math.ceil(8 * (high - low) / spread)))
+    nodes, weights = _gauss(n_nodes)
     half = (high - low) / 2
     y = low + half * (nodes + 1)
     points = np.append(y, 0.0)
@@ -233,8 +236,8 @@ def _run_length(
     steps[:, :-1] = density
     if at_low:
         steps[:, -1] += ndtr((low - centre(points)) / spread)
-    found = float(_solved(np.eye(points.size) - steps)[-1])
-    return found if 0 < found < _LONGEST else _LONGEST
+    length = float(_solved(np.eye(points.size) - steps)[-1])
+    return length if 0 < length < _LONGEST else _LONGEST
 
 
 def _solved(matrix: FloatArray) -> FloatArray:
@@ -272,12 +275,12 @@ def _check_chart(value: float, name: str) -> None:
 def _check_rounds(rounds: float) -> None:
     if not 4 <= rounds <= _LONGEST / 10:
         raise OptionError(
-            f"rounds: found {rounds!r}, expected from 4 to {_LONGEST / 10:g} rounds between "
-            f"false alarms"
+            f"rounds: found {rounds!r}, expected from 4 to {_LONGEST / 10:g} rounds between false "
+            "alarms"
         )
 
 
-# shares of the largest bet that cannot lose all
+# Bets, as shares of the largest bet that cannot lose the whole stake
 _BETS = np.array([0.01, 0.02, 0.04, 0.08, 0.15, 0.3, 0.5, 0.7, 0.9])
 
 
@@ -362,21 +365,21 @@ class SequentialDrop:
         InputError
             A difference is outside [-1, 1].
         """
-        given = np.asarray(differences, dtype=float)
-        if not (np.abs(given) <= 1 + 1e-9).all():
+        query_differences = np.asarray(differences, dtype=float)
+        if not (np.abs(query_differences) <= 1 + 1e-9).all():
             raise InputError(
-                "differences: found a value outside [-1, 1], expected differences of a "
-                "measure from 0 to 1"
+                "differences: found a value outside [-1, 1], expected differences of a measure "
+                "from 0 to 1"
             )
-        gains = (-self.tolerance - given)[:, None] * (_BETS / (1 + self.tolerance))
+        gains = (-self.tolerance - query_differences)[:, None] * (_BETS / (1 + self.tolerance))
         return np.asarray(
             np.maximum(np.asarray(stakes, dtype=float), 0.0) + np.log1p(gains).sum(axis=0)
         )
 
     def evidence(self, stakes: npt.ArrayLike) -> float:
         """Return the logarithm of the mean stake."""
-        given = np.asarray(stakes, dtype=float)
-        return float(np.logaddexp.reduce(given) - math.log(given.size))
+        log_stakes = np.asarray(stakes, dtype=float)
+        return float(np.logaddexp.reduce(log_stakes) - math.log(log_stakes.size))
 
     def signals(self, stakes: npt.ArrayLike) -> bool:
         """Return True if the mean stake has reached the number of rounds."""

@@ -58,9 +58,8 @@ class EffectSizes:
         parts = (self.difference, self.d_z, self.g_av, self.wins, self.ties, self.losses)
         rows = zip(*(np.atleast_1d(part) for part in parts), strict=True)
         return "\n".join(
-            f"difference {difference:.3g}, d_z {d_z:.3g}, g_av {g_av:.3g}, better on {wins}, "
-            f"equal on {ties}, worse on {losses} of "
-            f"{self.n} queries"
+            f"difference {difference:.3g}, d_z {d_z:.3g}, g_av {g_av:.3g}, better on {wins}, equal "
+            f"on {ties}, worse on {losses} of {self.n} queries"
             for difference, d_z, g_av, wins, ties, losses in rows
         )
 
@@ -99,10 +98,10 @@ def effect_sizes(
     """
     first, second = paired(a, b)
     used = design_of(design, first.shape[0])
-    one, two = (part.reshape(used.n, -1) for part in (first, second))
-    differences, largest = subtracted(one, two), largest_of(one, two)
+    before, after = (part.reshape(used.n, -1) for part in (first, second))
+    differences, largest = subtracted(before, after), largest_of(before, after)
     mean = np.asarray(used.mean(differences), np.float64)
-    spread = (deviations(one, used, largest) + deviations(two, used, largest)) / 2
+    spread = (deviations(before, used, largest) + deviations(after, used, largest)) / 2
     correction = 1 - 3 / (8 * used.n - 9) if used.n > 1 else np.nan
     wins, ties, losses = outcomes(differences)
     return EffectSizes(
@@ -127,9 +126,11 @@ def deviations(
     if design.n == 1:
         return np.full(columns.shape[1], np.nan)
     squares = np.asarray(design.mean((columns - design.mean(columns)) ** 2), np.float64)
-    found = np.sqrt(squares * design.n / (design.n - 1))
+    deviation = np.sqrt(squares * design.n / (design.n - 1))
     return np.where(
-        found <= ROUNDING * (largest_of(columns) if largest is None else largest), 0.0, found
+        deviation <= ROUNDING * (largest_of(columns) if largest is None else largest),
+        0.0,
+        deviation,
     )
 
 

@@ -133,7 +133,9 @@ def variance_components(values: Any) -> VarianceComponents:
     of_systems = n * float(((systems - mean) ** 2).sum()) / (s - 1)
     of_queries = s * float(((queries - mean) ** 2).sum()) / (n - 1)
     squares = (of_systems, of_queries, float((left**2).sum()) / ((n - 1) * (s - 1)))
-    return from_mean_squares(n, s, *(beyond_rounding(one, largest) for one in squares))
+    return from_mean_squares(
+        n, s, *(beyond_rounding(mean_square, largest) for mean_square in squares)
+    )
 
 
 def from_mean_squares(
@@ -177,7 +179,8 @@ def _with_seeds(table: FloatArray) -> VarianceComponents:
     residual = float((left**2).sum()) / (s * (n - 1) * (r - 1))
     largest = float(np.abs(table).max())
     squares = tuple(
-        beyond_rounding(one, largest) for one in (of_systems, of_queries, mixed, of_seeds, residual)
+        beyond_rounding(mean_square, largest)
+        for mean_square in (of_systems, of_queries, mixed, of_seeds, residual)
     )
     of_systems, of_queries, mixed, of_seeds, residual = squares
     raw = {
@@ -241,13 +244,13 @@ class Reliability:
 
     def __str__(self) -> str:
         if self.generalisability_interval is None or self.dependability_interval is None:
-            found = f"E rho^2 {self.generalisability:.3f}, Phi {self.dependability:.3f}"
-            return f"{self.n_queries} queries x {self.n_seeds} seeds: {found}"
+            coefficients = f"E rho^2 {self.generalisability:.3f}, Phi {self.dependability:.3f}"
+            return f"{self.n_queries} queries x {self.n_seeds} seeds: {coefficients}"
         (low, high), (least, most) = self.generalisability_interval, self.dependability_interval
         return (
             f"{self.n_queries} queries: E rho^2 {self.generalisability:.3f} ({low:.3f} to "
-            f"{high:.3f}),"
-            f" Phi {self.dependability:.3f} ({least:.3f} to {most:.3f}), level {self.level:g}"
+            f"{high:.3f}), Phi {self.dependability:.3f} ({least:.3f} to {most:.3f}), level "
+            f"{self.level:g}"
         )
 
 
@@ -349,8 +352,8 @@ class QueriesForReliability:
 
         return (
             f"{self.target:g} takes {self.generalisability:g} "
-            f"queries{between(self.generalisability_interval)} for E rho^2,"
-            f" {self.dependability:g}{between(self.dependability_interval)} for Phi"
+            f"queries{between(self.generalisability_interval)} for E rho^2, "
+            f"{self.dependability:g}{between(self.dependability_interval)} for Phi"
         )
 
 
@@ -387,13 +390,14 @@ def queries_for_reliability(
     seeds = whole_number("n_seeds", components.n_seeds if n_seeds is None else n_seeds)
     # target <= systems / (systems + seeds / r + rest / n), solved for n
     room = components.systems * (1 - target) / target - components.seeds / seeds
-    rests = (components.interaction + components.residual / seeds, components.queries)
-    found = [_whole(rest, room) for rest in (rests[0], sum(rests))]
+    relative = components.interaction + components.residual / seeds
+    generalisable = _whole(relative, room)
+    dependable = _whole(relative + components.queries, room)
     if len(components.mean_squares) > 3:
         return QueriesForReliability(
             target=target,
-            generalisability=found[0],
-            dependability=found[1],
+            generalisability=generalisable,
+            dependability=dependable,
             generalisability_interval=None,
             dependability_interval=None,
         )
@@ -404,8 +408,8 @@ def queries_for_reliability(
     )
     return QueriesForReliability(
         target=target,
-        generalisability=found[0],
-        dependability=found[1],
+        generalisability=generalisable,
+        dependability=dependable,
         generalisability_interval=(few, many),
         dependability_interval=(least, most),
     )
@@ -426,8 +430,8 @@ def _feldt(components: VarianceComponents, level: float) -> tuple[float, float]:
     df, rest = components.n_systems - 1, (components.n_systems - 1) * (components.n_queries - 1)
     if left <= 0:
         raise InputError(
-            "the systems do not vary unlike each other over these queries: there is no error "
-            "to measure reliability against"
+            "the systems do not vary unlike each other over these queries: there is no error to "
+            "measure reliability against"
         )
 
     def bound(tail: float) -> float:

@@ -80,10 +80,10 @@ class ResampledUnits(NamedTuple):
     strata: list[np.ndarray]
 
     @classmethod
-    def of(cls, values: FloatArray, design: Design, found: LinearMean) -> "ResampledUnits":
-        """From values, shape (n, m), and what is known of their means."""
-        residuals = values - found.mean
-        residuals[np.abs(residuals) <= found.rounding] = 0.0
+    def of(cls, values: FloatArray, design: Design, means: LinearMean) -> "ResampledUnits":
+        """Make the units from values, shape (n, m), and their means."""
+        residuals = values - means.mean
+        residuals[np.abs(residuals) <= means.rounding] = 0.0
         totals = np.ascontiguousarray(design.unit_totals(residuals).T)
         return cls(totals, design.unit_totals(np.ones((design.n, 1))).T.copy(), strata_of(design))
 
@@ -124,58 +124,61 @@ def _stratum_variance(
     mixed = _sums(counts, totals * sizes)
     about_shift = squares - 2 * shift * mixed + shift**2 * _sums(counts, sizes**2)
     # What is left after the terms of the sums cancel is 0, if it is no more than rounding.
-    found = about_shift - (_sums(counts, totals) - shift * _sums(counts, sizes)) ** 2 / n
-    return np.asarray(np.where(found <= ROUNDING * squares, 0.0, found) * (n / (n - 1)), np.float64)
+    squares_about_mean = (
+        about_shift - (_sums(counts, totals) - shift * _sums(counts, sizes)) ** 2 / n
+    )
+    return np.asarray(
+        np.where(squares_about_mean <= ROUNDING * squares, 0.0, squares_about_mean) * (n / (n - 1)),
+        np.float64,
+    )
 
 
 def bootstrap_bounds(
-    method: str, values: FloatArray, design: Design, found: LinearMean, tails: Tails, draws: Draws
+    method: str, values: FloatArray, design: Design, means: LinearMean, tails: Tails, draws: Draws
 ) -> Bounds:
     """Low and high bounds of the means of values, shape (n, m), at two tail probabilities."""
-    reader = {"percentile": _percentile, "basic": _basic, "bca": _bca, "studentised": _studentised}[
-        method
-    ]
+    readers = {"percentile": _percentile, "basic": _basic, "bca": _bca, "studentised": _studentised}
+    bounds_of = readers[method]
     width = max(1, _KEPT // draws.n_resamples)
-    low, high = np.empty_like(found.mean), np.empty_like(found.mean)
+    low, high = np.empty_like(means.mean), np.empty_like(means.mean)
     for first in range(0, values.shape[1], width):
         part = slice(first, first + width)
-        some = LinearMean(
-            mean=found.mean[part],
-            se=found.se[part],
-            df=found.df,
-            parts=found.parts[:, part],
-            constant=found.constant[part],
-            rounding=found.rounding[part],
+        some_means = LinearMean(
+            mean=means.mean[part],
+            se=means.se[part],
+            df=means.df,
+            parts=means.parts[:, part],
+            constant=means.constant[part],
+            rounding=means.rounding[part],
         )
-        low[part], high[part] = reader(
-            ResampledUnits.of(values[:, part], design, some), some, tails, draws
-        )
+        units = ResampledUnits.of(values[:, part], design, some_means)
+        low[part], high[part] = bounds_of(units, some_means, tails, draws)
     return low, high
 
 
-def _percentile(units: ResampledUnits, found: LinearMean, tails: Tails, draws: Draws) -> Bounds:
-    shifts = draws.each(units.shifts, found.mean.size)
+def _percentile(units: ResampledUnits, means: LinearMean, tails: Tails, draws: Draws) -> Bounds:
+    shifts = draws.each(units.shifts, means.mean.size)
     low, high = np.quantile(shifts, tails, axis=0)
-    return found.mean + low, found.mean + high
+    return means.mean + low, means.mean + high
 
 
-def _basic(units: ResampledUnits, found: LinearMean, tails: Tails, draws: Draws) -> Bounds:
-    shifts = draws.each(units.shifts, found.mean.size)
+def _basic(units: ResampledUnits, means: LinearMean, tails: Tails, draws: Draws) -> Bounds:
+    shifts = draws.each(units.shifts, means.mean.size)
     low, high = np.quantile(shifts, tails, axis=0)
-    return found.mean - high, found.mean - low
+    return means.mean - high, means.mean - low
 
 
-def _bca(units: ResampledUnits, found: LinearMean, tails: Tails, draws: Draws) -> Bounds:
-    shifts = draws.each(units.shifts, found.mean.size)
-    tie = ROUNDING * found.se  # replicates as near to the estimate as this are equal to it
+def _bca(units: ResampledUnits, means: LinearMean, tails: Tails, draws: Draws) -> Bounds:
+    shifts = draws.each(units.shifts, means.mean.size)
+    tie = ROUNDING * means.se  # replicates as near to the estimate as this are equal to it
     below = ((shifts < -tie).mean(axis=0) + (shifts <= tie).mean(axis=0)) / 2
     bias = ndtri(below)
     with np.errstate(divide="ignore", invalid="ignore"):
-        skew = cubes(found.parts).sum(axis=0) / (6 * (found.parts**2).sum(axis=0) ** 1.5)
+        skew = cubes(means.parts).sum(axis=0) / (6 * (means.parts**2).sum(axis=0) ** 1.5)
         shares = [ndtr(bias + (bias + z) / (1 - skew * (bias + z))) for z in ndtri(tails)]
     shifts.sort(axis=0)
     low, high = (_each_quantile(shifts, np.nan_to_num(share, nan=0.5)) for share in shares)
-    return found.mean + low, found.mean + high
+    return means.mean + low, means.mean + high
 
 
 def _each_quantile(sorted_columns: FloatArray, shares: FloatArray) -> FloatArray:
@@ -187,14 +190,14 @@ def _each_quantile(sorted_columns: FloatArray, shares: FloatArray) -> FloatArray
     )
 
 
-def _studentised(units: ResampledUnits, found: LinearMean, tails: Tails, draws: Draws) -> Bounds:
-    ratios = draws.each(units.studentised, found.mean.size)
+def _studentised(units: ResampledUnits, means: LinearMean, tails: Tails, draws: Draws) -> Bounds:
+    ratios = draws.each(units.studentised, means.mean.size)
     # Order statistics, outwards: between finite and infinite ratios there is nothing to
     # interpolate.
     low = np.quantile(ratios, tails[0], axis=0, method="lower")
     high = np.quantile(ratios, tails[1], axis=0, method="higher")
     with np.errstate(invalid="ignore"):
-        return found.mean - high * found.se, found.mean - low * found.se
+        return means.mean - high * means.se, means.mean - low * means.se
 
 
 Method: TypeAlias = Literal["t", "percentile", "basic", "bca", "studentised"]
@@ -275,12 +278,11 @@ class Interval:
         return (self.low <= value) & (value <= self.high)  # type: ignore[no-any-return]
 
     def __str__(self) -> str:
-        count = f"{self.n} quer{'y' if self.n == 1 else 'ies'}" + (
-            f" in {self.n_units} clusters" if self.n_units != self.n else ""
-        )
-        rows = zip(
-            *(np.atleast_1d(part) for part in (self.estimate, self.low, self.high)), strict=True
-        )
+        count = f"{self.n} quer{'y' if self.n == 1 else 'ies'}"
+        if self.n_units != self.n:
+            count += f" in {self.n_units} clusters"
+        columns = (np.atleast_1d(part) for part in (self.estimate, self.low, self.high))
+        rows = zip(*columns, strict=True)
         shown = "\n".join(f"{estimate:.4g} [{low:.4g}, {high:.4g}]" for estimate, low, high in rows)
         return (
             f"{shown} ({100 * self.level:g} % {self.method} interval, "
@@ -360,7 +362,7 @@ def mean_interval(
     ... )
     0.38 [-0.5028, 1.263] (95 % t interval, 5 queries in 3 clusters)
     """
-    asked = _Asked(
+    options = _Options(
         level=level,
         method=method,
         alternative=alternative,
@@ -368,7 +370,7 @@ def mean_interval(
         rng=rng,
         threads=threads,
     )
-    return _interval(columns_of("values", values), None, design, asked)
+    return _interval(columns_of("values", values), None, design, options)
 
 
 def difference_interval(
@@ -411,7 +413,7 @@ def difference_interval(
     """
     first, second = paired(a, b)
     largest = np.atleast_1d(largest_of(first, second))
-    asked = _Asked(
+    options = _Options(
         level=level,
         method=method,
         alternative=alternative,
@@ -419,10 +421,10 @@ def difference_interval(
         rng=rng,
         threads=threads,
     )
-    return _interval(columns_of("values", subtracted(first, second)), largest, design, asked)
+    return _interval(columns_of("values", subtracted(first, second)), largest, design, options)
 
 
-class _Asked(NamedTuple):
+class _Options(NamedTuple):
     """Options of an interval."""
 
     level: float
@@ -434,43 +436,45 @@ class _Asked(NamedTuple):
 
 
 def _interval(
-    given: FloatArray, largest: FloatArray | None, design: Design | None, asked: _Asked
+    values: FloatArray, largest: FloatArray | None, design: Design | None, options: _Options
 ) -> Interval:
-    """The interval of the means of the values given, which come from values as large as
-    `largest`.
-    """
-    level, method, alternative, n_resamples, rng, threads = asked
+    """The interval of the means of values, which are differences of values up to `largest`."""
+    level, method, alternative, n_resamples, rng, threads = options
     chosen("method", method, METHODS)
     chosen("alternative", alternative, ALTERNATIVES)
     open_share("level", level)
-    used = design_of(design, given.shape[0])
-    columns = given.reshape(given.shape[0], -1)
-    found = (student_mean if method == "t" else linear_mean)(columns, used, largest)
+    used = design_of(design, values.shape[0])
+    columns = values.reshape(values.shape[0], -1)
+    mean_of = student_mean if method == "t" else linear_mean
+    means = mean_of(columns, used, largest)
+
     tails = _tails(level, alternative)
-    if method == "t" or not found.df:
-        low, high = _t_bounds(found, tails)
+    if method == "t" or not means.df:
+        low, high = _t_bounds(means, tails)
     else:
         _enough(n_resamples, tails)
         draws = Draws(used, n_resamples, rng, threads)
         low, high = bootstrap_bounds(
-            method=method, values=columns, design=used, found=found, tails=tails, draws=draws
+            method=method, values=columns, design=used, means=means, tails=tails, draws=draws
         )
-    low = np.where(found.constant, found.mean, low)
-    high = np.where(found.constant, found.mean, high)
-    low = low if alternative != "less" else np.full_like(low, -np.inf)
-    high = high if alternative != "greater" else np.full_like(high, np.inf)
-    estimate, *bounds = (figure(part, given) for part in (found.mean, low, high))
-    note = _note(found, low, high, alternative)
+    # A column without variance has its mean as both bounds; a one-sided interval has one bound.
+    low = np.where(means.constant, means.mean, low)
+    high = np.where(means.constant, means.mean, high)
+    if alternative == "less":
+        low = np.full_like(low, -np.inf)
+    if alternative == "greater":
+        high = np.full_like(high, np.inf)
+
     return Interval(
-        estimate=estimate,
-        low=bounds[0],
-        high=bounds[1],
+        estimate=figure(means.mean, values),
+        low=figure(low, values),
+        high=figure(high, values),
         level=level,
         method=method,
         alternative=alternative,
         n=used.n,
         n_units=used.n_units,
-        note=note,
+        note=_note(means, low, high, alternative),
     )
 
 
@@ -483,27 +487,27 @@ def _enough(n_resamples: int, tails: Tails) -> None:
     least = math.ceil(1 / tails[0] - 1e-9)
     if whole_number("n_resamples", n_resamples) < least:
         raise OptionError(
-            f"n_resamples={n_resamples}: expected at least {least}, so that a draw can lie "
-            f"beyond each bound of this level"
+            f"n_resamples={n_resamples}: expected at least {least}, so that a draw can lie beyond "
+            "each bound of this level"
         )
 
 
-def _t_bounds(found: LinearMean, tails: Tails) -> tuple[FloatArray, FloatArray]:
-    quantile = stdtrit(found.df, tails[1]) if found.df else 1.0
-    return found.mean - quantile * found.se, found.mean + quantile * found.se
+def _t_bounds(means: LinearMean, tails: Tails) -> tuple[FloatArray, FloatArray]:
+    quantile = stdtrit(means.df, tails[1]) if means.df else 1.0
+    return means.mean - quantile * means.se, means.mean + quantile * means.se
 
 
-def _note(found: LinearMean, low: FloatArray, high: FloatArray, alternative: str) -> str:
-    if not found.df:
+def _note(means: LinearMean, low: FloatArray, high: FloatArray, alternative: str) -> str:
+    if not means.df:
         return "one unit alone shows no variance"
     unbounded = (np.isinf(low) & (alternative != "less")) | (
         np.isinf(high) & (alternative != "greater")
     )
-    said = [
-        in_columns("all values are equal", found.constant),
+    notes = [
+        in_columns("all values are equal", means.constant),
         in_columns("draws without variance leave a side open", unbounded),
     ]
-    return "; ".join(part for part in said if part)
+    return "; ".join(part for part in notes if part)
 
 
 def in_columns(text: str, columns: BoolArray) -> str:
@@ -512,12 +516,10 @@ def in_columns(text: str, columns: BoolArray) -> str:
     """
     if not columns.any():
         return ""
+    if columns.size == 1:
+        return text
     at: Sequence[int] = np.flatnonzero(columns).tolist()
-    return (
-        text
-        if columns.size == 1
-        else f"{text} in column{'s' * (len(at) > 1)} {', '.join(map(str, at))}"
-    )
+    return f"{text} in column{'s' * (len(at) > 1)} {', '.join(map(str, at))}"
 
 
 def exact_bounds(
@@ -526,6 +528,7 @@ def exact_bounds(
     """Bounds of the share behind counted hits and misses, each missed with a chance of at most
     `tail`.
     """
+    # Quantiles of beta laws; their parameters must be above 0, so 1 stands in where none is used.
     low = np.where(hits > 0, betaincinv(np.where(hits > 0, hits, 1.0), misses + 1, tail), 0.0)
     high = np.where(
         misses > 0, betaincinv(hits + 1, np.where(misses > 0, misses, 1.0), 1 - tail), 1.0

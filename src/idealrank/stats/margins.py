@@ -77,9 +77,8 @@ class MarginTest:
         parts = (self.shown, self.p, self.margin, self.difference, self.low, self.high)
         claim = "not worse than a by" if self.claim == "not worse" else "equivalent to a within"
         lines = [
-            f"{'shown' if shown else 'not shown'}{'' if np.isnan(p) else f', p = {p:.3g}'}: b "
-            f"is {claim} {margin:g}; "
-            f"b - a = {difference:.4g} [{low:.4g}, {high:.4g}]"
+            f"{'shown' if shown else 'not shown'}{'' if np.isnan(p) else f', p = {p:.3g}'}: b is "
+            f"{claim} {margin:g}; b - a = {difference:.4g} [{low:.4g}, {high:.4g}]"
             for shown, p, margin, difference, low, high in zip(
                 *(np.atleast_1d(part) for part in parts), strict=True
             )
@@ -213,8 +212,8 @@ def equivalence(
     open_share("alpha", alpha)
     if alpha >= 0.5:
         raise OptionError(
-            f"alpha={alpha!r}: expected a number below 0.5, for the interval has the level 1 "
-            f"- 2 alpha"
+            f"alpha={alpha!r}: expected a number below 0.5, for the interval has the level 1 - 2 "
+            "alpha"
         )
     options: dict[str, Any] = {
         "design": design,
@@ -246,7 +245,10 @@ def _unseen(
     differences = subtracted(first, second).reshape(first.shape[0], -1)
     columns = zip(differences.T, margin.tolist(), strict=True)
     return np.array(
-        [unseen_loss_p(column, one, largest_loss, design=design) for column, one in columns]
+        [
+            unseen_loss_p(column, column_margin, largest_loss, design=design)
+            for column, column_margin in columns
+        ]
     )
 
 
@@ -266,15 +268,14 @@ def _inside(low: Any, margin: FloatArray, a: npt.ArrayLike, b: npt.ArrayLike) ->
 
 def _margins(margin: npt.ArrayLike, interval: Interval) -> FloatArray:
     """One margin for each column."""
-    given = columns_of("margin", np.atleast_1d(np.asarray(margin, np.float64)))
+    margins = columns_of("margin", np.atleast_1d(np.asarray(margin, np.float64)))
     columns = np.atleast_1d(interval.estimate).size
-    if given.size not in {1, columns} or given.ndim > 1 or (given <= 0).any():
+    if margins.size not in {1, columns} or margins.ndim > 1 or (margins <= 0).any():
         raise OptionError(
-            f"margin={margin!r}: expected a number above 0 in the units of the measure, or "
-            f"one for each of the {columns} columns; "
-            "it is the loss that would just matter to users"
+            f"margin={margin!r}: expected a number above 0 in the units of the measure, or one for "
+            f"each of the {columns} columns; it is the loss that would just matter to users"
         )
-    return np.broadcast_to(given, (columns,))
+    return np.broadcast_to(margins, (columns,))
 
 
 def _t_p(
@@ -288,16 +289,18 @@ def _t_p(
     have none.
     """
     if method != "t":
-        return np.full(tests[0][0].size, np.nan)
+        shift, _ = tests[0]
+        return np.full(shift.size, np.nan)
+    # A margin test is a t test of the difference shifted by the margin.
     first, second = paired(a, b)
     used = design_of(design, first.shape[0])
     largest = np.atleast_1d(largest_of(first, second))
-    found = student_mean(subtracted(first, second).reshape(used.n, -1), used, largest)
+    means = student_mean(subtracted(first, second).reshape(used.n, -1), used, largest)
     sides = []
     for shift, side in tests:
-        room = found.mean + shift
+        room = means.mean + shift
         room[np.abs(room) <= ROUNDING * np.maximum(largest, np.abs(shift))] = 0.0
-        sides.append(t_tail(in_units(room, found.se), found.df, side))
+        sides.append(t_tail(in_units(room, means.se), means.df, side))
     return np.asarray(np.max(sides, axis=0), np.float64)
 
 

@@ -84,20 +84,20 @@ def adjust(p: Any, method: Correction = "holm") -> FloatArray:
     """
     if method not in _METHODS:
         raise OptionError(f"correction {method!r}: expected one of {', '.join(_METHODS)}")
-    given = np.asarray(p, np.float64)
-    wrong = ~((given >= 0) & (given <= 1))
+    p_values = np.asarray(p, np.float64)
+    wrong = ~((p_values >= 0) & (p_values <= 1))
     if wrong.any():
         at = int(np.flatnonzero(wrong.reshape(-1))[0])
         raise InputError(
-            f"p value {given.reshape(-1)[at]} at {at}: expected numbers in [0, 1]; leave out "
+            f"p value {p_values.reshape(-1)[at]} at {at}: expected numbers in [0, 1]; leave out "
             f"tests that were not made"
         )
-    flat = given.reshape(-1)
+    flat = p_values.reshape(-1)
     order = np.argsort(flat, kind="stable")
     adjusted = np.empty_like(flat)
     adjusted[order] = np.minimum(_METHODS[method](flat[order]), 1.0)
     # Rounding of m p / j can fall below p by a unit in the last place.
-    return np.maximum(adjusted, flat).reshape(given.shape)
+    return np.maximum(adjusted, flat).reshape(p_values.shape)
 
 
 def _holm(rising: FloatArray) -> FloatArray:
@@ -125,7 +125,8 @@ _METHODS: dict[str, Callable[[FloatArray], FloatArray]] = {
 }
 
 
-_TIED = 4 * ROUNDING  # of a critical statistic: observed ones as near below it are it
+# An observed statistic that is less than its critical value by this share reaches it
+_TIED = 4 * ROUNDING
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -196,9 +197,9 @@ class MaxT:
             "less": f"t from {-self.critical:.3g} down",
         }
         return (
-            f"{self.difference.size} differences over {self.n} queries: "
-            f"{int(self.differs.sum())} significant, "
-            f"{beyond[self.alternative]} (max-T, level {self.level:g} for all at once, {how})"
+            f"{self.difference.size} differences over {self.n} queries: {int(self.differs.sum())} "
+            f"significant, {beyond[self.alternative]} (max-T, level {self.level:g} for all at "
+            f"once, {how})"
         )
 
 
@@ -313,24 +314,26 @@ def simultaneous(
     if not np.isfinite(null):
         raise OptionError(f"null={null!r}: expected a finite difference")
     draws = whole_number("n_resamples", n_resamples)
-    given, mask = _family(differences, counted)
-    design = design_of(design, len(given))
+    family, mask = _family(differences, counted)
+    design = design_of(design, len(family))
     sign = -1.0 if alternative == "less" else 1.0
     tests = _Tests.of(
-        _from_null(given, null, mask) * sign, mask, design, two_sided=alternative == "two-sided"
+        _from_null(family, null, mask) * sign, mask, design, two_sided=alternative == "two-sided"
     )
-    found, draws, exact = _flipped(tests, draws, level, rng, threads)
-    critical = found.critical
+    corrected, draws, exact = _flipped(tests, draws, level, rng, threads)
+    critical = corrected.critical
     units = np.append(tests.n_units, design.n_units)
     reached = _reached(units, level, two_sided=tests.two_sided)
-    low, high = tests.interval(critical, max(critical, found.centred), sign * null, reached[:-1])
+    low, high = tests.interval(
+        critical, max(critical, corrected.centred), sign * null, reached[:-1]
+    )
     if alternative == "less":
         low, high = 0.0 - high, 0.0 - low
-    mean = design.mean(given) if mask is None else _mean_of(given, mask, design)
+    mean = design.mean(family) if mask is None else _mean_of(family, mask, design)
     as_t = np.where(reached, _as_t(critical, units), np.inf)
     return MaxT(
         difference=mean,
-        p=found.p,
+        p=corrected.p,
         low=low,
         high=high,
         critical=float(as_t[-1]),
@@ -384,64 +387,63 @@ def max_t(
     """
     differences = _against(baseline, values)
     family = differences.reshape(len(differences), -1)
-    found = simultaneous(
+    corrected = simultaneous(
         family, n_resamples=n_resamples, rng=rng, level=level, design=design, threads=threads
     )
     parts = {
-        name: getattr(found, name).reshape(differences.shape[1:])
+        name: getattr(corrected, name).reshape(differences.shape[1:])
         for name in ("difference", "p", "low", "high", "critical_t")
     }
-    return replace(found, **parts)
+    return replace(corrected, **parts)
 
 
 def _against(baseline: Any, values: Any) -> FloatArray:
     """Differences, shape (queries, runs) or (queries, runs, measures)."""
     base = columns_of("baseline", baseline)
-    given = np.asarray(values, np.float64)
+    run_values = np.asarray(values, np.float64)
     if (
-        given.ndim != base.ndim + 1
-        or given.shape[:1] + given.shape[2:] != base.shape
-        or not given.size
+        run_values.ndim != base.ndim + 1
+        or run_values.shape[:1] + run_values.shape[2:] != base.shape
+        or not run_values.size
     ):
         raise InputError(
-            f"baseline of shape {base.shape} and values of {given.shape}: expected (queries,) "
-            f"and (queries, runs), "
-            "or (queries, measures) and (queries, runs, measures)"
+            f"baseline of shape {base.shape} and values of {run_values.shape}: expected (queries,) "
+            "and (queries, runs), or (queries, measures) and (queries, runs, measures)"
         )
-    columns_of("values", given.reshape(len(given), -1))
-    return subtracted(base[:, None], given)
+    columns_of("values", run_values.reshape(len(run_values), -1))
+    return subtracted(base[:, None], run_values)
 
 
 def _family(
     differences: npt.ArrayLike, counted: npt.ArrayLike | None
 ) -> tuple[FloatArray, BoolArray | None]:
     """Differences, 0 where they do not count, and what counts, None if all do."""
-    given = np.asarray(differences, np.float64)
-    if given.ndim != 2 or not given.size:
+    family = np.asarray(differences, np.float64)
+    if family.ndim != 2 or not family.size:
         raise InputError(
-            f"differences have shape {given.shape}, expected (queries, tests), with at least "
-            f"one of each"
+            f"differences have shape {family.shape}, expected (queries, tests), with at least one "
+            "of each"
         )
     mask = None if counted is None else np.asarray(counted)
     if mask is not None:
-        if mask.shape != given.shape or mask.dtype != np.bool_:
+        if mask.shape != family.shape or mask.dtype != np.bool_:
             raise InputError(
-                f"counted has shape {mask.shape} of {mask.dtype}, expected {given.shape} of "
-                f"bool, as the differences"
+                f"counted has shape {mask.shape} of {mask.dtype}, expected {family.shape} of bool, "
+                "as the differences"
             )
         if not mask.any(axis=0).all():
             raise InputError(
                 f"test {int(np.argmin(mask.any(axis=0)))} counts no query, expected at least one"
             )
-        given = np.where(mask, given, 0.0)
-    wrong = ~np.isfinite(given)
+        family = np.where(mask, family, 0.0)
+    wrong = ~np.isfinite(family)
     if wrong.any():
         row, column = (int(axis[0]) for axis in np.nonzero(wrong))
         raise InputError(
-            f"differences, query {row}, test {column}: {given[row, column]}; expected finite "
+            f"differences, query {row}, test {column}: {family[row, column]}; expected finite "
             f"differences where they count"
         )
-    return given, None if mask is None or mask.all() else mask
+    return family, None if mask is None or mask.all() else mask
 
 
 def _from_null(differences: FloatArray, null: float, mask: BoolArray | None) -> FloatArray:
@@ -482,11 +484,11 @@ class _Tests(NamedTuple):
     ) -> "_Tests":
         units = Units.of(differences, design)
         total, squares = units.totals.sum(axis=0), (units.totals**2).sum(axis=0)
-        one = units.weights * units.weight_unit
+        unit_weights = units.weights * units.weight_unit
         if mask is None:
-            weights, n_units = one[:, None], np.full(total.size, float(design.n_units))
-            weight = np.full(total.size, one.sum())
-            square_weight = np.full(total.size, (one**2).sum())
+            weights, n_units = unit_weights[:, None], np.full(total.size, float(design.n_units))
+            weight = np.full(total.size, unit_weights.sum())
+            square_weight = np.full(total.size, (unit_weights**2).sum())
             centres = _Centres.of(units, units.weights[:, None], np.zeros(total.size, np.int64))
         else:
             weights = design.unit_totals(mask.astype(np.float64))
@@ -603,16 +605,17 @@ class _Tests(NamedTuple):
         )
         low = np.where(self.differ, low, null)
         high = np.where(self.differ | (not self.two_sided), high, null)
-        return np.where(down, np.minimum(low, high), low), np.where(up, np.maximum(low, high), high)
+        lowest, highest = np.minimum(low, high), np.maximum(low, high)
+        return np.where(down, lowest, low), np.where(up, highest, high)
 
     def _shifts(self, critical: float) -> tuple[FloatArray, FloatArray]:
         """``(T - shift W)^2 <= c^2 sum (t_i - shift w_i)^2``, a quadratic inequality."""
         # Solved for the shift: square * s^2 - 2 middle * s + constant <= 0. With square > 0 the
         # solutions are one interval between the roots; else, with few queries, everything but an
         # interval, of which the side that the test found is kept.
-        whole_line = np.full(self.root.size, np.inf)
+        endless = np.full(self.root.size, np.inf)
         if not np.isfinite(critical):
-            return -whole_line, whole_line
+            return -endless, endless
         total = self.units.totals.sum(axis=0)
         square = self.weight**2 - critical**2 * self.square_weight
         middle = total * self.weight - critical**2 * self.cross
@@ -620,24 +623,24 @@ class _Tests(NamedTuple):
         # the trifle of `_reached_by`: the end is the null
         over[(over <= 0) & (over >= -_TIED * abs(critical))] = 0.0
         constant = self.squares * over * (self.observed + critical)  # its sign is that of the test
+        # The root that is far from 0 has no cancellation; the near one is the constant over it.
         root = np.sqrt(np.maximum(middle**2 - square * constant, 0))
         outer = middle + np.copysign(root, middle)
         far = np.divide(outer, square, out=np.zeros_like(outer), where=square != 0)
         product = np.where(square != 0, square * far, outer)
         near = np.divide(constant, product, out=np.zeros_like(outer), where=product != 0)
         smaller, larger = np.minimum(near, far), np.maximum(near, far)
-        one = square > 0  # the accepted shifts are one interval
+        is_interval = square > 0  # the accepted shifts are one interval
         if not self.two_sided:
-            beside = np.where(
-                self.observed > critical,
-                larger if critical >= 0 else total / self.weight,
-                -whole_line,
-            )
-            return np.where(one, smaller if critical >= 0 else larger, beside), whole_line
+            significant_from = larger if critical >= 0 else total / self.weight
+            outside = np.where(self.observed > critical, significant_from, -endless)
+            inside = smaller if critical >= 0 else larger
+            return np.where(is_interval, inside, outside), endless
         up = (self.observed > critical) & (total > 0)
         down = (self.observed > critical) & (total < 0)
-        low = np.where(one, smaller, np.where(up, larger, -whole_line))
-        return low, np.where(one, larger, np.where(down, smaller, whole_line))
+        low = np.where(is_interval, smaller, np.where(up, larger, -endless))
+        high = np.where(is_interval, larger, np.where(down, smaller, endless))
+        return low, high
 
 
 class _Centres(NamedTuple):
@@ -658,16 +661,16 @@ class _Centres(NamedTuple):
         return cls(weights, place, mean, root)
 
     def of_columns(self, columns: IntArray) -> "_Centres":
-        """Some tests alone."""
+        """Return the means of some tests alone."""
         return _Centres(self.weights, self.place[columns], self.mean[columns], self.root[columns])
 
     def statistics(self, flipped: FloatArray, weights: FloatArray, tests: slice) -> FloatArray:
         """Statistics of some tests, from their flipped totals and all flipped weights."""
         root = self.root[tests]
-        found = np.multiply(weights[:, self.place[tests]], self.mean[tests])
-        np.subtract(flipped, found, out=found)
-        found /= root
-        return found
+        ratios = np.multiply(weights[:, self.place[tests]], self.mean[tests])
+        np.subtract(flipped, ratios, out=ratios)
+        ratios /= root
+        return ratios
 
 
 def _distinct(columns: FloatArray) -> tuple[FloatArray, IntArray]:
@@ -695,7 +698,7 @@ class _Draws(NamedTuple):
         return cls(flips_of(n_units, rng), slice(None), n_draws, 1)
 
 
-class _Found(NamedTuple):
+class _Corrected(NamedTuple):
     """Corrected p values, and the critical statistics of differences from the null and from their
     means.
     """
@@ -705,24 +708,23 @@ class _Found(NamedTuple):
     centred: float
 
     @classmethod
-    def of(cls, tests: _Tests, draws: _Draws, level: float, threads: int | None) -> "_Found":
+    def of(cls, tests: _Tests, draws: _Draws, level: float, threads: int | None) -> "_Corrected":
         rank = counted_rank(level, draws.n_draws, draws.observed)
         wanted = Thresholds(np.where(tests.differ, tests.observed, -np.inf)[None])
+
+        def count(largest: FloatArray) -> IntArray:
+            return wanted.count(largest[:, :1])  # of the statistics from the null
+
         stream = tests.stream(draws.flips, draws.rows, threads)
-        tail = nth_largest(
-            stream, max(rank, 1), draws.n_draws, 2, lambda largest: wanted.count(largest[:, :1])
-        )
+        tail = nth_largest(stream, max(rank, 1), draws.n_draws, 2, count)
         critical, centred = tail.end.tolist() if rank > 0 else (np.inf, np.inf)
-        return cls(
-            (wanted.reached(tail.counted)[0] + draws.observed) / (draws.n_draws + draws.observed),
-            critical,
-            centred,
-        )
+        as_far = wanted.reached(tail.counted)[0] + draws.observed
+        return cls(as_far / (draws.n_draws + draws.observed), critical, centred)
 
 
 def _flipped(
     tests: _Tests, n_draws: int, level: float, rng: RandomLike, threads: int | None
-) -> tuple[_Found, int, bool]:
+) -> tuple[_Corrected, int, bool]:
     """P values and critical statistics, the number of sign vectors, and whether they are all there
     are.
     """
@@ -730,15 +732,14 @@ def _flipped(
     rows = np.flatnonzero(tests.units.totals.any(axis=1))
     if not _listed(rows.size, n_draws):
         draws = _Draws(flips_of(every, rng), slice(None), n_draws, 1)
-        return _Found.of(tests, draws, level, threads), n_draws, False
+        return _Corrected.of(tests, draws, level, threads), n_draws, False
     listed = rows if rows.size else np.zeros(1, np.int64)
     draws = _Draws(AllFlips(listed.size), listed, 1 << listed.size, 0)
-    found = _Found.of(tests, draws, level, threads)
+    corrected = _Corrected.of(tests, draws, level, threads)
     if 0 < rows.size < every:  # units without a difference from the null have one from the mean
-        found = found._replace(
-            centred=_Found.of(tests, _Draws.of_all(every, n_draws, rng), level, threads).centred
-        )
-    return found, draws.n_draws, True
+        of_all = _Corrected.of(tests, _Draws.of_all(every, n_draws, rng), level, threads)
+        corrected = corrected._replace(centred=of_all.centred)
+    return corrected, draws.n_draws, True
 
 
 def _listed(n_units: int, draws: int) -> bool:

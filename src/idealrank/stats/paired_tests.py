@@ -44,7 +44,7 @@ class SignedRanks(NamedTuple):
 
     @classmethod
     def of(cls, differences: FloatArray, largest: FloatArray | None = None) -> "SignedRanks":
-        """Of differences, shape (n, m): zeros are ranked, then left out."""
+        """Rank differences, shape (n, m): zeros are ranked, then left out."""
         n = differences.shape[0]
         sizes = np.abs(differences)
         rounding = ROUNDING * (sizes.max(axis=0) if largest is None else largest)
@@ -78,12 +78,12 @@ class SignedRanks(NamedTuple):
             above = np.where(
                 self.exact, cumulated[np.where(self.exact, cumulated.size - 1 - at, 0)], above
             )
-        found = {
+        p_value = {
             "two-sided": np.minimum(1, 2 * np.minimum(below, above)),
             "greater": above,
             "less": below,
         }[alternative]
-        return np.where(self.se > 0, found, 1.0)
+        return np.where(self.se > 0, p_value, 1.0)
 
     def pseudo_median(self, differences: FloatArray) -> FloatArray:
         """The median of the means of two differences, each with itself too, shape (m,)."""
@@ -105,13 +105,12 @@ class SignedRanks(NamedTuple):
                 cut = int(np.searchsorted(null_distribution(self.n), outside, side="right")) - 1
             else:
                 cut = int(np.floor(self.mean[at] + ndtri(outside) * self.se[at]))
-            ends = (
-                walsh_averages(differences[:, at], np.array([cut, total - 1 - cut]))
-                if cut >= 0
-                else (-np.inf, np.inf)
-            )
-            low[at] = ends[0] if alternative != "less" else -np.inf
-            high[at] = ends[1] if alternative != "greater" else np.inf
+            lower, upper = -np.inf, np.inf
+            if cut >= 0:
+                places = np.array([cut, total - 1 - cut])
+                lower, upper = walsh_averages(differences[:, at], places).tolist()
+            low[at] = lower if alternative != "less" else -np.inf
+            high[at] = upper if alternative != "greater" else np.inf
         return low, high
 
 
@@ -132,6 +131,8 @@ def walsh_averages(differences: FloatArray, places: IntArray) -> FloatArray:
     """The means of two differences at the given places of their order, 0 for the smallest, without
     making them all.
     """
+    # By halving: the means up to a value are counted without making them. The search finds every
+    # pair twice and a difference with itself once; adding the latter again counts all means twice.
     ordered = np.sort(differences)
     low = np.full(places.size, np.nextafter(ordered[0], -np.inf))
     high = np.full(places.size, ordered[-1])
@@ -141,6 +142,7 @@ def walsh_averages(differences: FloatArray, places: IntArray) -> FloatArray:
         count = (pairs + np.searchsorted(ordered, middle, side="right")) // 2
         enough = count > places
         high, low = np.where(enough, middle, high), np.where(enough, low, middle)
+    # The mean asked for is the least one above `low`: of each difference with its next partner.
     partner = np.searchsorted(ordered, 2 * low[:, None] - ordered, side="right")
     means = np.where(
         partner < ordered.size,
@@ -227,8 +229,7 @@ class PairedTest:
         rows = zip(*(np.atleast_1d(part) for part in parts), strict=True)
         lines = [
             f"b - a = {difference:.4g}, p = {p:.3g}; {self.about} {estimate:.4g} [{low:.4g}, "
-            f"{high:.4g}]; d_z {effect:.3g}; "
-            f"better on {wins}, equal on {ties}, worse on {losses}"
+            f"{high:.4g}]; d_z {effect:.3g}; better on {wins}, equal on {ties}, worse on {losses}"
             for difference, p, estimate, low, high, effect, wins, ties, losses in rows
         ]
         note = f"; {self.note}" if self.note else ""
@@ -236,8 +237,8 @@ class PairedTest:
         return "\n".join(
             [
                 *lines,
-                f"({self.alternative} {self.method} test with {100 * self.level:g} % "
-                f"interval, {count}{note})",
+                f"({self.alternative} {self.method} test with {100 * self.level:g} % interval, "
+                f"{count}{note})",
             ]
         )
 
@@ -295,25 +296,26 @@ def paired_t(
     )
     used = design_of(design, first.shape[0])
     columns, largest = _differences(first, second)
-    found = student_mean(columns, used, largest)
-    statistic = in_units(found.mean, found.se)
-    p = np.where(found.constant & (found.mean == 0), 1.0, t_tail(statistic, found.df, alternative))
-    figures = (
-        found.mean,
-        p,
-        statistic,
-        found.mean,
-        np.atleast_1d(interval.low),
-        np.atleast_1d(interval.high),
+    means = student_mean(columns, used, largest)
+    statistic = in_units(means.mean, means.se)
+    p = np.where(means.constant & (means.mean == 0), 1.0, t_tail(statistic, means.df, alternative))
+    figures = _Figures(
+        difference=means.mean,
+        p=p,
+        statistic=statistic,
+        estimate=means.mean,
+        low=np.atleast_1d(interval.low),
+        high=np.atleast_1d(interval.high),
     )
-    return _test(
-        like=first,
-        columns=columns,
-        largest=largest,
-        design=used,
-        figures=figures,
-        facts=("mean difference", 0.0, level, "t", alternative, interval.note),
+    facts = _Facts(
+        about="mean difference",
+        null=0.0,
+        level=level,
+        method="t",
+        alternative=alternative,
+        note=interval.note,
     )
+    return _test(first, columns, largest, used, figures=figures, facts=facts)
 
 
 def t_tail(statistic: FloatArray, df: "float | FloatArray", alternative: str) -> FloatArray:
@@ -383,22 +385,23 @@ def sign_test(
     high = np.ones_like(high) if alternative == "greater" else high
     share = np.where(untied > 0, wins / np.maximum(untied, 1), np.nan)
     note = "" if not ties.any() else f"ties left out: {', '.join(map(str, ties.tolist()))}"
-    figures = (columns.mean(axis=0), p, wins.astype(np.float64), share, low, high)
-    return _test(
-        like=first,
-        columns=columns,
-        largest=largest,
-        design=used,
-        figures=figures,
-        facts=(
-            "share of wins among the queries that differ",
-            0.5,
-            level,
-            "sign",
-            alternative,
-            note,
-        ),
+    figures = _Figures(
+        difference=columns.mean(axis=0),
+        p=p,
+        statistic=wins.astype(np.float64),
+        estimate=share,
+        low=low,
+        high=high,
     )
+    facts = _Facts(
+        about="share of wins among the queries that differ",
+        null=0.5,
+        level=level,
+        method="sign",
+        alternative=alternative,
+        note=note,
+    )
+    return _test(first, columns, largest, used, figures=figures, facts=facts)
 
 
 def wilcoxon(
@@ -459,22 +462,23 @@ def wilcoxon(
         in_columns("zeros or ties, so no interval", ranks.tied),
     ]
     note = "; ".join(part for part in parts if part)
-    figures = (
-        columns.mean(axis=0),
-        ranks.p(alternative),
-        ranks.positive,
-        ranks.pseudo_median(columns),
-        low,
-        high,
+    figures = _Figures(
+        difference=columns.mean(axis=0),
+        p=ranks.p(alternative),
+        statistic=ranks.positive,
+        estimate=ranks.pseudo_median(columns),
+        low=low,
+        high=high,
     )
-    return _test(
-        like=first,
-        columns=columns,
-        largest=largest,
-        design=used,
-        figures=figures,
-        facts=("pseudo-median of the differences", 0.0, level, "wilcoxon", alternative, note),
+    facts = _Facts(
+        about="pseudo-median of the differences",
+        null=0.0,
+        level=level,
+        method="wilcoxon",
+        alternative=alternative,
+        note=note,
     )
+    return _test(first, columns, largest, used, figures=figures, facts=facts)
 
 
 def _ranked(
@@ -498,8 +502,30 @@ def _ranked(
 
 def _differences(first: FloatArray, second: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Differences as columns, and the largest value of either side of each."""
-    one, two = (part.reshape(part.shape[0], -1) for part in (first, second))
-    return subtracted(one, two), np.asarray(largest_of(one, two), np.float64)
+    before, after = (part.reshape(part.shape[0], -1) for part in (first, second))
+    return subtracted(before, after), np.asarray(largest_of(before, after), np.float64)
+
+
+class _Figures(NamedTuple):
+    """Results of a test, a number for each column."""
+
+    difference: FloatArray
+    p: FloatArray
+    statistic: FloatArray
+    estimate: FloatArray
+    low: FloatArray
+    high: FloatArray
+
+
+class _Facts(NamedTuple):
+    """Description of a test, the same for all columns."""
+
+    about: str
+    null: float
+    level: float
+    method: str
+    alternative: str
+    note: str
 
 
 def _test(
@@ -507,29 +533,12 @@ def _test(
     columns: FloatArray,
     largest: FloatArray,
     design: Design,
-    figures: "tuple[Any, ...]",
-    facts: tuple[str, float, float, str, str, str],
+    *,
+    figures: _Figures,
+    facts: _Facts,
 ) -> PairedTest:
-    difference, p, statistic, estimate, low, high = (figure(part, like) for part in figures)
-    about, null, level, method, alternative, note = facts
-    effect = figure(in_units(figures[0], deviations(columns, design, largest)), like)
-    wins, ties, losses = (figure(count, like) for count in outcomes(columns))
-    return PairedTest(
-        difference=difference,
-        p=p,
-        statistic=statistic,
-        estimate=estimate,
-        low=low,
-        high=high,
-        about=about,
-        null=null,
-        level=level,
-        method=method,
-        alternative=alternative,
-        effect=effect,
-        wins=wins,
-        ties=ties,
-        losses=losses,
-        n=design.n,
-        note=note,
-    )
+    effect = in_units(figures.difference, deviations(columns, design, largest))
+    wins, ties, losses = outcomes(columns)
+    numbers = {**figures._asdict(), "effect": effect, "wins": wins, "ties": ties, "losses": losses}
+    shaped = {name: figure(number, like) for name, number in numbers.items()}
+    return PairedTest(**shaped, **facts._asdict(), n=design.n)

@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.interpolate import CubicSpline
@@ -26,9 +26,9 @@ from idealrank.stats.tolerance import ROUNDING
 from idealrank.stats.values import open_share, refuse_design, table_of
 from idealrank.stats.whole_numbers import Runs, Thresholds, as_whole, tie_step, to_steps, unit_of
 
-_SUMS_KEPT = 1 << 23  # of the runs: beyond, they are drawn again for every part of the pairs
+_SUMS_KEPT = 1 << 23  # sums of runs in memory; more are drawn again for every part of the pairs
 _ROWS = 256  # draws of which the differences of a part of the pairs are taken at a time
-_LEAST_PAIRS, _MOST_PAIRS = 32, 1024  # of a part
+_LEAST_PAIRS, _MOST_PAIRS = 32, 1024  # pairs of a part
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -138,26 +138,21 @@ def all_pairs(
     low = np.zeros(runs.differences().shape)
     high = np.zeros(runs.differences().shape)
     for measure in range(runs.unit.size):
-        for pairs, counts, ends in _of_measure(
-            _Summed.of(runs, measure, flips, draws, threads), max(rank, 1), draws, threads
-        ):
-            first, second = pairs
-            p[first, second, measure] = p[second, first, measure] = (counts + observed) / (
-                draws + observed
-            )
-            least, most = ends if rank > 0 else np.full_like(ends, np.inf)
+        summed = _Summed.of(runs, measure, flips, draws, threads)
+        for part in _of_measure(summed, max(rank, 1), draws, threads):
+            first, second = part.first, part.second
+            p_values = (part.counts + observed) / (draws + observed)
+            p[first, second, measure] = p[second, first, measure] = p_values
+            least, most = part.ends if rank > 0 else np.full_like(part.ends, np.inf)
             low[first, second, measure], high[first, second, measure] = -least, most
             low[second, first, measure], high[second, first, measure] = -most, least
     same = runs.identical()
     p[same], low[same], high[same] = 1.0, 0.0, 0.0
-    difference, p, low, high = (
-        runs.shaped(part) for part in (runs.differences(), p, low + 0.0, high + 0.0)
-    )
     return AllPairs(
-        difference=difference,
-        p=p,
-        low=low,
-        high=high,
+        difference=runs.shaped(runs.differences()),
+        p=runs.shaped(p),
+        low=runs.shaped(low + 0.0),  # no negative zeros
+        high=runs.shaped(high + 0.0),
         level=level,
         n=runs.design.n,
         n_units=n_units,
@@ -206,25 +201,34 @@ class _Summed:
         )
 
 
+class _PairTests(NamedTuple):
+    """Some pairs of runs, their counts, and the ends (2, pairs) of their intervals, the lower ones
+    with their sign changed.
+    """
+
+    first: IntArray
+    second: IntArray
+    counts: IntArray
+    ends: FloatArray
+
+
 def _of_measure(
     summed: _Summed, rank: int, draws: int, threads: int | None
-) -> Iterator[tuple[tuple[IntArray, IntArray], IntArray, FloatArray]]:
-    """Parts of the pairs: which, their counts, and the ends (2, pairs) of their intervals, the
-    lower ones with their sign changed.
-    """
+) -> Iterator[_PairTests]:
+    """Test the pairs in parts."""
     first, second = np.triu_indices(summed.columns.shape[1] - 1, 1)
     size = max(_LEAST_PAIRS, min(_MOST_PAIRS, FEW_VALUES // (2 * draws)))
 
-    def one(part: int) -> tuple[tuple[IntArray, IntArray], IntArray, FloatArray]:
-        pairs = first[part * size : (part + 1) * size], second[part * size : (part + 1) * size]
-        return pairs, *_of_pairs(summed, *pairs, rank, draws)
+    def of_part(number: int) -> _PairTests:
+        part = slice(number * size, (number + 1) * size)
+        return _of_pairs(summed, first[part], second[part], rank, draws)
 
-    return in_order(one, -(-first.size // size), threads)
+    return in_order(of_part, -(-first.size // size), threads)
 
 
 def _of_pairs(
     summed: _Summed, first: IntArray, second: IntArray, rank: int, draws: int
-) -> tuple[IntArray, FloatArray]:
+) -> _PairTests:
     differences = summed.columns[:, second] - summed.columns[:, first]
     total, weight = differences.sum(axis=0), float(summed.columns[:, -1].sum())
     step = np.maximum(tie_step(differences), 2.0 * len(differences))
@@ -233,18 +237,18 @@ def _of_pairs(
         for block in summed.blocks(size):
             for row in range(0, len(block), _ROWS):
                 sums = block[row : row + _ROWS]
-                yield work(
-                    both_ends(sums[:, second] - sums[:, first], sums[:, -1:], total, weight, step)
-                )
+                flipped = sums[:, second] - sums[:, first]
+                yield work(both_ends(flipped, sums[:, -1:], total, weight, step))
 
     tail = nth_largest(stream, rank, draws, 2 * first.size, from_zero)
     below, above = tail.counted.reshape(2, -1)
     sign = to_steps(total, step)
     counts = np.where(sign > 0, below, np.where(sign < 0, above, draws))
-    return counts, tail.end.reshape(2, -1) * step * summed.scale
+    ends = tail.end.reshape(2, -1) * step * summed.scale
+    return _PairTests(first=first, second=second, counts=counts, ends=ends)
 
 
-_DRAWS = 128  # of a block, whatever is asked
+_DRAWS = 128  # draws of a block, however many are asked for: the first ones stay the same
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -305,9 +309,8 @@ class RandomisedHSD:
         differs = self.differs.reshape(runs, runs, -1).sum(axis=(0, 1)) // 2
         pairs = runs * (runs - 1) // 2
         return "\n".join(
-            f"randomised HSD of {runs} runs on {self.n} queries: {count} of {pairs} pairs "
-            f"differ, those more than {least:.3g} apart "
-            f"(level {self.level:g} for all pairs at once)"
+            f"randomised HSD of {runs} runs on {self.n} queries: {count} of {pairs} pairs differ, "
+            f"those more than {least:.3g} apart (level {self.level:g} for all pairs at once)"
             for count, least in zip(
                 differs.tolist(), np.atleast_1d(self.least_difference).tolist(), strict=True
             )
@@ -386,18 +389,13 @@ def randomised_hsd(
     same, difference = runs.identical(), runs.differences()
     p[same] = 1.0
     width = np.where(same, 0.0, least)
-    parts = (
-        runs.shaped(part)
-        for part in (runs.means, difference, p, difference - width, difference + width, least)
-    )
-    means, difference, p, low, high, least = parts
     return RandomisedHSD(
-        means=means,
-        difference=difference,
-        p=p,
-        low=low,
-        high=high,
-        least_difference=least,
+        means=runs.shaped(runs.means),
+        difference=runs.shaped(difference),
+        p=runs.shaped(p),
+        low=runs.shaped(difference - width),
+        high=runs.shaped(difference + width),
+        least_difference=runs.shaped(least),
         level=level,
         n=runs.design.n,
         n_units=runs.design.n_units,
@@ -415,11 +413,11 @@ def _ranges_of(
     entropy, key = sequence.entropy, sequence.spawn_key
 
     def stream(size: int, work: Callable[[FloatArray], Any]) -> Iterator[Any]:
-        def one(block: int) -> Any:
+        def of_block(block: int) -> Any:
             child = np.random.default_rng(np.random.SeedSequence(entropy, spawn_key=(*key, block)))
             return work(_ranges(runs, child)[: size - block * _DRAWS])
 
-        return in_order(one, -(-size // _DRAWS), threads)
+        return in_order(of_block, -(-size // _DRAWS), threads)
 
     return stream
 
@@ -444,11 +442,11 @@ def _ranges(runs: Runs, generator: np.random.Generator) -> FloatArray:
 # one minus a number near one in the tail; all pairs of 130 systems would take two minutes. It is
 # the witness in the tests.
 
-# of the table of ranges; beyond 40 standard deviations lies less than 1e-170
+# Step and end of the table of ranges; beyond 40 standard deviations lies less than 1e-170
 _STEP, _WIDEST = 0.02, 40.0
 # log density, against its peak, at which the standard deviation's distribution is cut
 _FLOOR = -80.0
-_AT_A_TIME = 512
+_AT_A_TIME = 512  # ranges, each with a row of nodes
 
 
 def range_sf(q: FloatArray, groups: int, degrees: float) -> FloatArray:
@@ -459,14 +457,14 @@ def range_sf(q: FloatArray, groups: int, degrees: float) -> FloatArray:
     """
     log_s, weights = _spread_nodes(degrees)
     tail = _range_table(groups)
-    given = np.asarray(q, np.float64)
-    flat = given.reshape(-1)
-    found = np.zeros(flat.size)
+    ranges = np.asarray(q, np.float64)
+    flat = ranges.reshape(-1)
+    tails = np.zeros(flat.size)
     for first in range(0, flat.size, _AT_A_TIME):
         part = slice(first, first + _AT_A_TIME)
         wide = np.minimum(flat[part, None] * np.exp(log_s), _WIDEST)
-        found[part] = (np.where(wide < _WIDEST, np.exp(tail(wide)), 0.0) * weights).sum(axis=1)
-    return np.clip(found, 0.0, 1.0).reshape(given.shape)
+        tails[part] = (np.where(wide < _WIDEST, np.exp(tail(wide)), 0.0) * weights).sum(axis=1)
+    return np.clip(tails, 0.0, 1.0).reshape(ranges.shape)
 
 
 def range_quantile(level: float, groups: int, degrees: float) -> float:
@@ -517,9 +515,9 @@ def _where_density_ends(degrees: float) -> tuple[float, float]:
     def above(log_s: float) -> float:
         return float(_log_density(np.array(log_s), degrees)) - _FLOOR
 
-    return root_between(above, _FLOOR / degrees - 1, 0.0), root_between(
-        above, 0.0, 1 + math.log1p(-_FLOOR / degrees)
-    )
+    lowest = root_between(above, _FLOOR / degrees - 1, 0.0)
+    highest = root_between(above, 0.0, 1 + math.log1p(-_FLOOR / degrees))
+    return lowest, highest
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -580,9 +578,8 @@ class HSD:
         runs = self.means.size
         pairs = f"{int(self.differs.sum()) // 2} of {runs * (runs - 1) // 2} pairs differ"
         return (
-            f"two-way Tukey HSD of {runs} runs on {self.n_queries} queries: {pairs},"
-            f" those at least {self.least_difference:.3g} apart (level {self.level:g} for all "
-            f"pairs at once)"
+            f"two-way Tukey HSD of {runs} runs on {self.n_queries} queries: {pairs}, those at "
+            f"least {self.least_difference:.3g} apart (level {self.level:g} for all pairs at once)"
         )
 
 

@@ -102,12 +102,12 @@ class PermutationTest:
         text = np.format_float_positional(p, precision=4, fractional=False, trim="-")
         return (
             f"difference {difference:+.4g}, {100 * self.level:g} % interval [{low:+.4g}, "
-            f"{high:+.4g}], p {text}{against} "
-            f"(sign flips, {self.alternative}, {how}, {self.n} queries{units})"
+            f"{high:+.4g}], p {text}{against} (sign flips, {self.alternative}, {how}, {self.n} "
+            f"queries{units})"
         )
 
 
-class _Asked(NamedTuple):
+class _Settings(NamedTuple):
     """Settings shared by every column."""
 
     draws: int
@@ -116,12 +116,17 @@ class _Asked(NamedTuple):
     threads: int | None
 
 
-class _Found(NamedTuple):
+class _ColumnTests(NamedTuple):
     """Counts and ends of some columns."""
 
     p: FloatArray
     low: FloatArray
     high: FloatArray
+
+    @classmethod
+    def empty(cls, columns: int) -> "_ColumnTests":
+        """Make room for the results of columns."""
+        return cls(np.empty(columns), np.empty(columns), np.empty(columns))
 
 
 def permutation_test(
@@ -205,21 +210,25 @@ def permutation_test(
     first, second = paired(a, b)
     design = design_of(design, len(first))
     _check(alternative, level, null)
-    asked = _Asked(whole_number("n_resamples", n_resamples), alternative, level, threads)
+    options = _Settings(whole_number("n_resamples", n_resamples), alternative, level, threads)
     columns = subtracted(first, second).reshape(design.n, -1)
     units = Units.of(_from_null(columns, first, second, null), design)
     exact = units.n_nonzero <= MOST_UNITS
-    found = _tested(units, exact, asked, rng)
+    columns_tested = _tested(units, exact, options, rng)
     if null == 0 and alternative == "two-sided":
         same = units.n_nonzero == 0
-        found = _Found(
-            *(
-                np.where(same, value, part)
-                for value, part in zip((1.0, 0.0, 0.0), found, strict=True)
-            )
+        columns_tested = _ColumnTests(
+            p=np.where(same, 1.0, columns_tested.p),
+            low=np.where(same, 0.0, columns_tested.low),
+            high=np.where(same, 0.0, columns_tested.high),
         )
-    draws = np.where(exact, 1 << np.minimum(units.n_nonzero, MOST_UNITS), asked.draws)
-    numbers = (design.mean(columns), found.p, found.low + null, found.high + null)
+    draws = np.where(exact, 1 << np.minimum(units.n_nonzero, MOST_UNITS), options.draws)
+    numbers = (
+        design.mean(columns),
+        columns_tested.p,
+        columns_tested.low + null,
+        columns_tested.high + null,
+    )
     difference, p, low, high = (figure(values, first) for values in numbers)
     n_nonzero, n_draws, is_exact = (
         figure(values, first) for values in (units.n_nonzero, draws, exact)
@@ -260,43 +269,45 @@ def _check(alternative: str, level: float, null: float) -> None:
         raise OptionError(f"null={null!r}: expected a finite difference")
 
 
-def _tested(units: Units, exact: BoolArray, asked: _Asked, rng: RandomLike) -> _Found:
+def _tested(units: Units, exact: BoolArray, options: _Settings, rng: RandomLike) -> _ColumnTests:
     """Every column by enumeration of all units, by that of the units with a difference, or by
     draws.
     """
     n_units = units.weights.size
     if n_units <= MOST_UNITS:
-        return _flipped(units, AllFlips(n_units), 0, asked._replace(draws=1 << n_units))
+        return _flipped(units, AllFlips(n_units), 0, options._replace(draws=1 << n_units))
     flips = flips_of(n_units, rng)
-    found = _Found(*(np.empty(exact.size) for _ in _Found._fields))
+    columns_tested = _ColumnTests.empty(exact.size)
     # Where no unit differs every draw is as good as what was observed, and every mean is 0: there
     # is nothing to list.
-    rank = counted_rank(asked.level, 1 << ROW_BITS, 0)
+    rank = counted_rank(options.level, 1 << ROW_BITS, 0)
     same = (units.n_nonzero == 0) & (rank > 0)
     if same.any():
-        _place(_same(units.of_columns(np.flatnonzero(same)), asked), found, np.flatnonzero(same))
+        _place(
+            _same(units.of_columns(np.flatnonzero(same)), options),
+            columns_tested,
+            np.flatnonzero(same),
+        )
     drawn, listed = np.flatnonzero(~exact), np.flatnonzero(exact & ~same)
     if drawn.size:
-        _place(_flipped(units.of_columns(drawn), flips, 1, asked), found, drawn)
+        _place(_flipped(units.of_columns(drawn), flips, 1, options), columns_tested, drawn)
     if listed.size:
-        _place(_enumerated(units.of_columns(listed), flips, asked), found, listed)
-    return found
+        _place(_enumerated(units.of_columns(listed), flips, options), columns_tested, listed)
+    return columns_tested
 
 
-def _same(units: Units, asked: _Asked) -> _Found:
-    sides = 2 if asked.alternative == "two-sided" else 1
-    return _Found(
-        np.ones(units.unit.size),
-        *units.interval(np.zeros(sides * units.unit.size), asked.alternative),
-    )
+def _same(units: Units, options: _Settings) -> _ColumnTests:
+    sides = 2 if options.alternative == "two-sided" else 1
+    low, high = units.interval(np.zeros(sides * units.unit.size), options.alternative)
+    return _ColumnTests(p=np.ones(units.unit.size), low=low, high=high)
 
 
-def _place(part: _Found, into: _Found, columns: IntArray) -> None:
+def _place(part: _ColumnTests, into: _ColumnTests, columns: IntArray) -> None:
     for whole, values in zip(into, part, strict=True):
         whole[columns] = values
 
 
-def _flipped(units: Units, flips: Flips, observed: int, asked: _Asked) -> _Found:
+def _flipped(units: Units, flips: Flips, observed: int, options: _Settings) -> _ColumnTests:
     """P values and intervals from draws; `observed` is 1 if the observed signs are not one of
     them.
     """
@@ -306,54 +317,51 @@ def _flipped(units: Units, flips: Flips, observed: int, asked: _Asked) -> _Found
         return flips.map(
             columns,
             size,
-            lambda sums: work(units.ends(sums, asked.alternative)),
-            threads=asked.threads,
+            lambda sums: work(units.ends(sums, options.alternative)),
+            threads=options.threads,
         )
 
-    rank = counted_rank(asked.level, asked.draws, observed)
-    sides = 2 if asked.alternative == "two-sided" else 1
-    tail = nth_largest(stream, max(rank, 1), asked.draws, sides * units.unit.size)
-    return _found(units, tail, rank, observed, asked)
+    rank = counted_rank(options.level, options.draws, observed)
+    sides = 2 if options.alternative == "two-sided" else 1
+    tail = nth_largest(stream, max(rank, 1), options.draws, sides * units.unit.size)
+    return _of_tail(units, tail, rank, observed, options)
 
 
-def _found(units: Units, tail: Tail, rank: int, observed: int, asked: _Asked) -> _Found:
+def _of_tail(
+    units: Units, tail: Tail, rank: int, observed: int, options: _Settings
+) -> _ColumnTests:
     ends = tail.end if rank > 0 else np.full_like(tail.end, np.inf)
-    counts = units.counts(tail.counted, asked.draws, asked.alternative)
-    return _Found(
-        (counts + observed) / (asked.draws + observed), *units.interval(ends, asked.alternative)
-    )
+    counts = units.counts(tail.counted, options.draws, options.alternative)
+    low, high = units.interval(ends, options.alternative)
+    p = (counts + observed) / (options.draws + observed)
+    return _ColumnTests(p=p, low=low, high=high)
 
 
-def _enumerated(units: Units, flips: Flips, asked: _Asked) -> _Found:
+def _enumerated(units: Units, flips: Flips, options: _Settings) -> _ColumnTests:
     """All signs of the units with a difference, each equally often beside random signs of the
     others, whose weights matter to shifts.
     """
-    found = _Found(*(np.empty(units.unit.size) for _ in _Found._fields))
+    columns_tested = _ColumnTests.empty(units.unit.size)
     for first in range(0, units.unit.size, _TOGETHER):
         columns = np.arange(units.unit.size)[first : first + _TOGETHER]
         some = units.of_columns(columns)
         zero_weights = np.where(some.totals == 0, some.weights[:, None], 0)
         drawn = np.concatenate(
-            list(flips.map(zero_weights, 1 << ROW_BITS, np.copy, threads=asked.threads))
+            list(flips.map(zero_weights, 1 << ROW_BITS, np.copy, threads=options.threads))
         )
 
-        def one(at: int, some: Units = some, drawn: FloatArray = drawn) -> _Found:
-            return _one_enumerated(
-                some.of_columns(np.array([at])), np.ascontiguousarray(drawn[:, at]), asked
-            )
+        def of_column(at: int, some: Units = some, drawn: FloatArray = drawn) -> _ColumnTests:
+            column = some.of_columns(np.array([at]))
+            return _one_enumerated(column, np.ascontiguousarray(drawn[:, at]), options)
 
-        _place(
-            _Found(
-                *map(np.concatenate, zip(*in_order(one, columns.size, asked.threads), strict=True))
-            ),
-            found,
-            columns,
-        )
-    return found
+        tests = in_order(of_column, columns.size, options.threads)
+        for at, column_test in enumerate(tests):
+            _place(column_test, columns_tested, columns[at : at + 1])
+    return columns_tested
 
 
-def _one_enumerated(units: Units, zero_weights: FloatArray, asked: _Asked) -> _Found:
+def _one_enumerated(units: Units, zero_weights: FloatArray, options: _Settings) -> _ColumnTests:
     draws = max(1 << int(units.n_nonzero[0]), zero_weights.size)
-    rank = counted_rank(asked.level, draws, 0)
-    ends = listed_ends(units, zero_weights, max(rank, 1), asked.alternative)
-    return _found(units, Tail(ends.end, ends.counted), rank, 0, asked._replace(draws=draws))
+    rank = counted_rank(options.level, draws, 0)
+    ends = listed_ends(units, zero_weights, max(rank, 1), options.alternative)
+    return _of_tail(units, Tail(ends.end, ends.counted), rank, 0, options._replace(draws=draws))

@@ -67,9 +67,8 @@ class Pilot:
 
     def __str__(self) -> str:
         return (
-            f"{self.n} queries: mean difference {self.mean:+.3g}, standard deviation "
-            f"{self.sd:.3g} a query"
-            f" ({self.low:.3g} to {self.high:.3g}, level {self.level:g})"
+            f"{self.n} queries: mean difference {self.mean:+.3g}, standard deviation {self.sd:.3g} "
+            f"a query ({self.low:.3g} to {self.high:.3g}, level {self.level:g})"
         )
 
 
@@ -103,21 +102,21 @@ def pilot(differences: Any, *, design: Design | None = None, level: float = 0.95
             f"(queries,)"
         )
     drawn = design_of(design, values.size)
-    found = student_mean(values[:, None], drawn)
-    if not found.df:
+    means = student_mean(values[:, None], drawn)
+    if not means.df:
         alone = (
             f"{drawn.n_units} independent unit"
             if drawn.n_units == 1
             else "nearly all weight on one unit"
         )
         raise OptionError(f"{alone}: expected at least 2, since one shows no spread")
-    sd = float(found.se[0]) * math.sqrt(values.size)
-    tails = chdtri(found.df, np.array([(1 - level) / 2, (1 + level) / 2]))
-    low, high = sd * np.sqrt(found.df / tails)
+    sd = float(means.se[0]) * math.sqrt(values.size)
+    tails = chdtri(means.df, np.array([(1 - level) / 2, (1 + level) / 2]))
+    low, high = sd * np.sqrt(means.df / tails)
     return Pilot(
         n=values.size,
-        df=found.df,
-        mean=float(found.mean[0]),
+        df=means.df,
+        mean=float(means.mean[0]),
         sd=sd,
         low=float(low),
         high=float(high),
@@ -222,30 +221,27 @@ def queries_needed(
     if not room > 0:
         raise OptionError(
             f"effect={effect!r} with margin={margin!r}: no number of queries shows {purpose} "
-            f"there; "
-            "expected an effect other than 0, or within the margin"
+            "there; expected an effect other than 0, or within the margin"
         )
 
     def enough(n: int) -> bool:
-        return (
-            _power(
-                n=n,
-                effect=effect / spread,
-                alpha=alpha,
-                purpose=purpose,
-                margin=margin / spread,
-                units=units,
-            )
-            >= power
+        reached = _power(
+            n=n,
+            effect=effect / spread,
+            alpha=alpha,
+            purpose=purpose,
+            margin=margin / spread,
+            units=units,
         )
+        return reached >= power
 
-    found = fewest(enough, near=2.0, most=_MOST)
-    if found is None:
+    n_queries = fewest(enough, near=2.0, most=_MOST)
+    if n_queries is None:
         raise OptionError(
             f"effect={effect!r}: more than {_MOST:.0e} queries are needed; expected an effect "
             f"nearer to sd={spread:g}"
         )
-    return found
+    return n_queries
 
 
 def detectable(
@@ -287,8 +283,8 @@ def detectable(
     spread = np.asarray(sd, np.float64)
     if not (np.isfinite(spread) & (spread >= 0)).all():
         raise OptionError(f"sd={sd!r}: expected finite numbers from 0 on")
-    found = spread * _standard_detectable(whole_number("n", n, 2), power, alpha, purpose, units)
-    return float(found) if spread.ndim == 0 else found
+    effect = spread * _standard_detectable(whole_number("n", n, 2), power, alpha, purpose, units)
+    return float(effect) if spread.ndim == 0 else effect
 
 
 def half_width(n: Any, sd: float, *, level: float = 0.95) -> Any:
@@ -317,8 +313,8 @@ def half_width(n: Any, sd: float, *, level: float = 0.95) -> Any:
     counts = np.asarray(n)
     if counts.dtype.kind not in "iu" or (counts < 2).any():
         raise OptionError(f"n={n!r}: expected whole numbers from 2 on")
-    found = stdtrit(counts - 1, (1 + level) / 2) * above_zero("sd", sd) / np.sqrt(counts)
-    return float(found) if counts.ndim == 0 else found
+    width = stdtrit(counts - 1, (1 + level) / 2) * above_zero("sd", sd) / np.sqrt(counts)
+    return float(width) if counts.ndim == 0 else width
 
 
 def queries_for_half_width(width: float, sd: float, *, level: float = 0.95) -> int:
@@ -330,13 +326,15 @@ def queries_for_half_width(width: float, sd: float, *, level: float = 0.95) -> i
     756
     """
     above_zero("width", width)
-    found = fewest(lambda n: bool(half_width(n, sd, level=level) <= width), near=2.0, most=_MOST)
-    if found is None:
+    n_queries = fewest(
+        lambda n: bool(half_width(n, sd, level=level) <= width), near=2.0, most=_MOST
+    )
+    if n_queries is None:
         raise OptionError(
-            f"width={width!r}: more than {_MOST:.0e} queries are needed; expected a width "
-            f"nearer to sd={sd:g}"
+            f"width={width!r}: more than {_MOST:.0e} queries are needed; expected a width nearer "
+            f"to sd={sd:g}"
         )
-    return found
+    return n_queries
 
 
 def _spread(sd: "float | Pilot") -> tuple[float, float]:
@@ -352,8 +350,8 @@ def _check(alpha: float, purpose: str, margin: float) -> None:
     if purpose == "difference":
         if margin:
             raise OptionError(
-                f"margin={margin!r}: a margin is of non-inferiority or equivalence; expected "
-                f"one of these as the purpose"
+                f"margin={margin!r}: a margin is of non-inferiority or equivalence; expected one "
+                "of these as the purpose"
             )
     else:
         above_zero("margin", margin)
@@ -389,6 +387,8 @@ def _both_beyond(critical: float, df: float, below: float, above: float) -> floa
     """P(both one-sided tests succeed): the integral over s of P(critical s - below < Z < above -
     critical s).
     """
+    # s is the estimate of the standard deviation as a multiple of the true one: the root of a
+    # chi-squared variable over df. Both tests succeed only if critical * s leaves room for Z.
     lowest = math.sqrt(2 * gammaincinv(df / 2, 1e-17) / df)
     highest = (
         min((below + above) / (2 * critical), math.sqrt(chdtri(df, 1e-17) / df))
@@ -427,8 +427,8 @@ def _standard_detectable(n: int, power: float, alpha: float, purpose: str, units
 
 Alternative: TypeAlias = Literal["tilt", "shift"]
 
-_TRIALS = 50  # of a block, which share their flips
-_ENTRIES = 1 << 22  # of the table of signs at a time
+_TRIALS = 50  # trials of a block, which share their flips
+_ENTRIES = 1 << 22  # entries of the table of signs that is held at a time
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -469,9 +469,9 @@ class SimulatedPower:
 
     def __str__(self) -> str:
         return (
-            f"{self.n} queries find a difference of {self.effect:.3g} with chance {self.power:.3g}"
-            f" (standard error {self.standard_error:.2g}, {self.trials} simulated "
-            f"comparisons, alpha {self.alpha:g})"
+            f"{self.n} queries find a difference of {self.effect:.3g} with chance {self.power:.3g} "
+            f"(standard error {self.standard_error:.2g}, {self.trials} simulated comparisons, "
+            f"alpha {self.alpha:g})"
         )
 
 
@@ -532,20 +532,20 @@ def flip_power(
     flips = whole_number("n_resamples", n_resamples)
     if (flips + 1) * alpha < 1:
         raise OptionError(
-            f"n_resamples={flips}: no p value of so few flips is {alpha:g} or less; expected "
-            f"at least {math.ceil(1 / alpha) - 1}"
+            f"n_resamples={flips}: no p value of so few flips is {alpha:g} or less; expected at "
+            f"least {math.ceil(1 / alpha) - 1}"
         )
     values, chances = _population(columns_of("differences", differences), effect, alternative)
     blocks = -(-count // _TRIALS)
     seeds = generator_of(rng).bit_generator.seed_seq.spawn(blocks)  # type: ignore[attr-defined]
 
-    def found(block: int) -> int:
+    def significant_in(block: int) -> int:
         generator = np.random.default_rng(seeds[block])
         columns = min(_TRIALS, count - block * _TRIALS)
         drawn = generator.choice(values, size=(size, columns), p=chances)
         return int((_flip_p(drawn, flips, generator) <= alpha).sum())
 
-    power = sum(in_order(found, blocks, threads)) / count
+    power = sum(in_order(significant_in, blocks, threads)) / count
     error = math.sqrt(max(power * (1 - power), 1 / count) / count)
     return SimulatedPower(
         n=size,
@@ -604,6 +604,7 @@ def flip_queries_needed(
     fewest = max(2, math.ceil(1 - math.log2(alpha)))
     wanted, critical = ndtri(power), -ndtri(alpha / 2)
     slope = abs(mean) / math.sqrt(float(((values - mean) ** 2 * chances).sum()))
+    # power = Phi(slope sqrt(n) - critical): each simulation corrects the slope of the guess before.
     for _ in range(4):
         n = max(fewest, math.ceil(((wanted + critical) / slope) ** 2))
         seen = flip_power(differences, n, effect, rng=generator, **options)
@@ -671,14 +672,13 @@ def flip_detectable(
         share = min(max(seen.power, 0.5 / trials), 1 - 0.5 / trials)
         factor = (wanted + critical) / max(ndtri(share) + critical, (wanted + critical) / 3)
         effect = float(min(effect * factor, highest))
-    found = flip_power(differences, n, effect, rng=generator, **options)
-    if effect == highest and found.power < power - 5 * found.standard_error:
+    simulated = flip_power(differences, n, effect, rng=generator, **options)
+    if effect == highest and simulated.power < power - 5 * simulated.standard_error:
         raise OptionError(
-            f"{n} queries find a difference of {effect:.3g}, near the largest of the pilot, "
-            f"with chance {found.power:.3g} only; "
-            'expected more queries, or alternative="shift"'
+            f"{n} queries find a difference of {effect:.3g}, near the largest of the pilot, with "
+            f'chance {simulated.power:.3g} only; expected more queries, or alternative="shift"'
         )
-    return found
+    return simulated
 
 
 def _population(
@@ -699,8 +699,8 @@ def _population(
     low, high = float(differences.min()), float(differences.max())
     if not low < effect < high:
         raise OptionError(
-            f"effect={effect!r}: the differences of the pilot lie between {low:g} and "
-            f'{high:g}; use alternative="shift"'
+            f"effect={effect!r}: the differences of the pilot lie between {low:g} and {high:g}; "
+            'use alternative="shift"'
         )
     scaled = differences / np.abs(differences).max()
 

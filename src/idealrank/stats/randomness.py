@@ -49,9 +49,11 @@ def generator_of(rng: RandomLike) -> np.random.Generator:
 def threads_of(threads: int | None) -> int:
     """Return the number of threads; None and 0 mean one a core."""
     count = whole_number("threads", 0 if threads is None else threads, 0)
-    return count or len(
-        os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else range(os.cpu_count() or 1)
-    )
+    if count:
+        return count
+    if hasattr(os, "sched_getaffinity"):  # the cores that this process may use
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def whole_number(name: str, value: int, least: int = 1, most: int | None = None) -> int:
@@ -71,9 +73,9 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 
-def in_order(one: Callable[[int], Result], count: int, threads: int | None) -> Iterator[Result]:
-    """``one(0), one(1), ...`` on threads; a few wait to be taken, never all of them."""
-    return each_in_order(one, range(count), min(threads_of(threads), count))
+def in_order(work: Callable[[int], Result], count: int, threads: int | None) -> Iterator[Result]:
+    """Yield ``work(0), work(1), ...`` from threads; a few results wait at a time, never all."""
+    return each_in_order(work, range(count), min(threads_of(threads), count))
 
 
 class Background:

@@ -125,9 +125,8 @@ class ReplicatedDifference:
         )
         return (
             f"difference {self.difference:+.3g} [{self.low:.3g}, {self.high:.3g}] (level "
-            f"{self.level:g}, {self.df:.1f} degrees of freedom),"
-            f" p = {self.p:.2g}; {self.n_queries} queries; training makes up "
-            f"{min(share, 100):.0f} % of the variance"
+            f"{self.level:g}, {self.df:.1f} degrees of freedom), p = {self.p:.2g}; "
+            f"{self.n_queries} queries; training makes up {min(share, 100):.0f} % of the variance"
         )
 
 
@@ -208,8 +207,8 @@ def replicated_difference(
     if seeds == "crossed":
         if first.shape != second.shape or first.shape[1] < 2:
             raise InputError(
-                f"a has shape {first.shape} and b {second.shape}: crossed seeds are the same, "
-                f"and at least 2, on both sides"
+                f"a has shape {first.shape} and b {second.shape}: crossed seeds are the same, and "
+                "at least 2, on both sides"
             )
         parts = [_Part.of(second - first, largest)]
     else:
@@ -286,8 +285,10 @@ class _Reach:
         if not self.error:
             return 0.0
         # t with the fewest and with the most degrees of freedom has a p above and below it.
-        bounds = [2 * float(stdtr(df, -abs(difference) / self.error)) for df in self._extreme_dfs]
-        highest, lowest = bounds[0], max(bounds[1], _LEAST_P)
+        above, below = (
+            2 * float(stdtr(df, -abs(difference) / self.error)) for df in self._extreme_dfs
+        )
+        highest, lowest = above, max(below, _LEAST_P)
         if highest <= lowest or self._beyond(highest, difference) <= 0:
             return highest
         if self._beyond(lowest, difference) >= 0:
@@ -354,19 +355,23 @@ class _Part:
 def _sides(a: Any, b: Any) -> tuple[FloatArray, FloatArray]:
     tables = []
     for name, values in (("a", a), ("b", b)):
-        given = np.asarray(values, np.float64)
-        if given.ndim not in {1, 2}:
+        system_values = np.asarray(values, np.float64)
+        if system_values.ndim not in {1, 2}:
             raise InputError(
-                f"{name} has shape {given.shape}, expected (queries, seeds), or (queries,) "
+                f"{name} has shape {system_values.shape}, expected (queries, seeds), or (queries,) "
                 f"for one copy"
             )
         tables.append(
-            table_of(given.reshape(len(given), -1), axes=("queries", "seeds"), least=(2, 1))
+            table_of(
+                system_values.reshape(len(system_values), -1),
+                axes=("queries", "seeds"),
+                least=(2, 1),
+            )
         )
     if len(tables[0]) != len(tables[1]):
         raise InputError(
-            f"a has {len(tables[0])} queries and b {len(tables[1])}; expected the same "
-            f"queries in the same order"
+            f"a has {len(tables[0])} queries and b {len(tables[1])}; expected the same queries in "
+            "the same order"
         )
     return tables[0], tables[1]
 
@@ -380,19 +385,19 @@ def _nested(
         return [_Part.of(side, largest) for side in sides]
     if not any(several):
         raise OptionError(
-            "both sides have one copy: the variance of training cannot be seen; use a paired "
-            "test over queries, and say so"
+            "both sides have one copy: the variance of training cannot be seen; use a paired test "
+            "over queries, and say so"
         )
     if single is None:
         ways = ('single="fixed"', 'single="alike"'), ("--single fixed", "--single alike")
         hint, command_hint = (
-            f"set {fixed} if it is not trained, or {alike} if training moves it as it moves "
-            f"the other side"
+            f"set {fixed} if it is not trained, or {alike} if training moves it as it moves the "
+            "other side"
             for fixed, alike in ways
         )
         raise OptionError(
-            f"{'b' if several[0] else 'a'} has one copy, expected several, or how training "
-            f"moves it",
+            f"{'b' if several[0] else 'a'} has one copy, expected several, or how training moves "
+            "it",
             hint=hint,
             command_hint=command_hint,
         )

@@ -20,8 +20,8 @@ def root_between(
     """
     from scipy.optimize import brentq  # noqa: PLC0415  (slow to load: commands that only compare do without)
 
-    found: Any = brentq(function, low, high, xtol=within, rtol=share)  # type: ignore[arg-type,unused-ignore]
-    return float(found)
+    root: Any = brentq(function, low, high, xtol=within, rtol=share)  # type: ignore[arg-type,unused-ignore]
+    return float(root)
 
 
 def fewest(enough: Callable[[int], bool], *, near: float, most: int) -> int | None:

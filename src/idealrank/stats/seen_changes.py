@@ -60,13 +60,13 @@ class Moments(NamedTuple):
     fourth: float
 
     def less(self, null: float) -> "Moments":
-        """Of the contribution less a constant."""
-        one, two, three, four = self
+        """Return the moments of the contribution less a constant."""
+        first, second, third, fourth = self
         return Moments(
-            one - null,
-            two - 2 * null * one + null**2,
-            three - 3 * null * two + 3 * null**2 * one - null**3,
-            four - 4 * null * three + 6 * null**2 * two - 4 * null**3 * one + null**4,
+            first - null,
+            second - 2 * null * first + null**2,
+            third - 3 * null * second + 3 * null**2 * first - null**3,
+            fourth - 4 * null * third + 6 * null**2 * second - 4 * null**3 * first + null**4,
         )
 
 
@@ -90,7 +90,7 @@ class SeenChanges:
         scores: FloatArray | None = None,
         weights: FloatArray | None = None,
     ) -> "SeenChanges":
-        """From the signed totals of all units, with scores and weights of all; 0 is no change."""
+        """Collect the changes from totals, scores and weights of all units; 0 is no change."""
         changed = totals != 0
         sizes = np.abs(totals[changed])
         kept = None if scores is None else scores[changed]
@@ -162,8 +162,8 @@ class SeenChanges:
 
         def enough(units: int) -> bool:
             df = criterion.df and criterion.df * units / self.units
-            asked = criterion._replace(df=df)
-            return units >= least and self._above(tilt / largest, units, asked) >= 0
+            scaled = criterion._replace(df=df)
+            return units >= least and self._above(tilt / largest, units, scaled) >= 0
 
         return fewest(enough, near=max(near, least), most=_MOST)
 
@@ -210,27 +210,27 @@ class SeenChanges:
         The test rejects where the sum of the contributions exceeds q times the root of the sum of
         their squares. The excess is nearly normal.
         """
-        one, two, three, four = self._moments(tilt).less(criterion.null)
-        root = math.sqrt(units * two)
-        critical = _critical(criterion, units, four / (two * two * units))
+        first, second, third, fourth = self._moments(tilt).less(criterion.null)
+        root = math.sqrt(units * second)
+        critical = _critical(criterion, units, fourth / (second * second * units))
         slope = critical / (2 * root)
         # Weights are fixed: differences between them are no variance. Equal weights have moments 1.
-        second, third, fourth = self.weight_moments
-        of_squares = units * max(four - fourth * (two / second) ** 2, 0.0)
-        of_both = units * (three - third * one * two / second)
-        of_sum = units * (two - second * one * one)
+        weights_2, weights_3, weights_4 = self.weight_moments
+        of_squares = units * max(fourth - weights_4 * (second / weights_2) ** 2, 0.0)
+        of_both = units * (third - weights_3 * first * second / weights_2)
+        of_sum = units * (second - weights_2 * first * first)
         variance = of_sum - 2 * slope * of_both + slope * slope * of_squares
         # A sum on a grid moves by two steps: half of that, on average, is lost until p is small.
         lost = self.grid if criterion.by_signs and not criterion.null else 0.0
-        excess = units * one - critical * (root - of_squares / (8 * root**3)) - lost
+        excess = units * first - critical * (root - of_squares / (8 * root**3)) - lost
         return excess - float(ndtri(criterion.power)) * math.sqrt(max(variance, 0.0))
 
 
 def _critical(criterion: Criterion, units: int, fourth: float) -> float:
     """Multiple of the root of the sum of squares from which on a sum is significant.
 
-    Of random signs, by the first term of Cornish and Fisher's expansion: the excess kurtosis of
-    their sum is -2 times the sum of fourth powers over the squared sum of squares.
+    For random signs, it is the first term of Cornish and Fisher's expansion: the excess kurtosis
+    of their sum is -2 times the sum of fourth powers over the squared sum of squares.
     """
     if criterion.df is not None:
         t = float(stdtrit(criterion.df, 1 - criterion.alpha))
@@ -239,12 +239,12 @@ def _critical(criterion: Criterion, units: int, fourth: float) -> float:
     return normal - 2 * fourth * (normal**3 - 3 * normal) / 24
 
 
-def _common_divisor(one: float, other: float) -> float:
+def _common_divisor(number: float, other: float) -> float:
     """Euclid's algorithm for numbers up to 1 with nine digits; 0 if the divisor is tiny."""
     while other > _FINEST / 2:
-        rest = one % other
-        one, other = other, 0.0 if min(rest, other - rest) < 1e-7 else rest
-    return one if other == 0.0 else 0.0
+        rest = number % other
+        number, other = other, 0.0 if min(rest, other - rest) < 1e-7 else rest
+    return number if other == 0.0 else 0.0
 
 
 def _crossing(rising: Callable[[float], float], *, start: float) -> float:

@@ -13,9 +13,9 @@ from idealrank.data.interchange import finite
 from idealrank.data.types import FloatArray
 from idealrank.errors import InputError, OptionError
 
-# shares of the largest bet that cannot lose all
+# Bets, as shares of the largest bet that cannot lose the whole stake
 _BETS = np.array([0.05, 0.1, 0.2, 0.35, 0.5, 0.7, 0.9, 0.99])
-_ROUNDING = 1e-9
+_ROUNDING = 1e-9  # by which a value may lie outside its bounds
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -53,15 +53,17 @@ class SequentialSign:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the JSON record, with the evidence after the last draw."""
-        last = [float(one[-1]) if one.size else 0.0 for one in (self.above, self.below)]
+        above, below = (
+            float(evidence[-1]) if evidence.size else 0.0 for evidence in (self.above, self.below)
+        )
         return {
             "sign": self.sign,
             "stopped_at": self.stopped_at,
             "n_drawn": self.n_drawn,
             "n_items": self.n_items,
             "alpha": self.alpha,
-            "log_evidence_above": finite(last[0]),
-            "log_evidence_below": finite(last[1]),
+            "log_evidence_above": finite(above),
+            "log_evidence_below": finite(below),
         }
 
 
@@ -112,7 +114,7 @@ def sequential_sign(
     """
     if not 0 < alpha < 1:
         raise OptionError(f"alpha: found {alpha!r}, expected a number between 0 and 1")
-    drawn, lowest, highest = (np.asarray(one, np.float64) for one in (values, low, high))
+    drawn, lowest, highest = (np.asarray(numbers, np.float64) for numbers in (values, low, high))
     if lowest.shape != highest.shape or drawn.size > lowest.size:
         raise InputError(
             f"found {drawn.size} values and {lowest.size} and {highest.size} bounds, expected "
@@ -129,13 +131,11 @@ def sequential_sign(
         )
     above, below = _evidence(drawn, lowest), _evidence(-drawn, -highest)
     limit = math.log(2 / alpha)
-    reached = [
-        int(np.argmax(one >= limit)) + 1 if (one >= limit).any() else None for one in (above, below)
-    ]
-    stopped = min((one for one in reached if one is not None), default=None)
+    above_at, below_at = _first_reaching(above, limit), _first_reaching(below, limit)
+    stopped = min((draw for draw in (above_at, below_at) if draw is not None), default=None)
     sign = 0
     if stopped is not None:
-        sign = 1 if reached[0] == stopped else -1
+        sign = 1 if above_at == stopped else -1
     return SequentialSign(
         sign=sign,
         stopped_at=stopped,
@@ -145,6 +145,12 @@ def sequential_sign(
         above=above,
         below=below,
     )
+
+
+def _first_reaching(evidence: FloatArray, limit: float) -> int | None:
+    """The first draw, from 1, whose evidence reaches the limit."""
+    reached = np.flatnonzero(evidence >= limit)
+    return int(reached[0]) + 1 if reached.size else None
 
 
 def _evidence(values: FloatArray, low: FloatArray) -> FloatArray:
@@ -164,6 +170,6 @@ def _evidence(values: FloatArray, low: FloatArray) -> FloatArray:
     least_left = np.concatenate((np.cumsum(low[::-1])[::-1], [0.0]))
     certain = np.cumsum(values) + least_left[1 : values.size + 1] > _ROUNDING
     stakes = np.cumsum(np.log1p(np.maximum(gain[:, None] * _BETS, -1 + 1e-12)), axis=0)
-    found = np.logaddexp.reduce(stakes, axis=1) - math.log(_BETS.size) if values.size else values
+    evidence = np.logaddexp.reduce(stakes, axis=1) - math.log(_BETS.size) if values.size else values
     # Room of 0: a mean of 0 asks that all items left have their lowest value.
-    return np.asarray(np.where(np.maximum.accumulate(certain), np.inf, found))
+    return np.asarray(np.where(np.maximum.accumulate(certain), np.inf, evidence))

@@ -80,10 +80,10 @@ class Flips:
         """
         columns = np.ascontiguousarray(columns, np.float64)
 
-        def one(block: int) -> Result:
+        def of_block(block: int) -> Result:
             return work(self._sums(columns, block)[: n_draws - block * DRAWS])
 
-        return in_order(one, -(-n_draws // DRAWS), threads)
+        return in_order(of_block, -(-n_draws // DRAWS), threads)
 
     def map_parts(
         self,
@@ -93,14 +93,14 @@ class Flips:
         *,
         threads: int | None = None,
     ) -> Iterator[Result]:
-        """Like `map`, for so many columns that their sums should never exist all at once."""
+        """Apply `work` as `map` does, to more columns than should have all their sums at once."""
         columns = np.ascontiguousarray(columns, np.float64)
 
-        def one(block: int) -> Result:
+        def of_block(block: int) -> Result:
             kept = n_draws - block * DRAWS
             return work((part, sums[:kept]) for part, sums in self._parts(columns, block))
 
-        return in_order(one, -(-n_draws // DRAWS), threads)
+        return in_order(of_block, -(-n_draws // DRAWS), threads)
 
     def _sums(self, columns: FloatArray, block: int) -> FloatArray:
         width = columns.shape[1]
@@ -139,10 +139,15 @@ class AllFlips(Flips):
         self.n_draws = 1 << n_units
 
     def _bytes(self, block: int) -> npt.NDArray[np.uint8]:
-        scatter = int(0.6180339887498949 * self.n_draws) | 1  # odd: every number once
-        draws = np.arange(block * DRAWS, (block + 1) * DRAWS) * scatter % self.n_draws
+        draws = np.arange(block * DRAWS, (block + 1) * DRAWS) * _scatter(self.n_draws)
+        draws %= self.n_draws
         groups = -(-self.n_units // 8)
         return np.stack([(draws >> 8 * group & 255).astype(np.uint8) for group in range(groups)])
+
+
+def _scatter(n_draws: int) -> int:
+    """A step through 2^n draws, by the golden ratio; odd, so that it comes to every draw once."""
+    return int(0.6180339887498949 * n_draws) | 1
 
 
 Alternative: TypeAlias = Literal["two-sided", "greater", "less"]
@@ -159,7 +164,7 @@ class Units(NamedTuple):
 
     @classmethod
     def of(cls, differences: FloatArray, design: Design) -> "Units":
-        """From differences (n, columns)."""
+        """Sum differences (n, columns) by unit."""
         totals, weights = design.unit_totals(differences), design.unit_totals(np.ones(design.n))
         unit, weight_unit = unit_of(totals), float(unit_of(weights[:, None])[0])
         whole = as_whole(totals, unit)
@@ -171,7 +176,7 @@ class Units(NamedTuple):
         return np.asarray(np.count_nonzero(self.totals, axis=0), np.int64)
 
     def of_columns(self, columns: IntArray) -> "Units":
-        """Some columns alone."""
+        """Return some columns alone."""
         return Units(
             self.totals[:, columns],
             self.weights,
@@ -260,14 +265,14 @@ def level_left(level: float) -> float:
     return round(1 - level, 12)
 
 
-ROW_BITS = 17
+ROW_BITS = 17  # units whose sign vectors are the rows of an enumeration: 1 MB for a column
 _PILOT = 1 << 13  # draws that say where to look
 _ERRORS = 5.0  # standard errors of a rank; a look that missed is followed by one at all draws
 
 
 class Ends(NamedTuple):
-    """Of one column: how many draws are as extreme as the observed signs, and the ends at the rank,
-    one for each side.
+    """Counts and ends of one column: draws as extreme as the observed signs, and the ends at the
+    rank, one for each side.
     """
 
     counted: IntArray
@@ -287,17 +292,16 @@ class ColumnDraws(NamedTuple):
 
     @classmethod
     def of(cls, units: Units, zero_weights: FloatArray) -> "ColumnDraws":
-        """From one column, and drawn weights of the flipped units that do not differ, shape
-        (2^17,).
+        """Make the draws of one column, with drawn weights of the flipped units that do not differ,
+        shape (2^17,).
         """
         totals = units.totals[:, 0]
         differ = np.flatnonzero(totals)
-        parts = [
-            _subset_sums(part[differ[some]])
-            for some in (slice(ROW_BITS), slice(ROW_BITS, None))
-            for part in (totals, units.weights)
-        ]
-        sums, weights, more_sums, more_weights = parts
+        # The subsets of 20 units are a table: rows for the first 17 units, extras for the others.
+        of_rows, of_extras = differ[:ROW_BITS], differ[ROW_BITS:]
+        sums, weights = _subset_sums(totals[of_rows]), _subset_sums(units.weights[of_rows])
+        more_sums = _subset_sums(totals[of_extras])
+        more_weights = _subset_sums(units.weights[of_extras])
         rows = zero_weights.size
         # whole repetitions: powers of two
         sums, weights = np.resize(sums, rows), np.resize(weights, rows) + zero_weights
@@ -317,7 +321,7 @@ class ColumnDraws(NamedTuple):
         return self.sums.size * self.more_sums.size
 
     def negated(self) -> "ColumnDraws":
-        """Of ``a - b``: its lower ends are the upper ends."""
+        """Return the draws of ``a - b``, whose lower ends are the upper ends."""
         return self._replace(sums=-self.sums, more_sums=-self.more_sums, total=-self.total)
 
     def from_zero(self, *, both: bool) -> int:
@@ -327,23 +331,20 @@ class ColumnDraws(NamedTuple):
         half = self.step / 2
         if both and self.total <= self.step:
             return self.n_draws
-        counted = sum(int(np.count_nonzero(self.sums <= half - more)) for more in self.more_sums)
-        if both:
-            counted += sum(
-                int(np.count_nonzero(self.sums >= self.total - half - more))
-                for more in self.more_sums
-            )
+        counted = 0
+        for more in self.more_sums:
+            counted += int(np.count_nonzero(self.sums <= half - more))
+            if both:
+                counted += int(np.count_nonzero(self.sums >= self.total - half - more))
         return counted
 
     def end(self, rank: int, *, both: bool) -> float:
         """The end at a rank from the top: the mean with its sign changed, in steps over weight
         units.
         """
-        pilot = (
-            np.arange(min(_PILOT, self.n_draws))
-            * (int(0.6180339887498949 * self.n_draws) | 1)
-            % self.n_draws
-        )
+        # A scattered sample tells where the rank lies; only draws about there are computed.
+        scatter = _scatter(self.n_draws)
+        pilot = np.arange(min(_PILOT, self.n_draws)) * scatter % self.n_draws
         seen = np.sort(self._ends(pilot % self.sums.size, pilot // self.sums.size, both=both))
         expected = rank * seen.size / self.n_draws
         place = int(np.ceil(expected + _ERRORS * np.sqrt(expected) + 1))
@@ -368,15 +369,15 @@ class ColumnDraws(NamedTuple):
         # Rounding to steps moves a sum by half a step, the products by far less: nothing beyond is
         # lost within a whole one.
         line = self.sums - slope * self.weights
-        found = []
+        ends = []
         for extra, (more, weight) in enumerate(zip(self.more_sums, self.more_weights, strict=True)):
             at = slope * weight - more
             near = line <= at + self.step
             if both:
                 near |= line >= self.total - slope * self.total_weight + at - self.step
             rows = np.flatnonzero(near)
-            found.append(self._ends(rows, np.full(rows.size, extra), both=both))
-        return np.concatenate(found)
+            ends.append(self._ends(rows, np.full(rows.size, extra), both=both))
+        return np.concatenate(ends)
 
     def _ends(self, rows: IntArray, extras: IntArray, *, both: bool) -> FloatArray:
         sums = self.sums[rows] + self.more_sums[extras]
@@ -410,11 +411,12 @@ def listed_ends(
     }[alternative]
     both = alternative == "two-sided"
     counted = np.array([side.from_zero(both=both) for side in sides], np.int64)
-    return Ends(counted, np.array([side.end(rank, both=both) for side in sides]))
+    ends = np.array([side.end(rank, both=both) for side in sides])
+    return Ends(counted, ends)
 
 
 def _subset_sums(values: FloatArray) -> FloatArray:
-    """Of all subsets: bit i of a number is 1 where value i is in it."""
+    """Sums of all subsets: bit i of a subset's number is 1 if value i is in it."""
     sums = np.zeros(1)
     for value in values:
         sums = np.concatenate([sums, sums + value])
@@ -497,11 +499,11 @@ class KeptFlips(Flips):
     ) -> Iterator[Result]:
         kept = self._sums_of(columns, n_draws, threads)
 
-        def one(block: int) -> Result:
+        def of_block(block: int) -> Result:
             rows = slice(block * DRAWS, min((block + 1) * DRAWS, n_draws))
             return work(np.stack([sums[rows] for sums in kept], axis=1))
 
-        return in_order(one, -(-n_draws // DRAWS), threads)
+        return in_order(of_block, -(-n_draws // DRAWS), threads)
 
     def _sums_of(self, columns: FloatArray, n_draws: int, threads: int | None) -> list[FloatArray]:
         """The sums of each column, made where they are not kept."""

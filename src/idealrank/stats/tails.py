@@ -64,22 +64,21 @@ def nth_largest(
     for size in _first_looks(n_draws, columns):
         expected = rank * size / n_draws
         spread = _ERRORS * np.sqrt(expected * max(1 - expected / size, 0)) + 1
-        low, high = (
-            _Near(low, high, count).fed(stream, size).bracket(expected - spread, expected + spread)
-        )
+        near = _Near(low, high, count).fed(stream, size)
+        low, high = near.bracket(expected - spread, expected + spread)
     end = np.full(columns, np.nan)
     near = _Near(low, high, count).fed(stream, n_draws)
+    # A bracket that missed the rank of a column is opened on the side where it lies; NaN marks it.
     while True:
-        found = near.at(rank)
-        end = np.where(np.isnan(end), found, end)
+        at_rank = near.at(rank)
+        end = np.where(np.isnan(end), at_rank, end)
         missed = np.isnan(end)
         if not missed.any():
             return Tail(end, near.counted)
         above = missed & (near.above >= rank)
-        low, high = (
-            np.where(above, high, np.where(missed, -np.inf, np.inf)),
-            np.where(missed & ~above, low, np.inf),
-        )
+        next_low = np.where(above, high, np.where(missed, -np.inf, np.inf))
+        next_high = np.where(missed & ~above, low, np.inf)
+        low, high = next_low, next_high
         near = _Near(low, high, count).fed(stream, n_draws)
 
 
@@ -114,7 +113,7 @@ class _Near:
         self._held, self._most = 0, _HELD
 
     def fed(self, stream: Stream, size: int) -> "_Near":
-        """Itself, after a look at the first draws."""
+        """Return itself, after a look at the first draws."""
         for seen in stream(size, self._look):
             self.above = self.above + seen.above
             self.counted = self.counted + seen.counted
@@ -160,11 +159,11 @@ class _Near:
         """The value at a rank of each column; infinity where it is above everything, NaN where it
         is not among those near.
         """
-        found = np.where(
+        at_rank = np.where(
             self.above >= rank, np.where(np.isposinf(self.high), np.inf, np.nan), np.nan
         )
         if not self._values or not self._values[0].size:
-            return found
+            return at_rank
         column, value, count = self._columns[0], self._values[0], self._counts[0]
         first = np.searchsorted(column, np.arange(self.low.size))
         reached = np.cumsum(count)
@@ -173,8 +172,8 @@ class _Near:
         at = np.searchsorted(reached, before + wanted)
         last = np.append(first[1:], value.size)
         inside = (wanted > 0) & (at < last)
-        found[inside] = value[at[inside]]
-        return found
+        at_rank[inside] = value[at[inside]]
+        return at_rank
 
     def bracket(self, best: float, worst: float) -> tuple[FloatArray, FloatArray]:
         """A narrower [low, high) that holds the ranks from `best` to `worst` of these values."""

@@ -8,7 +8,7 @@ cannot be paired.
 import math
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -128,8 +128,8 @@ def _shifts(labels: FloatArray, rows: FloatArray, n_a: int, observed: FloatArray
     kept = labels[:, n_a:].sum(axis=1)
     slope = kept / n_b - (n_b - kept) / n_a
     with np.errstate(divide="ignore", invalid="ignore"):
-        found = (observed - differences) / (1 - slope)[:, None]
-    return np.where((kept == n_b)[:, None], 0.0, found)
+        shifts = (observed - differences) / (1 - slope)[:, None]
+    return np.where((kept == n_b)[:, None], 0.0, shifts)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -188,8 +188,8 @@ class UnpairedTest:
     def __str__(self) -> str:
         parts = (self.difference, self.low, self.high, self.p, self.effect, self.common_language)
         lines = [
-            f"b - a = {difference:.4g} [{low:.4g}, {high:.4g}], p = {p:.3g}; g {effect:.3g}, "
-            f"P(b > a) {share:.3g}"
+            f"b - a = {difference:.4g} [{low:.4g}, {high:.4g}], p = {p:.3g}; g {effect:.3g}, P(b > "
+            f"a) {share:.3g}"
             for difference, low, high, p, effect, share in zip(
                 *(np.atleast_1d(part) for part in parts), strict=True
             )
@@ -242,26 +242,36 @@ def welch_t(
     >>> round(welch_t([0.2, 0.5, 0.5, 0.9], [0.4, 0.5, 0.8, 0.9, 1.0], alternative="greater").p, 4)
     0.1649
     """
-    one, two, like = _samples(a, b, alternative, level)
-    difference, largest = _mean_difference(one, two), largest_of(one, two)
+    samples = _samples(a, b, alternative, level)
+    first, second = samples.a, samples.b
+    difference, largest = _mean_difference(first, second), largest_of(first, second)
     outside = (1 - level) / (2 if alternative == "two-sided" else 1)
-    if min(len(one), len(two)) == 1:
+    if min(len(first), len(second)) == 1:
         endless = np.full(difference.shape, np.inf)
-        figures = (np.ones_like(difference), np.zeros_like(difference), -endless, endless)
+        figures = _Figures(
+            difference=difference,
+            p=np.ones_like(difference),
+            statistic=np.zeros_like(difference),
+            low=-endless,
+            high=endless,
+        )
         note = "one query alone shows no variance"
     else:
-        parts = [
-            deviations(part, Design.of(len(part)), largest) ** 2 / len(part) for part in (one, two)
-        ]
-        variance = parts[0] + parts[1]
+        of_a, of_b = (
+            deviations(sample, Design.of(len(sample)), largest) ** 2 / len(sample)
+            for sample in (first, second)
+        )
+        variance = of_a + of_b
         with np.errstate(invalid="ignore", divide="ignore"):
-            df = variance**2 / (parts[0] ** 2 / (len(one) - 1) + parts[1] ** 2 / (len(two) - 1))
-        df = np.where(variance > 0, df, len(one) + len(two) - 2)
+            df = variance**2 / (of_a**2 / (len(first) - 1) + of_b**2 / (len(second) - 1))
+        df = np.where(variance > 0, df, len(first) + len(second) - 2)
         statistic = in_units(difference, np.sqrt(variance))
         p = np.where((difference == 0) & (variance == 0), 1.0, t_tail(statistic, df, alternative))
         reach = stdtrit(df, 1 - outside) * np.sqrt(variance)
-        figures, note = (p, statistic, difference - reach, difference + reach), ""
-    return _test((one, two, like), (difference, *figures), ("welch", level, alternative, note))
+        low, high = difference - reach, difference + reach
+        figures, note = _Figures(difference, p, statistic, low, high), ""
+    facts = _Facts(method="welch", level=level, alternative=alternative, note=note)
+    return _test(samples, figures, facts)
 
 
 def welch_p(a: LinearMean, b: LinearMean) -> float:
@@ -270,14 +280,14 @@ def welch_p(a: LinearMean, b: LinearMean) -> float:
 
     The means may be of weighted or clustered queries, see `student_mean`.
     """
-    parts = [float(one.se[0]) ** 2 for one in (a, b)]
+    parts = [float(mean.se[0]) ** 2 for mean in (a, b)]
     variance = sum(parts)
     if not math.isfinite(variance):
         return 1.0
     difference = b.mean - a.mean
     if not variance:
         return float(difference[0] <= 0)
-    freedom = variance**2 / sum(part**2 / one.df for part, one in zip(parts, (a, b), strict=True))
+    freedom = variance**2 / sum(part**2 / mean.df for part, mean in zip(parts, (a, b), strict=True))
     return float(t_tail(difference / math.sqrt(variance), np.array([freedom]), "greater")[0])
 
 
@@ -319,18 +329,22 @@ def mann_whitney(
     >>> round(found.p, 6), found.statistic, found.common_language
     (0.057143, 12.0, 1.0)
     """
-    one, two, like = _samples(a, b, alternative, level)
-    ranks, tied = _joint_ranks(one, two)
-    wins = ranks[: len(two)].sum(axis=0) - len(two) * (len(two) + 1) / 2
-    exact = ~tied & (min(len(one), len(two)) <= 8)
-    p = np.where(exact, 0.0, _rank_p(ranks, wins, len(one), alternative))
+    samples = _samples(a, b, alternative, level)
+    first, second = samples.a, samples.b
+    ranks, tied = _joint_ranks(first, second)
+    wins = ranks[: len(second)].sum(axis=0) - len(second) * (len(second) + 1) / 2
+    exact = ~tied & (min(len(first), len(second)) <= 8)
+    p = np.where(exact, 0.0, _rank_p(ranks, wins, len(first), alternative))
     if exact.any():
         p[exact] = mannwhitneyu(
-            two[:, exact], one[:, exact], alternative=alternative, method="exact", axis=0
+            second[:, exact], first[:, exact], alternative=alternative, method="exact", axis=0
         ).pvalue
     nothing = np.full(wins.shape, np.nan)
-    figures = (_mean_difference(one, two), p, wins, nothing, nothing)
-    return _test((one, two, like), figures, ("mann-whitney", level, alternative, ""))
+    figures = _Figures(
+        difference=_mean_difference(first, second), p=p, statistic=wins, low=nothing, high=nothing
+    )
+    facts = _Facts(method="mann-whitney", level=level, alternative=alternative, note="")
+    return _test(samples, figures, facts)
 
 
 def _rank_p(ranks: FloatArray, wins: FloatArray, n_a: int, alternative: str) -> FloatArray:
@@ -399,79 +413,91 @@ def unpaired_permutation(
     >>> round(found.p, 6), found.note
     (0.057143, 'all 35 exchanges')
     """
-    one, two, like = _samples(a, b, alternative, level)
-    found = relabelled(one, two, n_resamples, rng, threads)
-    difference = _mean_difference(one, two)
-    p, low, high = found.test(alternative, level)
+    samples = _samples(a, b, alternative, level)
+    exchanges = relabelled(samples.a, samples.b, n_resamples, rng, threads)
+    difference = _mean_difference(samples.a, samples.b)
+    p, low, high = exchanges.test(alternative, level)
     note = (
-        f"all {found.total:,} exchanges"
-        if found.listed
-        else f"{found.total - 1:,} random exchanges"
+        f"all {exchanges.total:,} exchanges"
+        if exchanges.listed
+        else f"{exchanges.total - 1:,} random exchanges"
     )
-    return _test(
-        (one, two, like),
-        (difference, p, difference, low, high),
-        ("permutation", level, alternative, note),
-    )
+    figures = _Figures(difference=difference, p=p, statistic=difference, low=low, high=high)
+    facts = _Facts(method="permutation", level=level, alternative=alternative, note=note)
+    return _test(samples, figures, facts)
 
 
-def _samples(
-    a: npt.ArrayLike, b: npt.ArrayLike, alternative: str, level: float
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Columns of both, and the values of a for their shape."""
+class _Samples(NamedTuple):
+    """Columns of both runs, and the values of a as given, for their shape."""
+
+    a: FloatArray
+    b: FloatArray
+    like: FloatArray
+
+
+class _Figures(NamedTuple):
+    """Results of a test, a number for each column."""
+
+    difference: FloatArray
+    p: FloatArray
+    statistic: FloatArray
+    low: FloatArray
+    high: FloatArray
+
+
+class _Facts(NamedTuple):
+    """Description of a test, the same for all columns."""
+
+    method: str
+    level: float
+    alternative: str
+    note: str
+
+
+def _samples(a: npt.ArrayLike, b: npt.ArrayLike, alternative: str, level: float) -> _Samples:
     chosen("alternative", alternative, ALTERNATIVES)
     open_share("level", level)
     first, second = columns_of("a", a), columns_of("b", b)
     if first.shape[1:] != second.shape[1:]:
         raise InputError(
-            f"a has shape {first.shape} and b {second.shape}; expected the same measures in "
-            f"the same order"
+            f"a has shape {first.shape} and b {second.shape}; expected the same measures in the "
+            "same order"
         )
-    return first.reshape(len(first), -1), second.reshape(len(second), -1), first
+    return _Samples(first.reshape(len(first), -1), second.reshape(len(second), -1), first)
 
 
-def _joint_ranks(one: FloatArray, two: FloatArray) -> tuple[FloatArray, BoolArray]:
+def _joint_ranks(first: FloatArray, second: FloatArray) -> tuple[FloatArray, BoolArray]:
     """Ranks of the values of both, b first, and the columns with ties."""
-    return ranks_within(np.concatenate((two, one)), ROUNDING * largest_of(one, two))
+    return ranks_within(np.concatenate((second, first)), ROUNDING * largest_of(first, second))
 
 
-def _mean_difference(one: FloatArray, two: FloatArray) -> FloatArray:
-    """0 where it is rounding."""
-    difference = two.mean(axis=0) - one.mean(axis=0)
-    return np.where(np.abs(difference) <= ROUNDING * largest_of(one, two), 0.0, difference)
+def _mean_difference(first: FloatArray, second: FloatArray) -> FloatArray:
+    """Difference of the means, 0 where it is rounding."""
+    difference = second.mean(axis=0) - first.mean(axis=0)
+    return np.where(np.abs(difference) <= ROUNDING * largest_of(first, second), 0.0, difference)
 
 
-def _test(
-    samples: tuple[FloatArray, FloatArray, FloatArray],
-    figures: "tuple[Any, ...]",
-    facts: tuple[str, float, str, str],
-) -> UnpairedTest:
-    one, two, like = samples
+def _test(samples: _Samples, figures: _Figures, facts: _Facts) -> UnpairedTest:
+    first, second, like = samples
     difference, p, statistic, low, high = figures
-    method, level, alternative, note = facts
-    n = len(one) + len(two)
+    n = len(first) + len(second)
     spread, correction = np.full(difference.shape, np.nan), np.nan
     if n > 2:
-        squares = ((one - one.mean(axis=0)) ** 2).sum(axis=0) + ((two - two.mean(axis=0)) ** 2).sum(
-            axis=0
-        )
-        spread, correction = np.sqrt(squares / (n - 2)), 1 - 3 / (4 * n - 9)
-        spread[spread <= ROUNDING * largest_of(one, two)] = 0.0
-    ranks = _joint_ranks(one, two)[0][: len(two)].sum(axis=0)
+        of_first = ((first - first.mean(axis=0)) ** 2).sum(axis=0)
+        of_second = ((second - second.mean(axis=0)) ** 2).sum(axis=0)
+        spread, correction = np.sqrt((of_first + of_second) / (n - 2)), 1 - 3 / (4 * n - 9)
+        spread[spread <= ROUNDING * largest_of(first, second)] = 0.0
+    ranks, _ = _joint_ranks(first, second)
+    wins = ranks[: len(second)].sum(axis=0) - len(second) * (len(second) + 1) / 2
     return UnpairedTest(
         difference=figure(difference, like),
         p=figure(p, like),
         statistic=figure(statistic, like),
-        low=figure(low if alternative != "less" else low - np.inf, like),
-        high=figure(high if alternative != "greater" else high + np.inf, like),
-        level=level,
-        method=method,
-        alternative=alternative,
+        low=figure(low if facts.alternative != "less" else low - np.inf, like),
+        high=figure(high if facts.alternative != "greater" else high + np.inf, like),
+        **facts._asdict(),
         effect=figure(in_units(difference, spread) * correction, like),
-        common_language=figure(
-            (ranks - len(two) * (len(two) + 1) / 2) / (len(one) * len(two)), like
-        ),
-        n_a=len(one),
-        n_b=len(two),
-        note=note,
+        common_language=figure(wins / (len(first) * len(second)), like),
+        n_a=len(first),
+        n_b=len(second),
     )

@@ -15,8 +15,8 @@ from idealrank.stats.roots import root_between
 from idealrank.stats.tolerance import ROUNDING
 from idealrank.stats.values import open_share
 
-_NEGLIGIBLE = 1e-17  # of the largest term of the integral
-_CONVERGED = 1e-11
+_NEGLIGIBLE = 1e-17  # as a share of the largest term of the integral
+_CONVERGED = 1e-11  # relative change of the integral from one step to the next
 _HALVINGS = 60  # of an interval, down to the digits of a float
 _STEPS = 12  # halvings of the step; four are enough for all but a few queries
 _CHUNK = 1 << 20  # complex numbers at once
@@ -78,8 +78,7 @@ def unseen_loss_p(
     if not 0 <= margin < largest_loss:
         raise OptionError(
             f"margin={margin:g}: expected a loss of at least 0 and below "
-            f"largest_loss={largest_loss:g}, "
-            "the greatest loss that one query can have"
+            f"largest_loss={largest_loss:g}, the greatest loss that one query can have"
         )
     return _p(used.unit_totals(values), _unit_weights(used), margin, largest_loss)
 
@@ -165,8 +164,8 @@ def queries_without_loss(margin: float, largest_loss: float, alpha: float = 0.05
     open_share("alpha", alpha)
     if not 0 < margin < largest_loss < math.inf:
         raise OptionError(
-            f"margin={margin:g}, largest_loss={largest_loss:g}: expected a margin above 0 and "
-            f"a finite largest loss above it"
+            f"margin={margin:g}, largest_loss={largest_loss:g}: expected a margin above 0 and a "
+            "finite largest loss above it"
         )
     return math.ceil(math.log(alpha) / math.log1p(-margin / largest_loss) - ROUNDING)
 
@@ -202,17 +201,16 @@ def _checked(
     values = np.asarray(differences, np.float64)
     if values.ndim != 1 or not values.size or not np.isfinite(values).all():
         raise InputError(
-            f"differences: found shape {values.shape}, expected a finite number for each of "
-            f"one or more queries"
+            f"differences: found shape {values.shape}, expected a finite number for each of one or "
+            "more queries"
         )
     if not 0 < largest_loss < math.inf:
         raise OptionError(f"largest_loss={largest_loss!r}: expected a finite loss above 0")
     worst = int(values.argmin())
     if values[worst] < -largest_loss * (1 + ROUNDING):
         raise InputError(
-            f"largest_loss={largest_loss:g}: found a loss of {-values[worst]:g} of query "
-            f"{worst}; expected "
-            "the greatest loss that any query can have, such as the range of the measure"
+            f"largest_loss={largest_loss:g}: found a loss of {-values[worst]:g} of query {worst}; "
+            "expected the greatest loss that any query can have, such as the range of the measure"
         )
     return values, Design.of(values.size) if design is None else design
 
@@ -248,6 +246,8 @@ def _tail(factors: FloatArray, counts: FloatArray) -> float:
 
     The moment generating function over its argument is integrated parallel to the imaginary axis.
     """
+    # The path crosses the real axis at the saddle point, where the terms are largest and fall fast
+    # to both sides; a sinh of the place makes them fall faster still.
     rightmost = 1 / float(factors.max())
 
     def slope(place: float) -> float:
@@ -262,7 +262,8 @@ def _tail(factors: FloatArray, counts: FloatArray) -> float:
     def terms(u: FloatArray) -> AnyArray:
         t = width * np.sinh(u)
         logs = np.zeros(u.size, np.complex128)
-        for first in range(0, factors.size, step := max(1, _CHUNK // u.size)):
+        step = max(1, _CHUNK // u.size)
+        for first in range(0, factors.size, step):
             part = slice(first, first + step)
             logs -= (np.log1p(np.multiply.outer(t, -1j * turned[part])) * counts[part]).sum(axis=1)
         logs -= np.log1p(1j * t / saddle)

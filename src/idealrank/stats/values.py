@@ -18,20 +18,20 @@ Figure: TypeAlias = float | FloatArray
 
 def columns_of(name: str, values: npt.ArrayLike) -> FloatArray:
     """Values as float64, shape (queries, measures) or (queries,), finite."""
-    given = np.asarray(values, np.float64)
-    if given.ndim not in {1, 2} or not given.size:
+    columns = np.asarray(values, np.float64)
+    if columns.ndim not in {1, 2} or not columns.size:
         raise InputError(
-            f"{name} has shape {given.shape}, expected (queries,) or (queries, measures), "
-            f"with at least one query and measure"
+            f"{name} has shape {columns.shape}, expected (queries,) or (queries, measures), with "
+            "at least one query and measure"
         )
-    if not np.isfinite(given).all():
-        row, *column = (int(axis[0]) for axis in np.nonzero(~np.isfinite(given)))
+    if not np.isfinite(columns).all():
+        row, *column = (int(axis[0]) for axis in np.nonzero(~np.isfinite(columns)))
         place = f"query {row}" + (f", column {column[0]}" if column else "")
         raise InputError(
-            f"{name}, {place}: value {given[(row, *column)]}; expected finite values, so "
-            f"leave that query out on both sides"
+            f"{name}, {place}: value {columns[(row, *column)]}; expected finite values, so leave "
+            "that query out on both sides"
         )
-    return given
+    return columns
 
 
 def paired(a: npt.ArrayLike, b: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
@@ -39,8 +39,8 @@ def paired(a: npt.ArrayLike, b: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
     first, second = columns_of("a", a), columns_of("b", b)
     if first.shape != second.shape:
         raise InputError(
-            f"a has shape {first.shape} and b {second.shape}; paired values need the same "
-            f"queries and measures in the same order"
+            f"a has shape {first.shape} and b {second.shape}; paired values need the same queries "
+            "and measures in the same order"
         )
     return first, second
 
@@ -51,14 +51,14 @@ def design_of(design: Design | None, n: int) -> Design:
         return Design.of(n)
     if design.n != n:
         raise InputError(
-            f"a design of {design.n} queries for values of {n}; expected one row for each "
-            f"query of the design"
+            f"a design of {design.n} queries for values of {n}; expected one row for each query of "
+            "the design"
         )
     return design
 
 
 def refuse_design(test: str, design: Design | None, instead: str) -> None:
-    """Say that a test knows no weights, strata or clusters."""
+    """Refuse a design with weights, strata or clusters."""
     if design is None or design.plain:
         return
     parts = [
@@ -73,8 +73,8 @@ def figure(values: Any, like: FloatArray) -> Any:
     """Results of columns as the caller gave the values: a plain number for one column without an
     axis of its own.
     """
-    found = np.asarray(values)
-    return found.reshape(-1)[0].item() if like.ndim == 1 else found
+    figures = np.asarray(values)
+    return figures.reshape(-1)[0].item() if like.ndim == 1 else figures
 
 
 def chosen(name: str, value: str, choices: "tuple[str, ...]") -> None:
@@ -101,14 +101,14 @@ def table_of(
     for axis, size, fewest in zip(axes, table.shape, least, strict=True):
         if size < fewest:
             raise InputError(
-                f"{size} {axis}, expected at least {fewest}: the variance between fewer "
-                f"cannot be told"
+                f"{size} {axis}, expected at least {fewest}: the variance between fewer cannot be "
+                "told"
             )
     if not np.isfinite(table).all():
         place = tuple(int(i) for i in np.argwhere(~np.isfinite(table))[0])
         raise InputError(
-            f"value {table[place]} at {place}: expected finite numbers; give undefined "
-            f"queries a value or leave them out"
+            f"value {table[place]} at {place}: expected finite numbers; give undefined queries a "
+            "value or leave them out"
         )
     return table
 

@@ -31,8 +31,8 @@ def unit_of(values: FloatArray) -> FloatArray:
     if not np.isfinite(total).all():
         at = int(np.flatnonzero(~np.isfinite(total))[0])
         raise InputError(
-            f"column {at}: the sum of absolute values is beyond float64; rescale the values, "
-            f"for example to [0, 1]"
+            f"column {at}: the sum of absolute values is beyond float64; rescale the values, for "
+            "example to [0, 1]"
         )
     exponent = np.frexp(total)[1]
     return np.asarray(np.ldexp(1.0, np.maximum(exponent - _BITS, -1022)), np.float64)
@@ -72,13 +72,13 @@ class Runs(NamedTuple):
 
     @classmethod
     def of(cls, values: Any, design: Design | None) -> "Runs":
-        """From values (queries, runs) or (queries, runs, measures), at least two of each but the
-        last.
+        """Centre values (queries, runs) or (queries, runs, measures): at least two queries and
+        runs.
         """
-        one = np.ndim(values) != 3
+        one_measure = np.ndim(values) != 3
         table = (
             table_of(values)
-            if one
+            if one_measure
             else table_of(values, axes=("queries", "runs", "measures"), least=(2, 2, 1))
         )
         table = table.reshape(*table.shape[:2], -1)
@@ -93,7 +93,7 @@ class Runs(NamedTuple):
             step=tie_step(as_whole(largest, unit)),
             means=used.mean(table),
             design=used,
-            one_measure=one,
+            one_measure=one_measure,
         )
 
     @property
@@ -131,23 +131,22 @@ class Thresholds:
         self._sorted = np.take_along_axis(thresholds, self._order, axis=1)
 
     def count(self, values: FloatArray) -> IntArray:
-        """Of values (draws, columns), how many reach exactly 0, 1, ... thresholds of their column:
-        shape (columns, k + 1).
+        """Count the values (draws, columns) that reach exactly 0, 1, ... thresholds of their
+        column: shape (columns, k + 1).
         """
         size = self._sorted.shape[1] + 1
         reached = (
             np.searchsorted(row, values[:, column], side="right")
             for column, row in enumerate(self._sorted)
         )
-        return np.stack([np.bincount(places, minlength=size) for places in reached]).astype(
-            np.int64
-        )
+        counts = [np.bincount(places, minlength=size) for places in reached]
+        return np.stack(counts).astype(np.int64)
 
     def reached(self, counts: IntArray) -> IntArray:
         """Return the number of values that reached each threshold, shape (columns, k), from the
         summed counts.
         """
         from_top = np.cumsum(counts[:, ::-1], axis=1)[:, -2::-1]
-        found = np.empty_like(from_top)
-        np.put_along_axis(found, self._order, from_top, axis=1)
-        return found
+        reaching = np.empty_like(from_top)
+        np.put_along_axis(reaching, self._order, from_top, axis=1)
+        return reaching

@@ -13,17 +13,20 @@ from idealrank.errors import InputError, shown
 
 MOST = 1 << 30  # bytes of memory that an archive may ask for
 ALWAYS = 64 << 20  # bytes that every archive may ask for
-TIMES = 100  # as often its own size may an archive ask for
-_STEP = 1 << 20
+TIMES = 100  # an archive may ask for this many times its own size
+_STEP = 1 << 20  # bytes that are unpacked at a time
 _OF_A_VALUE = 72  # bytes that Python takes for a value of JSON, about
-_MEMBERS, _OF_A_MEMBER = 16, 256  # of a directory, at most: zipfile reads all of it
+# At most so many members, and bytes of the directory for each: zipfile reads all of it.
+_MEMBERS, _OF_A_MEMBER = 16, 256
 
 # The end of an archive without a comment: signature, disks, entries, size and place of the
 # directory, length of the comment.
 _END = struct.Struct("<4s4H2LH")
-_SIGNATURE, _LARGE_SIGNATURE, _LOCATOR = b"PK\x05\x06", b"PK\x06\x07", 20
+_SIGNATURE = b"PK\x05\x06"
+# A large archive (ZIP64) has a locator of 20 bytes before its end, which begins so.
+_LARGE_SIGNATURE, _LOCATOR = b"PK\x06\x07", 20
 
-# What is said of bytes that are no archive, or a damaged one; RuntimeError of one with a password.
+# Errors for bytes that are no archive, or a damaged one; RuntimeError for one with a password.
 _NO_ARCHIVE = (
     zipfile.BadZipFile,
     zlib.error,
@@ -48,11 +51,10 @@ class Room:
         self._taken += size
         if self._taken > self.most:
             raise InputError(
-                f"found contents that take {self._taken:,} bytes or more when unpacked, "
-                f"expected at most {self.most:,} of an archive of "
-                f"{self._packed:,} bytes ({ALWAYS >> 20} MiB or {TIMES} times its size, and "
-                f"never more than {MOST >> 30} GiB); "
-                "evaluate fewer queries at a time"
+                f"found contents that take {self._taken:,} bytes or more when unpacked, expected "
+                f"at most {self.most:,} of an archive of {self._packed:,} bytes ({ALWAYS >> 20} "
+                f"MiB or {TIMES} times its size, and never more than {MOST >> 30} GiB); evaluate "
+                "fewer queries at a time"
             )
 
     def take_json(self, content: bytes) -> None:
@@ -68,19 +70,21 @@ def unpacked(file: BinaryIO, is_expected: Callable[[str], bool], room: Room) -> 
         _check_end(file)
         with zipfile.ZipFile(file) as archive:
             members = archive.infolist()
-            for place, member in enumerate(members):
-                _check_member(member, is_expected, {one.filename for one in members[:place]})
+            before: set[str] = set()
+            for member in members:
+                _check_member(member, is_expected, before)
+                before.add(member.filename)
             room.take(sum(member.file_size for member in members))
             return {member.filename: _content(archive, member) for member in members}
-    except InputError:  # a ValueError, too, that has said what was found
+    except InputError:  # a ValueError, too, but its message is complete
         raise
     except _NO_ARCHIVE as error:
         raise foreign(shown(str(error) or type(error).__name__)) from None
 
 
-def foreign(found: str) -> InputError:
+def foreign(problem: str) -> InputError:
     """Make the error for an archive that no store wrote."""
-    return InputError(f"found {found}, expected an exported evaluation; export it again")
+    return InputError(f"found {problem}, expected an exported evaluation; export it again")
 
 
 def _check_end(file: BinaryIO) -> None:

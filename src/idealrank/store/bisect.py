@@ -3,46 +3,39 @@ values.
 """
 
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from idealrank.errors import InputError
 from idealrank.repository import ask_git
-from idealrank.store.timeline import Onset, Point, Rule, Suspects, Trace, breaks_between, onset
+from idealrank.store.timeline import Point, Rule, Suspects, Trace, breaks_between, onset
 
 Folder = str | Path
 
 
 def in_order(commits: Iterable[str], folder: Folder = ".") -> list[str]:
     """Sort the commits that a repository has, each after its ancestors."""
-    wanted = sorted(
-        {
-            commit
-            for commit in commits
-            if commit and all(letter in "0123456789abcdef" for letter in commit)
-        }
-    )
+    wanted = sorted({commit for commit in commits if re.fullmatch("[0-9a-f]+", commit)})
     if not wanted:
         return []
     try:
-        listed = _git(folder, "cat-file", "--batch-check", given=wanted)
+        listed = _git(folder, "cat-file", "--batch-check", input_lines=wanted)
     except InputError:
         return []
-    here = {
-        line.split()[0]
-        for line in listed
-        if line.endswith(tuple("0123456789")) and line.split()[1] == "commit"
-    }
+    # git answers HASH TYPE SIZE, and HASH missing for a commit of another repository.
+    answers = [line.split() for line in listed if line.endswith(tuple("0123456789"))]
+    here = {words[0] for words in answers if words[1] == "commit"}
     if not here:
         return []
-    walked = _git(folder, "rev-list", "--topo-order", "--stdin", given=sorted(here))
+    walked = _git(folder, "rev-list", "--topo-order", "--stdin", input_lines=sorted(here))
     return [commit for commit in reversed(walked) if commit in here]
 
 
 def trace(points: Sequence[Point], rule: Rule, folder: Folder = ".") -> Trace:
-    """Since when a line fails: in the order of commits where two or more are of this repository,
-    else in that of time.
+    """Find since when a line fails. Its points are in the order of commits if two or more commits
+    are of this repository, else in the order of time.
     """
     newest = {point.commit: point for point in points if point.commit and not point.changed}
     known = in_order(newest, folder)
@@ -50,15 +43,17 @@ def trace(points: Sequence[Point], rule: Rule, folder: Folder = ".") -> Trace:
         return Trace(onset=onset(points, rule))
     ordered = [newest[commit] for commit in known]
     fails = dict(zip(known, rule.fails(ordered), strict=True))
-    found, left = onset(ordered, rule), None
-    if found.state == "fails":
-        left = suspects(fails, folder)
-        found = (
-            found if left is None else _on_both_sides(found, newest[left.good], newest[left.bad])
-        )
+    start = onset(ordered, rule)
+    suspected = suspects(fails, folder) if start.state == "fails" else None
+    about = ""
+    if suspected is not None:
+        # With branches the neighbours in a list of commits need not be an ancestor and its
+        # descendant; the two ends of the suspects are.
+        good, bad = newest[suspected.good], newest[suspected.bad]
+        start = replace(start, last_good=good, first_bad=bad, breaks=breaks_between(good, bad))
+        about = subject(suspected.bad, folder) if suspected.found else ""
     left_out = sum(1 for point in points if point.changed or point.commit not in fails)
-    about = subject(left.bad, folder) if left is not None and left.found else ""
-    return Trace(onset=found, order="commit", suspects=left, left_out=left_out, subject=about)
+    return Trace(onset=start, order="commit", suspects=suspected, left_out=left_out, subject=about)
 
 
 def fails_here(points: Sequence[Point], rule: Rule, folder: Folder = ".") -> bool | None:
@@ -77,15 +72,8 @@ def fails_here(points: Sequence[Point], rule: Rule, folder: Folder = ".") -> boo
     return rule.fails([newest[commit] for commit in known])[known.index(here)]
 
 
-def _on_both_sides(found: Onset, good: Point, bad: Point) -> Onset:
-    """With branches the neighbours in a list of commits need not be an ancestor and its descendant;
-    these are.
-    """
-    return replace(found, last_good=good, first_bad=bad, breaks=breaks_between(good, bad))
-
-
 def suspects(fails: Mapping[str, bool | None], folder: Folder = ".") -> Suspects | None:
-    """Where the last change from fine to failing lies, and which commit to evaluate next."""
+    """Find the last change from fine to failing, and the commit to evaluate next."""
     known = in_order(fails, folder)
     bad = next((commit for commit in reversed(known) if fails[commit]), "")
     if not bad:
@@ -94,45 +82,44 @@ def suspects(fails: Mapping[str, bool | None], folder: Folder = ".") -> Suspects
     good = [commit for commit in known if fails[commit] is False and commit in before]
     if not good:
         return None
+    # An older commit than the newest bad one may fail, too: go back until none does.
     while True:
-        left = _git(
-            folder,
-            "rev-list",
-            "--topo-order",
-            "--stdin",
-            given=[bad, *(f"^{commit}" for commit in good)],
+        suspected = _git(
+            folder, "rev-list", "--topo-order", "--stdin", input_lines=_between(good, bad)
         )
-        oldest = next(commit for commit in reversed(left) if fails.get(commit))
+        oldest = next(commit for commit in reversed(suspected) if fails.get(commit))
         if oldest == bad:
             break
         bad = oldest
-    return _halved(fails, bad, good, left, folder)
+    return _halved(fails, bad, good, suspected, folder)
+
+
+def _between(good: Sequence[str], bad: str) -> list[str]:
+    """Name a range to git: the bad commit and its ancestors, without the ancestors of good ones."""
+    return [bad, *(f"^{commit}" for commit in good)]
 
 
 def _halved(
     fails: Mapping[str, bool | None],
     bad: str,
     good: Sequence[str],
-    left: Sequence[str],
+    suspected: Sequence[str],
     folder: Folder,
 ) -> Suspects:
     """The suspects, the next one chosen by git."""
     before = set(_git(folder, "rev-list", bad))
     nearest = [commit for commit in good if commit in before][-1]
-    ranked = [
-        line.split()[0]
-        for line in _git(
-            folder, "rev-list", "--bisect-all", "--stdin", given=[bad, *(f"^{one}" for one in good)]
-        )
-    ]
-    unknown = [commit for commit in ranked if commit not in fails]
+    ranked = _git(folder, "rev-list", "--bisect-all", "--stdin", input_lines=_between(good, bad))
+    # Each line is HASH (dist=N), the commit that halves the suspects best first.
+    commits = [line.split()[0] for line in ranked]
+    unknown = [commit for commit in commits if commit not in fails]
     return Suspects(
         good=nearest,
         bad=bad,
-        between=len(left),
+        between=len(suspected),
         next=unknown[0] if unknown else "",
-        steps=math.ceil(math.log2(len(left))) if unknown else 0,
-        unclear=sum(1 for commit in left if commit in fails and commit != bad),
+        steps=math.ceil(math.log2(len(suspected))) if unknown else 0,
+        unclear=sum(1 for commit in suspected if commit in fails and commit != bad),
     )
 
 
@@ -158,10 +145,11 @@ def subject(commit: str, folder: Folder = ".") -> str:
         return ""
 
 
-def _git(folder: Folder, *arguments: str, given: Sequence[str] = ()) -> list[str]:
+def _git(folder: Folder, *arguments: str, input_lines: Sequence[str] = ()) -> list[str]:
     """The lines that git prints."""
+    input_text = "".join(f"{line}\n" for line in input_lines)
     try:
-        done = ask_git(*arguments, folder=folder, given="\n".join(given) + "\n" if given else "")
+        done = ask_git(*arguments, folder=folder, input_text=input_text)
     except OSError as error:
         raise InputError(
             f"git: found {error.strerror}, expected the program to be installed"

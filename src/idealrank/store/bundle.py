@@ -22,7 +22,7 @@ from idealrank.store.validation import check_contents, check_evaluation, check_h
 from idealrank.store.value_files import Blob
 
 _RECORD, _WORDS = "record.json", "words.json"
-_FILE = re.compile(r"[0-9a-f]{64}\.(npy|npz|json)")
+_FILE = re.compile(r"[0-9a-f]{64}\.(npy|npz|json)")  # a value file, named by its SHA-256
 _WHEN = (1980, 1, 1, 0, 0, 0)  # of every member, so that one evaluation is always the same file
 
 
@@ -73,11 +73,9 @@ def opened(path: Path, named: Path | None = None) -> Adding:
 
 
 def _checked(file: BinaryIO) -> Adding:
-    """The parts of an archive, held against their hashes and against each other."""
+    """The parts of an archive, checked against their hashes and against each other."""
     room = Room(os.fstat(file.fileno()).st_size)
-    contents = unpacked(
-        file, lambda name: name in (_RECORD, _WORDS) or _FILE.fullmatch(name) is not None, room
-    )
+    contents = unpacked(file, _is_member, room)
     for name in (_RECORD, _WORDS):
         if name not in contents:
             raise foreign(f"no {name!r}")
@@ -87,8 +85,8 @@ def _checked(file: BinaryIO) -> Adding:
     digest = hashlib.sha256(record).hexdigest()
     if digest != words["digest"] or digest[:DIGITS] != words["id"]:
         raise InputError(
-            "found a record without the SHA-256 of its id, expected the exported record; "
-            "export it again"
+            "found a record without the SHA-256 of its id, expected the exported record; export it "
+            "again"
         )
     try:
         return _sound(_json(record, _RECORD), words, contents, room)
@@ -96,17 +94,21 @@ def _checked(file: BinaryIO) -> Adding:
         raise InputError(f"evaluation {words['id']}: {error}") from None
 
 
+def _is_member(name: str) -> bool:
+    return name in (_RECORD, _WORDS) or _FILE.fullmatch(name) is not None
+
+
 def _sound(fields: Any, words: Fields, contents: dict[str, bytes], room: Room) -> Adding:
     check_head(fields)
     if not 1 <= fields["format"] <= FORMAT:
         raise InputError(
-            f"found a record of format {fields['format']}, expected {FORMAT} or earlier; "
-            f"upgrade idealrank"
+            f"found a record of format {fields['format']}, expected {FORMAT} or earlier; upgrade "
+            "idealrank"
         )
     if fields["kind"] != "evaluation" or not _is_canonical(fields, contents[_RECORD]):
         raise InputError(
-            f"found the record of one {shown(fields['kind'])}, expected one evaluation in its "
-            f"one spelling; export it again"
+            f"found the record of one {shown(fields['kind'])}, expected one evaluation in its one "
+            "spelling; export it again"
         )
     measures = check_evaluation(fields)
     names = set(fields["files"].values())

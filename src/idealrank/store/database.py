@@ -27,8 +27,9 @@ from typing import Any
 from idealrank.errors import InputError
 
 _PATIENCE = 60.0  # seconds to wait while another process opens, writes or closes the store
-_PAUSE = 0.01
-_MODES = slice(18, 20)  # of the header of a database: who writes and who reads it with a log
+_PAUSE = 0.01  # seconds between two attempts
+# Two bytes of the header of a database: 2 if it is written and read with a log, 1 if without.
+_MODES = slice(18, 20)
 _LOGLESS = b"\x01\x01"
 _LOGS = ("-wal", "-journal")
 # What SQLite says while others make the log or its shared memory, or take them away.
@@ -50,20 +51,20 @@ def connect_read_only(path: Path, timeout: float) -> sqlite3.Connection:
     while True:
         try:
             has_writer = _beside(path, "-wal").exists() and _beside(path, "-shm").exists()
-            found = _live(path, timeout) if has_writer else _copied(path)
-        except FileNotFoundError:  # of a log that its last user took away
-            found = None
+            connection = _live(path, timeout) if has_writer else _copied(path)
+        except FileNotFoundError:  # a log that its last user took away
+            connection = None
         except OSError as error:
             raise InputError(
-                f"{path}: cannot be read: {error.strerror or error}; expected a store that "
-                f"may be read"
+                f"{path}: cannot be read: {error.strerror or error}; expected a store that may be "
+                "read"
             ) from None
-        if found is not None:
-            return found
+        if connection is not None:
+            return connection
         if time.monotonic() > deadline:
             raise InputError(
-                f"{path}: the store changed for {_PATIENCE:.0f} seconds, so it could not be "
-                f"read; try again"
+                f"{path}: the store changed for {_PATIENCE:.0f} seconds, so it could not be read; "
+                "try again"
             )
         time.sleep(_PAUSE)
 
@@ -95,7 +96,8 @@ def _live(path: Path, timeout: float) -> sqlite3.Connection | None:
 
 def _copied(path: Path) -> sqlite3.Connection | None:
     """A copy in memory; None where a writer came in between."""
-    logs = [log for log in (_beside(path, ending) for ending in _LOGS) if log.exists()]
+    possible_logs = [_beside(path, ending) for ending in _LOGS]
+    logs = [log for log in possible_logs if log.exists()]
     content = path.read_bytes()
     if logs:  # left by a killed writer, and copied without their shared memory
         content = _with_logs(content, path.name, logs)
@@ -122,8 +124,8 @@ def _with_logs(content: bytes, name: str, logs: list[Path]) -> bytes:
 def in_memory(content: bytes) -> sqlite3.Connection:
     """Open a database of these bytes."""
     connection = sqlite3.connect(":memory:", isolation_level=None)
-    if content:  # SQLite takes nothing for a lack of memory
-        # memory has no log
+    if content:  # SQLite reports empty content as a lack of memory
+        # A database in memory has no log, so its header must not ask for one.
         connection.deserialize(content[: _MODES.start] + _LOGLESS + content[_MODES.stop :])
     return connection
 
@@ -147,12 +149,10 @@ def teach(connection: sqlite3.Connection) -> None:
 
 def _is_intact(key: Any, digest: Any, record: Any) -> bool:
     """Compare bytes: what a damaged page gives need not be text."""
-    is_there = all(isinstance(one, bytes) for one in (key, digest, record))
-    return (
-        is_there
-        and hashlib.sha256(record).hexdigest().encode() == digest
-        and digest.startswith(key)
-    )
+    if not all(isinstance(part, bytes) for part in (key, digest, record)):
+        return False
+    has_digest = hashlib.sha256(record).hexdigest().encode() == digest
+    return has_digest and bool(digest.startswith(key))
 
 
 def from_record(*paths: str, entry: str = "entry") -> str:
@@ -173,20 +173,20 @@ def is_intact(entry: str = "entry") -> str:
     )
 
 
-def read_parts(place: Any, key: Any, found: Any) -> list[Any]:
+def read_parts(place: Any, key: Any, listed: Any) -> list[Any]:
     """Read what `from_record` found."""
-    if found is None:
+    if listed is None:
         raise damaged(place, key)
-    parts: list[Any] = json.loads(found)
+    parts: list[Any] = json.loads(listed)
     return parts[:-1]
 
 
 def damaged(place: Any, key: Any) -> InputError:
     """Make the error for a record that is not what was stored."""
     return InputError(
-        f"{place}: the record of {key} is damaged: it does not have the SHA-256 of its id, or "
-        f"not the kind of its row; import an exported "
-        f"copy, or take it out with `idealrank store remove {key}`"
+        f"{place}: the record of {key} is damaged: it does not have the SHA-256 of its id, or not "
+        "the kind of its row; import an exported copy, or take it out with `idealrank store remove "
+        f"{key}`"
     )
 
 
@@ -227,7 +227,7 @@ _FIRST = (
     "CREATE TABLE tag (id TEXT NOT NULL REFERENCES entry (id) ON DELETE CASCADE, tag TEXT NOT "
     "NULL, PRIMARY KEY (id, tag)) WITHOUT ROWID",
     "CREATE INDEX tag_tag ON tag (tag)",
-    # Which value files an entry needs; a file that stands here never is swept away.
+    # The value files that each entry needs; these are never swept away.
     """CREATE TABLE kept (
         id TEXT NOT NULL REFERENCES entry (id) ON DELETE CASCADE, file TEXT NOT NULL, PRIMARY KEY (id, file)
     ) WITHOUT ROWID""",  # noqa: E501
@@ -256,7 +256,7 @@ _MONITORS = (
         opened_time TEXT NOT NULL, closed INTEGER, closed_time TEXT, closing TEXT, record TEXT NOT NULL
     ) WITHOUT ROWID""",  # noqa: E501
     "CREATE INDEX alarm_monitor ON alarm (monitor, opened)",
-    # Messages to send: a row stands here until its channel took it, and says so then.
+    # Messages to send; `sent` is the time when the channel took one.
     """CREATE TABLE notice (
         id TEXT PRIMARY KEY, place INTEGER NOT NULL, monitor TEXT NOT NULL, alarm TEXT NOT NULL REFERENCES alarm (id) ON DELETE CASCADE,
         event TEXT NOT NULL, channel TEXT NOT NULL, content TEXT NOT NULL, attempts INTEGER NOT NULL DEFAULT 0, sent TEXT,
@@ -296,11 +296,10 @@ class Database:
 
     def __init__(self, folder: Path, *, upgrade: bool = True) -> None:
         if sqlite3.sqlite_version_info < _OLDEST:
-            found, least = (
-                ".".join(map(str, numbers)) for numbers in (sqlite3.sqlite_version_info, _OLDEST)
-            )
+            installed = ".".join(map(str, sqlite3.sqlite_version_info))
+            least = ".".join(map(str, _OLDEST))
             raise InputError(
-                f"{folder}: found SQLite {found} in this Python, expected {least} or later; "
+                f"{folder}: found SQLite {installed} in this Python, expected {least} or later; "
                 f"use a newer Python"
             )
         self.path = folder / NAME
@@ -309,11 +308,7 @@ class Database:
         self.read_only = is_read_only(self.path)
         is_new = not self.path.exists()
         with self._speaking():
-            self._connection = (
-                connect_read_only(self.path.absolute(), _PATIENCE)
-                if self.read_only
-                else self._connected()
-            )
+            self._connection = self._connected()
             try:
                 self._learn()
                 if self.read_only:
@@ -328,11 +323,12 @@ class Database:
             sync_folder(folder.resolve().parent)
 
     def _connected(self) -> sqlite3.Connection:
+        if self.read_only:
+            return connect_read_only(self.path.absolute(), _PATIENCE)
         return sqlite3.connect(self.path, timeout=_PATIENCE, isolation_level=None)
 
     def _learn(self) -> None:
-        # What SQLite takes out of a record may be the half of a letter, which stands there by its
-        # escape.
+        # What SQLite takes out of a record may be half of a letter, which is written by its escape.
         self._connection.text_factory = lambda text: text.decode("utf-8", "backslashreplace")
         teach(self._connection)
 
@@ -356,7 +352,7 @@ class Database:
             try:
                 self._connection.execute("PRAGMA journal_mode=WAL")
                 break
-            # the timeout does not cover two who make a store at once
+            # The timeout does not cover two processes that make a store at once.
             except sqlite3.OperationalError as error:
                 if "locked" not in str(error) or time.monotonic() > deadline:
                     raise
@@ -372,29 +368,30 @@ class Database:
     def _number(self, name: str) -> int:
         return int(self._connection.execute(f"PRAGMA {name}").fetchone()[0])
 
+    def _has_tables(self) -> bool:
+        (count,) = self._connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        return bool(count)
+
     def _refuse_others(self) -> None:
-        found = self._number("user_version")
-        if self._number("application_id") != APPLICATION and (
-            found or self._connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
-        ):
+        schema = self._number("user_version")
+        if self._number("application_id") != APPLICATION and (schema or self._has_tables()):
             raise InputError(
-                f"{self.path}: found a database of another program, expected a store of "
-                f"idealrank; choose another folder"
+                f"{self.path}: found a database of another program, expected a store of idealrank; "
+                "choose another folder"
             )
-        if found > VERSION:
+        if schema > VERSION:
             raise InputError(
-                f"{self.path}: found a store of schema {found}, expected {VERSION} or "
-                f"earlier; a newer idealrank wrote it: "
-                "upgrade idealrank"
+                f"{self.path}: found a store of schema {schema}, expected {VERSION} or earlier; a "
+                "newer idealrank wrote it: upgrade idealrank"
             )
 
     def _refuse_earlier(self) -> None:
-        found = self._number("user_version")
-        if not self._upgrade and found < VERSION:
+        schema = self._number("user_version")
+        if not self._upgrade and schema < VERSION:
             raise InputError(
-                f"{self.path}: found a store of schema {found}, expected {VERSION}; an "
-                f"earlier idealrank wrote it, and nothing is "
-                f"changed here: `idealrank history --store {self.path.parent}` brings it up to date"
+                f"{self.path}: found a store of schema {schema}, expected {VERSION}; an earlier "
+                "idealrank wrote it, and nothing is changed here: `idealrank history --store "
+                f"{self.path.parent}` brings it up to date"
             )
 
     def _migrate(self) -> None:
@@ -429,24 +426,24 @@ class Database:
         """Refuse a store that may only be read."""
         if self.read_only:
             raise InputError(
-                f"{self.path.parent}: found a store that is read-only here, expected one that "
-                f"may be written; nothing was stored or "
-                "changed: allow writing in this folder, or copy it to where you may write"
+                f"{self.path.parent}: found a store that is read-only here, expected one that may "
+                "be written; nothing was stored or changed: allow writing in this folder, or copy "
+                "it to where you may write"
             )
 
     def rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[Row]:
         """All rows of a question."""
         self._refuse_children()
-        given = [column_text(one) for one in parameters]
+        values = [column_text(parameter) for parameter in parameters]
         deadline = time.monotonic() + _PATIENCE
         with self._speaking():
             while True:
                 try:
-                    return self._connection.execute(sql, given).fetchall()
+                    return self._connection.execute(sql, values).fetchall()
                 except sqlite3.OperationalError as error:
-                    # A writer that renews the log leaves its index unfinished for a moment. Who may
-                    # write would finish it; who may only read waits. A question that changes
-                    # something is refused at once.
+                    # A writer that renews the log leaves its index unfinished for a moment. A
+                    # connection that may write would finish it; one that may only read waits. A
+                    # question that changes something is refused at once.
                     waits = self.read_only and sql.lstrip()[:6].upper() in ("SELECT", "PRAGMA")
                     moment = waits and any(words in str(error) for words in _FOR_A_MOMENT)
                     if not moment or time.monotonic() > deadline:
@@ -472,8 +469,8 @@ class Database:
     def _refuse_children(self) -> None:
         if os.getpid() != self._process:
             raise InputError(
-                f"{self.path}: opened in another process, and SQLite does not survive a fork; "
-                f"open the store in each process"
+                f"{self.path}: opened in another process, and SQLite does not survive a fork; open "
+                "the store in each process"
             )
 
     @contextmanager
@@ -483,11 +480,10 @@ class Database:
             yield
         except sqlite3.Error as error:
             raise InputError(f"{self.path}: {_reason(error)}") from error
-        # of a message of SQLite, with bytes of a damaged page in it
+        # A message of SQLite may have bytes of a damaged page in it.
         except UnicodeDecodeError as error:
-            raise InputError(
-                f"{self.path}: {_reason(sqlite3.DatabaseError('malformed'))}"
-            ) from error
+            reason = _reason(sqlite3.DatabaseError("malformed"))
+            raise InputError(f"{self.path}: {reason}") from error
         except OSError as error:
             raise not_written(error.filename or self.path, error) from error
 
@@ -498,41 +494,41 @@ class Database:
 
 
 def column_text(value: Any) -> Any:
-    r"""A value as a column takes it: SQLite's texts are UTF-8, so that what is none, as in names of
-    files, stands by its escapes.
+    r"""A value as a column takes it. SQLite's texts are UTF-8, so other bytes, as in names of
+    files, become escapes.
     """
     return value.encode("utf-8", "backslashreplace").decode() if isinstance(value, str) else value
 
 
 def _reason(error: sqlite3.Error) -> str:
-    said = str(error)
-    if "full" in said:
-        return f"{said}; nothing was stored: {_ADVICE[errno.ENOSPC]}"
-    if "disk I/O" in said:
+    message = str(error)
+    if "full" in message:
+        return f"{message}; nothing was stored: {_ADVICE[errno.ENOSPC]}"
+    if "disk I/O" in message:
         return (
-            f"{said}; nothing was stored: see that the disk is sound, has room and takes files "
+            f"{message}; nothing was stored: see that the disk is sound, has room and takes files "
             f"this large, and store it again"
         )
-    if "locked" in said:
+    if "locked" in message:
         return (
-            f"{said} for {_PATIENCE:.0f} seconds by another process; nothing was stored: try "
+            f"{message} for {_PATIENCE:.0f} seconds by another process; nothing was stored: try "
             f"again later"
         )
-    if "FOREIGN KEY" in said:
+    if "FOREIGN KEY" in message:
         return (
             "another process removed an entry; nothing was stored: `idealrank history` lists the "
             "entries"
         )
-    if "same thread" in said:
+    if "same thread" in message:
         return "opened in another thread; open the store in each thread"
-    if "readonly" in said or "unable to open" in said:
+    if "readonly" in message or "unable to open" in message:
         return (
-            f"{said}; expected a question that changes nothing, or a folder that may be written: "
-            f"see its permissions"
+            f"{message}; expected a question that changes nothing, or a folder that may be "
+            "written: see its permissions"
         )
-    if "not a database" in said or "malformed" in said:
-        return f"{said}; {_DAMAGED}"
-    return said
+    if "not a database" in message or "malformed" in message:
+        return f"{message}; {_DAMAGED}"
+    return message
 
 
 def not_written(place: "Path | str", error: OSError) -> InputError:

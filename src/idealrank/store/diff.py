@@ -13,7 +13,7 @@ from idealrank.data.types import FloatArray
 from idealrank.store.history import judgments_hash
 from idealrank.store.results import Stored
 
-MOST = 10
+MOST = 10  # changed queries in a table
 
 
 def changes(
@@ -24,7 +24,7 @@ def changes(
     shown = next(iter(both), None) if measure is None else measure
     places = {query: place for place, query in enumerate(b.queries)}
     pairs = [(place, places[query]) for place, query in enumerate(a.queries) if query in places]
-    ours, theirs = (later_defaults() | one.fields["convention"]["switches"] for one in (a, b))
+    ours, theirs = (later_defaults() | stored.fields["convention"]["switches"] for stored in (a, b))
     return {
         "a": _named(a),
         "b": _named(b),
@@ -47,25 +47,25 @@ def changes(
     }
 
 
-def _named(one: Stored) -> dict[str, Any]:
-    convention = one.fields["convention"]
+def _named(stored: Stored) -> dict[str, Any]:
+    convention = stored.fields["convention"]
     return {
-        "id": one.id,
-        "run": one.entry.name,
-        "when": one.record.time,
-        "commit": one.record.commit,
+        "id": stored.id,
+        "run": stored.entry.name,
+        "when": stored.record.time,
+        "commit": stored.record.commit,
         "convention": f"{convention['name']} [{convention['fingerprint']}]",
     }
 
 
-def _made(one: Stored) -> dict[str, Any]:
+def _made(stored: Stored) -> dict[str, Any]:
     return {
-        "run": one.entry.name,
-        "version of idealrank": one.entry.version,
-        "commit": one.record.commit or None,
-        "changed files": one.record.dirty,
-        "lists cut at": one.fields["max_documents"],
-        "queries counted": one.fields["n_queries"],
+        "run": stored.entry.name,
+        "version of idealrank": stored.entry.version,
+        "commit": stored.record.commit or None,
+        "changed files": stored.record.dirty,
+        "lists cut at": stored.fields["max_documents"],
+        "queries counted": stored.fields["n_queries"],
     }
 
 
@@ -81,54 +81,49 @@ def _differing(a: Mapping[str, Any], b: Mapping[str, Any], what: str) -> list[di
 def _inputs(a: Mapping[str, Any], b: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Files by their names; of several of one name the first with the first."""
     kept = [_by_name(fields["inputs"]) for fields in (a, b)]
-    found = []
+    rows = []
     for name in dict.fromkeys([*kept[0], *kept[1]]):
-        ours, theirs = (one.get(name) for one in kept)
+        ours, theirs = (side.get(name) for side in kept)
         if ours is None or theirs is None:
             state = "only in a" if theirs is None else "only in b"
         elif not ours or not theirs:
             state = "unknown"
         else:
             state = "same" if ours == theirs else "changed"
-        found.append({"name": name[0], "state": state, "a": ours or None, "b": theirs or None})
-    return found
+        rows.append({"name": name[0], "state": state, "a": ours or None, "b": theirs or None})
+    return rows
 
 
 def _by_name(inputs: Sequence[Mapping[str, Any]]) -> dict[tuple[str, int], str]:
-    found: dict[tuple[str, int], str] = {}
-    for one in inputs:
-        number = sum(1 for name, _ in found if name == one["name"])
-        found[one["name"], number] = one["sha256"]
-    return found
+    digests: dict[tuple[str, int], str] = {}
+    for input_file in inputs:
+        number = sum(1 for name, _ in digests if name == input_file["name"])
+        digests[input_file["name"], number] = input_file["sha256"]
+    return digests
 
 
 def _judgments(a: Mapping[str, Any], b: Mapping[str, Any]) -> str:
-    """By content where both records have its fingerprint, else by the files."""
-    contents = [fields.get("judgments") for fields in (a, b)]
-    if all(contents):
-        return "same" if contents[0] == contents[1] else "changed"
-    ours, theirs = (
-        judgments_hash([(one["name"], one["sha256"]) for one in fields["inputs"]], fields["path"])
-        for fields in (a, b)
-    )
+    """Compare judgments by content if both records have the fingerprint, else by the files."""
+    ours, theirs = a.get("judgments"), b.get("judgments")
+    if not (ours and theirs):
+        ours, theirs = _files_hash(a), _files_hash(b)
     if not ours or not theirs:
         return "unknown"
     return "same" if ours == theirs else "changed"
 
 
+def _files_hash(fields: Mapping[str, Any]) -> str:
+    files = [(input_file["name"], input_file["sha256"]) for input_file in fields["inputs"]]
+    return judgments_hash(files, fields["path"])
+
+
 def _means(a: Stored, b: Stored, both: Sequence[str]) -> list[dict[str, Any]]:
-    found = []
+    rows = []
     for text in both:
-        ours, theirs = ((one.entry.means or {}).get(text) for one in (a, b))
-        found.append(
-            {
-                "measure": text,
-                "a": ours,
-                "b": theirs,
-                "difference": None if ours is None or theirs is None else theirs - ours,
-            }
-        )
-    return found
+        ours, theirs = ((stored.entry.means or {}).get(text) for stored in (a, b))
+        difference = None if ours is None or theirs is None else theirs - ours
+        rows.append({"measure": text, "a": ours, "b": theirs, "difference": difference})
+    return rows
 
 
 def _queries(
@@ -147,15 +142,18 @@ def _queries(
         changed.tolist(),
         key=lambda place: (_weight(differences, place), ids[pairs[place][0]]),
     )
-    sides = {"a": ours, "b": theirs, "difference": differences}
     top = [
-        {"query": ids[pairs[place][0]]}
-        | {name: finite(float(array[place])) for name, array in sides.items()}
+        {
+            "query": ids[pairs[place][0]],
+            "a": finite(float(ours[place])),
+            "b": finite(float(theirs[place])),
+            "difference": finite(float(differences[place])),
+        }
         for place in largest
     ]
     return {"measure": measure, "n": int(changed.size), "top": top}
 
 
 def _weight(differences: FloatArray, place: int) -> float:
-    """Smallest first: minus the size of the change; what has none comes last."""
+    """Return a sort key, smallest first: minus the size of the change; no difference comes last."""
     return 0.0 if math.isnan(differences[place]) else -abs(float(differences[place]))

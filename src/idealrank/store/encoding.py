@@ -51,7 +51,7 @@ def canonical(record: Fields) -> str:
 
 
 def evaluation_fields(evaluation: Evaluation) -> Fields:
-    """All of an evaluation but its arrays and lists, as JSON takes it."""
+    """Everything about an evaluation except its arrays and lists, as JSON takes it."""
     provenance = evaluation.provenance
     return {
         "name": evaluation.name,
@@ -65,7 +65,7 @@ def evaluation_fields(evaluation: Evaluation) -> Fields:
         "coverage": {name: int(getattr(evaluation.coverage, name)) for name in _COUNTS},
         "relevant_by_rank": list(evaluation.coverage.relevant_by_rank),
         "version": provenance.version,
-        "inputs": [_input_fields(one) for one in provenance.inputs],
+        "inputs": [_input_fields(input_record) for input_record in provenance.inputs],
         "max_documents": provenance.max_documents,
         "judgments": provenance.judgments,
         "labels": None if provenance.labels is None else asdict(provenance.labels),
@@ -90,23 +90,21 @@ def _parses(measure: Measure) -> bool:
         return False
 
 
-def _input_fields(one: InputRecord) -> Fields:
+def _input_fields(input_record: InputRecord) -> Fields:
     try:
-        digest = one.sha256
+        digest = input_record.sha256
     except OSError:  # gone since it was evaluated, or never more than a pipe
         digest = ""
     return {
-        "name": file_name(one.path),
-        "size": one.size,
-        "modified": one.modified,
+        "name": file_name(input_record.path),
+        "size": input_record.size,
+        "modified": input_record.modified,
         "sha256": digest,
     }
 
 
 def evaluation_files(evaluation: Evaluation, hits: JudgedHits | None) -> dict[str, Blob]:
-    """The arrays and lists of an evaluation, by what they are; those that say nothing are left
-    out.
-    """
+    """The arrays and lists of an evaluation, by what they are; empty ones are left out."""
     files = {
         "queries": _list_blob(evaluation.queries),
         "values": array_blob(np.asarray(evaluation.values, np.float64)),
@@ -128,7 +126,7 @@ def evaluation_files(evaluation: Evaluation, hits: JudgedHits | None) -> dict[st
 
 
 def _list_blob(ids: Sequence[str]) -> Blob:
-    # Ids that are not UTF-8 hold surrogates, which ASCII JSON escapes and gives back.
+    # Ids that are not UTF-8 have surrogates, which ASCII JSON escapes and gives back.
     return Blob.of(json.dumps(list(ids), separators=(",", ":")).encode(), "json")
 
 
@@ -153,7 +151,7 @@ def hits_blob(hits: JudgedHits) -> Blob:
     places = {document: place for place, document in enumerate(pool)}
     pooled = np.frombuffer(json.dumps(pool, separators=(",", ":")).encode(), np.uint8)
     columns = {name: getattr(hits, name) for name in _HIT_COLUMNS}
-    document = np.array([places[one] for one in hits.documents], np.int64)
+    document = np.array([places[document_id] for document_id in hits.documents], np.int64)
     buffer = BytesIO()
     np.savez_compressed(
         buffer, documents=pooled, document=document, depth=np.int64(hits.depth), **columns
@@ -172,15 +170,15 @@ def read_hits(content: bytes, queries: Sequence[str]) -> JudgedHits:
         )
 
 
-def read_convention(kept: Fields, whose: str, given: Convention | None = None) -> Convention:
-    """The convention of a record; `given` where it holds functions of the user's own."""
-    if given is not None:
-        if given.fingerprint != kept["fingerprint"]:
+def read_convention(kept: Fields, whose: str, passed: Convention | None = None) -> Convention:
+    """The convention of a record; `passed` if it has functions of the user's own."""
+    if passed is not None:
+        if passed.fingerprint != kept["fingerprint"]:
             raise IncompatibleError(
-                f"{whose}: found convention {given}, expected {kept['name']} "
+                f"{whose}: found convention {passed}, expected {kept['name']} "
                 f"[{kept['fingerprint']}]"
             )
-        return given
+        return passed
     switches = {name: value for name, value in kept["switches"].items() if name in SWITCHES}
     own = [name for name, value in switches.items() if value.startswith("custom:")]
     if own or len(switches) < len(kept["switches"]):
@@ -200,27 +198,26 @@ def read_convention(kept: Fields, whose: str, given: Convention | None = None) -
 
 
 def read_measures(
-    kept: Sequence[Fields], whose: str, given: Sequence[Measure] = ()
+    kept: Sequence[Fields], whose: str, passed: Sequence[Measure] = ()
 ) -> tuple[Measure, ...]:
-    """The measures of a record; user-defined classes are looked up in `given`."""
-    own = {str(measure): measure for measure in given}
-    found: list[Measure] = []
-    for one in kept:
-        text = one["text"]
+    """The measures of a record; user-defined classes are looked up in `passed`."""
+    own = {str(measure): measure for measure in passed}
+    measures: list[Measure] = []
+    for measure_fields in kept:
+        text = measure_fields["text"]
         if text in own:
-            found.append(own[text])
-        elif one["parses"]:
-            found.append(parse_measure(text))
+            measures.append(own[text])
+        elif measure_fields["parses"]:
+            measures.append(parse_measure(text))
         else:
             raise OptionError(
-                f"{whose}: {text} is a measure of your own, of which a store keeps only text "
-                f"and values",
+                f"{whose}: {text} is a measure of your own, of which a store keeps only text and "
+                "values",
                 hint="pass it, as in store.evaluation(id, measures=[...]), or read the values, as "
-                "in "
-                f"store.evaluation(id).values({text!r})",
+                f"in store.evaluation(id).values({text!r})",
                 command_hint="read it in Python, as in store.evaluation(id, measures=[...])",
             )
-    return tuple(found)
+    return tuple(measures)
 
 
 def read_coverage(
@@ -242,15 +239,11 @@ def read_measure_coverage(content: bytes, queries: Sequence[str]) -> dict[str, M
     """The counts by measure of a value file, with the ids of the queries without a relevant
     document.
     """
-    return {
-        text: MeasureCoverage(
-            **{
-                **counts,
-                "unanswerable": tuple(queries[place] for place in counts.get("unanswerable", ())),
-            }
-        )
-        for text, counts in json.loads(content).items()
-    }
+    by_measure: dict[str, MeasureCoverage] = {}
+    for text, counts in json.loads(content).items():
+        unanswerable = tuple(queries[place] for place in counts.get("unanswerable", ()))
+        by_measure[text] = MeasureCoverage(**{**counts, "unanswerable": unanswerable})
+    return by_measure
 
 
 def read_array(content: bytes, kind: str, shape: tuple[int, int], whose: str) -> Any:
@@ -263,19 +256,17 @@ def view_array(content: bytes, kind: str, shape: tuple[int, int], whose: str) ->
     many files.
     """
     header = _array_header(kind, shape)
-    if (
-        content.startswith(header)
-        and len(content) == len(header) + math.prod(shape) * np.dtype(kind).itemsize
-    ):
+    size = len(header) + math.prod(shape) * np.dtype(kind).itemsize
+    # NumPy takes longer to parse a header than the hash takes, so that it does so only for a file
+    # that `array_blob` did not write.
+    if content.startswith(header) and len(content) == size:
         array: Any = np.frombuffer(content, kind, offset=len(header)).reshape(shape)
-    # a file that is not as `array_blob` writes it: NumPy parses the header, which takes longer than
-    # the hash
     else:
         array = np.lib.format.read_array(BytesIO(content), allow_pickle=False)
     if array.dtype != np.dtype(kind) or array.shape != shape:
         raise InputError(
-            f"{whose}: found {array.dtype} values of shape {array.shape} in its file, "
-            f"expected {kind} of shape {shape}"
+            f"{whose}: found {array.dtype} values of shape {array.shape} in its file, expected "
+            f"{kind} of shape {shape}"
         )
     return array.astype(array.dtype.newbyteorder("="), copy=False)
 

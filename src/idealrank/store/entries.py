@@ -44,7 +44,7 @@ else:
 
 # What the fields of a record mean; a reader refuses a higher number.
 FORMAT = 1
-DIGITS = 12
+DIGITS = 12  # of an id
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,9 +81,8 @@ class Adding:
         """Write the rows, in the transaction of the caller."""
         fields, key = self.fields, self.id
         connection.execute(
-            "INSERT INTO entry (id, kind, time, name, digest, record, convention, "
-            "fingerprint, version, commit_id, dirty, command) "
-            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO entry (id, kind, time, name, digest, record, convention, fingerprint, "
+            "version, commit_id, dirty, command) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             _row(
                 key,
                 self.kind,
@@ -119,15 +118,19 @@ class Adding:
         of the entry stay.
         """
         connection.execute("PRAGMA defer_foreign_keys=ON")  # a comparison may name it
-        tags = [
-            tag for (tag,) in connection.execute("SELECT tag FROM tag WHERE id = ?", (self.id,))
-        ]
+        tag_rows = connection.execute("SELECT tag FROM tag WHERE id = ?", (self.id,))
+        tags = [tag for (tag,) in tag_rows]
         notes = list(connection.execute("SELECT time, text FROM note WHERE id = ?", (self.id,)))
         connection.execute("DELETE FROM entry WHERE id = ?", (self.id,))
         replace(self, tags=(*tags, *self.tags), notes=(*notes, *self.notes)).insert(connection)
 
     def _insert_evaluation(self, connection: sqlite3.Connection, key: str) -> None:
         fields, files = self.fields, self.fields["files"]
+        measures = zip(fields["measures"], fields["means"], strict=True)
+        means = [
+            _row(key, place, measure["text"], measure["resolved"], *mean)
+            for place, (measure, mean) in enumerate(measures)
+        ]
         connection.execute(
             "INSERT INTO evaluation (id, n_queries, n_measures, queries_file, values_file, "
             "scored_file) VALUES (?, ?, ?, ?, ?, ?)",
@@ -141,20 +144,15 @@ class Adding:
             ),
         )
         connection.executemany(
-            "INSERT INTO mean (id, place, measure, resolved, value, scored) VALUES (?, ?, ?, "
-            "?, ?, ?)",
-            [
-                _row(key, place, one["text"], one["resolved"], *mean)
-                for place, (one, mean) in enumerate(
-                    zip(fields["measures"], fields["means"], strict=True)
-                )
-            ],
+            "INSERT INTO mean (id, place, measure, resolved, value, scored) VALUES (?, ?, ?, ?, ?, "
+            "?)",
+            means,
         )
         connection.executemany(
             "INSERT INTO input (id, place, name, size, sha256) VALUES (?, ?, ?, ?, ?)",
             [
-                _row(key, place, one["name"], one["size"], one["sha256"])
-                for place, one in enumerate(fields["inputs"])
+                _row(key, place, input_file["name"], input_file["size"], input_file["sha256"])
+                for place, input_file in enumerate(fields["inputs"])
             ],
         )
 
@@ -195,7 +193,7 @@ def verdict_adding(
     record: Record,
 ) -> Adding:
     """A comparison or a gate, ready to be written."""
-    from idealrank.analysis.comparison import Comparison  # noqa: PLC0415  (loads SciPy; who has a verdict has it loaded)
+    from idealrank.analysis.comparison import Comparison  # noqa: PLC0415  (loads SciPy, which a verdict has loaded)
 
     if isinstance(verdict, Comparison):
         name = f"{', '.join(verdict.names[1:])} against {verdict.names[0]}"
@@ -234,24 +232,24 @@ def _notes(record: Record, fields: Fields) -> list[tuple[str, str]]:
 
 def tag(database: Database, key: str, tags: Sequence[str]) -> None:
     """Add tags."""
-    if not all(one.strip() and one.isprintable() for one in tags):
+    if not all(word.strip() and word.isprintable() for word in tags):
         raise OptionError(f"tag: found {tuple(tags)!r}, expected printable words")
     with database.writing() as connection:
         connection.executemany(
-            "INSERT OR IGNORE INTO tag (id, tag) VALUES (?, ?)", [(key, one) for one in tags]
+            "INSERT OR IGNORE INTO tag (id, tag) VALUES (?, ?)", [(key, word) for word in tags]
         )
 
 
 def untag(database: Database, entry: Entry, tags: Sequence[str]) -> None:
     """Take tags away."""
-    if missing := [one for one in tags if one not in entry.record.tags]:
+    if missing := [word for word in tags if word not in entry.record.tags]:
         raise InputError(
             f"{entry.id}: found no tag {missing[0]!r}, expected one of "
             f"{', '.join(entry.record.tags) or 'none'}"
         )
     with database.writing() as connection:
         connection.executemany(
-            "DELETE FROM tag WHERE id = ? AND tag = ?", [(entry.id, one) for one in tags]
+            "DELETE FROM tag WHERE id = ? AND tag = ?", [(entry.id, word) for word in tags]
         )
 
 
@@ -267,15 +265,11 @@ def note(database: Database, key: str, text: str) -> None:
 def remove(database: Database, key: str) -> None:
     """Take an entry out."""
     with database.writing() as connection:
-        users = [
-            row[0]
-            for row in connection.execute(
-                "SELECT DISTINCT id FROM part WHERE evaluation = ?", (key,)
-            )
-        ]
+        parts = connection.execute("SELECT DISTINCT id FROM part WHERE evaluation = ?", (key,))
+        users = [user for (user,) in parts]
         if users:
             raise InputError(
-                f"{key}: found it in {', '.join(users)}, expected no entry that uses it; "
-                f"remove that entry first"
+                f"{key}: found it in {', '.join(users)}, expected no entry that uses it; remove "
+                "that entry first"
             )
         connection.execute("DELETE FROM entry WHERE id = ?", (key,))

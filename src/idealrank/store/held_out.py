@@ -78,8 +78,8 @@ def require_unopened(evaluation: Evaluation, store: "str | Path", again: str = "
     if earlier and not again:
         first = earlier[-1]
         raise InputError(
-            f"the test set was opened before, by {first.name!r} on {first.record.time[:10]} "
-            f"(store entry {first.id})",
+            f"the test set was opened before, by {first.name!r} on {first.record.time[:10]} (store "
+            f"entry {first.id})",
             hint="choose models on validation data, or give the reason to open it again with "
             "again=",
             command_hint="choose models on validation data, or give the reason to open it again in "
@@ -95,7 +95,7 @@ def keep_opened(evaluation: Evaluation, store: "str | Path", again: str = "") ->
 
 
 def _check_texts(store: Any, again: Any, name: Any) -> None:
-    """Before the evaluation: a reason that is no text, such as True, would explain nothing."""
+    """Refuse a reason that is no text, such as True, before the evaluation: it explains nothing."""
     if not isinstance(store, (str, Path)) or not str(store).strip() or _is_no_name(str(store)):
         raise OptionError(f"store={shown(repr(store))}: expected the folder of the store, a path")
     if not isinstance(again, str) or (again and not again.strip()):

@@ -82,38 +82,40 @@ def history(
     text = (
         _spelled(measure) if measure is not None else _newest_measure(store, conditions, parameters)
     )
-    # Conditions are constants of this file; what a user says stands in the parameters.
+    # Conditions are constants of this file; the words of a user are parameters.
     rows = store.rows(
-        f"SELECT e.id, m.place, {from_record(*_OF_POINT, entry='e')} FROM mean m JOIN entry e "  # noqa: S608
-        f"ON e.id = m.id "
+        f"SELECT e.id, m.place, {from_record(*_OF_POINT, entry='e')} "  # noqa: S608
+        f"FROM mean m JOIN entry e ON e.id = m.id "
         f"WHERE m.measure = ?{conditions} ORDER BY e.time, e.id",
         [text, *parameters],
     )
-    found = [
+    kept = [
         _Kept(key, _place(store, key, place, text, parts), *parts)
         for key, place, parts in _parts_of(store, rows)
     ]
-    if not found:
+    if not kept:
         raise _nothing(store, text, runs, tag, since)
-    values = [one.mean for one in found] if query is None else _of_query(store, query, found)
-    judgments = _judgments(found)
+    values = (
+        [evaluation.mean for evaluation in kept] if query is None else _of_query(store, query, kept)
+    )
+    judgments = _judgments(kept)
     tags = _words(store, "tag", "tag")
     notes = _words(store, "note", "text")
     points = tuple(
         Point(
-            id=one.id,
-            when=one.time,
-            run=column_text(one.run),
+            id=evaluation.id,
+            when=evaluation.time,
+            run=column_text(evaluation.run),
             value=value,
-            convention=f"{one.convention} [{one.fingerprint}]",
-            judgments=judgments[one.id],
-            judgments_content=one.judgments or "",
-            commit=column_text(one.commit),
-            changed=bool(one.dirty),
-            tags=tuple(tags[one.id]),
-            note="; ".join(notes[one.id]),
+            convention=f"{evaluation.convention} [{evaluation.fingerprint}]",
+            judgments=judgments[evaluation.id],
+            judgments_content=evaluation.judgments or "",
+            commit=column_text(evaluation.commit),
+            changed=bool(evaluation.dirty),
+            tags=tuple(tags[evaluation.id]),
+            note="; ".join(notes[evaluation.id]),
         )
-        for one, value in zip(found, values, strict=True)
+        for evaluation, value in zip(kept, values, strict=True)
     )
     return Timeline(measure=text, query=query or "", direction=_direction(text), points=points)
 
@@ -169,22 +171,18 @@ def moment(text: str) -> str:
     ago = re.fullmatch(r"(\d{1,6})([mhdw])", text.strip())
     try:
         if ago:
-            return (datetime.now(UTC) - timedelta(**{_UNITS[ago[2]]: int(ago[1])})).isoformat(
-                timespec="microseconds"
-            )
+            span = timedelta(**{_UNITS[ago[2]]: int(ago[1])})
+            return (datetime.now(UTC) - span).isoformat(timespec="microseconds")
         return utc(text)
     except (OptionError, OverflowError) as error:
-        found = (
-            f"found {OUTSIDE}, "
-            if isinstance(error, OverflowError) or OUTSIDE in str(error)
-            else ""
-        )
+        is_outside = isinstance(error, OverflowError) or OUTSIDE in str(error)
+        outside = f"found {OUTSIDE}, " if is_outside else ""
     expected = "expected a date such as 2026-01-31, a time in ISO 8601, or 7d, 12h, 30m, 2w"
-    raise OptionError(f"since {shown(repr(text))}: {found}{expected}")
+    raise OptionError(f"since {shown(repr(text))}: {outside}{expected}")
 
 
 def _spelled(measure: str) -> str:
-    """The text a measure is kept by; that of a user's own class is taken as it is."""
+    """The text by which a measure is kept; the text of a user's own class is taken as it is."""
     try:
         return str(parse_measure(measure))
     except OptionError:
@@ -194,34 +192,38 @@ def _spelled(measure: str) -> str:
 def _direction(measure: str) -> int:
     try:
         return parse_measure(measure).direction
-    except OptionError:  # of a measure of the user's own nobody said which way is better
+    except OptionError:  # a measure of the user's own: assume that more is better
         return 1
 
 
 def _newest_measure(store: Readable, conditions: str, parameters: Sequence[str]) -> str:
-    found = store.rows(
-        f"SELECT m.measure FROM mean m JOIN entry e ON e.id = m.id WHERE 1{conditions} ORDER "  # noqa: S608
-        f"BY e.time DESC, e.id DESC, m.place LIMIT 1",
+    rows = store.rows(
+        f"SELECT m.measure FROM mean m JOIN entry e ON e.id = m.id WHERE 1{conditions} "  # noqa: S608
+        f"ORDER BY e.time DESC, e.id DESC, m.place LIMIT 1",
         parameters,
     )
-    return str(found[0][0]) if found else ""
+    for (measure,) in rows:
+        return str(measure)
+    return ""
 
 
 def _nothing(
     store: Readable, measure: str, runs: Sequence[str], tag: str | None, since: str | None
 ) -> NotStoredError:
     """Describe a missing history, and the available ones."""
-    asked = [f" of measure {measure}"] if measure else []
-    asked += [f" of run {' or '.join(runs)}"] if runs else []
-    asked += [f" with tag {tag}"] if tag is not None else []
-    asked += [f" since {since}"] if since is not None else []
-    there = {
+    wanted = [f" of measure {measure}"] if measure else []
+    wanted += [f" of run {' or '.join(runs)}"] if runs else []
+    wanted += [f" with tag {tag}"] if tag is not None else []
+    wanted += [f" since {since}"] if since is not None else []
+    statements = {
         "runs": "SELECT name FROM entry WHERE kind = 'evaluation' GROUP BY name ORDER BY max(time) "
         "DESC",
         "measures": "SELECT measure FROM mean GROUP BY measure ORDER BY count(*) DESC, measure",
         "tags": "SELECT tag FROM tag GROUP BY tag ORDER BY count(*) DESC, tag",
     }
-    known = {what: [str(row[0]) for row in store.rows(sql)] for what, sql in there.items()}
+    known: dict[str, list[str]] = {}
+    for what, sql in statements.items():
+        known[what] = [str(word) for (word,) in store.rows(sql)]
     folder = shown_folder(store.folder)
     if not known["runs"]:
         return NotStoredError(
@@ -229,13 +231,12 @@ def _nothing(
             f"{folder}` adds one"
         )
     what = "; ".join(f"{name}: {_some(words)}" for name, words in known.items() if words)
-    return NotStoredError(f"{folder}: found no evaluation{''.join(asked)}; there are {what}")
+    return NotStoredError(f"{folder}: found no evaluation{''.join(wanted)}; there are {what}")
 
 
 def _some(words: Sequence[str]) -> str:
-    return ", ".join(map(shown, words[:_SOME])) + (
-        f" and {len(words) - _SOME} more" if len(words) > _SOME else ""
-    )
+    more = f" and {len(words) - _SOME} more" if len(words) > _SOME else ""
+    return ", ".join(map(shown, words[:_SOME])) + more
 
 
 def _parts_of(
@@ -245,8 +246,8 @@ def _parts_of(
 
 
 def _place(store: Readable, key: str, place: int, measure: str, parts: list[Any]) -> int:
-    """Where the measure stands in the record; the table may be damaged, and name an entry that is
-    no evaluation.
+    """Check the place of a measure against the record; the table may be damaged, and name an entry
+    that is no evaluation.
     """
     measures = parts[_OF_POINT.index("measures")]
     if (
@@ -258,74 +259,69 @@ def _place(store: Readable, key: str, place: int, measure: str, parts: list[Any]
     return place
 
 
-def _of_query(store: Readable, query: str, found: "Sequence[_Kept]") -> list[float]:
-    """The value of one query in each evaluation, the hash of each file checked: nearly all of the
-    time, and so shared by threads.
+def _of_query(store: Readable, query: str, kept: "Sequence[_Kept]") -> list[float]:
+    """The value of one query in each evaluation. Checking the hash of each file takes nearly all of
+    the time, so threads share it.
     """
     from idealrank.stats.randomness import in_order  # noqa: PLC0415  (threads cost 5 ms to load; most histories need none)
 
+    # Evaluations of the same queries share one file of ids.
     places: dict[str, int | None] = {}
-    for one in found:
-        if one.files["queries"] not in places:
-            ids = json.loads(store.files.read(one.files["queries"], f"evaluation {one.id}"))
-            places[one.files["queries"]] = ids.index(query) if query in ids else None
+    for evaluation in kept:
+        queries_file = evaluation.files["queries"]
+        if queries_file not in places:
+            ids = json.loads(store.files.read(queries_file, f"evaluation {evaluation.id}"))
+            places[queries_file] = ids.index(query) if query in ids else None
 
     def values_of(block: int) -> list[float]:
         return [
-            _value(store, one, places[one.files["queries"]])
-            for one in found[block * _BLOCK : (block + 1) * _BLOCK]
+            _value(store, evaluation, places[evaluation.files["queries"]])
+            for evaluation in kept[block * _BLOCK : (block + 1) * _BLOCK]
         ]
 
-    values = [
-        value
-        for some in in_order(values_of, math.ceil(len(found) / _BLOCK), threads=None)
-        for value in some
-    ]
+    values: list[float] = []
+    for values_of_block in in_order(values_of, math.ceil(len(kept) / _BLOCK), threads=None):
+        values += values_of_block
     if all(place is None for place in places.values()):
         raise NotStoredError(
-            f"query {shown(repr(query))}: found in none of {len(found):,} evaluations; "
-            f"`idealrank show ID --per-query` lists queries"
+            f"query {shown(repr(query))}: found in none of {len(kept):,} evaluations; `idealrank "
+            "show ID --per-query` lists queries"
         )
     return values
 
 
-def _value(store: Readable, one: "_Kept", row: int | None) -> float:
-    whose = f"evaluation {one.id}"
+def _value(store: Readable, evaluation: "_Kept", row: int | None) -> float:
+    whose = f"evaluation {evaluation.id}"
     # also where its value is not needed: damage is reported
-    content = store.files.read(one.files["values"], whose)
-    values = view_array(content, "<f8", (one.n_queries, len(one.measures)), whose)
-    return math.nan if row is None else float(values[row, one.place])
+    content = store.files.read(evaluation.files["values"], whose)
+    values = view_array(content, "<f8", (evaluation.n_queries, len(evaluation.measures)), whose)
+    return math.nan if row is None else float(values[row, evaluation.place])
 
 
-def _judgments(found: "Sequence[_Kept]") -> Mapping[str, str]:
+def _judgments(kept: "Sequence[_Kept]") -> Mapping[str, str]:
     """A short hash of the judgments of each evaluation: of its input files but the run; empty where
     they were no files.
     """
-    return {
-        one.id: judgments_hash(
-            [(each["name"], each["sha256"]) for each in one.inputs], one.path or ""
-        )
-        for one in found
-    }
+    hashes: dict[str, str] = {}
+    for evaluation in kept:
+        files = [(input_file["name"], input_file["sha256"]) for input_file in evaluation.inputs]
+        hashes[evaluation.id] = judgments_hash(files, evaluation.path or "")
+    return hashes
 
 
 def judgments_hash(files: Sequence[tuple[str, str]], run: str) -> str:
     """12 digits of the SHA-256 of all judgment files of an evaluation, whatever their names; empty
     where one is not known.
     """
-    names = [name for name, _ in files]
-    last = (
-        max((place for place, name in enumerate(names) if name == run), default=-1) if run else -1
-    )
+    # Inputs list the run last, and a file of judgments may have its name.
+    places_of_run = [place for place, (name, _) in enumerate(files) if run and name == run]
+    last = max(places_of_run, default=-1)
     hashes = [sha256 for place, (_, sha256) in enumerate(files) if place != last]
     if not hashes or not all(hashes):
         return ""
-    whole = (
-        hashes[0]
-        if len(hashes) == 1
-        else hashlib.sha256("".join(sorted(hashes)).encode()).hexdigest()
-    )
-    return whole[:12]
+    if len(hashes) == 1:
+        return hashes[0][:12]
+    return hashlib.sha256("".join(sorted(hashes)).encode()).hexdigest()[:12]
 
 
 def _words(store: Readable, table: str, column: str) -> defaultdict[str, list[str]]:

@@ -1,5 +1,5 @@
-"""Where a store may be: not on a network, for there SQLite's locks and shared memory are not to be
-trusted.
+"""The folder of a store, which must not be on a network: SQLite's locks and shared memory are not
+safe there.
 """
 
 import re
@@ -54,17 +54,19 @@ def network_mount(folder: Path, mounts: Path = _MOUNTS) -> tuple[str, str] | Non
         place = folder.resolve()
     except RuntimeError:
         raise InputError(f"{folder}: found a circle of links, expected a folder") from None
-    found, depth = ("", ""), -1
+    # The mount point that is deepest above the folder is the one it lies on.
+    nearest, depth = ("", ""), -1
     for line in table.splitlines():
         columns = line.split(" ")
         if len(columns) < 3:
             continue
-        point = Path(_unescaped(columns[1]))
+        _device, mounted_at, kind = columns[:3]
+        point = Path(_unescaped(mounted_at))
         # Of two mounts on one point the later one covers the earlier.
         if place.is_relative_to(point) and len(point.parts) >= depth:
-            found, depth = (columns[2], str(point)), len(point.parts)
-    kind = found[0].lower()
-    return found if kind in _NETWORK or kind.startswith(("smb", "nfs")) else None
+            nearest, depth = (kind, str(point)), len(point.parts)
+    name = nearest[0].lower()
+    return nearest if name in _NETWORK or name.startswith(("smb", "nfs")) else None
 
 
 def usable_folder(folder: Path, *, create: bool, mounts: Path = _MOUNTS) -> Path:
@@ -76,16 +78,14 @@ def usable_folder(folder: Path, *, create: bool, mounts: Path = _MOUNTS) -> Path
     if network := network_mount(folder, mounts):
         kind, point = network
         raise InputError(
-            f"{folder}: found a network file system ({kind}, mounted at {point}), expected a "
-            f"local disk: SQLite's locks and "
-            "shared memory are not safe over a network; keep the store on a local disk, and "
-            "move evaluations "
-            "as files (export_file, import_file)"
+            f"{folder}: found a network file system ({kind}, mounted at {point}), expected a local "
+            "disk: SQLite's locks and shared memory are not safe over a network; keep the store on "
+            "a local disk, and move evaluations as files (export_file, import_file)"
         )
     if not create and not (folder / NAME).is_file():
         raise InputError(
-            f"{folder}: found no store, expected a folder with {NAME}; `idealrank evaluate "
-            f"... --store {folder}` creates one"
+            f"{folder}: found no store, expected a folder with {NAME}; `idealrank evaluate ... "
+            f"--store {folder}` creates one"
         )
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -57,22 +57,23 @@ def resolve(database: Database, beginning: str, kind: Kind | None) -> str:
             f"id {shown(repr(beginning))}: expected 4 to {DIGITS} hexadecimal digits, as "
             f"`idealrank history` shows them"
         )
-    found = database.rows(
+    rows = database.rows(
         "SELECT id, kind FROM entry WHERE id >= ? AND id <= ? ORDER BY id LIMIT 9",
         (text, text + "g"),
     )
-    if len(found) > 1:
+    if len(rows) > 1:
         raise NotStoredError(
-            f"id {text}: found {', '.join(row[0] for row in found)}, expected one; give more digits"
+            f"id {text}: found {', '.join(row[0] for row in rows)}, expected one; give more digits"
         )
-    if not found:
+    if not rows:
         raise NotStoredError(
-            f"id {text}: found none in {shown_folder(database.path.parent)}; `idealrank "
-            f"history` lists the entries"
+            f"id {text}: found none in {shown_folder(database.path.parent)}; `idealrank history` "
+            "lists the entries"
         )
-    if kind is not None and found[0][1] != kind:
-        raise NotStoredError(f"id {found[0][0]}: found one {found[0][1]}, expected one {kind}")
-    return str(found[0][0])
+    key, kind_of_entry = rows[0]
+    if kind is not None and kind_of_entry != kind:
+        raise NotStoredError(f"id {key}: found one {kind_of_entry}, expected one {kind}")
+    return str(key)
 
 
 def shortest(database: Database, key: str) -> str:
@@ -82,25 +83,25 @@ def shortest(database: Database, key: str) -> str:
         (key, key),
     )
     others = [str(other) for (other,) in around if other is not None]
-    return next(
-        key[:n]
-        for n in range(4, DIGITS + 1)
-        if not any(other.startswith(key[:n]) for other in others)
-    )
+    for length in range(4, DIGITS):
+        if not any(other.startswith(key[:length]) for other in others):
+            return key[:length]
+    return key
 
 
 def fields_of(database: Database, key: str) -> Fields:
     """The record of an entry, its hash checked."""
-    found = database.rows(f"SELECT {is_intact()}, record FROM entry WHERE id = ?", (key,))  # noqa: S608  (names of the package)
-    if not found:
+    rows = database.rows(f"SELECT {is_intact()}, record FROM entry WHERE id = ?", (key,))  # noqa: S608  (names of the package)
+    if not rows:
         raise removed(key)
-    if not found[0][0]:
+    intact, record = rows[0]
+    if not intact:
         raise damaged(database.path, key)
-    fields: Fields = json.loads(found[0][1])
+    fields: Fields = json.loads(record)
     if fields["format"] > FORMAT:
         raise InputError(
-            f"{key}: found a record of format {fields['format']}, expected {FORMAT} or "
-            f"earlier; upgrade idealrank"
+            f"{key}: found a record of format {fields['format']}, expected {FORMAT} or earlier; "
+            "upgrade idealrank"
         )
     return fields
 
@@ -114,10 +115,10 @@ def removed(key: str) -> NotStoredError:
 
 def entry(database: Database, key: str) -> Entry:
     """Return the summary of the entry with this whole id."""
-    found = entries(database, {"id": key})
-    if not found:
+    matching = entries(database, {"id": key})
+    if not matching:
         raise removed(key)
-    return found[0]
+    return matching[0]
 
 
 def entries(database: Database, wanted: Mapping[str, str], limit: int | None = None) -> list[Entry]:
@@ -132,7 +133,7 @@ def _entries(database: Database, wanted: Mapping[str, str], limit: int | None) -
         text = _measure(value) if name == "measure" else value
         parameters += [text] * _CONDITIONS[name].count("?")
     conditions = " AND ".join(_CONDITIONS[name] for name in wanted) or "1"
-    # Conditions are constants of this file; what a user says stands in the parameters.
+    # Conditions are constants of this file; the words of a user are parameters.
     chosen = f"FROM entry WHERE {conditions} ORDER BY time DESC, id LIMIT ?"
     parameters.append(-1 if limit is None else limit)
 
@@ -153,13 +154,17 @@ def _entries(database: Database, wanted: Mapping[str, str], limit: int | None) -
 def _entry(key: str, parts: list[Any], tags: Iterable[Row], notes: Iterable[Row]) -> Entry:
     kind, *words, dirty, n_queries, measures, means, made_of = parts
     name, convention, fingerprint, version, time, commit, command = map(column_text, words)
+    mean_of: dict[str, float | None] | None = None
+    if kind == "evaluation":
+        mean_of = {
+            column_text(measure["text"]): mean
+            for measure, (mean, _) in zip(measures, means, strict=True)
+        }
     return Entry(
         id=key,
         kind=kind,
         name=name,
-        means={column_text(one["text"]): mean[0] for one, mean in zip(measures, means, strict=True)}
-        if kind == "evaluation"
-        else None,
+        means=mean_of,
         n_queries=n_queries,
         convention=convention,
         fingerprint=fingerprint,
@@ -177,7 +182,7 @@ def _entry(key: str, parts: list[Any], tags: Iterable[Row], notes: Iterable[Row]
 
 
 def _measure(text: str) -> str:
-    """The text a measure is kept by; that of a user's own class is taken as it is."""
+    """The text by which a measure is kept; the text of a user's own class is taken as it is."""
     try:
         return str(parse_measure(text))
     except OptionError:
@@ -185,7 +190,7 @@ def _measure(text: str) -> str:
 
 
 def _grouped(rows: Iterable[tuple[Any, ...]]) -> defaultdict[str, list[tuple[Any, ...]]]:
-    found: defaultdict[str, list[tuple[Any, ...]]] = defaultdict(list)
+    groups: defaultdict[str, list[tuple[Any, ...]]] = defaultdict(list)
     for key, *values in rows:
-        found[key].append(tuple(values))
-    return found
+        groups[key].append(tuple(values))
+    return groups

@@ -119,19 +119,18 @@ def now() -> str:
 def utc(text: str) -> str:
     """A time in ISO 8601 as a store has all of them, in UTC; one without a zone is UTC."""
     try:
-        found = datetime.fromisoformat(text.strip())
+        moment = datetime.fromisoformat(text.strip())
     except ValueError:
         raise OptionError(
             f"time {shown(repr(text))}: expected a date such as 2026-01-31, or a time in ISO 8601"
         ) from None
     try:
-        return (
-            found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
-        ).isoformat(timespec="microseconds")
+        in_utc = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+        return in_utc.isoformat(timespec="microseconds")
     except OverflowError:  # a zone can lie across the end of the calendar
         raise OptionError(
-            f"time {shown(repr(text))}: found {OUTSIDE}, expected a date such as 2026-01-31, "
-            f"or a time in ISO 8601"
+            f"time {shown(repr(text))}: found {OUTSIDE}, expected a date such as 2026-01-31, or a "
+            "time in ISO 8601"
         ) from None
 
 
@@ -162,7 +161,7 @@ def without_folders(text: str) -> str:
         return option[1] + file_name(option[2])
     if text.startswith(("/", "~")) or re.match(r"[A-Za-z]:[\\/]|\\\\|file:", text):
         return file_name(text)
-    return _ABSOLUTE.sub(lambda found: found[1] + file_name(found[2]), text)
+    return _ABSOLUTE.sub(lambda match: match[1] + file_name(match[2]), text)
 
 
 def command_without_folders(command: str) -> str:
@@ -179,14 +178,13 @@ def plain(value: Any) -> Any:
     named without folders.
     """
     if isinstance(value, Mapping):
-        return {
-            str(name): without_folders(one)
-            if name == "place" and isinstance(one, str)
-            else plain(one)
-            for name, one in value.items()
-        }
+        record: dict[str, Any] = {}
+        for name, part in value.items():
+            is_position = name == "place" and isinstance(part, str)
+            record[str(name)] = without_folders(part) if is_position else plain(part)
+        return record
     if isinstance(value, list | tuple):
-        return [plain(one) for one in value]
+        return [plain(part) for part in value]
     if isinstance(value, np.generic | np.ndarray):
         return plain(value.tolist())
     return None if isinstance(value, float) and not math.isfinite(value) else value
@@ -196,10 +194,12 @@ def plain_options(options: Mapping[str, Any]) -> dict[str, Any]:
     """Options as JSON takes them. Texts are freed of absolute paths; what is said by query stays,
     for ids and labels may look like paths.
     """
-    found = plain(options)
-    for name, value in found.items():
+    values = plain(options)
+    for name, value in values.items():
         if isinstance(value, str):
-            found[name] = without_folders(value)
+            values[name] = without_folders(value)
         elif isinstance(value, list):
-            found[name] = [without_folders(one) if isinstance(one, str) else one for one in value]
-    return {**found}
+            values[name] = [
+                without_folders(part) if isinstance(part, str) else part for part in value
+            ]
+    return {**values}

@@ -121,13 +121,13 @@ class _Kept(NamedTuple):
     @property
     def texts(self) -> list[str]:
         """Texts of the measures."""
-        return [str(column_text(one["text"])) for one in self.measures]
+        return [str(column_text(measure["text"])) for measure in self.measures]
 
 
 def _kept(store: Readable) -> list[_Kept]:
     rows = store.rows(
-        f"SELECT e.id, {from_record(*_PARTS, entry='e')} FROM entry e WHERE kind = "  # noqa: S608
-        f"'evaluation' ORDER BY e.time, e.id"
+        f"SELECT e.id, {from_record(*_PARTS, entry='e')} FROM entry e "  # noqa: S608
+        f"WHERE kind = 'evaluation' ORDER BY e.time, e.id"
     )
     return [_Kept(key, *read_parts(store.folder, key, parts)) for key, parts in rows]
 
@@ -141,9 +141,8 @@ class Relation:
 
     def reader(self) -> "pa.RecordBatchReader":
         """All batches, in order."""
-        return load_extra(
-            "pyarrow", "reading a store as tables", "arrow"
-        ).RecordBatchReader.from_batches(self.schema, self.batches())
+        pa = load_extra("pyarrow", "reading a store as tables", "arrow")
+        return pa.RecordBatchReader.from_batches(self.schema, self.batches())
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         """The stream that other libraries read without a copy."""
@@ -170,23 +169,23 @@ def relations(store: Readable) -> dict[str, Relation]:
         ),
         ("tags", [text, text], store.rows("SELECT id, tag FROM tag ORDER BY id, tag")),
     ]
-    found = {name: _small(pa, name, types, rows) for name, types, rows in small}
-    return {
-        name: found.get(name) or {"values": _values, "hits": _hits}[name](pa, store.files, kept)
-        for name in COLUMNS
-    }
+    tables = {name: _small(pa, name, types, rows) for name, types, rows in small}
+    tables["values"] = _values(pa, store.files, kept)
+    tables["hits"] = _hits(pa, store.files, kept)
+    return {name: tables[name] for name in COLUMNS}
 
 
 def _small(pa: Any, name: str, types: list[Any], rows: list[Any]) -> Relation:
-    """A table that is at hand whole."""
+    """A table of one batch."""
     schema = pa.schema(list(zip(COLUMNS[name], types, strict=True)))
     columns = list(zip(*rows, strict=True)) or [()] * len(types)
-    arrays = [
-        _texts(pa, column) if kind == pa.string() else pa.array(column, kind)
-        for column, kind in zip(columns, types, strict=True)
-    ]
+    arrays = [_array(pa, column, kind) for column, kind in zip(columns, types, strict=True)]
     batch = pa.record_batch(arrays, schema=schema)
     return Relation(schema, lambda: iter([batch]))
+
+
+def _array(pa: Any, cells: Any, kind: Any) -> Any:
+    return _texts(pa, cells) if kind == pa.string() else pa.array(cells, kind)
 
 
 def _texts(pa: Any, words: Any) -> Any:
@@ -196,13 +195,7 @@ def _texts(pa: Any, words: Any) -> Any:
     try:
         return pa.array(words, pa.string())
     except UnicodeEncodeError:
-        return pa.array(
-            [
-                word if word is None else word.encode("utf-8", "backslashreplace").decode()
-                for word in words
-            ],
-            pa.string(),
-        )
+        return pa.array([column_text(word) for word in words], pa.string())
 
 
 def _time(text: str) -> datetime:
@@ -213,64 +206,71 @@ def _evaluations(store: Readable, kept: Sequence[_Kept]) -> list[tuple[Any, ...]
     notes: dict[str, list[str]] = {}
     for key, note in store.rows("SELECT id, text FROM note ORDER BY id, time, text"):
         notes.setdefault(key, []).append(note)
-    return [
-        (
-            one.id,
-            _time(one.time),
-            column_text(one.run),
-            one.n_queries,
-            one.convention,
-            one.fingerprint,
-            column_text(one.version),
-            column_text(one.commit),
-            one.dirty,
-            column_text(one.command),
-            judgments_hash([(each["name"], each["sha256"]) for each in one.inputs], one.path or ""),
-            one.judgments,
-            "; ".join(notes.get(one.id, [])),
+    rows: list[tuple[Any, ...]] = []
+    for evaluation in kept:
+        files = [(input_file["name"], input_file["sha256"]) for input_file in evaluation.inputs]
+        row = (
+            evaluation.id,
+            _time(evaluation.time),
+            column_text(evaluation.run),
+            evaluation.n_queries,
+            evaluation.convention,
+            evaluation.fingerprint,
+            column_text(evaluation.version),
+            column_text(evaluation.commit),
+            evaluation.dirty,
+            column_text(evaluation.command),
+            judgments_hash(files, evaluation.path or ""),
+            evaluation.judgments,
+            "; ".join(notes.get(evaluation.id, [])),
         )
-        for one in kept
-    ]
+        rows.append(row)
+    return rows
 
 
 def _means(kept: Sequence[_Kept]) -> list[tuple[Any, ...]]:
-    return [
-        (one.id, text, column_text(measure["resolved"]), *mean)
-        for one in sorted(kept, key=lambda one: one.id)
-        for text, measure, mean in zip(one.texts, one.measures, one.means, strict=True)
-    ]
+    rows: list[tuple[Any, ...]] = []
+    for evaluation in sorted(kept, key=lambda evaluation: evaluation.id):
+        columns = (evaluation.texts, evaluation.measures, evaluation.means)
+        for text, measure, mean in zip(*columns, strict=True):
+            rows.append((evaluation.id, text, column_text(measure["resolved"]), *mean))
+    return rows
 
 
 def _verdicts(store: Readable, kind: str) -> Iterator[tuple[str, datetime, dict[str, Any]]]:
     parts = from_record("time", "result", entry="e")
-    for key, found in store.rows(
+    for key, listed in store.rows(
         f"SELECT e.id, {parts} FROM entry e WHERE kind = ? ORDER BY e.time, e.id",  # noqa: S608
         [kind],
     ):
-        time, result = read_parts(store.folder, key, found)
+        time, result = read_parts(store.folder, key, listed)
         yield key, _time(time), in_words_of_today(result)
 
 
 def _comparisons(store: Readable) -> list[tuple[Any, ...]]:
-    names = ("mean_a", "mean_b", "difference")
-    return [
-        (
-            key,
-            time,
-            pair["a"],
-            pair["b"],
-            measure,
-            *(row[name] for name in names),
-            *row["interval"],
-            row["p"],
-            row["p_corrected"],
-            row["verdict"],
-            row["n"],
-        )
-        for key, time, result in _verdicts(store, "comparison")
-        for pair in result["pairs"]
-        for measure, row in pair["measures"].items()
-    ]
+    rows: list[tuple[Any, ...]] = []
+    for key, time, result in _verdicts(store, "comparison"):
+        for pair in result["pairs"]:
+            head = (key, time, pair["a"], pair["b"])
+            rows += ((*head, *_tested(text, row)) for text, row in pair["measures"].items())
+    return rows
+
+
+def _tested(measure: str, row: Mapping[str, Any]) -> tuple[Any, ...]:
+    """The columns of a test, after the two runs."""
+    low, high = row["interval"]
+    return (
+        measure,
+        row["mean_a"],
+        row["mean_b"],
+        row["difference"],
+        low,
+        high,
+        row["p"],
+        row["p_corrected"],
+        row["verdict"],
+        row["n"],
+    )
 
 
 def _gates(store: Readable) -> list[tuple[Any, ...]]:
@@ -288,19 +288,21 @@ def _gates(store: Readable) -> list[tuple[Any, ...]]:
         "passed",
         "p_corrected",
     )
-    return [
-        (
-            key,
-            time,
-            result["run"],
-            *(check[name] for name in names),
-            check.get("p_two_sided"),
-            check.get("decides", True),
-            check.get("outcome", "passed" if check["passed"] else "failed"),
-        )
-        for key, time, result in _verdicts(store, "gate")
-        for check in result["checks"]
-    ]
+    rows: list[tuple[Any, ...]] = []
+    for key, time, result in _verdicts(store, "gate"):
+        for check in result["checks"]:
+            outcome = check.get("outcome", "passed" if check["passed"] else "failed")
+            row = (
+                key,
+                time,
+                result["run"],
+                *(check[name] for name in names),
+                check.get("p_two_sided"),
+                check.get("decides", True),
+                outcome,
+            )
+            rows.append(row)
+    return rows
 
 
 def _coded(pa: Any) -> Any:
@@ -308,27 +310,30 @@ def _coded(pa: Any) -> Any:
 
 
 def _values(pa: Any, files: ValueFiles, kept: Sequence[_Kept]) -> Relation:
-    """Values, an evaluation a batch."""
-    schema = pa.schema(
-        [*((name, _coded(pa)) for name in COLUMNS["values"][:3]), ("value", pa.float64())]
-    )
+    """Values, one batch per evaluation."""
+    coded_columns = [(name, _coded(pa)) for name in ("id", "query", "measure")]
+    schema = pa.schema([*coded_columns, ("value", pa.float64())])
 
     def batches() -> "Iterator[pa.RecordBatch]":
         lists: dict[str, Any] = {}
-        for one in kept:
-            whose, queries_file, texts = f"evaluation {one.id}", one.files["queries"], one.texts
+        for evaluation in kept:
+            whose, texts = f"evaluation {evaluation.id}", evaluation.texts
+            queries_file = evaluation.files["queries"]
             if queries_file not in lists:
                 # one list at a time
                 lists = {queries_file: _texts(pa, json.loads(files.read(queries_file, whose)))}
             queries = lists[queries_file]
             shape = (len(queries), len(texts))
-            values = read_array(files.read(one.files["values"], whose), "<f8", shape, whose).ravel()
+            content = files.read(evaluation.files["values"], whose)
+            values = read_array(content, "<f8", shape, whose).ravel()
+            # Values go query by query, and measure by measure within a query.
+            n_queries, n_measures = shape
             indices = [
                 np.zeros(values.size, np.int32),
-                np.repeat(np.arange(shape[0], dtype=np.int32), shape[1]),
-                np.tile(np.arange(shape[1], dtype=np.int32), shape[0]),
+                np.repeat(np.arange(n_queries, dtype=np.int32), n_measures),
+                np.tile(np.arange(n_measures, dtype=np.int32), n_queries),
             ]
-            words = (_texts(pa, [one.id]), queries, _texts(pa, texts))
+            words = (_texts(pa, [evaluation.id]), queries, _texts(pa, texts))
             coded = [
                 pa.DictionaryArray.from_arrays(pa.array(codes), word)
                 for codes, word in zip(indices, words, strict=True)
@@ -339,29 +344,22 @@ def _values(pa: Any, files: ValueFiles, kept: Sequence[_Kept]) -> Relation:
 
 
 def _hits(pa: Any, files: ValueFiles, kept: Sequence[_Kept]) -> Relation:
-    """Judged documents that were returned, an evaluation a batch; of those that were kept."""
+    """Judged documents that were returned, one batch per evaluation that has them."""
     coded, whole = _coded(pa), pa.int64()
-    schema = pa.schema(
-        list(
-            zip(
-                COLUMNS["hits"],
-                [coded, coded, pa.string(), whole, whole, whole, pa.float64()],
-                strict=True,
-            )
-        )
-    )
+    types = [coded, coded, pa.string(), whole, whole, whole, pa.float64()]
+    schema = pa.schema(list(zip(COLUMNS["hits"], types, strict=True)))
 
     def batches() -> "Iterator[pa.RecordBatch]":
-        for one in kept:
-            if "hits" not in one.files:
+        for evaluation in kept:
+            if "hits" not in evaluation.files:
                 continue
-            whose = f"evaluation {one.id}"
+            whose = f"evaluation {evaluation.id}"
             hits = read_hits(
-                files.read(one.files["hits"], whose),
-                json.loads(files.read(one.files["queries"], whose)),
+                files.read(evaluation.files["hits"], whose),
+                json.loads(files.read(evaluation.files["queries"], whose)),
             )
             ids = pa.DictionaryArray.from_arrays(
-                pa.array(np.zeros(hits.query.size, np.int32)), _texts(pa, [one.id])
+                pa.array(np.zeros(hits.query.size, np.int32)), _texts(pa, [evaluation.id])
             )
             queries = pa.DictionaryArray.from_arrays(
                 pa.array(hits.query.astype(np.int32)), _texts(pa, list(hits.queries))
@@ -382,7 +380,7 @@ def _hits(pa: Any, files: ValueFiles, kept: Sequence[_Kept]) -> Relation:
     return Relation(schema, batches)
 
 
-_ROWS = 1 << 20  # of a row group, about: what is in memory at a time
+_ROWS = 1 << 20  # of a row group, about: so many are in memory at a time
 
 
 def write_parquet(store: Readable, folder: "str | Path") -> dict[str, int]:
@@ -426,8 +424,8 @@ def write_parquet(store: Readable, folder: "str | Path") -> dict[str, int]:
         }
     except OSError as error:
         raise InputError(
-            f"{error.filename or folder}: {error.strerror or error}; expected a folder that "
-            f"may be written, with room"
+            f"{error.filename or folder}: {error.strerror or error}; expected a folder that may be "
+            "written, with room"
         ) from None
 
 
@@ -452,7 +450,7 @@ def _gathered(relation: Relation) -> Iterator[Any]:
     held: list[Any] = []
     for batch in relation.batches():
         held.append(batch)
-        if sum(one.num_rows for one in held) >= _ROWS:
+        if sum(part.num_rows for part in held) >= _ROWS:
             yield pa.Table.from_batches(held, relation.schema).unify_dictionaries()
             held = []
     if held:

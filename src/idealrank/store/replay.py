@@ -29,12 +29,15 @@ def comparison_again(
 ) -> Comparison:
     """A comparison made again. How alike rankings are is not in it: that needs the runs."""
     method = kept.result["method"]
-    given = _by_query(
+    by_query = _by_query(
         kept,
         weights=method["weighted"],
         clusters=method["clustered"],
         slices=method.get("slices") is not None,
     )
+    # Until there were families, Holm's method over all tests was the default; such verdicts follow
+    # the rule of today.
+    is_holm = method["correction"] == "holm" and "all queries" not in method["families"]
     made = compare(
         evaluations[0],
         evaluations[1],
@@ -42,19 +45,15 @@ def comparison_again(
         measures=_measures(list(kept.result["pairs"][0]["measures"]), own),
         baseline=method["baseline"],
         test=method["test"],
-        # Until there were families, Holm's method over all tests was the default; such verdicts
-        # follow the rule of today.
-        correction="holm"
-        if method["correction"] == "holm" and "all queries" not in method["families"]
-        else "auto",
+        correction="holm" if is_holm else "auto",
         level=method["level"],
         margin=method["margin"],
         largest_loss=method.get("largest_loss"),
         effect=method.get("effect"),
         n_resamples=method["n_resamples"],
         rng=method["seed"],
-        judgments=_asked(method),
-        **given,
+        judgments=_judgments_option(method),
+        **by_query,
     )
     return replace(made, pairs=tuple(map(_pair_as_kept, made.pairs, kept.result["pairs"])))
 
@@ -62,15 +61,13 @@ def comparison_again(
 def _pair_as_kept(pair: Pair, kept: Mapping[str, Any]) -> Pair:
     rows = {}
     for text, row in pair.measures.items():
-        one = kept["measures"].get(text, {})
-        # Whether lists close up without their unjudged documents, only the rankings tell.
-        judged = {
-            name: one[name]
-            for name in ("difference_judged", "judged_reason")
-            if "judged_reason" in one
-        }
-        bounds = GradeBounds(**one["bounds"]) if one.get("bounds") else row.bounds
-        rows[text] = replace(_reached(row, one, ("verdict",)), bounds=bounds, **judged)
+        stored_row = kept["measures"].get(text, {})
+        # Values without unjudged documents need the rankings, so they come from the record.
+        judged: dict[str, Any] = {}
+        if "judged_reason" in stored_row:
+            judged = {name: stored_row[name] for name in ("difference_judged", "judged_reason")}
+        bounds = GradeBounds(**stored_row["bounds"]) if stored_row.get("bounds") else row.bounds
+        rows[text] = replace(_reached(row, stored_row, ("verdict",)), bounds=bounds, **judged)
     return replace(pair, measures=rows)
 
 
@@ -80,16 +77,15 @@ def gate_again(
     """A gate asked again."""
     result = kept.result
     policy = Policy(**result["policy"])
-    contracts = [
-        Contract(**one)
-        for one in {str(one["contract"]): one["contract"] for one in result["contracts"]}.values()
-    ]
+    # Rows of several measures may have one contract.
+    by_text = {str(row["contract"]): row["contract"] for row in result["contracts"]}
+    contracts = [Contract(**contract) for contract in by_text.values()]
     if not result["baselines"]:
         every = evaluations[0].measures
         beside = judgedness_among(every)
-        texts = [one["measure"] for one in result["contracts"]] or [
-            str(one) for one in every if one not in beside
-        ]
+        texts = [row["measure"] for row in result["contracts"]]
+        if not texts:
+            texts = [str(measure) for measure in every if measure not in beside]
         series = Series.of(result["series"]) if result.get("series") else None
         return first_run(
             evaluations[0],
@@ -98,27 +94,24 @@ def gate_again(
             contracts,
             series=series,
         )
-    given = _by_query(kept, weights=result["weighted"], clusters=result["clustered"])
+
+    by_query = _by_query(kept, weights=result["weighted"], clusters=result["clustered"])
     measures = _measures(list(dict.fromkeys(check["measure"] for check in result["checks"])), own)
+    deciding = {check["measure"] for check in result["checks"] if _decides(check)}
     made = gate(
         evaluations[0],
         evaluations[1],
         *evaluations[2:],
         measures=measures,
-        also=[
-            measure
-            for measure in measures
-            if any(
-                _decides(check) for check in result["checks"] if check["measure"] == str(measure)
-            )
-        ],
+        also=[measure for measure in measures if str(measure) in deciding],
         policy=policy,
         contracts=contracts,
         n_resamples=result["n_resamples"],
         rng=result["seed"],
-        judgments=_asked(result),
-        **given,
+        judgments=_judgments_option(result),
+        **by_query,
     )
+
     if result.get("series"):
         return _of_series(made, result)
     parts = ("carried", "outcome", "passed", "reason", "difference_judged")
@@ -131,18 +124,19 @@ def gate_again(
 
 
 def _of_series(made: Gated, result: Mapping[str, Any]) -> Gated:
-    """A gate of a series as it was: its values are means of runs that a store does not keep, so
-    that they cannot be computed again.
+    """A gate of a series as it was. Its values are means of runs that a store does not keep, so
+    they cannot be computed again.
     """
     acceptance = result.get("acceptance")
+    checks = [
+        _as_kept(check, was) for check, was in zip(made.checks, result["checks"], strict=True)
+    ]
     return replace(
         made,
         run=result["run"],
         baselines=tuple(result["baselines"]),
         missing=result["missing"],
-        checks=tuple(
-            _as_kept(check, was) for check, was in zip(made.checks, result["checks"], strict=True)
-        ),
+        checks=tuple(checks),
         outcome=result["outcome"],
         passed=result["passed"],
         series=Series.of(result["series"]),
@@ -157,11 +151,11 @@ def _as_kept(check: Check, was: Mapping[str, Any]) -> Check:
     """A check with the numbers and words of its record; what JSON has no value for stays as
     computed.
     """
-    plain: dict[str, Any] = {
-        name: value for name, value in was.items() if isinstance(value, str | int | float | bool)
-    }
-    known = {
-        name: value for name, value in plain.items() if name in {one.name for one in fields(Check)}
+    names = {field.name for field in fields(Check)}
+    known: dict[str, Any] = {
+        name: value
+        for name, value in was.items()
+        if name in names and isinstance(value, str | int | float | bool)
     }
     tipping, margin = was.get("tipping"), was.get("margin")
     return replace(
@@ -175,7 +169,7 @@ def _as_kept(check: Check, was: Mapping[str, Any]) -> Check:
 
 
 def _decides(check: Mapping[str, Any]) -> bool:
-    """Gates of before there were companions could be closed by every check."""
+    """Return whether a check can close a gate; before there were companions, every check could."""
     return bool(check.get("decides", True))
 
 
@@ -189,15 +183,18 @@ def _reached(made: Row, kept: Mapping[str, Any], parts: Sequence[str]) -> Row:
         or made.p_corrected != kept["p_corrected"]
     ):
         return made
-    found = {name: kept[name] for name in parts}
+    kept_parts = {name: kept[name] for name in parts}
     return replace(
-        made, tipping=Tipping(**kept["tipping"]), tipping_reason=kept["tipping_reason"], **found
+        made,
+        tipping=Tipping(**kept["tipping"]),
+        tipping_reason=kept["tipping_reason"],
+        **kept_parts,
     )
 
 
-def _asked(said: Mapping[str, Any]) -> Literal["same", "different"]:
+def _judgments_option(result: Mapping[str, Any]) -> Literal["same", "different"]:
     """Return the judgments policy of a result; results of earlier versions lack it."""
-    return "different" if said.get("judgments") == "different" else "same"
+    return "different" if result.get("judgments") == "different" else "same"
 
 
 def _measures(texts: Sequence[str], own: Sequence[Measure]) -> tuple[Measure, ...]:
@@ -205,13 +202,13 @@ def _measures(texts: Sequence[str], own: Sequence[Measure]) -> tuple[Measure, ..
     return parse_measures([by_text.get(text, text) for text in texts])
 
 
-def _by_query(kept: StoredVerdict, **asked: bool) -> dict[str, Any]:
+def _by_query(kept: StoredVerdict, **needed: bool) -> dict[str, Any]:
     """Return the values by query from the options."""
-    for name, was_given in asked.items():
+    for name, was_given in needed.items():
         if was_given and not isinstance(kept.options.get(name), dict):
             raise InputError(
                 f"{kept.entry.kind} {kept.id}: its queries had {name}, which were not kept, "
-                f"expected them among the options: "
-                f"store.add_{kept.entry.kind}(..., options={{{name!r}: ...}})"
+                f"expected them among the options: store.add_{kept.entry.kind}(..., "
+                f"options={{{name!r}: ...}})"
             )
-    return {name: kept.options[name] for name, was_given in asked.items() if was_given}
+    return {name: kept.options[name] for name, was_given in needed.items() if was_given}

@@ -52,7 +52,7 @@ class Stored:
     entry: Entry
     fields: Fields
     _files: ValueFiles
-    _given: Sequence[Measure] = ()
+    _own_measures: Sequence[Measure] = ()
     _convention: Convention | None = field(default=None)
 
     @property
@@ -68,7 +68,7 @@ class Stored:
     @property
     def measures(self) -> tuple[str, ...]:
         """Texts of the measures, in the order requested."""
-        return tuple(one["text"] for one in self.fields["measures"])
+        return tuple(measure["text"] for measure in self.fields["measures"])
 
     @property
     def _whose(self) -> str:
@@ -103,11 +103,10 @@ class Stored:
     def scored(self) -> BoolArray:
         """Mask of the values that count in the mean, shape (n_queries, n_measures)."""
         content = self._content("scored")
-        return (
-            np.ones(self._shape, np.bool_)
-            if content is None
-            else read_array(content, "|b1", self._shape, self._whose)
-        )
+        if content is None:  # every value counts
+            return np.ones(self._shape, np.bool_)
+        mask: BoolArray = read_array(content, "|b1", self._shape, self._whose)
+        return mask
 
     def values(self, measure: str) -> FloatArray:
         """Values of one measure by its text, shape (n_queries,), including measures that cannot be
@@ -139,35 +138,33 @@ class Stored:
         """
         kept = self.fields
         labels = kept.get("labels")  # records of earlier versions have neither these nor judgments
+        inputs = [
+            KeptInput(
+                path=input_file["name"],
+                size=input_file["size"],
+                modified=input_file["modified"],
+                sha256=input_file["sha256"],
+            )
+            for input_file in kept["inputs"]
+        ]
         provenance = Provenance(
             version=kept["version"],
             convention=read_convention(kept["convention"], self._whose, self._convention),
-            measures=tuple(one["resolved"] for one in kept["measures"]),
-            inputs=tuple(
-                KeptInput(
-                    path=one["name"],
-                    size=one["size"],
-                    modified=one["modified"],
-                    sha256=one["sha256"],
-                )
-                for one in kept["inputs"]
-            ),
+            measures=tuple(measure["resolved"] for measure in kept["measures"]),
+            inputs=tuple(inputs),
             max_documents=kept["max_documents"],
             judgments=kept.get("judgments"),
             labels=None if labels is None else Labels(**labels),
         )
         texts, coverage = self._content("texts"), self._content("coverage")
+        by_measure = {} if coverage is None else read_measure_coverage(coverage, self.queries)
         return Evaluation(
             name=kept["name"],
             queries=self.queries,
-            measures=read_measures(kept["measures"], self._whose, self._given),
+            measures=read_measures(kept["measures"], self._whose, self._own_measures),
             values=self.all_values,
             scored=self.scored,
-            coverage=read_coverage(
-                kept,
-                self._list("missing"),
-                {} if coverage is None else read_measure_coverage(coverage, self.queries),
-            ),
+            coverage=read_coverage(kept, self._list("missing"), by_measure),
             provenance=provenance,
             path=kept["path"],
             texts={} if texts is None else json.loads(texts),
@@ -181,7 +178,7 @@ class Stored:
 
 
 _RENAMED = {"judgments do not reach": "too few judgments"}
-_STATES = {"verdict", "outcome", "reason", "reasons"}
+_STATES = {"verdict", "outcome", "reason", "reasons"}  # keys of a result that hold a state
 _RENAMED_REASON = ", but the judgments do not reach", ", but there are too few judgments"
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import duckdb
 
 
-_LARGE = ("values", "hits")
+_LARGE = ("values", "hits")  # tables that are read only where a query names them
 # Before the question is asked: no files, no network, no extensions, no variables of this process;
 # and no way back.
 _CLOSED = (
@@ -33,8 +33,8 @@ _CLOSED = (
 _DISKLESS = "SET disabled_filesystems = 'LocalFileSystem'"
 _LOCKED = "SET lock_configuration = true"
 _MOST_ROWS = 10_000_000  # of an answer, which Python holds as objects
-_LONGEST = 400  # of a message of DuckDB
-_TAIL = re.compile(r"\s*(LINE \d+:.*)?$", re.DOTALL)
+_LONGEST = 400  # letters of a message of DuckDB
+_TAIL = re.compile(r"\s*(LINE \d+:.*)?$", re.DOTALL)  # of such a message: the query again
 
 
 @dataclass(frozen=True)
@@ -65,10 +65,10 @@ class Answer:
         backend : {"pandas", "polars", "pyarrow", ...}
             Any eager dataframe library that narwhals supports and that is installed.
         """
-        return frame_of(
-            {name: [row[place] for row in self.rows] for place, name in enumerate(self.columns)},
-            backend,
-        )
+        columns: dict[str, list[Any]] = {}
+        for place, name in enumerate(self.columns):
+            columns[name] = [row[place] for row in self.rows]
+        return frame_of(columns, backend)
 
 
 def ask(store: Readable, query: str) -> Answer:
@@ -114,13 +114,10 @@ def ask(store: Readable, query: str) -> Answer:
                 _give(connection, name, relation, query)
             _lock(duckdb, connection)
             return _answer(connection.execute(query))
-        # the latter of values that Python cannot hold
+        # OverflowError: a value that Python cannot hold
         except (duckdb.Error, RuntimeError, OverflowError) as error:
-            hint = (
-                f"; {_tables()}"
-                if isinstance(error, duckdb.BinderException | duckdb.CatalogException)
-                else ""
-            )
+            is_unknown_name = isinstance(error, duckdb.BinderException | duckdb.CatalogException)
+            hint = f"; {_tables()}" if is_unknown_name else ""
             raise OptionError(f"sql: {_reason(error)}{hint}") from None
 
 
@@ -143,22 +140,20 @@ def _check(duckdb: Any, connection: Any, query: str) -> None:
     kinds = [statement.type for statement in statements]
     allowed = (duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN)
     if len(kinds) != 1 or kinds[0] not in allowed:
-        found = ", ".join(str(kind).rpartition(".")[2] for kind in kinds) or "nothing"
+        names = ", ".join(str(kind).rpartition(".")[2] for kind in kinds) or "nothing"
         raise OptionError(
-            f"sql {shown(repr(query))}: found {found}, expected one SELECT; only the commands "
-            f"of a store change it"
+            f"sql {shown(repr(query))}: found {names}, expected one SELECT; only the commands of a "
+            "store change it"
         )
 
 
 def _lock(duckdb: Any, connection: Any) -> None:
-    """Deny by DuckDB's own settings whatever is no question; the text of the query is not asked,
-    for it can be put together.
+    """Deny everything but queries by DuckDB's own settings; the text of a query is no guide, since
+    SQL can put texts together.
     """
-    for setting in (
-        *_CLOSED,
-        *((_DISKLESS,) if int(duckdb.__version__.partition(".")[0]) < 2 else ()),
-        _LOCKED,
-    ):
+    version = int(duckdb.__version__.partition(".")[0])
+    diskless = (_DISKLESS,) if version < 2 else ()
+    for setting in (*_CLOSED, *diskless, _LOCKED):
         connection.execute(setting)
 
 
@@ -166,8 +161,8 @@ def _answer(cursor: Any) -> Answer:
     rows = cursor.fetchmany(_MOST_ROWS + 1)
     if len(rows) > _MOST_ROWS:
         raise OptionError(
-            f"sql: found more than {_MOST_ROWS:,} rows, expected a result that fits in "
-            f"memory; add LIMIT, or count rows"
+            f"sql: found more than {_MOST_ROWS:,} rows, expected a result that fits in memory; add "
+            "LIMIT, or count rows"
         )
     return Answer(tuple(column[0] for column in cursor.description or ()), rows)
 
@@ -197,10 +192,13 @@ def _give(connection: Any, name: str, relation: Relation, query: str) -> None:
         return
     stream = _Stream(relation)
     connection.register(name, stream)
+    # Earlier versions open it at once, for its columns: they get a table, empty if the query does
+    # not name it.
     if stream.opened:
         connection.unregister(name)
-        named = re.search(rf"\b{name}\b", query, re.IGNORECASE)
-        whole = f'CREATE TABLE "{name}" AS SELECT * FROM {name}_stream{"" if named else " LIMIT 0"}'  # noqa: S608  (names of this file)
+        is_named = re.search(rf"\b{name}\b", query, re.IGNORECASE)
+        limit = "" if is_named else " LIMIT 0"
+        whole = f'CREATE TABLE "{name}" AS SELECT * FROM {name}_stream{limit}'  # noqa: S608  (names of this file)
         connection.register(f"{name}_stream", relation.reader())
         connection.execute(whole)
         connection.unregister(f"{name}_stream")

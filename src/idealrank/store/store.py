@@ -25,7 +25,7 @@ from idealrank.store.results import Stored, StoredVerdict, in_words_of_today
 from idealrank.store.timeline import Timeline
 from idealrank.store.value_files import Swept, ValueFiles, sweep
 
-if TYPE_CHECKING:  # SciPy, for those who have a verdict
+if TYPE_CHECKING:  # SciPy, which only verdicts need
     from idealrank.analysis.comparison import Comparison
     from idealrank.analysis.gate import Gated
     from idealrank.store.sql import Answer
@@ -181,14 +181,14 @@ class Store:
         Returns
         -------
         str
-            Query id.
+            Id of the entry.
 
         Raises
         ------
         InputError
             An evaluation is not in this store, or the entry cannot be written.
         """
-        parts = [self.resolve(one, kind="evaluation") for one in evaluations]
+        parts = [self.resolve(key, kind="evaluation") for key in evaluations]
         return self._keep(
             verdict_adding("comparison", comparison, parts, options or {}, record or Record())
         )
@@ -204,7 +204,7 @@ class Store:
         """Store the result of a gate, as `add_comparison`; the run's evaluation comes first, then
         its baselines.
         """
-        parts = [self.resolve(one, kind="evaluation") for one in evaluations]
+        parts = [self.resolve(key, kind="evaluation") for key in evaluations]
         return self._keep(verdict_adding("gate", gated, parts, options or {}, record or Record()))
 
     def _keep(self, adding: Adding) -> str:
@@ -258,12 +258,12 @@ class Store:
         InputError
             There is no such entry, or its record is damaged.
         """
-        found = self.resolve(id, kind="evaluation")
+        key = self.resolve(id, kind="evaluation")
         return Stored(
-            entry=self.entry(found),
-            fields=queries.fields_of(self.database, found),
+            entry=self.entry(key),
+            fields=queries.fields_of(self.database, key),
             _files=self.files,
-            _given=tuple(measures),
+            _own_measures=tuple(measures),
             _convention=convention,
         )
 
@@ -276,10 +276,10 @@ class Store:
         return self._verdict(id, "gate")
 
     def _verdict(self, beginning: str, kind: Kind) -> StoredVerdict:
-        found = self.resolve(beginning, kind=kind)
-        fields = queries.fields_of(self.database, found)
+        key = self.resolve(beginning, kind=kind)
+        fields = queries.fields_of(self.database, key)
         return StoredVerdict(
-            self.entry(found), fields["options"], in_words_of_today(fields["result"])
+            self.entry(key), fields["options"], in_words_of_today(fields["result"])
         )
 
     def entry(self, id: str) -> Entry:  # noqa: A002
@@ -309,7 +309,7 @@ class Store:
         commit : str, optional
             Only entries of this commit, by its id or a prefix of it.
         limit : int, optional
-            Maximum number of documents.
+            Greatest number of entries.
         """
         wanted = {"kind": kind, "run": run, "tag": tag, "measure": measure, "commit": commit}
         return queries.entries(
@@ -482,16 +482,17 @@ class Store:
             self.database.writing() as connection,
         ):
             statement = f"SELECT digest, {is_intact()} FROM entry WHERE id = ?"  # noqa: S608  (names of the package)
-            found = connection.execute(statement, (adding.id,)).fetchone()
-            if found is not None and found[0] != adding.digest and found[1]:
+            row = connection.execute(statement, (adding.id,)).fetchone()
+            digest, intact = row or ("", False)
+            if intact and digest != adding.digest:
                 raise InputError(
-                    f"{path}: found another entry with the id {adding.id} in this store; use "
-                    f"a store of its own"
+                    f"{path}: found another entry with the id {adding.id} in this store; use a "
+                    "store of its own"
                 )
             prepared.place()
-            if found is None:
+            if row is None:
                 adding.insert(connection)
-            elif not found[1]:
+            elif not intact:
                 adding.mend(connection)
         return adding.id
 

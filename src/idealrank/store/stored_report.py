@@ -14,7 +14,7 @@ from idealrank.measures.measure import Measure
 from idealrank.pages.report.material import ReportMaterial, hashed, moment, shown_measures
 from idealrank.pages.report.side_verdicts import with_gate
 from idealrank.reports.subject import Made
-from idealrank.store import Store, Stored
+from idealrank.store import Entry, Store, Stored
 
 
 def found_in(
@@ -26,66 +26,67 @@ def found_in(
     command: str = "",
 ) -> ReportMaterial:
     """Results of a store, as a page takes them."""
-    entries = [store.entry(one) for one in ids]
-    first = entries[0]
-    if len(entries) > 1 and (verdicts := [one for one in entries if one.kind != "evaluation"]):
+    entries = [store.entry(key) for key in ids]
+    keys = [entry.id for entry in entries]
+    verdicts = [entry for entry in entries if entry.kind != "evaluation"]
+    if len(entries) > 1 and verdicts:
         raise InputError(
-            f"{verdicts[0].id}: found a {verdicts[0].kind} among {len(ids)} results, expected "
-            f"it alone, or evaluations"
+            f"{verdicts[0].id}: found a {verdicts[0].kind} among {len(ids)} results, expected it "
+            "alone, or evaluations"
         )
-    parts = [
-        store.evaluation(one)
-        for one in (first.parts if first.kind != "evaluation" else [one.id for one in entries])
-    ]
-    found = _as_compared(parts, measures)
-    made = _made(
-        parts,
-        [one.id for one in entries],
-        first.record.commit if len(entries) == 1 else "",
-        command,
+    part_ids = verdicts[0].parts if verdicts else keys
+    parts = [store.evaluation(key) for key in part_ids]
+    commit = entries[0].record.commit if len(entries) == 1 else ""
+    material = replace(
+        _as_compared(parts, measures),
+        made=_made(parts, keys, commit, command),
+        hits=tuple(part.hits for part in parts),
     )
-    found = replace(found, made=made, hits=tuple(part.hits for part in parts))
-    if first.kind == "evaluation":
-        compared = (
-            None
-            if len(parts) == 1
-            else compare(*found.evaluations, measures=found.measures, judgments=judgments)
-        )
-        return replace(found, comparison=compared)
-    options = (
-        store.comparison(first.id).options
-        if first.kind == "comparison"
-        else store.gate(first.id).options
-    )
-    found = replace(found, weights=options.get("weights"), clusters=options.get("clusters"))
-    if first.kind == "comparison":
-        comparison = store.compare_again(first.id)
-        asked = tuple(measures) or _by_text(parts[0].evaluation, list(comparison.pairs[0].measures))
+    if verdicts:
+        return _with_verdict(store, verdicts[0], material, parts[0].evaluation, measures)
+    if len(parts) == 1:
+        return material
+    comparison = compare(*material.evaluations, measures=material.measures, judgments=judgments)
+    return replace(material, comparison=comparison)
+
+
+def _with_verdict(
+    store: Store,
+    entry: Entry,
+    material: ReportMaterial,
+    first: Evaluation,
+    measures: Sequence[Measure],
+) -> ReportMaterial:
+    """Add a stored comparison or gate, computed again, on the measures that it tested."""
+    is_comparison = entry.kind == "comparison"
+    verdict = store.comparison(entry.id) if is_comparison else store.gate(entry.id)
+    options = verdict.options
+    material = replace(material, weights=options.get("weights"), clusters=options.get("clusters"))
+    if is_comparison:
+        comparison = store.compare_again(entry.id)
+        shown = tuple(measures) or _by_text(first, list(comparison.pairs[0].measures))
         return replace(
-            found, measures=asked, comparison=comparison, categories=options.get("slices")
+            material, measures=shown, comparison=comparison, categories=options.get("slices")
         )
-    gated = store.gate_again(first.id)
-    texts = list(dict.fromkeys(check.measure for check in gated.checks)) or list(
-        map(str, found.measures)
-    )
-    asked = tuple(measures) or _by_text(parts[0].evaluation, texts)
-    return with_gate(replace(found, measures=asked), gated)
+    gated = store.gate_again(entry.id)
+    tested = list(dict.fromkeys(check.measure for check in gated.checks))
+    shown = tuple(measures) or _by_text(first, tested or list(map(str, material.measures)))
+    return with_gate(replace(material, measures=shown), gated)
 
 
 def _as_compared(parts: Sequence[Stored], measures: Sequence[Measure]) -> ReportMaterial:
-    """Evaluations on the measures that all have, with names that tell them apart: of one name, by
-    their ids.
+    """Evaluations on the measures that all have; evaluations of one name are told apart by their
+    ids.
     """
     evaluations = [part.evaluation for part in parts]
-    names = [one.name for one in evaluations]
-    told = [
-        f"{name} {part.id[:6]}" if names.count(name) > 1 else name
-        for name, part in zip(names, parts, strict=True)
-    ]
+    names = [evaluation.name for evaluation in evaluations]
+    titles = []
+    for name, part in zip(names, parts, strict=True):
+        titles.append(f"{name} {part.id[:6]}" if names.count(name) > 1 else name)
     common = [
         measure
         for measure in evaluations[0].measures
-        if all(measure in one.measures for one in evaluations)
+        if all(measure in evaluation.measures for evaluation in evaluations)
     ]
     if lacking := [measure for measure in measures if measure not in common]:
         raise OptionError(
@@ -98,30 +99,31 @@ def _as_compared(parts: Sequence[Stored], measures: Sequence[Measure]) -> Report
             f"expected one at least"
         )
     held = tuple(
-        replace(one.select(common), name=name)
-        for one, name in zip(evaluations, distinct(told), strict=True)
+        replace(evaluation.select(common), name=name)
+        for evaluation, name in zip(evaluations, distinct(titles), strict=True)
     )
     return ReportMaterial(evaluations=held, measures=tuple(measures) or shown_measures(common))
 
 
 def _by_text(evaluation: Evaluation, texts: Sequence[str]) -> tuple[Measure, ...]:
-    return tuple(
-        measure for text in texts for measure in evaluation.measures if str(measure) == text
-    )
+    by_text = {str(measure): measure for measure in evaluation.measures}
+    return tuple(by_text[text] for text in texts if text in by_text)
 
 
 def _made(parts: Sequence[Stored], ids: Sequence[str], commit: str, command: str) -> Made:
-    """Files by the hashes that were kept; the commit of the work, where all parts have one and the
-    same.
+    """Origin of a page: files by the hashes that were kept, and the commit, where all parts have
+    the same.
     """
     commits = {part.record.commit for part in parts}
-    inputs = dict.fromkeys(
-        one for part in parts for one in hashed(part.evaluation.provenance.inputs)
-    )
+    if not commit and len(commits) == 1:
+        (commit,) = commits
+    inputs: list[tuple[str, str]] = []
+    for part in parts:
+        inputs += hashed(part.evaluation.provenance.inputs)
     return Made(
         command=command,
-        inputs=tuple(inputs),
-        commit=commit or (commits.pop() if len(commits) == 1 else ""),
+        inputs=tuple(dict.fromkeys(inputs)),
+        commit=commit,
         when=moment(),
         store_ids=tuple(dict.fromkeys([*ids, *(part.id for part in parts)])),
     )

@@ -73,10 +73,12 @@ def breaks_between(before: Point, after: Point) -> tuple[str, ...]:
     or neither.
     """
     convention = ("convention",) if before.convention != after.convention else ()
-    contents = (before.judgments_content, after.judgments_content)
-    files = (before.judgments, after.judgments)
-    ours, theirs = contents if all(contents) else files
-    return (*convention, *(("judgments",) if ours and theirs and ours != theirs else ()))
+    # Entries of earlier versions have no fingerprint of the content: their files are compared.
+    ours, theirs = before.judgments_content, after.judgments_content
+    if not (ours and theirs):
+        ours, theirs = before.judgments, after.judgments
+    judgments = ("judgments",) if ours and theirs and ours != theirs else ()
+    return (*convention, *judgments)
 
 
 @dataclass(frozen=True)
@@ -84,8 +86,8 @@ class Step:
     """A point of a line, and how it differs from the one before."""
 
     point: Point  # The later one
-    # Its value minus that of the one before; None for the first, where a value is missing, and
-    # after a break
+    # Difference from the value before; it is None for the first point, if one of the two has no
+    # value, or after a break
     change: float | None
     # What changed so that the two must not be compared: ``"convention"``, ``"judgments"``
     breaks: tuple[str, ...]
@@ -93,20 +95,16 @@ class Step:
 
 def steps(points: Sequence[Point]) -> list[Step]:
     """Each point of one line with its change to the one before."""
-    found = []
+    line_steps = []
     before: Point | None = None
     for point in points:
         breaks = () if before is None else breaks_between(before, point)
-        comparable = before is not None and before.known and point.known and not breaks
-        found.append(
-            Step(
-                point,
-                point.value - before.value if before is not None and comparable else None,
-                breaks,
-            )
-        )
+        change = None
+        if before is not None and before.known and point.known and not breaks:
+            change = point.value - before.value
+        line_steps.append(Step(point, change, breaks))
         before = point
-    return found
+    return line_steps
 
 
 @dataclass(frozen=True)
@@ -149,22 +147,20 @@ class Rule:
             raise OptionError(f"below={self.below}: expected a finite number")
         if self.direction not in {1, -1}:
             raise OptionError(
-                "neither higher nor lower values of this measure are better, so no value "
-                "fails; expected another measure"
+                "neither higher nor lower values of this measure are better, so no value fails; "
+                "expected another measure"
             )
 
     @property
     def text(self) -> str:
         """Policy as a sentence."""
         low, best = ("below", "best") if self.direction == 1 else ("above", "lowest")
-        return (
-            f"{low} {self.below:g}"
-            if self.below is not None
-            else f"{self.drop:g} or more {low} the {best} before"
-        )
+        if self.below is not None:
+            return f"{low} {self.below:g}"
+        return f"{self.drop:g} or more {low} the {best} before"
 
     def fails(self, points: Sequence[Point]) -> list[bool | None]:
-        """Of each point whether it fails; None where there is no value.
+        """Tell for each point whether it fails; None if it has no value.
 
         Examples
         --------
@@ -221,8 +217,8 @@ class Onset:
     ...     Point(id=name, when="", run="r", value=value)
     ...     for name, value in (("a", 0.9), ("b", 0.2), ("c", 0.3))
     ... ]
-    >>> found = onset(line, Rule(below=0.5))
-    >>> found.state, found.last_good.id, found.first_bad.id
+    >>> start = onset(line, Rule(below=0.5))
+    >>> start.state, start.last_good.id, start.first_bad.id
     ('fails', 'a', 'b')
     """
 
@@ -240,37 +236,36 @@ def onset(points: Sequence[Point], rule: Rule) -> Onset:
     A query may fail, recover and fail again: what is found is the last time it began. A newest
     value that is fine is reported as such, with the last time it failed, if it ever did.
     """
-    judged = [
-        (point, bool(failing))
-        for point, failing in zip(points, rule.fails(points), strict=True)
-        if failing is not None
-    ]
-    if not judged:
+    valued: list[Point] = []
+    fails: list[bool] = []
+    for point, failing in zip(points, rule.fails(points), strict=True):
+        if failing is not None:
+            valued.append(point)
+            fails.append(failing)
+    if not valued:
         return Onset(rule=rule, state="unknown")
-    turns = [at for at in range(1, len(judged)) if judged[at][1] and not judged[at - 1][1]]
+    turns = [at for at in range(1, len(fails)) if fails[at] and not fails[at - 1]]
+    if not turns and fails[-1]:
+        return Onset(rule=rule, state="never fine", first_bad=valued[0])
     if not turns:
-        return Onset(
-            rule=rule,
-            state="never fine" if judged[-1][1] else "fine",
-            first_bad=judged[0][0] if judged[-1][1] else None,
-        )
-    good, bad = judged[turns[-1] - 1][0], judged[turns[-1]][0]
-    later = _later_fall([point for point, _ in judged[turns[-1] - 1 :]], rule)
+        return Onset(rule=rule, state="fine")
+    last_turn = turns[-1]
+    good, bad = valued[last_turn - 1], valued[last_turn]
     return Onset(
         rule=rule,
-        state="fails" if judged[-1][1] else "fine",
+        state="fails" if fails[-1] else "fine",
         last_good=good,
         first_bad=bad,
         breaks=breaks_between(good, bad),
-        later_fall=later,
+        later_fall=_later_fall(valued[last_turn - 1 :], rule),
     )
 
 
 def _later_fall(points: Sequence[Point], rule: Rule) -> tuple[Point, Point] | None:
-    """Where a line falls most, if that is not between its first two points; a floor leaves no doubt
-    where it is crossed.
+    """Find the two neighbours between which a line falls most; None if these are its first two
+    points.
     """
-    if rule.drop is None:
+    if rule.drop is None:  # a floor leaves no doubt about the crossing
         return None
     falls = {
         (before, point): (before.value - point.value) * rule.direction
@@ -312,7 +307,7 @@ class Suspects:
 
 @dataclass(frozen=True, kw_only=True)
 class Trace:
-    """Since when one line fails, and where to look on."""
+    """Start of a failure in one line, and the commits to look at."""
 
     onset: Onset  # Since when
     # Whether the evaluations were put in the order of their commits, or in that in which they were
@@ -359,10 +354,10 @@ class Timeline:
         """
         if together:
             return {"": list(self.points)} if self.points else {}
-        found: dict[str, list[Point]] = {}
+        lines: dict[str, list[Point]] = {}
         for point in self.points:
-            found.setdefault(point.run, []).append(point)
-        return found
+            lines.setdefault(point.run, []).append(point)
+        return lines
 
     def steps(self, *, together: bool = False) -> dict[str, Step]:
         """Each point with its change to the one before in its line, by the id of the evaluation.
@@ -376,14 +371,13 @@ class Timeline:
         >>> Timeline(measure="AP", points=tuple(line)).steps()["b"].change
         0.25
         """
-        return {
-            step.point.id: step
-            for points in self.lines(together=together).values()
-            for step in steps(points)
-        }
+        by_id: dict[str, Step] = {}
+        for points in self.lines(together=together).values():
+            by_id |= {step.point.id: step for step in steps(points)}
+        return by_id
 
     def since(self, rule: Rule, *, together: bool = False) -> dict[str, Onset]:
-        """Of each line since when it fails."""
+        """Find for each line since when it fails."""
         return {run: onset(points, rule) for run, points in self.lines(together=together).items()}
 
     def to_frame(self, backend: Any = "pandas") -> Any:

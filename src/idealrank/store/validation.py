@@ -6,7 +6,7 @@ A malformed record would break every later query.
 import json
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from io import BytesIO
 from typing import Any
@@ -28,10 +28,10 @@ from idealrank.store.archive import Room, foreign, unpacked
 from idealrank.store.encoding import Fields, read_convention
 from idealrank.store.record import utc
 
-_LARGEST = 2**63  # whole numbers of a column lie below
+_LARGEST = 2**63  # whole numbers of a column are below
 _DEEPEST = 20  # lists in lists of a record; SQLite reads 1,000
 _WRITTEN = "what `store export` writes there"
-_OWN = "custom:"  # how a function of the user's own begins
+_OWN = "custom:"  # beginning of the name of a user's own function
 
 # Which files an evaluation may have, and how their names end.
 ENDINGS = {
@@ -112,12 +112,13 @@ def check_evaluation(fields: Any) -> list[Measure | None]:
     _check_time(fields["time"], "time")
     _check_counts(fields)
     _check_files(fields["files"])
-    for place, one in enumerate(fields["inputs"]):
-        _check_input(one, f"inputs.{place}")
+    for place, input_file in enumerate(fields["inputs"]):
+        _check_input(input_file, f"inputs.{place}")
     convention = _checked_convention(fields["convention"])
     measures = _checked_measures(fields["measures"])
     return [
-        None if one is None or convention is None else one.under(convention) for one in measures
+        None if measure is None or convention is None else measure.under(convention)
+        for measure in measures
     ]
 
 
@@ -125,7 +126,8 @@ def _check_labels(fields: Fields) -> None:
     """Refuse labels and counts of them that no version writes; records of earlier versions have
     none.
     """
-    by_rank, relevant = fields.get("relevant_by_rank", []), fields["coverage"].get("relevant", 0)
+    by_rank = fields.get("relevant_by_rank", [])
+    relevant = fields["coverage"].get("relevant", 0)
     _check(by_rank, [int], "relevant_by_rank")
     is_fine = (
         len(by_rank) <= LABEL_DEPTH
@@ -134,6 +136,7 @@ def _check_labels(fields: Fields) -> None:
     )
     expected = f"at most {LABEL_DEPTH} counts, at most {relevant} together"
     _refuse(by_rank, "relevant_by_rank", is_fine=is_fine, expected=expected)
+
     labels = fields.get("labels")
     if labels is None:
         return
@@ -225,19 +228,26 @@ def _check_files(files: Mapping[str, str]) -> None:
         )
 
 
-def _check_input(one: Mapping[str, Any], place: str) -> None:
-    _refuse(one["size"], f"{place}.size", is_fine=one["size"] >= 0, expected="0 bytes or more")
+def _check_input(input_file: Mapping[str, Any], place: str) -> None:
     _refuse(
-        one["sha256"],
+        input_file["size"],
+        f"{place}.size",
+        is_fine=input_file["size"] >= 0,
+        expected="0 bytes or more",
+    )
+    _refuse(
+        input_file["sha256"],
         f"{place}.sha256",
-        is_fine=not one["sha256"] or _fits(one["sha256"], _SHA256),
+        is_fine=not input_file["sha256"] or _fits(input_file["sha256"], _SHA256),
         expected="64 hexadecimal digits",
     )
     try:
-        is_time = not one["modified"] or bool(datetime.fromisoformat(one["modified"]))
+        is_time = not input_file["modified"] or bool(datetime.fromisoformat(input_file["modified"]))
     except ValueError:
         is_time = False
-    _refuse(one["modified"], f"{place}.modified", is_fine=is_time, expected="a time in ISO 8601")
+    _refuse(
+        input_file["modified"], f"{place}.modified", is_fine=is_time, expected="a time in ISO 8601"
+    )
 
 
 def _checked_convention(kept: Fields) -> Convention | None:
@@ -269,8 +279,8 @@ def _checked_convention(kept: Fields) -> Convention | None:
         convention = read_convention(kept, "it")
     except (IdealrankError, OverflowError) as error:
         raise InputError(
-            f"found {place} of its record that are none ({error}), expected {_WRITTEN}; "
-            f"export it again"
+            f"found {place} of its record that are none ({error}), expected {_WRITTEN}; export it "
+            "again"
         ) from None
     made = convention.switches()
     for name, value in switches.items():
@@ -281,7 +291,7 @@ def _checked_convention(kept: Fields) -> Convention | None:
 def _checked_measures(kept: Sequence[Fields]) -> list[Measure | None]:
     """The measures; None for each of the user's own."""
     _refuse(kept, "measures", is_fine=bool(kept), expected="one or more")
-    texts = [one["text"] for one in kept]
+    texts = [measure["text"] for measure in kept]
     for place, text in enumerate(texts):
         _refuse(
             text,
@@ -290,22 +300,20 @@ def _checked_measures(kept: Sequence[Fields]) -> list[Measure | None]:
             expected="each measure once",
         )
     return [
-        _parsed(one["text"], f"measures.{place}.text") if one["parses"] else None
-        for place, one in enumerate(kept)
+        _parsed(measure["text"], f"measures.{place}.text") if measure["parses"] else None
+        for place, measure in enumerate(kept)
     ]
 
 
 def _parsed(text: str, place: str) -> Measure:
-    try:
-        measure = parse_run_measure(text)
-    except (OptionError, OverflowError):
-        measure = None
     known = (
         "a measure that `idealrank measures` lists; if a later version exported it, upgrade "
         "idealrank"
     )
-    if measure is None:
-        raise _refused_record(text, place, known)
+    try:
+        measure = parse_run_measure(text)
+    except (OptionError, OverflowError):
+        raise _refused_record(text, place, known) from None
     _refuse(text, place, is_fine=str(measure) == text, expected=repr(str(measure)))
     return measure
 
@@ -313,29 +321,29 @@ def _parsed(text: str, place: str) -> Measure:
 def _check_time(text: str, place: str) -> None:
     """Texts of times sort as times do only where all are written alike."""
     try:
-        found = utc(text)
+        spelled = utc(text)
     except OptionError:
-        found = None
+        spelled = None
     _refuse(
         text,
         place,
-        is_fine=found == text,
-        expected=repr(found) if found else "a time in ISO 8601, UTC, with microseconds",
+        is_fine=spelled == text,
+        expected=repr(spelled) if spelled else "a time in ISO 8601, UTC, with microseconds",
     )
 
 
-def _check_texts(found: Any, place: str) -> None:
+def _check_texts(value: Any, place: str) -> None:
     """Refuse halves of letters: they stand for bytes that are no UTF-8, and others stand for
     nothing.
     """
-    if isinstance(found, str):
-        _refuse(found, place, is_fine=is_text(found), expected="text")
-    elif isinstance(found, Mapping):
-        for name, part in found.items():
+    if isinstance(value, str):
+        _refuse(value, place, is_fine=is_text(value), expected="text")
+    elif isinstance(value, Mapping):
+        for name, part in value.items():
             _refuse(name, place, is_fine=is_text(name), expected="names that are text")
             _check_texts(part, f"{place}.{name}".lstrip("."))
-    elif isinstance(found, list):
-        for number, part in enumerate(found):
+    elif isinstance(value, list):
+        for number, part in enumerate(value):
             _check_texts(part, f"{place}.{number}".lstrip("."))
 
 
@@ -355,53 +363,54 @@ def is_text(text: str) -> bool:
 
 
 def _check_depth(fields: Fields) -> None:
-    parts: list[Any] = [fields]
+    level: list[Any] = [fields]
     for _ in range(_DEEPEST):
-        parts = [
-            part
-            for whole in parts
-            if isinstance(whole, dict | list)
-            for part in (whole.values() if isinstance(whole, dict) else whole)
-        ]
-    _refuse(f"lists in lists {_DEEPEST} deep", "part", is_fine=not parts)
+        level = [part for value in level for part in _parts_of(value)]
+    _refuse(f"lists in lists {_DEEPEST} deep", "part", is_fine=not level)
+
+
+def _parts_of(value: Any) -> Iterable[Any]:
+    if isinstance(value, dict):
+        return value.values()
+    return value if isinstance(value, list) else ()
 
 
 def _fits(text: Any, pattern: re.Pattern[str]) -> bool:
     return isinstance(text, str) and pattern.fullmatch(text) is not None
 
 
-def _check(found: Any, wanted: Any, place: str) -> None:
+def _check(value: Any, wanted: Any, place: str) -> None:
     if isinstance(wanted, Mapping):
-        _refuse(found, place, is_fine=isinstance(found, dict))
-        parts = dict.fromkeys(found, wanted["*"]) if "*" in wanted else wanted
+        _refuse(value, place, is_fine=isinstance(value, dict))
+        # A star is any name.
+        parts = dict.fromkeys(value, wanted["*"]) if "*" in wanted else wanted
         for name, part in parts.items():
-            _check(found.get(name, ...), part, f"{place}.{name}".lstrip("."))
+            _check(value.get(name, ...), part, f"{place}.{name}".lstrip("."))
     elif isinstance(wanted, list):
-        _refuse(found, place, is_fine=isinstance(found, list))
-        for number, one in enumerate(found):
-            _check(one, wanted[0], f"{place}.{number}")
+        _refuse(value, place, is_fine=isinstance(value, list))
+        for number, element in enumerate(value):
+            _check(element, wanted[0], f"{place}.{number}")
     else:
-        _refuse(found, place, is_fine=_is(found, wanted))
+        _refuse(value, place, is_fine=_is(value, wanted))
 
 
-def _is(found: Any, kind: Any) -> bool:
+def _is(value: Any, kind: Any) -> bool:
     """Return whether a value has a type; a boolean is no number, and a number must fit a column."""
-    if isinstance(found, bool):
-        return kind not in (int, int | None) and isinstance(found, kind)
-    return isinstance(found, kind) and not (isinstance(found, int) and abs(found) >= _LARGEST)
+    if isinstance(value, bool):
+        return kind not in (int, int | None) and isinstance(value, kind)
+    return isinstance(value, kind) and not (isinstance(value, int) and abs(value) >= _LARGEST)
 
 
-def _refuse(found: Any, place: str, *, is_fine: bool, expected: str = _WRITTEN) -> None:
+def _refuse(value: Any, place: str, *, is_fine: bool, expected: str = _WRITTEN) -> None:
     if not is_fine:
-        raise _refused_record(found, place, expected)
+        raise _refused_record(value, place, expected)
 
 
-def _refused_record(found: Any, place: str, expected: str) -> InputError:
-    said = "nothing" if found is ... else shown(repr(found))
+def _refused_record(value: Any, place: str, expected: str) -> InputError:
+    shown_value = "nothing" if value is ... else shown(repr(value))
+    part = shown(place) or "the whole"
     again = "" if "upgrade" in expected else "; export it again"
-    return InputError(
-        f"found {said} as {shown(place) or 'the whole'} of its record, expected {expected}{again}"
-    )
+    return InputError(f"found {shown_value} as {part} of its record, expected {expected}{again}")
 
 
 # What NumPy writes before an array, and stores have no other arrays. It is not evaluated.
@@ -421,10 +430,10 @@ _HITS = {
     "tie_last": "<i8",
     "grade": "<f8",
 }
-# measures whose values are put together by mean, sum and geometric mean
+# A measure for each way to aggregate values: mean, sum and geometric mean.
 _KINDS = ("AP", "NumRet", "GMAP")
 _MEASURE_COUNTS = {"scored", "no_relevant", "comparable", "unanswerable"}
-_CLOSE = 1e-12  # as far as systems differ in logarithms, which geometric means take
+_CLOSE = 1e-12  # systems differ that much in logarithms, which geometric means take
 
 
 def check_contents(
@@ -439,22 +448,24 @@ def check_contents(
     ...
     idealrank.errors.InputError: found 'q' as queries.1, expected each id once; export it again
     """
-    n_queries, texts = fields["n_queries"], [one["text"] for one in fields["measures"]]
+    n_queries, texts = fields["n_queries"], [measure["text"] for measure in fields["measures"]]
     queries = _ids(files["queries"], "queries", n_queries, "n_queries", room)
+
     shape = (n_queries, len(texts))
     values = _array(files["values"], "<f8", shape, "values")
-    scored = (
-        _array(files["scored"], "|b1", shape, "scored")
-        if "scored" in files
-        else np.ones(shape, np.bool_)
-    )
-    _check_truths(scored)
+    scored: AnyArray = np.ones(shape, np.bool_)
+    if "scored" in files:
+        scored = _array(files["scored"], "|b1", shape, "scored")
+    truths = scored.view(np.uint8)
+    _check_column(truths, truths > 1, "scored", "0 or 1")
     _check_values(fields, values, scored, measures)
+
     n_missing = fields["coverage"].get("missing", 0)
     if "missing" in files:
         _ids(files["missing"], "missing", n_missing, "coverage.missing", room)
     elif n_missing:
         raise _refused("no file of them", "missing", f"{n_missing:,} ids, as coverage.missing says")
+
     spoken = [
         str(text)
         for text, measure in zip(texts, measures, strict=True)
@@ -464,39 +475,35 @@ def check_contents(
         _check_words(files["texts"], texts, spoken, n_queries, room)
     elif spoken:
         raise _refused("no file of them", "texts", f"what {shown(spoken[0])} says of each query")
+
     if "coverage" in files:
         _check_measure_coverage(files["coverage"], texts, n_queries, room)
     if "hits" in files:
         _check_hits(files["hits"], queries, room)
 
 
-def _ids(content: bytes, what: str, n: int, said: str, room: Room) -> list[str]:
-    found = _json(content, what, room)
-    if not isinstance(found, list) or len(found) != n:
-        length = (
-            f"a list of {len(found):,}"
-            if isinstance(found, list)
-            else f"one {type(found).__name__}"
-        )
-        raise _refused(length, what, f"a list of {n:,} ids, as {said} of its record says")
-    _check_each_once(found, what)
-    return found
+def _ids(content: bytes, what: str, n: int, field: str, room: Room) -> list[str]:
+    ids = _json(content, what, room)
+    if not isinstance(ids, list) or len(ids) != n:
+        length = f"a list of {len(ids):,}" if isinstance(ids, list) else f"one {type(ids).__name__}"
+        raise _refused(length, what, f"a list of {n:,} ids, as {field} of its record says")
+    _check_each_once(ids, what)
+    return ids
 
 
-def _check_each_once(found: list[Any], what: str) -> None:
-    _check_strings(found, what)
-    if len(set(found)) != len(found):
-        first: dict[str, int] = {}
-        place = next(
-            place for place, one in enumerate(found) if first.setdefault(one, place) != place
-        )
-        raise _refused(shown(repr(found[place])), f"{what}.{place}", "each id once")
+def _check_each_once(ids: list[Any], what: str) -> None:
+    _check_strings(ids, what)
+    seen: set[str] = set()
+    for place, text in enumerate(ids):
+        if text in seen:
+            raise _refused(shown(repr(text)), f"{what}.{place}", "each id once")
+        seen.add(text)
 
 
-def _check_strings(found: Sequence[Any], what: str) -> None:
-    for place, one in enumerate(found):
-        if not isinstance(one, str) or not (one.isascii() or is_text(one)):
-            raise _refused(shown(repr(one)), f"{what}.{place}", "text")
+def _check_strings(texts: Sequence[Any], what: str) -> None:
+    for place, text in enumerate(texts):
+        if not isinstance(text, str) or not (text.isascii() or is_text(text)):
+            raise _refused(shown(repr(text)), f"{what}.{place}", "text")
 
 
 def _json(content: bytes, what: str, room: Room) -> Any:
@@ -509,28 +516,22 @@ def _json(content: bytes, what: str, room: Room) -> Any:
 
 def _array(content: bytes, kind: str, shape: tuple[int, ...] | None, what: str) -> AnyArray:
     """An array of a file, of the type; and of the shape, or of one dimension and any length."""
+    # The magic bytes, the length of the header in two bytes, the header, the values.
     begin = len(_MAGIC) + 2
-    length = int.from_bytes(content[len(_MAGIC) : begin], "little")
-    header = (
-        _HEADER.fullmatch(content, begin, begin + length) if content.startswith(_MAGIC) else None
-    )
+    end = begin + int.from_bytes(content[len(_MAGIC) : begin], "little")
+    header = _HEADER.fullmatch(content, begin, end) if content.startswith(_MAGIC) else None
     if header is None:
         raise _refused("no array of NumPy", what, f"an array of type {kind}")
-    found = header[1].decode()
+    dtype = header[1].decode()
     sizes = tuple(int(size) for size in header[2].decode().split(",") if size)
-    if found != kind or (len(sizes) != 1 if shape is None else sizes != shape):
+    has_shape = len(sizes) == 1 if shape is None else sizes == shape
+    if dtype != kind or not has_shape:
         expected = f"{kind} in one column" if shape is None else f"{kind} of shape {shape}"
-        raise _refused(f"an array of type {found} and shape {shown(sizes)}", what, expected)
-    given, wanted = len(content) - begin - length, math.prod(sizes) * np.dtype(kind).itemsize
-    if given != wanted:
-        raise _refused(f"{given:,} bytes after its header", what, f"{wanted:,}")
-    return np.frombuffer(content, kind, offset=begin + length).reshape(sizes)
-
-
-def _check_truths(scored: BoolArray) -> None:
-    odd = scored.view(np.uint8) > 1
-    if odd.any():
-        raise _refused_at(scored.view(np.uint8), odd, "scored", "0 or 1")
+        raise _refused(f"an array of type {dtype} and shape {shown(sizes)}", what, expected)
+    n_bytes, expected_bytes = len(content) - end, math.prod(sizes) * np.dtype(kind).itemsize
+    if n_bytes != expected_bytes:
+        raise _refused(f"{n_bytes:,} bytes after its header", what, f"{expected_bytes:,}")
+    return np.frombuffer(content, kind, offset=end).reshape(sizes)
 
 
 def _check_values(
@@ -538,10 +539,8 @@ def _check_values(
 ) -> None:
     outside = 0
     for column, measure in enumerate(measures):
-        own = values[:, column]
-        counted = scored[:, column]
-        text = fields["measures"][column]["text"]
-        name = f"values of {shown(text)}"
+        own, counted = values[:, column], scored[:, column]
+        name = f"values of {shown(fields['measures'][column]['text'])}"
         if measure is not None:
             low, high = measure.bounds
             is_outside = outside_bounds(measure, own)
@@ -560,7 +559,7 @@ def _check_values(
         )
 
 
-def _check_column(values: FloatArray, is_odd: BoolArray, what: str, expected: str) -> None:
+def _check_column(values: AnyArray, is_odd: BoolArray, what: str, expected: str) -> None:
     if is_odd.any():
         raise _refused_at(values, is_odd, what, expected)
 
@@ -575,13 +574,11 @@ def _check_mean(
     """Check that means match the values; the kind of mean of a user's measure is unknown."""
     n = int(np.count_nonzero(counted))
     kinds = [measure] if measure is not None else [parse_measure(text) for text in _KINDS]
-    found = [_aggregate(kind, values, counted) for kind in kinds]
-    if stated[1] != n or not any(_is_close(stated[0], one) for one in found):
-        expected = (
-            f"{[found[0], n]}, that of its values"
-            if measure is not None
-            else f"a mean, sum or geometric mean of {n:,} values"
-        )
+    means = [_aggregate(kind, values, counted) for kind in kinds]
+    stated_mean, stated_n = stated
+    if stated_n != n or not any(_is_close(stated_mean, mean) for mean in means):
+        own = f"{[means[0], n]}, that of its values"
+        expected = own if measure is not None else f"a mean, sum or geometric mean of {n:,} values"
         raise _refused(shown(stated), f"means.{column} of its record", expected)
 
 
@@ -592,24 +589,20 @@ def _aggregate(measure: Measure, values: FloatArray, counted: BoolArray) -> floa
         return None
 
 
-def _is_close(stated: float | None, found: float | None) -> bool:
-    if stated is None or found is None:
-        return stated is found
-    return math.isclose(stated, found, rel_tol=_CLOSE, abs_tol=0)
+def _is_close(stated: float | None, computed: float | None) -> bool:
+    if stated is None or computed is None:
+        return stated is computed
+    return math.isclose(stated, computed, rel_tol=_CLOSE, abs_tol=0)
 
 
 def _check_words(
     content: bytes, texts: Sequence[str], spoken: Sequence[str], n_queries: int, room: Room
 ) -> None:
-    found = _json(content, "texts", room)
-    if not isinstance(found, dict) or not set(spoken) <= set(found) <= set(texts):
-        said = ", ".join(found) if isinstance(found, dict) else f"one {type(found).__name__}"
-        raise _refused(
-            shown(said) or "nothing",
-            "texts",
-            f"lists by the texts of measures{f', {shown(spoken[0])} among them' if spoken else ''}",
-        )
-    for text, words in found.items():
+    by_text = _json(content, "texts", room)
+    if not isinstance(by_text, dict) or not set(spoken) <= set(by_text) <= set(texts):
+        among = f", {shown(spoken[0])} among them" if spoken else ""
+        raise _refused(_names_in(by_text), "texts", f"lists by the texts of measures{among}")
+    for text, words in by_text.items():
         if not isinstance(words, list) or len(words) != n_queries:
             raise _refused(
                 "no list, or one of another length",
@@ -619,14 +612,19 @@ def _check_words(
         _check_strings(words, f"texts of {shown(text)}")
 
 
+def _names_in(record: Any) -> str:
+    """Show the names of a record, or the type of anything else."""
+    names = ", ".join(record) if isinstance(record, dict) else f"one {type(record).__name__}"
+    return shown(names) or "nothing"
+
+
 def _check_measure_coverage(
     content: bytes, texts: Sequence[str], n_queries: int, room: Room
 ) -> None:
-    found = _json(content, "coverage", room)
-    if not isinstance(found, dict) or not found or not set(found) <= set(texts):
-        said = ", ".join(found) if isinstance(found, dict) else f"one {type(found).__name__}"
-        raise _refused(shown(said) or "nothing", "coverage", "counts by the texts of measures")
-    for text, counts in found.items():
+    by_text = _json(content, "coverage", room)
+    if not isinstance(by_text, dict) or not by_text or not set(by_text) <= set(texts):
+        raise _refused(_names_in(by_text), "coverage", "counts by the texts of measures")
+    for text, counts in by_text.items():
         name = f"coverage of {shown(text)}"
         if (
             not isinstance(counts, dict)
@@ -635,23 +633,22 @@ def _check_measure_coverage(
             raise _refused(
                 shown(repr(counts)), name, "numbers of queries, scored and no_relevant among them"
             )
-        has_places = "unanswerable" in counts
-        places = counts.pop("unanswerable", None)
-        for part, count in counts.items():
+        numbers = {part: count for part, count in counts.items() if part != "unanswerable"}
+        for part, count in numbers.items():
             if type(count) is not int or not 0 <= count <= n_queries:
                 raise _refused(shown(repr(count)), f"{name}.{part}", f"0 to {n_queries:,}")
-        if not has_places:
-            continue
-        are_places = isinstance(places, list) and all(
-            type(place) is int and 0 <= place < n_queries for place in places
-        )
-        if (
-            not are_places
-            or len(set(places)) != len(places)
-            or len(places) != counts["no_relevant"]
-        ):
-            expected = f"{counts['no_relevant']:,} places of queries below {n_queries:,}, each once"
-            raise _refused(shown(repr(places)), f"{name}.unanswerable", expected)
+        if "unanswerable" in counts:
+            _check_places(counts["unanswerable"], counts["no_relevant"], n_queries, name)
+
+
+def _check_places(places: Any, n: int, n_queries: int, name: str) -> None:
+    """Refuse anything but the places of that many queries, each once."""
+    are_places = isinstance(places, list) and all(
+        type(place) is int and 0 <= place < n_queries for place in places
+    )
+    if not are_places or len(set(places)) != len(places) or len(places) != n:
+        expected = f"{n:,} places of queries below {n_queries:,}, each once"
+        raise _refused(shown(repr(places)), f"{name}.unanswerable", expected)
 
 
 def _check_hits(content: bytes, queries: Sequence[str], room: Room) -> None:
@@ -718,17 +715,15 @@ def _check_rows(columns: Mapping[str, AnyArray], n_queries: int, n_documents: in
 def _check_hit(
     columns: Mapping[str, AnyArray], name: str, is_odd: BoolArray, expected: str
 ) -> None:
-    if is_odd.any():
-        raise _refused_at(columns[name], is_odd, f"hits.{name}", expected)
+    _check_column(columns[name], is_odd, f"hits.{name}", expected)
 
 
 def _refused_at(array: AnyArray, is_odd: BoolArray, what: str, expected: str) -> InputError:
     """Make the error for the first of the odd ones."""
     place = tuple(int(axis) for axis in np.argwhere(is_odd)[0])
-    return _refused(
-        str(array[place]), f"{what} at {place[0] if len(place) == 1 else place}", expected
-    )
+    where = place[0] if len(place) == 1 else place
+    return _refused(str(array[place]), f"{what} at {where}", expected)
 
 
-def _refused(found: str, place: str, expected: str) -> InputError:
-    return InputError(f"found {found} as {place}, expected {expected}; export it again")
+def _refused(problem: str, place: str, expected: str) -> InputError:
+    return InputError(f"found {problem} as {place}, expected {expected}; export it again")

@@ -51,7 +51,7 @@ class ValueFiles:
         self.folder = store / FOLDER
 
     def path(self, name: str) -> Path:
-        """Where a file is: in a folder named by its first two digits."""
+        """Return the path of a file, in a folder named by its first two digits."""
         return self.folder / name[:2] / name
 
     def prepared(self, blobs: Sequence[Blob]) -> "Prepared":
@@ -148,8 +148,8 @@ class Prepared:
 
 def _lost(path: Path, whose: str, what: str) -> InputError:
     return InputError(
-        f"{path}: {what}; {whose} needs it: restore the file from a backup, or import the "
-        f"exported evaluation"
+        f"{path}: {what}; {whose} needs it: restore the file from a backup, or import the exported "
+        "evaluation"
     )
 
 
@@ -164,7 +164,7 @@ class Readable(Protocol):
     def rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[Row]: ...
 
 
-_HOUR = 3600.0
+_HOUR = 3600.0  # seconds
 _VALUE_FILE = re.compile(r"[0-9a-f]{64}\.(npy|npz|json)")
 _UNFINISHED_FILE = re.compile(rf"[0-9a-f]{{64}}\.\w+\.(\d+)\.[0-9a-f]+{re.escape(UNFINISHED)}")
 
@@ -194,9 +194,7 @@ class Swept:
 
 
 def sweep(database: Database, files: ValueFiles, *, dry_run: bool) -> Swept:
-    """Remove them, under the write lock: a writer that has placed files and not yet committed holds
-    it.
-    """
+    """Remove unused files under the write lock; a writer has it until its files are committed."""
     with database.writing() as connection:
         needed = {name for (name,) in connection.execute("SELECT DISTINCT file FROM kept")}
         unneeded = [path for path in _value_files(files.folder) if path.name not in needed]

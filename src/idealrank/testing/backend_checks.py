@@ -13,7 +13,7 @@ from typing import Any
 from idealrank.errors import BackendError, OptionError, shown
 from idealrank.live.backends.protocol import Backend, SearchQuery
 
-_THREADS = 4
+_THREADS = 4  # that search at the same time
 # Empty, blank, other scripts, letters that compose, direction marks, operators of query languages,
 # JSON, SQL, a null, and a long text.
 HOSTILE = (
@@ -53,15 +53,16 @@ class _Trial:
             hits = list(self.backend.search(query, limit))
         except Exception as error:  # noqa: BLE001  (whatever is raised is a complaint)
             self.faults.append(
-                f"query {shown(repr(query.text))}: raised {type(error).__name__}: "
-                f"{shown(error)}, expected documents"
+                f"query {shown(repr(query.text))}: raised {type(error).__name__}: {shown(error)}, "
+                "expected documents"
             )
             return None
-        found = list(_faults_of_answer(hits, limit))
-        self.faults += [
-            f"query {shown(repr(query.text))}, limit {limit}: {fault}" for fault in found
-        ]
-        return None if found else [(str(document), float(score)) for document, score in hits]
+        complaints = list(_faults_of_answer(hits, limit))
+        if complaints:
+            place = f"query {shown(repr(query.text))}, limit {limit}"
+            self.faults += [f"{place}: {fault}" for fault in complaints]
+            return None
+        return [(str(document), float(score)) for document, score in hits]
 
 
 def _faults_of_answer(hits: Sequence[Any], limit: int) -> Iterator[str]:
@@ -95,18 +96,20 @@ def _check_answers(trial: _Trial) -> None:
         most = max(most, len(whole))
         if bool(whole) != bool(first):
             trial.faults.append(
-                f"query {shown(repr(query.text))}: found {len(first)} documents with limit 1, "
-                f"and {len(whole)} with more"
+                f"query {shown(repr(query.text))}: found {len(first)} documents with limit 1, and "
+                f"{len(whole)} with more"
             )
-        elif trial.exact and whole and first[0][1] != whole[0][1]:
-            trial.faults.append(
-                f"query {shown(repr(query.text))}: the best document has score {whole[0][1]}, "
-                f"with limit 1 {first[0][1]}"
-            )
+        elif trial.exact and whole:
+            (_, best), (_, best_alone) = whole[0], first[0]
+            if best != best_alone:
+                trial.faults.append(
+                    f"query {shown(repr(query.text))}: the best document has score {best}, with "
+                    f"limit 1 {best_alone}"
+                )
     if most < 2 and not trial.faults:
         trial.faults.append(
-            "no query has two documents, so that no order was checked; pass queries that the "
-            "index answers"
+            "no query has two documents, so that no order was checked; pass queries that the index "
+            "answers"
         )
 
 
@@ -151,33 +154,35 @@ def _check_threads(trial: _Trial) -> None:
     together: list[dict[str, Any]] = [{} for _ in range(_THREADS)]
     started = threading.Barrier(_THREADS)
 
-    def ask_all(found: dict[str, Any], first: int) -> None:
+    def ask_all(by_query: dict[str, Any], first: int) -> None:
+        # Each thread begins with another query, and all begin at the same moment.
         started.wait()
         for query in (*trial.queries[first:], *trial.queries[:first]):
-            found[query.id] = trial.ask(query, trial.limit)
+            by_query[query.id] = trial.ask(query, trial.limit)
 
-    threads = [
-        threading.Thread(target=ask_all, args=(found, place % len(trial.queries)), daemon=True)
-        for place, found in enumerate(together)
-    ]
+    threads = []
+    for place, by_query in enumerate(together):
+        arguments = (by_query, place % len(trial.queries))
+        threads.append(threading.Thread(target=ask_all, args=arguments, daemon=True))
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    for query in trial.queries:
-        answers = [found.get(query.id) for found in together]
-        if trial.exact and any(answer != alone[query.id] for answer in answers):
-            other = next(answer for answer in answers if answer != alone[query.id])
+    for query in trial.queries if trial.exact else ():
+        usual = alone[query.id]
+        answers = [by_query.get(query.id) for by_query in together]
+        others = [answer for answer in answers if answer != usual]
+        if others:
             trial.faults.append(
-                f"query {shown(repr(query.text))}: answered {shown(alone[query.id])} alone, "
-                f"{shown(other)} among threads"
+                f"query {shown(repr(query.text))}: answered {shown(usual)} alone, "
+                f"{shown(others[0])} among threads"
             )
 
 
 def _check_failing(
     make: Callable[[], Backend], *, temporary: bool, query: SearchQuery
 ) -> Iterator[str]:
-    """A backend that cannot work says so by the error of backends, with the right mark."""
+    """A backend that cannot work raises the error of backends, with the right mark."""
     what = "an engine that is not reached" if temporary else "a backend with a mistake"
     backend = None
     try:
@@ -216,32 +221,34 @@ def faults_of_backend(
     >>> faults_of_backend(FunctionBackend(lambda text, limit: ["a"]), ["a b"])
     ['no query has two documents, so that no order was checked; pass queries that the index answers']
     """  # noqa: E501
-    asked = [
-        SearchQuery(f"check-q{place}", one) if isinstance(one, str) else one
-        for place, one in enumerate(queries)
+    searches = [
+        SearchQuery(f"check-q{place}", query) if isinstance(query, str) else query
+        for place, query in enumerate(queries)
     ]
-    if not asked:
+    if not searches:
         raise OptionError(
             "check_backend: found no query, expected one or more that the index answers"
         )
     if not isinstance(backend, Backend) or not backend.name:
         return ["found an object without name, search and close, expected the protocol Backend"]
-    trial = _Trial(backend=backend, queries=asked, limit=limit, exact=exact)
+
+    trial = _Trial(backend=backend, queries=searches, limit=limit, exact=exact)
     _check_answers(trial)
     if not trial.faults:
         for check in (_check_repetition, _check_hostile, _check_threads):
             check(trial)
     if unreachable is not None:
-        trial.faults += _check_failing(unreachable, temporary=True, query=asked[0])
+        trial.faults += _check_failing(unreachable, temporary=True, query=searches[0])
     if mistaken is not None:
-        trial.faults += _check_failing(mistaken, temporary=False, query=asked[0])
+        trial.faults += _check_failing(mistaken, temporary=False, query=searches[0])
+
     for time in ("first", "second"):
         try:
             backend.close()
         except Exception as error:  # noqa: BLE001
             trial.faults.append(
-                f"the {time} close raised {type(error).__name__}: {shown(error)}, expected it "
-                f"to do nothing more"
+                f"the {time} close raised {type(error).__name__}: {shown(error)}, expected it to "
+                "do nothing more"
             )
     return list(dict.fromkeys(trial.faults))
 
@@ -298,7 +305,7 @@ def check_backend(
             "\n".join(
                 [
                     f"backend {getattr(backend, 'name', backend)} violates the protocol:",
-                    *(f"* {one}" for one in faults),
+                    *(f"* {fault}" for fault in faults),
                 ]
             )
         )

@@ -6,10 +6,10 @@ A promise names the measures, the input and the violation.
 import inspect
 import json
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import lru_cache
-from itertools import groupby, permutations, product
+from itertools import chain, groupby, permutations, product
 from random import Random
 from typing import Any
 
@@ -109,15 +109,17 @@ def first_difference(
 ) -> str:
     """Name the first query whose value differs; empty if none does."""
     for query, values in usual.items():
-        value, other = (next(iter(row.values())) for row in (values, others[query]))
-        same = value is other or (
-            value is not None
-            and other is not None
-            and (abs(value - other) <= TOLERANCE or repr(value) == repr(other))
-        )
-        if not same:
+        (value, *_), (other, *_) = values.values(), others[query].values()
+        if not _are_same(value, other):
             return f"query {query!r} has {value}, and {other} {when}"
     return ""
+
+
+def _are_same(value: float | None, other: float | None) -> bool:
+    if value is None or other is None:
+        return value is other
+    # The texts are compared for NaN and infinities.
+    return abs(value - other) <= TOLERANCE or repr(value) == repr(other)
 
 
 GRADES = (0.0, 0.0, 1.0, 2.0, 3.0)
@@ -150,10 +152,8 @@ class Case:
 
     def smaller(self) -> "Iterator[Case]":
         """Return a smaller case: a plainer convention, one query less, or one document less."""
-        if (
-            self.convention.name
-            != (plain := _convention(self.convention.alignment.ties, "zero", "")).name
-        ):
+        plain = _convention(self.convention.alignment.ties, "zero", "")
+        if self.convention.name != plain.name:
             yield replace(self, convention=plain)
         for query in {**self.qrels, **self.run}:
             if len(self.qrels) > 1 or query not in self.qrels:
@@ -161,11 +161,8 @@ class Case:
                     self, qrels=_without(self.qrels, query), run=_without(self.run, query)
                 )
             for document in {**self.qrels.get(query, {}), **self.run.get(query, {})}:
-                tables = (
-                    {**table, query: _without(table[query], document)} if query in table else table
-                    for table in (self.qrels, self.run)
-                )
-                qrels, run = tables
+                qrels = _without_document(self.qrels, query, document)
+                run = _without_document(self.run, query, document)
                 if query not in qrels or qrels[query]:
                     yield replace(self, qrels=qrels, run=run)
 
@@ -175,6 +172,12 @@ class Case:
 
 def _without(table: Mapping[str, Any], key: str) -> dict[str, Any]:
     return {name: value for name, value in table.items() if name != key}
+
+
+def _without_document(table: Grades, query: str, document: str) -> Grades:
+    if query not in table:
+        return table
+    return {**table, query: _without(table[query], document)}
 
 
 def _always(_: Measure) -> bool:
@@ -201,47 +204,44 @@ def _all_orders(measure: Measure) -> tuple[str, ...]:
 class Promise:
     """One promise."""
 
-    broken: str  # What is said when it is broken
+    broken: str  # Message when it is broken
     # Measure and case -> the sentence that tells what broke it; empty when it holds
     fault: Callable[[Measure, Case], str]
-    applies: Callable[[Measure], bool] = _always  # For which measures it is
+    applies: Callable[[Measure], bool] = _always  # Whether a measure makes it
     ties: Callable[[Measure], tuple[str, ...]] = _all_orders  # The tie policies it is tried under
-    scores: tuple[float, ...] = SCORES  # What scores may be
+    scores: tuple[float, ...] = SCORES  # Scores to draw from
     # alone, judged: One answered query, with every returned document judged
     alone: bool = False
     judged: bool = False
 
 
 def drawn(rng: Random, measure: Measure, promise: "Promise") -> Case:
-    """One small input with many ties, unjudged documents, unanswered queries and queries without a
-    relevant document.
+    """Draw a small input with many ties, unjudged documents, unanswered queries and queries without
+    a relevant document.
     """
     queries = QUERIES[: 1 if promise.alone else 3]
     while True:
         qrels = {
-            query: _one(rng, GRADES, 1, len(DOCUMENTS)) for query in queries if rng.random() < 0.9
+            query: _drawn_row(rng, GRADES, 1, len(DOCUMENTS))
+            for query in queries
+            if rng.random() < 0.9
         }
-        run = {query: _one(rng, promise.scores, 0, 5) for query in queries if rng.random() < 0.9}
-        if promise.judged:  # what an unjudged document is worth is for each measure to say
-            run = {
-                query: {d: score for d, score in one.items() if d in qrels.get(query, {})}
-                for query, one in run.items()
-            }
+        run = {
+            query: _drawn_row(rng, promise.scores, 0, 5) for query in queries if rng.random() < 0.9
+        }
+        if promise.judged:  # each measure has its own value of an unjudged document
+            for query, ranking in run.items():
+                grades = qrels.get(query, {})
+                run[query] = {d: score for d, score in ranking.items() if d in grades}
         if qrels and not (promise.alone and not run.get("q1")):
             break
-    return Case(
-        qrels,
-        run,
-        _convention(
-            rng.choice(promise.ties(measure)), rng.choice(_NO_RELEVANT), rng.choice(_OTHERS)
-        ),
-    )
+    ties, no_relevant = rng.choice(promise.ties(measure)), rng.choice(_NO_RELEVANT)
+    return Case(qrels, run, _convention(ties, no_relevant, rng.choice(_OTHERS)))
 
 
-def _one(rng: Random, values: tuple[float, ...], least: int, most: int) -> dict[str, float]:
-    return {
-        document: rng.choice(values) for document in rng.sample(DOCUMENTS, rng.randint(least, most))
-    }
+def _drawn_row(rng: Random, values: tuple[float, ...], least: int, most: int) -> dict[str, float]:
+    documents = rng.sample(DOCUMENTS, rng.randint(least, most))
+    return {document: rng.choice(values) for document in documents}
 
 
 @lru_cache(maxsize=256)
@@ -272,22 +272,16 @@ def _outside(measure: Measure, case: Case) -> str:
 def _beaten_ideal(measure: Measure, case: Case) -> str:
     gain = getattr(measure.under(case.convention), "gain", None)
     grades = case.qrels["q1"]
-    worth = {
-        d: float(np.asarray(gain(np.array([grades[d]])))[0]) if callable(gain) else grades[d]
-        for d in case.run["q1"]
-    }
-    ideal = {
-        "q1": {d: -float(place) for place, d in enumerate(sorted(worth, key=lambda d: -worth[d]))}
-    }
-    best, value = (
-        evaluated(measure, case.qrels, run, case.convention).values[0, 0]
-        for run in (ideal, case.run)
-    )
-    if (
-        measure.direction * value <= measure.direction * best + TOLERANCE
-        or np.isnan(best)
-        or np.isnan(value)
-    ):
+    worth = {document: grades[document] for document in case.run["q1"]}
+    if callable(gain):
+        for document, grade in worth.items():
+            worth[document] = float(np.asarray(gain(np.array([grade])))[0])
+    best_first = sorted(worth, key=lambda document: -worth[document])
+    ideal = {"q1": _ranked(best_first)}
+    best = evaluated(measure, case.qrels, ideal, case.convention).values[0, 0]
+    value = evaluated(measure, case.qrels, case.run, case.convention).values[0, 0]
+    is_no_better = measure.direction * value <= measure.direction * best + TOLERANCE
+    if is_no_better or np.isnan(best) or np.isnan(value):
         return ""
     return (
         f"this order has {value:g}, the documents sorted by grade have {best:g}, though "
@@ -295,27 +289,35 @@ def _beaten_ideal(measure: Measure, case: Case) -> str:
     )
 
 
+def _ranked(documents: Sequence[str]) -> dict[str, float]:
+    """Scores that rank documents in this order."""
+    return {document: -float(place) for place, document in enumerate(documents)}
+
+
 def _sees_names(measure: Measure, case: Case) -> str:
     def renamed(table: Mapping[str, Mapping[str, float]]) -> dict[str, dict[str, float]]:
-        return {
-            query: {f"x{d[::-1]}": value for d, value in documents.items()}
-            for query, documents in table.items()
-        }
+        renamed_table = {}
+        for query, documents in table.items():
+            names = (f"x{document[::-1]}" for document in documents)
+            renamed_table[query] = dict(zip(names, documents.values(), strict=True))
+        return renamed_table
 
-    found = evaluated(measure, renamed(case.qrels), renamed(case.run), case.convention).per_query()
+    with_other_names = evaluated(
+        measure, renamed(case.qrels), renamed(case.run), case.convention
+    ).per_query()
     return first_difference(
         evaluated(measure, case.qrels, case.run, case.convention).per_query(),
-        found,
+        with_other_names,
         "with other document ids",
     )
 
 
 def _sees_order(measure: Measure, case: Case) -> str:
     turned = {query: dict(reversed(documents.items())) for query, documents in case.run.items()}
-    found = evaluated(measure, case.qrels, turned, case.convention).per_query()
+    with_other_order = evaluated(measure, case.qrels, turned, case.convention).per_query()
     return first_difference(
         evaluated(measure, case.qrels, case.run, case.convention).per_query(),
-        found,
+        with_other_order,
         "when tied documents come in another order",
     )
 
@@ -335,31 +337,20 @@ def _is_affected(measure: Measure, case: Case) -> str:
 
 
 def _is_no_mean(measure: Measure, case: Case) -> str:
-    documents = sorted(case.run.get("q1", {}).items(), key=lambda row: -row[1])
-    if not documents or "q1" not in case.qrels:
+    scores = case.run.get("q1", {})
+    if not scores or "q1" not in case.qrels:
         return ""
-    groups = [list(group) for _, group in groupby(documents, key=lambda row: row[1])]
-    orders = [
-        [d for group in choice for d, _ in group]
-        for choice in product(*(permutations(group) for group in groups))
-    ]
-    grades = {str(number): case.qrels["q1"] for number in range(len(orders))}
-    run = {
-        str(number): {d: -float(place) for place, d in enumerate(order)}
-        for number, order in enumerate(orders)
-    }
-    mean = float(
-        np.mean(
-            evaluated(measure, grades, run, Convention.of(case.convention, ties="input")).values[
-                :, 0
-            ]
-        )
-    )
-    value = float(
-        evaluated(
-            measure, {"q1": case.qrels["q1"]}, {"q1": case.run["q1"]}, case.convention
-        ).values[0, 0]
-    )
+    grades = case.qrels["q1"]
+    by_score = sorted(scores, key=lambda document: -scores[document])
+    groups = [list(tied) for _, tied in groupby(by_score, key=lambda document: scores[document])]
+    # Every order of the tied documents is a query of its own, with the same judgments.
+    orders = [list(chain(*choice)) for choice in product(*map(permutations, groups))]
+    qrels = {str(number): grades for number in range(len(orders))}
+    run = {str(number): _ranked(order) for number, order in enumerate(orders)}
+    by_input = Convention.of(case.convention, ties="input")
+    mean = float(np.mean(evaluated(measure, qrels, run, by_input).values[:, 0]))
+    expected = evaluated(measure, {"q1": grades}, {"q1": scores}, case.convention)
+    value = float(expected.values[0, 0])
     if abs(value - mean) <= TOLERANCE or (np.isnan(value) and np.isnan(mean)):
         return ""
     return f"ties=expected gives {value:g}, the mean over all {len(orders)} orders is {mean:g}"
@@ -381,12 +372,13 @@ def _sees_others(measure: Measure, case: Case) -> str:
     if repr(again) != repr(together):
         return f"the same call again gives {again}, first {together}"
     for query, values in together.items():
-        table = {query: case.qrels[query]} if query in case.qrels else {"other": {"d": 0.0}}
-        alone = evaluated(
-            measure, table, {query: case.run[query]} if query in case.run else {}, case.convention
-        )
-        if found := first_difference({query: values}, {query: alone.per_query()[query]}, "alone"):
-            return found
+        # A query without judgments is evaluated beside another query that has some.
+        qrels = {query: case.qrels[query]} if query in case.qrels else {"other": {"d": 0.0}}
+        run = {query: case.run[query]} if query in case.run else {}
+        alone = evaluated(measure, qrels, run, case.convention).per_query()
+        difference = first_difference({query: values}, {query: alone[query]}, "alone")
+        if difference:
+            return difference
     return ""
 
 
@@ -406,24 +398,21 @@ def _does_not_merge(measure: Measure, case: Case) -> str:
     first, *others = case.qrels
     if not others:
         return ""
-    parts = [
-        evaluated(measure, {q: case.qrels[q] for q in part}, case.run, convention)
-        for part in ([first], others)
-    ]
+    first_part = evaluated(measure, {first: case.qrels[first]}, case.run, convention)
+    second_part = evaluated(measure, _without(case.qrels, first), case.run, convention)
     whole = evaluated(measure, case.qrels, case.run, convention)
-    return first_difference(
-        whole.per_query(), parts[0].merge(parts[1]).per_query(), "in parts that are merged"
-    )
+    merged = first_part.merge(second_part)
+    return first_difference(whole.per_query(), merged.per_query(), "in parts that are merged")
 
 
 def _differs_on_arrays(measure: Measure, case: Case) -> str:
-    convention = Convention.of(
-        "standard", ties="input" if measure.ties == "not offered" else "expected"
-    )
-    run = {query: one for query, one in case.run.items() if one} or {"q1": {"d1": 0.0}}
-    qrels = {
-        query: {d: case.qrels.get(query, {}).get(d, 0.0) for d in one} for query, one in run.items()
-    }
+    ties = "input" if measure.ties == "not offered" else "expected"
+    convention = Convention.of("standard", ties=ties)
+    run = {query: ranking for query, ranking in case.run.items() if ranking} or {"q1": {"d1": 0.0}}
+    qrels = {}
+    for query, ranking in run.items():
+        grades = case.qrels.get(query, {})
+        qrels[query] = {document: grades.get(document, 0.0) for document in ranking}
     expected = expected_of_arrays(measure, qrels, run, convention)
     values = evaluated_as_arrays(measure, qrels, run, convention)
     return first_difference(expected, values, "as arrays of labels and scores")
@@ -431,13 +420,16 @@ def _differs_on_arrays(measure: Measure, case: Case) -> str:
 
 def _is_not_shown(measure: Measure, case: Case) -> str:
     evaluation = evaluated(measure, case.qrels, case.run, case.convention)
-    text, means = str(measure), json.loads("".join(json_report([evaluation])))["runs"][0]["mean"]
+    text = str(measure)
+    (run,) = json.loads("".join(json_report([evaluation])))["runs"]
     outputs = {
         "table": table_report([evaluation]),
         "CSV": "".join(delimited(evaluation_rows([evaluation]))),
-        "JSON": " ".join(means),
+        "JSON": " ".join(run["mean"]),
     }
-    missing = [name for name, said in outputs.items() if text.replace('"', '""') not in said]
+    # CSV doubles quotes.
+    written = text.replace('"', '""')
+    missing = [name for name, output in outputs.items() if written not in output]
     if measure.trec_name not in "".join(trec_report([evaluation])):
         missing.append("trec")
     return f"{text} does not appear in {', '.join(missing)}" if missing else ""
@@ -448,30 +440,30 @@ def _does_not_add_up(measure: Measure, case: Case) -> str:
     judged = seen_by(resolved, align(qrels, run, case.convention.alignment, threads=1))
     together = judged.sum_by_query(judged.hits.query, added(resolved, judged))
     for query, sum_of_all in zip(judged.queries, together.tolist(), strict=True):
-        found = explain(qrels, run, query, measure, case.convention)
-        if found.value is None or found.note:
+        explanation = explain(qrels, run, query, measure, case.convention)
+        if explanation.value is None or explanation.note:
             continue
-        alone = sum(row.contribution for row in found.rows)
+        alone = sum(row.contribution for row in explanation.rows)
         for total, where in ((alone, "explained"), (sum_of_all, "measured with the others")):
-            if not abs(total - found.value) <= TOLERANCE:
+            if not abs(total - explanation.value) <= TOLERANCE:
                 return (
-                    f"query {query!r} has {found.value:g}, its documents add {total:g} when {where}"
+                    f"query {query!r} has {explanation.value:g}, its documents add {total:g} when "
+                    f"{where}"
                 )
     return ""
 
 
 def _responds_otherwise(measure: Measure, case: Case) -> str:
-    # the response is that of queries with relevant documents
+    # The response of a measure is promised for queries with relevant documents.
     convention = Convention.of(case.convention, no_relevant="zero")
     for query in [query for query in case.qrels if case.run.get(query)]:
         grades, run = case.qrels[query], case.run[query]
-        found = Run({query: run}).ranking(query, convention.alignment)
-        places = (
-            found.first.tolist()
-            if convention.alignment.ties in ("expected", "best", "worst")
-            else list(range(len(run)))
-        )
-        place = dict(zip(found.documents, places, strict=True))
+        ranking = Run({query: run}).ranking(query, convention.alignment)
+        # Tied documents share the first of their places, unless the policy puts them in order.
+        places = list(range(len(run)))
+        if convention.alignment.ties in ("expected", "best", "worst"):
+            places = ranking.first.tolist()
+        place = dict(zip(ranking.documents, places, strict=True))
         raised = (
             {**grades, document: 3.0}
             for document, grade in grades.items()
@@ -482,7 +474,10 @@ def _responds_otherwise(measure: Measure, case: Case) -> str:
             *(moved if measure.response != "rising" else ()),
             *(raised if measure.response in ("rising", "first") else ()),
         ]
-        table = {"as judged": grades, **{str(number): one for number, one in enumerate(changes)}}
+        table = {
+            "as judged": grades,
+            **{str(number): changed for number, changed in enumerate(changes)},
+        }
         values = evaluated(measure, table, dict.fromkeys(table, run), convention).values[:, 0]
         for lower in np.flatnonzero(values[1:] < values[0] - TOLERANCE).tolist():
             return (
@@ -495,8 +490,8 @@ def _responds_otherwise(measure: Measure, case: Case) -> str:
 def _swapped_up(
     grades: Mapping[str, float], place: Mapping[str, int], *, returned_ideal: bool
 ) -> Iterator[dict[str, float]]:
-    """Grades with two swapped, so that the higher one stands higher, or in the list."""
-    outside = len(place) + len(grades)
+    """Grades with two swapped, so that the higher grade is at a higher rank, or in the list."""
+    outside = len(place) + len(grades)  # below every rank
     for lower, higher in permutations(grades, 2):
         moves_up = (
             higher in place
@@ -572,11 +567,11 @@ PROMISES = (
 
 
 def unrounded(measure: Measure) -> Measure:
-    """Return the measure without rounding, which may make the ideal order lose a hundredth against
-    another order.
+    """Return the measure without rounding: rounded values may rank the ideal order a hundredth
+    below another order.
     """
-    given = getattr(measure, "rounding", None)
-    return measure if given is None else replace(measure, rounding="none")  # type: ignore[call-arg]
+    rounding = getattr(measure, "rounding", None)
+    return measure if rounding is None else replace(measure, rounding="none")  # type: ignore[call-arg]
 
 
 def check_measure(measure: "Measure | type[Measure]", *, max_examples: int = 100) -> None:
@@ -661,9 +656,8 @@ def _undeclared(cls: type[Measure]) -> list[str]:
         if not str(hint).startswith(("ClassVar", "typing.ClassVar"))
     }
     faults = [
-        f"option {name} is no part of the measure; put @dataclass(frozen=True, kw_only=True) "
-        f"above the class, "
-        "or ClassVar in its annotation if it is a fact"
+        f"option {name} is no part of the measure; put @dataclass(frozen=True, kw_only=True) above "
+        "the class, or ClassVar in its annotation if it is a fact"
         for name in sorted(annotated - known - set(dir(Measure)))
     ]
     listed = cls.name if cls.name in MEASURES else SPELLINGS.get(cls.name.lower(), "")
@@ -681,8 +675,8 @@ def _text_faults(measure: Measure) -> list[str]:
         letter.isspace() for letter in text + measure.trec_name
     ):
         faults.append(
-            f"its text {text!r} or trec name {measure.trec_name!r} has blanks, or does not "
-            f"begin with its name {measure.name!r}"
+            f"its text {text!r} or trec name {measure.trec_name!r} has blanks, or does not begin "
+            f"with its name {measure.name!r}"
         )
     if type(measure) in MEASURES.values() and parse_measure(text) != measure:
         faults.append(f"its text {text!r} reads back as {parse_measure(text)}")
@@ -711,19 +705,13 @@ def _broken(promise: Promise, measure: Measure, max_examples: int) -> list[str]:
         try:
             return promise.fault(measure, case)
         except Exception as error:  # noqa: BLE001  (whatever a user's measure raises is what it is told)
-            return (
-                str(error) if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
-            )
+            name = "" if isinstance(error, ValueError) else f"{type(error).__name__}: "
+            return f"{name}{error}"
 
     rng = Random(0)  # noqa: S311  (the same input each time)
-    case = next(
-        (
-            case
-            for case in (drawn(rng, measure, promise) for _ in range(max_examples))
-            if complaint(case)
-        ),
-        None,
-    )
+    cases = (drawn(rng, measure, promise) for _ in range(max_examples))
+    case = next((case for case in cases if complaint(case)), None)
+    # Take smaller cases as long as they break the promise, too.
     smaller = case
     while smaller is not None:
         case = smaller

@@ -50,10 +50,8 @@ def drawn_from() -> Any:
 
 
 def _kept(make: "Callable[P, T]") -> "Callable[P, T]":
-    """Give the same strategy for the same arguments; what they look like is the key, since 0.0 and
-    -0.0 are equal but not the same.
-
-    Hypothesis checks a strategy when it is first drawn from.
+    """Give the same strategy for the same arguments: Hypothesis checks a strategy when it is first
+    drawn from. The key is the text of the arguments, since 0.0 and -0.0 are equal.
     """
     made: dict[str, T] = {}
 
@@ -70,12 +68,12 @@ def _kept(make: "Callable[P, T]") -> "Callable[P, T]":
 @cache
 def _words() -> dict[str, tuple[str, ...]]:
     """The switches whose values are words, with those words."""
-    hints = {**get_type_hints(Alignment), **get_type_hints(Rules)}
-    return {
-        name: get_args(hint)
-        for name, hint in hints.items()
-        if all(isinstance(word, str) for word in get_args(hint)) and get_args(hint)
-    }
+    words_of: dict[str, tuple[str, ...]] = {}
+    for name, hint in {**get_type_hints(Alignment), **get_type_hints(Rules)}.items():
+        words = get_args(hint)
+        if words and all(isinstance(word, str) for word in words):
+            words_of[name] = words
+    return words_of
 
 
 def judgments(
@@ -103,8 +101,8 @@ def judgments(
 @_kept
 def _judgments(grades: tuple[float, ...], queries: tuple[str, ...]) -> "SearchStrategy[Grades]":
     st = drawn_from()
-    one = st.dictionaries(st.sampled_from(DOCUMENTS), st.sampled_from(grades), min_size=1)
-    strategy: SearchStrategy[Grades] = st.dictionaries(st.sampled_from(queries), one, min_size=1)
+    graded = st.dictionaries(st.sampled_from(DOCUMENTS), st.sampled_from(grades), min_size=1)
+    strategy: SearchStrategy[Grades] = st.dictionaries(st.sampled_from(queries), graded, min_size=1)
     return strategy
 
 
@@ -136,10 +134,10 @@ def _runs(
     scores: tuple[float, ...], queries: tuple[str, ...], max_size: int
 ) -> "SearchStrategy[Scores]":
     st = drawn_from()
-    one = st.dictionaries(
+    scored = st.dictionaries(
         st.sampled_from(DOCUMENTS), st.sampled_from(scores), min_size=1, max_size=max_size
     )
-    strategy: SearchStrategy[Scores] = st.dictionaries(st.sampled_from(queries), one, min_size=1)
+    strategy: SearchStrategy[Scores] = st.dictionaries(st.sampled_from(queries), scored, min_size=1)
     return strategy
 
 
@@ -171,18 +169,20 @@ def _preferences(
     levels: tuple[float, ...], queries: tuple[str, ...]
 ) -> "SearchStrategy[GroupedLevels]":
     st = drawn_from()
-    one = st.dictionaries(
+    levelled = st.dictionaries(
         st.sampled_from(DOCUMENTS), st.sampled_from(levels), min_size=1, max_size=6
     )
 
-    def part_of(level: dict[str, float]) -> "SearchStrategy[dict[str, float]]":
+    def part_of(level_of: dict[str, float]) -> "SearchStrategy[dict[str, float]]":
         # All sub-groups see one and the same order, each a part of it.
-        chosen: SearchStrategy[dict[str, float]] = st.sets(
-            st.sampled_from(sorted(level)), min_size=1
-        ).map(lambda documents: {document: level[document] for document in sorted(documents)})
-        return chosen
+        def part(documents: set[str]) -> dict[str, float]:
+            return {document: level_of[document] for document in sorted(documents)}
 
-    group = one.map(lambda level: [level]) | one.flatmap(
+        chosen = st.sets(st.sampled_from(sorted(level_of)), min_size=1)
+        strategy: SearchStrategy[dict[str, float]] = chosen.map(part)
+        return strategy
+
+    group = levelled.map(lambda level: [level]) | levelled.flatmap(
         lambda level: st.lists(part_of(level), min_size=1, max_size=3)
     )
     groups = st.dictionaries(st.sampled_from(ASSESSORS), group, min_size=1)
@@ -219,9 +219,9 @@ def _assessors(
     grades: tuple[float, ...], queries: tuple[str, ...]
 ) -> "SearchStrategy[dict[str, Grades]]":
     st = drawn_from()
-    one = judgments(grades=grades, queries=ASSESSORS)
+    by_assessor = judgments(grades=grades, queries=ASSESSORS)
     strategy: SearchStrategy[dict[str, Grades]] = st.dictionaries(
-        st.sampled_from(queries), one, min_size=1
+        st.sampled_from(queries), by_assessor, min_size=1
     )
     return strategy
 
@@ -267,8 +267,8 @@ def measures(classes: Sequence[type[Measure]] | None = None) -> "SearchStrategy[
 
 @lru_cache(maxsize=256)
 def _measures(classes: tuple[type[Measure], ...]) -> "SearchStrategy[Measure]":
-    found: SearchStrategy[Measure] = drawn_from().sampled_from(classes).flatmap(_with_options)
-    return found
+    strategy: SearchStrategy[Measure] = drawn_from().sampled_from(classes).flatmap(_with_options)
+    return strategy
 
 
 @lru_cache(maxsize=256)
@@ -338,13 +338,14 @@ def _conventions(
     presets: tuple[str, ...], fixed: tuple[tuple[str, str], ...]
 ) -> "SearchStrategy[Convention]":
     st = drawn_from()
-    changes = {
-        name: st.sampled_from(words) for name, words in _words().items() if name not in dict(fixed)
-    }
+    kept = dict(fixed)
+    changes = {name: st.sampled_from(words) for name, words in _words().items() if name not in kept}
+
+    def build(preset: str, switches: dict[str, str]) -> Convention:
+        return Convention.of(preset, **{**switches, **kept})
+
     strategy: SearchStrategy[Convention] = st.builds(
-        lambda preset, switches: Convention.of(preset, **{**switches, **dict(fixed)}),
-        st.sampled_from(presets),
-        st.fixed_dictionaries({}, optional=changes),
+        build, st.sampled_from(presets), st.fixed_dictionaries({}, optional=changes)
     )
     return strategy
 
@@ -380,8 +381,8 @@ def missing_facts(cls: type[Measure]) -> list[str]:
     if not low <= high:
         problems.append(f"bounds={cls.bounds}, expected low <= high")
     problems += [f"{name} is missing" for name in ("name", "summary") if not getattr(cls, name, "")]
-    unknown = set(cls.from_convention) - {field.name for field in fields(cls)}
     known = {field.name for field in fields(cls)}
+    unknown = set(cls.from_convention) - known
     drawn = {"cutoff", "judged_only", "gain", "discount", "rel", *_words()}
     problems += [
         f"samples has no values of the option {name}"

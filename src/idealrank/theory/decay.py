@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from scipy.special import expi
@@ -28,9 +28,18 @@ from idealrank.measures.discounts import (
 Kind: TypeAlias = Literal["logarithmic", "zipf", "geometric", "linear", "finite", "unknown"]
 Depth: TypeAlias = Literal["whole", "share", "power", "constant"]
 _Real: TypeAlias = Callable[[FloatArray], FloatArray]
-# D, its integral from 1, its first derivative and its third: what the Euler-Maclaurin formula
-# needs.
-_Functions: TypeAlias = tuple[_Real, _Real, _Real, _Real]
+
+
+class _Functions(NamedTuple):
+    """D, its integral from 1, its first derivative and its third, for the Euler-Maclaurin
+    formula.
+    """
+
+    weight: _Real
+    integral: _Real
+    slope: _Real
+    third: _Real
+
 
 _LARGEST = 2**63  # list lengths from here on have no whole-number cutoffs
 _DIRECT = 128  # ranks that are summed one by one before the Euler-Maclaurin formula takes over
@@ -62,27 +71,27 @@ class Decay:
         """D at real ranks from 1 on, shape of `rank`; for logarithmic, zipf and geometric
         discounts.
         """
-        return self._functions[0](rank)
+        return self._functions.weight(rank)
 
     def integral(self, rank: FloatArray) -> FloatArray:
         """F(t), the integral of D from 1 to t >= 1, shape of `rank`."""
-        return self._functions[1](rank)
+        return self._functions.integral(rank)
 
     @cached_property
     def kappa(self) -> float:
         """Return the excess of the sum of D over ranks 1 to n above its integral from 1 to n, as n
         grows; Euler-Maclaurin.
         """
-        weight, integral, slope, third = self._functions
+        functions = self._functions
         ranks = max(_DIRECT, math.ceil(self.exponent) + 1)  # beyond the base of jarvelin
         last = np.array([float(ranks)])
-        total = math.fsum(weight(np.arange(1.0, ranks + 1.0)).tolist())
+        total = math.fsum(functions.weight(np.arange(1.0, ranks + 1.0)).tolist())
         return float(
             total
-            - integral(last)[0]
-            - weight(last)[0] / 2
-            - slope(last)[0] / 12
-            + third(last)[0] / 720
+            - functions.integral(last)[0]
+            - functions.weight(last)[0] / 2
+            - functions.slope(last)[0] / 12
+            + functions.third(last)[0] / 720
         )
 
     @cached_property
@@ -125,11 +134,11 @@ def _zipf(beta: float) -> _Functions:
         return logarithm if beta == 1 else np.expm1((1 - beta) * logarithm) / (1 - beta)
 
     factor = -beta * (beta + 1) * (beta + 2)
-    return (
-        lambda r: r**-beta,
-        integral,
-        lambda r: -beta * r ** (-beta - 1),
-        lambda r: factor * r ** (-beta - 3),
+    return _Functions(
+        weight=lambda r: r**-beta,
+        integral=integral,
+        slope=lambda r: -beta * r ** (-beta - 1),
+        third=lambda r: factor * r ** (-beta - 3),
     )
 
 
@@ -139,11 +148,11 @@ def _geometric(ratio: float) -> _Functions:
     def weight(rank: FloatArray) -> FloatArray:
         return np.exp(rate * rank)
 
-    return (
-        weight,
-        lambda r: (weight(r) - ratio) / rate,
-        lambda r: rate * weight(r),
-        lambda r: rate**3 * weight(r),
+    return _Functions(
+        weight=weight,
+        integral=lambda r: (weight(r) - ratio) / rate,
+        slope=lambda r: rate * weight(r),
+        third=lambda r: rate**3 * weight(r),
     )
 
 
@@ -152,11 +161,11 @@ def _logarithmic() -> _Functions:
         difference: FloatArray = expi(np.log1p(rank)) - expi(math.log(2.0))
         return difference
 
-    return (
-        lambda r: 1 / np.log1p(r),
-        integral,
-        lambda r: -1 / ((1 + r) * np.log1p(r) ** 2),
-        lambda r: _third(1 + r),
+    return _Functions(
+        weight=lambda r: 1 / np.log1p(r),
+        integral=integral,
+        slope=lambda r: -1 / ((1 + r) * np.log1p(r) ** 2),
+        third=lambda r: _third(1 + r),
     )
 
 
@@ -167,17 +176,16 @@ def _third(x: FloatArray) -> FloatArray:
 
 
 def _jarvelin(base: float) -> _Functions:
-    """1 before rank b, log b / log r from it on, over log b to be of one size with the other
-    logarithms.
+    """Make the functions of 1 before rank b and log b / log r from it on, both over log b, so that
+    they are of one size with the other logarithms.
     """
     size = math.log(base)
 
     def integral(rank: FloatArray) -> FloatArray:
         # Before the base the integrand is written so that it stays finite where it is not used.
         late = np.maximum(rank, base)
-        grown: FloatArray = np.where(
-            rank < base, (rank - 1) / size, (base - 1) / size + expi(np.log(late)) - expi(size)
-        )
+        beyond = (base - 1) / size + expi(np.log(late)) - expi(size)
+        grown: FloatArray = np.where(rank < base, (rank - 1) / size, beyond)
         return grown
 
     def weight(rank: FloatArray) -> FloatArray:
@@ -186,7 +194,10 @@ def _jarvelin(base: float) -> _Functions:
     def slope(rank: FloatArray) -> FloatArray:
         return np.where(rank < base, 0.0, -1 / (rank * np.log(np.maximum(rank, base)) ** 2))
 
-    return weight, integral, slope, lambda r: np.where(r < base, 0.0, _third(np.maximum(r, base)))
+    def third(rank: FloatArray) -> FloatArray:
+        return np.where(rank < base, 0.0, _third(np.maximum(rank, base)))
+
+    return _Functions(weight=weight, integral=integral, slope=slope, third=third)
 
 
 @dataclass(frozen=True)
@@ -199,10 +210,8 @@ class Growth:
 
     def at(self, n: int) -> int:
         """Return the number of ranks that count in a list of n."""
-        return min(
-            n,
-            int(resolve_cutoff(make_cutoff(self.text.removeprefix("@") or None), np.array([n]))[0]),
-        )
+        cutoff = make_cutoff(self.text.removeprefix("@") or None)
+        return min(n, int(resolve_cutoff(cutoff, np.array([n]))[0]))
 
     def log_share(self, n: int, *, whole_ranks: bool = True) -> float:
         """ln(k/n), at most 0, for the cutoff k in a list of n of any size.

@@ -31,7 +31,7 @@ DEEPEST = 40.0  # beyond it 1 - exp(-z) is 1 in float64: no model tells such ran
 # ends it after 20 terms, which leaves an error of 1e-14 near 40, and overflows beyond 700.
 _DIRECT = 40.0
 _LARGEST_EXPONENT = 700.0  # exp of more is not a float64
-_LI_2 = float(expi(math.log(2.0)))
+_LI_2 = float(expi(math.log(2.0)))  # li(2): the integral of 1/log(1 + r) starts at rank 1
 
 
 def scaled_expi(x: float) -> float:
@@ -72,7 +72,9 @@ class ScaledDecay:
     def _log_unit(self) -> float:
         if self.decay.kind == "logarithmic":
             return self.log_n - math.log(max(1.0, self.log_n))
-        return max(0.0, 1 - self.decay.exponent) * self.log_n if self.decay.kind == "zipf" else 0.0
+        if self.decay.kind == "zipf":
+            return max(0.0, 1 - self.decay.exponent) * self.log_n
+        return 0.0
 
     @cached_property
     def kappa(self) -> float:
@@ -82,11 +84,9 @@ class ScaledDecay:
     @cached_property
     def kinks(self) -> tuple[float, ...]:
         """Depths at which the discount has a kink: the base of jarvelin."""
-        return (
-            (self.log_n - math.log(self.decay.exponent),)
-            if self.decay.kind == "logarithmic" and self.decay.exponent
-            else ()
-        )
+        if self.decay.kind == "logarithmic" and self.decay.exponent:
+            return (self.log_n - math.log(self.decay.exponent),)
+        return ()
 
     def weight(self, depth: FloatArray) -> FloatArray:
         """Rank times D at the rank r = n exp(-depth): what a step of depth adds to the integral."""
@@ -113,16 +113,11 @@ class ScaledDecay:
         if kind == "zipf":
             return self._zipf(log_share, log_rank)
         if kind == "geometric":
-            ratio = self.decay.exponent
-            return float(
-                (ratio ** math.exp(min(log_rank, _LARGEST_EXPONENT)) - ratio) / math.log(ratio)
-            )
+            ratio, rank = self.decay.exponent, math.exp(min(log_rank, _LARGEST_EXPONENT))
+            return float((ratio**rank - ratio) / math.log(ratio))
         if kind == "logarithmic":
-            return max(1.0, self.log_n) * (
-                self._jarvelin(log_share, log_rank)
-                if self.decay.exponent
-                else self._log(log_share, log_rank)
-            )
+            of_family = self._jarvelin if self.decay.exponent else self._log
+            return max(1.0, self.log_n) * of_family(log_share, log_rank)
         raise OptionError(
             f"discount={self.decay.text} has no integral of its own; expected log2, log(b), "
             f"jarvelin(b), zipf(b) or geometric(b)"
@@ -138,18 +133,16 @@ class ScaledDecay:
 
     def _log(self, log_share: float, log_rank: float) -> float:
         first = math.exp(-self.log_n)
-        return (math.exp(log_share) + first) * scaled_expi(
-            float(np.logaddexp(0.0, log_rank))
-        ) - _LI_2 * first
+        whole = scaled_expi(float(np.logaddexp(0.0, log_rank)))
+        return (math.exp(log_share) + first) * whole - _LI_2 * first
 
     def _jarvelin(self, log_share: float, log_rank: float) -> float:
         first, base = math.exp(-self.log_n), self.decay.exponent
         size = math.log(base)
         if log_rank < size:
             return (math.exp(log_share) - first) / size
-        return math.exp(log_share) * scaled_expi(log_rank) + first * (
-            (base - 1) / size - float(expi(size))
-        )
+        before = (base - 1) / size - float(expi(size))
+        return math.exp(log_share) * scaled_expi(log_rank) + first * before
 
 
 def gathered(model: RelevanceModel, seen: ScaledDecay, log_share: float) -> float:
@@ -163,11 +156,10 @@ def gathered(model: RelevanceModel, seen: ScaledDecay, log_share: float) -> floa
 
     kinks = [-math.log(share) for share in model.depths]
     low, high = min(-log_share, seen.log_n), min(seen.log_n, DEEPEST)
-    rest = (
-        integrate(beyond, low, high, points=(*kinks, *seen.kinks, 2.0, 8.0), tolerance=1e-14)
-        if low < high
-        else 0.0
-    )
+    rest = 0.0
+    if low < high:
+        points = (*kinks, *seen.kinks, 2.0, 8.0)
+        rest = integrate(beyond, low, high, points=points, tolerance=1e-14)
     return top * seen.integral(log_share) + rest
 
 
@@ -175,10 +167,9 @@ def ideal(model: RelevanceModel, seen: ScaledDecay, log_share: float, *, correct
     """The ideal DCG up to rank n exp(log_share) as a sum of integrals: the best grade first, then
     the next.
     """
+    first = -seen.kappa if corrected else 0.0
     return over_steps(
-        model,
-        lambda reached: seen.integral(min(math.log(reached), log_share)),
-        -seen.kappa if corrected else 0.0,
+        model, lambda reached: seen.integral(min(math.log(reached), log_share)), first
     )
 
 
@@ -202,8 +193,9 @@ def linear_definition(model: RelevanceModel, n: int, log_share: float) -> float:
     """Definition 20 for D(s) = n - s: integrals from rank 1 to the cutoff, over n^2."""
     share, first = math.exp(log_share), 1 / n
     above = linear_gathered(model, share) - linear_gathered(model, first)
-    top, rest = model.steps[0][0], linear_ideal(model, share)
-    return above / (rest - top * _weight_above(min(first, share)))
+    highest_gain, _ = model.steps[0]
+    rest = linear_ideal(model, share)
+    return above / (rest - highest_gain * _weight_above(min(first, share)))
 
 
 def linear_corrected(model: RelevanceModel, n: int, log_share: float) -> float:
@@ -221,11 +213,9 @@ def linear_corrected(model: RelevanceModel, n: int, log_share: float) -> float:
     def weight(reached: float) -> float:
         # A grade that the cutoff ends has all its ranks: their weights are a number. One that ends
         # before has a random number of them.
-        return (
-            _weight_above(reached)
-            if reached < share
-            else (_weight_above(share) - share * each / 2) / (1 - each)
-        )
+        if reached < share:
+            return _weight_above(reached)
+        return (_weight_above(share) - share * each / 2) / (1 - each)
 
     return above / over_steps(model, weight)
 

@@ -36,11 +36,11 @@ from idealrank.theory.simulation import (
 # Of the difference between a and b: 1, 0 or -1.
 Signs: TypeAlias = npt.NDArray[np.int8]
 
-# of the inverse distribution functions; each cell has its exact mass, so its inside is all that is
-# approximate
+# Cells of the inverse distribution functions; each has its exact mass, and only the inside of a
+# cell is approximate
 _CELLS = 1 << 14
 _ROUNDING = 1e-14  # relative: DCGs that are closer differ by how they were summed
-_SAME_SHARE = 1e-6
+_SAME_SHARE = 1e-6  # by which the shares of a grade under two models may differ
 
 
 class Rivals(Protocol):
@@ -78,21 +78,20 @@ class ModelRivals:
     def of(
         cls, a: ModelLike, b: ModelLike, points: Iterable[float], gain: GainLike
     ) -> "ModelRivals":
-        """From two models."""
+        """Prepare two models, which must give each grade the same share."""
         first, second = (RelevanceModel.of(model, points=points, gain=gain) for model in (a, b))
         if first.gains != second.gains:
             raise InputError(
-                f"a has gains {first.gains} and b {second.gains}; expected the same, since "
-                f"both rank the same documents"
+                f"a has gains {first.gains} and b {second.gains}; expected the same, since both "
+                "rank the same documents"
             )
         apart = np.abs(np.subtract(first.reached, second.reached))
         if apart.max() > _SAME_SHARE:
             at = int(apart.argmax())
             raise InputError(
                 f"P(Y >= {first.gains[at]:g}) is {first.reached[at]:.9g} under a and "
-                f"{second.reached[at]:.9g} under b; expected the same, "
-                "since both rank the same documents: the mean of ybar over [0, 1] is the "
-                "share of relevant documents"
+                f"{second.reached[at]:.9g} under b; expected the same, since both rank the same "
+                "documents: the mean of ybar over [0, 1] is the share of relevant documents"
             )
         upto = np.array([*first.reached[::-1], 0.0])
         shares = np.concatenate(([1.0 - upto[0]], upto[:-1] - upto[1:]))
@@ -110,15 +109,16 @@ class ModelRivals:
     def signs(
         self, sizes: IntArray, tables: Sequence[Sequence[WeightTable]], rng: np.random.Generator
     ) -> Signs:
-        """Of one growing list: shape (n_sizes, n_measures)."""
+        """Return the signs of one growing list: shape (n_sizes, n_measures)."""
+        # The longest list is drawn first, and each shorter one from the next longer.
         counts = [rng.multinomial(int(sizes[-1]), self.shares)]
         for size in sizes[-2::-1].tolist():
             counts.append(rng.multivariate_hypergeometric(counts[-1], size))
         arrived = np.array(counts[::-1])
-        values = [self._grown(which, arrived, tables, rng) for which in (0, 1)]
-        signs = [
-            [sign_of(a, b) for a, b in zip(*row, strict=True)] for row in zip(*values, strict=True)
-        ]
+        values_a, values_b = (self._grown(which, arrived, tables, rng) for which in (0, 1))
+        signs = []
+        for row_a, row_b in zip(values_a, values_b, strict=True):
+            signs.append([sign_of(a, b) for a, b in zip(row_a, row_b, strict=True)])
         return np.array(signs, np.int8)
 
     def _grown(
@@ -179,9 +179,8 @@ def _total(chances: Sequence[Chance], score: FloatArray) -> FloatArray:
 def _distribution(chance: Callable[[FloatArray], FloatArray], grid: FloatArray) -> FloatArray:
     nodes, weights = np.polynomial.legendre.leggauss(4)
     half, middle = np.diff(grid) / 2, (grid[1:] + grid[:-1]) / 2
-    values = np.maximum(chance((middle[:, None] + half[:, None] * nodes).reshape(-1)), 0.0).reshape(
-        -1, nodes.size
-    )
+    scores = middle[:, None] + half[:, None] * nodes
+    values = np.maximum(chance(scores.reshape(-1)), 0.0).reshape(-1, nodes.size)
     upto = np.concatenate(([0.0], np.cumsum((values * weights).sum(axis=1) * half)))
     return upto / upto[-1] if upto[-1] > 0 else grid  # a level that never occurs
 
@@ -202,7 +201,7 @@ class ScoreRivals:
 
     @classmethod
     def of(cls, a: Any, b: Any, labels: Any, gain: GainLike) -> "ScoreRivals":
-        """From arrays, shape (n,)."""
+        """Rank the documents of arrays, shape (n,), by either column of scores."""
         label, first, second = (
             _column(name, values) for name, values in (("labels", labels), ("a", a), ("b", b))
         )
@@ -215,27 +214,25 @@ class ScoreRivals:
         if (gains < 0).any():
             raise InputError(f"labels: a gain is {gains.min():g}; expected gains of 0 or more")
         if not label.size or gains.min() == gains.max():
-            found = (
-                f"all {label.size} documents have gain {gains[0]:g}"
-                if label.size
-                else "no document"
-            )
+            content = "no document"
+            if label.size:
+                content = f"all {label.size} documents have gain {gains[0]:g}"
             raise InputError(
-                f"labels: {found}; expected some relevant and some that are not, else every "
-                f"order has the same value"
+                f"labels: {content}; expected some relevant and some that are not, else every "
+                "order has the same value"
             )
         return cls((_Order.of(first, gains), _Order.of(second, gains)), label.size)
 
     def signs(
         self, sizes: IntArray, tables: Sequence[Sequence[WeightTable]], rng: np.random.Generator
     ) -> Signs:
-        """Of one random order of the documents: shape (n_sizes, n_measures)."""
+        """Return the signs of one random order of the documents: shape (n_sizes, n_measures)."""
         arrival = rng.permutation(self.documents)
-        found = np.zeros((sizes.size, len(tables[0])), np.int8)
+        signs = np.zeros((sizes.size, len(tables[0])), np.int8)
         for at, size in enumerate(sizes.tolist()):
             both = [order.dcgs(arrival, size, tables[at]) for order in self.orders]
-            found[at] = [sign_of(a, b) for a, b in zip(*both, strict=True)]
-        return found
+            signs[at] = [sign_of(a, b) for a, b in zip(*both, strict=True)]
+        return signs
 
 
 @dataclass(frozen=True)
@@ -279,8 +276,8 @@ def _column(name: str, values: Any) -> FloatArray:
         column = np.empty((0, 0))
     if column.ndim != 1:
         raise InputError(
-            f"{name}: expected numbers in one row, one for each document; without labels, a "
-            f"and b are models of relevance"
+            f"{name}: expected numbers in one row, one for each document; without labels, a and b "
+            "are models of relevance"
         )
     if not np.isfinite(column).all():
         at = int(np.flatnonzero(~np.isfinite(column))[0])
@@ -288,8 +285,8 @@ def _column(name: str, values: Any) -> FloatArray:
     return column
 
 
-_SMALLEST, _LARGEST, _A_DECADE = 100, 100_000, 8  # default sizes of models
-_FIRST_OF_SCORES = 10
+_SMALLEST, _LARGEST, _A_DECADE = 100, 100_000, 8  # default sizes of models, 8 for each power of 10
+_FIRST_OF_SCORES = 10  # default first size of scores
 
 Column = Literal["a_better", "b_better", "constant", "a_always", "b_always"]
 _COLUMNS: tuple[Column, ...] = ("a_better", "b_better", "constant", "a_always", "b_always")
@@ -371,12 +368,8 @@ class Distinguishability:
         ... ).round(3).tolist()
         [[0.929, 1.0]]
         """
-        return np.stack(
-            clopper_pearson(
-                self.share(column), np.full(self.sizes.size, float(self.runs)), self.level
-            ),
-            axis=1,
-        )
+        runs = np.full(self.sizes.size, float(self.runs))
+        return np.stack(clopper_pearson(self.share(column), runs, self.level), axis=1)
 
     def to_frame(self, backend: Any = "pandas") -> Any:
         """Return a dataframe with a row for each length: probabilities, intervals, and whether it
@@ -408,11 +401,9 @@ class Distinguishability:
 
     def __str__(self) -> str:
         a, b = self.names
-        lists = (
-            "lists of fresh documents"
-            if self.source == "models"
-            else "random orders of the documents"
-        )
+        lists = "random orders of the documents"
+        if self.source == "models":
+            lists = "lists of fresh documents"
         lines = [
             f"{self.measure}, {a} against {b}: {self.runs} growing {lists}",
             f"{'N':>11}  {f'P({a} > {b})':>24}  {'P(one sign from N on)':>24}",
@@ -433,7 +424,8 @@ class Distinguishability:
     def _notes(self) -> list[str]:
         a, b = self.names
         notes = ["* covers at most one factor of 10: a sign that stays so briefly may be chance"]
-        if (early := np.flatnonzero(~self.last_decade)).size:
+        early = np.flatnonzero(~self.last_decade)
+        if early.size:
             at = int(early[-1])
             always = (
                 f"{a} ahead in {self.share('a_always')[at]:.3f}, {b} in "
@@ -445,8 +437,8 @@ class Distinguishability:
             )
         if self.source == "scores":
             notes.append(
-                "The longer the lists, the more documents they share; lists of all documents "
-                "are one list."
+                "The longer the lists, the more documents they share; lists of all documents are "
+                "one list."
             )
         notes.append(f"The simulation does not cover lists longer than {self.largest:,}.")
         return notes
@@ -632,8 +624,8 @@ def _rivals(a: Any, b: Any, labels: Any, points: Iterable[float], gain: GainLike
     for name, model in (("a", a), ("b", b)):
         if isinstance(model, (np.ndarray, Sequence)):
             raise InputError(
-                f"{name}: found scores without labels; expected labels=[...] with them, or "
-                f"two models of relevance"
+                f"{name}: found scores without labels; expected labels=[...] with them, or two "
+                "models of relevance"
             )
     return ModelRivals.of(a, b, points, gain)
 
@@ -641,11 +633,9 @@ def _rivals(a: Any, b: Any, labels: Any, points: Iterable[float], gain: GainLike
 def _checked_sizes(sizes: "Sizes | None", documents: int | None) -> IntArray:
     """Sizes, rising."""
     if sizes is None:
-        first, last = (
-            (_SMALLEST, _LARGEST)
-            if documents is None
-            else (min(_FIRST_OF_SCORES, documents), documents)
-        )
+        first, last = _SMALLEST, _LARGEST
+        if documents is not None:
+            first, last = min(_FIRST_OF_SCORES, documents), documents
         steps = np.arange(0, np.log10(last / first), 1 / _A_DECADE)
         return np.unique(np.append(np.round(first * 10**steps).astype(np.int64), last))
     checked = np.unique(sizes_of(sizes))
@@ -657,7 +647,7 @@ def _checked_sizes(sizes: "Sizes | None", documents: int | None) -> IntArray:
 
 
 def _counts(signs: Signs) -> dict[Column, IntArray]:
-    """From signs of shape (runs, n_sizes)."""
+    """Count signs of shape (runs, n_sizes)."""
     above, below = signs > 0, signs < 0
     counts: dict[Column, IntArray] = {"a_better": above.sum(axis=0), "b_better": below.sum(axis=0)}
     counts["a_always"], counts["b_always"] = _always(above), _always(below)
@@ -666,6 +656,6 @@ def _counts(signs: Signs) -> dict[Column, IntArray]:
 
 
 def _always(there: BoolArray) -> IntArray:
-    """In how many runs something is there from each size on."""
+    """Number of runs in which something is there from each size on."""
     from_here_on: BoolArray = np.logical_and.accumulate(there[:, ::-1], axis=1)[:, ::-1]
     return np.asarray(from_here_on.sum(axis=0), np.int64)

@@ -132,9 +132,9 @@ def pseudo_expectation(
     growth = growth_of(cutoff)
     if decay.kind in {"unknown", "finite"}:
         raise OptionError(
-            f"discount={decay.text}: the pseudo-expectation needs the integral of the "
-            f"discount; expected log2, log(b), jarvelin(b), "
-            "zipf(b), geometric(b) or linear; simulate lists for others"
+            f"discount={decay.text}: the pseudo-expectation needs the integral of the discount; "
+            "expected log2, log(b), jarvelin(b), zipf(b), geometric(b) or linear; simulate lists "
+            "for others"
         )
     if not model.steps:
         raise OptionError(
@@ -164,11 +164,8 @@ def _value(
 ) -> float:
     log_share = growth.log_share(n)
     if decay.kind == "linear":
-        return (
-            linear_corrected(model, n, log_share)
-            if corrected
-            else linear_definition(model, n, log_share)
-        )
+        of_list = linear_corrected if corrected else linear_definition
+        return of_list(model, n, log_share)
     seen = ScaledDecay(decay, math.log(n))
     above = gathered(model, seen, log_share)
     below = ideal(model, seen, log_share, corrected=corrected)
@@ -249,7 +246,8 @@ def definition_gap(
     # N* - N = kappa (E[Y | 1] - y_1 N) / (ideal + y_1 kappa), without a difference of two numbers
     # that are all but equal.
     decay, log_n = decay_of("log2"), math.log(n)
-    per_unit = decay.kappa * (model.at_top - model.steps[0][0] * definition)
+    highest_gain, _ = model.steps[0]
+    per_unit = decay.kappa * (model.at_top - highest_gain * definition)
     constant = per_unit / ideal(model, ScaledDecay(decay, log_n), 0.0, corrected=True)
     unit = math.exp(-log_n) * log_n
     return DefinitionGap(
@@ -322,30 +320,23 @@ class Expansion:
 
         def gap(depth: FloatArray) -> FloatArray:
             share = np.exp(-depth)
-            values: FloatArray = self._first.expected_from_top(
-                share
-            ) - self._second.expected_from_top(share)
+            first, second = self._first, self._second
+            values: FloatArray = first.expected_from_top(share) - second.expected_from_top(share)
             return values
 
         def above(depth: FloatArray) -> FloatArray:
+            # 1/log is expanded about log n: the terms of the lower orders vanish, so that only the
+            # remainder is integrated, without cancellation.
             logarithm = np.logaddexp(0.0, log_n - depth)
-            return (
-                gap(depth)
-                * np.exp(-depth)
-                * (log_n - logarithm) ** order
-                * max(1.0, log_n)
-                / logarithm
-            )
+            rest = (log_n - logarithm) ** order
+            return gap(depth) * np.exp(-depth) * rest * max(1.0, log_n) / logarithm
 
         kinks = [
             -math.log(share) for model in (self._first, self._second) for share in model.depths
         ]
-        total = (
-            integrate(
-                above, 0.0, min(log_n, DEEPEST), points=(*kinks, 1.0, 4.0, 16.0), tolerance=1e-15
-            )
-            * log_n**-order
-        )
+        points = (*kinks, 1.0, 4.0, 16.0)
+        integral = integrate(above, 0.0, min(log_n, DEEPEST), points=points, tolerance=1e-15)
+        total = integral * log_n**-order
         if corrected:
             total += seen.kappa * float(gap(np.array([math.inf]))[0])
         return total / ideal(self._first, seen, 0.0, corrected=corrected)
@@ -394,10 +385,8 @@ def expansion(
     first, second = (RelevanceModel.of(ybar, points=named, gain=gain) for ybar in (ybar0, ybar1))
     _check_same_documents(first, second)
     kinks = [-math.log(share) for model in (first, second) for share in model.depths]
-    expected = sum(
-        gain * share
-        for gain, share in zip(first.gains, np.diff(first.reached, prepend=0.0), strict=True)
-    )
+    shares = np.diff(first.reached, prepend=0.0)
+    expected = sum(gain * share for gain, share in zip(first.gains, shares, strict=True))
 
     def moment(power: int, *, absolute: bool) -> float:
         def integrand(depth: FloatArray) -> FloatArray:
@@ -416,22 +405,20 @@ def expansion(
         )
 
     for order in range(1, _HIGHEST + 1):
-        found = moment(order, absolute=False)
-        if abs(found) > _VANISHES * max(
-            moment(order, absolute=True), math.factorial(order) * _VANISHES
-        ):
+        moment_gap = moment(order, absolute=False)
+        scale = max(moment(order, absolute=True), math.factorial(order) * _VANISHES)
+        if abs(moment_gap) > _VANISHES * scale:
             return Expansion(
                 order=order,
-                coefficient=float(found / expected),
-                without_p=found,
+                coefficient=float(moment_gap / expected),
+                without_p=moment_gap,
                 p=float(expected),
                 _first=first,
                 _second=second,
             )
     raise OptionError(
-        f"the two functions do not differ in any power of the logarithm up to {_HIGHEST}: "
-        f"they are the same, and no measure tells them "
-        "apart"
+        f"the two functions do not differ in any power of the logarithm up to {_HIGHEST}: they are "
+        "the same, and no measure tells them apart"
     )
 
 
@@ -440,9 +427,8 @@ def _check_same_documents(first: RelevanceModel, second: RelevanceModel) -> None
         first.reached, second.reached, rtol=0, atol=1e-9
     ):
         raise OptionError(
-            f"two rankers order the same documents, so the share of each grade is the same; "
-            f"found P(Y >= y_j) = "
-            f"{', '.join(f'{share:.9g}' for share in first.reached)} and "
+            "two rankers order the same documents, so the share of each grade is the same; found "
+            f"P(Y >= y_j) = {', '.join(f'{share:.9g}' for share in first.reached)} and "
             f"{', '.join(f'{share:.9g}' for share in second.reached)}"
         )
     if not first.steps:

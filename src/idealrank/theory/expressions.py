@@ -15,7 +15,8 @@ from idealrank.errors import OptionError
 from idealrank.measures.gains import GainLike
 from idealrank.theory.relevance import Chance, RelevanceModel
 
-_LONGEST, _DEEPEST, _HIGHEST, _MOST = 2_000, 20, 64, 1_000  # characters, brackets, power, points
+# Most characters, brackets inside each other, highest power, and most points of a text
+_LONGEST, _DEEPEST, _HIGHEST, _MOST = 2_000, 20, 64, 1_000
 _NUMBER = r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?"
 _TOKEN = re.compile(
     rf"\s*(?:(?P<number>{_NUMBER})|(?P<name>[a-z]+)|(?P<sign>\*\*|[-+*^(),])|(?P<end>$))"
@@ -36,16 +37,16 @@ class RelevanceCurve(NamedTuple):
 
 def parse_model(texts: "str | Sequence[str]", *, gain: GainLike = "linear") -> RelevanceModel:
     """A model of relevance from text."""
-    given = [texts] if isinstance(texts, str) else list(texts)
-    graded = [_split_grade(text) for text in given]
-    if not given or (len(given) > 1 and any(grade is None for grade, _ in graded)):
+    listed = [texts] if isinstance(texts, str) else list(texts)
+    graded = [_split_grade(text) for text in listed]
+    if not listed or (len(listed) > 1 and any(grade is None for grade, _ in graded)):
         raise OptionError(
-            f"ybar: found {given}, expected one text, or several that each begin with a "
-            f"grade, as in 2:0.05+0.35s^2"
+            f"ybar: found {listed}, expected one text, or several that each begin with a grade, as "
+            "in 2:0.05+0.35s^2"
         )
     curves = [(1.0 if grade is None else grade, parse_curve(text)) for grade, text in graded]
     if len({grade for grade, _ in curves}) < len(curves):
-        raise OptionError(f"ybar: found {given}, expected each grade once")
+        raise OptionError(f"ybar: found {listed}, expected each grade once")
     points = [point for _, curve in curves for point in curve.points]
     return RelevanceModel.of(
         {grade: curve.chance for grade, curve in curves}, points=points, gain=gain
@@ -82,13 +83,13 @@ def parse_curve(text: str) -> RelevanceCurve:
 
 
 def _line(text: str) -> RelevanceCurve:
-    found = [_POINT.fullmatch(part.lower()) for part in text.split(",")]
-    if not all(found) or not 2 <= len(found) <= _MOST:
+    matches = [_POINT.fullmatch(part.lower()) for part in text.split(",")]
+    if not all(matches) or not 2 <= len(matches) <= _MOST:
         raise OptionError(
-            f"ybar {text!r}: expected 2 to {_MOST} points s:probability, separated by commas, "
-            f"as in 0:0.1,1:0.9"
+            f"ybar {text!r}: expected 2 to {_MOST} points s:probability, separated by commas, as "
+            "in 0:0.1,1:0.9"
         )
-    pairs = [(float(point[1]), float(point[2])) for point in found if point]
+    pairs = [(float(point[1]), float(point[2])) for point in matches if point]
     return line_through(pairs, f"ybar {text!r}")
 
 
@@ -97,8 +98,8 @@ def line_through(pairs: Sequence[tuple[float, float]], name: str) -> RelevanceCu
     at, value = np.array(pairs, np.float64).T
     if not ((value >= 0) & (value <= 1)).all():
         raise OptionError(
-            f"{name}: found probability {value[~((value >= 0) & (value <= 1))][0]:g}, "
-            f"expected probabilities from 0 to 1"
+            f"{name}: found probability {value[~((value >= 0) & (value <= 1))][0]:g}, expected "
+            "probabilities from 0 to 1"
         )
     steps = np.diff(at)
     if (
@@ -110,8 +111,8 @@ def line_through(pairs: Sequence[tuple[float, float]], name: str) -> RelevanceCu
         or ((steps[1:] == 0) & (steps[:-1] == 0)).any()
     ):
         raise OptionError(
-            f"{name}: expected scores that rise from 0 to 1, each once, or twice for a jump; "
-            f"found {', '.join(f'{s:g}' for s in at[:12])}"
+            f"{name}: expected scores that rise from 0 to 1, each once, or twice for a jump; found "
+            f"{', '.join(f'{s:g}' for s in at[:12])}"
         )
 
     def chance(score: FloatArray) -> FloatArray:
@@ -132,6 +133,10 @@ class _Token(NamedTuple):
     place: int
 
 
+def _scaled(factor: float, part: _Part) -> _Part:
+    return lambda s: factor * part(s)
+
+
 @dataclass(kw_only=True)
 class _Parser:
     """Recursive descent; nothing is ever evaluated as Python.
@@ -148,13 +153,13 @@ class _Parser:
     def __post_init__(self) -> None:
         place, lower = 0, self.text.lower()
         while not self.tokens or self.tokens[-1].kind != "end":
-            found = _TOKEN.match(lower, place)
-            if found is None:
+            match = _TOKEN.match(lower, place)
+            if match is None:
                 rest = lower[place:].lstrip()
                 raise OptionError(f"ybar {self.text!r}: found {rest[0]!r}, expected {_EXPECTED}")
-            kind = found.lastgroup or "end"
-            self.tokens.append(_Token(kind, found[kind], found.start(kind)))
-            place = found.end()
+            kind = match.lastgroup or "end"
+            self.tokens.append(_Token(kind, match[kind], match.start(kind)))
+            place = match.end()
 
     def whole(self) -> Chance:
         """The function of the whole text."""
@@ -173,7 +178,7 @@ class _Parser:
         return self.tokens[self.next]
 
     def _take(self, *texts: str) -> str:
-        """The sign that stands here, if it is one of these."""
+        """Take the sign at this place, if it is one of these; else return an empty text."""
         token = self._here
         if token.kind == "sign" and token.text in texts:
             self.next += 1
@@ -182,9 +187,10 @@ class _Parser:
 
     def _wrong(self, expected: str) -> OptionError:
         token = self._here
-        found = repr(token.text) if token.text else "the end"
+        shown_token = repr(token.text) if token.text else "the end"
+        place = token.place + 1
         return OptionError(
-            f"ybar {self.text!r}: found {found} at character {token.place + 1}, expected {expected}"
+            f"ybar {self.text!r}: found {shown_token} at character {place}, expected {expected}"
         )
 
     def _sum(self) -> _Part:
@@ -192,9 +198,8 @@ class _Parser:
         parts = [(-1.0 if negative else 1.0, self._product())]
         while sign := self._take("+", "-"):
             parts.append((-1.0 if sign == "-" else 1.0, self._product()))
-        return lambda s: sum(
-            (factor * part(s) for factor, part in parts[1:]), start=parts[0][0] * parts[0][1](s)
-        )
+        first, *others = [_scaled(factor, part) for factor, part in parts]
+        return lambda s: sum((part(s) for part in others), start=first(s))
 
     def _product(self) -> _Part:
         parts = [self._power()]
@@ -204,7 +209,8 @@ class _Parser:
             or (self._here.kind, self._here.text) == ("sign", "(")
         ):
             parts.append(self._power())
-        return lambda s: math.prod((part(s) for part in parts[1:]), start=parts[0](s))
+        first, *others = parts
+        return lambda s: math.prod((part(s) for part in others), start=first(s))
 
     def _power(self) -> _Part:
         base = self._atom()
@@ -227,12 +233,10 @@ class _Parser:
         if (token.kind, token.text) == ("name", "logistic"):
             self.next += 1
             return self._logistic()
-        if token.kind == "name" or not self._take("("):
-            raise self._wrong(
-                _EXPECTED
-                if token.kind == "name"
-                else "a number, s, logistic(a,b) or an opening bracket"
-            )
+        if token.kind == "name":
+            raise self._wrong(_EXPECTED)
+        if not self._take("("):
+            raise self._wrong("a number, s, logistic(a,b) or an opening bracket")
         return self._bracketed()
 
     def _bracketed(self) -> _Part:

@@ -67,8 +67,8 @@ def _row(discount: Discount, cutoff: int, n: int) -> EvidenceRow:
     total, squares = float(counted.sum()), float((counted**2).sum())
     if total == 0:
         raise InputError(
-            f"discount {discount.text} gives no weight to ranks 1 to {cutoff} of a list of "
-            f"{n}; expected weights above 0"
+            f"discount {discount.text} gives no weight to ranks 1 to {cutoff} of a list of {n}; "
+            "expected weights above 0"
         )
     early, late = float(weights[n // 10 - 1]), float(weights[-1])
     exponent = math.log10(early / late) if early > 0 and late > 0 else math.inf
@@ -83,8 +83,8 @@ def _weights(discount: Discount, n: int) -> FloatArray:
     if (weights < 0).any():
         rank = int(np.flatnonzero(weights < 0)[0])
         raise InputError(
-            f"discount {discount.text} gave {weights[rank]:g} for rank {rank + 1}; the theory "
-            f"is about weights of 0 or more"
+            f"discount {discount.text} gave {weights[rank]:g} for rank {rank + 1}; the theory is "
+            "about weights of 0 or more"
         )
     return weights
 
@@ -123,28 +123,24 @@ def evidence_text(evidence: tuple[EvidenceRow, ...]) -> list[str]:
 Verdict: TypeAlias = Literal["feasible", "borderline", "infeasible", "undecided"]
 
 _NOISE = (
-    "nothing for certain: the probability that it prefers one of two rankers tends to neither "
-    "0 nor 1, however long the list; means over "
-    "many queries do distinguish rankers"
+    "nothing for certain: the probability that it prefers one of two rankers tends to neither 0 "
+    "nor 1, however long the list; means over many queries do distinguish rankers"
 )
 _EXCEPTION = (
     "Needs probabilities of relevance strictly between 0 and 1 near the top: if ybar(1) = 1, NDCG "
     "does converge, to 1."
 )
 _CONTINUITY = (
-    "Theorem 8, condition 1, calls this trivial; convergence in probability is not enough for "
-    "it, Hoeffding's inequality and a "
-    "continuous ybar are."
+    "Theorem 8, condition 1, calls this trivial; convergence in probability is not enough for it, "
+    "Hoeffding's inequality and a continuous ybar are."
 )
 _CONDITION_2 = (
-    "Condition 2 of Theorem 8 (rankers with equal limits) does not hold: if limits are equal, "
-    "the noise can stay as large as the "
-    "difference (by simulation and a limit-law argument)."
+    "Condition 2 of Theorem 8 (rankers with equal limits) does not hold: if limits are equal, the "
+    "noise can stay as large as the difference (by simulation and a limit-law argument)."
 )
 _TOP_SHARE = (
     "Section 3.3 applies the conditions of Theorems 6 and 8 to cutoffs, but they do not hold "
-    "there: rankers that differ only below the "
-    "cutoff are not distinguished."
+    "there: rankers that differ only below the cutoff are not distinguished."
 )
 
 
@@ -283,9 +279,9 @@ def _constant(decay: Decay, growth: Growth, largest: int) -> Feasibility:
     k = int(growth.size)
     first = "the first document counts" if k == 1 else f"the first {k} documents count"
     reason = (
-        f"only {first}, for any length of the list: the value of one query stays a random "
-        f"draw of {k}, and more documents do not make it "
-        "more certain. Average over queries, or let the cutoff grow with the list."
+        f"only {first}, for any length of the list: the value of one query stays a random draw of "
+        f"{k}, and more documents do not make it more certain. Average over queries, or let the "
+        "cutoff grow with the list."
     )
     evidence = evidence_of(decay.discount, growth, largest) if decay.kind == "unknown" else ()
     return Feasibility(
@@ -303,9 +299,8 @@ def _constant(decay: Decay, growth: Growth, largest: int) -> Feasibility:
 def _summable(decay: Decay, growth: Growth) -> Feasibility:
     falls = "ends with its table" if decay.kind == "finite" else "falls faster than 1/rank"
     reason = (
-        f"the discount {falls}: the weights of all ranks have a finite sum, so a few "
-        f"documents at the top decide for any length of the "
-        "list, and their relevance is random."
+        f"the discount {falls}: the weights of all ranks have a finite sum, so a few documents at "
+        "the top decide for any length of the list, and their relevance is random."
     )
     return Feasibility(
         discount=decay.text,
@@ -326,14 +321,14 @@ def _reciprocal(decay: Decay, growth: Growth) -> Feasibility:
             "sum that grows without bound."
         )
     reason = (
-        "1/rank is the edge: the weights sum to about log n, so slowly that any share at the "
-        "top outweighs the rest, and NDCG tends to "
-        "the probability of relevance at the very top, at the rate 1/log n."
+        "1/rank is the edge: the weights sum to about log n, so slowly that any share at the top "
+        "outweighs the rest, and NDCG tends to the probability of relevance at the very top, at "
+        "the rate 1/log n."
     )
     sees = (
-        "rankers with different probabilities of relevance at the very top, ybar(1). If these "
-        "are equal, the noise stays as large as the "
-        "difference (by simulation and a limit-law argument; the paper leaves this open)"
+        "rankers with different probabilities of relevance at the very top, ybar(1). If these are "
+        "equal, the noise stays as large as the difference (by simulation and a limit-law "
+        "argument; the paper leaves this open)"
     )
     return Feasibility(
         discount=decay.text,
@@ -349,9 +344,8 @@ def _reciprocal(decay: Decay, growth: Growth) -> Feasibility:
 def _power(decay: Decay, growth: Growth) -> Feasibility:
     linear = decay.kind == "linear"
     reason = (
-        f"the cutoff {growth.text[1:]} grows without bound, so the noise vanishes, but its "
-        f"share of the list vanishes, too: NDCG tends to "
-        "the probability of relevance at the very top."
+        f"the cutoff {growth.text[1:]} grows without bound, so the noise vanishes, but its share "
+        "of the list vanishes, too: NDCG tends to the probability of relevance at the very top."
     )
     # The means differ by (k/n) x the difference in slope; the noise is k^-1/2, or k^-(1-b) where
     # the weights' squares have a finite sum.
@@ -360,8 +354,8 @@ def _power(decay: Decay, growth: Growth) -> Feasibility:
     sees = "rankers with different probabilities of relevance at the very top, ybar(1)"
     if growth.size > deep:
         sees += (
-            f"; beyond n^{deep:.3g}, also rankers with equal ybar(1) whose ybar fall from there "
-            f"at different rates"
+            f"; beyond n^{deep:.3g}, also rankers with equal ybar(1) whose ybar fall from there at "
+            "different rates"
         )
     else:
         sees += "; if these are equal, differences further down vanish in the noise"
@@ -409,14 +403,13 @@ def _slow(decay: Decay, growth: Growth) -> Feasibility:
     """Logarithmic discounts, and zipf(b) with b < 1."""
     logarithmic, cut = decay.kind == "logarithmic", growth.kind == "share"
     reason = (
-        "the discount falls more slowly than 1/rank: documents of the whole list count, so "
-        "the noise vanishes faster than the "
-        "difference between two rankers."
+        "the discount falls more slowly than 1/rank: documents of the whole list count, so the "
+        "noise vanishes faster than the difference between two rankers."
     )
     if logarithmic and not cut:
         reason += (
-            " NDCG of every ranker tends to 1, at the rate 1/log n: on a long list, its value "
-            "says little, but differences are informative."
+            " NDCG of every ranker tends to 1, at the rate 1/log n: on a long list, its value says "
+            "little, but differences are informative."
         )
         sees = (
             "any two rankers whose ybar differ on more than single points; it can take "

@@ -134,20 +134,17 @@ def growing_ndcg(
     >>> growing_ndcg([1, 0, 1], [3.0, 2.0, 1.0], sizes=[1, 3]).values
     array([[[1.        , 0.91972079]]])
     """
-    asked = parse_measures([measures] if isinstance(measures, str | Measure) else list(measures))
+    parsed = parse_measures([measures] if isinstance(measures, str | Measure) else list(measures))
     rows = list(_rows(labels, scores))
-    at = (
-        growing_sizes(min(label.size for label, _ in rows))
-        if sizes is None
-        else _checked_sizes(sizes)
-    )
-    schemes = [_scheme(measure, at) for measure in asked]
-    values = np.full((len(asked), len(rows), at.size), math.nan)
+    shortest = min(label.size for label, _ in rows)
+    at = growing_sizes(shortest) if sizes is None else _checked_sizes(sizes)
+    schemes = [_scheme(measure, at) for measure in parsed]
+    values = np.full((len(parsed), len(rows), at.size), math.nan)
     for number, (label, score) in enumerate(rows):
         values[:, number] = _one_query(label, score, at, schemes)
         if progress is not None:
             progress(number + 1, len(rows))
-    return GrowingValues(tuple(asked), at, values)
+    return GrowingValues(tuple(parsed), at, values)
 
 
 class _Scheme:
@@ -158,18 +155,16 @@ class _Scheme:
         self._discount = make_discount(measure.discount if measure.discount is not None else "log2")
         self._depths = np.minimum(resolve_cutoff(measure.cutoff, sizes), sizes).tolist()
         self._sizes = sizes.tolist()
-        self._falling = (
-            None if self._discount.by_length else self._weights(int(sizes[-1]), int(sizes[-1]))
-        )
+        self._falling = None  # weights for lists of any length, if the length does not matter
+        if not self._discount.by_length:
+            self._falling = self._weights(int(sizes[-1]), int(sizes[-1]))
 
     def weights(self, column: int) -> FloatArray:
         """Weights of the ranks that count in a list of this size."""
         depth = self._depths[column]
-        return (
-            self._weights(depth, self._sizes[column])
-            if self._falling is None
-            else self._falling[:depth]
-        )
+        if self._falling is None:
+            return self._weights(depth, self._sizes[column])
+        return self._falling[:depth]
 
     def _weights(self, depth: int, n: int) -> FloatArray:
         return self._discount.at(np.arange(1, depth + 1), np.full(depth, n))
@@ -180,8 +175,8 @@ def _scheme(measure: Measure, sizes: IntArray) -> _Scheme:
         raise OptionError(f"{measure}: expected nDCG, as in nDCG(discount=zipf(0.5))@0.2n")
     if measure != NDCG(gain=measure.gain, discount=measure.discount, cutoff=measure.cutoff):
         raise OptionError(
-            f"{measure}: expected no other options than gain, discount and cutoff for lists "
-            f"that grow"
+            f"{measure}: expected no other options than gain, discount and cutoff for lists that "
+            "grow"
         )
     return _Scheme(measure, sizes)
 
@@ -191,15 +186,14 @@ def _rows(labels: Any, scores: Any) -> Iterator[tuple[FloatArray, FloatArray]]:
     label_rows, score_rows = (_as_rows(values) for values in (labels, scores))
     if not label_rows or len(label_rows) != len(score_rows):
         raise InputError(
-            f"found labels of {len(label_rows)} queries and scores of {len(score_rows)}, "
-            f"expected as many, and at least one"
+            f"found labels of {len(label_rows)} queries and scores of {len(score_rows)}, expected "
+            "as many, and at least one"
         )
     for number, (label, score) in enumerate(zip(label_rows, score_rows, strict=True)):
         if label.ndim != 1 or label.shape != score.shape or not label.size:
             raise InputError(
-                f"query {number}: found labels of shape {label.shape} and scores of "
-                f"{score.shape}, expected one of each a document, "
-                "and at least one document"
+                f"query {number}: found labels of shape {label.shape} and scores of {score.shape}, "
+                "expected one of each a document, and at least one document"
             )
         if not (np.isfinite(label).all() and np.isfinite(score).all()):
             raise InputError(
@@ -209,8 +203,8 @@ def _rows(labels: Any, scores: Any) -> Iterator[tuple[FloatArray, FloatArray]]:
 
 
 def _as_rows(values: Any) -> list[FloatArray]:
-    one = not len(values) or np.ndim(values[0]) == 0
-    return [np.asarray(row, np.float64) for row in ([values] if one else values)]
+    one_query = not len(values) or np.ndim(values[0]) == 0
+    return [np.asarray(row, np.float64) for row in ([values] if one_query else values)]
 
 
 def _checked_sizes(sizes: Any) -> IntArray:
@@ -229,9 +223,8 @@ def _checked_sizes(sizes: Any) -> IntArray:
 def _one_query(
     label: FloatArray, score: FloatArray, sizes: IntArray, schemes: Sequence[_Scheme]
 ) -> FloatArray:
-    """Shape (n_measures, n_sizes).
-
-    The whole list is ranked once.
+    """NDCG of one query, shape (n_measures, n_sizes). The whole list is ranked once; the order of
+    a shorter list is what is left of it.
     """
     came = np.argsort(-score, kind="stable")
     falls = np.concatenate(([False], np.diff(score[came]) < 0))
@@ -245,9 +238,9 @@ def _one_query(
         alike = [(row, scheme) for row, scheme in enumerate(schemes) if scheme.gain.text == text]
         for column, n in enumerate(sizes[sizes <= label.size].tolist()):
             here = came < n
-            ranked = (
-                gains[came[here]] if tied is None else _means_of_ties(gains[came[here]], tied[here])
-            )
+            ranked = gains[came[here]]
+            if tied is not None:
+                ranked = _means_of_ties(ranked, tied[here])
             best = np.sort(gains[:n])[::-1]
             for row, scheme in alike:
                 weights = scheme.weights(column)
@@ -258,12 +251,9 @@ def _one_query(
 
 
 def _means_of_ties(gains: FloatArray, group: IntArray) -> FloatArray:
-    """Every gain replaced by the mean of its tie group: what stands at its rank on average over all
-    orders.
-    """
-    means: FloatArray = (np.bincount(group, weights=gains) / np.maximum(np.bincount(group), 1))[
-        group
-    ]
+    """Replace every gain by the mean of its tie group, the average at its rank over all orders."""
+    sizes = np.maximum(np.bincount(group), 1)
+    means: FloatArray = (np.bincount(group, weights=gains) / sizes)[group]
     return means
 
 
@@ -358,8 +348,8 @@ class RankedCollection:
         long = np.flatnonzero(self.lengths >= n)
         if n < 1 or not long.size:
             raise InputError(
-                f"found {self.lengths.max():,} documents in the longest list, expected at "
-                f"least {n:,}; ask for fewer"
+                f"found {self.lengths.max():,} documents in the longest list, expected at least "
+                f"{n:,}; ask for fewer"
             )
         kept = (self.offsets[long][:, None] + np.arange(n)).ravel()
         scores = {name: values[kept] for name, values in self.scores.items()}
@@ -436,8 +426,8 @@ def _from_npz(file: IO[bytes], name: str) -> RankedCollection:
         ) from None
     if _GRADES not in arrays:
         raise InputError(
-            f"{name}: found arrays {', '.join(arrays) or 'none'}, expected {_GRADES}, and one "
-            f"of scores for each ranker"
+            f"{name}: found arrays {', '.join(arrays) or 'none'}, expected {_GRADES}, and one of "
+            "scores for each ranker"
         )
     try:
         return _collection(arrays)
@@ -451,8 +441,8 @@ def _collection(arrays: dict[str, AnyArray]) -> RankedCollection:
     offsets, grades = arrays.pop(_OFFSETS, None), arrays.pop(_GRADES)
     if grades.ndim not in (1, 2):
         raise InputError(
-            f"{_GRADES}: found shape {grades.shape}, expected (n_queries, n_documents), or "
-            f"one dimension"
+            f"{_GRADES}: found shape {grades.shape}, expected (n_queries, n_documents), or one "
+            "dimension"
         )
     if offsets is not None and grades.ndim != 1:
         raise InputError(
@@ -463,8 +453,8 @@ def _collection(arrays: dict[str, AnyArray]) -> RankedCollection:
         offsets = np.arange(queries + 1) * documents
     elif offsets.ndim != 1 or offsets.dtype.kind != "i":
         raise InputError(
-            f"{_OFFSETS}: found shape {offsets.shape} of {offsets.dtype}, expected whole "
-            f"numbers in one dimension"
+            f"{_OFFSETS}: found shape {offsets.shape} of {offsets.dtype}, expected whole numbers "
+            "in one dimension"
         )
     for name, values in arrays.items():
         if values.shape != grades.shape:
@@ -477,8 +467,8 @@ def _collection(arrays: dict[str, AnyArray]) -> RankedCollection:
     }
     if len(scores) < len(arrays):
         raise InputError(
-            f"{_ABOUT}: found {len(arrays)} rankers with {len(scores)} names, expected names "
-            f"that differ"
+            f"{_ABOUT}: found {len(arrays)} rankers with {len(scores)} names, expected names that "
+            "differ"
         )
     return RankedCollection(
         grades=grades.astype(np.float64).ravel(),

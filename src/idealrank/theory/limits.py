@@ -50,20 +50,22 @@ class Statement:
     def sentences(self, model: RelevanceModel) -> tuple[str, ...]:
         """Everything that was checked or assumed, in words."""
         graded = len(model.gains) > 1
-        found = [
+        sentences = [
             f"{'P(Y > 0)' if graded else 'p = P(Y = 1)'} = {model.share:.6g} is above 0 (checked)"
         ]
         if graded:
             gain, share = model.steps[0]
-            found.append(
+            sentences.append(
                 f"the best grade that occurs gains {gain:g}, in a share R_1 = {share:.6g} (checked)"
             )
         if self.continuous != "nowhere":
-            found.append(f"{'E[Y | s]' if graded else 'ybar'} is continuous {self._where(model)}")
-            found.append(
+            sentences.append(
+                f"{'E[Y | s]' if graded else 'ybar'} is continuous {self._where(model)}"
+            )
+            sentences.append(
                 "scores have no ties, so that canonical scores are uniform (assumed; Lemma 3)"
             )
-        return (*found, *self.notes)
+        return (*sentences, *self.notes)
 
     def _where(self, model: RelevanceModel) -> str:
         if self.continuous == "top":
@@ -71,23 +73,18 @@ class Statement:
         if not model.points:
             return "on [0, 1] (assumed)"
         listed = ", ".join(f"{point:g}" for point in model.points)
-        points = (
-            f"s = {listed}"
-            if len(model.points) <= _LISTED
-            else f"the {len(model.points)} points given"
-        )
+        points = f"s = {listed}"
+        if len(model.points) > _LISTED:
+            points = f"the {len(model.points)} points given"
         return f"on [0, 1] but at {points} (assumed; single places have no share of the list)"
 
 
 def statement_of(decay: Decay, growth: Growth, *, graded: bool) -> Statement:
     """The theorem for a discount and a cutoff."""
     _check_sum(decay, growth)
-    same = (
-        (f"discount {decay.text} falls under the logarithm's theorem: {_SAME}",)
-        if decay.text != "log2"
-        else ()
-    )
-    notes = same if decay.kind == "logarithmic" else ()
+    notes: tuple[str, ...] = ()
+    if decay.kind == "logarithmic" and decay.text != "log2":
+        notes = (f"discount {decay.text} falls under the logarithm's theorem: {_SAME}",)
     if growth.kind == "power":
         return _power_statement(decay, growth, notes, graded=graded)
     if decay.kind == "linear":
@@ -103,14 +100,10 @@ def statement_of(decay: Decay, growth: Growth, *, graded: bool) -> Statement:
     if decay.kind == "logarithmic":
         if growth.kind == "share":
             return Statement(theorem="Theorem 16" if graded else "Theorem 12", notes=notes)
-        more = (
-            ("for grades: Theorem 14's expression at b = 0, where both sides are E[Y]",)
-            if graded
-            else ()
-        )
-        return Statement(
-            theorem="Theorem 4", continuous="nowhere", notes=(*notes, _WHATEVER, *more)
-        )
+        notes = (*notes, _WHATEVER)
+        if graded:
+            notes += ("for grades: Theorem 14's expression at b = 0, where both sides are E[Y]",)
+        return Statement(theorem="Theorem 4", continuous="nowhere", notes=notes)
     numbers = {("whole", False): 7, ("whole", True): 14, ("share", False): 13, ("share", True): 17}
     return Statement(theorem=f"Theorem {numbers[growth.kind, graded]}")
 
@@ -119,15 +112,15 @@ def _power_statement(
     decay: Decay, growth: Growth, notes: tuple[str, ...], *, graded: bool
 ) -> Statement:
     by_length = (
-        "weights n - r depend on n, beyond the theorem; up to k = o(n) they are n (1 + o(1)), "
-        "and cancel",
+        "weights n - r depend on n, beyond the theorem; up to k = o(n) they are n (1 + o(1)), and "
+        "cancel",
     )
     return Statement(
         theorem="Theorem 15" if graded else "Theorem 11",
         continuous="top",
         notes=(
-            f"k = {growth.text.removeprefix('@')} grows without bound and is o(n), and so "
-            f"does the sum of D up to k (checked by family)",
+            f"k = {growth.text.removeprefix('@')} grows without bound and is o(n), and so does the "
+            "sum of D up to k (checked by family)",
             *notes,
             *(by_length if decay.kind == "linear" else ()),
         ),
@@ -139,14 +132,13 @@ def _reciprocal_statement(growth: Growth, *, graded: bool) -> Statement:
     notes = []
     if graded:
         notes.append(
-            "not stated in the paper for grades: E[Y | 1]/y_1, since ranks up to n R_1 hold "
-            "all but O(1) of ln n; simulation agrees"
+            "not stated in the paper for grades: E[Y | 1]/y_1, since ranks up to n R_1 hold all "
+            "but O(1) of ln n; simulation agrees"
         )
     if growth.kind == "share":
         notes.append(
-            "not stated in the paper for k = c n: up to k = n / ln n Theorem 11 holds, and "
-            "the ranks beyond add at most ln ln n + O(1) "
-            "of ln n"
+            "not stated in the paper for k = c n: up to k = n / ln n Theorem 11 holds, and the "
+            "ranks beyond add at most ln ln n + O(1) of ln n"
         )
     return Statement(theorem="Theorem 9", continuous="top", notes=tuple(notes), stated=not notes)
 
@@ -159,20 +151,20 @@ def _check_sum(decay: Decay, growth: Growth) -> None:
     if growth.kind == "constant":
         raise OptionError(
             f"cutoff {growth.text.removeprefix('@')} has no limit: Theorems 11 and 12 need a "
-            f"cutoff that grows with n. {never} (as in "
-            "Theorem 10); take 0.2n, sqrt(n) or n^0.3, or average over queries"
+            f"cutoff that grows with n. {never} (as in Theorem 10); take 0.2n, sqrt(n) or n^0.3, "
+            "or average over queries"
         )
     if decay.summable:
         raise OptionError(
             f"discount={decay.text} has no limit: the weights of all ranks have a finite sum "
-            f"(Theorem 10; Theorems 7 and 11 need it to "
-            f"diverge). {never}; take log2, zipf(b) with b <= 1, or linear"
+            f"(Theorem 10; Theorems 7 and 11 need it to diverge). {never}; take log2, zipf(b) with "
+            "b <= 1, or linear"
         )
     if decay.summable is None:
         raise OptionError(
-            f"discount={decay.text}: Theorems 4 to 17 need to know whether the sum of its "
-            f"weights diverges and how, and no number of "
-            "values of a function can tell; expected log2, log(b), jarvelin(b), zipf(b) or linear"
+            f"discount={decay.text}: Theorems 4 to 17 need to know whether the sum of its weights "
+            "diverges and how, and no number of values of a function can tell; expected log2, "
+            "log(b), jarvelin(b), zipf(b) or linear"
         )
 
 
@@ -182,15 +174,15 @@ _DEPTHS = (0.5, 2.0, 8.0)  # where panels start to be halved: what is integrated
 def value_of(model: RelevanceModel, decay: Decay, growth: Growth) -> float:
     """The limit, for a discount and a cutoff that have one."""
     if growth.kind == "power" or (decay.kind == "zipf" and decay.exponent == 1):
-        return model.at_top / model.steps[0][0]
+        highest_gain, _ = model.steps[0]
+        return model.at_top / highest_gain
     if decay.kind == "linear":
         return linear_gathered(model, growth.size) / linear_ideal(model, growth.size)
     if decay.kind == "logarithmic" and growth.kind == "whole":
         return 1.0
     rest = 1 - decay.exponent if decay.kind == "zipf" else 1.0
-    return power_gathered(model, rest, growth.size) / over_steps(
-        model, lambda share: min(share, growth.size) ** rest
-    )
+    ideal = over_steps(model, lambda share: min(share, growth.size) ** rest)
+    return power_gathered(model, rest, growth.size) / ideal
 
 
 def power_gathered(model: RelevanceModel, rest: float, share: float) -> float:
@@ -199,10 +191,8 @@ def power_gathered(model: RelevanceModel, rest: float, share: float) -> float:
     By the depth z = -ln u the singularity at the top is exp(-rest z), smooth for any rest. The
     value at the top is taken out; what is left dies away.
     """
-    top = model.at_top
-    return float(top * share**rest) + rest * beyond_top(
-        model, lambda depth: np.exp(-rest * depth), share
-    )
+    beyond = beyond_top(model, lambda depth: np.exp(-rest * depth), share)
+    return float(model.at_top * share**rest) + rest * beyond
 
 
 def beyond_top(
@@ -214,15 +204,11 @@ def beyond_top(
     def beyond(depth: FloatArray) -> FloatArray:
         return (model.expected_from_top(np.exp(-depth)) - top) * weight(depth)
 
-    return integrate(
-        beyond,
-        -math.log(share),
-        DEEPEST,
-        points=(*_DEPTHS, *(-math.log(depth) for depth in model.depths)),
-    )
+    points = (*_DEPTHS, *(-math.log(depth) for depth in model.depths))
+    return integrate(beyond, -math.log(share), DEEPEST, points=points)
 
 
-_ROUNDING = 1e-12
+_ROUNDING = 1e-12  # below it, a constant is left over from terms that cancel
 
 
 @dataclass(frozen=True)
@@ -239,8 +225,8 @@ def rate_of(model: RelevanceModel, decay: Decay, growth: Growth, value: float) -
         return _power_rate(decay, growth)
     if decay.kind == "linear":
         return Rate(
-            "the mean of DCG over the mean of its ideal differs by O(1/n) (not at all on the "
-            "whole list); one list varies by order n^-1/2"
+            "the mean of DCG over the mean of its ideal differs by O(1/n) (not at all on the whole "
+            "list); one list varies by order n^-1/2"
         )
     if decay.kind == "logarithmic":
         return _of_logarithm(model, growth.size, value)
@@ -250,7 +236,7 @@ def rate_of(model: RelevanceModel, decay: Decay, growth: Growth, value: float) -
 
 
 def _settled(constant: float) -> float:
-    """0 where only rounding is left of it."""
+    """The constant, 0 where only rounding is left of it."""
     return 0.0 if abs(constant) < _ROUNDING else constant
 
 
@@ -263,14 +249,13 @@ def _of_logarithm(model: RelevanceModel, share: float, value: float) -> Rate:
     top = model.at_top * share * (math.log(share) - 1)
     list_term = top + beyond_top(model, lambda depth: -depth * np.exp(-depth), share)
     ideal_term = over_steps(model, lambda x: min(x, share) * (1 - math.log(min(x, share))))
-    constant = _settled(
-        (list_term + value * ideal_term) / over_steps(model, lambda x: min(x, share))
-    )
+    ideal = over_steps(model, lambda x: min(x, share))
+    constant = _settled((list_term + value * ideal_term) / ideal)
     # On the whole list what varies in DCG varies in its ideal, too, but for 1 / ln n of it.
     noise = "n^-1/2 / ln n" if share == 1 else "n^-1/2"
     return Rate(
-        f"its mean is {value:.6g} - C/ln n + O(1/ln^2 n) with C = {constant:.6g}; one list "
-        f"varies about it by order {noise}",
+        f"its mean is {value:.6g} - C/ln n + O(1/ln^2 n) with C = {constant:.6g}; one list varies "
+        f"about it by order {noise}",
         constant,
     )
 
@@ -280,15 +265,16 @@ def _of_zipf(model: RelevanceModel, decay: Decay, share: float, value: float) ->
     beta, rest = decay.exponent, 1 - decay.exponent
     zeta = decay.kappa - 1 / rest
     ideal = over_steps(model, lambda x: min(x, share) ** rest) / rest
-    constant = _settled(zeta * (value * model.steps[0][0] - model.at_top) / ideal)
+    highest_gain, _ = model.steps[0]
+    constant = _settled(zeta * (value * highest_gain - model.at_top) / ideal)
     noise = f"n^-{rest:.6g}"
     if beta < 0.5:
         noise = "n^-1/2"
     elif beta == 0.5:
         noise = "(ln n / n)^1/2"
     return Rate(
-        f"its mean is {value:.6g} - C n^-{rest:.6g} + ... with C = {constant:.6g}; one list "
-        f"varies about it by order {noise}",
+        f"its mean is {value:.6g} - C n^-{rest:.6g} + ... with C = {constant:.6g}; one list varies "
+        f"about it by order {noise}",
         constant,
     )
 
@@ -297,10 +283,11 @@ def _reciprocal_rate(model: RelevanceModel, share: float, value: float) -> Rate:
     """Add the integral of (ybar(1 - u) - ybar(1)) du/u to ybar(1) ln n."""
     list_term = beyond_top(model, np.ones_like, share) + model.at_top * math.log(share)
     ideal_term = over_steps(model, lambda x: math.log(min(x, share)))
-    constant = _settled((value * ideal_term - list_term) / model.steps[0][0])
+    highest_gain, _ = model.steps[0]
+    constant = _settled((value * ideal_term - list_term) / highest_gain)
     return Rate(
-        f"its mean is {value:.6g} - C/ln n + O(1/ln^2 n) with C = {constant:.6g}; one list "
-        f"varies about it by order 1/ln n, too",
+        f"its mean is {value:.6g} - C/ln n + O(1/ln^2 n) with C = {constant:.6g}; one list varies "
+        "about it by order 1/ln n, too",
         constant,
     )
 
@@ -312,11 +299,11 @@ def _power_rate(decay: Decay, growth: Growth) -> Rate:
     elif decay.kind == "zipf" and decay.exponent == 0.5:
         noise = f"(ln n)^1/2 n^-{size / 2:.6g}"
     else:
-        noise = f"n^-{size * min(0.5, 1 - decay.exponent if decay.kind == 'zipf' else 0.5):.6g}"
+        power = min(0.5, 1 - decay.exponent) if decay.kind == "zipf" else 0.5
+        noise = f"n^-{size * power:.6g}"
     return Rate(
-        f"its mean differs by what ybar changes within the top k = n^{size:g} documents, of "
-        f"order n^-{1 - size:.6g} where ybar has a slope "
-        f"at 1; one list varies about it by order {noise}"
+        f"its mean differs by what ybar changes within the top k = n^{size:g} documents, of order "
+        f"n^-{1 - size:.6g} where ybar has a slope at 1; one list varies about it by order {noise}"
     )
 
 

@@ -12,7 +12,7 @@ from idealrank.errors import InputError
 
 _NODES = 24  # exact for polynomials up to degree 47
 _MOST_HALVINGS = 64  # a jump that nobody named is found to the last bit by then
-_MOST_PANELS = 16384
+_MOST_PANELS = 16384  # of more, the function is rough everywhere
 
 
 @cache
@@ -35,9 +35,10 @@ def integrate(
     whole, _ = _panels(function, left, right)
     done = size = total = before = 0.0
     for _ in range(_MOST_HALVINGS):
+        # Each panel is halved; those whose halves agree with the whole are done.
         middle = (left + right) / 2
-        ends = np.concatenate((left, middle)), np.concatenate((middle, right))
-        parts, sizes = _panels(function, *ends)
+        begins, ends = np.concatenate((left, middle)), np.concatenate((middle, right))
+        parts, sizes = _panels(function, begins, ends)
         halves = parts[: left.size] + parts[left.size :]
         before, total = total, done + float(halves.sum())
         # Written so that NaN never counts as settled.
@@ -46,13 +47,12 @@ def integrate(
             return total
         again = np.concatenate((rough, rough))
         done, size = done + float(halves[~rough].sum()), size + float(sizes[~again].sum())
-        left, right, whole = ends[0][again], ends[1][again], parts[again]
+        left, right, whole = begins[again], ends[again], parts[again]
         if left.size > _MOST_PANELS:
             break
     raise InputError(
-        f"the integral from {low:g} to {high:g} does not settle near {left[0]:g}: "
-        f"{total:.15g}, {before:.15g} before; "
-        "expected a function that is smooth between its kinks",
+        f"the integral from {low:g} to {high:g} does not settle near {left[0]:g}: {total:.15g}, "
+        f"{before:.15g} before; expected a function that is smooth between its kinks",
         hint="name the kinks in points=[...]",
         command_hint="choose a smoother ybar",
     )
@@ -64,7 +64,6 @@ def _panels(
     """Integral over each panel, and over its absolute values."""
     nodes, weights = _rule()
     half, middle = (right - left) / 2, (right + left) / 2
-    values = np.asarray(
-        function((middle[:, None] + half[:, None] * nodes).reshape(-1)), np.float64
-    ).reshape(half.size, nodes.size)
+    places = (middle[:, None] + half[:, None] * nodes).reshape(-1)
+    values = np.asarray(function(places), np.float64).reshape(half.size, nodes.size)
     return (values * weights).sum(axis=1) * half, (np.abs(values) * weights).sum(axis=1) * half

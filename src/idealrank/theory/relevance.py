@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, partial
+from operator import itemgetter
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 else:  # the class comes below
     ModelLike = annotation(__name__, "RelevanceModel") | Chance | Mapping[float, Chance]
 
-_GRID = np.linspace(0.0, 1.0, 257)
+_GRID = np.linspace(0.0, 1.0, 257)  # canonical scores at which chances are checked
 _MOST_GRADES = 255  # levels of simulated lists are bytes, 0 being no relevance
 _SLACK = 1e-9  # what rounding may take a chance beyond 0 and 1
 
@@ -82,10 +83,8 @@ class RelevanceModel:
         if isinstance(ybar, RelevanceModel):
             return ybar
         by_grade = ybar if isinstance(ybar, Mapping) else {1.0: ybar}
-        worth = sorted(
-            ((_gain_of(grade, gain), chance) for grade, chance in by_grade.items()),
-            key=lambda pair: -pair[0],
-        )
+        worth = [(_gain_of(grade, gain), chance) for grade, chance in by_grade.items()]
+        worth.sort(key=itemgetter(0), reverse=True)
         gains = tuple(value for value, _ in worth)
         if not gains or len(set(gains)) < len(gains):
             raise OptionError(
@@ -102,9 +101,8 @@ class RelevanceModel:
     def _check(self) -> None:
         total = np.zeros(_GRID.size)
         for gain, chance in zip(self.gains, self.chances, strict=True):
-            total += _checked_chance(
-                chance, f"the probability of gain {gain:g}" if len(self.gains) > 1 else "ybar"
-            )
+            name = f"the probability of gain {gain:g}" if len(self.gains) > 1 else "ybar"
+            total += _checked_chance(chance, name)
         if total.max() > 1 + _SLACK:
             raise InputError(
                 f"the probabilities of all grades sum to {total.max():g} at s = "
@@ -147,11 +145,13 @@ class RelevanceModel:
         """The gains that occur, falling, each with R_j: the ideal list is these steps. A gain of
         chance 0 everywhere is left out.
         """
-        found: list[tuple[float, float]] = []
+        steps: list[tuple[float, float]] = []
+        before = 0.0
         for gain, reached in zip(self.gains, self.reached, strict=True):
-            if reached > (found[-1][1] if found else 0.0):
-                found.append((gain, reached))
-        return tuple(found)
+            if reached > before:
+                steps.append((gain, reached))
+                before = reached
+        return tuple(steps)
 
     @property
     def share(self) -> float:
@@ -188,10 +188,10 @@ def _gain_of(grade: float, gain: GainLike) -> float:
 
 
 def _checked_points(points: Iterable[float]) -> tuple[float, ...]:
-    found = tuple(sorted({float(point) for point in points}))
-    if any(not 0 < point < 1 for point in found):
-        raise OptionError(f"points={list(found)}: expected canonical scores between 0 and 1")
-    return found
+    scores = tuple(sorted({float(point) for point in points}))
+    if any(not 0 < point < 1 for point in scores):
+        raise OptionError(f"points={list(scores)}: expected canonical scores between 0 and 1")
+    return scores
 
 
 def _on_grid(chance: Chance, name: str) -> FloatArray:
@@ -209,8 +209,8 @@ def _on_grid(chance: Chance, name: str) -> FloatArray:
             raise error from None
         raise InputError(
             f"{name} takes single numbers only, expected a vectorised function of canonical "
-            f"scores: numpy.where in place of if, "
-            "numpy.exp in place of math.exp, or numpy.vectorize(ybar, otypes=[float])"
+            "scores: numpy.where in place of if, numpy.exp in place of math.exp, or "
+            "numpy.vectorize(ybar, otypes=[float])"
         ) from None
 
 
@@ -218,8 +218,8 @@ def _checked_chance(chance: Chance, name: str) -> FloatArray:
     """Values on a grid, checked."""
     if not callable(chance):
         raise InputError(
-            f"{name}: found {chance!r}, expected a vectorised function of canonical scores, "
-            f"as in `lambda s: 0.1 + 0.8 * s`"
+            f"{name}: found {chance!r}, expected a vectorised function of canonical scores, as in "
+            "`lambda s: 0.1 + 0.8 * s`"
         )
     values = _on_grid(chance, name)
     wrong = ~((values >= -_SLACK) & (values <= 1 + _SLACK))

@@ -54,7 +54,7 @@ class Weighing:
 
     @classmethod
     def of(cls, pair: Pair) -> "Weighing":
-        """From a discount and a cutoff, as measures know them."""
+        """Parse a discount and a cutoff, as measures know them."""
         try:
             discount, cutoff = pair
         except (TypeError, ValueError):
@@ -77,11 +77,11 @@ class Weighing:
 
 
 def weighings(measures: Iterable[Pair]) -> tuple[Weighing, ...]:
-    """Several, at least one."""
-    found = tuple(Weighing.of(pair) for pair in measures)
-    if not found:
+    """Parse several pairs, at least one."""
+    pairs = tuple(Weighing.of(pair) for pair in measures)
+    if not pairs:
         raise OptionError("measures=[]: expected at least one pair of discount and cutoff")
-    return found
+    return pairs
 
 
 def _table(weights: FloatArray) -> WeightTable:
@@ -191,9 +191,8 @@ def run_blocks(
         return block.last
 
     # Blocks hold generators, which are made on the way: never all of them at once.
-    for done in each_in_order(
-        last_of, _blocks(samples, size, rng), min(threads_of(threads), -(-samples // size))
-    ):
+    workers = min(threads_of(threads), -(-samples // size))
+    for done in each_in_order(last_of, _blocks(samples, size, rng), workers):
         report(done, samples)
 
 
@@ -391,9 +390,8 @@ def _size_of(n: Any) -> int:
     size = whole_number("n", whole)
     if size > _LONGEST:
         raise OptionError(
-            f"n={size:,}: expected at most {_LONGEST:,} documents, since simulated lists are "
-            f"held in memory; "
-            "pseudo_expectation gives the mean of longer lists"
+            f"n={size:,}: expected at most {_LONGEST:,} documents, since simulated lists are held "
+            "in memory; pseudo_expectation gives the mean of longer lists"
         )
     return size
 
@@ -402,17 +400,19 @@ def _growing(model: RelevanceModel, sizes: IntArray, block: SampleBlock) -> list
     """Levels in ranked order for each size, rising: shapes (n_lists, size)."""
     whole = drawn_levels(model, int(sizes[-1]), block.last - block.first, block.streams.main)
     grown = [np.empty((whole.shape[0], size), np.uint8) for size in sizes[:-1].tolist()]
+    # A shorter list is a random subset of the next longer one, in the same order.
     for row in range(whole.shape[0]):
         larger = whole[row]
         for part in reversed(grown):
-            larger = part[row] = np.compress(
-                thinned(larger.size, part.shape[1], block.streams.side), larger
-            )
+            kept = thinned(larger.size, part.shape[1], block.streams.side)
+            larger = part[row] = np.compress(kept, larger)
     return [*grown, whole]
 
 
 def drawn_levels(model: RelevanceModel, n: int, samples: int, rng: np.random.Generator) -> Levels:
     """Levels of relevance in ranked order, shape (samples, n)."""
+    # The ordered values of n uniforms are running sums of n + 1 exponentials over their total:
+    # no list is sorted.
     steps, chances = np.empty((samples, n + 1)), np.empty((samples, n))
     # one list after another, so that the first do not depend on how many there are
     for row in range(samples):

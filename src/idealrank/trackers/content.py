@@ -57,19 +57,19 @@ def metric_names(texts: Iterable[str]) -> dict[str, str]:
     >>> metric_names(["P+", "a-b", "a/b"])
     {'P+': 'P_plus', 'a-b': 'a_b', 'a/b': 'a_b_c14cddc0'}
     """  # noqa: E501
-    found: dict[str, str] = {}
+    names: dict[str, str] = {}
     for text in dict.fromkeys(texts):
         name = _legal(text)
-        if len(name) > _LONGEST or name in found.values():
-            name = f"{name[:_LONGEST]}_{hashlib.sha256(text.encode(errors='surrogatepass')).hexdigest()[:_HASHED]}"  # noqa: E501
-        found[text] = name
-    return found
+        if len(name) > _LONGEST or name in names.values():
+            digest = hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()
+            name = f"{name[:_LONGEST]}_{digest[:_HASHED]}"
+        names[text] = name
+    return names
 
 
 def _legal(text: str) -> str:
-    words = re.sub(r"[^A-Za-z0-9]+", "_", text.replace("@", "_at_").replace("+", "_plus_")).strip(
-        "_"
-    )
+    spelled = text.replace("@", "_at_").replace("+", "_plus_")
+    words = re.sub(r"[^A-Za-z0-9]+", "_", spelled).strip("_")
     return words if words[:1].isalpha() else f"_{words}"
 
 
@@ -77,8 +77,8 @@ Columns: TypeAlias = Mapping[str, Sequence[Any]]
 
 
 def columns_of(evaluations: Sequence[Evaluation]) -> Columns:
-    """Columns ``run``, ``query`` and one a measure; None where a query does not count or has no
-    value.
+    """Return the columns ``run``, ``query`` and one per measure; None where a query does not count
+    or has no value.
     """
     if not evaluations:
         return {}
@@ -101,19 +101,19 @@ def _values(evaluation: Evaluation, text: str) -> Sequence[Any]:
     if text not in measured:
         return [None] * len(evaluation.queries)
     place = measured.index(text)
-    pairs = zip(
-        evaluation.values[:, place].tolist(), evaluation.scored[:, place].tolist(), strict=True
-    )
-    return [value if scored and math.isfinite(value) else None for value, scored in pairs]
+    values = evaluation.values[:, place].tolist()
+    counted = evaluation.scored[:, place].tolist()
+    return [
+        value if counts and math.isfinite(value) else None
+        for value, counts in zip(values, counted, strict=True)
+    ]
 
 
 def parquet(columns: Columns) -> bytes | None:
-    """The table as a Parquet file; None where pyarrow is not installed."""
+    """Return the table as a Parquet file; None if pyarrow is not installed."""
     try:
-        pyarrow, files = (
-            load_extra(module, "a table of queries", "arrow")
-            for module in ("pyarrow", "pyarrow.parquet")
-        )
+        pyarrow = load_extra("pyarrow", "a table of queries", "arrow")
+        files = load_extra("pyarrow.parquet", "a table of queries", "arrow")
     except MissingExtraError:
         return None
     packed = io.BytesIO()
@@ -123,13 +123,13 @@ def parquet(columns: Columns) -> bytes | None:
 
 Result: TypeAlias = Evaluation | Comparison | Gated
 
-# of more runs than that gives, the means are numbers of the tracker and the pairs are in a file
+# pairs of runs whose differences are logged as numbers; more of them are in a file only
 _MOST_PAIRS = 20
 
 
 @dataclass(frozen=True, kw_only=True)
 class Content:
-    """Everything that is logged of one result."""
+    """Numbers, settings, words and files of one result, ready to log."""
 
     metrics: Mapping[str, float]  # Finite numbers by names that every tracker takes
     settings: Mapping[str, str]  # How the numbers were made: convention, version, test
@@ -142,24 +142,26 @@ class Content:
 def content_of(
     result: Result, evaluations: Sequence[Evaluation] = (), page: str | None = None
 ) -> Content:
-    """Numbers, settings, words and files of a result."""
+    """Return the numbers, settings, words and files of a result."""
     if isinstance(result, Evaluation):
-        found = _of_evaluation(result)
+        content = _of_evaluation(result)
     elif isinstance(result, Comparison):
-        found = _of_comparison(result, evaluations)
+        content = _of_comparison(result, evaluations)
     elif isinstance(result, Gated):
-        found = _of_gate(result, evaluations)
+        content = _of_gate(result, evaluations)
     else:
         raise OptionError(
-            f"found a result of type {type(result).__name__}, expected an Evaluation, a "
-            f"Comparison or a Gated"
+            f"found a result of type {type(result).__name__}, expected an Evaluation, a Comparison "
+            "or a Gated"
         )
     shown = _page(result, evaluations) if page is None else page
-    return replace(found, files={**found.files, "report.html": shown}) if shown else found
+    if not shown:
+        return content
+    return replace(content, files={**content.files, "report.html": shown})
 
 
 def _page(result: Result, evaluations: Sequence[Evaluation]) -> str:
-    """The report; empty, and said so, where what it takes is not installed."""
+    """Report as a page; empty, with a warning, if its extra is not installed."""
     if not isinstance(result, Evaluation) and not evaluations:
         return ""
     try:
@@ -173,18 +175,19 @@ def _of_evaluation(evaluation: Evaluation) -> Content:
     names = metric_names(map(str, evaluation.measures))
     means = intervals(evaluation)
     metrics: dict[str, float] = {names[text]: value for text, value in evaluation.mean().items()}
-    for text, one in means.items():
+    for text, mean in means.items():
+        low, high = mean.interval
         metrics |= {
-            f"{names[text]}_low": one.interval[0],
-            f"{names[text]}_high": one.interval[1],
-            f"{names[text]}_queries": one.n,
+            f"{names[text]}_low": low,
+            f"{names[text]}_high": high,
+            f"{names[text]}_queries": mean.n,
         }
     counts = evaluation.coverage.as_dict()
     metrics |= {f"coverage_{name}": value for name, value in counts.items() if name != "by_measure"}
+    resolved = ", ".join(evaluation.provenance.measures)
     return Content(
         metrics=_finite(metrics),
-        settings=_settings(evaluation.convention)
-        | {"measures_resolved": ", ".join(evaluation.provenance.measures)},
+        settings=_settings(evaluation.convention) | {"measures_resolved": resolved},
         words={"run": evaluation.name, "measures": _way_back(names)},
         files={
             "evaluation.json": "".join(json_report([evaluation], intervals=[means])),
@@ -198,20 +201,19 @@ def _of_comparison(comparison: Comparison, evaluations: Sequence[Evaluation]) ->
     names, runs = metric_names(comparison.means), metric_names(comparison.names)
     metrics: dict[str, float] = {}
     for text, by_run in comparison.means.items():
-        for run, one in by_run.items():
+        for run, mean in by_run.items():
             name = f"{runs[run]}_{names[text]}"
-            metrics |= {
-                name: one.mean,
-                f"{name}_low": one.interval[0],
-                f"{name}_high": one.interval[1],
-            }
-    if len(comparison.pairs) <= _MOST_PAIRS:
+            low, high = mean.interval
+            metrics |= {name: mean.mean, f"{name}_low": low, f"{name}_high": high}
+
+    n_pairs = len(comparison.pairs)
+    verdicts = f"{n_pairs:,} pairs: comparison.csv"
+    if n_pairs <= _MOST_PAIRS:
+        verdicts = str(comparison)
         for pair in comparison.pairs:
-            metrics |= _of_pair(
-                pair,
-                names,
-                "" if len(comparison.pairs) == 1 else f"{runs[pair.b]}_vs_{runs[pair.a]}_",
-            )
+            before = "" if n_pairs == 1 else f"{runs[pair.b]}_vs_{runs[pair.a]}_"
+            metrics |= _of_pair(pair, names, before)
+
     method = comparison.method
     return Content(
         metrics=_finite(metrics),
@@ -220,9 +222,7 @@ def _of_comparison(comparison: Comparison, evaluations: Sequence[Evaluation]) ->
         words={
             "runs": _way_back(runs),
             "measures": _way_back(names),
-            "verdicts": str(comparison)
-            if len(comparison.pairs) <= _MOST_PAIRS
-            else f"{len(comparison.pairs):,} pairs: comparison.csv",
+            "verdicts": verdicts,
         },
         files={
             "comparison.json": "".join(comparison_json(comparison)),
@@ -234,17 +234,22 @@ def _of_comparison(comparison: Comparison, evaluations: Sequence[Evaluation]) ->
 
 
 def _of_pair(pair: Pair, names: Mapping[str, str], before: str) -> dict[str, float]:
-    found: dict[str, float] = {}
+    metrics: dict[str, float] = {}
     for text, row in pair.measures.items():
         name = f"{before}{names[text]}_difference"
-        found |= {
+        low, high = row.interval
+        metrics |= {
             name: row.difference,
-            f"{name}_low": row.interval[0],
-            f"{name}_high": row.interval[1],
+            f"{name}_low": low,
+            f"{name}_high": high,
             f"{name}_p": row.p_corrected,
         }
-        found |= {f"{name}_wins": row.wins, f"{name}_ties": row.ties, f"{name}_losses": row.losses}
-    return found
+        metrics |= {
+            f"{name}_wins": row.wins,
+            f"{name}_ties": row.ties,
+            f"{name}_losses": row.losses,
+        }
+    return metrics
 
 
 def _of_gate(gated: Gated, evaluations: Sequence[Evaluation]) -> Content:
@@ -253,7 +258,8 @@ def _of_gate(gated: Gated, evaluations: Sequence[Evaluation]) -> Content:
     metrics: dict[str, float] = {"gate_passed": float(gated.passed)}
     for check in gated.checks:
         before = "" if len(gated.baselines) == 1 else f"vs_{baselines[check.baseline]}_"
-        if not check.baseline.endswith(ANCHOR):  # its mean is not that of the run alone
+        # the mean of an anchored check is not the mean of the run alone
+        if not check.baseline.endswith(ANCHOR):
             metrics[names[check.measure]] = check.mean_run
         name = f"{before}{names[check.measure]}"
         metrics |= {f"{name}_baseline": check.mean_baseline, f"{name}_difference": check.difference}
@@ -307,8 +313,8 @@ def _finite(metrics: Mapping[str, float]) -> dict[str, float]:
 def _tables(evaluations: Sequence[Evaluation]) -> dict[str, Any]:
     if not evaluations:
         return {}
-    found: dict[str, str | bytes] = {
+    tables: dict[str, str | bytes] = {
         "per_query.csv": "".join(delimited(evaluation_rows(evaluations, per_query=True)))
     }
     packed = parquet(columns_of(evaluations))
-    return found if packed is None else found | {"per_query.parquet": packed}
+    return tables if packed is None else tables | {"per_query.parquet": packed}

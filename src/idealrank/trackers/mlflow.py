@@ -78,19 +78,15 @@ def log_to_mlflow(
     content = content_of(result, evaluations, page)
     client, tracked = _client(run_id)
     _log_values(client, tracked, content, step, prefix)
-    folder = "/".join(
-        filter(None, ["idealrank", prefix.strip("/"), "" if step is None else f"step-{step}"])
-    )
+    step_folder = "" if step is None else f"step-{step}"
+    folder = "/".join(filter(None, ["idealrank", prefix.strip("/"), step_folder]))
     with tempfile.TemporaryDirectory() as made:
         for name, text in content.files.items():
             Path(made, name).write_bytes(text if isinstance(text, bytes) else text.encode())
         client.log_artifacts(tracked, made, folder)
     if content.columns and is_installed("pandas"):
-        client.log_table(
-            tracked,
-            {name: list(column) for name, column in content.columns.items()},
-            f"{folder}/per_query_table.json",
-        )
+        table = {name: list(column) for name, column in content.columns.items()}
+        client.log_table(tracked, table, f"{folder}/per_query_table.json")
 
 
 def _client(run_id: str | None) -> tuple[Any, str]:

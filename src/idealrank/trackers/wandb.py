@@ -43,7 +43,7 @@ def log_to_wandb(
     run : wandb.Run, optional
         W&B run; default the active run.
     step : int, optional
-        Of the training, where a model is evaluated again and again.
+        Training step, for a model that is evaluated repeatedly.
     prefix : str
         Prefix of every name, such as ``test/``, to log several results in one run.
 
@@ -75,8 +75,8 @@ def log_to_wandb(
     tracked = wandb.run if run is None else run
     if tracked is None:
         raise OptionError(
-            "log_to_wandb: found no active run of Weights & Biases; expected a call within "
-            "`with wandb.init(...):`, or run="
+            "log_to_wandb: found no active run of Weights & Biases; expected a call within `with "
+            "wandb.init(...):`, or run="
         )
     logged: dict[str, Any] = {prefix + name: value for name, value in content.metrics.items()}
     if content.columns:
@@ -85,9 +85,8 @@ def log_to_wandb(
         logged[f"{prefix}report"] = wandb.Html(str(content.files["report.html"]), inject=False)
     tracked.config.update({f"{prefix}idealrank": dict(content.settings)}, allow_val_change=True)
     tracked.log(logged, step=step)
-    tracked.summary.update(
-        {f"{prefix}idealrank_{name}": value for name, value in content.words.items()}
-    )
+    words = {f"{prefix}idealrank_{name}": value for name, value in content.words.items()}
+    tracked.summary.update(words)
     _log_files(wandb, tracked, content, prefix)
 
 
@@ -99,9 +98,8 @@ def _table(wandb: Any, content: Content) -> Any:
 
 
 def _log_files(wandb: Any, tracked: Any, content: Content, prefix: str) -> None:
-    name = "-".join(
-        filter(None, ["idealrank", prefix.strip("/").replace("/", "-"), str(tracked.id)])
-    )
+    dashed = prefix.strip("/").replace("/", "-")
+    name = "-".join(filter(None, ["idealrank", dashed, str(tracked.id)]))
     artefact = wandb.Artifact(name, type="idealrank")
     with tempfile.TemporaryDirectory() as made:
         for file, text in content.files.items():

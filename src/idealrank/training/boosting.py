@@ -7,8 +7,11 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 from weakref import ref
 
+import numpy as np
+
 from idealrank.api.evaluation import evaluate
 from idealrank.conventions import Convention
+from idealrank.data.types import FloatArray
 from idealrank.errors import OptionError
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import MeasureLike, parse_measures
@@ -31,13 +34,13 @@ class RoundMeasures:
         cls, measure: MeasureLike, convention: "str | Convention", library: str
     ) -> "tuple[RoundMeasures, Measure]":
         """Parse the one measure that a library takes, and the convention."""
-        found = cls.of(measure, convention)
-        if len(found.measures) != 1:
+        parsed = cls.of(measure, convention)
+        if len(parsed.measures) != 1:
             raise OptionError(
-                f"measure: found {len(found.measures)}, expected one, as {library} takes one "
+                f"measure: found {len(parsed.measures)}, expected one, as {library} takes one "
                 f"function"
             )
-        return found, found.measures[0]
+        return parsed, parsed.measures[0]
 
     @classmethod
     def of(
@@ -50,24 +53,40 @@ class RoundMeasures:
         for measure in parsed:
             if not measure.direction:
                 raise OptionError(
-                    f"measure {measure}: has no better direction, expected one that training "
-                    f"can make better"
+                    f"measure {measure}: has no better direction, expected one that training can "
+                    "make better"
                 )
         return cls(parsed, Convention.of(convention))
 
     def values(
         self, labels: Any, scores: Any, group: Any = None, *, qid: Any = None
     ) -> list[tuple[str, float, bool]]:
-        """For each measure its text, its mean over the queries, and whether a higher value is
-        better.
+        """Return for each measure its text, its mean over the queries, and whether a higher value
+        is better.
         """
-        means = evaluate(
-            labels, scores, self.measures, self.convention, group=group, qid=qid
-        ).mean()
+        evaluation = evaluate(labels, scores, self.measures, self.convention, group=group, qid=qid)
+        means = evaluation.mean()
         return [
             (str(measure), float(means[str(measure)]), measure.direction > 0)
             for measure in self.measures
         ]
+
+
+def _propensities(**chances: Any) -> dict[str, FloatArray]:
+    """Check the propensities that are given, by the row of a pair that they belong to."""
+    propensities = {
+        row: row_numbers("propensity", chance)
+        for row, chance in chances.items()
+        if chance is not None
+    }
+    least = min((float(array.min(initial=np.inf)) for array in propensities.values()), default=1.0)
+    if least < _LEAST_CHANCE:
+        lowest = "0 or less" if least <= 0 else f"{least:g}"
+        raise OptionError(
+            f"propensity: found {lowest}, expected above 0; clip it from below, as in "
+            "numpy.maximum(propensity, 0.05)"
+        )
+    return propensities
 
 
 @dataclass(eq=False)
@@ -76,58 +95,47 @@ class RoundGradients:
 
     objective: LambdaObjective | UnbiasedObjective
     rows: dict[str, Any] = field(default_factory=dict)
+    # The object that owns the last data set, by a weak reference, and the lists
     _kept: tuple[Any, Any] | None = field(default=None, repr=False)
 
     @classmethod
     def of(cls, options: dict[str, Any]) -> "RoundGradients":
         """Read the options of an objective, with the propensities of clicks among them."""
-        given = dict(options)
-        known_names = [*(one.name for one in fields(LambdaObjective)), *_OF_CLICKS]
-        for name in given:
+        settings = dict(options)
+        known_names = [*(option.name for option in fields(LambdaObjective)), *_OF_CLICKS]
+        for name in settings:
             if name not in known_names:
                 raise OptionError(
                     f"{name}: found an unknown option, expected one of {', '.join(known_names)}"
                 )
-        positions = given.pop("positions", None)
-        estimation = {name: given.pop(name) for name in ("regularisation", "bias") if name in given}
-        chances = {
-            "up": given.pop("propensity", None),
-            "down": given.pop("unclicked_propensity", None),
+        positions = settings.pop("positions", None)
+        estimation = {
+            name: settings.pop(name) for name in ("regularisation", "bias") if name in settings
         }
-        known = {
-            name: row_numbers("propensity", chance)
-            for name, chance in chances.items()
-            if chance is not None
-        }
-        if any((chance < _LEAST_CHANCE).any() for chance in known.values()):
-            least = min(float(chance.min()) for chance in known.values())
-            found = "0 or less" if least <= 0 else f"{least:g}"
-            raise OptionError(
-                f"propensity: found {found}, expected above 0; clip it from below, as in "
-                f"numpy.maximum(propensity, 0.05)"
-            )
+        propensities = _propensities(
+            up=settings.pop("propensity", None), down=settings.pop("unclicked_propensity", None)
+        )
         if positions is None:
             if estimation:
                 raise OptionError(
-                    f"{next(iter(estimation))}: expected only with positions, the rank at "
-                    f"which each row was shown"
+                    f"{next(iter(estimation))}: expected only with positions, the rank at which "
+                    "each row was shown"
                 )
-            return cls(
-                LambdaObjective(**given), {name: 1 / chance for name, chance in known.items()}
-            )
-        if known:
+            weights = {name: 1 / propensity for name, propensity in propensities.items()}
+            return cls(LambdaObjective(**settings), weights)
+        if propensities:
             raise OptionError(
                 "positions: found propensities, too; expected one of them, since positions "
                 "estimate their own"
             )
         return cls(
-            UnbiasedObjective(objective=LambdaObjective(**given), **estimation),
+            UnbiasedObjective(objective=LambdaObjective(**settings), **estimation),
             {"positions": row_numbers("positions", positions)},
         )
 
     @property
     def lists(self) -> Any:
-        """The lists of the last data set; None before the first round."""
+        """Lists of the last data set; None before the first round."""
         return None if self._kept is None else self._kept[1]
 
     def __getstate__(self) -> dict[str, Any]:

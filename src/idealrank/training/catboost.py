@@ -92,21 +92,21 @@ def eval_function(
     >>> metric.evaluate([[0.9, 0.1]], [0, 1], None), metric.is_max_optimal(), type(metric).__name__
     ((0.5, 1.0), True, 'RR')
     """
-    found, only = RoundMeasures.of_one(measure, convention, "CatBoost")
-    given: Any = pools  # what callers without types pass
-    known = [_KnownPool.of(pool) for pool in (given if isinstance(given, Iterable) else [given])]
+    measures, only = RoundMeasures.of_one(measure, convention, "CatBoost")
+    untyped: Any = pools  # what callers without types pass
+    known = [
+        _KnownPool.of(pool) for pool in (untyped if isinstance(untyped, Iterable) else [untyped])
+    ]
     _refuse_ambiguity(known)
 
     def evaluate(self: Any, approxes: Any, target: Any, weight: Any) -> tuple[float, float]:
         del self, weight  # CatBoost's mean over groups is ours already
         pool = _pool_of(known, row_numbers("target", target).astype(np.float32))
         listed = number_array("approxes", approxes)
-        scores = row_numbers(
-            "approxes",
-            listed[0] if listed.ndim == 2 and len(listed) == 1 else listed,
-            pool.labels.size,
-        )
-        ((_, value, _),) = found.values(pool.labels, scores, qid=pool.qid)
+        if listed.ndim == 2 and len(listed) == 1:  # one list for each dimension of the output
+            listed = listed[0]
+        scores = row_numbers("approxes", listed, pool.labels.size)
+        ((_, value, _),) = measures.values(pool.labels, scores, qid=pool.qid)
         return value, 1.0
 
     def get_final_error(self: Any, error: float, weight: float) -> float:
@@ -128,11 +128,11 @@ def eval_function(
     return type(str(only), (), members)()
 
 
-def _same_lists(one: _KnownPool, other: _KnownPool) -> bool:
-    if one.labels.shape != other.labels.shape or not np.array_equal(one.labels, other.labels):
+def _same_lists(pool: _KnownPool, other: _KnownPool) -> bool:
+    if pool.labels.shape != other.labels.shape or not np.array_equal(pool.labels, other.labels):
         return False
     return np.array_equal(
-        np.unique(one.qid, return_inverse=True)[1], np.unique(other.qid, return_inverse=True)[1]
+        np.unique(pool.qid, return_inverse=True)[1], np.unique(other.qid, return_inverse=True)[1]
     )
 
 
@@ -142,15 +142,15 @@ def _refuse_ambiguity(known: list[_KnownPool]) -> None:
     for number, pool in enumerate(known):
         if pool.qid.shape != pool.labels.shape:
             raise InputError(
-                f"pools: pool {number} has {pool.labels.size} labels and {pool.qid.size} "
-                f"group ids, expected Pool(group_id=...)"
+                f"pools: pool {number} has {pool.labels.size} labels and {pool.qid.size} group "
+                "ids, expected Pool(group_id=...)"
             )
         for earlier, other in enumerate(known[:number]):
             if np.array_equal(pool.labels, other.labels) and not _same_lists(pool, other):
                 raise InputError(
                     f"pools: pools {earlier} and {number} have the same labels and different "
-                    f"queries, and CatBoost hands over labels only; "
-                    "evaluate them in two trainings, or change the order of the rows of one"
+                    "queries, and CatBoost hands over labels only; evaluate them in two trainings, "
+                    "or change the order of the rows of one"
                 )
 
 
@@ -160,6 +160,6 @@ def _pool_of(known: list[_KnownPool], labels: AnyArray) -> _KnownPool:
             return pool
     sizes = ", ".join(str(pool.labels.size) for pool in known)
     raise InputError(
-        f"pools: found {labels.size} labels of no pool, which have {sizes}; list every pool "
-        f"that training evaluates in pools="
+        f"pools: found {labels.size} labels of no pool, which have {sizes}; list every pool that "
+        "training evaluates in pools="
     )

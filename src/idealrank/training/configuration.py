@@ -38,10 +38,11 @@ _METRIC = {
 }
 # Objectives that form pairs down to a truncation level, and take grades with gains.
 _BY_PAIRS = {"lightgbm": ("lambdarank",), "xgboost": ("rank:ndcg",), "catboost": (), "torch": ()}
-_MOST_ROUNDS, _DEEPEST_TREE = 1_000_000, 16
+_MOST_ROUNDS = 1_000_000  # more are taken for a mistake
+_DEEPEST_TREE = 16  # of CatBoost
 _LARGEST = 2**53  # libraries cut longer numbers to some other number
 _THREADS = ("num_threads", "num_thread", "nthread", "nthreads", "n_jobs", "thread_count")
-_MOST_THREADS = 1024
+_MOST_THREADS = 1024  # more are taken for a mistake
 # Options of the estimation of position bias.
 _OF_POSITIONS = ("regularisation", "bias")
 # Metrics of the libraries, as measures; their map divides by the cutoff if that is less than the
@@ -57,6 +58,7 @@ _OWN_METRICS = {
     "catboost": {},
     "torch": {},
 }
+# Other names of LightGBM for its metrics.
 _SAME_METRIC = {
     "mean_average_precision": "map",
     "xendcg": "ndcg",
@@ -64,7 +66,7 @@ _SAME_METRIC = {
     "xe_ndcg_mart": "ndcg",
     "xendcg_mart": "ndcg",
 }
-# Of their own metrics; PyTorch has none.
+# Conventions of the libraries' own metrics; PyTorch has none.
 _CONVENTIONS: dict[Trainer, str | None] = {
     "lightgbm": "lightgbm",
     "xgboost": "xgboost",
@@ -141,9 +143,9 @@ class TrainingConfig:
     loss: LossSection | None = None  # Its loss
 
     @classmethod
-    def of(cls, given: Any, path: str = "configuration") -> "TrainingConfig":
+    def of(cls, mapping: Any, path: str = "configuration") -> "TrainingConfig":
         """Read a mapping, as YAML, TOML or JSON give it."""
-        top = Section(given, path, "")
+        top = Section(mapping, path, "")
         top.refuse_unknown("data", "model", "objective", "evaluation", "seed", "seeds", "output")
         data, model = _data(top.section("data", required=True)), _model(top.section("model"))
         network = loss = objective = bias = None
@@ -166,7 +168,7 @@ class TrainingConfig:
         )
         if not seeds or len(set(seeds)) != len(seeds):
             raise top.error("seeds", str(list(seeds)), "one or more different whole numbers")
-        found = cls(
+        config = cls(
             data=data,
             model=model,
             objective=objective,
@@ -177,21 +179,18 @@ class TrainingConfig:
             network=network,
             loss=loss,
         )
-        _refuse_clicks_without_objective(top.section("data"), found)
-        return found
+        _refuse_clicks_without_objective(top.section("data"), config)
+        return config
 
     @property
     def own_objective(self) -> str:
         """Objective of the library, by its own name."""
         if self.loss is not None:
             return self.loss.loss
-        default = {"lightgbm": "lambdarank", "xgboost": "rank:ndcg", "catboost": "YetiRank"}[
-            self.model.library
-        ]
-        names = ("loss_function", "objective") if self.model.library == "catboost" else _OBJECTIVE
-        return str(
-            next((self.model.params[name] for name in names if name in self.model.params), default)
-        )
+        library, params = self.model.library, self.model.params
+        defaults = {"lightgbm": "lambdarank", "xgboost": "rank:ndcg", "catboost": "YetiRank"}
+        names = ("loss_function", "objective") if library == "catboost" else _OBJECTIVE
+        return str(next((params[name] for name in names if name in params), defaults[library]))
 
     @property
     def own_convention(self) -> str | None:
@@ -227,48 +226,46 @@ class TrainingConfig:
             "lightgbm": "lambdarank_truncation_level",
             "xgboost": "lambdarank_num_pair_per_sample",
         }.get(self.model.library)
-        given = self.model.params.get(own) if own else None
+        level = self.model.params.get(own) if own else None
         if self.model.library == "lightgbm":
-            return int(30 if given is None else given)
-        return None if given is None else int(given)
+            return int(30 if level is None else level)
+        return None if level is None else int(level)
 
     @property
     def highest_label(self) -> int | None:
         """Last label with a gain in ``label_gain`` of LightGBM; None without such a table."""
-        given = (
-            self.model.params.get("label_gain")
-            if self.model.library == "lightgbm" and self.objective is None
-            else None
-        )
-        return len(_listed(given)) - 1 if given else None
+        if self.model.library != "lightgbm" or self.objective is not None:
+            return None
+        label_gains = self.model.params.get("label_gain")
+        return len(_listed(label_gains)) - 1 if label_gains else None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the configuration with every default, as plain values that `of` reads."""
-        found = asdict(self)
-        after = found["evaluation"].pop("stop_after")
-        measure = found["evaluation"].pop("stop_measure")
+        record = asdict(self)
+        after = record["evaluation"].pop("stop_after")
+        measure = record["evaluation"].pop("stop_measure")
         if after is not None:
-            found["evaluation"]["early_stopping"] = {"rounds": after, "measure": measure}
+            record["evaluation"]["early_stopping"] = {"rounds": after, "measure": measure}
         if self.objective is not None:
-            found["objective"]["gain"] = str(self.objective.gain)
-            found["objective"]["discount"] = str(self.objective.discount)
+            record["objective"]["gain"] = str(self.objective.gain)
+            record["objective"]["discount"] = str(self.objective.discount)
         if self.loss is not None:
-            found["objective"] = {"loss": self.loss.loss, **found["loss"]["options"]}
-        del found["bias"], found["network"], found["loss"]
+            record["objective"] = {"loss": self.loss.loss, **record["loss"]["options"]}
+        del record["bias"], record["network"], record["loss"]
         if self.bias is not None:
-            found["objective"] |= {
+            record["objective"] |= {
                 "regularisation": self.bias.regularisation,
                 "bias": self.bias.bias,
             }
-        if found["objective"] is None:
-            del found["objective"]
+        if record["objective"] is None:
+            del record["objective"]
         if len(self.seeds) == 1:
-            found["seed"] = found.pop("seeds")[0]
+            record["seed"] = record.pop("seeds")[0]
         for section in ("data", "evaluation"):
-            found[section] = {
-                key: value for key, value in found[section].items() if value not in (None, "", ())
+            record[section] = {
+                key: value for key, value in record[section].items() if value not in (None, "", ())
             }
-        return found
+        return record
 
 
 def _data(section: Section) -> DataSection:
@@ -287,7 +284,7 @@ def _data(section: Section) -> DataSection:
     train = section.text("train", None)
     if train is None:
         raise section.error("train", "nothing", "the file to train on, LETOR, SVMlight or Parquet")
-    found = DataSection(
+    data = DataSection(
         train=train,
         valid=section.text("valid", None),
         test=section.text("test", None),
@@ -299,44 +296,44 @@ def _data(section: Section) -> DataSection:
         propensity=section.text("propensity", None),
         position=section.text("position", None),
     )
-    if found.propensity is not None and found.position is not None:
+    if data.propensity is not None and data.position is not None:
         raise section.error(
             "propensity",
-            f"{found.propensity}, and position, too",
+            f"{data.propensity}, and position, too",
             "one of them, since positions estimate propensities",
         )
     used = [
-        found.label,
-        found.qid,
-        *filter(None, (found.propensity, found.position)),
-        *found.features,
+        data.label,
+        data.qid,
+        *filter(None, (data.propensity, data.position)),
+        *data.features,
     ]
     twice = next((name for name in used if used.count(name) > 1), None)
     if twice is not None:
         raise section.error(
-            "features" if twice in found.features else "label",
+            "features" if twice in data.features else "label",
             twice,
             "each column once; a label as a feature would leak",
         )
     for name, path, share in (
-        ("valid", found.valid, found.valid_share),
-        ("test", found.test, found.test_share),
+        ("valid", data.valid, data.valid_share),
+        ("test", data.test, data.test_share),
     ):
         if path is not None and share:
             raise section.error(f"{name}_share", str(share), f"nothing beside `{name}: {path}`")
-    if found.test is not None and found.test == found.valid:
+    if data.test is not None and data.test == data.valid:
         raise section.error(
             "test",
-            f"{found.test}, the file of data.valid",
+            f"{data.test}, the file of data.valid",
             "another file, as early stopping chooses by data.valid",
         )
-    if found.valid_share + found.test_share >= 1:
+    if data.valid_share + data.test_share >= 1:
         raise section.error(
             "valid_share",
-            str(found.valid_share),
-            f"less than 1 together with test_share, {found.test_share:g}",
+            str(data.valid_share),
+            f"less than 1 together with test_share, {data.test_share:g}",
         )
-    return found
+    return data
 
 
 def _model(section: Section) -> ModelSection:
@@ -350,9 +347,9 @@ def _model(section: Section) -> ModelSection:
     rounds = _rounds(section, 100 if own is None else own)
     if library == "lightgbm" and params.get("label_gain"):
         _numbers_of(section, "label_gain", params["label_gain"], float)
-    for name in filter(
-        params.__contains__, ("lambdarank_truncation_level", "lambdarank_num_pair_per_sample")
-    ):
+    for name in ("lambdarank_truncation_level", "lambdarank_num_pair_per_sample"):
+        if name not in params:
+            continue
         params[name] = _numbers_of(section, name, params[name], _whole)[0]
         if not 1 <= params[name] < 2**31:
             raise section.error(f"params.{name}", str(params[name]), "a whole number of 1 or more")
@@ -391,7 +388,9 @@ def _limits_of(library: str, name: str, value: Any) -> str | None:
 
 
 def _refuse_types(section: Section, library: str, params: Mapping[str, Any]) -> None:
-    """Of parameters that are read here, and of values that LightGBM cannot write as text."""
+    """Refuse parameters of a wrong type that are read here, and values that LightGBM cannot write
+    as text.
+    """
     number, metrics = "a whole number, as in 50", "a text, as in ndcg, or a list of texts"
     for name, value in params.items():
         expected = None
@@ -403,7 +402,9 @@ def _refuse_types(section: Section, library: str, params: Mapping[str, Any]) -> 
             expected = None if type(value) is int else number
         elif name in _METRIC[library]:
             listed = [value] if isinstance(value, str) else value
-            is_list = isinstance(listed, Sequence) and all(isinstance(one, str) for one in listed)
+            is_list = isinstance(listed, Sequence) and all(
+                isinstance(metric, str) for metric in listed
+            )
             expected = None if is_list else metrics
         elif name in (*_OBJECTIVE, "loss_function"):
             expected = None if isinstance(value, str) else "a text, the name of an objective"
@@ -460,8 +461,8 @@ def _bias(
 
 
 def _refuse_clicks_without_objective(section: Section, config: "TrainingConfig") -> None:
-    """Of the libraries' own objectives only LightGBM's lambdarank takes positions, and none
-    propensities.
+    """Refuse clicks that no objective uses: among the libraries' own objectives, only LightGBM's
+    lambdarank takes positions, and none takes propensities.
     """
     data, library = config.data, config.model.library
     takes_positions = library == "lightgbm" and config.own_objective in _BY_PAIRS["lightgbm"]
@@ -497,11 +498,9 @@ def _evaluation(
     section: Section, model: ModelSection, objective: LambdaObjective | LossSection | None
 ) -> EvaluationSection:
     section.refuse_unknown("measures", "convention", "early_stopping", "test_store", "again")
-    own = (
-        next((model.params[name] for name in _STOPPING if name in model.params), None)
-        if model.library != "torch"
-        else None
-    )
+    own = None
+    if model.library != "torch":
+        own = next((model.params[name] for name in _STOPPING if name in model.params), None)
     measures = section.texts("measures") or _measures_of(section, model, objective)
     convention = section.text("convention", DEFAULT_CONVENTION) or DEFAULT_CONVENTION
     after = own if own is not None and own > 0 else None
@@ -536,35 +535,32 @@ def _measures_of(
     named = next((name for name in _EVAL_AT if params.get(name) is not None), None)
     default = [(objective.cutoff if objective else None) or 10]
     cutoffs = default if named is None else _numbers_of(section, named, params[named], _whole)
-    gains = (
-        _numbers_of(section, "label_gain", params["label_gain"], float)
-        if params.get("label_gain")
-        else []
-    )
-    gain = (
-        f"(gain={{{','.join(f'{grade}:{number_text(one)}' for grade, one in enumerate(gains))}}})"
-        if gains
-        else ""
-    )
-    found = []
+    gain = ""
+    if params.get("label_gain"):
+        gains = _numbers_of(section, "label_gain", params["label_gain"], float)
+        by_grade = ",".join(f"{grade}:{number_text(value)}" for grade, value in enumerate(gains))
+        gain = f"(gain={{{by_grade}}})"
+    texts = []
     for text in _metrics(model):
         name, _, cutoff = text.partition("@")
         measure = _OWN_METRICS[model.library].get(_SAME_METRIC.get(name, name))
-        if measure is not None:
-            own = (
-                _numbers_of(section, "eval_metric", cutoff.rstrip("-"), _whole)
-                if cutoff
-                else cutoffs
-            )
-            found += [f"{measure}{gain if measure == 'nDCG' else ''}@{one}" for one in own]
-    return tuple(dict.fromkeys(found)) or tuple(f"nDCG{gain}@{cutoff}" for cutoff in cutoffs)
+        if measure is None:
+            continue
+        own = cutoffs
+        if cutoff:
+            own = _numbers_of(section, "eval_metric", cutoff.rstrip("-"), _whole)
+        with_gain = f"{measure}{gain}" if measure == "nDCG" else measure
+        texts += [f"{with_gain}@{own_cutoff}" for own_cutoff in own]
+    return tuple(dict.fromkeys(texts)) or tuple(f"nDCG{gain}@{cutoff}" for cutoff in cutoffs)
 
 
 def _metrics(model: ModelSection) -> list[str]:
-    given = next(
+    metrics = next(
         (model.params[name] for name in _METRIC[model.library] if model.params.get(name)), ()
     )
-    return [text.strip() for text in given.split(",")] if isinstance(given, str) else list(given)
+    return (
+        [text.strip() for text in metrics.split(",")] if isinstance(metrics, str) else list(metrics)
+    )
 
 
 def _whole(value: Any) -> int:
@@ -585,13 +581,13 @@ def _listed(value: Any) -> Sequence[Any]:
 def _numbers_of(section: Section, key: str, value: Any, number: Callable[[Any], Any]) -> list[Any]:
     """Numbers of a parameter of the library."""
     try:
-        found = [number(one) for one in _listed(value)]
+        numbers = [number(entry) for entry in _listed(value)]
     except (TypeError, ValueError, OverflowError):
-        found = []
-    if not found:
+        numbers = []
+    if not numbers:
         kind = "whole numbers" if number is _whole else "numbers"
         raise OptionError(
-            f"{section.path}: model.params.{key}: found {shown(repr(value))}, expected "
-            f"{kind}, as in 5 or [1, 3, 5]"
+            f"{section.path}: model.params.{key}: found {shown(repr(value))}, expected {kind}, as "
+            "in 5 or [1, 3, 5]"
         )
-    return found
+    return numbers

@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from operator import attrgetter
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -34,7 +35,7 @@ _TRUNCATION = {
 }
 # The highest label whose default gain each library has.
 _HIGHEST = {"lightgbm": 30, "xgboost": 31, "catboost": 1023, "idealrank": 1023}
-_ADVISED = LambdaObjective(cutoff=1).levels or 1
+_ADVISED = LambdaObjective(cutoff=1).levels or 1  # truncation for evaluation at 1
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -148,19 +149,19 @@ def check_training(
         if rank is not None:
             whole_number(name, rank)
     grades = row_numbers("labels", labels, finite=False)
-    found = [*_of_labels(grades, library, custom_gain=custom_gain)]
+    problems = [*_of_labels(grades, library, custom_gain=custom_gain)]
     offsets, problem = _offsets(grades.size, group, qid)
-    found += [problem] if problem else []
+    problems += [problem] if problem else []
     if offsets is not None:
-        found += _of_queries(grades, offsets)
+        problems += _of_queries(grades, offsets)
         if features is not None and held_out_rows is not None:
-            found += _same_rows(
+            problems += _same_rows(
                 (grades, offsets, feature_table("features", features, grades.size)), held_out_rows
             )
     if qid is not None and held_out is not None:
-        found += _shared(row_ids("qid", qid), row_ids("held_out", held_out))
-    found += _of_truncation(library, cutoff, truncation)
-    return sorted(found, key=lambda one: one.severity)
+        problems += _shared(row_ids("qid", qid), row_ids("held_out", held_out))
+    problems += _of_truncation(library, cutoff, truncation)
+    return sorted(problems, key=attrgetter("severity"))
 
 
 def refuse_problems(problems: Sequence[TrainingProblem]) -> list[TrainingProblem]:
@@ -176,8 +177,8 @@ def refuse_problems(problems: Sequence[TrainingProblem]) -> list[TrainingProblem
     >>> refuse_problems(check_training([1, 0], group=[2]))
     []
     """
-    given: Any = problems  # what callers without types pass
-    listed = list(given) if isinstance(given, Iterable) else [given]
+    untyped: Any = problems  # what callers without types pass
+    listed = list(untyped) if isinstance(untyped, Iterable) else [untyped]
     for problem in listed:
         if not isinstance(problem, TrainingProblem):
             raise InputError(
@@ -195,8 +196,8 @@ def _of_labels(
     if not finite.all():
         row = int(np.flatnonzero(~finite)[0])
         message = (
-            f"labels: found {grades[row]} at row {row}, expected numbers; leave unjudged rows "
-            f"out, or give them a label"
+            f"labels: found {grades[row]} at row {row}, expected numbers; leave unjudged rows out, "
+            "or give them a label"
         )
         yield TrainingProblem(
             kind="label-number", severity="error", parameter="labels", message=message, row=row
@@ -206,8 +207,8 @@ def _of_labels(
     if negative.any():
         row = int(np.flatnonzero(negative)[0])
         message = (
-            f"labels: found {grades[row]:g} at row {row}, expected 0 or more; shift the labels, "
-            f"or make them 0"
+            f"labels: found {grades[row]:g} at row {row}, expected 0 or more; shift the labels, or "
+            "make them 0"
         )
         yield TrainingProblem(
             kind="label-negative",
@@ -242,9 +243,9 @@ def _of_labels(
             library, _GAIN[library]
         )
         message = (
-            f"labels: found {grades[row]:g} at row {row}, expected at most "
-            f"{_HIGHEST[library]}, the last label with a gain in {name}; "
-            f"set {step}, or use an objective of idealrank with gain="
+            f"labels: found {grades[row]:g} at row {row}, expected at most {_HIGHEST[library]}, "
+            f"the last label with a gain in {name}; set {step}, or use an objective of idealrank "
+            "with gain="
         )
         yield TrainingProblem(
             kind="label-high", severity="error", parameter=_GAIN[library], message=message, row=row
@@ -269,9 +270,9 @@ def _offsets(n: int, group: Any, qid: Any) -> tuple[IntArray | None, TrainingPro
         if names.size != starts.size:
             again = int(np.setdiff1d(np.arange(starts.size), first)[0])
             message = (
-                f"qid: found query {ids[starts[again]]} again at row {int(starts[again])}, "
-                f"after rows of another query; expected the rows "
-                "of a query together: sort by qid, or the trainer takes them for two queries"
+                f"qid: found query {ids[starts[again]]} again at row {int(starts[again])}, after "
+                "rows of another query; expected the rows of a query together: sort by qid, or the "
+                "trainer takes them for two queries"
             )
             return None, TrainingProblem(
                 kind="scattered", severity="error", parameter="qid", message=message
@@ -280,8 +281,8 @@ def _offsets(n: int, group: Any, qid: Any) -> tuple[IntArray | None, TrainingPro
     sizes = whole_numbers("group", [n] if group is None else group)
     if (sizes < 0).any() or int(sizes.sum()) != n:
         message = (
-            f"group: found sizes that sum to {int(sizes.sum())}, expected {n}, the number of "
-            f"rows; set group to the rows of each query"
+            f"group: found sizes that sum to {int(sizes.sum())}, expected {n}, the number of rows; "
+            "set group to the rows of each query"
         )
         return None, TrainingProblem(
             kind="group-sum", severity="error", parameter="group", message=message
@@ -307,41 +308,38 @@ def _of_queries(grades: FloatArray, offsets: IntArray) -> Iterator[TrainingProbl
         )
         return
     equal = some[(highest == lowest) & (highest > 0)]
-    for rows, kind, words, step in (
-        (
-            without,
-            "no-positive",
-            "without a label above 0",
-            "have the convention's value: set no_relevant",
-        ),
-        (
-            equal,
-            "one-grade",
-            "with one label for all rows",
-            "cannot be in a wrong order: leave them out, or add rows of other labels",
-        ),
-    ):
-        if rows.size:
-            queries = "1 query" if rows.size == 1 else f"{rows.size} queries"
-            place = f"the first is query {int(rows[0])}"
-            message = (
-                f"labels: found {queries} of {some.size} {words} ({place}); such queries train "
-                f"nothing, and {step}"
-            )
-            yield TrainingProblem(
-                kind=kind,
-                severity="warning",
-                parameter="no_relevant" if kind == "no-positive" else "labels",
-                message=message,
-            )
+    if without.size:
+        step = "have the convention's value: set no_relevant"
+        yield TrainingProblem(
+            kind="no-positive",
+            severity="warning",
+            parameter="no_relevant",
+            message=_train_nothing(without, some.size, "without a label above 0", step),
+        )
+    if equal.size:
+        step = "cannot be in a wrong order: leave them out, or add rows of other labels"
+        yield TrainingProblem(
+            kind="one-grade",
+            severity="warning",
+            parameter="labels",
+            message=_train_nothing(equal, some.size, "with one label for all rows", step),
+        )
+
+
+def _train_nothing(queries: IntArray, total: int, words: str, step: str) -> str:
+    number = "1 query" if queries.size == 1 else f"{queries.size} queries"
+    return (
+        f"labels: found {number} of {total} {words} (the first is query {int(queries[0])}); such "
+        f"queries train nothing, and {step}"
+    )
 
 
 def _shared(train: AnyArray, test: AnyArray) -> Iterator[TrainingProblem]:
     try:
         common = np.intersect1d(train, test)
     except TypeError:
-        found, expected = f"ids of type {test.dtype}", f"ids of the type of qid, {train.dtype}"
-        raise InputError(f"held_out: found {found}, expected {expected}") from None
+        test_ids, expected = f"ids of type {test.dtype}", f"ids of the type of qid, {train.dtype}"
+        raise InputError(f"held_out: found {test_ids}, expected {expected}") from None
     if common.size:
         queries = "1 query" if common.size == 1 else f"{common.size} queries"
         message = (
@@ -354,41 +352,42 @@ def _shared(train: AnyArray, test: AnyArray) -> Iterator[TrainingProblem]:
 
 
 def _hashes(grades: AnyArray, offsets: IntArray, features: AnyArray) -> dict[bytes, int]:
-    """By a hash of the rows of a query, in any order, the query."""
-    found = {}
+    """Map a hash of the rows of each query, in any order, to the query."""
+    query_of = {}
     table = np.column_stack([grades, features])
     for number, (begin, end) in enumerate(pairwise(offsets)):
         rows = sorted(row.tobytes() for row in np.ascontiguousarray(table[begin:end]))
-        found[hashlib.sha256(b"".join(rows)).digest()] = number
-    return found
+        query_of[hashlib.sha256(b"".join(rows)).digest()] = number
+    return query_of
 
 
 def _same_rows(
     train: tuple[FloatArray, IntArray, AnyArray], test: tuple[Any, Any, Any]
 ) -> Iterator[TrainingProblem]:
-    given: Any = test
-    if not isinstance(given, Sequence) or len(given) != 3:
+    untyped: Any = test
+    if not isinstance(untyped, Sequence) or len(untyped) != 3:
         raise InputError(
-            f"held_out_rows: found {type(test).__name__}, expected labels, group and "
-            f"features, a tuple of three"
+            f"held_out_rows: found {type(test).__name__}, expected labels, group and features, a "
+            "tuple of three"
         )
-    labels = row_numbers("held_out_rows, labels", test[0], finite=False)
-    sizes = whole_numbers("held_out_rows, group", test[1])
-    features = feature_table("held_out_rows, features", test[2], labels.size)
+    test_labels, test_group, test_features = test
+    labels = row_numbers("held_out_rows, labels", test_labels, finite=False)
+    sizes = whole_numbers("held_out_rows, group", test_group)
+    features = feature_table("held_out_rows, features", test_features, labels.size)
     if (sizes < 0).any() or int(sizes.sum()) != labels.size:
         raise InputError(
             f"held_out_rows, group: found sizes that sum to {int(sizes.sum())}, expected the "
             f"number of rows, {labels.size}"
         )
     here = _hashes(*train)
-    there = _hashes(labels, np.concatenate(([0], np.cumsum(sizes))).astype(np.int64), features)
+    offsets = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
+    there = _hashes(labels, offsets, features)
     common = here.keys() & there.keys()
     if common:
-        one = min(common, key=here.__getitem__)
+        first = min(common, key=here.__getitem__)
         message = (
-            f"features: found {len(common)} queries with the same rows in training and in "
-            f"testing (query {here[one]} and query "
-            f"{there[one]}), expected none; split by query"
+            f"features: found {len(common)} queries with the same rows in training and in testing "
+            f"(query {here[first]} and query {there[first]}), expected none; split by query"
         )
         yield TrainingProblem(
             kind="shared-query", severity="error", parameter="features", message=message

@@ -72,8 +72,8 @@ def eval_function(
     ... )
     [('RR', 0.5, True), ('nDCG@10', 0.6309297535714575, True)]
     """
-    found = RoundMeasures.of(measures, convention)
-    return _for_api(api, _MeasureOfDataset(found), _MeasureOfArrays(found))
+    round_measures = RoundMeasures.of(measures, convention)
+    return _for_api(api, _MeasureOfDataset(round_measures), _MeasureOfArrays(round_measures))
 
 
 def objective(*, api: Api = "native", **options: Any) -> Callback:
@@ -118,93 +118,96 @@ def objective(*, api: Api = "native", **options: Any) -> Callback:
     >>> of_arrays(np.array([0, 1]), np.array([0.0, 0.0]), None, np.array([2]))
     (array([ 0.25, -0.25], dtype=float32), array([0.125, 0.125], dtype=float32))
     """
-    found = RoundGradients.of(options)
-    return _for_api(api, _GradientOfDataset(found), _GradientOfArrays(found))
+    round_gradients = RoundGradients.of(options)
+    return _for_api(api, _GradientOfDataset(round_gradients), _GradientOfArrays(round_gradients))
 
 
 # Instances of classes, not closures: a model that holds one can be pickled.
 @dataclass(frozen=True, eq=False)
 class _MeasureOfDataset:
-    found: RoundMeasures
+    round_measures: RoundMeasures
 
     def __call__(self, predictions: Any, dataset: Any) -> list[tuple[str, float, bool]]:
         group = _group_of(dataset)
-        return self.found.values(dataset.get_label(), predictions, group)
+        return self.round_measures.values(dataset.get_label(), predictions, group)
 
 
 @dataclass(frozen=True, eq=False)
 class _MeasureOfArrays:
-    found: RoundMeasures
+    round_measures: RoundMeasures
 
     def __call__(
         self, y_true: Any, y_pred: Any, weight: Any, group: Any
     ) -> list[tuple[str, float, bool]]:
-        return self.found.values(y_true, y_pred, group)
+        return self.round_measures.values(y_true, y_pred, group)
 
 
 @dataclass(frozen=True, eq=False)
 class _GradientOfDataset:
-    found: RoundGradients
+    round_gradients: RoundGradients
 
     @property
     def lists(self) -> Any:
-        return self.found.lists
+        return self.round_gradients.lists
 
     def __deepcopy__(self, memo: Any) -> Any:
         return self  # LightGBM trains with a copy of its parameters; the lists stay at hand
 
     def __call__(self, predictions: Any, dataset: Any) -> Any:
         group = _group_of(dataset)
-        return self.found.gradients(
+        return self.round_gradients.gradients(
             dataset, dataset.get_label(), group, predictions, dataset.get_weight()
         )
 
 
 @dataclass(frozen=True, eq=False)
 class _GradientOfArrays:
-    found: RoundGradients
+    round_gradients: RoundGradients
 
     @property
     def lists(self) -> Any:
-        return self.found.lists
+        return self.round_gradients.lists
 
     def __deepcopy__(self, memo: Any) -> Any:
         return self  # LightGBM trains with a copy of its parameters; the lists stay at hand
 
     def __call__(self, y_true: Any, y_pred: Any, weight: Any, group: Any) -> Any:
-        return self.found.gradients(y_true, y_true, group, y_pred, weight)
+        return self.round_gradients.gradients(y_true, y_true, group, y_pred, weight)
 
 
 def _group_of(dataset: Any) -> Any:
     if not hasattr(dataset, "get_group"):
         raise OptionError(
-            f"found {type(dataset).__name__}, expected a Dataset, as lightgbm.train hands "
-            f"over; the scikit-learn API takes api='sklearn'"
+            f"found {type(dataset).__name__}, expected a Dataset, as lightgbm.train hands over; "
+            "the scikit-learn API takes api='sklearn'"
         )
     group = dataset.get_group()
     if group is None:
         raise OptionError(
-            "the Dataset has no group; expected the number of rows of each query, as in "
-            "Dataset(X, y, group=sizes)"
+            "the Dataset has no group; expected the number of rows of each query, as in Dataset(X, "
+            "y, group=sizes)"
         )
     _refuse_torn_queries(dataset)
     return group
 
 
 def _refuse_torn_queries(dataset: Any) -> None:
-    """`lightgbm.cv` splits rows, and not queries, if the objective is a callable."""
+    """Refuse parts of queries: `lightgbm.cv` splits rows if the objective is a callable."""
     whole, rows = getattr(dataset, "reference", None), getattr(dataset, "used_indices", None)
-    if whole is None or rows is None or (sizes := whole.get_group()) is None:
+    if whole is None or rows is None:  # not a part of another Dataset
         return
-    found = np.bincount(np.repeat(np.arange(len(sizes)), sizes)[rows], minlength=len(sizes))
-    torn = np.flatnonzero((found > 0) & (found < sizes))
+    sizes = whole.get_group()
+    if sizes is None:
+        return
+    query_of = np.repeat(np.arange(len(sizes)), sizes)
+    kept = np.bincount(query_of[rows], minlength=len(sizes))
+    torn = np.flatnonzero((kept > 0) & (kept < sizes))
     if torn.size:
         first = int(torn[0])
         raise OptionError(
-            f"the Dataset has {found[first]} of {sizes[first]} rows of query {first}: "
-            f"lightgbm.cv splits queries if the objective is a "
-            "callable; pass folds=, such as QueryKFold(5).split(None, groups=qid) of "
-            "idealrank.training.sklearn"
+            f"the Dataset has {kept[first]} of {sizes[first]} rows of query {first}: lightgbm.cv "
+            "splits queries if the objective is a callable; pass folds=, such as "
+            "QueryKFold(5).split(None, groups=qid) of idealrank.training.sklearn"
         )
 
 

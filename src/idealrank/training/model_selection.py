@@ -161,13 +161,13 @@ def best_of(
     differences = sign * (table[:, first] - table[:, second])
     margin = float(differences.mean())
     alpha = (1 - level) / pairs
-    found = difference_interval(np.zeros_like(differences), differences, level=1 - alpha)
+    interval = difference_interval(np.zeros_like(differences), differences, level=1 - alpha)
     return BestOf(
         names=tuple(listed[place] for place in order),
         means={listed[place]: float(means[place]) for place in order},
         n_queries=table.shape[0],
         margin=margin,
-        interval=(float(found.low), float(found.high)),
+        interval=(float(interval.low), float(interval.high)),
         optimism=sign * _optimism(sign * table, n_resamples, generator_of(rng)),
         level=level,
     )
@@ -186,11 +186,9 @@ def _refuse_missing(table: FloatArray, names: Sequence[str]) -> None:
         f"{count:,} of {name}" for name, count in zip(names, counts, strict=True) if count
     )
     raise InputError(
-        f"values: found {table[row, column]} at row {row} of {names[column]}, and "
-        f"{wrong.sum():,} of "
-        f"{table.size:,} values that are not finite ({each}); expected a finite number for "
-        f"each query "
-        "and configuration; leave these queries out of all configurations"
+        f"values: found {table[row, column]} at row {row} of {names[column]}, and {wrong.sum():,} "
+        f"of {table.size:,} values that are not finite ({each}); expected a finite number for each "
+        "query and configuration; leave these queries out of all configurations"
     )
 
 
@@ -321,20 +319,20 @@ def nested_cv(
     parsed, *more = parse_measures(measure)
     if more:
         raise OptionError(f"measure: found {1 + len(more)}, expected one, which chooses")
-    given: Any = configurations  # what callers without types pass
-    if not isinstance(given, Mapping) or not callable(train):
-        found = (
+    untyped: Any = configurations  # what callers without types pass
+    if not isinstance(untyped, Mapping) or not callable(train):
+        types = (
             f"{type(train).__name__} for train and {type(configurations).__name__} for "
             f"configurations"
         )
         raise OptionError(
-            f"found {found}; expected a function of a configuration and rows, and a mapping "
-            f"of names to configurations"
+            f"found {types}; expected a function of a configuration and rows, and a mapping of "
+            "names to configurations"
         )
     if not configurations or not parsed.direction:
         raise OptionError(
-            f"found {len(configurations)} configurations and measure {parsed}; expected one "
-            f"or more, and a better direction"
+            f"found {len(configurations)} configurations and measure {parsed}; expected one or "
+            "more, and a better direction"
         )
     convention = Convention.of(convention)
     seed = whole_number("seed", seed, 0)
@@ -345,24 +343,24 @@ def nested_cv(
     scores = np.full(grades.size, np.nan)
     chosen, inner_means = [], []
     for number, (rows, tested) in enumerate(query_folds(ids, outer, seed)):
-        means = {
-            name: _mean(
-                scores=_held_out(
-                    train=train,
-                    configuration=configuration,
-                    rows=rows,
-                    ids=ids,
-                    folds=inner,
-                    seed=seed + 1 + number,
-                ),
+        means = {}
+        for name, configuration in configurations.items():
+            held_out = _held_out(
+                train=train,
+                configuration=configuration,
+                rows=rows,
+                ids=ids,
+                folds=inner,
+                seed=seed + 1 + number,
+            )
+            means[name] = _mean(
+                scores=held_out,
                 grades=grades,
                 ids=ids,
                 rows=rows,
                 measure=parsed,
                 convention=convention,
             )
-            for name, configuration in configurations.items()
-        }
         best = max(means, key=lambda name: parsed.direction * means[name])
         chosen.append(best)
         inner_means.append(means)
@@ -407,13 +405,15 @@ def query_folds(
     _, first, codes = np.unique(row_ids("qid", qid), return_index=True, return_inverse=True)
     if n_splits > first.size:
         raise InputError(
-            f"n_splits={n_splits}: found {first.size} queries, expected two folds or more, "
-            f"and as many queries or more"
+            f"n_splits={n_splits}: found {first.size} queries, expected two folds or more, and as "
+            "many queries or more"
         )
+    if seed is None:
+        order = np.argsort(first)  # as the queries appear
+    else:
+        order = np.random.default_rng(seed).permutation(first.size)
     place = np.empty(first.size, np.int64)
-    place[
-        np.argsort(first) if seed is None else np.random.default_rng(seed).permutation(first.size)
-    ] = np.arange(first.size)
+    place[order] = np.arange(first.size)
     fold = place[codes.reshape(-1)] % n_splits
     return [
         (np.flatnonzero(fold != number), np.flatnonzero(fold == number))
@@ -434,16 +434,16 @@ def _scores(train: Train, configuration: Any, learned: IntArray, tested: IntArra
     model = train(configuration, learned)
     if not callable(model):
         raise OptionError(
-            f"train: found {type(model).__name__} returned, expected a function of rows that "
-            f"gives their scores"
+            f"train: found {type(model).__name__} returned, expected a function of rows that gives "
+            "their scores"
         )
-    found = number_array("train: scores of its function", model(tested))
-    if found.shape != tested.shape:  # one score for all would be broadcast
+    scores = number_array("train: scores of its function", model(tested))
+    if scores.shape != tested.shape:  # one score for all would be broadcast
         raise InputError(
-            f"train: its function of {tested.size} rows returned shape {found.shape}, "
-            f"expected one score for each row"
+            f"train: its function of {tested.size} rows returned shape {scores.shape}, expected "
+            "one score for each row"
         )
-    return found
+    return scores
 
 
 def _mean(

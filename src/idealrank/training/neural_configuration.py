@@ -10,6 +10,7 @@ from idealrank._sections import Section
 from idealrank.conventions import Convention
 from idealrank.errors import OptionError
 
+# Limits of a network, and of every other whole number: more are taken for a mistake
 _MOST_LAYERS, _MOST_UNITS, _MOST_COUNT = 32, 8192, 2**31 - 1
 _MOST_REPEATED = 10_000  # Sinkhorn steps and drawn orders, each as long as the loss without it
 _ACTIVATIONS = ("relu", "leaky-relu", "elu", "gelu", "silu", "tanh", "sigmoid")
@@ -150,8 +151,8 @@ class LossSection:
             if name != "loss" and section.has(name)
         }
         if "branching" in options and options["branching"] < 2 * options.get("cutoff", _MOST_COUNT):
-            found = f"{options['branching']} and cutoff {options.get('cutoff')}"
-            raise section.error("branching", found, "a cutoff of at most half the branching")
+            sizes = f"{options['branching']} and cutoff {options.get('cutoff')}"
+            raise section.error("branching", sizes, "a cutoff of at most half the branching")
         try:
             switches = {name: options[name] for name in _SWITCHES if name in options}
             Convention.of(options.get("convention", "standard"), **switches)
@@ -162,8 +163,8 @@ class LossSection:
     @property
     def cutoff(self) -> int | None:
         """The 10 of nDCG@10; None for whole lists."""
-        found: int | None = self.options.get("cutoff")
-        return found
+        cutoff: int | None = self.options.get("cutoff")
+        return cutoff
 
     @property
     def takes_gains(self) -> bool:
@@ -186,30 +187,23 @@ class LossSection:
 def _number(
     section: Section, key: str, default: int, *, least: int = 1, most: int = _MOST_COUNT
 ) -> int:
-    found = section.number(key, default, least=least)
-    if found > most:
-        raise section.error(key, str(found), f"a whole number from {least} to {most:,}")
-    return found
+    number = section.number(key, default, least=least)
+    if number > most:
+        raise section.error(key, str(number), f"a whole number from {least} to {most:,}")
+    return number
 
 
 def _option(section: Section, loss: str, name: str) -> Any:
     choices = CHOICES.get(f"{loss}.{name}", CHOICES.get(name))
     if choices is not None:
-        return section.choice(
-            name, (*choices, "pair-mean") if name == "reduction" and loss in _BY_PAIRS else choices
-        )
+        if name == "reduction" and loss in _BY_PAIRS:
+            choices = (*choices, "pair-mean")
+        return section.choice(name, choices)
     if name in _COUNTS:
-        return _number(
-            section,
-            name,
-            1,
-            least=_COUNTS[name],
-            most=_MOST_REPEATED if name in ("sinkhorn", "samples") else _MOST_COUNT,
-        )
+        most = _MOST_REPEATED if name in ("sinkhorn", "samples") else _MOST_COUNT
+        return _number(section, name, 1, least=_COUNTS[name], most=most)
     if name == "convention":
         return section.text(name, None)
-    return (
-        section.given[name]
-        if name in _SWITCHES
-        else section.amount(name, 1.0, least=1e-9, most=1e9)
-    )
+    if name in _SWITCHES:
+        return section.given[name]
+    return section.amount(name, 1.0, least=1e-9, most=1e9)

@@ -29,7 +29,7 @@ _SWAPS: dict[str, Literal["discounted", "even", "precision", "first", "cascade"]
     "ERR": "cascade",
     "pairs": "even",
 }
-_DEEPEST = 2**31 - 1
+_DEEPEST = 2**31 - 1  # rank; the kernel's whole numbers end here
 _ABOVE_CUTOFF = 3  # ranks that training looks at beyond the cutoff, as LightGBM's manual advises
 
 
@@ -108,16 +108,16 @@ class LambdaObjective:
             raise OptionError(f"beyond={self.beyond!r}: expected kept or zero")
         if not (self.damped is None or isinstance(self.damped, (bool, np.bool_))):
             raise OptionError(
-                f"damped={self.damped!r}: expected true or false, or None for the default of "
-                f"the discount"
+                f"damped={self.damped!r}: expected true or false, or None for the default of the "
+                "discount"
             )
         for name, number in (("cutoff", self.cutoff), ("truncation", self.truncation)):
             if number is not None and not (
                 _is_number(number) and number % 1 == 0 and 1 <= number <= _DEEPEST
             ):
                 raise OptionError(
-                    f"{name}={number!r}: expected a whole number from 1 to {_DEEPEST:,}, or "
-                    f"None for all ranks"
+                    f"{name}={number!r}: expected a whole number from 1 to {_DEEPEST:,}, or None "
+                    "for all ranks"
                 )
         for name, positive in (("sigma", self.sigma), ("max_rel", self.max_rel)):
             if not (_is_number(positive) and 0 < positive < math.inf):
@@ -130,10 +130,8 @@ class LambdaObjective:
     def __str__(self) -> str:
         cut = "" if self.cutoff is None else f"@{self.cutoff}"
         if self.measure == "nDCG":
-            return (
-                f"lambda "
-                f"nDCG(gain={make_gain(self.gain).text},discount={make_discount(self.discount).text}){cut}"
-            )
+            gain, discount = make_gain(self.gain).text, make_discount(self.discount).text
+            return f"lambda nDCG(gain={gain},discount={discount}){cut}"
         return f"lambda {self.measure}{cut}"
 
     @property
@@ -200,10 +198,10 @@ class LambdaObjective:
         length = int(np.diff(bounds).max(initial=0))
         weights = self._weights(length)
         scale = self._scale(gains, bounds, weights)
-        factors = [
-            None if given is None else row_numbers(name, given, grades.size)
-            for name, given in (("up", up), ("down", down))
-        ]
+        up, down = (
+            None if factor is None else row_numbers(name, factor, grades.size)
+            for name, factor in (("up", up), ("down", down))
+        )
         if self.measure == "nDCG" and self.beyond == "zero" and self.cutoff is not None:
             weights[self.cutoff :] = 0.0
         return LambdaLists(
@@ -212,8 +210,8 @@ class LambdaObjective:
             offsets=bounds,
             weights=weights,
             scale=scale,
-            up=factors[0],
-            down=factors[1],
+            up=up,
+            down=down,
         )
 
     def _gains(self, grades: FloatArray) -> FloatArray:
@@ -230,7 +228,7 @@ class LambdaObjective:
         return np.ascontiguousarray(make_gain(self.gain)(grades), np.float64)
 
     def _weights(self, length: int) -> FloatArray:
-        """Of the ranks 1 to `length`."""
+        """Return the weights of the ranks 1 to `length`."""
         rank = np.arange(1, length + 1)
         if self.measure == "nDCG":
             return make_discount(self.discount).at(rank, np.full(length, length))
@@ -250,16 +248,13 @@ class LambdaObjective:
         else:
             ordered = gains[np.lexsort((-gains, owner))]
             rank = np.arange(gains.size) - offsets[owner] + 1
-            discounts = (
-                make_discount(self.discount).at(rank, np.diff(offsets)[owner])
-                if self._is_pairwise
-                else weights[rank - 1]
-            )
-            counted = (
-                ordered * discounts
-                if self.cutoff is None
-                else np.where(rank <= self.cutoff, ordered * discounts, 0.0)
-            )
+            if self._is_pairwise:  # this discount depends on the length of the list
+                discounts = make_discount(self.discount).at(rank, np.diff(offsets)[owner])
+            else:
+                discounts = weights[rank - 1]
+            counted = ordered * discounts
+            if self.cutoff is not None:
+                counted = np.where(rank <= self.cutoff, counted, 0.0)
             norm = np.bincount(owner, weights=counted, minlength=n)
         return np.divide(1.0, norm, out=np.zeros(n), where=norm > 0)
 
@@ -335,12 +330,12 @@ class LambdaLists:
         >>> [array.round(4).tolist() for array in lists.gradients([0.0, 1.0], dtype="float64")]
         [[-0.2698, 0.2698], [0.0726, 0.0726]]
         """
-        given = row_numbers("scores", scores, self.gains.size)
+        row_scores = row_numbers("scores", scores, self.gains.size)
         _check_type(dtype)
-        slope, bend = np.empty(given.size, dtype), np.empty(given.size, dtype)
+        slope, bend = np.empty(row_scores.size, dtype), np.empty(row_scores.size, dtype)
         _kernel.lambda_gradients(
             gains=self.gains,
-            scores=given,
+            scores=row_scores,
             offsets=self.offsets,
             weights=self.weights,
             scale=self.scale,
@@ -355,7 +350,7 @@ class LambdaLists:
             threads=thread_count(threads),
         )
         if weights is not None:
-            factor = row_numbers("weights", weights, given.size).astype(slope.dtype)
+            factor = row_numbers("weights", weights, row_scores.size).astype(slope.dtype)
             slope *= factor
             bend *= factor
         return slope, bend
@@ -385,7 +380,7 @@ def _bounds(n: int, group: Any, offsets: Any) -> IntArray:
     if bounds.size == 0 or bounds[0] != 0 or bounds[-1] != n or (np.diff(bounds) < 0).any():
         total = int(bounds[-1]) if bounds.size else 0
         raise InputError(
-            f"group: the sizes sum to {total}, expected the number of rows, {n}, and none "
-            f"below 0; set group to the rows of each query"
+            f"group: the sizes sum to {total}, expected the number of rows, {n}, and none below 0; "
+            "set group to the rows of each query"
         )
     return bounds

@@ -71,8 +71,8 @@ class UnbiasedObjective:
             )
         if self.objective.swap not in ("discounted", "even"):
             raise OptionError(
-                f"measure={self.objective.measure!r}: expected nDCG or pairs, whose weights "
-                f"of pairs are known in advance"
+                f"measure={self.objective.measure!r}: expected nDCG or pairs, whose weights of "
+                "pairs are known in advance"
             )
         is_number = isinstance(self.regularisation, Real) and not isinstance(
             self.regularisation, bool
@@ -111,9 +111,10 @@ class UnbiasedObjective:
         ranks = row_numbers("positions", positions, lists.gains.size)
         wrong = np.flatnonzero(~((ranks >= 1) & (ranks <= _DEEPEST) & (ranks == np.floor(ranks))))
         if wrong.size:
-            found = f"{ranks[wrong[0]]:g} at row {wrong[0]}"
+            row = int(wrong[0])
             raise InputError(
-                f"positions: found {found}, expected whole numbers from 1, the top, to {_DEEPEST:,}"
+                f"positions: found {ranks[row]:g} at row {row}, expected whole numbers from 1, the "
+                f"top, to {_DEEPEST:,}"
             )
         places = ranks.astype(np.int64) - 1
         n = int(places.max(initial=-1)) + 1
@@ -188,9 +189,9 @@ class UnbiasedLists:
         factors = replace(
             self.lists, up=1 / self.clicked[self.places], down=1 / self.unclicked[self.places]
         )
-        found = factors.gradients(scores, weights=weights, dtype=dtype, threads=threads)
+        derivatives = factors.gradients(scores, weights=weights, dtype=dtype, threads=threads)
         self._estimate(np.asarray(scores, np.float64).reshape(-1))
-        return found
+        return derivatives
 
     def _estimate(self, scores: FloatArray) -> None:
         losses = self._losses(scores)
@@ -215,12 +216,12 @@ class UnbiasedLists:
             rank[order] = np.arange(scores.size) - lists.offsets[owner]
             discount = lists.weights[rank]
             weight = weight * np.abs(discount[self.higher] - discount[self.lower])
-        found: FloatArray = (
+        losses: FloatArray = (
             weight
             * lists.scale[owner[self.higher]]
             * np.logaddexp(0, -sigma * (scores[self.higher] - scores[self.lower]))
         )
-        return found
+        return losses
 
 
 def _pairs(lists: LambdaLists) -> tuple[IntArray, IntArray]:
@@ -229,21 +230,18 @@ def _pairs(lists: LambdaLists) -> tuple[IntArray, IntArray]:
     start, length = np.repeat(lists.offsets[:-1], sizes), np.repeat(sizes, sizes)
     ends = np.cumsum(length)
     higher, lower = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
+    # Each row with every row of its list, a block of rows at a time: all pairs together would not
+    # fit in memory. A block has at least one row.
     first = 0
     while first < length.size:
-        last = max(
-            first + 1,
-            int(np.searchsorted(ends, (ends[first - 1] if first else 0) + _BLOCK, side="right")),
-        )
+        pairs_before = ends[first - 1] if first else 0
+        last = max(first + 1, int(np.searchsorted(ends, pairs_before + _BLOCK, side="right")))
         rows = np.arange(first, last)
-        one = np.repeat(rows, length[rows])
-        other = (
-            start[one]
-            + np.arange(one.size)
-            - np.repeat(np.cumsum(length[rows]) - length[rows], length[rows])
-        )
-        chosen = lists.gains[one] > lists.gains[other]
-        higher.append(one[chosen])
+        row = np.repeat(rows, length[rows])
+        pairs_of_earlier = np.repeat(np.cumsum(length[rows]) - length[rows], length[rows])
+        other = start[row] + np.arange(row.size) - pairs_of_earlier
+        chosen = lists.gains[row] > lists.gains[other]
+        higher.append(row[chosen])
         lower.append(other[chosen])
         first = last
     return np.concatenate(higher), np.concatenate(lower)

@@ -21,15 +21,15 @@ def number_array(name: str, values: Any) -> FloatArray:
             f"{name}: found a masked array, expected a plain one; leave masked rows out"
         )
     try:
-        found = np.asarray(values)
-        plain = found.dtype.kind in "biuf" or (
-            found.dtype.kind == "O" and all(isinstance(one, Real) for one in found.flat)
+        array = np.asarray(values)
+        plain = array.dtype.kind in "biuf" or (
+            array.dtype.kind == "O" and all(isinstance(number, Real) for number in array.flat)
         )
-        if plain or not found.size:
-            return np.ascontiguousarray(found, np.float64).reshape(found.shape)
+        if plain or not array.size:
+            return np.ascontiguousarray(array, np.float64).reshape(array.shape)
         what = (
-            f"values of type {found.dtype}"
-            if found.ndim
+            f"values of type {array.dtype}"
+            if array.ndim
             else f"a value of type {type(values).__name__}"
         )
     except (TypeError, ValueError):
@@ -85,8 +85,8 @@ def row_ids(name: str, ids: Any, size: int | None = None) -> AnyArray:
             f"{name}: found ids of several types or rows of different lengths, {expected}"
         ) from None
     if array.ndim != 1:
-        found = f"shape {array.shape}" if array.ndim else type(ids).__name__
-        raise InputError(f"{name}: found {found}, {expected}")
+        kind = f"shape {array.shape}" if array.ndim else type(ids).__name__
+        raise InputError(f"{name}: found {kind}, {expected}")
     if array.dtype.kind in "fc" and np.isnan(array).any():
         raise InputError(
             f"{name}: found NaN at row {int(np.flatnonzero(np.isnan(array))[0])}, {expected}"

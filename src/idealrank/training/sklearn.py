@@ -36,8 +36,8 @@ def column_of(table: Any, column: Column) -> AnyArray:
     names = _names_of(table, column)
     if names is not None:
         return np.asarray(table[names[column] if isinstance(column, int) else column])
-    found: AnyArray = np.asarray(table)[:, int(column)]
-    return found
+    ids: AnyArray = np.asarray(table)[:, int(column)]
+    return ids
 
 
 def without_column(table: Any, column: Column) -> Any:
@@ -45,7 +45,7 @@ def without_column(table: Any, column: Column) -> Any:
     names = _names_of(table, column)
     if names is not None:
         name = names[column] if isinstance(column, int) else column
-        return table[[one for one in names if one != name]]
+        return table[[other for other in names if other != name]]
     array = np.asarray(table)
     return array[:, np.arange(array.shape[1]) != column]
 
@@ -57,8 +57,8 @@ def _names_of(table: Any, column: Column) -> list[Any] | None:
     names = list(table.columns) if hasattr(table, "columns") else None
     if isinstance(column, str) and names is None:
         raise OptionError(
-            f"qid={column!r}: found an array, which has no column names; expected the number "
-            f"of its column"
+            f"qid={column!r}: found an array, which has no column names; expected the number of "
+            "its column"
         )
     if isinstance(column, str) and names is not None and column not in names:
         raise OptionError(
@@ -80,8 +80,8 @@ def _width_of(table: Any) -> int:
         shape = ()
     if len(shape) != 2:
         raise InputError(
-            f"X: found {type(table).__name__} of shape {shape}, expected rows and columns, "
-            f"one of them with the query ids"
+            f"X: found {type(table).__name__} of shape {shape}, expected rows and columns, one of "
+            "them with the query ids"
         )
     return int(shape[1])
 
@@ -148,8 +148,8 @@ class QueryRanker(_base.BaseEstimator):  # type: ignore[misc]
         """
         if isinstance(self.estimator, type) or not hasattr(self.estimator, "fit"):
             raise OptionError(
-                f"estimator: found {type(self.estimator).__name__}, expected an estimator, "
-                f"such as LGBMRanker()"
+                f"estimator: found {type(self.estimator).__name__}, expected an estimator, such as "
+                "LGBMRanker()"
             )
         ids = row_ids("X, column of query ids", column_of(X, self.qid))
         row_numbers("y", y, ids.size)
@@ -225,8 +225,8 @@ class query_scorer:  # noqa: N801  (called as a function)
         self.measure: Measure = parse_measure(measure)
         if not self.measure.direction:
             raise OptionError(
-                f"measure {self.measure}: has no better direction, expected one that a search "
-                f"can make better"
+                f"measure {self.measure}: has no better direction, expected one that a search can "
+                "make better"
             )
         self.convention, self.qid = convention, qid
 

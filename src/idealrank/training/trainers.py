@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,7 @@ from idealrank.training import catboost, lightgbm, xgboost
 from idealrank.training.boosting import RoundMeasures
 from idealrank.training.configuration import TrainingConfig
 
-_LONGEST = 400  # characters of a message of a library, which may repeat a value
+_LONGEST = 400  # characters of a library's message, which may repeat a value
 _FEW = 40  # rows on which parameters are tried
 _NAMES = {"lightgbm": "LightGBM", "xgboost": "XGBoost", "catboost": "CatBoost", "torch": "PyTorch"}
 # Where in its source a library found the mistake: LightGBM, CatBoost, and XGBoost with the time.
@@ -49,10 +50,10 @@ class Rounds:
     def add(self, part: str, scores: Any) -> list[tuple[str, float, bool]]:
         """Measure the scores of a part, and keep the values."""
         rows = self.parts[part]
-        found = self.measures.values(rows.labels, scores, rows.group)
-        for text, value, _ in found:
+        values = self.measures.values(rows.labels, scores, rows.group)
+        for text, value, _ in values:
             self.curves.setdefault(part, {}).setdefault(text, []).append(value)
-        return found
+        return values
 
     @property
     def note(self) -> str:
@@ -71,10 +72,8 @@ class Rounds:
         """
         values = self._stopping
         if values is None:
-            return max(
-                (len(curve) for curves in self.curves.values() for curve in curves.values()),
-                default=0,
-            )
+            curves = chain.from_iterable(by_measure.values() for by_measure in self.curves.values())
+            return max(map(len, curves), default=0)
         rising = next(
             measure.direction > 0
             for measure in self.measures.measures
@@ -94,11 +93,9 @@ class Rounds:
 
     @property
     def _stopping(self) -> list[float] | None:
-        return (
-            None
-            if self.stop_measure is None
-            else self.curves.get("valid", {}).get(self.stop_measure)
-        )
+        if self.stop_measure is None:
+            return None
+        return self.curves.get("valid", {}).get(self.stop_measure)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -128,9 +125,8 @@ def train_model(
         stop_after=evaluation.stop_after,
         stop_measure=evaluation.stop_measure,
     )
-    train = {"lightgbm": _lightgbm, "xgboost": _xgboost, "catboost": _catboost, "torch": _torch}[
-        config.model.library
-    ]
+    trainers = {"lightgbm": _lightgbm, "xgboost": _xgboost, "catboost": _catboost, "torch": _torch}
+    train = trainers[config.model.library]
     with redirect_stdout(sys.stderr):  # a library that is asked to talk prints into the report
         return train(config, rounds, seed, tell)
 
@@ -155,11 +151,8 @@ def unused_parameters(config: TrainingConfig) -> list[str]:
         library = load_extra("lightgbm", "training with LightGBM", "lightgbm")
         # the list has no public name
         aliases = library.basic._ConfigAliases._get_all_param_aliases()
-        unused = [
-            one
-            for one in params
-            if one not in aliases and not any(one in names for names in aliases.values())
-        ]
+        known = {*aliases, *chain.from_iterable(aliases.values())}
+        unused = [param for param in params if param not in known]
         usual = [*aliases]
     elif config.model.library == "xgboost":
         unused = _unused_of_xgboost(params)
@@ -169,12 +162,12 @@ def unused_parameters(config: TrainingConfig) -> list[str]:
             f"training with {_NAMES[config.model.library]}",
             config.model.library,
         )
-    found = []
-    for one in unused:
-        near = near_ids(one, usual, 1)
+    messages = []
+    for param in unused:
+        near = near_ids(param, usual, 1)
         hint = f"did you mean {near[0]}?" if near else "leave it out"
-        found.append(f"model.params: found {one!r}, which {name} does not know; {hint}")
-    return found
+        messages.append(f"model.params: found {param!r}, which {name} does not know; {hint}")
+    return messages
 
 
 def refuse_parameters(config: TrainingConfig, n_features: int) -> None:
@@ -200,25 +193,22 @@ def refuse_parameters(config: TrainingConfig, n_features: int) -> None:
         except library.basic.LightGBMError as error:
             # any text where it reads a number
             token = re.match(r"Unknown token (.*) in data file", str(error))
-            wrong = next(
-                (
-                    name
-                    for name, value in params.items()
-                    if token and str(value).lower() == token[1].lower()
-                ),
-                None,
-            )
+            unread = token[1].lower() if token else None
+            texts = {name: str(value).lower() for name, value in params.items()}
+            wrong = next((name for name, text in texts.items() if text == unread), None)
             if wrong is not None:
                 raise InputError(
-                    f"model.params.{wrong}: found {shown(repr(params[wrong]))}, expected a "
-                    f"number for LightGBM"
+                    f"model.params.{wrong}: found {shown(repr(params[wrong]))}, expected a number "
+                    "for LightGBM"
                 ) from None
-            if (failed := _CHECK.match(str(error))) is None:
+            failed = _CHECK.match(str(error))
+            if failed is None:
                 raise
             name, sign, limit = failed.groups()
-            given = next((one for one in params if one == name or one in known.get(name)), name)
+            spellings = {name, *known.get(name)}
+            spelling = next((param for param in params if param in spellings), name)
             raise InputError(
-                f"model.params.{given}: found {params.get(given)}, expected {name} {sign} "
+                f"model.params.{spelling}: found {params.get(spelling)}, expected {name} {sign} "
                 f"{limit} for LightGBM"
             ) from None
 
@@ -265,8 +255,12 @@ def _unused_of_xgboost(params: Mapping[str, Any]) -> list[str]:
             library.train({"objective": "rank:ndcg", **params, "verbosity": 1}, matrix, 1)
         except (library.core.XGBoostError, ValueError, TypeError):  # training tells, with its data
             return []
-    texts = [str(one.message) for one in seen if "are not used" in str(one.message)]
-    return [one for text in texts for one in re.findall(r'"([^"]+)"', text) if one in params]
+    unused: list[str] = []
+    for warning in seen:
+        text = str(warning.message)
+        if "are not used" in text:
+            unused += [param for param in re.findall(r'"([^"]+)"', text) if param in params]
+    return unused
 
 
 @contextmanager
@@ -279,6 +273,7 @@ def _refusals(library: str, own: type[Exception]) -> Iterator[None]:
     except IdealrankError:
         raise
     except (own, TypeError, ValueError, OverflowError) as error:
+        # The innermost frame tells where the error arose: in our code it is a fault of ours.
         place = error.__traceback__
         while place is not None and place.tb_next is not None:
             place = place.tb_next
@@ -288,12 +283,12 @@ def _refusals(library: str, own: type[Exception]) -> Iterator[None]:
             and str(place.tb_frame.f_globals.get("__name__")).startswith("idealrank")
         ):
             raise
-        said = (
-            _SOURCE.sub("", next(iter(str(error).splitlines()), "")).strip() or type(error).__name__
-        )
-        said = said if len(said) <= _LONGEST else f"{said[:_LONGEST]} ..."
+        first_line = next(iter(str(error).splitlines()), "")
+        message = _SOURCE.sub("", first_line).strip() or type(error).__name__
+        if len(message) > _LONGEST:
+            message = f"{message[:_LONGEST]} ..."
         raise InputError(
-            f"{library}: {said}; expected parameters and data that {library} takes: change "
+            f"{library}: {message}; expected parameters and data that {library} takes: change "
             f"model.params or data"
         ) from None
 
@@ -348,22 +343,22 @@ def _lightgbm(config: TrainingConfig, rounds: Rounds, seed: int, tell: Tell) -> 
         )
     sets: dict[str, Any] = {}
     for name, rows in rounds.parts.items():
-        names = list(rows.names) or "auto"
+        position = None
+        if not config.objective and "position" in rows.beside:
+            position = rows.beside["position"].astype(np.int64)
         sets[name] = library.Dataset(
             rows.features,
             rows.labels,
             group=rows.group,
             reference=sets.get("train"),
-            feature_name=names,
+            feature_name=list(rows.names) or "auto",
             params={"verbose": -1},
-            position=None
-            if config.objective or "position" not in rows.beside
-            else rows.beside["position"].astype(np.int64),
+            position=position,
         )
-    found = {id(data): name for name, data in sets.items()}
+    part_of = {id(data): name for name, data in sets.items()}
 
     def measure(predictions: Any, data: Any) -> list[tuple[str, float, bool]]:
-        return rounds.add(found[id(data)], predictions)
+        return rounds.add(part_of[id(data)], predictions)
 
     def after(round_: Any) -> None:
         tell(round_.iteration + 1, config.model.rounds, rounds.note)
@@ -400,12 +395,9 @@ def _xgboost(config: TrainingConfig, rounds: Rounds, seed: int, tell: Tell) -> T
     }
     params.pop("eval_metric", None)
     clicks = _of_clicks(config, rounds.parts["train"])
-    chosen = (
-        {}
-        if config.objective is None
-        else {"obj": xgboost.objective(**vars(config.objective), **clicks)}
-    )
-    if chosen:
+    chosen: dict[str, Any] = {}
+    if config.objective is not None:
+        chosen["obj"] = xgboost.objective(**vars(config.objective), **clicks)
         params.pop("objective")
     _refuse_infinite(rounds.parts)
     sets = {
@@ -414,10 +406,10 @@ def _xgboost(config: TrainingConfig, rounds: Rounds, seed: int, tell: Tell) -> T
         )
         for name, rows in rounds.parts.items()
     }
-    found = {id(data): name for name, data in sets.items()}
+    part_of = {id(data): name for name, data in sets.items()}
 
     def measure(predictions: Any, data: Any) -> tuple[str, float]:
-        text, value, _ = rounds.add(found[id(data)], predictions)[0]
+        text, value, _ = rounds.add(part_of[id(data)], predictions)[0]
         return text.replace(":", "=").replace(" ", "_"), value
 
     class Told(library.callback.TrainingCallback):  # type: ignore[misc, name-defined]
@@ -436,11 +428,9 @@ def _xgboost(config: TrainingConfig, rounds: Rounds, seed: int, tell: Tell) -> T
             callbacks=[Told()],
             **chosen,
         )
-        kept = (
-            model
-            if rounds.best == len(rounds.curves["train"][str(rounds.measures.measures[0])])
-            else model[: rounds.best]
-        )
+        curve = rounds.curves["train"][str(rounds.measures.measures[0])]
+        # a booster of linear models has no slices, and is kept whole
+        kept = model if rounds.best == len(curve) else model[: rounds.best]
     names = list(rounds.parts["train"].names) or None
 
     def predict(features: FloatArray) -> FloatArray:
@@ -516,9 +506,10 @@ def _torch(config: TrainingConfig, rounds: Rounds, seed: int, tell: Tell) -> Tra
         )
 
     def after(_: int, scores: Mapping[str, FloatArray]) -> tuple[bool, bool]:
-        for name, one in scores.items():
-            rounds.add(name, one)
-        return rounds.best == len(next(iter(rounds.curves["train"].values()))), rounds.is_over
+        for name, part_scores in scores.items():
+            rounds.add(name, part_scores)
+        curve = next(iter(rounds.curves["train"].values()))
+        return rounds.best == len(curve), rounds.is_over
 
     network = fit_network(
         config.network,

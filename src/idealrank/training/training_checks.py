@@ -33,7 +33,7 @@ def check_parts(config: TrainingConfig, parts: Mapping[str, FeatureRows]) -> lis
     for name, rows in parts.items():
         _refuse_labels(config, name, rows, common)
         _refuse_features(config, rows)
-    found = refuse_problems(
+    problems = refuse_problems(
         check_training(
             train.labels,
             group=train.group,
@@ -44,32 +44,11 @@ def check_parts(config: TrainingConfig, parts: Mapping[str, FeatureRows]) -> lis
     )
     for name in ("valid", "test"):
         if name in parts:
-            other = parts[name]
-            if not (train.numbered and other.path != train.path):
-                ids: dict[str, Any] = {
-                    "qid": np.array(train.queries)[train.codes],
-                    "held_out": np.array(other.queries),
-                }
-                refuse_problems(
-                    [
-                        one
-                        for one in check_training(train.labels, **ids, **common)
-                        if one.kind == "shared-query"
-                    ]
-                )
-            rows_of = (other.labels, other.group, other.features)
-            checked = check_training(
-                train.labels,
-                group=train.group,
-                features=train.features,
-                held_out_rows=rows_of,
-                **common,
-            )
-            refuse_problems([one for one in checked if one.kind == "shared-query"])
-    found += [*_of_parts(parts), *_of_loss(config)]
-    found += _of_clicks(config, parts)
+            _refuse_shared(train, parts[name], common)
+    problems += [*_of_parts(parts), *_of_loss(config)]
+    problems += _of_clicks(config, parts)
     refuse_parameters(config, train.features.shape[1])
-    found += [
+    problems += [
         TrainingProblem(
             kind="parameter", severity="warning", parameter="model.params", message=message
         )
@@ -81,12 +60,30 @@ def check_parts(config: TrainingConfig, parts: Mapping[str, FeatureRows]) -> lis
             f"data.test: found no test set, so that the result is that of {seen}, which training "
             f"used; set data.test or test_share"
         )
-        found.append(
+        problems.append(
             TrainingProblem(
                 kind="no-test", severity="warning", parameter="data.test", message=message
             )
         )
-    return found
+    return problems
+
+
+def _refuse_shared(train: FeatureRows, other: FeatureRows, common: Mapping[str, Any]) -> None:
+    """Refuse queries of training in another part, by their ids and by their rows."""
+    if not (train.numbered and other.path != train.path):  # queries numbered in each file
+        queries = np.array(train.queries)[train.codes]
+        by_id = check_training(
+            train.labels, qid=queries, held_out=np.array(other.queries), **common
+        )
+        refuse_problems([problem for problem in by_id if problem.kind == "shared-query"])
+    by_rows = check_training(
+        train.labels,
+        group=train.group,
+        features=train.features,
+        held_out_rows=(other.labels, other.group, other.features),
+        **common,
+    )
+    refuse_problems([problem for problem in by_rows if problem.kind == "shared-query"])
 
 
 def tied_scores(rows: FeatureRows, scores: FloatArray, name: str) -> str:
@@ -96,15 +93,15 @@ def tied_scores(rows: FeatureRows, scores: FloatArray, name: str) -> str:
     several = np.flatnonzero(rows.group > 1)
     if not several.size:
         return ""
-    highest, lowest = (
-        of.reduceat(scores, rows.offsets[:-1])[several] for of in (np.maximum, np.minimum)
-    )
+    starts = rows.offsets[:-1]
+    highest = np.maximum.reduceat(scores, starts)[several]
+    lowest = np.minimum.reduceat(scores, starts)[several]
     tied = int((highest == lowest).sum())
     if 2 * tied <= several.size:
         return ""
-    found = f"one score for all rows of {tied} of {several.size} queries with several rows"
+    ties = f"one score for all rows of {tied} of {several.size} queries with several rows"
     return (
-        f"data.{name}: found {found}, so the file's order counts; train for more rounds, or add "
+        f"data.{name}: found {ties}, so the file's order counts; train for more rounds, or add "
         f"features that differ within a query"
     )
 
@@ -112,27 +109,27 @@ def tied_scores(rows: FeatureRows, scores: FloatArray, name: str) -> str:
 def _limits(config: TrainingConfig) -> dict[str, Any]:
     """Options of `check_training` that depend on the objective."""
     params = config.model.params
+    is_ours = config.objective or config.loss or not config.takes_grades
+    custom_gain = (
+        config.loss is not None
+        or bool(params.get("label_gain"))
+        or params.get("ndcg_exp_gain") is False
+        or not config.takes_grades
+    )
     return {
-        "library": "idealrank"
-        if config.objective or config.loss or not config.takes_grades
-        else config.model.library,
-        "custom_gain": config.loss is not None
-        or bool(
-            params.get("label_gain")
-            or params.get("ndcg_exp_gain") is False
-            or not config.takes_grades
-        ),
+        "library": "idealrank" if is_ours else config.model.library,
+        "custom_gain": custom_gain,
     }
 
 
 def _refuse_labels(
     config: TrainingConfig, name: str, rows: FeatureRows, common: Mapping[str, Any]
 ) -> None:
-    """Labels of one part, with the place in its file."""
+    """Refuse labels of one part, with the place in its file."""
     problems = [
-        one
-        for one in check_training(rows.labels, group=rows.group, **common)
-        if one.row is not None
+        problem
+        for problem in check_training(rows.labels, group=rows.group, **common)
+        if problem.row is not None
     ]
     highest = config.highest_label
     if highest is not None and rows.labels.max() > highest:
@@ -165,15 +162,14 @@ def _refuse_labels(
                 row=row,
             )
         )
-    for one in problems:
-        place = f"data.{name}, {one.message}".replace(
-            f" at row {one.row}", f" at row {rows.places[one.row]} of {rows.path}", 1
-        )
-        refuse_problems([replace(one, message=place)])
+    for problem in problems:
+        place = f" at row {rows.places[problem.row]} of {rows.path}"
+        message = f"data.{name}, {problem.message}".replace(f" at row {problem.row}", place, 1)
+        refuse_problems([replace(problem, message=message)])
 
 
 def _refuse_features(config: TrainingConfig, rows: FeatureRows) -> None:
-    """Features that a network cannot take; the boosting libraries take missing values."""
+    """Refuse features that a network cannot take; the boosting libraries take missing values."""
     if config.network is None:
         return
     rows.require(np.isfinite(rows.features), FINITE)
@@ -184,16 +180,13 @@ def _refuse_features(config: TrainingConfig, rows: FeatureRows) -> None:
 
 def _refuse_columns(rows: FeatureRows) -> None:
     for name, values in rows.beside.items():
-        fits = (
-            np.isfinite(values)
-            & (values > 0)
-            & ((values == np.floor(values)) | (name == "propensity"))
-        )
+        is_of_kind = (values == np.floor(values)) | (name == "propensity")  # a position is whole
+        fits = np.isfinite(values) & (values > 0) & is_of_kind
         if not fits.all():
             row = int(np.flatnonzero(~fits)[0])
             raise InputError(
-                f"data.{name}: found {values[row]:g} at row {rows.places[row]} of "
-                f"{rows.path}, expected {_EXPECTED[name]}"
+                f"data.{name}: found {values[row]:g} at row {rows.places[row]} of {rows.path}, "
+                f"expected {_EXPECTED[name]}"
             )
 
 
@@ -221,9 +214,9 @@ def _of_clicks(
     (key,) = parts["train"].beside
     labels = np.unique(parts["train"].labels)
     if not np.isin(labels, (0, 1)).all():
-        found = ", ".join(f"{label:g}" for label in labels[:5])
+        listed = ", ".join(f"{label:g}" for label in labels[:5])
         message = (
-            f"data.{key}: found labels {found} in data.train, expected clicks, 0 or 1; only "
+            f"data.{key}: found labels {listed} in data.train, expected clicks, 0 or 1; only "
             f"clicks depend on the rank: leave {key} out"
         )
         yield TrainingProblem(
@@ -232,8 +225,8 @@ def _of_clicks(
     for name, share in (("valid", config.data.valid_share), ("test", config.data.test_share)):
         if share:
             message = (
-                f"data.{name}_share: found clicks as labels, whose value favours the ranker of "
-                f"the log; set data.{name} to judged rows"
+                f"data.{name}_share: found clicks as labels, whose value favours the ranker of the "
+                f"log; set data.{name} to judged rows"
             )
             yield TrainingProblem(
                 kind="clicks", severity="warning", parameter=f"data.{name}", message=message
@@ -256,8 +249,8 @@ def _of_parts(parts: Mapping[str, FeatureRows]) -> Iterator[TrainingProblem]:
             )
         if rows.labels.size > n and not _varies(rows):
             message = (
-                f"data.{name}: found no feature that differs within a query, expected some; "
-                f"scores are tied, so the file's order counts"
+                f"data.{name}: found no feature that differs within a query, expected some; scores "
+                "are tied, so the file's order counts"
             )
             yield TrainingProblem(
                 kind="constant", severity="warning", parameter=f"data.{name}", message=message
@@ -291,10 +284,9 @@ def _cutoff_that_matters(config: TrainingConfig) -> int | None:
     """Cutoff of the measure that stops training, else the largest."""
     measures = parse_measures(config.evaluation.measures)
     stop = config.evaluation.stop_measure
-    if stop is not None and isinstance(
-        cutoff := measures[config.evaluation.measures.index(stop)].cutoff, int
-    ):
-        return int(cutoff)
-    return max(
-        (measure.cutoff for measure in measures if isinstance(measure.cutoff, int)), default=None
-    )
+    if stop is not None:
+        cutoff = measures[config.evaluation.measures.index(stop)].cutoff
+        if isinstance(cutoff, int):
+            return int(cutoff)
+    cutoffs = [measure.cutoff for measure in measures if isinstance(measure.cutoff, int)]
+    return max(cutoffs, default=None)

@@ -96,10 +96,10 @@ def read_parts(
             ("qid", data.qid, "qid"),
         ):
             if not rows.names and value != usual:
-                found = list(value) if name == "features" else value
+                shown_value = list(value) if name == "features" else value
                 raise OptionError(
-                    f"data.{name}: found {found!r} for {path}, expected it for Parquet only; "
-                    f"leave it out, or use Parquet"
+                    f"data.{name}: found {shown_value!r} for {path}, expected it for Parquet only; "
+                    "leave it out, or use Parquet"
                 )
         return rows
 
@@ -113,8 +113,8 @@ def read_parts(
     for name, rows in parts.items():
         if bool(rows.names) != bool(names):
             raise OptionError(
-                f"data.{name}: found {rows.path} beside {data.train}, expected both in "
-                f"Parquet, or both in text"
+                f"data.{name}: found {rows.path} beside {data.train}, expected both in Parquet, or "
+                "both in text"
             )
     parts = _split(parts, {"valid": data.valid_share, "test": data.test_share}, config.seeds[0])
     width = max(rows.features.shape[1] for rows in parts.values())
@@ -132,8 +132,8 @@ def _split(
         count = round(share * n)
         if share and not 0 < count < n - taken:
             raise InputError(
-                f"data.{name}_share={share:g}: found {n} queries, expected at least one for "
-                f"{name} and one for training"
+                f"data.{name}_share={share:g}: found {n} queries, expected at least one for {name} "
+                "and one for training"
             )
         if count:
             keep = np.zeros(n, bool)
@@ -175,7 +175,7 @@ def require_folder(config: TrainingConfig) -> None:
 
 
 def _exists(place: Path) -> bool:
-    """As `Path.exists`, which takes a name that cannot be one for a missing file."""
+    """Return whether a path exists; `Path.exists` takes a name that cannot be one for missing."""
     try:
         place.stat()
     except (FileNotFoundError, NotADirectoryError):
@@ -188,7 +188,7 @@ def train(
 ) -> Iterator[TrainedSystem]:
     """Train a model for each seed, and write its files."""
     _require_unopened(config, parts)
-    trained = {"train": parts["train"]} | ({"valid": parts["valid"]} if "valid" in parts else {})
+    trained = {name: parts[name] for name in ("train", "valid") if name in parts}
     for number, seed in enumerate(config.seeds):
 
         def told(done: int, total: int, note: str, number: int = number) -> None:
@@ -196,9 +196,9 @@ def train(
                 tell(number * total + done, len(config.seeds) * total, note)
 
         model = train_model(config, trained, seed, told)
-        folder = (
-            Path(config.output) if len(config.seeds) == 1 else Path(config.output, f"seed-{seed}")
-        )
+        folder = Path(config.output)
+        if len(config.seeds) > 1:
+            folder /= f"seed-{seed}"
         yield _written(config, parts, model, seed, folder)
 
 
@@ -230,19 +230,13 @@ def _beside(
     tied, expected = np.zeros(scores.size), Convention.of(chosen.convention, ties="expected")
     chance = evaluate(rows.labels, tied, chosen.measures, expected, qid=queries)
     own, library = None, config.own_convention
-    if (
-        library is not None
-        and Convention.of(chosen.convention).rules != Convention.of(library).rules
-    ):
+    rules = Convention.of(chosen.convention).rules
+    if library is not None and rules != Convention.of(library).rules:
         own = evaluate(rows.labels, scores, chosen.measures, library, qid=queries)
     ids = list(evaluation.queries)
-    relevant = {
-        query
-        for query, label in zip(queries.tolist(), rows.labels.tolist(), strict=True)
-        if label > 0
-    }
+    relevant = set(queries[rows.labels > 0].tolist())
     without = np.array([query not in relevant for query in ids])
-    found: dict[str, dict[str, Any]] = {}
+    numbers_of: dict[str, dict[str, Any]] = {}
     for column, measure in enumerate(evaluation.measures):
         text = str(measure)
         numbers: dict[str, Any] = {
@@ -256,12 +250,12 @@ def _beside(
             numbers["counted_as"] = None if np.isnan(counted).all() else float(np.nanmean(counted))
             numbers["mean_of_others"] = float(np.nanmean(evaluation.values[~without, column]))
             numbers["random_order_of_others"] = float(np.nanmean(chance.values[~without, column]))
-        found[text] = numbers
-    return found
+        numbers_of[text] = numbers
+    return numbers_of
 
 
 def _require_unopened(config: TrainingConfig, parts: Mapping[str, FeatureRows]) -> None:
-    """Before hours of training, not after them."""
+    """Refuse a test set that was opened before hours of training, not after them."""
     chosen = config.evaluation
     if chosen.test_store is None:
         return
@@ -288,6 +282,7 @@ def _written(
         raise InputError(f"{folder}: cannot be created: {error.strerror or error}") from None
     files = [folder / f"model{model.ending}"]
     _save(model, files[0])
+
     evaluations: dict[str, Evaluation] = {}
     scores_of: dict[str, FloatArray] = {}
     cautions = []
@@ -304,6 +299,7 @@ def _written(
         offered("keep an opened test set")(
             named, config.evaluation.test_store, config.evaluation.again
         )
+
     system = TrainedSystem(
         seed=seed,
         rounds=model.rounds.best,
@@ -314,15 +310,15 @@ def _written(
     )
     part, final = system.final
     system = replace(system, beside=_beside(config, parts[part], scores_of[part], final))
+
+    curves = {"best_round": system.rounds, "curves": system.curves}
     files += [
         _write(folder / "config.json", [_json(config.to_dict())]),
         _write(folder / "evaluation.json", [_json(_report(config, system))]),
         _write(folder / "per-query.csv", _query_lines(system)),
-        _write(
-            folder / "curve.json", [_json({"best_round": system.rounds, "curves": system.curves})]
-        ),
+        _write(folder / "curve.json", [_json(curves)]),
+        _write(folder / "curve.html", [learning_page(system.curves, system.rounds)]),
     ]
-    files.append(_write(folder / "curve.html", [learning_page(system.curves, system.rounds)]))
     return replace(system, files=tuple(files))
 
 
@@ -365,12 +361,13 @@ def _query_lines(system: TrainedSystem) -> Iterator[str]:
     yield ",".join(["part", "query", *(f'"{text}"' for text in texts)]) + "\n"
     for part, evaluation in system.evaluations.items():
         for query, values in zip(evaluation.queries, evaluation.values.tolist(), strict=True):
-            yield ",".join([part, '"' + query.replace('"', '""') + '"', *map(repr, values)]) + "\n"
+            quoted = '"' + query.replace('"', '""') + '"'
+            yield ",".join([part, quoted, *map(repr, values)]) + "\n"
 
 
 def _report(config: TrainingConfig, system: TrainedSystem) -> dict[str, Any]:
     part, _ = system.final
-    found = system.record()
+    record = system.record()
     means = {name: dict(evaluation.mean()) for name, evaluation in system.evaluations.items()}
     return {
         "seed": system.seed,
@@ -378,7 +375,7 @@ def _report(config: TrainingConfig, system: TrainedSystem) -> dict[str, Any]:
         "convention": config.evaluation.convention,
         "convention_fingerprint": system.final[1].convention.fingerprint,
         "level": 0.95,
-        "measures": found,
+        "measures": record,
         "means": means,
         "rounds": system.rounds,
         "cautions": list(system.cautions),

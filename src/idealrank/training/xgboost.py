@@ -59,12 +59,12 @@ def eval_function(
     >>> eval_function("RR").__name__
     'RR'
     """
-    found, only = RoundMeasures.of_one(measure, convention, "XGBoost")
+    measures, only = RoundMeasures.of_one(measure, convention, "XGBoost")
     name = str(only).replace(":", "=").replace(" ", "_")
 
     def of_matrix(predictions: Any, matrix: Any) -> tuple[str, float]:
         group = _group_of(matrix)
-        ((_, value, _),) = found.values(matrix.get_label(), predictions, group)
+        ((_, value, _),) = measures.values(matrix.get_label(), predictions, group)
         return name, value
 
     of_matrix.__name__ = name
@@ -108,27 +108,27 @@ def objective(**options: Any) -> Callable[[Any, Any], Any]:
 class _GradientOfMatrix:
     """An instance, not a closure: it can be pickled, and has its lists at hand."""
 
-    def __init__(self, found: RoundGradients) -> None:
-        self.found = found
-        self.__name__ = str(found.objective)  # as callers of functions expect
+    def __init__(self, round_gradients: RoundGradients) -> None:
+        self.round_gradients = round_gradients
+        self.__name__ = str(round_gradients.objective)  # as callers of functions expect
 
     @property
     def lists(self) -> Any:
-        return self.found.lists
+        return self.round_gradients.lists
 
     def __call__(self, predictions: Any, matrix: Any) -> Any:
         group, weight = _group_of(matrix), matrix.get_weight()
         rows = None
         if weight.size:
             rows = weight if weight.size == predictions.size else np.repeat(weight, group)
-        return self.found.gradients(matrix, matrix.get_label(), group, predictions, rows)
+        return self.round_gradients.gradients(matrix, matrix.get_label(), group, predictions, rows)
 
 
 def _group_of(matrix: Any) -> Any:
     if not hasattr(matrix, "get_uint_info"):
         raise OptionError(
-            f"found {type(matrix).__name__}, as XGBRanker hands over one query at a time; "
-            f"expected a DMatrix of xgboost.train"
+            f"found {type(matrix).__name__}, as XGBRanker hands over one query at a time; expected "
+            "a DMatrix of xgboost.train"
         )
     bounds = matrix.get_uint_info("group_ptr")
     if bounds.size == 0:

@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
+from itertools import chain
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
@@ -311,8 +312,9 @@ class Attribution(WithWarnings):
             "mean_b",
             "difference",
         )
-        shown = self.queries[:queries]
-        row = None if self.comparison is None else next(self.comparison.rows())[1]
+        row = None
+        if self.comparison is not None:
+            _, row = next(self.comparison.rows())
         return {
             **{name: getattr(self, name) for name in names},
             "verdict": None if row is None else row.verdict,
@@ -325,16 +327,13 @@ class Attribution(WithWarnings):
             "excluded": list(self.excluded),
             "warnings": list(self.warnings),
             "moves": [asdict(move) for move in self.moves],
-            "queries": [
-                {
-                    **asdict(one),
-                    "documents": [
-                        asdict(each) for each in self.documents(one.query, limit=documents)
-                    ],
-                }
-                for one in shown
-            ],
+            "queries": [self._record(change, documents) for change in self.queries[:queries]],
         }
+
+    def _record(self, change: QueryChange, limit: int | None) -> dict[str, Any]:
+        """Record of a query with some of its documents."""
+        documents = self.documents(change.query, limit=limit)
+        return {**asdict(change), "documents": [asdict(document) for document in documents]}
 
 
 def attribute(
@@ -388,12 +387,12 @@ def attribute(
     ... ]
     [('a', 1, 3, -1.0), ('b', 2, 1, 0.3691)]
     """
-    asked, convention = parse_run_measure(measure), Convention.of(convention)
-    resolved = asked.under(convention)
+    requested, convention = parse_run_measure(measure), Convention.of(convention)
+    resolved = requested.under(convention)
     split = split_of(resolved)
     evaluations = [
         evaluate(
-            qrels, run, asked, convention, keep_unjudged=True, keep_for=[AP()], threads=threads
+            qrels, run, requested, convention, keep_unjudged=True, keep_for=[AP()], threads=threads
         )
         for run in (run_a, run_b)
     ]
@@ -402,20 +401,16 @@ def attribute(
     if not ids:
         raise InputError(
             f"no query counts in both {run_a.name} and {run_b.name} under convention "
-            f"{convention.name}; do the query ids match, also in "
-            f"{qrels.name}?"
+            f"{convention.name}; do the query ids match, also in {qrels.name}?"
         )
-    coverages = dict(
-        zip(distinct([run_a.name, run_b.name]), (side.coverage for side in sides), strict=True)
-    )
+    names = distinct([run_a.name, run_b.name])
+    coverages = dict(zip(names, (side.coverage for side in sides), strict=True))
     unjoined = mismatches_of(coverages, resolved, [side.values[side.scored] for side in sides])
+
     values = np.stack([side.values[at] for side, at in zip(sides, places, strict=True)], axis=1)
     documents = _documents(qrels, ids, sides)
-    rest = (
-        values[:, 1]
-        - values[:, 0]
-        - np.bincount(documents.query, weights=documents.difference, minlength=len(ids))
-    )
+    of_documents = np.bincount(documents.query, weights=documents.difference, minlength=len(ids))
+    rest = values[:, 1] - values[:, 0] - of_documents
     scale = 1.0 if resolved.aggregate == "sum" else 1.0 / len(ids)
     everything = np.ones(len(ids), bool)
     mean_a, mean_b = (aggregate(resolved, values[:, side], everything) for side in (0, 1))
@@ -423,7 +418,7 @@ def attribute(
     return Attribution(
         run_a=run_a.name,
         run_b=run_b.name,
-        measure=str(asked),
+        measure=str(requested),
         resolved=str(resolved),
         convention=convention,
         split=split,
@@ -445,7 +440,7 @@ def attribute(
         direction=resolved.direction,
         _qrels=qrels,
         _documents=documents,
-        comparison=_compared(evaluations, asked, labels_from, threads),
+        comparison=_compared(evaluations, requested, labels_from, threads),
         mismatches=unjoined,
     )
 
@@ -514,14 +509,12 @@ def _common(sides: Sequence[_Side]) -> tuple[list[str], list[IntArray], tuple[st
         {query: place for place, query in enumerate(own) if side.scored[place]}
         for own, side in zip(ids, sides, strict=True)
     ]
-    both = [query for query in counted[0] if query in counted[1]]
+    counted_a, counted_b = counted
+    both = [query for query in counted_a if query in counted_b]
+    places = [np.array([place_of[query] for query in both], np.int64) for place_of in counted]
+    every = dict.fromkeys(chain.from_iterable(ids))
     kept = set(both)
-    excluded = dict.fromkeys(query for own in ids for query in own if query not in kept)
-    return (
-        both,
-        [np.array([places[query] for query in both], np.int64) for places in counted],
-        tuple(excluded),
-    )
+    return both, places, tuple(query for query in every if query not in kept)
 
 
 def _documents(qrels: Qrels, ids: Sequence[str], sides: Sequence[_Side]) -> Documents:
@@ -576,13 +569,9 @@ def _queries(
     direction: int,
 ) -> tuple[QueryChange, ...]:
     difference = values[:, 1] - values[:, 0]
-    answered, unjudged = (
-        np.stack([column[at] for column, at in zip(columns, places, strict=True)], axis=1).tolist()
-        for columns in (
-            [side.judged.returned > 0 for side in sides],
-            [side.unjudged for side in sides],
-        )
-    )
+    (side_a, side_b), (at_a, at_b) = sides, places
+    returned_a, returned_b = side_a.judged.returned[at_a], side_b.judged.returned[at_b]
+    unjudged_a, unjudged_b = side_a.unjudged[at_a], side_b.unjudged[at_b]
     order = np.argsort(_sign(direction) * difference, kind="stable").tolist()
     return tuple(
         QueryChange(
@@ -590,10 +579,10 @@ def _queries(
             value_a=float(values[place, 0]),
             value_b=float(values[place, 1]),
             difference=float(difference[place]),
-            answered_a=answered[place][0],
-            answered_b=answered[place][1],
-            unjudged_a=unjudged[place][0],
-            unjudged_b=unjudged[place][1],
+            answered_a=bool(returned_a[place] > 0),
+            answered_b=bool(returned_b[place] > 0),
+            unjudged_a=int(unjudged_a[place]),
+            unjudged_b=int(unjudged_b[place]),
             rest=float(rest[place]),
         )
         for place in order
@@ -604,16 +593,15 @@ def _moves(
     documents: Documents, rest: FloatArray, scale: float, difference: float
 ) -> tuple[Move, ...]:
     adds = (documents.added != 0).any(axis=1)
-    found: list[Move] = []
+    moves: list[Move] = []
     for number, name in enumerate(MOVES):
         chosen = adds & (documents.move == number)
         total = float(np.sum(documents.difference[chosen])) * scale
-        found.append(_move(name, int(chosen.sum()), documents.query[chosen], total, difference))
+        moves.append(_move(name, int(chosen.sum()), documents.query[chosen], total, difference))
     if rest.any():
-        found.append(
-            _move("no document", 0, np.flatnonzero(rest), float(rest.sum()) * scale, difference)
-        )
-    return tuple(move for move in found if move.queries)
+        total = float(rest.sum()) * scale
+        moves.append(_move("no document", 0, np.flatnonzero(rest), total, difference))
+    return tuple(move for move in moves if move.queries)
 
 
 def _move(
@@ -630,8 +618,9 @@ def _move(
 
 
 def _without_dust(rest: FloatArray, values: FloatArray) -> FloatArray:
-    """The rest with 0 for what is but the rounding of sums."""
-    return np.where(np.abs(rest) <= 1e-12 * np.maximum(1.0, np.abs(values).max(axis=1)), 0.0, rest)
+    """Set a rest to 0 that is only the rounding of sums."""
+    rounding = 1e-12 * np.maximum(1.0, np.abs(values).max(axis=1))
+    return np.where(np.abs(rest) <= rounding, 0.0, rest)
 
 
 def _rank(rank: float) -> float | None:

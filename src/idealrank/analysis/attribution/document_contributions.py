@@ -66,16 +66,15 @@ def can_be_attributed(measure: Measure, convention: "Convention | str" = "standa
 def refuse_unfit(measure: Measure) -> None:
     """Refuse a measure whose difference is no mean of differences of queries."""
     measure.check_tables(())
-    found = (
+    kind = (
         measure.kind
         if measure.kind != "per query"
         else {"geometric": "geometric mean", "text": "text"}.get(measure.aggregate)
     )
-    if found:
+    if kind:
         raise OptionError(
-            f"{shown(measure)}: found a measure of {found}, expected one whose difference is "
-            f"a mean over queries, as nDCG, "
-            "or AP in the place of GMAP"
+            f"{shown(measure)}: found a measure of {kind}, expected one whose difference is a "
+            "mean over queries, as nDCG, or AP in the place of GMAP"
         )
 
 
@@ -108,24 +107,19 @@ def _from_the_top(measure: Measure, judged: Judged) -> FloatArray:
     begin = np.searchsorted(query, query[first])
     none = np.full(first.size, -1)
     values = _values(measure, judged, place, _States(query[first], begin, after, none))
+    # The value before a group is the value of the group above, or of a list without hits.
     before = np.concatenate(([0.0], values[:-1]))
     heads = np.flatnonzero(begin == first)
-    before[heads] = _values(
-        measure,
-        judged,
-        place,
-        _States(query[first[heads]], begin[heads], begin[heads], none[heads]),
-    )
+    empty = _States(query[first[heads]], begin[heads], begin[heads], none[heads])
+    before[heads] = _values(measure, judged, place, empty)
     rise = values - before
     sizes = after - first
     own = np.repeat(rise, sizes)
     several = np.flatnonzero(np.repeat(sizes > 1, sizes))
     if several.size:
         of = np.repeat(np.arange(first.size), sizes)[several]
-        alone = (
-            _values(measure, judged, place, _States(query[several], begin[of], first[of], several))
-            - before[of]
-        )
+        with_each = _States(query[several], begin[of], first[of], several)
+        alone = _values(measure, judged, place, with_each) - before[of]
         own[several] = _shared(rise, alone, of, sizes)
     sums[place] = own
     return sums
@@ -199,16 +193,17 @@ def _values(measure: Measure, judged: Judged, place: IntArray, states: _States) 
     offsets = judged.ideal.offsets
     for rows in _pieces(states.sizes + np.diff(offsets)[states.query]):
         part = states.part(rows)
-        found = strict.compute(_shorter(judged, place, part))
-        is_value = ~np.isnan(found.values) & (True if found.scored is None else found.scored)
+        measured = strict.compute(_shorter(judged, place, part))
+        is_value = ~np.isnan(measured.values) & (
+            True if measured.scored is None else measured.scored
+        )
         if (defined[part.query] & ~is_value).any():
             raise OptionError(
-                f"{shown(measure)}: found a measure without a value for the first documents "
-                f"of a list, expected a measure that can "
-                "be split among documents, such as nDCG, DCG, AP, RR, ERR, RBP, P and R; its "
-                "values per query can still be compared"
+                f"{shown(measure)}: found a measure without a value for the first documents of a "
+                "list, expected a measure that can be split among documents, such as nDCG, DCG, "
+                "AP, RR, ERR, RBP, P and R; its values per query can still be compared"
             )
-        values[rows] = np.where(defined[part.query], found.values, 0.0)
+        values[rows] = np.where(defined[part.query], measured.values, 0.0)
     return values
 
 

@@ -79,12 +79,12 @@ class Pair:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the JSON record: names, measures, and rankings if compared."""
-        found = {
+        record = {
             "a": self.a,
             "b": self.b,
             "measures": {text: row.as_dict() for text, row in self.measures.items()},
         }
-        return found if self.rankings is None else found | {"rankings": self.rankings.as_dict()}
+        return record if self.rankings is None else record | {"rankings": self.rankings.as_dict()}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -153,7 +153,7 @@ class Method:
         return {
             name: value
             for name, value in asdict(self).items()
-            if name not in optional or value is not None
+            if value is not None or name not in optional
         }
 
 
@@ -236,9 +236,8 @@ class Comparison(WithWarnings):
         if not unlooked or not shares:
             return ""
         where = f" within rank {self.unjudged_cutoff}" if self.unjudged_cutoff else ""
-        some = ", ".join(
-            f"{100 * share:.1f}% of {name}" for name, share in list(shares.items())[:_SHARES]
-        )
+        shown = list(shares.items())[:_SHARES]
+        some = ", ".join(f"{100 * share:.1f}% of {name}" for name, share in shown)
         more = f" and some of {len(shares) - _SHARES:,} more runs" if len(shares) > _SHARES else ""
         how = (
             "evaluate with keep_unjudged=True to see whether there are too few judgments, or give "
@@ -254,13 +253,11 @@ class Comparison(WithWarnings):
         KeyError
             This pair was not compared in this order.
         """
-        for found in self.pairs:
-            if (found.a, found.b) == (a, b):
-                return found
-        raise KeyError(
-            f"{b} against {a}: not compared, only "
-            f"{', '.join(f'{one.b} against {one.a}' for one in self.pairs)}"
-        )
+        for pair in self.pairs:
+            if (pair.a, pair.b) == (a, b):
+                return pair
+        known = ", ".join(f"{pair.b} against {pair.a}" for pair in self.pairs)
+        raise KeyError(f"{b} against {a}: not compared, only {known}")
 
     def __getitem__(self, measure: MeasureLike) -> Difference:
         """The difference by one measure, where there is one pair of runs."""
@@ -282,14 +279,14 @@ class Comparison(WithWarnings):
         'new'
         """
         name = dict(zip(self.names, names, strict=True))
+        means = {}
+        for text, runs in self.means.items():
+            means[text] = {name[run]: mean for run, mean in runs.items()}
         return replace(
             self,
             names=tuple(names),
             pairs=tuple(replace(pair, a=name[pair.a], b=name[pair.b]) for pair in self.pairs),
-            means={
-                text: {name[run]: mean for run, mean in of.items()}
-                for text, of in self.means.items()
-            },
+            means=means,
             labels_from=None if self.labels_from is None else name[self.labels_from],
             missing={name[run]: count for run, count in self.missing.items()},
             unjudged={name[run]: share for run, share in self.unjudged.items()},
@@ -377,25 +374,28 @@ class Comparison(WithWarnings):
                 f"judge: found evaluations of {len(judged)} runs, expected one for each of "
                 f"{len(self.names)}"
             )
-        other = next((one for one in judged if one.convention != self.convention), None)
+        other = next(
+            (evaluation for evaluation in judged if evaluation.convention != self.convention), None
+        )
         if other is not None:
             raise IncompatibleError(
                 f"judge: found convention {other.convention.name}, expected "
                 f"{self.convention.name}, as for people"
             )
-        of, queries = dict(zip(self.names, judged, strict=True)), frozenset(self.queries) or None
         from idealrank.analysis.comparison.difference_rows import JudgeDifference  # noqa: PLC0415  (only where a judge was asked, too)
 
-        def held(pair: Pair) -> Pair:
-            rows = {
-                text: row.beside(
-                    JudgeDifference.of(of[pair.a], of[pair.b], text, row.difference, queries)
-                )
-                for text, row in pair.measures.items()
-            }
+        judged_of = dict(zip(self.names, judged, strict=True))
+        queries = frozenset(self.queries) or None
+
+        def held_beside(pair: Pair) -> Pair:
+            a, b = judged_of[pair.a], judged_of[pair.b]
+            rows = {}
+            for text, row in pair.measures.items():
+                rows[text] = row.beside(JudgeDifference.of(a, b, text, row.difference, queries))
             return replace(pair, measures=rows)
 
-        beside, former = replace(self, pairs=tuple(map(held, self.pairs))), self.rate_cautions
+        beside = replace(self, pairs=tuple(map(held_beside, self.pairs)))
+        former = self.rate_cautions
         others = [caution for caution in self.cautions if caution not in former]
         return replace(beside, cautions=(*others, *beside.rate_cautions))
 
@@ -462,31 +462,27 @@ class Comparison(WithWarnings):
             )
         text = next(iter(self.means)) if measure is None else self.pairs[0][measure].measure
         rows = [(pair, pair.measures[text]) for pair in self.pairs]
-        means = {run: one.mean for run, one in self.means[text].items()}
-        differing = (
-            (pair.a, pair.b)
-            for pair, row in rows
-            if row.p_corrected <= round(1 - self.method.level, 12)
-        )
+        means = {run: run_mean.mean for run, run_mean in self.means[text].items()}
+        alpha = round(1 - self.method.level, 12)
+        differing = ((pair.a, pair.b) for pair, row in rows if row.p_corrected <= alpha)
         verdicts = ((pair.a, pair.b, row.verdict) for pair, row in rows)
-        return groups_of(text, means, differing, rows[0][1].direction, verdicts)
+        direction = self.pairs[0].measures[text].direction
+        return groups_of(text, means, differing, direction, verdicts)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the JSON record: pairs, means, groups (if all pairs were compared), missing,
         warnings, method, convention.
         """
         convention = self.convention
-        groups = (
-            {}
-            if self.method.baseline is not None
-            else {"groups": {text: self.groups(text).as_dict() for text in self.means}}
-        )
+        means = {}
+        for text, runs in self.means.items():
+            means[text] = {run: _mean_record(run_mean) for run, run_mean in runs.items()}
+        groups = {}
+        if self.method.baseline is None:
+            groups["groups"] = {text: self.groups(text).as_dict() for text in self.means}
         return {
             "pairs": [pair.as_dict() for pair in self.pairs],
-            "means": {
-                text: {run: _mean_record(found) for run, found in runs.items()}
-                for text, runs in self.means.items()
-            },
+            "means": means,
             **groups,
             "missing": dict(self.missing),
             "warnings": list(self.warnings),
@@ -535,15 +531,21 @@ class Comparison(WithWarnings):
 def _refuse_others(judged: Any, n_runs: int) -> None:
     """Refuse anything but a sequence of evaluations."""
     listed = isinstance(judged, Sequence) and not isinstance(judged, str)
-    wrong = [one for one in judged if not isinstance(one, Evaluation)] if listed else [judged]
+    wrong = [entry for entry in judged if not isinstance(entry, Evaluation)] if listed else [judged]
     if wrong:
         raise OptionError(
             f"judge: found {type(wrong[0]).__name__}{' in the sequence' if listed else ''}, "
-            f"expected a sequence of Evaluation, one for "
-            f"each of {n_runs} runs",
+            f"expected a sequence of Evaluation, one for each of {n_runs} runs",
             hint="compare(..., judge_qrels=) takes the grades themselves",
             command_hint="--judge-qrels takes the grades themselves",
         )
+
+
+# Parts of a nested record that a flat one has.
+_FLAT_PARTS = {
+    "tipping": ("significance", "sign", "likely", "reaches"),
+    "bounds": ("low", "high"),
+}
 
 
 def flat_record(pair: Pair, row: Difference) -> dict[str, Any]:
@@ -551,18 +553,12 @@ def flat_record(pair: Pair, row: Difference) -> dict[str, Any]:
     record: dict[str, Any] = {"a": pair.a, "b": pair.b, "measure": row.measure}
     for name, value in replace(row, slices=None).as_dict().items():
         if name == "interval":
-            record |= dict(zip(("interval_low", "interval_high"), value, strict=True))
-        elif name == "tipping":
-            record |= {
-                f"tipping_{part}": None if value is None else value[part]
-                for part in ("significance", "sign", "likely", "reaches")
-            }
-        elif name == "bounds":
-            record |= {
-                f"bounds_{part}": None if value is None else value[part] for part in ("low", "high")
-            }
+            record["interval_low"], record["interval_high"] = value
+        elif name in _FLAT_PARTS:
+            for part in _FLAT_PARTS[name]:
+                record[f"{name}_{part}"] = None if value is None else value[part]
         elif name == "basis":
-            record |= {"labels": None if value is None else value["kind"]}
+            record["labels"] = None if value is None else value["kind"]
         elif name == "margin":
             record |= {
                 f"margin_{part}": part_value
@@ -577,14 +573,14 @@ def flat_record(pair: Pair, row: Difference) -> dict[str, Any]:
 
 
 def _line(pair: Pair, row: Difference) -> str:
-    differs = bool(row.wins or row.losses)
-    said = {
+    undecided = f"{pair.b} and {pair.a} are identical"
+    if row.wins or row.losses:
+        undecided = f"whether {pair.b} or {pair.a} is better is undecided"
+    answer = {
         "better": f"{pair.b} is better than {pair.a}",
         "worse": f"{pair.b} is worse than {pair.a}",
         "equivalent": f"{pair.b} and {pair.a} are equivalent",
-        "undecided": f"whether {pair.b} or {pair.a} is better is undecided"
-        if differs
-        else f"{pair.b} and {pair.a} are identical",
+        "undecided": undecided,
         "too few judgments": f"too few judgments to say whether {_doubted(pair, row)}",
     }[row.verdict]
     signs = "+.4f" if row.about == "mean difference" else ".4f"
@@ -593,32 +589,30 @@ def _line(pair: Pair, row: Difference) -> str:
     positional = np.format_float_positional(
         row.p_corrected, precision=3, fractional=False, trim="-"
     )
-    return f"{row.measure}: {said}: {means}, {row.difference:+.4f} [{ends}], p {positional}"
+    return f"{row.measure}: {answer}: {means}, {row.difference:+.4f} [{ends}], p {positional}"
 
 
 def _doubted(pair: Pair, row: Difference) -> str:
-    return (
-        f"{pair.b} and {pair.a} are equivalent"
-        if about_equivalence(row)
-        else f"{pair.b} or {pair.a} is better"
-    )
+    if about_equivalence(row):
+        return f"{pair.b} and {pair.a} are equivalent"
+    return f"{pair.b} or {pair.a} is better"
 
 
-def _mean_record(found: RunMean) -> dict[str, Any]:
+def _mean_record(run_mean: RunMean) -> dict[str, Any]:
     return {
-        "mean": finite(found.mean),
-        "interval": [finite(end) for end in found.interval],
-        "n": found.n,
+        "mean": finite(run_mean.mean),
+        "interval": [finite(end) for end in run_mean.interval],
+        "n": run_mean.n,
     }
 
 
 def distinct(names: Sequence[str]) -> tuple[str, ...]:
     """Names told apart: a second ``run`` becomes ``run (2)``."""
-    found: list[str] = []
+    apart: list[str] = []
     for name in names:
         number, told = 1, name
-        while told in found:
+        while told in apart:
             number += 1
             told = f"{name} ({number})"
-        found.append(told)
-    return tuple(found)
+        apart.append(told)
+    return tuple(apart)

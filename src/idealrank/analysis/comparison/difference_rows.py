@@ -126,23 +126,23 @@ class DifferenceRow:
         **own
             Fields of a subclass.
         """
-        one, up = corrected.found, direction > 0
-        visible = visible_by(one, plan, corrected.alpha)
+        test, up = corrected.found, direction > 0
+        visible = visible_by(test, plan, corrected.alpha)
         return cls(
-            mean_a=one.mean_a,
-            mean_b=one.mean_b,
-            difference=one.difference,
-            interval=(one.low, one.high),
-            about=one.about,
-            p=one.p,
+            mean_a=test.mean_a,
+            mean_b=test.mean_b,
+            difference=test.difference,
+            interval=(test.low, test.high),
+            about=test.about,
+            p=test.p,
             p_corrected=corrected.p,
             verdict=_verdict(corrected, direction, plan.alpha),
-            effect=one.effect,
-            sd_difference=one.sd,
-            wins=one.wins if up else one.losses,
-            ties=one.ties,
-            losses=one.losses if up else one.wins,
-            n=one.n,
+            effect=test.effect,
+            sd_difference=test.sd,
+            wins=test.wins if up else test.losses,
+            ties=test.ties,
+            losses=test.losses if up else test.wins,
+            n=test.n,
             detectable=visible.size,
             detectable_reason=visible.reason,
             **own,
@@ -154,27 +154,27 @@ class DifferenceRow:
             "verdict": _OPPOSITE.get(self.verdict, self.verdict),
             "interval": _turned(self.interval, self.about),
         }
-        for one in fields(self):
-            value = getattr(self, str(one.metadata.get("swapped", one.name)))
-            if "swapped" in one.metadata:
-                turned[one.name] = value
-            elif "negated" in one.metadata and value is not None:
-                turned[one.name] = 0.0 - value
+        for attribute in fields(self):
+            value = getattr(self, str(attribute.metadata.get("swapped", attribute.name)))
+            if "swapped" in attribute.metadata:
+                turned[attribute.name] = value
+            elif "negated" in attribute.metadata and value is not None:
+                turned[attribute.name] = 0.0 - value
         return replace(self, **turned)
 
     def record(self) -> dict[str, Any]:
         """Every field by name in the order of a record; None for what is not finite."""
-        values, names = asdict(self), [one.name for one in fields(self)]
+        values, names = asdict(self), [attribute.name for attribute in fields(self)]
         for name, before in self._AFTER.items():
             names.remove(name)
             names.insert(names.index(before) + 1 if before else 0, name)
         return {name: finite(values[name]) for name in names}
 
 
-def _verdict(one: Corrected, direction: int, alpha: float) -> Verdict:
-    if one.equivalence is not None and one.equivalence <= alpha:
+def _verdict(corrected: Corrected, direction: int, alpha: float) -> Verdict:
+    if corrected.equivalence is not None and corrected.equivalence <= alpha:
         return "equivalent"
-    return side_of(one.found, direction, one.p, alpha)
+    return side_of(corrected.found, direction, corrected.p, alpha)
 
 
 def _turned(interval: tuple[float, float], about: str) -> tuple[float, float]:
@@ -207,25 +207,28 @@ class JudgeDifference:
     ) -> "JudgeDifference":
         """Compare two evaluations by a judge's grades with the difference under people's grades."""
         queries = _common({*a.queries, *b.queries}, a, b, compared)
-        one, other = (
+        table_a, table_b = (
             QueryTable.of(side.on(queries), [_measure(side, measure)], queries) for side in (a, b)
         )
-        both = (one.counted & other.counted)[:, 0]
+        both = (table_a.counted & table_b.counted)[:, 0]
         n = int(both.sum())
         if not n:
             raise IncompatibleError(
-                "judge: found no query of the comparison, expected at least one; are ids "
-                "written alike?"
+                "judge: found no query of the comparison, expected at least one; are ids written "
+                "alike?"
             )
-        first, second = one.values[both, 0], other.values[both, 0]
-        found = math.fsum(second - first) / n
+        first, second = table_a.values[both, 0], table_b.values[both, 0]
+        mean_difference = math.fsum(second - first) / n
         slack = ROUNDING * max(float(np.abs(first).max()), float(np.abs(second).max()))
+        # Two signs contradict each other only where neither difference is one of rounding.
         p = float(paired_t(first, second).p) if n > 1 else math.nan
-        contradicts = min(abs(found), abs(difference)) > slack and found * difference < 0
+        contradicts = (
+            min(abs(mean_difference), abs(difference)) > slack and mean_difference * difference < 0
+        )
         return cls(
             mean_a=math.fsum(first) / n,
             mean_b=math.fsum(second) / n,
-            difference=found,
+            difference=mean_difference,
             p=p,
             n=n,
             contradicts=contradicts,
@@ -257,9 +260,9 @@ def _common(
 
 
 def _measure(evaluation: Evaluation, text: str) -> Measure:
-    found = next((measure for measure in evaluation.measures if str(measure) == text), None)
-    if found is None:
+    named = next((measure for measure in evaluation.measures if str(measure) == text), None)
+    if named is None:
         raise IncompatibleError(
             f"judge: found no values of {text}, expected the measures that are compared"
         )
-    return found
+    return named

@@ -153,7 +153,7 @@ class Difference(DifferenceRow):
         return replace(self, verdict="too few judgments", error_rate_known=True, slices=slices)
 
     def level_cautions(self, largest_loss: float | None = None) -> list[str]:
-        """Return what a reader must know of the margin."""
+        """Describe what limits the margin."""
         if self.margin is None:
             return []
         return margin_cautions(
@@ -171,20 +171,20 @@ class Difference(DifferenceRow):
         """Everything but the measure by name; None for what is not finite; slices and the judge,
         where there are any.
         """
-        found = {
+        record = {
             name: value
             for name, value in replace(self, slices=None).record().items()
             if name not in ("measure", "slices")
         }
-        found["bounds"] = None if self.bounds is None else self.bounds.as_dict()
-        found["basis"] = None if self.basis is None else self.basis.as_dict()
+        record["bounds"] = None if self.bounds is None else self.bounds.as_dict()
+        record["basis"] = None if self.basis is None else self.basis.as_dict()
         if self.margin is None:
-            del found["margin"]
+            del record["margin"]
         else:
-            found["margin"] = self.margin.as_dict()
+            record["margin"] = self.margin.as_dict()
         if self.judge is None:
-            del found["judge"]
-        return found if self.slices is None else found | {"slices": self.slices.by_name()}
+            del record["judge"]
+        return record if self.slices is None else record | {"slices": self.slices.by_name()}
 
     def reversed(self) -> Self:
         """Return the difference a - b; two-sided tests do not change.

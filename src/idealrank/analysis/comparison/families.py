@@ -34,8 +34,8 @@ COMPANION_SLICES = "slices of companions"
 Correction: TypeAlias = Literal["auto", "holm"]
 
 MANY = 10  # runs; of more, single tests of every pair would take long
-DRAWS = 10_000  # of so many
-_IN_ONE_GO = 128  # tests
+DRAWS = 10_000  # sign flips for so many runs: fewer, since there are many pairs
+_IN_ONE_GO = 128  # tests by the same sign flips at once: their columns stay small in memory
 
 
 class Hypothesis(NamedTuple):
@@ -108,38 +108,40 @@ def corrected(
         return []
     n, name = len(tests), name_of(plan, len(tests), correction)
     with_max_t = name == "max-T"
+    # Max-T brings its own p values: of many tests, the single ones are then cheap t tests.
     single = replace(plan, test="t", margin=None) if with_max_t and not alone else plan
     if name in ("bonferroni", "holm"):
         single = replace(plan, level=1 - plan.alpha / n)
-    found = _each(tests, design, single, plan.alpha / n)
+    results = _each(tests, design, single, plan.alpha / n)
     equivalence = [
-        None if plan.margin is None else min(1.0, n * one.p_equivalence) for one in found
+        None if plan.margin is None else min(1.0, n * result.p_equivalence) for result in results
     ]
     if with_max_t:
-        return _together(tests, found, equivalence, design, plan, alone=alone)
-    p = [one.p for one in found]
+        return _together(tests, results, equivalence, design, plan, alone=alone)
+
+    p = [result.p for result in results]
     adjusted = adjust(p).tolist() if name == "holm" else [min(1.0, n * value) for value in p]
     if name == "holm":
         # Strassburger and Bretz (2008), Compatible simultaneous lower confidence bounds for the
         # Holm procedure: while some hypothesis is not rejected, a rejected one has an interval that
         # ends at 0, and the others have Bonferroni's. Longer steps would not hold the level for all
         # at once: what Holm's later tests gain in power they pay with the ends of the earlier ones.
-        found = [
-            _ending_at_zero(one, value <= plan.alpha)
-            for one, value in zip(found, adjusted, strict=True)
+        results = [
+            _ending_at_zero(result, value <= plan.alpha)
+            for result, value in zip(results, adjusted, strict=True)
         ]
     alphas = _levels(p, plan.alpha) if name == "holm" else [plan.alpha / n] * n
     return [
         Corrected(
-            found=one,
+            found=result,
             p=value,
             equivalence=equal,
             alpha=plan.alpha / n,
-            critical=critical_t(alpha, one.df, plan.sides),
+            critical=critical_t(alpha, result.df, plan.sides),
             tests=n,
-            observed=critical_t(one.p, one.df, plan.sides),
+            observed=critical_t(result.p, result.df, plan.sides),
         )
-        for one, value, equal, alpha in zip(found, adjusted, equivalence, alphas, strict=True)
+        for result, value, equal, alpha in zip(results, adjusted, equivalence, alphas, strict=True)
     ]
 
 
@@ -162,19 +164,22 @@ def keep_sums(tests: Sequence[Hypothesis], design: Design, plan: Plan) -> None:
 
 def _together(
     tests: Sequence[Hypothesis],
-    found: Sequence[MeasureTest],
+    results: Sequence[MeasureTest],
     equivalence: Sequence[float | None],
     design: Design,
     plan: Plan,
     *,
     alone: bool,
 ) -> list[Corrected]:
+    """Correct a family by max-T: one set of sign flips for all tests."""
     counted = np.stack([test.counted for test in tests], axis=1)
     # Each test has a null of its own; the statistics do not change with the unit of the
     # differences.
     shares: FloatArray | float = 1.0
     if plan.null:
-        shares = np.array([1.0 if one.margin is None else one.margin.share for one in found])
+        shares = np.array(
+            [1.0 if result.margin is None else result.margin.share for result in results]
+        )
     together = simultaneous(
         _differences(tests, counted) / shares,
         counted=counted,
@@ -186,31 +191,27 @@ def _together(
         design=design,
         threads=plan.threads,
     )
+
     rows = []
     columns = (together.p, together.low * shares, together.high * shares, together.critical_t)
-    for one, equal, p, low, high, critical in zip(
-        found, equivalence, *(column.tolist() for column in columns), strict=True
+    for result, equal, p, low, high, critical in zip(
+        results, equivalence, *(column.tolist() for column in columns), strict=True
     ):
-        own = (
-            one._replace(low=low, high=high)
-            if alone
-            else one._replace(low=low, high=high, p=p, about="mean difference")
-        )
+        own = result._replace(low=low, high=high, exact=together.exact, in_max_t=True)
+        if not alone:
+            own = own._replace(p=p, about="mean difference")
         # The critical value of the family is a t of all units; unequal weights leave fewer degrees
         # of freedom at the same level.
-        alpha = (
-            plan.sides * float(stdtr(one.units - 1, -critical))
-            if one.units > 1 and math.isfinite(critical)
-            else 0.0
-        )
-        critical = critical if one.df == one.units - 1 else critical_t(alpha, one.df, plan.sides)  # noqa: PLW2901
+        has_level = result.units > 1 and math.isfinite(critical)
+        alpha = plan.sides * float(stdtr(result.units - 1, -critical)) if has_level else 0.0
+        all_units = result.df == result.units - 1
         rows.append(
             Corrected(
-                found=own._replace(exact=together.exact, in_max_t=True),
+                found=own,
                 p=p,
                 equivalence=equal,
                 alpha=alpha,
-                critical=critical,
+                critical=critical if all_units else critical_t(alpha, result.df, plan.sides),
                 tests=len(tests),
             )
         )
@@ -237,41 +238,29 @@ def _each(
     """
     groups: dict[tuple[bytes, float], list[int]] = {}
     scales: list[MarginScale] = []
+    has_margin = plan.margin is not None or plan.null != 0
     for place, test in enumerate(tests):
         kept = test.counted
-        scales.append(
-            test.scale(kept, restricted(design, kept)) if _has_margin(plan) else MarginScale()
-        )
-        groups.setdefault((np.packbits(kept).tobytes(), scales[place].share), []).append(place)
-    found: dict[int, MeasureTest] = {}
+        scale = test.scale(kept, restricted(design, kept)) if has_margin else MarginScale()
+        scales.append(scale)
+        groups.setdefault((np.packbits(kept).tobytes(), scale.share), []).append(place)
+    results: dict[int, MeasureTest] = {}
     for members in groups.values():
         kept = tests[members[0]].counted
         own = restricted(design, kept)
         scaled = scales[members[0]].on(plan)
         for start in range(0, len(members), _IN_ONE_GO):
             places = members[start : start + _IN_ONE_GO]
-            first, second = (
-                np.stack([side.values[kept, test.column] for side, test in sides], axis=1)
-                for sides in zip(
-                    *(
-                        ((tests[at].first, tests[at]), (tests[at].second, tests[at]))
-                        for at in places
-                    ),
-                    strict=True,
-                )
-            )
+            chosen = [tests[place] for place in places]
+            first = np.stack([test.first.values[kept, test.column] for test in chosen], axis=1)
+            second = np.stack([test.second.values[kept, test.column] for test in chosen], axis=1)
             rows = compare_columns(first, second, own, scaled)
             differences = subtracted(first, second)
-            for at, (place, row) in enumerate(zip(places, rows, strict=True)):
-                skewed = row._replace(skewness=skewness(differences[:, at]))
-                found[place] = guarded(
-                    skewed, differences[:, at], own, MarginRule(plan, scales[place], alpha)
-                )
-    return [found[place] for place in range(len(tests))]
-
-
-def _has_margin(plan: Plan) -> bool:
-    return plan.margin is not None or plan.null != 0
+            for place, row, column in zip(places, rows, differences.T, strict=True):
+                skewed = row._replace(skewness=skewness(column))
+                rule = MarginRule(plan, scales[place], alpha)
+                results[place] = guarded(skewed, column, own, rule)
+    return [results[place] for place in range(len(tests))]
 
 
 def _levels(p: Sequence[float], alpha: float) -> list[float]:
@@ -283,18 +272,20 @@ def _levels(p: Sequence[float], alpha: float) -> list[float]:
     return levels
 
 
-def _ending_at_zero(one: MeasureTest, significant: bool) -> MeasureTest:  # noqa: FBT001
+def _ending_at_zero(result: MeasureTest, significant: bool) -> MeasureTest:  # noqa: FBT001
     """The interval of a test that Holm's method finds significant does not hold 0."""
-    if not significant or not one.low <= 0 <= one.high:
-        return one
-    tiny = np.nextafter(0.0, math.copysign(1.0, one.lean))
-    return one._replace(low=float(tiny)) if one.lean > 0 else one._replace(high=float(tiny))
+    if not significant or not result.low <= 0 <= result.high:
+        return result
+    tiny = np.nextafter(0.0, math.copysign(1.0, result.lean))
+    return (
+        result._replace(low=float(tiny)) if result.lean > 0 else result._replace(high=float(tiny))
+    )
 
 
-def side_of(one: MeasureTest, direction: int, p: float, alpha: float) -> Side:
+def side_of(result: MeasureTest, direction: int, p: float, alpha: float) -> Side:
     """Return whether b is better, worse, or not distinguishable from a."""
     # A test of ranks or signs may find what the means do not show: the side is that of its own
     # statistic.
-    if p > alpha or one.lean == 0:
+    if p > alpha or result.lean == 0:
         return "undecided"
-    return "better" if one.lean * direction > 0 else "worse"
+    return "better" if result.lean * direction > 0 else "worse"

@@ -38,7 +38,7 @@ _FEWEST = 20  # labelled documents that say anything about where they come from
 _SUSPECTED = 0.9  # share of the labelled documents from which a run may be similar to their source
 _HELD = 0.99  # share of the labelled documents from which a run may be where the labels come from
 _ENDS = 0.999  # share of the labelled documents that a run returns, up to where its labels end
-# share of them in the last half of this depth, where fair labels have hardly any
+# Share of these documents in the last half of this depth, where fair labels have hardly any.
 _AT_THE_END = 0.05
 
 _OTHER: dict[Side, Side] = {"a": "b", "b": "a"}
@@ -220,9 +220,8 @@ class LabelRules:
         """Return the rules for these runs, under their names."""
         if declared.labels_from is not None and declared.labels_are in ("complete", "pooled"):
             raise OptionError(
-                f"labels_from={declared.labels_from!r}: found {declared.labels_are} labels, "
-                f"which favour no run, "
-                "expected positive-only labels"
+                f"labels_from={declared.labels_from!r}: found {declared.labels_are} labels, which "
+                "favour no run, expected positive-only labels"
             )
         return cls(
             labels=labels_of_runs(evaluations, declared),
@@ -262,10 +261,10 @@ class LabelRules:
         reach = self.tippings.reach(result.pair, result.column)
         if isinstance(reach, str):
             return Support(None, reach, basis, stands=True)
-        asked = result.differences, result.kept, result.design, result.question
-        tipping = tipping_point(reach, *asked)
+        tested = (result.differences, result.kept, result.design, result.question)
+        tipping = tipping_point(reach, *tested)
         if count_labels and not tipping.reaches:
-            tipping = replace(tipping, labels_needed=labels_needed(reach, *asked))
+            tipping = replace(tipping, labels_needed=labels_needed(reach, *tested))
         return Support(tipping, None, basis, stands=tipping.reaches)
 
     def stands_within(self, result: Result, within: BoolArray) -> bool:
@@ -295,7 +294,8 @@ class LabelRules:
             return first, second
         if not any(within[side.document_rows].any() for side in sides):
             return None
-        return _on_slice(first, sides[0], within), _on_slice(second, sides[1], within)
+        side_a, side_b = sides
+        return _on_slice(first, side_a, within), _on_slice(second, side_b, within)
 
     def _positive_only(self, result: Result) -> LabelBasis:
         measure = self.measures[result.column]

@@ -11,7 +11,7 @@ from idealrank.data.judged import Hits, Judged
 from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.stats.design import Design, student_mean
 
-_OF_A, _OF_B, _OF_BOTH = range(3)
+_OF_A, _OF_B, _OF_BOTH = range(3)  # codes of the run that returns a document: a, b, or both
 _ENOUGH = 20  # judged documents for a rate of their own
 _FEW = 8  # labels, the first number that is tried
 _PRECISION = 20  # an estimate need not be closer than a twentieth
@@ -93,9 +93,9 @@ def _expected_change(
     """Change of the difference of its query that the label of each document is expected to make, as
     in strategy `change`.
     """
-    added = _at(_contributions(reach.b, reach.gain), of_b) - _at(
-        _contributions(reach.a, reach.gain), of_a
-    )
+    added_b = _at(_contributions(reach.b, reach.gain), of_b)
+    added_a = _at(_contributions(reach.a, reach.gain), of_a)
+    added = added_b - added_a
     rank, row = _best_rank(reach, of_a, of_b), _rows_of(reach, of_a, of_b)
     as_judged = np.where(kept, differences, 0.0)[row]
     lost = (as_judged + added) * (1 - _factor_of_one(reach)[row])
@@ -127,11 +127,13 @@ def _at(values: FloatArray | IntArray, places: IntArray) -> FloatArray:
 
 
 def _best_rank(reach: Reach, of_a: IntArray, of_b: IntArray) -> IntArray:
+    """Better rank of each document; a run that does not return it has place -1, the rank after
+    all.
+    """
     far = np.iinfo(np.int64).max
-    ranks = [
-        np.append(side.rank, far)[places] for side, places in ((reach.a, of_a), (reach.b, of_b))
-    ]
-    return np.asarray(np.minimum(*ranks), np.int64)
+    rank_a = np.append(reach.a.rank, far)[of_a]
+    rank_b = np.append(reach.b.rank, far)[of_b]
+    return np.asarray(np.minimum(rank_a, rank_b), np.int64)
 
 
 def _spread_evenly(rate: FloatArray, kind: IntArray) -> BoolArray:
@@ -139,8 +141,8 @@ def _spread_evenly(rate: FloatArray, kind: IntArray) -> BoolArray:
     rates.
     """
     relevant = np.zeros(rate.size, np.bool_)
-    for one_kind in (_OF_A, _OF_B, _OF_BOTH):
-        rows = np.flatnonzero(kind == one_kind)
+    for code in (_OF_A, _OF_B, _OF_BOTH):
+        rows = np.flatnonzero(kind == code)
         so_far = np.floor(np.cumsum(rate[rows]) + 0.5)
         relevant[rows] = np.diff(so_far, prepend=0.0) > 0
     return relevant
@@ -203,11 +205,11 @@ def _richness(reach: Reach) -> FloatArray:
     row = np.concatenate((reach.a.hit_row, reach.b.hit_row))
     rank = np.concatenate((reach.a.hit_rank, reach.b.hit_rank))
     relevant = np.concatenate((reach.a.hit_worth, reach.b.hit_worth)) > 0
-    found, expected = (
+    observed, expected = (
         np.bincount(row, weights=column, minlength=reach.n_queries)
         for column in (relevant, _rates_of_both(reach)[rank])
     )
-    return np.asarray((found + _PRIOR) / (expected + _PRIOR))
+    return np.asarray((observed + _PRIOR) / (expected + _PRIOR))
 
 
 def _contributions(side: Places, gain: FloatArray) -> FloatArray:
@@ -284,8 +286,8 @@ class _Outlook:
         """
         relevant = np.flatnonzero(self.sheet.relevant[:n])
         of_a, of_b = self.sheet.of_a[relevant], self.sheet.of_b[relevant]
-        found = _part(self.reach, of_a[of_a >= 0], of_b[of_b >= 0])
-        return found.moved(1.0, 1.0, both=True), _ideal_factor(self.reach, of_a, of_b)
+        labelled = _part(self.reach, of_a[of_a >= 0], of_b[of_b >= 0])
+        return labelled.moved(1.0, 1.0, both=True), _ideal_factor(self.reach, of_a, of_b)
 
     def _rest(self, n: int, shrunk: FloatArray) -> Reach:
         """Reach of the other documents, once the first n are among the judged ones."""
@@ -294,20 +296,10 @@ class _Outlook:
         rest_a, rest_b = _others(judged_a, reach.a.rank.size), _others(judged_b, reach.b.rank.size)
         relevant_a = sheet.relevant[:n][sheet.of_a[:n] >= 0]
         relevant_b = sheet.relevant[:n][sheet.of_b[:n] >= 0]
-        a = _with_hits(
-            reach.a,
-            judged_a,
-            relevant_a,
-            np.where(reach.own_a[judged_a], _OF_A, _OF_BOTH),
-            reach.gain,
-        )
-        b = _with_hits(
-            reach.b,
-            judged_b,
-            relevant_b,
-            np.where(reach.own_b[judged_b], _OF_B, _OF_BOTH),
-            reach.gain,
-        )
+        codes_a = np.where(reach.own_a[judged_a], _OF_A, _OF_BOTH)
+        codes_b = np.where(reach.own_b[judged_b], _OF_B, _OF_BOTH)
+        a = _with_hits(reach.a, judged_a, relevant_a, codes_a, reach.gain)
+        b = _with_hits(reach.b, judged_b, relevant_b, codes_b, reach.gain)
         rest = _part(replace(reach, a=a, b=b), rest_a, rest_b)
         return replace(rest, a=_weighed(rest.a, shrunk), b=_weighed(rest.b, shrunk))
 
@@ -325,11 +317,11 @@ def _with_codes(reach: Reach) -> Reach:
     The rule needs the rows only to see which documents both runs return.
     """
     alone_a, alone_b = reach.judged_alone
-    codes = np.where(alone_a, _OF_A, _OF_BOTH), np.where(alone_b, _OF_B, _OF_BOTH)
-    a, b = (
-        side._replace(hit_document=code, judged=_judged_with(side, np.zeros(0, np.int64)))
-        for side, code in zip((reach.a, reach.b), codes, strict=True)
-    )
+    codes_a = np.where(alone_a, _OF_A, _OF_BOTH)
+    codes_b = np.where(alone_b, _OF_B, _OF_BOTH)
+    no_document = np.zeros(0, np.int64)
+    a = reach.a._replace(hit_document=codes_a, judged=_judged_with(reach.a, no_document))
+    b = reach.b._replace(hit_document=codes_b, judged=_judged_with(reach.b, no_document))
     return replace(reach, a=a, b=b)
 
 
@@ -378,8 +370,8 @@ def _shrunk(reach: Reach, number: IntArray, gains: FloatArray) -> FloatArray:
 
 def _rows_of(reach: Reach, of_a: IntArray, of_b: IntArray) -> IntArray:
     """Row of the query of each document, among the queries compared."""
-    rows = _at(reach.a.document_rows, of_a), _at(reach.b.document_rows, of_b)
-    return np.where(of_a >= 0, *rows).astype(np.int64)
+    rows_a, rows_b = _at(reach.a.document_rows, of_a), _at(reach.b.document_rows, of_b)
+    return np.where(of_a >= 0, rows_a, rows_b).astype(np.int64)
 
 
 def _part(reach: Reach, rows_a: IntArray, rows_b: IntArray) -> Reach:
@@ -444,10 +436,9 @@ def _judged_with(side: Places, rows: IntArray) -> Judged:
     if not side.linear:
         new = side.documents.part(rows)
         best = np.full(rows.size, judged.ideal.grade.max(initial=1.0))
-        query, rank, grade = (
-            np.concatenate(pair)
-            for pair in ((hits.query, new.query), (hits.rank, new.rank), (hits.grade, best))
-        )
+        query = np.concatenate((hits.query, new.query))
+        rank = np.concatenate((hits.rank, new.rank))
+        grade = np.concatenate((hits.grade, best))
         order = np.lexsort((rank, query))
         hits = Hits(query=query[order], rank=rank[order], grade=grade[order])
     return Judged(

@@ -23,10 +23,8 @@ from idealrank.stats.tolerance import subtracted
 def margin_cautions(
     margin: AppliedMargin, n: int, *, largest_loss: float | None, shown: bool
 ) -> list[str]:
-    """Return what a reader must know of a margin: too few queries, another largest loss, no known
-    error rate.
-    """
-    said = []
+    """Describe what limits a margin: too few queries, another largest loss, no known error rate."""
+    cautions = []
     seen = margin.largest_seen
     if largest_loss is not None and margin.largest_loss != largest_loss:
         instead = (
@@ -34,52 +32,49 @@ def margin_cautions(
             if margin.largest_loss is None
             else f"the range of the measure, {margin.largest_loss:g}, is taken"
         )
-        said.append(
-            f"A query differs by {seen:.4g}, more than the largest loss given, "
-            f"{largest_loss:g}: {instead}."
+        cautions.append(
+            f"A query differs by {seen:.4g}, more than the largest loss given, {largest_loss:g}: "
+            f"{instead}."
         )
     elif margin.largest_loss is None and shown:
-        said.append(
-            f"The error rate of a difference below {margin.margin:g} is not known: the "
-            f"measure has no finite range, so that rare queries "
-            "may lose more than these show. Give the largest loss that one query can have."
+        cautions.append(
+            f"The error rate of a difference below {margin.margin:g} is not known: the measure has "
+            "no finite range, so that rare queries may lose more than these show. Give the largest "
+            "loss that one query can have."
         )
     if not shown and (margin.queries_needed or 0) > n:
         share = margin.unseen_share(n)
         widest = _floor(margin.applied / share)
-        said.append(
+        cautions.append(
             f"{n:,} {'query' if n == 1 else 'queries'} cannot show a difference below "
-            f"{margin.margin:g}, even if none differs: up to "
-            f"{100 * share:.2g}% of all queries may still lose {margin.largest_loss:g}, the "
-            f"largest possible loss. "
-            f"Use {margin.queries_needed:,} queries or more; or give a largest loss of at "
-            f"most {widest:g}, if no query can lose more."
+            f"{margin.margin:g}, even if none differs: up to {100 * share:.2g}% of all queries may "
+            f"still lose {margin.largest_loss:g}, the largest possible loss. Use "
+            f"{margin.queries_needed:,} queries or more; or give a largest loss of at most "
+            f"{widest:g}, if no query can lose more."
         )
-    return said
+    return cautions
 
 
 def scale_note(margin: AppliedMargin, n: int, name: str = "margin") -> str:
-    """Return over which queries a margin is meant; empty if every query compared has a relevant
+    """Say to which queries a margin refers; empty if every query compared has a relevant
     document.
     """
     if margin.answerable is None:
         return (
             f"The queries that have a relevant document are not known: the {name} of "
-            f"{margin.margin:g} refers to all {_queries(n)}. "
-            "Evaluate the runs again to refer it to those."
+            f"{margin.margin:g} refers to all {_queries(n)}. Evaluate the runs again to refer it "
+            "to those."
         )
     if margin.applied == margin.margin:
         return ""
     return (
-        f"The {name} of {margin.margin:g} refers to the {margin.answerable:,} of {n:,} "
-        f"queries that have a relevant document: "
-        f"{margin.applied:.4g} in the mean of all."
+        f"The {name} of {margin.margin:g} refers to the {margin.answerable:,} of {n:,} queries "
+        f"that have a relevant document: {margin.applied:.4g} in the mean of all."
     )
 
 
 def skew_caution(verdict: str, skew: float, n: int, *, clustered: bool = False) -> str:
-    """Return that a verdict has no known error rate, since n queries may lack rare large
-    differences.
+    """Say that a verdict has no known error rate, since n queries may lack rare large differences.
 
     `verdict` names the runs and the measure, and `skew` is the skewness of the differences.
     """
@@ -120,8 +115,8 @@ def _too_few(n: int, needed: int, *, clustered: bool) -> str:
 def slice_skew_caution(
     verdicts: str, whole: tuple[float, int], sizes: list[int], units: str = "queries"
 ) -> str:
-    """Return that verdicts on slices have no known error rate, by the skewness over all queries;
-    else empty.
+    """Say that verdicts on slices have no known error rate, by the skewness over all queries;
+    empty if they have.
     """
     skew, n = whole
     needed = queries_for_skew(skew, n)
@@ -133,8 +128,8 @@ def slice_skew_caution(
         why = f"all {n:,} {units} together may lack rare large differences; use {needed:,} or more"
     else:
         why = (
-            f"the differences of all queries are skewed ({skew:.2g}), "
-            f"and a slice of fewer than {needed:,} {units} may lack the rare large ones"
+            f"the differences of all queries are skewed ({skew:.2g}), and a slice of fewer than "
+            f"{needed:,} {units} may lack the rare large ones"
         )
     return f"The error rate of the verdicts on {count}, {verdicts}, is not known: {why}."
 
@@ -144,7 +139,7 @@ def _queries(n: int) -> str:
 
 
 def _floor(value: float) -> float:
-    """Two digits, downwards."""
+    """Round down to two digits; 1e-12 keeps a number of two digits that the division lowers."""
     unit = 10.0 ** (math.floor(math.log10(value)) - 1)
     return math.floor(value / unit * (1 + 1e-12)) * unit
 
@@ -184,7 +179,7 @@ class MarginRule(NamedTuple):
 
 
 def guarded(
-    one: MeasureTest, differences: FloatArray, design: Design, rule: MarginRule
+    test: MeasureTest, differences: FloatArray, design: Design, rule: MarginRule
 ) -> MeasureTest:
     """Return the test of a margin with p values that rare losses beyond the sample cannot undo.
 
@@ -192,35 +187,37 @@ def guarded(
     """
     plan, scale, alpha = rule
     strict = plan.alternative == "greater" and plan.null < 0
-    asked = -plan.null if plan.margin is None else plan.margin
-    if not asked:
-        return one
+    margin = -plan.null if plan.margin is None else plan.margin
+    if not margin:
+        return test
+
     sides = [differences] if plan.margin is None else [differences, -differences]
     seen = max(0.0, *(-float(side.min()) for side in sides))
     applied = AppliedMargin(
-        margin=asked,
-        applied=asked * scale.share,
+        margin=margin,
+        applied=margin * scale.share,
         answerable=scale.answerable,
         largest_seen=seen,
     )
     if plan.margin is None and not strict:
-        return one._replace(margin=applied)
+        return test._replace(margin=applied)
+
     limit = loss_limit(plan.largest_loss, scale.span, seen)
     refuted = plan.largest_loss is not None and limit is None
     applied = _with_limit(applied, limit, alpha)
     p = max(largest_loss_p(side, applied, design, refuted=refuted) for side in sides)
     if not strict:
-        return one._replace(margin=applied, p_equivalence=max(one.p_equivalence, p))
-    low = -math.inf if refuted else one.low
+        return test._replace(margin=applied, p_equivalence=max(test.p_equivalence, p))
+    low = -math.inf if refuted else test.low
     if limit is not None and math.isfinite(low):
         from idealrank.stats.unseen_losses import unseen_loss_bound  # noqa: PLC0415  (strict gates only)
 
         low = min(low, unseen_loss_bound(differences, limit, alpha=plan.alpha, design=design))
-    return one._replace(margin=applied, p=max(one.p, p), low=low)
+    return test._replace(margin=applied, p=max(test.p, p), low=low)
 
 
 def guarded_alone(
-    one: MeasureTest,
+    test: MeasureTest,
     sides: tuple[FloatArray, FloatArray],
     design: Design,
     plan: Plan,
@@ -231,19 +228,18 @@ def guarded_alone(
     `about` has the answerable queries of the design, and the bounds of the measure.
     """
     if plan.margin is None:
-        return one
+        return test
     answerable, (least, greatest) = about
     scale = MarginScale.of(answerable, greatest - least, design)
     a, b = (side[:, None] for side in sides)
     if scale.share != 1.0:
-        one = one._replace(
-            p_equivalence=compare_columns(a, b, design, scale.on(plan))[0].p_equivalence
-        )
-    return guarded(one, subtracted(a, b)[:, 0], design, MarginRule(plan, scale, plan.alpha))
+        (scaled,) = compare_columns(a, b, design, scale.on(plan))
+        test = test._replace(p_equivalence=scaled.p_equivalence)
+    return guarded(test, subtracted(a, b)[:, 0], design, MarginRule(plan, scale, plan.alpha))
 
 
 def unseen_in_sums(
-    one: MeasureTest, plan: Plan, scale: MarginScale, *, largest_seen: float
+    test: MeasureTest, plan: Plan, scale: MarginScale, *, largest_seen: float
 ) -> MeasureTest:
     """Return a strict test from sums alone, guarded by the number of queries: with too few of them,
     rare losses may all be missed.
@@ -252,23 +248,22 @@ def unseen_in_sums(
     """
     margin = -plan.null
     limit = loss_limit(plan.largest_loss, scale.span, largest_seen)
-    asked = AppliedMargin(
+    unlimited = AppliedMargin(
         margin=margin / scale.share,
         applied=margin,
         answerable=scale.answerable,
         largest_seen=largest_seen,
     )
-    applied = _with_limit(asked, limit, plan.alpha)
+    applied = _with_limit(unlimited, limit, plan.alpha)
     if limit is None or limit <= margin:
-        return one._replace(
-            margin=applied, p=max(one.p, float(plan.largest_loss is not None and limit is None))
-        )
-    p = math.exp(one.n * math.log1p(-margin / limit))
-    return one._replace(
-        margin=applied,
-        p=max(one.p, p),
-        low=min(one.low, limit * math.expm1(math.log(plan.alpha) / one.n)),
-    )
+        refuted = plan.largest_loss is not None and limit is None
+        return test._replace(margin=applied, p=max(test.p, float(refuted)))
+    # If a share of margin / limit of all queries lost the limit, the mean would fall by the margin:
+    # p is the chance that n queries hold none of them, and the bound is the fall at which it is
+    # alpha.
+    p = math.exp(test.n * math.log1p(-margin / limit))
+    bound = limit * math.expm1(math.log(plan.alpha) / test.n)
+    return test._replace(margin=applied, p=max(test.p, p), low=min(test.low, bound))
 
 
 def _with_limit(margin: AppliedMargin, limit: float | None, alpha: float) -> AppliedMargin:

@@ -5,7 +5,8 @@ comparison of the whole.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from heapq import nsmallest
-from typing import Any
+from itertools import chain
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -32,8 +33,14 @@ from idealrank.stats.values import open_share
 
 _WORST = 10  # queries kept of each measure, as a gate shows them
 
-# Query, values of a and b, and the fall: the difference turned so that better is above 0.
-Fall = tuple[str, float, float, float]
+
+class Fall(NamedTuple):
+    """A query on which b is worse than a."""
+
+    query: str
+    a: float  # Value of run a
+    b: float  # Value of run b
+    turned: float  # The difference b - a, turned so that better is above 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -186,28 +193,19 @@ class ComparisonSums:
         names = distinct([a.name, b.name])
         chosen = chosen_measures([a, b], measures)
         queries = queries_of([a, b])
-        tables = [QueryTable.of(one, chosen, queries) for one in (a, b)]
-        sums = sums_of_columns(
-            queries, tables[0].values, tables[1].values, n_draws=n_draws, seed=seed
-        )
-        both = tables[0].counted & tables[1].counted
-        worst, different = [], ~tables[0].equal(tables[1]) & both
+        tables = [QueryTable.of(evaluation, chosen, queries) for evaluation in (a, b)]
+        table_a, table_b = tables
+        sums = sums_of_columns(queries, table_a.values, table_b.values, n_draws=n_draws, seed=seed)
+        both = table_a.counted & table_b.counted
+        worst, different = [], ~table_a.equal(table_b) & both
         for column, measure in enumerate(chosen):
-            places = different[:, column].nonzero()[0].tolist()
-            rows = (
-                (
-                    queries[row],
-                    float(tables[0].values[row, column]),
-                    float(tables[1].values[row, column]),
-                )
-                for row in places
-            )
-            worst.append(
-                _falls(
-                    (query, before, after, (after - before) * measure.direction)
-                    for query, before, after in rows
-                )
-            )
+            rows = []
+            for place in np.flatnonzero(different[:, column]).tolist():
+                value_a = float(table_a.values[place, column])
+                value_b = float(table_b.values[place, column])
+                turned = (value_b - value_a) * measure.direction
+                rows.append(Fall(queries[place], value_a, value_b, turned))
+            worst.append(_falls(rows))
         return cls(
             a=names[0],
             b=names[1],
@@ -230,39 +228,35 @@ class ComparisonSums:
         IncompatibleError
             Conventions, measures, cuts, seeds or numbers of draws differ.
         """
-        if (self.convention.alignment, self.convention.rules) != (
-            other.convention.alignment,
-            other.convention.rules,
-        ):
+        ours, theirs = self.convention, other.convention
+        # Two conventions may compute alike under different names.
+        if (ours.alignment, ours.rules) != (theirs.alignment, theirs.rules):
             raise IncompatibleError(
-                f"found conventions {self.convention} and {other.convention}; expected one "
-                f"for all parts"
+                f"found conventions {self.convention} and {other.convention}; expected one for all "
+                "parts"
             )
         if self.measures != other.measures:
-            ours, theirs = (", ".join(map(str, one.measures)) for one in (self, other))
+            texts, others = (", ".join(map(str, part.measures)) for part in (self, other))
             raise IncompatibleError(
-                f"found measures {ours} and {theirs}; expected the same for all parts"
+                f"found measures {texts} and {others}; expected the same for all parts"
             )
         if self.max_documents != other.max_documents:
             cuts = f"{self.max_documents} and {other.max_documents}"
             raise IncompatibleError(
                 f"found lists cut at {cuts} documents; expected one cut for all parts"
             )
+        sums = zip(self.sums, other.sums, strict=True)
+        excluded = zip(self.excluded, other.excluded, strict=True)
+        worst = zip(self.worst, other.worst, strict=True)
+        answerable = zip(self.answerable, other.answerable, strict=True)
         return replace(
             self,
-            sums=tuple(one.merge(two) for one, two in zip(self.sums, other.sums, strict=True)),
-            excluded=tuple(
-                one + two for one, two in zip(self.excluded, other.excluded, strict=True)
-            ),
-            worst=tuple(
-                _falls((*one, *two)) for one, two in zip(self.worst, other.worst, strict=True)
-            ),
+            sums=tuple(first.merge(second) for first, second in sums),
+            excluded=tuple(first + second for first, second in excluded),
+            worst=tuple(_falls((*first, *second)) for first, second in worst),
             missing=(self.missing[0] + other.missing[0], self.missing[1] + other.missing[1]),
             judgments=added(self.judgments, other.judgments),
-            answerable=tuple(
-                None if one is None or two is None else one + two
-                for one, two in zip(self.answerable, other.answerable, strict=True)
-            ),
+            answerable=tuple(_total(first, second) for first, second in answerable),
         )
 
     def __getitem__(self, measure: MeasureLike) -> DifferenceSums:
@@ -287,30 +281,35 @@ class ComparisonSums:
         """
         open_share("level", level)
         self.require_queries()
-        corrected = [
-            p for family in (self.sums[:1], self.sums[1:]) if family for p in max_t(family)
-        ]
-        return tuple(
-            MeasureDifference(
-                measure=str(measure),
-                n=one.n,
-                excluded=excluded,
-                mean_a=one.total_a / one.n,
-                mean_b=one.total_b / one.n,
-                difference=one.difference,
-                low=(ends := one.interval(level))[0],
-                high=ends[1],
-                p=one.p,
-                p_corrected=p,
-                sd=one.sd,
-                wins=one.wins,
-                ties=one.n - one.wins - one.losses,
-                losses=one.losses,
+        differences = []
+        for measure, sums, excluded, p_corrected in zip(
+            self.measures, self.sums, self.excluded, self._p_corrected(), strict=True
+        ):
+            low, high = sums.interval(level)
+            differences.append(
+                MeasureDifference(
+                    measure=str(measure),
+                    n=sums.n,
+                    excluded=excluded,
+                    mean_a=sums.total_a / sums.n,
+                    mean_b=sums.total_b / sums.n,
+                    difference=sums.difference,
+                    low=low,
+                    high=high,
+                    p=sums.p,
+                    p_corrected=p_corrected,
+                    sd=sums.sd,
+                    wins=sums.wins,
+                    ties=sums.n - sums.wins - sums.losses,
+                    losses=sums.losses,
+                )
             )
-            for measure, one, excluded, p in zip(
-                self.measures, self.sums, self.excluded, corrected, strict=True
-            )
-        )
+        return tuple(differences)
+
+    def _p_corrected(self) -> list[float]:
+        """Two-sided p values by measure: the first measure is a family of its own."""
+        families = filter(None, (self.sums[:1], self.sums[1:]))
+        return list(chain.from_iterable(map(max_t, families)))
 
     def require_queries(self) -> None:
         """Refuse a measure without a query that counts in both runs.
@@ -320,8 +319,8 @@ class ComparisonSums:
         InputError
             There is one.
         """
-        for measure, one in zip(self.measures, self.sums, strict=True):
-            if not one.n:
+        for measure, sums in zip(self.measures, self.sums, strict=True):
+            if not sums.n:
                 raise InputError(
                     f"{measure}: no query counts in both {self.a!r} and {self.b!r}; do the "
                     f"query ids match?"
@@ -331,7 +330,7 @@ class ComparisonSums:
         """Numbers for JSON, and draws as bytes, for `unpacked` in another process; measures and
         convention stay out.
         """
-        packed = [one.packed() for one in self.sums]
+        packed = [sums.packed() for sums in self.sums]
         numbers = {
             "sums": [numbers for numbers, _ in packed],
             "excluded": self.excluded,
@@ -360,14 +359,11 @@ class ComparisonSums:
             )
         size = len(draws) // len(measures)
         sums = [
-            DifferenceSums.unpacked(one, draws[size * at : size * (at + 1)])
-            for at, one in enumerate(numbers["sums"])
+            DifferenceSums.unpacked(record, draws[size * at : size * (at + 1)])
+            for at, record in enumerate(numbers["sums"])
         ]
-        worst = tuple(
-            tuple((str(q), float(x), float(y), float(z)) for q, x, y, z in falls)
-            for falls in numbers["worst"]
-        )
-        missing = (int(numbers["missing"][0]), int(numbers["missing"][1]))
+        worst = tuple(tuple(map(_unpacked_fall, falls)) for falls in numbers["worst"])
+        missing_a, missing_b = map(int, numbers["missing"])
         return cls(
             a=names[0],
             b=names[1],
@@ -375,7 +371,7 @@ class ComparisonSums:
             sums=tuple(sums),
             excluded=tuple(numbers["excluded"]),
             worst=worst,
-            missing=missing,
+            missing=(missing_a, missing_b),
             convention=convention,
             max_documents=max_documents,
             judgments=numbers["judgments"],
@@ -394,7 +390,17 @@ def _answerable(tables: Sequence[QueryTable], both: BoolArray) -> tuple[int | No
     )
 
 
+def _total(ours: int | None, theirs: int | None) -> int | None:
+    """Sum of two counts; None if either is unknown."""
+    return None if ours is None or theirs is None else ours + theirs
+
+
+def _unpacked_fall(numbers: Sequence[Any]) -> Fall:
+    query, value_a, value_b, turned = numbers
+    return Fall(str(query), float(value_a), float(value_b), float(turned))
+
+
 def _falls(rows: Iterable[Fall]) -> tuple[Fall, ...]:
     """The worst of them, in an order that does not depend on theirs."""
-    fallen = (row for row in rows if row[3] < 0)
-    return tuple(nsmallest(_WORST, fallen, key=lambda row: (row[3], row[0])))
+    fallen = (row for row in rows if row.turned < 0)
+    return tuple(nsmallest(_WORST, fallen, key=lambda row: (row.turned, row.query)))

@@ -61,16 +61,16 @@ class Places(NamedTuple):
             within = np.flatnonzero(weights > 0)
         elif measure.expected(judged, documents) is None:
             return (
-                f"{measure.name} is not linear in the grades, and its expected value has no "
-                f"closed form here"
+                f"{measure.name} is not linear in the grades, and its expected value has no closed "
+                "form here"
             )
         else:
             within = np.flatnonzero(_within(measure, judged, documents))
             weights = measure.added_alone(judged, documents)
             if weights is None:
                 weights = 1.0 / _ranks(judged, documents)
-        found = _within(measure, judged, hits)
-        worth = measure.worth(hits.grade[found])
+        counted = _within(measure, judged, hits)
+        worth = measure.worth(hits.grade[counted])
         assert worth is not None  # noqa: S101
         assert hits.document is not None  # noqa: S101
         place, rank = near, _ranks(judged, documents)
@@ -84,9 +84,9 @@ class Places(NamedTuple):
             place=place,
             rank=rank,
             weight=weights,
-            hit_row=rows[hits.query[found]],
-            hit_rank=_ranks(judged, hits)[found],
-            hit_document=hits.document[found],
+            hit_row=rows[hits.query[counted]],
+            hit_rank=_ranks(judged, hits)[counted],
+            hit_document=hits.document[counted],
             hit_worth=worth,
             linear=linear,
         )
@@ -155,9 +155,10 @@ def _refusal(evaluation: Evaluation, measure: Measure) -> str:
         return NO_RANKINGS
     if judged.hits.document is None:
         return "the lists have no document ids"
-    if judged.unjudged_depth < (
-        measure.cutoff if isinstance(measure.cutoff, int) else int(judged.lengths.max(initial=0))
-    ):
+    needed = measure.cutoff
+    if not isinstance(needed, int):
+        needed = int(judged.lengths.max(initial=0))
+    if judged.unjudged_depth < needed:
         known = f"rank {judged.unjudged_depth}, down to which unjudged documents are known"
         return f"{measure} looks deeper than {known}; expected a cutoff, as in {measure.name}@100"
     if judged.ties in _UNORDERED and judged.alignments.tied.any():
@@ -175,15 +176,15 @@ def joined_ranks(counts: IntArray, fewest: int = FEWEST) -> IntArray:
         filled += count
         if filled >= fewest:
             group, filled = group + 1, 0
-    found = np.array([0, *groups], np.int64)
-    return np.minimum(found, max(group - 1, 0)) if filled < fewest else found
+    group_of_rank = np.array([0, *groups], np.int64)
+    return np.minimum(group_of_rank, max(group - 1, 0)) if filled < fewest else group_of_rank
 
 
 @dataclass(frozen=True)
 class ByRank:
     """A mean at each rank, of groups of ranks that have enough documents."""
 
-    mean: FloatArray  # shape (n_ranks + 1,): naN where there is no document at all
+    mean: FloatArray  # shape (n_ranks + 1,): NaN where there is no document at all
     n: IntArray  # Documents of the rank's group
 
     @classmethod
@@ -191,10 +192,8 @@ class ByRank:
         """Means of values by rank."""
         group = joined_ranks(np.bincount(rank, minlength=deepest + 1))
         n_groups = int(group.max(initial=0)) + 1
-        n, sums = (
-            np.bincount(group[rank], weights=column, minlength=n_groups)
-            for column in (None, values)
-        )
+        n = np.bincount(group[rank], minlength=n_groups)
+        sums = np.bincount(group[rank], weights=values, minlength=n_groups)
         overall = float(values.mean()) if values.size else np.nan
         mean = np.divide(sums, n, out=np.full(n_groups, overall), where=n > 0)
         return cls(mean[group], n[group].astype(np.int64))
@@ -226,9 +225,9 @@ def matches(a: KeyArray, b: KeyArray) -> tuple[IntArray, IntArray]:
     # a document that is listed twice, and counts twice
     (once, places_a), (again, places_b) = map(_told_apart, (a, b))
     at = np.searchsorted(again, once)
-    found = at < again.size
-    found[found] = again[at[found]] == once[found]
-    return places_a[found], places_b[at[found]]
+    shared = at < again.size
+    shared[shared] = again[at[shared]] == once[shared]
+    return places_a[shared], places_b[at[shared]]
 
 
 def _told_apart(keys: KeyArray) -> tuple[KeyArray, IntArray]:
@@ -239,9 +238,9 @@ def _told_apart(keys: KeyArray) -> tuple[KeyArray, IntArray]:
     again, at = np.append(False, rising[1:] == rising[:-1]), np.arange(keys.size)
     if not again.any():
         return rising, order
-    apart = rising + (at - np.maximum.accumulate(np.where(again, 0, at))).astype(
-        np.uint64
-    ) * np.uint64(0xD1B54A32D192ED03)
+    # A large odd multiple of the number of equal keys before each makes a key of its own.
+    number = at - np.maximum.accumulate(np.where(again, 0, at))
+    apart = rising + number.astype(np.uint64) * np.uint64(0xD1B54A32D192ED03)
     resorted = np.argsort(apart, kind="stable")
     return apart[resorted], order[resorted]
 
@@ -249,8 +248,8 @@ def _told_apart(keys: KeyArray) -> tuple[KeyArray, IntArray]:
 def shared_documents(
     a: Places, b: Places, matched: tuple[IntArray, IntArray]
 ) -> tuple[IntArray, IntArray]:
-    """Of the documents unjudged in both runs those that both show within the cutoff, as places
-    among the documents of `a` and of `b`.
+    """Find the documents unjudged in both runs that both show within the cutoff, as places among
+    the documents of `a` and of `b`.
     """
     sides = tuple(zip((a, b), matched, strict=True))
     sizes = [
@@ -282,9 +281,8 @@ def shown_by_both(side: Places, other: Places) -> BoolArray:
     documents of the judgments.
     """
     first, second = side.judged.qrels, other.judged.qrels
-    if first is second or _same_rows(
-        first, second, np.union1d(side.hit_document, other.hit_document)
-    ):
+    rows = np.union1d(side.hit_document, other.hit_document)
+    if first is second or _same_rows(first, second, rows):
         return np.isin(side.hit_document, other.hit_document)
     if first is None or second is None:
         return np.ones(side.hit_document.size, np.bool_)
@@ -306,6 +304,5 @@ def _pairs(qrels: Qrels, rows: IntArray) -> Iterator[tuple[bytes, bytes]]:
     """Query and document of rows."""
     queries = qrels.table.query_ids()
     of_rows = np.searchsorted(qrels.offsets, rows, side="right") - 1
-    return zip(
-        map(queries.__getitem__, of_rows.tolist()), qrels.table.document_ids(rows), strict=True
-    )
+    query_ids = [queries[code] for code in of_rows.tolist()]
+    return zip(query_ids, qrels.table.document_ids(rows), strict=True)

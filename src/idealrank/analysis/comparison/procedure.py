@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from itertools import combinations
+from itertools import chain, combinations, islice
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -73,10 +73,11 @@ from idealrank.stats.values import chosen
 from idealrank.version import __version__
 
 if TYPE_CHECKING:
-    from idealrank.analysis.comparison.slice_differences import Categories, Membership
+    from idealrank.analysis.comparison.slice_differences import Categories, Membership, Slices
 else:
     Categories = annotation("idealrank.analysis.comparison.slice_differences", "Categories")
     Membership = annotation("idealrank.analysis.comparison.slice_differences", "Membership")
+    Slices = annotation("idealrank.analysis.comparison.slice_differences", "Slices")
 
 # Called with how many pairs are done, and of how many.
 Tell = Callable[[int, int], None]
@@ -115,16 +116,17 @@ def compare(
     evaluations = comparable([evaluation_a, evaluation_b, *others], judgments)
     names = distinct([evaluation.name for evaluation in evaluations])
     labels = labels_of_runs(evaluations, declared)
-    asked = chosen_measures(evaluations, measures, labels)
-    apart, queries = mismatches(evaluations, names, asked[0]), queries_of(evaluations)
-    tables = tuple(QueryTable.of(evaluation, asked, queries) for evaluation in evaluations)
+    requested = chosen_measures(evaluations, measures, labels)
+    apart, queries = mismatches(evaluations, names, requested[0]), queries_of(evaluations)
+    tables = tuple(QueryTable.of(evaluation, requested, queries) for evaluation in evaluations)
     membership = None if slices is None else _membership(queries, slices, len(names), baseline)
     chosen("correction", correction, ("auto", "holm"))
     many = len(names) > MANY
     usual = DRAWS if many else RESAMPLES
     draws = usual if n_resamples is None else whole_number("n_resamples", n_resamples)
     design = design_by_query(queries, weights, clusters, test)
-    cautions = (*run_cautions(evaluations, names, asked), *warn_of_weights(design, test))
+    cautions = (*run_cautions(evaluations, names, requested), *warn_of_weights(design, test))
+
     seed = seed_from(rng, tables)
     plan = Plan(
         test=test,
@@ -138,17 +140,18 @@ def compare(
         largest_loss=largest_loss,
     )
     judgedness = tuple(
-        Judgedness.of(evaluation, asked, queries, labels) for evaluation in evaluations
+        Judgedness.of(evaluation, requested, queries, labels) for evaluation in evaluations
     )
+
     sampled = sampled_negatives_of(evaluations, declared)
     tippings = Tippings(
-        evaluations, asked, queries, every_measure=not many, sampled_negatives=sampled
+        evaluations, requested, queries, every_measure=not many, sampled_negatives=sampled
     )
     rules = LabelRules.of(evaluations, names, tippings, declared)
     wanted = _pairs(names, baseline)
     case = _Case(
         names=names,
-        measures=asked,
+        measures=requested,
         tables=tables,
         judgedness=judgedness,
         design=design,
@@ -158,7 +161,8 @@ def compare(
         tippings=tippings,
         rules=rules,
     )
-    # each of many pairs has little to do
+
+    # Each of many pairs has little to do, so that one thread does it all.
     with Background(1 if many or len(queries) < _FEW_QUERIES else threads) as background:
         bounds = {pair: background.begin(partial(case.bounds, pair)) for pair in wanted}
         if rules.look_at_rates:
@@ -171,9 +175,10 @@ def compare(
                 queries,
             )
         )
-        found = case.tested(alone=not many or margin is not None)
-        pairs = case.pairs(found, alike(), bounds, background, tell)
-    method = replace(case.method(baseline, found), judgments=judged_by(evaluations, judgments))
+        tests = case.tested(alone=not many or margin is not None)
+        pairs = case.pairs(tests, alike(), bounds, background, tell)
+
+    method = replace(case.method(baseline, tests), judgments=judged_by(evaluations, judgments))
     covers = {
         name: evaluation.coverage for name, evaluation in zip(names, evaluations, strict=True)
     }
@@ -193,48 +198,40 @@ def compare(
         cautions=cautions,
     )
     compared = case.in_slices(comparison, membership, tell)
-    compared = (
-        replace(compared, pairs=tuple(_unjoined(pair, apart) for pair in compared.pairs))
-        if apart
-        else compared
-    )
-    return replace(
-        compared,
-        cautions=tuple(dict.fromkeys([*cautions, *_level_cautions(compared, design, membership)])),
-    )
+    if apart:
+        compared = replace(compared, pairs=tuple(_unjoined(pair, apart) for pair in compared.pairs))
+    further = _level_cautions(compared, design, membership)
+    return replace(compared, cautions=tuple(dict.fromkeys([*cautions, *further])))
 
 
 def _level_cautions(
     comparison: Comparison, design: Design, membership: "Membership | None"
 ) -> Iterator[str]:
-    """Verdicts whose error rate is not known, or that these queries could not give: of margins, and
-    of skewed differences.
+    """Cautions about verdicts whose error rate is not known, or that these queries could not give:
+    of margins, and of skewed differences.
     """
     clustered = design.clusters is not None
-    said = [
-        caution
-        for _, row in comparison.rows()
-        for caution in row.level_cautions(comparison.method.largest_loss)
-    ]
-    said += comparison.rate_cautions
+    cautions: list[str] = []
+    for _, row in comparison.rows():
+        cautions += row.level_cautions(comparison.method.largest_loss)
+    cautions += comparison.rate_cautions
     for pair in comparison.pairs:
         for row in pair.measures.values():
             sliced = () if row.slices is None else row.slices.rows
-            decided = [one for one in sliced if one.verdict in ("better", "worse")]
+            decided = [
+                slice_row for slice_row in sliced if slice_row.verdict in ("better", "worse")
+            ]
             if membership is None or not decided:
                 continue
             verdicts = f"{pair.b} against {pair.a} by {row.measure}"
-            whole = row.n
-            sizes = [one.n for one in decided]
+            whole, units = row.n, "queries"
+            sizes = [slice_row.n for slice_row in decided]
             if clustered:
-                whole = design.n_units
-                sizes = [restricted(design, membership.within[one.name]).n_units for one in decided]
-            said.append(
-                slice_skew_caution(
-                    verdicts, (row.skewness, whole), sizes, "clusters" if clustered else "queries"
-                )
-            )
-    return filter(None, said)
+                whole, units = design.n_units, "clusters"
+                within = [membership.within[slice_row.name] for slice_row in decided]
+                sizes = [restricted(design, kept).n_units for kept in within]
+            cautions.append(slice_skew_caution(verdicts, (row.skewness, whole), sizes, units))
+    return filter(None, cautions)
 
 
 def _unjoined(pair: Pair, apart: Mapping[str, str]) -> Pair:
@@ -251,8 +248,8 @@ def _membership(
 
     if n_runs > MANY and baseline is None:
         raise OptionError(
-            f"slices: found {n_runs} runs to be compared with each other, expected at most "
-            f"{MANY}, or a baseline"
+            f"slices: found {n_runs} runs to be compared with each other, expected at most {MANY}, "
+            "or a baseline"
         )
     return Membership.of(queries, categories)
 
@@ -296,18 +293,18 @@ class _Case:
         """
         columns = range(len(self.measures))
         rows = [[self._test(pair, column) for column in columns] for pair in self.wanted]
-        families = [[one[0] for one in rows], [test for one in rows for test in one[1:]]]
+        families = [row[0] for row in rows], list(chain.from_iterable(row[1:] for row in rows))
         self._enough_draws(max(map(len, families)))
-        # each column is tested alone and in its family
+        # Each column is tested alone and in its family, by the same flips.
         plan = replace(self.plan, flips=SharedFlips(self.plan.seed))
         if alone:
-            keep_sums([test for one in rows for test in one], self.design, plan)
+            keep_sums(list(chain.from_iterable(rows)), self.design, plan)
         primary, companions = (
             corrected(family, self.design, plan, self.correction, alone=alone)
             for family in families
         )
         rest = iter(companions)
-        return [[first, *(next(rest) for _ in columns[1:])] for first in primary]
+        return [[first, *islice(rest, len(columns) - 1)] for first in primary]
 
     def _test(self, pair: tuple[int, int], column: int) -> Hypothesis:
         first, second = (self.tables[run] for run in pair)
@@ -331,8 +328,8 @@ class _Case:
         )
         if drawn and tests > plan.alpha * (plan.n_resamples + 1):
             raise OptionError(
-                f"found {tests:,} tests and {plan.n_resamples:,} draws: after Holm's "
-                f"correction no p could be as small as {plan.alpha:g}",
+                f"found {tests:,} tests and {plan.n_resamples:,} draws: after Holm's correction no "
+                f"p could be as small as {plan.alpha:g}",
                 hint="compare fewer measures or runs, name a baseline, or set test='t', or "
                 "n_resamples to more draws",
                 command_hint="compare fewer measures or runs, name one run with --baseline, or "
@@ -340,7 +337,7 @@ class _Case:
             )
 
     def means(self) -> dict[str, dict[str, RunMean]]:
-        """Of every run by every measure."""
+        """Means of every run by every measure."""
         return {
             str(measure): dict(zip(self.names, self._means_by(column), strict=True))
             for column, measure in enumerate(self.measures)
@@ -350,23 +347,20 @@ class _Case:
         """Runs that are scored on the same queries have their means taken together."""
         counted = np.stack([table.counted[:, column] for table in self.tables], axis=1)
         values = np.stack([table.values[:, column] for table in self.tables], axis=1)
-        found = [RunMean(math.nan, (math.nan, math.nan), 0)] * len(self.names)
+        means = [RunMean(math.nan, (math.nan, math.nan), 0)] * len(self.names)
         for kept, runs in alike_columns(counted):
-            if n := int(kept.sum()):
-                of = mean_interval(
-                    values[np.ix_(kept, runs)],
-                    level=self.plan.level,
-                    design=restricted(self.design, kept),
-                )
-                for run, mean, low, high in zip(
-                    runs.tolist(),
-                    of.estimate.tolist(),
-                    of.low.tolist(),
-                    of.high.tolist(),
-                    strict=True,
-                ):
-                    found[run] = RunMean(mean, (low, high), n)
-        return found
+            n = int(kept.sum())
+            if not n:
+                continue
+            interval = mean_interval(
+                values[np.ix_(kept, runs)],
+                level=self.plan.level,
+                design=restricted(self.design, kept),
+            )
+            columns = (runs, interval.estimate, interval.low, interval.high)
+            for run, mean, low, high in zip(*(column.tolist() for column in columns), strict=True):
+                means[run] = RunMean(mean, (low, high), n)
+        return means
 
     def bounds(self, pair: tuple[int, int]) -> GradeBounds | None:
         """Bounds of the difference of a pair by the primary measure, where there are some; they do
@@ -379,7 +373,7 @@ class _Case:
 
     def pairs(
         self,
-        found: Sequence[Sequence[Corrected]],
+        tests_by_pair: Sequence[Sequence[Corrected]],
         alike: Mapping[tuple[str, str], Rankings],
         bounds: Mapping[tuple[int, int], Callable[[], GradeBounds | None]],
         background: Background,
@@ -387,7 +381,7 @@ class _Case:
     ) -> tuple[Pair, ...]:
         """All pairs; `tell` is called after each."""
         pairs = []
-        for (a, b), tests in zip(self.wanted, found, strict=True):
+        for (a, b), tests in zip(self.wanted, tests_by_pair, strict=True):
             rows = self._rows(a, b, tests, background)
             rows[0] = replace(rows[0], bounds=bounds[a, b]())
             first, second = self.names[a], self.names[b]
@@ -400,34 +394,30 @@ class _Case:
         return tuple(pairs)
 
     def _rows(
-        self, a: int, b: int, found: Sequence[Corrected], background: Background
+        self, a: int, b: int, tests: Sequence[Corrected], background: Background
     ) -> list[Difference]:
         """Each difference of two runs with its further results."""
         both = self.tables[a].counted & self.tables[b].counted
         same = int((self.tables[a].equal(self.tables[b]) & both).all(axis=1).sum())
 
         def row_of(column: int) -> Difference:
-            measure, one, kept = self.measures[column], found[column], both[:, column]
+            measure, test, kept = self.measures[column], tests[column], both[:, column]
             design = restricted(self.design, kept)
-            unjudged_a, unjudged_b, judged = self.judgedness[a].beside(
-                self.judgedness[b], column, kept, design
-            )
+            ours, theirs = self.judgedness[a], self.judgedness[b]
+            unjudged_a, unjudged_b, judged = ours.beside(theirs, column, kept, design)
             row = replace(
-                difference_of(measure, one, self.plan),
+                difference_of(measure, test, self.plan),
                 excluded_queries=int((~kept).sum()),
                 identical_queries=same,
                 unjudged_a=unjudged_a,
                 unjudged_b=unjudged_b,
                 difference_judged=judged,
-                judged_reason=self.judgedness[a].judged_reason(self.judgedness[b], column)
-                if judged is None
-                else None,
+                judged_reason=ours.judged_reason(theirs, column) if judged is None else None,
                 family=COMPANIONS if column else PRIMARY,
             )
-            supported_row = self._supported(row, (a, b), column, one, kept)
-            return replace(
-                supported_row, error_rate_known=self._rate_known(supported_row, (a, b), column, one)
-            )
+            row = self._supported(row, (a, b), column, test, kept)
+            known = self._rate_known(row, (a, b), column, test)
+            return replace(row, error_rate_known=known)
 
         begun = [background.begin(partial(row_of, column)) for column in range(len(self.measures))]
         return [row() for row in begun]
@@ -442,9 +432,8 @@ class _Case:
             return True
         first, second = (self.tables[run] for run in pair)
         kept = first.counted[:, column] & second.counted[:, column]
-        differences = (second.values[kept, column] - first.values[kept, column]) * math.copysign(
-            1.0, test.found.lean
-        )
+        lean = math.copysign(1.0, test.found.lean)
+        differences = (second.values[kept, column] - first.values[kept, column]) * lean
         span = first.spans[column] if first.spans else math.inf
         return error_rate_known(
             differences, span, test.alpha / 2, design=restricted(self.design, kept)
@@ -478,17 +467,16 @@ class _Case:
         )
         return supported(row, support)
 
-    def method(self, baseline: str | None, found: Sequence[Sequence[Corrected]]) -> Method:
+    def method(self, baseline: str | None, tests_by_pair: Sequence[Sequence[Corrected]]) -> Method:
         """Method of the comparison."""
         plan, design, pairs = self.plan, self.design, len(self.wanted)
-        sizes = {PRIMARY: pairs} | (
-            {COMPANIONS: pairs * (len(self.measures) - 1)} if len(self.measures) > 1 else {}
-        )
+        sizes = {PRIMARY: pairs}
+        if len(self.measures) > 1:
+            sizes[COMPANIONS] = pairs * (len(self.measures) - 1)
         # Of fewer units every sign vector is looked at; of a family of tests, where there are no
         # more of them than draws.
-        drawn = plan.test == "permutation" and (
-            design.n_units > MOST_UNITS or not all(one.found.exact for row in found for one in row)
-        )
+        exact = all(test.found.exact for test in chain.from_iterable(tests_by_pair))
+        drawn = plan.test == "permutation" and (design.n_units > MOST_UNITS or not exact)
         correction = name_of(plan, max(sizes.values()), self.correction)
         return method_of(
             plan, design, drawn=drawn, families=sizes, correction=correction, baseline=baseline
@@ -505,7 +493,7 @@ class _Case:
         tables = [(self.tables[a], self.tables[b]) for a, b in self.wanted]
         directions = [measure.direction for measure in self.measures]
         carries = partial(self._carries, membership)
-        found = sliced(
+        slices_by_pair = sliced(
             pairs=tables,
             directions=directions,
             membership=membership,
@@ -515,48 +503,33 @@ class _Case:
             carries=carries,
             tell=tell,
         )
-        pairs = tuple(
-            replace(
-                pair,
-                measures={
-                    text: replace(row, slices=one)
-                    for (text, row), one in zip(pair.measures.items(), rows, strict=True)
-                },
-            )
-            for pair, rows in zip(comparison.pairs, found, strict=True)
-        )
+        pairs = tuple(map(_with_slices, comparison.pairs, slices_by_pair))
         sizes = {
-            name: found[0][place].tests
+            name: slices_by_pair[0][place].tests
             for place, name in enumerate((SLICES, COMPANION_SLICES))
             if place < len(self.measures)
         }
         families = {**comparison.method.families, **sizes}
-        correction = (
-            comparison.method.correction
-            if comparison.method.correction != "none"
-            else found[0][0].correction
+        correction = comparison.method.correction
+        if correction == "none":  # of one pair and measure: only its slices are a family
+            first, *_ = slices_by_pair[0]
+            correction = first.correction
+        method = replace(
+            comparison.method,
+            families=families,
+            correction=correction,
+            slices=membership.counts(),
         )
-        return replace(
-            comparison,
-            pairs=pairs,
-            method=replace(
-                comparison.method,
-                families=families,
-                correction=correction,
-                slices=membership.counts(),
-            ),
-        )
+        return replace(comparison, pairs=pairs, method=method)
 
     def _carries(
-        self, membership: "Membership", place: int, column: int, name: str, one: Corrected
+        self, membership: "Membership", place: int, column: int, name: str, test: Corrected
     ) -> bool:
         """Return whether the judgments of a slice's own queries support its result."""
-        if self.rules.look_at_rates and one.found.lean * one.found.difference < 0:
+        if self.rules.look_at_rates and test.found.lean * test.found.difference < 0:
             return True
-        (first, second), within = (
-            (self.tables[run] for run in self.wanted[place]),
-            membership.within[name],
-        )
+        first, second = (self.tables[run] for run in self.wanted[place])
+        within = membership.within[name]
         kept = first.counted[:, column] & second.counted[:, column] & within
         result = Result(
             pair=self.wanted[place],
@@ -564,9 +537,16 @@ class _Case:
             differences=second.values[:, column] - first.values[:, column],
             kept=kept,
             design=restricted(self.design, kept),
-            question=Question(one.critical, observed=one.observed),
+            question=Question(test.critical, observed=test.observed),
         )
         return self.rules.stands_within(result, within)
+
+
+def _with_slices(pair: Pair, slices_by_measure: "Sequence[Slices]") -> Pair:
+    """Add the slices of each measure to the rows of a pair."""
+    rows = zip(pair.measures.items(), slices_by_measure, strict=True)
+    measures = {text: replace(row, slices=slices) for (text, row), slices in rows}
+    return replace(pair, measures=measures)
 
 
 def method_of(
@@ -600,7 +580,7 @@ def method_of(
 
 
 def supported(row: Difference, support: Support) -> Difference:
-    """A row with what supports it; its verdict goes where the labels do not."""
+    """A row with what supports it, and without its verdict where the labels do not support it."""
     withheld = row.verdict in ("better", "worse", "equivalent") and not support.stands
     return replace(
         row,

@@ -9,6 +9,7 @@ import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -50,16 +51,19 @@ def judgedness_of(measure: Measure) -> tuple[Measure, ...]:
 
 
 def judgedness_among(measures: Sequence[Measure]) -> set[Measure]:
-    """Of measures that were evaluated together, those that say how far the judgments of others
-    reach; a count of documents alone is none.
+    """Find the measures that say how far the judgments of others reach, among those evaluated
+    together; a count of documents alone is none.
     """
-    found: set[Measure] = set()
+    companions: set[Measure] = set()
     for measure in measures:
         beside = judgedness_of(measure)
-        counts, alone = beside[:2], beside[2:]
-        found |= {*alone, *(counts if all(one in measures for one in counts) else ())}
-        found |= {Unjudged(cutoff=measure.cutoff)} if beside else set()
-    return found & set(measures)
+        if not beside:
+            continue
+        share, returned, *alone = beside
+        companions |= {*alone, Unjudged(cutoff=measure.cutoff)}
+        if share in measures and returned in measures:
+            companions |= {share, returned}
+    return companions & set(measures)
 
 
 def with_companions(measures: "MeasureLike | Iterable[MeasureLike]") -> tuple[Measure, ...]:
@@ -81,12 +85,9 @@ def with_companions(measures: "MeasureLike | Iterable[MeasureLike]") -> tuple[Me
     >>> [str(measure) for measure in with_companions(["nDCG@10", "P@10"])]
     ['nDCG@10', 'P@10', 'Judged@10', 'NumRet@10', 'nDCG(judged_only=True)@10', 'P(judged_only=True)@10']
     """  # noqa: E501
-    asked = parse_measures(measures)
-    return tuple(
-        dict.fromkeys(
-            (*asked, *(companion for measure in asked for companion in judgedness_of(measure)))
-        )
-    )
+    requested = parse_measures(measures)
+    companions = chain.from_iterable(map(judgedness_of, requested))
+    return tuple(dict.fromkeys((*requested, *companions)))
 
 
 class QueryTable(NamedTuple):
@@ -110,7 +111,7 @@ class QueryTable(NamedTuple):
         return cls(values, np.isfinite(values), _answerable(evaluation, measures, queries), spans)
 
     def equal(self, other: "QueryTable") -> BoolArray:
-        """Where two runs have the same value, but for rounding."""
+        """Mark where two runs have the same value, but for rounding."""
         with np.errstate(invalid="ignore"):
             scale = np.fmax(np.abs(self.values), np.abs(other.values))
             return np.asarray(np.abs(self.values - other.values) <= ROUNDING * scale)
@@ -123,16 +124,20 @@ def _answerable(
     not know them.
     """
     counts = [evaluation.coverage.by_measure.get(str(measure)) for measure in measures]
-    known = [one for one in counts if one is not None and len(one.unanswerable) == one.no_relevant]
-    if len(known) < len(measures):
+    # Results of earlier versions have the number of these queries without their ids.
+    ids = [
+        counted.unanswerable
+        for counted in counts
+        if counted is not None and len(counted.unanswerable) == counted.no_relevant
+    ]
+    if len(ids) < len(measures):
         return None
     answerable = np.ones((len(queries), len(measures)), np.bool_)
-    if any(one.unanswerable for one in known):
+    if any(ids):
         row_of = {query: row for row, query in enumerate(queries)}
-        for column, one in enumerate(known):
-            answerable[[row_of[query] for query in one.unanswerable if query in row_of], column] = (
-                False
-            )
+        for column, unanswerable in enumerate(ids):
+            rows = [row_of[query] for query in unanswerable if query in row_of]
+            answerable[rows, column] = False
     return answerable
 
 
@@ -149,10 +154,11 @@ class ComparedQueries(list[str]):
 
     def rows(self, evaluation: Evaluation) -> IntArray:
         """Row of each query of an evaluation."""
-        known = self._rows.get(id(evaluation))
-        if known is None:  # the evaluation is kept, so that no other takes its id
-            known = self._rows[id(evaluation)] = evaluation, rows_in(evaluation, list(self))
-        return known[1]
+        if id(evaluation) not in self._rows:
+            # The evaluation is kept, so that no other takes its id.
+            self._rows[id(evaluation)] = evaluation, rows_in(evaluation, list(self))
+        _, rows = self._rows[id(evaluation)]
+        return rows
 
 
 def rows_in(evaluation: Evaluation, queries: Sequence[str]) -> IntArray:
@@ -167,26 +173,24 @@ def rows_in(evaluation: Evaluation, queries: Sequence[str]) -> IntArray:
     return np.array([place[query] for query in evaluation.queries], np.int64)
 
 
-def same_values(one: Evaluation, other: Evaluation) -> bool:
+def same_values(first: Evaluation, other: Evaluation) -> bool:
     """Return whether two evaluations by the same measures have equal values, to the last bit, in
     any order of queries.
     """
-    if sorted(one.queries) != sorted(other.queries):
+    if sorted(first.queries) != sorted(other.queries):
         return False
-    place = {query: row for row, query in enumerate(one.queries)}
+    place = {query: row for row, query in enumerate(first.queries)}
     rows = [place[query] for query in other.queries]
-    return np.array_equal(one.values[rows], other.values, equal_nan=True) and np.array_equal(
-        one.scored[rows], other.scored
-    )
+    same_scored = np.array_equal(first.scored[rows], other.scored)
+    return same_scored and np.array_equal(first.values[rows], other.values, equal_nan=True)
 
 
 def queries_of(evaluations: Sequence[Evaluation]) -> list[str]:
     """The union of the queries, by id: random signs go to queries in this order, and the order of
     lines in a file must not move them.
     """
-    return ComparedQueries(
-        sorted({query for evaluation in evaluations for query in evaluation.queries})
-    )
+    queries = chain.from_iterable(evaluation.queries for evaluation in evaluations)
+    return ComparedQueries(sorted(set(queries)))
 
 
 def comparable(
@@ -209,7 +213,7 @@ def comparable(
 
 def chosen_measures(
     evaluations: Sequence[Evaluation],
-    asked: "MeasureLike | Iterable[MeasureLike] | None",
+    requested: "MeasureLike | Iterable[MeasureLike] | None",
     labels: Labels | None = None,
 ) -> tuple[Measure, ...]:
     """Choose the measures to compare: the requested ones, or all with a direction except the
@@ -219,16 +223,16 @@ def chosen_measures(
     """
     first = evaluations[0].measures
     for other in evaluations[1:]:
-        if asked is None and set(other.measures) != set(first):
+        if requested is None and set(other.measures) != set(first):
             ours, theirs = (", ".join(map(str, measures)) for measures in (first, other.measures))
             raise IncompatibleError(
                 f"found measures {ours} and {theirs}, expected the same",
                 hint="name measures that all runs have with measures=",
                 command_hint="name measures that all runs have with -m",
             )
-    if asked is None:
+    if requested is None:
         return _every_measure(evaluations, labels)
-    wanted = parse_measures(asked)
+    wanted = parse_measures(requested)
     for measure in wanted:
         for evaluation in evaluations:
             if measure not in evaluation.measures:
@@ -261,7 +265,8 @@ def _every_measure(evaluations: Sequence[Evaluation], labels: Labels | None) -> 
 def _alike(evaluations: Sequence[Evaluation], measure: Measure, labels: Labels | None) -> bool:
     """Return whether the judged documents of some run are all alike to the measure."""
     return any(
-        unreadable(measure, labels or one.provenance.labels, one.coverage) for one in evaluations
+        unreadable(measure, labels or evaluation.provenance.labels, evaluation.coverage)
+        for evaluation in evaluations
     )
 
 
@@ -297,7 +302,7 @@ def unjudged_counts(
     run does not answer has none.
     """
     counts = (JudgedShare(cutoff=cutoff), NumRet(cutoff=cutoff))
-    if all(one in evaluation.measures for one in counts):
+    if all(measure in evaluation.measures for measure in counts):
         share, returned = np.nan_to_num(QueryTable.of(evaluation, counts, queries).values).T
         # counts, but under ties=expected
         return np.column_stack((returned - np.round(share * returned, 9), returned))
@@ -307,7 +312,7 @@ def unjudged_counts(
 
 
 def unjudged_share(counts: FloatArray) -> float:
-    """Of all documents returned the share without a judgment, in [0, 1]; 0 where nothing was
+    """Share of the documents returned without a judgment, in [0, 1]; 0 where nothing was
     returned.
     """
     unjudged, returned = counts.sum(axis=0).tolist()
@@ -316,8 +321,8 @@ def unjudged_share(counts: FloatArray) -> float:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Judgedness:
-    """Of each measure compared: documents unjudged and returned, and values over judged documents
-    alone; None where not measured.
+    """Documents unjudged and returned, and values over judged documents alone, by measure; None
+    where not measured.
     """
 
     counts: "tuple[FloatArray | None, ...]"
@@ -334,14 +339,22 @@ class Judgedness:
         labels: Labels | None = None,
     ) -> "Judgedness":
         """Extract the columns of an evaluation; `labels` are declared for a comparison."""
-        alone = [[one for one in judgedness_of(measure) if one.judged_only] for measure in measures]
+        alone = [
+            next((companion for companion in judgedness_of(measure) if companion.judged_only), None)
+            for measure in measures
+        ]
         return cls(
             counts=tuple(
                 unjudged_counts(evaluation, measure.cutoff, queries) for measure in measures
             ),
-            judged=tuple(_column(evaluation, one[0], queries) if one else None for one in alone),
+            judged=tuple(
+                None if measure is None else _column(evaluation, measure, queries)
+                for measure in alone
+            ),
             short=tuple(_too_short(evaluation, measure) for measure in measures),
-            alike=tuple(bool(one) and _alike([evaluation], one[0], labels) for one in alone),
+            alike=tuple(
+                measure is not None and _alike([evaluation], measure, labels) for measure in alone
+            ),
         )
 
     @cached_property
@@ -362,18 +375,13 @@ class Judgedness:
                 None if side is None else unjudged_share(side[kept])
                 for side in (self.counts[column], other.counts[column])
             ]
+        own_share, other_share = shares
         ours, theirs = self.judged[column], other.judged[column]
         unknown = any(shares) and self.judged_reason(other, column) is not None
-        difference = (
-            None
-            if ours is None or theirs is None or unknown
-            else float(design.mean((theirs - ours)[kept]))
-        )
-        return (
-            shares[0],
-            shares[1],
-            None if difference is None or not np.isfinite(difference) else difference,
-        )
+        if ours is None or theirs is None or unknown:
+            return own_share, other_share, None
+        difference = float(design.mean((theirs - ours)[kept]))
+        return own_share, other_share, difference if np.isfinite(difference) else None
 
     def judged_reason(self, other: "Judgedness", column: int) -> str | None:
         """Return why judged documents alone say nothing of a difference; None if they do."""
@@ -395,11 +403,9 @@ def _too_short(evaluation: Evaluation, measure: Measure) -> bool:
 def _column(
     evaluation: Evaluation, measure: Measure, queries: Sequence[str]
 ) -> "FloatArray | None":
-    return (
-        QueryTable.of(evaluation, [measure], queries).values[:, 0]
-        if measure in evaluation.measures
-        else None
-    )
+    if measure in evaluation.measures:
+        return QueryTable.of(evaluation, [measure], queries).values[:, 0]
+    return None
 
 
 def seed_of(tables: Sequence[QueryTable]) -> int:
@@ -408,7 +414,8 @@ def seed_of(tables: Sequence[QueryTable]) -> int:
 
     So one question has one answer: asking for more measures changes no p value of the first.
     """
-    columns = (np.where(one.counted[:, 0], one.values[:, 0] + 0.0, -1.0) for one in tables)
+    # Adding 0 makes -0.0 a plain 0: equal values give equal bytes.
+    columns = (np.where(table.counted[:, 0], table.values[:, 0] + 0.0, -1.0) for table in tables)
     digests = sorted(hashlib.sha256(column.astype("<f8").tobytes()).digest() for column in columns)
     return int.from_bytes(hashlib.sha256(b"".join(digests)).digest()[:4], "big")
 
@@ -431,18 +438,17 @@ def design_by_query(
 ) -> Design:
     """The design of these queries, for a test."""
 
-    def of_each(name: str, given: Mapping[str, Any] | None) -> list[Any] | None:
-        if given is None:
+    def of_each(name: str, values: Mapping[str, Any] | None) -> list[Any] | None:
+        if values is None:
             return None
-        given = by_query(given, name)
-        missing = [query for query in queries if query not in given]
+        values = by_query(values, name)
+        missing = [query for query in queries if query not in values]
         if missing:
             raise InputError(
                 f"{name}: found no value for query {missing[0]!r} ({len(missing)} of "
-                f"{len(queries)} queries); "
-                "expected a value for each query"
+                f"{len(queries)} queries); expected a value for each query"
             )
-        return [given[query] for query in queries]
+        return [values[query] for query in queries]
 
     labels = of_each("clusters", clusters)
     design = Design.of(
@@ -451,13 +457,13 @@ def design_by_query(
         clusters=None if labels is None else list(map(str, labels)),
     )
     if test in ("wilcoxon", "sign") and not design.plain:
-        given = " and ".join(
+        options = " and ".join(
             name
             for name, values in (("weights", design.weights), ("clusters", design.clusters))
             if values is not None
         )
         raise OptionError(
-            f"test {test!r}: found {given} of queries, which it cannot take, expected a test "
+            f"test {test!r}: found {options} of queries, which it cannot take, expected a test "
             f"that can",
             hint='use test="t" or test="permutation"',
             command_hint="use --test t or --test permutation",

@@ -20,22 +20,22 @@ class Overlapping(Protocol):
 
     @property
     def names(self) -> tuple[str, str]:
-        """Of the two runs."""
+        """Names of the two runs."""
         ...
 
     @property
     def queries(self) -> Sequence[str]:
-        """Those that both answer."""
+        """Queries that both runs answer."""
         ...
 
     @property
     def measures(self) -> tuple[Measure, ...]:
-        """Of two runs."""
+        """Measures of two runs."""
         ...
 
     @property
     def values(self) -> FloatArray:
-        """Shape (n_queries, n_measures)."""
+        """Values, shape (n_queries, n_measures)."""
         ...
 
     @property
@@ -93,19 +93,19 @@ class Rankings:
 
 
 def rankings_by_names(
-    found: "Overlapping | Iterable[Overlapping] | None",
+    rankings: "Overlapping | Iterable[Overlapping] | None",
     names: Sequence[str],
     queries: Sequence[str],
 ) -> dict[tuple[str, str], Rankings]:
     """Index similarities by pair of run names, in both orders unless the measure is asymmetric."""
-    if found is None:
+    if rankings is None:
         return {}
-    each = found if isinstance(found, Iterable) else [found]
+    each = rankings if isinstance(rankings, Iterable) else [rankings]
     compared = set(queries)
     by_names: dict[tuple[str, str], Rankings] = {}
     turned: dict[tuple[str, str], Rankings] = {}
-    for one in each:
-        a, b = one.names
+    for overlap in each:
+        a, b = overlap.names
         for name in (a, b):
             if names.count(name) != 1:
                 what = f"{names.count(name)} runs of the name" if name in names else "the run"
@@ -113,23 +113,20 @@ def rankings_by_names(
                     f"rankings: found {what} {name!r}, expected those compared: "
                     f"{', '.join(names)}; give runs their names"
                 )
-        rows = np.array([query in compared for query in one.queries], np.bool_)
-        columns = (
-            (measure, one.values[rows, i], one.scored[rows, i])
-            for i, measure in enumerate(one.measures)
-        )
-        means = {
-            str(measure): aggregate(measure, values, scored) for measure, values, scored in columns
-        }
-        depths = _depths(one.measures, one.lengths[rows])
-        by_names[a, b] = Rankings(int(rows.sum()), means, depths)
-        both_ways = {
-            str(measure): means[str(measure)]
-            for measure in one.measures
-            if getattr(measure, "symmetric", True)
-        }
+        rows = np.array([query in compared for query in overlap.queries], np.bool_)
+        n_queries = int(rows.sum())
+        means, symmetric = {}, []
+        for column, measure in enumerate(overlap.measures):
+            values, scored = overlap.values[rows, column], overlap.scored[rows, column]
+            means[str(measure)] = aggregate(measure, values, scored)
+            if getattr(measure, "symmetric", True):
+                symmetric.append(str(measure))
+        depths = _depths(overlap.measures, overlap.lengths[rows])
+        by_names[a, b] = Rankings(n_queries, means, depths)
         turned[b, a] = Rankings(
-            int(rows.sum()), both_ways, {text: depths[text] for text in both_ways if text in depths}
+            n_queries,
+            {text: means[text] for text in symmetric},
+            {text: depths[text] for text in symmetric if text in depths},
         )
     return turned | by_names
 
@@ -137,12 +134,10 @@ def rankings_by_names(
 def _depths(measures: Iterable[Measure], lengths: IntArray) -> dict[str, tuple[int, int]]:
     """Fewest and most ranks that each measure looks at; empty where there is no query."""
     longer = lengths.max(axis=1) if len(lengths) else np.zeros(0, np.int64)
-    looked = (
-        {
-            str(measure): np.minimum(resolve_cutoff(measure.cutoff, longer), longer)
-            for measure in measures
-        }
-        if longer.size
-        else {}
-    )
-    return {text: (int(ranks.min()), int(ranks.max())) for text, ranks in looked.items()}
+    if not longer.size:
+        return {}
+    depths = {}
+    for measure in measures:
+        ranks = np.minimum(resolve_cutoff(measure.cutoff, longer), longer)
+        depths[str(measure)] = int(ranks.min()), int(ranks.max())
+    return depths

@@ -21,8 +21,8 @@ from idealrank.data.types import BoolArray, FloatArray, IntArray
 
 QUANTILE = 1.2815515655446004  # of the normal distribution: limits of 90 %, each to one side
 ENOUGH = 20  # documents for a lower limit, and for odds of a gap
-# chosen by experiments/judgment_reach.py: the least root at which crossing runs judged by third
-# systems hold the level
+# Chosen by experiments/judgment_reach.py: the least root at which crossing runs judged by third
+# systems hold the level.
 _ROOT = 0.25
 
 
@@ -36,7 +36,7 @@ class RelevanceRate(NamedTuple):
 
     @classmethod
     def of(cls, judged: IntArray, relevant: IntArray, weights: FloatArray) -> "RelevanceRate":
-        """From judged documents and relevant ones at each rank, and its weight; ranks are joined
+        """Make the rate from judged and relevant documents at each rank, and its weight; ranks join
         until there are enough documents.
         """
         if not judged.any():
@@ -47,7 +47,9 @@ class RelevanceRate(NamedTuple):
         )
         part = weight / weight.sum() if weight.sum() > 0 else n / n.sum()
         share = np.divide(n_relevant, n, out=np.zeros_like(n), where=n > 0)
-        return cls(float((part * share).sum()), float(1 / (part**2 / np.maximum(n, 1)).sum()))
+        # A weighted mean of shares is as sure as the share of so many documents of one group.
+        effective = float(1 / (part**2 / np.maximum(n, 1)).sum())
+        return cls(float((part * share).sum()), effective)
 
     def limit(self, quantile: float) -> float:
         """Wilson's limit to one side; the least or the most a share can be without any document."""
@@ -55,7 +57,8 @@ class RelevanceRate(NamedTuple):
             return 0.0 if quantile < 0 else 1.0
         z2 = quantile**2
         spread = quantile * math.sqrt(self.share * (1 - self.share) / self.n + z2 / (4 * self.n**2))
-        return min(1.0, max(0.0, (self.share + z2 / (2 * self.n) + spread) / (1 + z2 / self.n)))
+        limit = (self.share + z2 / (2 * self.n) + spread) / (1 + z2 / self.n)
+        return min(1.0, max(0.0, limit))
 
 
 class Gaps(NamedTuple):
@@ -171,19 +174,19 @@ class RunRates:
         """
         n_ranks = self.worth_by_rank.size
         concerned = np.bincount(self.side.document_rows[self.at], minlength=self.n_queries) > 0
+        # The three marks are the bits of a number: one count gives a table of all four axes.
         kind = 4 * concerned[self.side.hit_row] + 2 * (self.side.hit_worth > 0) + self.alone
-        return np.bincount(self.side.hit_rank + n_ranks * kind, minlength=8 * n_ranks).reshape(
-            2, 2, 2, n_ranks
-        )
+        counts = np.bincount(self.side.hit_rank + n_ranks * kind, minlength=8 * n_ranks)
+        return counts.reshape(2, 2, 2, n_ranks)
 
     def _pair(self, counts: IntArray) -> tuple[RelevanceRate, RelevanceRate]:
         """Rates of all judged documents counted by relevance, being alone and rank, and of those
         that the other run does not show.
         """
         every, alone = counts.sum(axis=1), counts[:, 1]
-        return RelevanceRate.of(every.sum(axis=0), every[1], self.worth_by_rank), RelevanceRate.of(
-            alone.sum(axis=0), alone[1], self.worth_by_rank
-        )
+        judged = RelevanceRate.of(every.sum(axis=0), every[1], self.worth_by_rank)
+        exclusive = RelevanceRate.of(alone.sum(axis=0), alone[1], self.worth_by_rank)
+        return judged, exclusive
 
     def _new_share(self, shared: Gaps, other: Gaps) -> float:
         """Share of the unjudged documents, by what they would add, that may be new: gaps that
@@ -222,16 +225,10 @@ class RunRates:
             for by_rank in (alone[0], self._own_by_rank, self.worth_by_rank)
         )
         # Of z labelled zeros, z (1 - f) / f others have no label, with a binomial error.
-        most = (
-            zeros * (1 - sampled) / sampled
-            + QUANTILE * np.sqrt(np.maximum(zeros, 1) * (1 - sampled)) / sampled
-        )
-        part = np.divide(
-            np.maximum(unlabelled - most, 0.0),
-            unlabelled,
-            out=np.zeros_like(worth),
-            where=unlabelled > 0,
-        )
+        error = QUANTILE * np.sqrt(np.maximum(zeros, 1) * (1 - sampled)) / sampled
+        most = zeros * (1 - sampled) / sampled + error
+        beyond = np.maximum(unlabelled - most, 0.0)
+        part = np.divide(beyond, unlabelled, out=np.zeros_like(worth), where=unlabelled > 0)
         return float((part * worth).sum() / worth.sum())
 
 
@@ -266,9 +263,9 @@ def shrinking(
         fewer = wanted.astype(np.int64)
         first, second = ideals[rows, fewer], ideals[rows, np.minimum(fewer + 1, most)]
         ideal = first + (wanted - fewer) * (second - first)
-        found = np.ones(n_queries)
-        found[side.row] = np.divide(ideals[:, 0], ideal, out=np.ones_like(ideal), where=ideal > 0)
-        return found
+        factors = np.ones(n_queries)
+        factors[side.row] = np.divide(ideals[:, 0], ideal, out=np.ones_like(ideal), where=ideal > 0)
+        return factors
 
     return factor
 
@@ -279,7 +276,7 @@ class Reach:
     query, under one measure.
     """
 
-    # a, b: Of the runs
+    # a, b: Documents of the runs
     a: Places
     b: Places
     n_queries: int  # Queries compared
@@ -305,14 +302,10 @@ class Reach:
         shared = shared_documents(a, b, matched)
         own_a, own_b = (np.ones(side.place.size, np.bool_) for side in (a, b))
         own_a[shared[0]], own_b[shared[1]] = False, False
-        deepest = max(
-            (int(ranks.max(initial=0)) for side in (a, b) for ranks in (side.hit_rank, side.rank)),
-            default=0,
-        )
-        rank, worth = (
-            np.concatenate((getattr(a, name), getattr(b, name)))
-            for name in ("hit_rank", "hit_worth")
-        )
+        ranks = (a.hit_rank, a.rank, b.hit_rank, b.rank)
+        deepest = max(int(column.max(initial=0)) for column in ranks)
+        rank = np.concatenate((a.hit_rank, b.hit_rank))
+        worth = np.concatenate((a.hit_worth, b.hit_worth))
         gain = ByRank.of(rank[worth > 0], worth[worth > 0], deepest).mean
         return cls(
             a=a,
@@ -340,9 +333,8 @@ class Reach:
             total = share_b * added_b - share_a * added_a
             return total + share_b * self._added_by_shared if both else total
         change = np.zeros(self.n_queries)
-        for run, (side, share, sign) in enumerate(
-            ((self.a, share_a, -1.0), (self.b, share_b, 1.0))
-        ):
+        sides = ((0, self.a, share_a, -1.0), (1, self.b, share_b, 1.0))
+        for run, side, share, sign in sides:
             if share:
                 curve, as_judged = self._curves[run, both]
                 change[side.row] += sign * (np.nan_to_num(curve(share)) - as_judged)
@@ -353,15 +345,14 @@ class Reach:
         """Expected values of both runs, as their own and as all of their unjudged documents are
         relevant; and what they are as judged.
         """
-        found = {}
+        curves = {}
         for run, (side, own) in enumerate(((self.a, self.own_a), (self.b, self.own_b))):
             for both in (False, True):
-                curve = side.measure.expected(
-                    side.judged, side.documents if both else side.documents.part(own)
-                )
+                documents = side.documents if both else side.documents.part(own)
+                curve = side.measure.expected(side.judged, documents)
                 assert curve is not None  # noqa: S101  (for the type checker: `Places.of` has looked)
-                found[run, both] = curve, np.nan_to_num(curve(0.0))
-        return found
+                curves[run, both] = curve, np.nan_to_num(curve(0.0))
+        return curves
 
     @cached_property
     def _added(self) -> tuple[FloatArray, FloatArray]:
@@ -392,10 +383,11 @@ class Reach:
         """
         alone_a, alone_b = self.judged_alone
         a, b = self._rates(self.a, alone_a, self.own_a), self._rates(self.b, alone_b, self.own_b)
-        shared = Gaps(self.shared[0].size, int(np.count_nonzero(~a.alone)))
-        return a.limits(shared, b.gaps, self.sampled_negatives), b.limits(
-            shared, a.gaps, self.sampled_negatives
-        )
+        shared_a, _ = self.shared
+        shared = Gaps(shared_a.size, int(np.count_nonzero(~a.alone)))
+        limits_a = a.limits(shared, b.gaps, self.sampled_negatives)
+        limits_b = b.limits(shared, a.gaps, self.sampled_negatives)
+        return limits_a, limits_b
 
     @cached_property
     def judged_alone(self) -> tuple[BoolArray, BoolArray]:

@@ -14,7 +14,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from idealrank.data.qrels import Qrels
-from idealrank.data.types import BoolArray, FloatArray, table_columns
+from idealrank.data.types import BoolArray, FloatArray
 from idealrank.errors import IncompatibleError, InputError, warn
 from idealrank.evaluation.coverage import VALIDATE, Coverage, beyond_bounds, without_relevant_words
 from idealrank.evaluation.evaluate import Evaluation, InputRecord
@@ -36,28 +36,26 @@ def require_same(evaluations: Sequence[Evaluation], judgments: JudgmentsOption =
         _refuse_scales(evaluations)
     if judgments != "same":
         return
-    known = [one for one in evaluations if one.provenance.judgments is not None]
+    known = [
+        evaluation for evaluation in evaluations if evaluation.provenance.judgments is not None
+    ]
     for other in known[1:]:
-        if other.provenance.judgments != known[0].provenance.judgments:
-            n = known[0].coverage.queries_in_qrels
-            raise _refusal(
-                known[0],
-                other,
-                _seen(known[0], other)
-                or f"other documents or grades for the same number of queries, {n:,}",
-            )
+        first = known[0]
+        if other.provenance.judgments != first.provenance.judgments:
+            n = first.coverage.queries_in_qrels
+            unseen = f"other documents or grades for the same number of queries, {n:,}"
+            raise _refusal(first, other, _seen(first, other) or unseen)
     if unsure := _unsure(evaluations):
         warn(
-            f"{', '.join(unsure)}: the judgments have no fingerprint, since the result comes "
-            f"from an earlier version or your own code; "
-            "they are assumed to equal the other judgments"
+            f"{', '.join(unsure)}: the judgments have no fingerprint, since the result comes from "
+            "an earlier version or your own code; they are assumed to equal the other judgments"
         )
 
 
 def judged_by(evaluations: Sequence[Evaluation], judgments: JudgmentsOption = "same") -> Judged:
     """Describe the judgments behind evaluations that may differ."""
-    found = {one.provenance.judgments for one in evaluations}
-    if len(found) == 1 and None not in found:
+    fingerprints = {evaluation.provenance.judgments for evaluation in evaluations}
+    if len(fingerprints) == 1 and None not in fingerprints:
         return "same"
     if judgments != "same":
         return "different"
@@ -68,19 +66,17 @@ def _refuse_scales(evaluations: Sequence[Evaluation]) -> None:
     """Refuse judgments with different highest grades: a gain and a threshold mean something else on
     each scale.
     """
-    kept = [(one, one.sources[0]) for one in evaluations if one.sources is not None]
-    highest = [
-        (one, float(table_columns(qrels.table)[2].max()))
-        for one, qrels in kept
-        if isinstance(qrels, Qrels) and qrels.n_judgments
-    ]
+    highest = []
+    for evaluation in evaluations:
+        qrels = None if evaluation.sources is None else evaluation.sources[0]
+        if isinstance(qrels, Qrels) and qrels.n_judgments:
+            highest.append((evaluation, float(qrels.grades.max())))
     for other, grade in highest[1:]:
         first, top = highest[0]
         if grade != top:
             raise IncompatibleError(
-                f"{first.name} and {other.name}: found grades to {top:g} and to {grade:g}, "
-                f"which are two scales: a gain means something "
-                "else on each; expected one scale",
+                f"{first.name} and {other.name}: found grades to {top:g} and to {grade:g}, which "
+                "are two scales: a gain means something else on each; expected one scale",
                 hint="map the grades of one source by a judging.ScaleTable, or allow it with "
                 "judgments='different scales'",
                 command_hint="bring the grades of both to one scale, and evaluate again",
@@ -92,20 +88,21 @@ def _unsure(evaluations: Sequence[Evaluation]) -> list[str]:
     differences are refused.
     """
     first, *others = evaluations
-    found = []
+    names = []
     for other in others:
         if first.provenance.judgments is not None and other.provenance.judgments is not None:
             continue
         if seen := _seen(first, other):
             raise _refusal(first, other, seen)
         if not _same_files(first, other):
-            found += [one.name for one in (first, other) if one.provenance.judgments is None]
-    return list(dict.fromkeys(found))
+            unknown = [side for side in (first, other) if side.provenance.judgments is None]
+            names += [side.name for side in unknown]
+    return list(dict.fromkeys(names))
 
 
-def _refusal(first: Evaluation, other: Evaluation, found: str) -> IncompatibleError:
+def _refusal(first: Evaluation, other: Evaluation, difference: str) -> IncompatibleError:
     return IncompatibleError(
-        f"{first.name} and {other.name}: found {found}; expected both runs evaluated against "
+        f"{first.name} and {other.name}: found {difference}; expected both runs evaluated against "
         f"the same judgments",
         hint="evaluate one run again, or allow the difference with judgments='different'",
         command_hint="evaluate one run again, or allow the difference with --different-judgments",
@@ -140,8 +137,8 @@ def _seen(first: Evaluation, other: Evaluation) -> str:
         return f"labels that are {our_labels.kind} and {their_labels.kind}"
     if _same_files(first, other) is not False:
         return ""
-    names = [", ".join(one.path for one in _files(evaluation)) for evaluation in (first, other)]
-    return f"files of judgments that differ, {names[0]} and {names[1]}"
+    paths = [", ".join(record.path for record in _files(side)) for side in (first, other)]
+    return f"files of judgments that differ, {' and '.join(paths)}"
 
 
 def _same_files(first: Evaluation, other: Evaluation) -> bool | None:
@@ -151,20 +148,26 @@ def _same_files(first: Evaluation, other: Evaluation) -> bool | None:
     ours, theirs = _files(first), _files(other)
     if not ours or not theirs:
         return None
-    if [(one.path, one.modified) for one in ours] == [(one.path, one.modified) for one in theirs]:
+    our_times, their_times = (
+        [(record.path, record.modified) for record in files] for files in (ours, theirs)
+    )
+    if our_times == their_times:
         return True
-    if sorted(one.size for one in ours) != sorted(one.size for one in theirs):
+    if sorted(record.size for record in ours) != sorted(record.size for record in theirs):
         return False
     try:
-        hashes = [sorted(one.sha256 for one in files) for files in (ours, theirs)]
+        hashes = [sorted(record.sha256 for record in files) for files in (ours, theirs)]
     except OSError:  # a file is no more there to be read
         return None
-    return hashes[0] == hashes[1] if all(map(all, hashes)) else None
+    our_hashes, their_hashes = hashes
+    return our_hashes == their_hashes if all(map(all, hashes)) else None
 
 
 def _files(evaluation: Evaluation) -> list[InputRecord]:
-    """The files before that of the run."""
-    return list(takewhile(lambda one: one.path != evaluation.path, evaluation.provenance.inputs))
+    """List the files before the run's own, which are the judgments."""
+    return list(
+        takewhile(lambda record: record.path != evaluation.path, evaluation.provenance.inputs)
+    )
 
 
 _NAMED = 3  # runs in one message
@@ -210,15 +213,13 @@ def mismatches(
     """Refuse evaluations that say nothing about any run; name the runs that say nothing where
     others do.
     """
-    values = [
-        one.values[one.scored[:, column], column]
-        for one in evaluations
-        for column in [one.measures.index(measure)]
-    ]
+    values = []
+    for evaluation in evaluations:
+        column = evaluation.measures.index(measure)
+        values.append(evaluation.values[evaluation.scored[:, column], column])
     resolved = measure.under(evaluations[0].convention)
-    return mismatches_of(
-        dict(zip(names, (one.coverage for one in evaluations), strict=True)), resolved, values
-    )
+    coverages = [evaluation.coverage for evaluation in evaluations]
+    return mismatches_of(dict(zip(names, coverages, strict=True)), resolved, values)
 
 
 def run_cautions(
@@ -230,13 +231,15 @@ def run_cautions(
     judgments.
     """
     cautions: list[str] = []
-    for name, one in zip(names, evaluations, strict=True):
-        if not one.coverage.mismatch:
-            cautions.append(one.coverage.doubt(name))
-        cautions.append(beyond_bounds(one.convention, one.coverage, name))
-        judgments = None if one.sources is None else one.sources[0]
+    for name, evaluation in zip(names, evaluations, strict=True):
+        if not evaluation.coverage.mismatch:
+            cautions.append(evaluation.coverage.doubt(name))
+        cautions.append(beyond_bounds(evaluation.convention, evaluation.coverage, name))
+        judgments = None if evaluation.sources is None else evaluation.sources[0]
         if isinstance(judgments, Qrels):
-            cautions.append(every_rating_counts(measures, one.provenance.labels, judgments.grades))
+            cautions.append(
+                every_rating_counts(measures, evaluation.provenance.labels, judgments.grades)
+            )
     return tuple(dict.fromkeys(filter(None, cautions)))
 
 
@@ -246,13 +249,13 @@ def mismatches_of(
     """Decide `mismatches` from coverages by run, the measure with every option set, and its values
     over the queries that count.
     """
-    found = {name: coverage.mismatch for name, coverage in coverages.items() if coverage.mismatch}
-    if len(found) == len(coverages):
-        shown = [f"run {name}: {coverages[name].mismatch_words}" for name in list(found)[:_NAMED]]
-        more = [f"{len(found) - _NAMED:,} more runs likewise"] if len(found) > _NAMED else []
+    by_run = {name: coverage.mismatch for name, coverage in coverages.items() if coverage.mismatch}
+    if len(by_run) == len(coverages):
+        shown = [f"run {name}: {coverages[name].mismatch_words}" for name in list(by_run)[:_NAMED]]
+        more = [f"{len(by_run) - _NAMED:,} more runs likewise"] if len(by_run) > _NAMED else []
         raise InputError(f"{'; '.join([*shown, *more])}; {VALIDATE}")
     _refuse_without_relevant(list(coverages.values()), measure, values)
-    return found
+    return by_run
 
 
 def _refuse_without_relevant(
@@ -265,7 +268,7 @@ def _refuse_without_relevant(
     """
     if measure.needs or not measure.looks_at_grades or isinstance(measure, JudgedShare | Unjudged):
         return
-    known = np.concatenate([one[np.isfinite(one)] for one in values])
+    known = np.concatenate([column[np.isfinite(column)] for column in values])
     threshold: float | None = getattr(measure, "rel", None)
     best = max(coverage.best_grade for coverage in coverages)
     if math.isinf(best):  # unknown, as in results of earlier versions
@@ -278,8 +281,8 @@ def _refuse_without_relevant(
     scored = max(coverage.scored for coverage in coverages)
     if threshold is not None and 0 < best < threshold:
         raise InputError(
-            f"judgments: found no grade above {best:g}, expected one of {threshold:g} or "
-            f"more, the threshold of {measure.name}"
+            f"judgments: found no grade above {best:g}, expected one of {threshold:g} or more, the "
+            f"threshold of {measure.name}"
         )
     raise InputError(
         f"judgments: {without_relevant_words(scored, scored)}; expected a grade that "
@@ -291,21 +294,21 @@ def refuse_baselines(baselines: Sequence[Evaluation]) -> None:
     """Refuse a baseline without a judged document: no run could be worse, so that every run would
     pass.
     """
-    for one in baselines:
-        cover = one.coverage
+    for baseline in baselines:
+        cover = baseline.coverage
         if not cover.mismatch:
             continue
         answered = cover.queries_in_qrels - cover.missing
         kind = "document" if answered else "query"
         if answered:
             noun = "query" if answered == 1 else "queries"
-            found = f"no judged document in {answered:,} answered {noun}"
+            problem = f"no judged document in {answered:,} answered {noun}"
         elif cover.missing == 1:
-            found = "no answer to the judged query"
+            problem = "no answer to the judged query"
         else:
-            found = f"an answer to none of the {cover.missing:,} judged queries"
+            problem = f"an answer to none of the {cover.missing:,} judged queries"
         raise InputError(
-            f"baseline {one.name}: found {found}, expected a run with judged documents; do "
+            f"baseline {baseline.name}: found {problem}, expected a run with judged documents; do "
             f"its {kind} ids match the ids of the judgments?"
         )
 
@@ -314,9 +317,8 @@ def refuse_unscored(measure: Measure, names: tuple[str, str], counted: BoolArray
     """Refuse a measure by which no query is scored in both of two runs."""
     if not counted.any():
         raise InputError(
-            f"{unscored(measure, names)}; leave the measure out, "
-            "or use a convention under which such queries count, as missing=zero and "
-            "no_relevant=zero do",
+            f"{unscored(measure, names)}; leave the measure out, or use a convention under which "
+            "such queries count, as missing=zero and no_relevant=zero do",
             switch="missing=zero",
         )
 

@@ -102,12 +102,13 @@ def _turning(difference: Callable[[float], float], mean: float) -> float | None:
         # A difference of exactly 0 may be 0 at smaller shares as well: the secant would stay there.
         middle = low + (high - low) * (at_low / (at_low - at_high) if at_high else 0.5)
         value = sign * difference(middle)
+        # An end that stays twice weighs half, so that the secant does not stick to it.
         if value > 0:
-            low, at_low, at_high = middle, value, at_high / 2 if moved < 0 else at_high
-            moved = -1
+            at_high = at_high / 2 if moved < 0 else at_high
+            low, at_low, moved = middle, value, -1
         else:
-            high, at_high, at_low = middle, value, at_low / 2 if moved > 0 else at_low
-            moved = 1
+            at_low = at_low / 2 if moved > 0 else at_low
+            high, at_high, moved = middle, value, 1
     return high
 
 
@@ -210,10 +211,9 @@ class _Factor:
         # One row of chances for each number of documents that a query may have.
         chances = binomial(numbers[:, None], numbers, share)[self.n_own]
         weighted = np.multiply(chances, self.by_number)
+        expected_number = np.multiply(weighted, numbers).sum(axis=1)
         keeps[self.side.row] = weighted.sum(axis=1)
-        gains[self.side.row] = np.multiply(weighted, numbers).sum(axis=1) / np.maximum(
-            self.n_own, 1
-        )
+        gains[self.side.row] = expected_number / np.maximum(self.n_own, 1)
         return keeps, gains
 
 

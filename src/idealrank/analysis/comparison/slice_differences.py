@@ -8,7 +8,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
-from itertools import groupby
+from itertools import chain, groupby, product
 from numbers import Integral
 from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias
 
@@ -204,10 +204,10 @@ class Slices:
         yield {name: whole.get(name) for name in names}
         same = {name: value for name, value in whole.items() if name in _SAME}
         for row in self.rows:
-            own = row.as_dict() | dict(
-                zip(("interval_low", "interval_high"), row.as_dict()["interval"], strict=True)
-            )
-            yield {name: (own | same | {"slice": row.name}).get(name) for name in names}
+            own = row.as_dict()
+            low, high = own["interval"]
+            own |= {"interval_low": low, "interval_high": high, **same, "slice": row.name}
+            yield {name: own.get(name) for name in names}
 
 
 # A label of each query, or several.
@@ -306,8 +306,8 @@ def slices(
     ]
     if not queries:
         raise InputError(
-            f"no query has a value in both runs ({len(values_a)} and {len(values_b)} "
-            f"queries); do the query ids match?"
+            f"no query has a value in both runs ({len(values_a)} and {len(values_b)} queries); do "
+            "the query ids match?"
         )
     first, second = (
         _table([values[query] for query in queries]) for values in (values_a, values_b)
@@ -317,13 +317,9 @@ def slices(
         test=test, level=level, margin=None, n_resamples=n_resamples, seed=seed, threads=threads
     )
     membership = Membership.of(queries, categories)
-    return sliced(
-        [(first, second)],
-        [direction],
-        membership,
-        design_by_query(queries, weights, clusters, test),
-        plan,
-    )[0][0]
+    design = design_by_query(queries, weights, clusters, test)
+    ((of_measure,),) = sliced([(first, second)], [direction], membership, design, plan)
+    return of_measure
 
 
 def _is_value(value: float | None) -> bool:
@@ -344,18 +340,19 @@ class Membership(NamedTuple):
 
     @classmethod
     def of(cls, queries: Sequence[str], categories: Categories) -> "Membership":
-        """From a label of each query, or several."""
-        found: dict[str, BoolArray] = {}
+        """Assign queries to slices by a label of each, or several."""
+        within: dict[str, BoolArray] = {}
         categories = by_query(categories, "categories")
         for place, query in enumerate(queries):
-            given = categories.get(query, ())
-            if not isinstance(given, (Iterable, Integral)):
+            labels = categories.get(query, ())
+            if not isinstance(labels, (Iterable, Integral)):
                 raise InputError(
-                    f"categories: found {given!r} for query {query!r}, expected a name, or several"
+                    f"categories: found {labels!r} for query {query!r}, expected a name, or several"
                 )
-            for label in (str(given),) if isinstance(given, (str, Integral)) else map(str, given):
-                found.setdefault(label, np.zeros(len(queries), np.bool_))[place] = True
-        if not found:
+            several = (labels,) if isinstance(labels, (str, Integral)) else labels
+            for label in map(str, several):
+                within.setdefault(label, np.zeros(len(queries), np.bool_))[place] = True
+        if not within:
             some = (
                 f"categories of {', '.join(map(repr, list(categories)[:3]))}"
                 if categories
@@ -366,9 +363,8 @@ class Membership(NamedTuple):
                 f"{queries[0]!r}"
             )
         known = set(queries)
-        return cls(
-            queries, dict(sorted(found.items())), sum(query not in known for query in categories)
-        )
+        unknown = sum(query not in known for query in categories)
+        return cls(queries, dict(sorted(within.items())), unknown)
 
     def counts(self) -> dict[str, int]:
         """Count queries in no slice, queries in several, and categories of queries that are not
@@ -382,7 +378,7 @@ class Membership(NamedTuple):
 
     @property
     def times(self) -> IntArray:
-        """In how many slices each query is, shape (n_queries,)."""
+        """Number of slices of each query, shape (n_queries,)."""
         return np.asarray(np.sum(list(self.within.values()), axis=0, dtype=np.int64))
 
 
@@ -401,37 +397,31 @@ def sliced(
     family, all others another.
     """
     case = _Case(membership, design, replace(plan, margin=None), correction)
-    found: list[dict[int, Slices]] = [{} for _ in pairs]
+    by_pair: list[dict[int, Slices]] = [{} for _ in pairs]
     columns = range(len(directions))
     families = [members for members in ([0], list(columns[1:])) if members]
     for done, members in enumerate(families):
-        wanted = [(place, column) for place in range(len(pairs)) for column in members]
-        for (place, column), rows in zip(
-            wanted, case.tested([(*pairs[place], column) for place, column in wanted]), strict=True
-        ):
-            of_measure = case.slices(pairs[place], (column, directions[column]), rows)
-            found[place][column] = (
-                of_measure
-                if carries is None
-                else _carried(of_measure, rows, partial(carries, place, column))
-            )
+        wanted = list(product(range(len(pairs)), members))
+        tests = case.tested([(*pairs[place], column) for place, column in wanted])
+        for (place, column), of_slices in zip(wanted, tests, strict=True):
+            of_measure = case.slices(pairs[place], (column, directions[column]), of_slices)
+            if carries is not None:
+                of_measure = _carried(of_measure, of_slices, partial(carries, place, column))
+            by_pair[place][column] = of_measure
         if tell is not None:
             tell(done + 1, len(families))
-    return [[of_pair[column] for column in columns] for of_pair in found]
+    return [[of_pair[column] for column in columns] for of_pair in by_pair]
 
 
 def _carried(
-    found: Slices, tests: Mapping[str, Corrected], carries: Callable[[str, Corrected], bool]
+    of_measure: Slices, tests: Mapping[str, Corrected], carries: Callable[[str, Corrected], bool]
 ) -> Slices:
     """The slices without verdicts that the judgments do not carry."""
-    stands = (
-        row.verdict == "undecided" or carries(row.name, tests[row.name]) for row in found.rows
-    )
-    rows = (
-        row if one else replace(row, verdict="too few judgments")
-        for row, one in zip(found.rows, stands, strict=True)
-    )
-    return replace(found, rows=tuple(rows))
+    rows = []
+    for row in of_measure.rows:
+        stays = row.verdict == "undecided" or carries(row.name, tests[row.name])
+        rows.append(row if stays else replace(row, verdict="too few judgments"))
+    return replace(of_measure, rows=tuple(rows))
 
 
 class _Case(NamedTuple):
@@ -446,75 +436,59 @@ class _Case(NamedTuple):
         self, wanted: Sequence[tuple[QueryTable, QueryTable, int]]
     ) -> list[dict[str, Corrected]]:
         """One family: the slices that have a query, by name, of some pairs and measures."""
-        tests = [
-            {
-                name: test
+        tests: list[dict[str, Hypothesis]] = []
+        for first, second, column in wanted:
+            of_slices = {
+                name: Hypothesis(first, second, column, within)
                 for name, within in self.membership.within.items()
-                if (test := Hypothesis(*one, within)).counted.any()
             }
-            for one in wanted
-        ]
-        family = iter(
-            corrected(
-                [test for of_one in tests for test in of_one.values()],
-                self.design,
-                self.plan,
-                self.correction,
-            )
-        )
-        return [{name: next(family) for name in of_one} for of_one in tests]
+            tests.append({name: test for name, test in of_slices.items() if test.counted.any()})
+        family = list(chain.from_iterable(of_slices.values() for of_slices in tests))
+        results = iter(corrected(family, self.design, self.plan, self.correction))
+        return [{name: next(results) for name in of_slices} for of_slices in tests]
 
     def slices(
         self,
         pair: tuple[QueryTable, QueryTable],
         measure: tuple[int, int],
-        found: Mapping[str, Corrected],
+        tests: Mapping[str, Corrected],
     ) -> Slices:
         """Assemble the slices of one measure, given as column and direction."""
         (first, second), (column, direction), members = pair, measure, self.membership
         kept = first.counted[:, column] & second.counted[:, column]
         weights = np.where(kept, 1.0 if self.design.weights is None else self.design.weights, 0.0)
-        shares = {
-            name: float(weights[members.within[name]].sum() / weights.sum()) for name in found
-        }
+        sign = 1 if direction >= 0 else -1
         family = COMPANION_SLICES if column else SLICES
-        rows = [
-            self._row(
-                name, of, direction=1 if direction >= 0 else -1, share=shares[name], family=family
-            )
-            for name, of in found.items()
-        ]
-        tests = next((of.tests for of in found.values()), 0)
+        rows = []
+        for name, test in tests.items():
+            share = float(weights[members.within[name]].sum() / weights.sum())
+            rows.append(self._row(name, test, direction=sign, share=share, family=family))
+        n_tests = next((test.tests for test in tests.values()), 0)
+        differences = (second.values - first.values)[kept, column]
+        in_none = np.flatnonzero(kept & (members.times == 0)).tolist()
         return Slices(
-            rows=tuple(sorted(rows, key=lambda row: row.difference * (-1 if direction < 0 else 1))),
+            rows=tuple(sorted(rows, key=lambda row: row.difference * sign)),
             n=int(kept.sum()),
-            difference=float(
-                restricted(self.design, kept).mean((second.values - first.values)[kept, column])
-            ),
-            uncategorised=tuple(
-                members.queries[place]
-                for place in np.flatnonzero(kept & (members.times == 0)).tolist()
-            ),
+            difference=float(restricted(self.design, kept).mean(differences)),
+            uncategorised=tuple(members.queries[place] for place in in_none),
             unknown=members.unknown,
             overlapping=bool((members.times[kept] > 1).any()),
             level=self.plan.level,
             test=self.plan.test,
-            tests=tests,
+            tests=n_tests,
             seed=self.plan.seed,
-            correction=name_of(self.plan, tests, self.correction),
+            correction=name_of(self.plan, n_tests, self.correction),
         )
 
-    def _row(self, name: str, of: Corrected, *, direction: int, share: float, family: str) -> Slice:
-        row = Slice.of(
-            of, self.plan, direction, name=name, part=share * of.found.difference, family=family
-        )
-        return (
-            row
-            if of.found.df
-            else replace(
-                row, detectable=math.inf, detectable_reason="too few queries for this test alone"
-            )
-        )
+    def _row(
+        self, name: str, test: Corrected, *, direction: int, share: float, family: str
+    ) -> Slice:
+        part = share * test.found.difference
+        row = Slice.of(test, self.plan, direction, name=name, part=part, family=family)
+        if test.found.df:
+            return row
+        reason = "too few queries for this test alone"
+        return replace(row, detectable=math.inf, detectable_reason=reason)
 
 
 # Thirds of the traffic are rounded sums.
@@ -617,19 +591,19 @@ class SliceMeans:
     def as_dict(self) -> dict[str, Any]:
         """Return the JSON record; None for what has no number."""
 
-        def record(one: RunMean) -> dict[str, Any]:
+        def record(mean: RunMean) -> dict[str, Any]:
+            low, high = mean.interval
             return {
-                "mean": _known(one.mean),
-                "low": _known(one.interval[0]),
-                "high": _known(one.interval[1]),
-                "n": one.n,
+                "mean": _known(mean.mean),
+                "low": _known(low),
+                "high": _known(high),
+                "n": mean.n,
             }
 
-        rows = {
-            name: {measure: record(one) for measure, one in means.items()}
-            for name, means in self.slices.items()
-        }
-        slices = {name: {"queries": self.queries[name], "means": row} for name, row in rows.items()}
+        slices = {}
+        for name, means in self.slices.items():
+            records = {measure: record(mean) for measure, mean in means.items()}
+            slices[name] = {"queries": self.queries[name], "means": records}
         return {"run": self.run, "level": self.level, "slices": slices, **self.counts}
 
     def to_frame(self, backend: Any = "pandas") -> Any:
@@ -641,20 +615,14 @@ class SliceMeans:
         backend : {"pandas", "polars", "pyarrow", ...}
             Any eager dataframe library that narwhals supports and that is installed.
         """
-        rows = [
-            (name, measure, one)
-            for name, means in self.slices.items()
-            for measure, one in means.items()
-        ]
-        columns: dict[str, Any] = {
-            "slice": [name for name, _, _ in rows],
-            "measure": [measure for _, measure, _ in rows],
-        }
-        columns |= {
-            "mean": [one.mean for *_, one in rows],
-            "low": [one.interval[0] for *_, one in rows],
-        }
-        columns |= {"high": [one.interval[1] for *_, one in rows], "n": [one.n for *_, one in rows]}
+        titles = ("slice", "measure", "mean", "low", "high", "n")
+        columns: dict[str, list[Any]] = {title: [] for title in titles}
+        for name, means in self.slices.items():
+            for measure, mean in means.items():
+                low, high = mean.interval
+                row = (name, measure, mean.mean, low, high, mean.n)
+                for title, cell in zip(titles, row, strict=True):
+                    columns[title].append(cell)
         return frame_of(columns, backend)
 
 
@@ -678,21 +646,16 @@ def slice_means(
     membership = Membership.of(queries, categories)
     slices, sizes = {}, {}
     for name, within in membership.within.items():
-        part = evaluation.on(
-            [query for query, is_in in zip(queries, within.tolist(), strict=True) if is_in]
-        )
-        averaged = intervals_under(
-            design_by_query(list(part.queries), weights, clusters), part, level
-        )
+        part = evaluation.on([queries[place] for place in np.flatnonzero(within).tolist()])
+        design = design_by_query(list(part.queries), weights, clusters)
+        averaged = intervals_under(design, part, level)
         means, scored = part.mean(), part.scored.sum(axis=0).tolist()
         others = {
             text: RunMean(means[text], (math.nan, math.nan), n)
             for text, n in zip(means, scored, strict=True)
         }
-        slices[name], sizes[name] = (
-            {text: averaged.get(text, other) for text, other in others.items()},
-            len(part.queries),
-        )
+        slices[name] = {text: averaged.get(text, other) for text, other in others.items()}
+        sizes[name] = len(part.queries)
     return SliceMeans(
         run=evaluation.name, slices=slices, queries=sizes, counts=membership.counts(), level=level
     )

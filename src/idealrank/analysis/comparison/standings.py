@@ -117,21 +117,19 @@ def groups_of(
     for a, b in differing:
         differs[place[a], place[b]] = differs[place[b], place[a]] = True
     good = np.array([means[name] for name in names]) * direction
-    found = letters(differs, good)
+    grouping = letters(differs, good)
     order = [names[number] for number in np.argsort(-good, kind="stable").tolist()]
-    better = {
-        (b, a) if verdict == "better" else (a, b)
-        for a, b, verdict in verdicts
-        if verdict in ("better", "worse")
-    }
+    better = set()
+    for a, b, verdict in verdicts:
+        if verdict in ("better", "worse"):
+            better.add((b, a) if verdict == "better" else (a, b))
+    better_than = {run: tuple(other for other in order if (run, other) in better) for run in order}
     return Groups(
         measure=measure,
-        letters={run: found.texts[place[run]] for run in order},
-        members=tuple(tuple(names[number] for number in group) for group in found.groups),
-        top=tuple(names[number] for number in found.top),
-        better_than={
-            run: tuple(other for other in order if (run, other) in better) for run in order
-        },
+        letters={run: grouping.texts[place[run]] for run in order},
+        members=tuple(tuple(names[number] for number in group) for group in grouping.groups),
+        top=tuple(names[number] for number in grouping.top),
+        better_than=better_than,
     )
 
 
@@ -194,16 +192,19 @@ def intervals_under(design: Design, evaluation: Evaluation, level: float) -> dic
     """`intervals` under a design of the evaluation's queries."""
     averaged = [measure for measure in evaluation.measures if measure.aggregate == "mean"]
     table, means = QueryTable.of(evaluation, averaged, list(evaluation.queries)), evaluation.mean()
-    found = {}
+    by_measure = {}
     for column, measure in enumerate(averaged):
         kept = table.counted[:, column]
         if not kept.any():
-            found[str(measure)] = RunMean(math.nan, (math.nan, math.nan), 0)
+            by_measure[str(measure)] = RunMean(math.nan, (math.nan, math.nan), 0)
             continue
-        one = mean_interval(
-            table.values[kept, column], level=level, design=restricted(design, np.asarray(kept))
-        )
+        own = restricted(design, np.asarray(kept))
+        interval = mean_interval(table.values[kept, column], level=level, design=own)
         # Without weights the mean is that of the evaluation, to the last bit.
-        mean = float(one.estimate) if design.weights is not None else float(means[str(measure)])
-        found[str(measure)] = RunMean(mean, (float(one.low), float(one.high)), int(kept.sum()))
-    return found
+        mean = (
+            float(interval.estimate) if design.weights is not None else float(means[str(measure)])
+        )
+        by_measure[str(measure)] = RunMean(
+            mean, (float(interval.low), float(interval.high)), int(kept.sum())
+        )
+    return by_measure

@@ -53,19 +53,20 @@ class GradeBounds:
         None without unjudged documents or a fixed cutoff, and for measures whose bounds are not
         exact at any size.
         """
-        depth, lists = measure.cutoff, [one.judged for one in (a, b)]
+        depth, lists = measure.cutoff, [evaluation.judged for evaluation in (a, b)]
         if (
             not isinstance(depth, int)
-            or any(one is None or one.unjudged is None for one in lists)
+            or any(judged is None or judged.unjudged is None for judged in lists)
             or not queries
         ):
             return None
-        first, second = (cast("Judged", one) for one in lists)
-        if not all(set(queries) <= set(one.queries) for one in (first, second)):
+
+        first, second = (cast("Judged", judged) for judged in lists)
+        if not all(set(queries) <= set(judged.queries) for judged in (first, second)):
             return None
         try:
             deepest = measure.under(a.convention).hits_needed()
-            found = difference_bounds_of(
+            bounds = difference_bounds_of(
                 first,
                 second,
                 measure,
@@ -78,13 +79,14 @@ class GradeBounds:
             )
         except OptionError:
             return None
-        if not found.exact or not (found.unjudged_a + found.unjudged_b + found.unjudged_both).any():
+        unjudged = bounds.unjudged_a + bounds.unjudged_b + bounds.unjudged_both
+        if not bounds.exact or not unjudged.any():
             return None
         return cls(
-            low=float(design.mean(found.low)),
-            high=float(design.mean(found.high)),
-            either=int(found.flips.sum()),
-            max_grade=found.max_grade,
+            low=float(design.mean(bounds.low)),
+            high=float(design.mean(bounds.high)),
+            either=int(bounds.flips.sum()),
+            max_grade=bounds.max_grade,
             depth=depth,
         )
 
@@ -98,7 +100,7 @@ class GradeBounds:
 
 
 TEST = "paired t"
-# unjudged documents of a run, up to which whole lists cost little beside the comparison
+# Unjudged documents of a run, up to which whole lists cost little compared with the comparison.
 _MANY = 50_000
 _STEPS = 20  # shares between 0 and 1 at which a measure that is no sum is worked out
 
@@ -183,8 +185,9 @@ def critical_t(alpha: float, df: float, sides: int) -> float:
 def tipping_point(
     reach: Reach, differences: FloatArray, kept: BoolArray, design: Design, question: Question
 ) -> Tipping:
-    """Where a difference tips, and whether the judgments carry it."""
+    """Find where a difference tips, and whether the judgments carry it."""
     path = partial(_Path.of, differences[kept], design=design, question=question)
+    # The shares are those of documents of the run that is behind.
     side = _behind(differences[kept], design, question)
     of_a, of_b = reach.limits
     behind, ahead = (of_a, of_b) if side == "a" else (of_b, of_a)
@@ -198,15 +201,15 @@ def tipping_point(
     linear = reach.a.linear
     own_moves = bool((reach.own_a if side == "a" else reach.own_b).any())
     any_moves = bool(reach.own_a.any() or reach.own_b.any() or reach.shared[0].size)
-    one = path(alone, linear=linear, moves=own_moves)
-    two = path(both, linear=linear, moves=any_moves)
+    own_path = path(alone, linear=linear, moves=own_moves)
+    any_path = path(both, linear=linear, moves=any_moves)
     outer = _outer(reach, side, differences, kept, path)
     return Tipping(
         side=side,
-        significance=one.significance,
-        sign=one.sign,
-        significance_both=two.significance,
-        sign_both=two.sign,
+        significance=own_path.significance,
+        sign=own_path.sign,
+        significance_both=any_path.significance,
+        sign_both=any_path.sign,
         unjudged_a=int(reach.own_a.sum()),
         unjudged_b=int(reach.own_b.sum()),
         unjudged_both=int(reach.shared[0].size),
@@ -264,7 +267,7 @@ def _outer(
     kept: BoolArray,
     path: "Callable[..., _Path]",
 ) -> "_Path":
-    """Where the difference tips if the ideal moves with the documents of the run that is behind."""
+    """Find where the difference tips if the ideal moves with the documents of the run behind."""
     places, own = (reach.a, reach.own_a) if side == "a" else (reach.b, reach.own_b)
     factor = shrinking(places, own, reach.gain, reach.n_queries)
     if side is None or factor is None:
@@ -285,22 +288,24 @@ def _stays_significant(
     """
     start = differences - question.null
     sign = np.sign(float(design.mean(start)))
-    moved = [one for one in extremes if one.any()]
+    moved = [extreme for extreme in extremes if extreme.any()]
     if not moved:
         return True
-    found = student_mean(np.column_stack([start, *(start + one for one in moved)]), design)
-    mean, error = sign * found.mean, found.se
+    student = student_mean(
+        np.column_stack([start, *(start + extreme for extreme in moved)]), design
+    )
+    # The first column is the difference as judged, the others are the extremes; turned above 0.
+    mean, error = sign * student.mean, student.se
     if not np.isfinite(error).all():  # one query: no test finds anything
         return True
     critical = question.critical
     if error[0] > 0 and mean[0] <= critical * error[0]:
         # The test of the comparison finds what the t test does not. Its p value says how far beyond
         # its critical value its own statistic is; the t statistic may fall by the same share.
-        spare = (
-            critical / question.observed
-            if question.observed and question.observed > critical
-            else 1 - 1e-9
-        )
+        # Without such a p value, 1e-9 less keeps extremes that change nothing beyond it.
+        spare = 1 - 1e-9
+        if question.observed and question.observed > critical:
+            spare = critical / question.observed
         critical = mean[0] / error[0] * spare
     if math.isinf(critical):  # of two queries, say: no statistic is beyond it
         return False
@@ -313,15 +318,14 @@ def _stays_within(
     """Return whether two runs stay equivalent for every extreme position of the unjudged
     documents.
     """
-    moved = [one for one in extremes if one.any()]
+    moved = [extreme for extreme in extremes if extreme.any()]
     if not moved:
         return True
-    found = student_mean(np.column_stack([differences + one for one in moved]), design)
-    if not np.isfinite(found.se).all():
+    student = student_mean(np.column_stack([differences + extreme for extreme in moved]), design)
+    if not np.isfinite(student.se).all():
         return False
-    return bool(
-        (np.abs(found.mean) + question.critical * found.se < (question.margin or 0.0)).all()
-    )
+    farthest_end = np.abs(student.mean) + question.critical * student.se
+    return bool((farthest_end < (question.margin or 0.0)).all())
 
 
 class _Path(NamedTuple):
@@ -351,24 +355,23 @@ class _Path(NamedTuple):
         # and variance along that line follow from three of each, and the share is a root: no steps.
         if linear:
             whole = moved(1.0)
-            found = student_mean(np.column_stack((start, whole, start + whole)), design)
-            return cls._of_line(found.mean, found.se**2, question.critical)
+            student = student_mean(np.column_stack((start, whole, start + whole)), design)
+            return cls._of_line(student.mean, student.se**2, question.critical)
         shares = np.linspace(0.0, 1.0, _STEPS + 1) if moves else np.zeros(1)
-        found = student_mean(
+        student = student_mean(
             np.column_stack([start + moved(share) for share in shares.tolist()]), design
         )
         # With the other sign a difference may be significant again, but it is not so still: times
         # the first sign, one crossing of 0 is looked for.
-        lead = found.mean * np.sign(found.mean[0])
+        lead = student.mean * np.sign(student.mean[0])
         if math.isinf(question.critical):  # nothing is significant, even without a variance
             return cls(0.0, _first_fall(shares, lead))
-        return cls(
-            _first_fall(shares, lead - question.critical * found.se), _first_fall(shares, lead)
-        )
+        beyond = lead - question.critical * student.se
+        return cls(significance=_first_fall(shares, beyond), sign=_first_fall(shares, lead))
 
     @classmethod
     def _of_line(cls, mean: FloatArray, variance: FloatArray, critical: float) -> "_Path":
-        """Of ``(m + s k)^2 = c^2 (v + 2 s u + s^2 w)``, the smallest share s."""
+        """Solve ``(m + s k)^2 = c^2 (v + 2 s u + s^2 w)`` for the smallest share s."""
         # Var(d + s w) = v + 2 s u + s^2 w, where u is the covariance: the variance of d + w less
         # both of theirs is twice it.
         m, k = float(mean[0]), float(mean[1])
@@ -377,6 +380,7 @@ class _Path(NamedTuple):
         sign = -m / k if m * k < 0 and abs(k) >= abs(m) else None
         if math.isinf(critical) or m * m <= critical**2 * v:
             return cls(0.0, 0.0 if m == 0 else sign)
+        # The equation is a s^2 + 2 b s + c = 0.
         a, b, c = k * k - critical**2 * w, m * k - critical**2 * u, m * m - critical**2 * v
         discriminant = b * b - a * c
         roots = []

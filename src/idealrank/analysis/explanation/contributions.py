@@ -45,23 +45,18 @@ def best_swap_of_gains(gains: FloatArray, weights: FloatArray, term: Term) -> Pa
     now = term(gain, weight)
     best, pair = 0.0, None
     for start, end in zip(starts.tolist(), ends.tolist(), strict=True):
-        # Members of this gain that take another gain, and members of other gains that take this
-        # one.
-        given = term(gain[starts][None, :], weight[start:end, None]) - now[start:end, None]
-        taken = np.maximum.reduceat(term(np.full(gain.size, gain[start]), weight) - now, starts)
-        sums = given.max(axis=0) + taken
+        # Change of a member of this gain that takes another gain, by member and gain; and the best
+        # change of a member of each other gain that takes this one.
+        own_change = term(gain[starts][None, :], weight[start:end, None]) - now[start:end, None]
+        changes = term(np.full(gain.size, gain[start]), weight) - now
+        sums = own_change.max(axis=0) + np.maximum.reduceat(changes, starts)
         other = int(np.argmax(sums))
         if sums[other] > best + 1e-15:
             best = float(sums[other])
-            members = slice(int(starts[other]), int(ends[other]))
-            change = (
-                term(np.full(ends[other] - starts[other], gain[start]), weight[members])
-                - now[members]
-            )
-            pair = (
-                int(kept[start + int(np.argmax(given[:, other]))]),
-                int(kept[members.start + int(np.argmax(change))]),
-            )
+            begin_other, end_other = int(starts[other]), int(ends[other])
+            own = start + int(np.argmax(own_change[:, other]))
+            partner = begin_other + int(np.argmax(changes[begin_other:end_other]))
+            pair = int(kept[own]), int(kept[partner])
     return None if pair is None else (min(pair), max(pair))
 
 
@@ -85,9 +80,10 @@ def best_swap_of_relevant(groups: RelevantGroups, relevant: BoolArray, worth: Wo
         return None
     now = worth(groups)
     up = np.where(groups.relevant < groups.size, worth(groups.changed(relevant=1)) - now, -np.inf)
-    down = np.where(
-        groups.relevant > 0, worth(groups.changed(relevant=-1, before=1)) - now, -np.inf
-    )
+    less = worth(groups.changed(relevant=-1, before=1))
+    down = np.where(groups.relevant > 0, less - now, -np.inf)
+    # A swap of groups u < l changes up[u], down[l], and every group between them, which has one
+    # relevant document more above it: the sum over them is a difference of two cumulative sums.
     between = np.cumsum(worth(groups.changed(before=1)) - now)
     reach = up - between
     total = np.maximum.accumulate(reach)[:-1] + between[:-1] + down[1:]
@@ -96,9 +92,9 @@ def best_swap_of_relevant(groups: RelevantGroups, relevant: BoolArray, worth: Wo
         return None
     upper = int(np.argmax(reach[:lower]))
     owner = groups.owner
-    return int(np.flatnonzero((owner == upper) & ~relevant)[0]), int(
-        np.flatnonzero((owner == lower) & relevant)[0]
-    )
+    first_irrelevant = np.flatnonzero((owner == upper) & ~relevant)[0]
+    first_relevant = np.flatnonzero((owner == lower) & relevant)[0]
+    return int(first_irrelevant), int(first_relevant)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -146,14 +142,12 @@ def unexplained(measure: Measure) -> OptionError:
     here.
     """
     return OptionError(
-        f"{shown(measure)}: found a measure without contributions of single documents, "
-        f"expected nDCG, DCG, AP, RR, P or R",
+        f"{shown(measure)}: found a measure without contributions of single documents, expected "
+        "nDCG, DCG, AP, RR, P or R",
         hint=f"its docstring has the formula, and `idealrank.evaluate(qrels, run, "
         f"'{shown(measure)}')` its values",
         command_hint=f"`idealrank measures {measure.name}` has its formula, and `idealrank "
-        f"evaluate "
-        f"--per-query -m '{shown(measure)}'` its "
-        "values",
+        f"evaluate --per-query -m '{shown(measure)}'` its values",
     )
 
 
@@ -194,11 +188,9 @@ def contributions_of_hits(measure: Measure, judged: Judged) -> FloatArray | None
     hits = judged.hits
     gains = measure.worth(hits.grade)
     terms = None if gains is None else measure.terms(judged, hits, gains)
-    return (
-        None
-        if gains is None or terms is None
-        else _shares(measure, terms, measure.quotient(judged), gains, hits.query)
-    )
+    if gains is None or terms is None:
+        return None
+    return _shares(measure, terms, measure.quotient(judged), gains, hits.query)
 
 
 def _shares(
@@ -208,13 +200,10 @@ def _shares(
     denominator of the measure.
     """
     added = _term_of(measure)(gains, terms.weights)
-    defined, divisor = (
-        (terms.defined, terms.ideal) if whole is None else (whole.defined, whole.ideal)
-    )
+    defined, ideal = (terms.defined, terms.ideal) if whole is None else (whole.defined, whole.ideal)
     counts = np.ones(query.size, bool) if defined is None else defined[query]
-    return np.divide(
-        added, 1.0 if divisor is None else divisor[query], out=np.zeros(query.size), where=counts
-    )
+    divisor = 1.0 if ideal is None else ideal[query]
+    return np.divide(added, divisor, out=np.zeros(query.size), where=counts)
 
 
 def _by_row(listed: QueryList, worth: FloatArray) -> FloatArray:
@@ -227,8 +216,10 @@ def _by_row(listed: QueryList, worth: FloatArray) -> FloatArray:
 
 
 def _term_of(measure: Measure) -> Term:
-    is_floored = getattr(measure, "rounding", None) == "floor-2"
-    return lambda gain, weight: np.floor(gain * weight * 100) / 100 if is_floored else gain * weight
+    """Term of one document: gain times weight, rounded down where the measure does so."""
+    if getattr(measure, "rounding", None) == "floor-2":
+        return lambda gain, weight: np.floor(gain * weight * 100) / 100
+    return lambda gain, weight: gain * weight
 
 
 def _settled(listed: QueryList, gains: FloatArray) -> tuple[QueryList, FloatArray]:

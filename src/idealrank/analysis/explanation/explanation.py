@@ -176,20 +176,23 @@ def explain(
     convention: "Convention | str" = "standard",
 ) -> Explanation:
     """Take the value of one query apart."""
-    asked, convention = parse_run_measure(measure), Convention.of(convention)
-    if not asked.is_explained:
-        raise unexplained(asked)
-    if asked.judged_only:
+    requested, convention = parse_run_measure(measure), Convention.of(convention)
+    if not requested.is_explained:
+        raise unexplained(requested)
+    if requested.judged_only:
         convention = Convention.of(convention, unjudged="skipped")
-    resolved = asked.under(convention)
+    resolved = requested.under(convention)
     account = account_of(resolved, list_query(qrels, run, query_id, convention.alignment))
     listed = account.listed
     value = value_of(resolved, listed.judged) if listed.is_counted else None
     note = _note(resolved, account, value)
+    adjustment = 0.0
+    if note and value is not None:
+        adjustment = value - float(account.contributions.sum())
     return Explanation(
         run=run.name,
         query=query_id,
-        measure=str(asked),
+        measure=str(requested),
         resolved=str(resolved),
         convention=convention,
         value=value,
@@ -198,9 +201,7 @@ def explain(
         n_judged=int(np.count_nonzero(listed.is_kept)),
         n_relevant=account.n_relevant,
         cutoff=account.limit if account.limit < np.iinfo(np.int64).max else None,
-        adjustment=value - float(account.contributions.sum())
-        if note and value is not None
-        else 0.0,
+        adjustment=adjustment,
         note=note,
         rows=_rows(account),
         ideal=_ideal_rows(ideal_of(resolved, listed)),
@@ -212,11 +213,9 @@ def explain(
 def _note(measure: Measure, account: Account, value: float | None) -> str:
     """Why the contributions do not simply sum to the value; empty where they do."""
     if not account.listed.is_counted:
-        return "left out: " + (
-            "the query has no judgments"
-            if account.listed.is_answered
-            else "the run does not answer the query"
-        )
+        if account.listed.is_answered:
+            return "left out: the query has no judgments"
+        return "left out: the run does not answer the query"
     if not account.is_defined:
         return "no relevant document: " + ("left out" if value is None else f"counted {value:g}")
     rounding = getattr(measure, "rounding", None)
@@ -232,43 +231,28 @@ _ROUNDINGS = {
 
 def _rows(account: Account) -> tuple[RankedDocument, ...]:
     listed = account.listed
+    scores = listed.scores.tolist()
     grades = listed.by_row(listed.qrels.grades).tolist()
-    weights = [None] * len(grades) if account.weights is None else account.weights.tolist()
-    columns = zip(
-        listed.documents,
-        listed.scores.tolist(),
-        grades,
-        listed.is_judged.tolist(),
-        listed.first.tolist(),
-        listed.last.tolist(),
-        account.gains.tolist(),
-        weights,
-        account.contributions.tolist(),
-        strict=True,
-    )
-    return tuple(
-        RankedDocument(
-            rank=rank,
-            document=document,
-            score=score,
-            grade=grade if is_judged else None,
-            tie=(first, last) if first < last else None,
-            gain=gain,
-            discount=weight,
-            contribution=contribution,
+    is_judged = listed.is_judged.tolist()
+    ties = list(zip(listed.first.tolist(), listed.last.tolist(), strict=True))
+    gains, contributions = account.gains.tolist(), account.contributions.tolist()
+    weights = None if account.weights is None else account.weights.tolist()
+    rows = []
+    for place, document in enumerate(listed.documents):
+        first, last = ties[place]
+        rows.append(
+            RankedDocument(
+                rank=place + 1,
+                document=document,
+                score=scores[place],
+                grade=grades[place] if is_judged[place] else None,
+                tie=(first, last) if first < last else None,
+                gain=gains[place],
+                discount=None if weights is None else weights[place],
+                contribution=contributions[place],
+            )
         )
-        for rank, (
-            document,
-            score,
-            grade,
-            is_judged,
-            first,
-            last,
-            gain,
-            weight,
-            contribution,
-        ) in enumerate(columns, 1)
-    )
+    return tuple(rows)
 
 
 def _ideal_rows(ideal: Ideal | None) -> tuple[IdealDocument, ...]:
@@ -310,8 +294,8 @@ def _best_swap(measure: Measure, account: Account, value: float | None) -> Swap 
     )
 
 
-# Judged documents of one gain change a value alike, so one of each is tried, those of the highest
-# gains first.
+# Judged documents of one gain change a value alike, so one of each is tried, beginning with the
+# highest gains.
 _TRIED = 32
 
 
@@ -320,24 +304,22 @@ def _best_missing(measure: Measure, account: Account, value: float | None) -> Mi
         return None
     listed = account.listed
     place = min(account.limit, len(listed.documents) + 1) - 1
-    found: Missing | None = None
+    above, below = listed.documents[:place], listed.documents[place + 1 :]
+    instead_of = listed.documents[place] if place < len(listed.documents) else None
+    best: Missing | None = None
     for row in _missing_rows(listed):
-        documents = [
-            *listed.documents[:place],
-            listed.qrel_documents[row],
-            *listed.documents[place + 1 :],
-        ]
-        after = value_of(measure, listed.again(documents))
-        if after is not None and after > max(value, found.value if found else value):
-            found = Missing(
-                document=listed.qrel_documents[row],
+        document = listed.qrel_documents[row]
+        after = value_of(measure, listed.again([*above, document, *below]))
+        if after is not None and after > max(value, best.value if best else value):
+            best = Missing(
+                document=document,
                 grade=float(listed.qrels.grades[row]),
                 rank=place + 1,
-                instead_of=listed.documents[place] if place < len(listed.documents) else None,
+                instead_of=instead_of,
                 value=after,
                 gain=after - value,
             )
-    return found
+    return best
 
 
 def _missing_rows(listed: QueryList) -> list[int]:

@@ -16,7 +16,7 @@ from idealrank.data.one_query import qrels_of_query, run_of_query
 from idealrank.data.policies import Graded, apply_grade_policies
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
-from idealrank.data.segments import sizes_of
+from idealrank.data.segments import sizes_of, starts_of
 from idealrank.data.types import BoolArray, FloatArray, IntArray, decode_id, encode_id
 from idealrank.errors import InputError, near_ids
 
@@ -177,11 +177,8 @@ def _ranked(
         kept &= row >= 0
     if graded.removed is not None:
         kept &= (row < 0) | ~graded.removed[row]
-    return (
-        [ranking.documents[index] for index in np.flatnonzero(kept)],
-        ranking.scores[kept],
-        row[kept],
-    )
+    documents = [ranking.documents[place] for place in np.flatnonzero(kept)]
+    return documents, ranking.scores[kept], row[kept]
 
 
 def documents_of(qrels: Qrels) -> list[str]:
@@ -191,10 +188,6 @@ def documents_of(qrels: Qrels) -> list[str]:
 
 def _tie_groups(scores: FloatArray | NDArray[np.float32]) -> tuple[IntArray, IntArray]:
     """First and last rank of each document's group of equal scores."""
-    heads = (
-        np.flatnonzero(np.concatenate(([True], scores[1:] != scores[:-1])))
-        if scores.size
-        else np.zeros(0, np.int64)
-    )
+    heads = starts_of(scores)
     sizes = sizes_of(heads, scores.size)
     return np.repeat(heads + 1, sizes), np.repeat(heads + sizes, sizes)

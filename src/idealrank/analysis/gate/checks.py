@@ -6,6 +6,7 @@ import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain, compress, product, starmap
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -117,7 +118,7 @@ def gate(
 
     With `sides`, the checks are of these instead of the evaluation and each baseline.
     """
-    asked = policy_of(
+    resolved_policy = policy_of(
         policy,
         tolerance=tolerance,
         strict=strict,
@@ -126,26 +127,28 @@ def gate(
         when_unjudged=when_unjudged,
         largest_loss=largest_loss,
     )
-    asked = _of_look(asked, series)
-    given = (evaluation, baseline, *more_baselines)
+    resolved_policy = _of_look(resolved_policy, series)
+    baselines = (baseline, *more_baselines)
     sides = sides or [
-        Opposed(now=(evaluation,), before=(other,), name=other.name) for other in given[1:]
+        Opposed(now=(evaluation,), before=(other,), name=other.name) for other in baselines
     ]
-    evaluations = list(comparable(evaluations_of(given, sides), judgments))
+    evaluations = list(comparable(evaluations_of((evaluation, *baselines), sides), judgments))
     names = distinct([evaluation.name, *(side.name for side in sides)])
     labels = labels_of_runs(evaluations, declared)
     chosen, deciding = chosen_of_gate(evaluations, measures, also, labels)
-    refuse_beyond_range(asked, chosen)
+    refuse_beyond_range(resolved_policy, chosen)
     of_every = names_of_every(evaluations, sides)
     apart, queries = mismatches(evaluations, of_every, chosen[0]), queries_of(evaluations)
     refuse_baselines(evaluations[1:])
-    plain = [QueryTable.of(one, chosen, queries) for one in evaluations]
+
+    plain = [QueryTable.of(evaluated, chosen, queries) for evaluated in evaluations]
     seed = seed_from(rng, plain)
     draws = RESAMPLES if n_resamples is None else whole_number("n_resamples", n_resamples)
-    judgedness = [Judgedness.of(one, chosen, queries, labels) for one in evaluations]
+    judgedness = [Judgedness.of(evaluated, chosen, queries, labels) for evaluated in evaluations]
     design = design_by_query(queries, weights, clusters)
     tables = [_upwards(table, chosen) for table in plain]
     cautions = (*run_cautions(evaluations, of_every, chosen), *warn_of_weights(design))
+
     opponents = opponents_of(sides, names[1:], evaluations, tables)
     sampled = sampled_negatives_of(evaluations, declared)
     tippings = Tippings(evaluations, chosen, queries, every_measure=True, sampled_negatives=sampled)
@@ -159,17 +162,16 @@ def gate(
         within=np.array([query not in held_out for query in queries], np.bool_),
         judgedness=judgedness,
         design=design,
-        plan=plan_of(asked, draws, seed, threads),
-        policy=asked,
+        plan=plan_of(resolved_policy, draws, seed, threads),
+        policy=resolved_policy,
         rules=rules,
     )
     checks, exact = case.checks()
-    held_to = [one for one, decides in zip(chosen, deciding, strict=True) if decides]
-    looked = contracts_kept(
-        contracts, [evaluation, *(side.before[0] for side in sides)], names, held_to
-    )
+    held_to = list(compress(chosen, deciding))
+    first_of_sides = [evaluation, *(side.before[0] for side in sides)]
+    looked = contracts_kept(contracts, first_of_sides, names, held_to)
     drawn = design.n_units > MOST_UNITS or not exact
-    # its values say nothing, so that no test of them passes anything
+    # Values of a run that does not join say nothing, so that no test of them passes anything.
     checks = _none_passes(checks) if apart else checks
     outcome = outcome_of(checks, looked)
     return Gated(
@@ -179,8 +181,8 @@ def gate(
         outcome=outcome,
         checks=checks,
         contracts=looked,
-        policy=asked,
-        correction=_correction(asked, len(sides), len(chosen)),
+        policy=resolved_policy,
+        correction=_correction(resolved_policy, len(sides), len(chosen)),
         n_resamples=draws if drawn else None,
         seed=seed if drawn else None,
         convention=evaluations[0].convention,
@@ -193,7 +195,7 @@ def gate(
         labels_from=declared.labels_from,
         series=series,
         cautions=with_level_cautions(
-            cautions, checks, asked, names[0], clustered=clusters is not None
+            cautions, checks, resolved_policy, names[0], clustered=clusters is not None
         ),
     )
 
@@ -216,17 +218,13 @@ def with_level_cautions(
     """
     deciding = [check for check in checks if check.decides]
     of_margins = [caution for check in deciding for caution in check.margin_cautions(policy)]
-    unknown = {
-        f"{check.subject(run)} against {check.baseline} by {check.measure}": (
-            check.skewness,
-            check.n,
-        )
-        for check in deciding
-        if not check.error_rate_known
-    }
-    return tuple(
-        dict.fromkeys([*cautions, *of_margins, *skew_cautions(unknown, clustered=clustered)])
-    )
+    unknown = {}
+    for check in deciding:
+        if not check.error_rate_known:
+            verdict = f"{check.subject(run)} against {check.baseline} by {check.measure}"
+            unknown[verdict] = check.skewness, check.n
+    of_skew = skew_cautions(unknown, clustered=clustered)
+    return tuple(dict.fromkeys([*cautions, *of_margins, *of_skew]))
 
 
 def _none_passes(checks: Iterable[Check]) -> tuple[Check, ...]:
@@ -237,8 +235,8 @@ def _none_passes(checks: Iterable[Check]) -> tuple[Check, ...]:
 
 
 def _correction(policy: Policy, baselines: int, measures: int) -> str:
-    """Of the one-sided p values: the primary measure is a family over the baselines, its companions
-    are another one.
+    """Return the correction of the one-sided p values: the primary measure is a family over the
+    baselines, its companions are another one.
     """
     largest = max(baselines, baselines * (measures - 1))
     return "none" if policy.strict or largest == 1 else "max-T"
@@ -254,7 +252,7 @@ def chosen_of_gate(
     listed = [also] if isinstance(also, str | Measure) else list(also)
     named = parse_measures(listed) if listed else ()
     chosen = chosen_measures(evaluations, measures, labels)
-    further = [one for one in named if one not in chosen]
+    further = [measure for measure in named if measure not in chosen]
     added = chosen_measures(evaluations, further, labels) if further else ()
     every = (*chosen, *added)
     return every, tuple(not place or measure in named for place, measure in enumerate(every))
@@ -266,8 +264,9 @@ def measures_of_gate(
     """List the measures to evaluate for a gate: its measures, the measures of contracts, and the
     count of unjudged documents.
     """
-    of_contracts = (parse_measure(one.measure) for one in contracts if one.measure)
-    counts = (one for measure in gated for one in judgedness_of(measure) if not one.judged_only)
+    of_contracts = (parse_measure(contract.measure) for contract in contracts if contract.measure)
+    companions = chain.from_iterable(map(judgedness_of, gated))
+    counts = (measure for measure in companions if not measure.judged_only)
     return tuple(dict.fromkeys((*gated, *of_contracts, *counts)))
 
 
@@ -276,22 +275,23 @@ def gate_beside(gated: Gated, judged: Sequence[Evaluation], people: Sequence[Eva
     if gated.mismatches:
         return gated
     run, *baselines = judged
-    of = dict(zip(gated.baselines, baselines, strict=True))
+    before_of = dict(zip(gated.baselines, baselines, strict=True))
     queries = frozenset(queries_of(people))
-    checks = tuple(
-        check.beside(
-            JudgeDifference.of(of[check.baseline], run, check.measure, check.difference, queries),
-            gated.policy,
-        )
-        for check in gated.checks
-    )
+
+    def held_beside(check: Check) -> Check:
+        before = before_of[check.baseline]
+        by_judge = JudgeDifference.of(before, run, check.measure, check.difference, queries)
+        return check.beside(by_judge, gated.policy)
+
+    checks = tuple(map(held_beside, gated.checks))
     outcome = outcome_of(checks, gated.contracts)
-    said_of = partial(
+    # The checks have changed: the cautions about the former ones make room for new ones.
+    with_cautions = partial(
         with_level_cautions, policy=gated.policy, run=gated.run, clustered=gated.clustered
     )
-    former = said_of((), gated.checks)
+    former = with_cautions((), gated.checks)
     others = [caution for caution in gated.cautions if caution not in former]
-    cautions = said_of(others, checks)
+    cautions = with_cautions(others, checks)
     return replace(
         gated, checks=checks, outcome=outcome, passed=outcome == "passed", cautions=cautions
     )
@@ -312,7 +312,7 @@ def first_run(
     """
     mismatches([evaluation], [evaluation.name], parse_measures(measures)[0])
     chosen, deciding = chosen_of_gate([evaluation], measures, also)
-    held_to = [one for one, decides in zip(chosen, deciding, strict=True) if decides]
+    held_to = list(compress(chosen, deciding))
     looked = contracts_kept(contracts, [evaluation], [evaluation.name], held_to)
     outcome = outcome_of((), looked)
     return Gated(
@@ -349,21 +349,21 @@ def refuse_beyond_range(policy: Policy, measures: Sequence[Measure]) -> None:
             )
         if drop >= greatest - least:
             raise OptionError(
-                f"{name}={drop:g}: found the full range of {measure}, {least:g} to "
-                f"{greatest:g}, or more; "
-                "expected a small part of the range, such as 0.01"
+                f"{name}={drop:g}: found the full range of {measure}, {least:g} to {greatest:g}, "
+                "or more; expected a small part of the range, such as 0.01"
             )
 
 
 def policy_of(policy: Policy | None, **parts: Any) -> Policy:
     """The policy that was given, or one of its fields."""
-    given = {name: value for name, value in parts.items() if value is not None}
-    if policy is not None and given:
+    chosen_fields = {name: value for name, value in parts.items() if value is not None}
+    if policy is not None and chosen_fields:
+        names = ", ".join(chosen_fields)
         raise OptionError(
-            f"found a policy and {', '.join(given)}; expected only one of them: these are "
-            f"fields of Policy(...)"
+            f"found a policy and {names}; expected only one of them: these are fields of "
+            "Policy(...)"
         )
-    return Policy(**given) if policy is None else policy
+    return Policy(**chosen_fields) if policy is None else policy
 
 
 def plan_of(policy: Policy, draws: int, seed: int, threads: int | None) -> Plan:
@@ -418,48 +418,44 @@ class _Case:
 
     def checks(self) -> tuple[tuple[Check, ...], bool]:
         """Baseline by baseline, measure by measure; and whether every sign vector was looked at."""
-        places = [
-            _Place(number, column)
-            for number in range(len(self.opponents))
-            for column in range(len(self.measures))
-        ]
+        grid = product(range(len(self.opponents)), range(len(self.measures)))
+        places = list(starmap(_Place, grid))
         two_sided = replace(self.plan, alternative="two-sided", null=0.0)
         held, beside = self._by_place(places, self.plan), self._by_place(places, two_sided)
-        exact = all(one.found.exact for family in (held, beside) for one in family.values())
-        return tuple(self._check(place, held[place], beside[place].p) for place in places), exact
+        exact = all(test.found.exact for test in (*held.values(), *beside.values()))
+        checks = tuple(self._check(place, held[place], beside[place].p) for place in places)
+        return checks, exact
 
     def _by_place(self, places: Sequence[_Place], plan: Plan) -> dict[_Place, Corrected]:
         """The primary measure against every baseline is one family, its companions another; strict
         checks need no correction.
         """
-        found: dict[_Place, Corrected] = {}
+        tests_by_place: dict[_Place, Corrected] = {}
         for family in (
-            [one for one in places if not one.column],
-            [one for one in places if one.column],
+            [place for place in places if not place.column],
+            [place for place in places if place.column],
         ):
-            sides = [self.opponents[one.baseline] for one in family]
+            sides = [self.opponents[place.baseline] for place in family]
             tests = [
-                Hypothesis(side.before, side.now, one.column, self.within)
-                for one, side in zip(family, sides, strict=True)
+                Hypothesis(side.before, side.now, place.column, self.within)
+                for place, side in zip(family, sides, strict=True)
             ]
-            for one, side, test in zip(family, sides, tests, strict=True):
-                refuse_unscored(self.measures[one.column], (side.name, self.run), test.counted)
-            if self.policy.strict and plan is self.plan:
-                of_family = [
-                    single for test in tests for single in corrected([test], self.design, plan)
-                ]
-            else:
-                of_family = corrected(tests, self.design, plan)
-            found |= dict(zip(family, of_family, strict=True))
-        return found
+            for place, side, test in zip(family, sides, tests, strict=True):
+                refuse_unscored(self.measures[place.column], (side.name, self.run), test.counted)
+            # Each test of a strict gate is a family of its own.
+            apart = self.policy.strict and plan is self.plan
+            groups = [[test] for test in tests] if apart else [tests]
+            results = chain.from_iterable(corrected(group, self.design, plan) for group in groups)
+            tests_by_place |= dict(zip(family, results, strict=True))
+        return tests_by_place
 
     def _check(self, place: _Place, of: Corrected, two_sided: float) -> Check:
         """One check, with the measure's own signs."""
         measure = self.measures[place.column]
-        sign = float(self.measures[place.column].direction)
-        one = of.found
-        p, single, bound = of.p, one.p, one.low if self.policy.strict else one.high
-        if _is_same(one) and not self.policy.strict:
+        sign = float(measure.direction)
+        test = of.found
+        p, single, bound = of.p, test.p, test.low if self.policy.strict else test.high
+        if _is_same(test) and not self.policy.strict:
             p, single, bound = 1.0, 1.0, 0.0
         side = self.opponents[place.baseline]
         before, now = side.places
@@ -467,21 +463,32 @@ class _Case:
             side.now.counted[:, place.column] & side.before.counted[:, place.column] & self.within
         )
         design = restricted(self.design, both)
-        beside = self.judgedness[before].beside(self.judgedness[now], place.column, both, design)
+        unjudged_before, unjudged_now, difference_judged = self.judgedness[before].beside(
+            self.judgedness[now], place.column, both, design
+        )
+
         nothing_shown = p > self.policy.alpha
-        count_labels = self.deciding[place.column] and not nothing_shown
-        labelled = {"all_labelled": beside[:2] == (0.0, 0.0), "count_labels": count_labels}
-        support = self._support(place, of, both, **labelled)
+        support = self._support(
+            place,
+            of,
+            both,
+            all_labelled=(unjudged_before, unjudged_now) == (0.0, 0.0),
+            count_labels=self.deciding[place.column] and not nothing_shown,
+        )
         carried = nothing_shown or support.stands
         outcome = self._outcome(p <= self.policy.alpha, carried)
-        drop = detectable_drop(one, self.plan, self.policy, of.alpha)
+        drop = detectable_drop(test, self.plan, self.policy, of.alpha)
+        reason = reason_of(test, p, two_sided, self.policy, measure.direction)
+        if not carried:
+            reason += f"{NOT_CARRIED}: {_MAY}"
+        without_verdict = nothing_shown or not carried
         return Check(
             baseline=side.name,
             measure=str(measure),
             direction=measure.direction,
-            mean_baseline=one.mean_a * sign + 0.0,
-            mean_run=one.mean_b * sign + 0.0,
-            difference=one.difference * sign + 0.0,
+            mean_baseline=test.mean_a * sign + 0.0,
+            mean_run=test.mean_b * sign + 0.0,
+            difference=test.difference * sign + 0.0,
             bound=bound * sign + 0.0,
             p=single,
             p_corrected=p,
@@ -491,28 +498,25 @@ class _Case:
             passed=outcome == "passed",
             outcome=outcome,
             carried=carried,
-            reason=reason_of(one, p, two_sided, self.policy, measure.direction)
-            + ("" if carried else f"{NOT_CARRIED}: {_MAY}"),
-            n=one.n,
+            reason=reason,
+            n=test.n,
             excluded_queries=int((self.within & ~both).sum()),
-            identical_queries=one.ties,
-            wins=one.wins,
-            ties=one.ties,
-            losses=one.losses,
+            identical_queries=test.ties,
+            wins=test.wins,
+            ties=test.ties,
+            losses=test.losses,
             detectable=drop.size,
             detectable_reason=drop.reason,
             worst=self._worst(place, sign),
-            unjudged_baseline=beside[0],
-            unjudged_run=beside[1],
-            difference_judged=beside[2],
+            unjudged_baseline=unjudged_before,
+            unjudged_run=unjudged_now,
+            difference_judged=difference_judged,
             tipping=support.tipping,
             tipping_reason=support.reason,
             basis=support.basis,
-            margin=one.margin,
-            skewness=one.skewness,
-            error_rate_known=nothing_shown
-            or not carried
-            or self._rate_known(place, of, both, design),
+            margin=test.margin,
+            skewness=test.skewness,
+            error_rate_known=without_verdict or self._rate_known(place, of, both, design),
         )
 
     def _rate_known(self, place: _Place, of: Corrected, both: BoolArray, design: Design) -> bool:
@@ -558,69 +562,63 @@ class _Case:
         ours, theirs = run.values[:, place.column], baseline.values[:, place.column]
         with np.errstate(invalid="ignore"):
             fallen = np.flatnonzero((ours < theirs) & ~equal & self.within)
-        order: list[int] = fallen[np.argsort((ours - theirs)[fallen], kind="stable")][
-            :_WORST
-        ].tolist()
-        found = (
-            (self.queries[row], float(theirs[row]) * sign + 0.0, float(ours[row]) * sign + 0.0)
-            for row in order
-        )
-        return tuple(
-            QueryDrop(query=query, baseline=before, run=now, difference=now - before)
-            for query, before, now in found
-        )
+        largest_first = fallen[np.argsort((ours - theirs)[fallen], kind="stable")]
+        drops = []
+        for row in largest_first[:_WORST].tolist():
+            before, now = float(theirs[row]) * sign + 0.0, float(ours[row]) * sign + 0.0
+            drops.append(
+                QueryDrop(
+                    query=self.queries[int(row)], baseline=before, run=now, difference=now - before
+                )
+            )
+        return tuple(drops)
 
 
-def _null_of(one: MeasureTest, plan: Plan) -> float:
+def _null_of(test: MeasureTest, plan: Plan) -> float:
     """The difference tested, in the mean over all queries compared."""
-    return plan.null if one.margin is None else plan.null * one.margin.share
+    return plan.null if test.margin is None else plan.null * test.margin.share
 
 
-def _is_same(one: MeasureTest) -> bool:
-    return not one.wins and not one.losses
+def _is_same(test: MeasureTest) -> bool:
+    return not test.wins and not test.losses
 
 
-def reason_of(one: MeasureTest, p: float, two_sided: float, policy: Policy, direction: int) -> str:
+def reason_of(test: MeasureTest, p: float, two_sided: float, policy: Policy, direction: int) -> str:
     """Why a check passes or fails, in a phrase."""
-    if _is_same(one) and (not policy.strict or p <= policy.alpha):
+    if _is_same(test) and (not policy.strict or p <= policy.alpha):
         return SAME
     rejected, drop = p <= policy.alpha, "drop" if direction > 0 else "rise"
     of_none = " of no difference" if policy.strict or policy.tolerance else ""
-    said = f"(one-sided p {_p(p)}, two-sided p{of_none} {_p(two_sided)})"
+    p_values = f"(one-sided p {_p(p)}, two-sided p{of_none} {_p(two_sided)})"
     if policy.strict:
-        return (
-            f"a {drop} of {policy.margin:g} or more {'is ruled out' if rejected else 'may hide'} "
-            f"{said}"
-        )
+        answer = "is ruled out" if rejected else "may hide"
+        return f"a {drop} of {policy.margin:g} or more {answer} {p_values}"
     beyond = f" beyond {policy.tolerance:g}" if policy.tolerance else ""
     if rejected:
-        return f"a {drop} of {-one.difference:.4f}{beyond and f',{beyond},'} is significant {said}"
-    return f"no {drop}{beyond} is significant {said}"
+        size = f"{-test.difference:.4f}" + (f",{beyond}," if beyond else "")
+        return f"a {drop} of {size} is significant {p_values}"
+    return f"no {drop}{beyond} is significant {p_values}"
 
 
 def _p(p: float) -> str:
-    return (
-        np.format_float_positional(p, precision=2, fractional=False, trim="-")
-        if p >= 1e-6
-        else "< 0.000001"
-    )
+    if p >= 1e-6:
+        return np.format_float_positional(p, precision=2, fractional=False, trim="-")
+    return "< 0.000001"
 
 
-def detectable_drop(one: MeasureTest, plan: Plan, policy: Policy, alpha: float) -> Detectable:
+def detectable_drop(test: MeasureTest, plan: Plan, policy: Policy, alpha: float) -> Detectable:
     """The smallest true drop that closes the gate by this check with a chance of 0.8."""
     if not policy.strict:
-        visible = visible_by(one, plan, alpha)
-        tolerance = policy.tolerance if one.margin is None else one.margin.applied
+        visible = visible_by(test, plan, alpha)
+        tolerance = policy.tolerance if test.margin is None else test.margin.applied
         return visible._replace(size=tolerance + visible.size)
     margin = policy.margin or 0.0
-    if one.margin is not None:
-        if (one.margin.queries_needed or 0) > one.n:
+    if test.margin is not None:
+        if (test.margin.queries_needed or 0) > test.n:
             return Detectable(-math.inf, "too few queries to rule out rare losses")
         # The query that the test adds, with the largest loss, moves the mean by so much.
-        margin = (
-            one.margin.applied
-            - max(0.0, (one.margin.largest_loss or 0.0) - one.margin.applied) / one.n
-        )
+        excess = max(0.0, (test.margin.largest_loss or 0.0) - test.margin.applied)
+        margin = test.margin.applied - excess / test.n
     # A drop closes the gate with a chance of 0.8 where it passes with one of 0.2.
-    passing = visible_by(one, plan, policy.alpha, 1 - plan.power)
+    passing = visible_by(test, plan, policy.alpha, 1 - plan.power)
     return passing._replace(size=margin - passing.size)

@@ -25,21 +25,19 @@ class _Values:
         return cls(name, evaluation, {query: row for row, query in enumerate(evaluation.queries)})
 
     def of_query(self, measure: Measure, contract: Contract) -> float:
-        """NaN where the query has no value."""
-        found = self.evaluation
-        if measure not in found.measures:
+        """Value of the query of a contract; NaN where it has none."""
+        evaluation = self.evaluation
+        if measure not in evaluation.measures:
             place = f"{contract.place}: " if contract.place else ""
-            have = ", ".join(map(str, found.measures))
+            have = ", ".join(map(str, evaluation.measures))
             raise IncompatibleError(
                 f"{place}contract of query {contract.query!r}: {self.name} was not evaluated "
                 f"by {measure}, only {have}"
             )
-        row, column = self.rows.get(contract.query), found.measures.index(measure)
-        return (
-            math.nan
-            if row is None or not found.scored[row, column]
-            else float(found.values[row, column])
-        )
+        row, column = self.rows.get(contract.query), evaluation.measures.index(measure)
+        if row is None or not evaluation.scored[row, column]:
+            return math.nan
+        return float(evaluation.values[row, column])
 
 
 def contracts_kept(
@@ -51,7 +49,9 @@ def contracts_kept(
     """Each contract, looked at for its measures, and for every baseline where it has no number of
     its own; the run stands first.
     """
-    sides = [_Values.of(name, one) for name, one in zip(names, evaluations, strict=True)]
+    sides = [
+        _Values.of(name, evaluation) for name, evaluation in zip(names, evaluations, strict=True)
+    ]
     return tuple(kept for contract in contracts for kept in _kept(contract, sides, chosen))
 
 
@@ -60,8 +60,8 @@ def _refuse_out_of_range(contract: Contract, measure: Measure) -> None:
     if contract.at_least is not None and not least <= contract.at_least <= greatest:
         place = contract.place or f"contract of query {contract.query!r}"
         raise OptionError(
-            f"{place}: found at_least {contract.at_least:g}, which {measure} cannot have; "
-            f"expected a value from {least:g} to {greatest:g}"
+            f"{place}: found at_least {contract.at_least:g}, which {measure} cannot have; expected "
+            f"a value from {least:g} to {greatest:g}"
         )
 
 
@@ -73,37 +73,37 @@ def _kept(
     """
     run, *baselines = sides
     for measure in chosen if contract.measure is None else [_of_contract(contract)]:
-        found = run.of_query(measure, contract)
+        value = run.of_query(measure, contract)
         if contract.at_least is not None:
             _refuse_out_of_range(contract, measure)
-            yield _held(contract, measure, None, float(contract.at_least), found)
+            yield _held(contract, measure, None, float(contract.at_least), value)
             continue
         for side in baselines:
-            yield _held(contract, measure, side.name, side.of_query(measure, contract), found)
+            yield _held(contract, measure, side.name, side.of_query(measure, contract), value)
 
 
 def _of_contract(contract: Contract) -> Measure:
     measure = parse_measure(contract.measure or "")
     if not measure.direction:
         raise OptionError(
-            f"{contract.place or 'contract'}: {measure}: more of it is neither better nor "
-            f"worse; expected another measure"
+            f"{contract.place or 'contract'}: {measure}: more of it is neither better nor worse; "
+            "expected another measure"
         )
     return measure
 
 
 def _held(
-    contract: Contract, measure: Measure, baseline: str | None, demanded: float, found: float
+    contract: Contract, measure: Measure, baseline: str | None, demanded: float, value: float
 ) -> KeptContract:
-    rounding = ROUNDING * max(abs(demanded), abs(found)) if math.isfinite(demanded) else 0.0
+    rounding = ROUNDING * max(abs(demanded), abs(value)) if math.isfinite(demanded) else 0.0
     # Where the baseline has no value, any value will do.
-    reached = not math.isnan(found) and not measure.direction * (found - demanded) < -rounding
+    reached = not math.isnan(value) and not measure.direction * (value - demanded) < -rounding
     return KeptContract(
         contract=contract,
         measure=str(measure),
         baseline=baseline,
         demanded=demanded,
-        found=found,
+        found=value,
         passed=reached,
     )
 

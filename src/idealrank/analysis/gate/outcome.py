@@ -3,7 +3,7 @@
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
-from itertools import zip_longest
+from itertools import chain, zip_longest
 from typing import Any, Literal, TypeAlias, get_args
 
 from idealrank._lazy import repr_html
@@ -85,9 +85,9 @@ class Policy:
 
     def __post_init__(self) -> None:
         for name in ("tolerance", "margin", "alpha"):
-            if not isinstance(value := getattr(self, name), (int, float)) and (
-                value is not None or name != "margin"
-            ):
+            value = getattr(self, name)
+            may_lack = name == "margin" and value is None
+            if not isinstance(value, (int, float)) and not may_lack:
                 raise OptionError(f"{name}={value!r}: expected a number")
         refuse_horizon(self.horizon)
         if self.when_unjudged not in get_args(WhenUnjudged):
@@ -106,8 +106,8 @@ class Policy:
             )
         if self.strict and self.margin is None:
             raise OptionError(
-                "strict: found no margin, expected the smallest unacceptable drop, in units "
-                "of the measures"
+                "strict: found no margin, expected the smallest unacceptable drop, in units of the "
+                "measures"
             )
         if self.strict and self.tolerance:
             raise OptionError(
@@ -137,11 +137,9 @@ class Policy:
         level = f"(one-sided, alpha {self.alpha:g})"
         if self.strict:
             return f"a drop of {self.margin:g} or more is ruled out {level}"
-        return (
-            f"no drop beyond {self.tolerance:g} is significant {level}"
-            if self.tolerance
-            else f"no drop is significant {level}"
-        )
+        if self.tolerance:
+            return f"no drop beyond {self.tolerance:g} is significant {level}"
+        return f"no drop is significant {level}"
 
 
 def _check_largest_loss(largest_loss: Any, margin: float | None) -> None:
@@ -149,13 +147,13 @@ def _check_largest_loss(largest_loss: Any, margin: float | None) -> None:
         return
     if margin is None:
         raise OptionError(
-            f"largest_loss={largest_loss!r}: found a gate that is not strict; expected "
-            f"strict, too, and a margin"
+            f"largest_loss={largest_loss!r}: found a gate that is not strict; expected strict, "
+            "too, and a margin"
         )
     if not isinstance(largest_loss, (int, float)) or not margin < largest_loss < math.inf:
         raise OptionError(
-            f"largest_loss={largest_loss!r}: expected the greatest loss that one query can "
-            f"have, a number above the margin, {margin:g}"
+            f"largest_loss={largest_loss!r}: expected the greatest loss that one query can have, a "
+            f"number above the margin, {margin:g}"
         )
 
 
@@ -309,11 +307,9 @@ class Check:
         """Name what is tested: the run, or against an anchor its mean with the last accepted
         runs.
         """
-        return (
-            f"the mean of {run} and the last accepted runs"
-            if self.baseline.endswith(ANCHOR)
-            else run
-        )
+        if self.baseline.endswith(ANCHOR):
+            return f"the mean of {run} and the last accepted runs"
+        return run
 
     def margin_cautions(self, policy: "Policy") -> list[str]:
         """Return what a reader must know of the margin of a strict gate."""
@@ -403,8 +399,8 @@ class Contract:
             object.__setattr__(self, "measure", str(self.measure))
         if self.at_least is not None and not math.isfinite(self.at_least):
             raise OptionError(
-                f"contract of query {self.query!r}: at_least={self.at_least!r}: expected a "
-                f"finite number"
+                f"contract of query {self.query!r}: at_least={self.at_least!r}: expected a finite "
+                "number"
             )
 
 
@@ -534,19 +530,16 @@ class Gated(WithWarnings):
             for check in self.deciding
             if not check.passed
         ]
-        return (
-            *self.unjoined,
-            *checks,
-            *(_broken(kept) for kept in self.contracts if not kept.passed),
-        )
+        broken = [_broken(kept) for kept in self.contracts if not kept.passed]
+        return (*self.unjoined, *checks, *broken)
 
     @property
     def margin_scales(self) -> tuple[str, ...]:
         """Sentences on the queries that the margin or tolerance refers to, if not to all; each
         once.
         """
-        said = [check.margin_scale(self.policy) for check in self.deciding]
-        return tuple(dict.fromkeys(filter(None, said)))
+        sentences = [check.margin_scale(self.policy) for check in self.deciding]
+        return tuple(dict.fromkeys(filter(None, sentences)))
 
     @property
     def closing_queries(self) -> tuple[str, ...]:
@@ -566,8 +559,9 @@ class Gated(WithWarnings):
         """
         broken = (kept.contract.query for kept in self.contracts if not kept.passed)
         failed = [check.worst for check in self.deciding if not check.passed]
-        worst = (drop.query for drops in zip_longest(*failed) for drop in drops if drop is not None)
-        return tuple(dict.fromkeys([*broken, *worst]))
+        # The first of every check, then the second, as far as each has some.
+        drops = filter(None, chain.from_iterable(zip_longest(*failed)))
+        return tuple(dict.fromkeys([*broken, *(drop.query for drop in drops)]))
 
     def with_texts(self, texts: Mapping[str, str]) -> "Gated":
         """Return the result with the texts of the queries that fell most, so that every report
@@ -602,9 +596,9 @@ class Gated(WithWarnings):
             TOO_FEW: "has too few judgments to open or close",
         }[self.outcome]
         checks = [
-            f"{one.measure}: {self.run} against {one.baseline}, {one.mean_run:.4f} against "
-            f"{one.mean_baseline:.4f}: {one.reason}"
-            for one in self.deciding
+            f"{check.measure}: {self.run} against {check.baseline}, {check.mean_run:.4f} against "
+            f"{check.mean_baseline:.4f}: {check.reason}"
+            for check in self.deciding
         ]
         broken = [_broken(kept) for kept in self.contracts if not kept.passed]
         matters = not self.mismatches and any(check.basis is not None for check in self.checks)
@@ -618,7 +612,7 @@ class Gated(WithWarnings):
             *broken,
             *self.margin_scales,
         ]
-        return "\n".join([*lines, *([note] if note else [])])
+        return "\n".join([*lines, note] if note else lines)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the JSON record; None for values that are not finite. `p` and `p_corrected` of a
@@ -627,23 +621,23 @@ class Gated(WithWarnings):
         convention = self.convention
         left_out = ["convention", "mismatches", "cautions", "labels_from"]
         left_out += [] if self.holdout else ["holdout", "held_out", "n_queries"]
-        found = {name: value for name, value in asdict(self).items() if name not in left_out}
+        record = {name: value for name, value in asdict(self).items() if name not in left_out}
         for name in ("series", "acceptance"):
-            if found[name] is None:
-                del found[name]
-        found["checks"] = [_check_record(check) for check in found["checks"]]
-        found["labels"] = labels_record(self.labels, self.labels_from)
-        found["warnings"] = list(self.warnings)
-        found["reasons"] = list(self.reasons)
-        found["convention"] = {
+            if record[name] is None:
+                del record[name]
+        record["checks"] = [_check_record(check) for check in record["checks"]]
+        record["labels"] = labels_record(self.labels, self.labels_from)
+        record["warnings"] = list(self.warnings)
+        record["reasons"] = list(self.reasons)
+        record["convention"] = {
             "name": convention.name,
             "fingerprint": convention.fingerprint,
             **convention.switches(),
         }
         # An acceptance comes first, as in every other form: it explains a failed gate that stopped
         # nothing.
-        ordered = sorted(found, key=lambda name: name != "acceptance")
-        return {name: finite(found[name]) for name in ordered}
+        ordered = sorted(record, key=lambda name: name != "acceptance")
+        return {name: finite(record[name]) for name in ordered}
 
 
 def _check_record(check: dict[str, Any]) -> dict[str, Any]:
@@ -666,8 +660,8 @@ def _broken(kept: KeptContract) -> str:
     if math.isnan(kept.demanded):
         demand = f"is one, as in {kept.baseline} or better"
     else:
-        demand = f"{kept.demanded:.4f}" + (
-            f", its value in {kept.baseline}" if kept.baseline else ""
-        )
-    found = "has no value" if math.isnan(kept.found) else f"{kept.found:.4f}"
-    return f"query {kept.contract.query}: {kept.measure} {found}, demanded {demand}"
+        demand = f"{kept.demanded:.4f}"
+        if kept.baseline:
+            demand += f", its value in {kept.baseline}"
+    value = "has no value" if math.isnan(kept.found) else f"{kept.found:.4f}"
+    return f"query {kept.contract.query}: {kept.measure} {value}, demanded {demand}"

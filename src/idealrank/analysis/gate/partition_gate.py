@@ -1,6 +1,8 @@
 """Gate over partitions: a decision from merged sums, with no value by query at hand."""
 
 import math
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -23,7 +25,7 @@ from idealrank.stats.difference_sums import DRAWS, DifferenceSums, levels_of_max
 from idealrank.stats.effects import in_units, queries_for_skew
 from idealrank.stats.seen_changes import SeenChanges
 
-# of the largest size; then the power of the normal limit is off by less than 1 %
+# Changes of the largest size, from which on the power of the normal limit is off by less than 1 %.
 _MANY_CHANGES = 1000
 _NO_LISTS = "sums of partitions hold no documents, so that unjudged ones cannot be counted"
 
@@ -83,7 +85,7 @@ def gate_sums(
     ... )
     (False, True)
     """
-    asked = policy_of(
+    resolved_policy = policy_of(
         policy,
         tolerance=tolerance,
         strict=strict,
@@ -91,37 +93,32 @@ def gate_sums(
         alpha=alpha,
         largest_loss=largest_loss,
     )
-    refuse_beyond_range(asked, sums.measures)
+    refuse_beyond_range(resolved_policy, sums.measures)
     sums.require_queries()
+
     upwards = [
-        _turned(one, measure.direction)
-        for one, measure in zip(sums.sums, sums.measures, strict=True)
+        _turned(measure_sums, measure.direction)
+        for measure_sums, measure in zip(sums.sums, sums.measures, strict=True)
     ]
     n_draws = upwards[0].flipped.size
-    plan = plan_of(asked, n_draws, upwards[0].seed, None)
+    plan = plan_of(resolved_policy, n_draws, upwards[0].seed, None)
     scales = [
-        _scale(one, answerable) for one, answerable in zip(upwards, sums.answerable, strict=True)
+        _scale(measure_sums, answerable)
+        for measure_sums, answerable in zip(upwards, sums.answerable, strict=True)
     ]
     plans = [scale.on(plan) for scale in scales]
-    every = list(range(len(upwards)))
-    one_sided, levels = [], []
-    for family in [[column] for column in every] if asked.strict else [every[:1], every[1:]]:
-        if family:
-            members = [upwards[column] for column in family]
-            nulls = [plans[column].null for column in family]
-            one_sided += max_t(members, plan.alternative, nulls)
-            levels += levels_of_max_t(members, asked.alpha, plan.alternative, nulls)
-    two_sided = [p for family in (upwards[:1], upwards[1:]) if family for p in max_t(family)]
+
+    corrections = _corrections(upwards, plans, resolved_policy)
     checks = tuple(
         _check(
             sums=sums,
             column=column,
-            one=upwards[column],
-            policy=asked,
+            measure_sums=upwards[column],
+            policy=resolved_policy,
             rule=(plans[column], scales[column]),
-            p=found,
+            correction=correction,
         )
-        for column, found in enumerate(zip(one_sided, two_sided, levels, strict=True))
+        for column, correction in enumerate(corrections)
     )
     outcome = outcome_of(checks, ())
     return Gated(
@@ -131,15 +128,41 @@ def gate_sums(
         outcome=outcome,
         checks=checks,
         contracts=(),
-        policy=asked,
-        correction="none" if asked.strict or len(sums.measures) < 3 else "max-T",
+        policy=resolved_policy,
+        correction="none" if resolved_policy.strict or len(sums.measures) < 3 else "max-T",
         n_resamples=n_draws,
         seed=upwards[0].seed,
         convention=sums.convention,
         missing={sums.b: sums.missing[1], sums.a: sums.missing[0]},
         judgments="same" if sums.judgments is not None else "unknown",
-        cautions=with_level_cautions((), checks, asked, sums.b),
+        cautions=with_level_cautions((), checks, resolved_policy, sums.b),
     )
+
+
+class _Correction(NamedTuple):
+    """Correction of the test of one measure."""
+
+    one_sided: float  # Corrected p value of the test that decides
+    two_sided: float  # Corrected p value of no difference
+    level: float  # Level of a single test that is significant where this one is
+
+
+def _corrections(
+    upwards: Sequence[DifferenceSums], plans: Sequence[Plan], policy: Policy
+) -> list[_Correction]:
+    """Correct the tests of all measures; each test of a strict gate is a family of its own."""
+    columns = list(range(len(upwards)))
+    by_role = [columns[:1], columns[1:]]  # the primary measure, and its companions
+    families = [[column] for column in columns] if policy.strict else by_role
+    one_sided, levels = [], []
+    for family in filter(None, families):
+        members = [upwards[column] for column in family]
+        nulls = [plans[column].null for column in family]
+        alternative = plans[0].alternative
+        one_sided += max_t(members, alternative, nulls)
+        levels += levels_of_max_t(members, policy.alpha, alternative, nulls)
+    two_sided = [*max_t(upwards[:1]), *(max_t(upwards[1:]) if len(upwards) > 1 else ())]
+    return list(map(_Correction, one_sided, two_sided, levels))
 
 
 def _scale(sums: DifferenceSums, answerable: int | None) -> MarginScale:
@@ -171,23 +194,26 @@ def _turned(sums: DifferenceSums, direction: int) -> DifferenceSums:
 def _check(
     sums: ComparisonSums,
     column: int,
-    one: DifferenceSums,
+    measure_sums: DifferenceSums,
     policy: Policy,
     rule: tuple[Plan, MarginScale],
-    p: tuple[float, float, float],
+    correction: _Correction,
 ) -> Check:
     (plan, scale), measure = rule, sums.measures[column]
-    sign, same = float(measure.direction), not one.wins and not one.losses
-    low, high = one.interval(1 - 2 * policy.alpha)
+    sign, same = float(measure.direction), not measure_sums.wins and not measure_sums.losses
+    low, high = measure_sums.interval(1 - 2 * policy.alpha)
     if same and not policy.strict:
         corrected, single, bound = 1.0, 1.0, 0.0
     else:
-        corrected, single = p[0], one.p_value(plan.alternative, plan.null)
+        corrected = correction.one_sided
+        single = measure_sums.p_value(plan.alternative, plan.null)
         bound = low if policy.strict else high
-    tested = _tested(one, low, high, single)
+
+    tested = _tested(measure_sums, low, high, single)
     if policy.strict:
-        span = measure.bounds[1] - measure.bounds[0]
-        seen = max([0.0, *(-fall[3] for fall in sums.worst[column])])
+        least, greatest = measure.bounds
+        span = greatest - least
+        seen = max([0.0, *(-fall.turned for fall in sums.worst[column])])
         tested = unseen_in_sums(tested, plan, scale._replace(span=span), largest_seen=seen)
         corrected, single, bound = max(corrected, tested.p), tested.p, min(bound, tested.low)
     elif policy.tolerance:
@@ -198,82 +224,86 @@ def _check(
                 answerable=scale.answerable,
             )
         )
+
     passed = (corrected <= policy.alpha) == policy.strict
     worst = tuple(
-        QueryDrop(query=query, baseline=a, run=b, difference=b - a)
-        for query, a, b, _ in sums.worst[column]
+        QueryDrop(query=fall.query, baseline=fall.a, run=fall.b, difference=fall.b - fall.a)
+        for fall in sums.worst[column]
     )
-    drop = _detectable(one, detectable_drop(tested, plan, policy, p[2]), measure.bounds)
+    drop = detectable_drop(tested, plan, policy, correction.level)
+    drop = _detectable(measure_sums, drop, measure.bounds)
+    n = measure_sums.n
     return Check(
         baseline=sums.a,
         measure=str(measure),
         direction=measure.direction,
         mean_baseline=tested.mean_a * sign + 0.0,
         mean_run=tested.mean_b * sign + 0.0,
-        difference=one.difference * sign + 0.0,
+        difference=measure_sums.difference * sign + 0.0,
         bound=bound * sign + 0.0,
         p=single,
         p_corrected=corrected,
-        p_two_sided=1.0 if same else p[1],
+        p_two_sided=1.0 if same else correction.two_sided,
         decides=not column,
         family=COMPANIONS if column else PRIMARY,
         passed=passed,
         outcome="passed" if passed else "failed",
-        reason=reason_of(tested, corrected, p[1], policy, measure.direction),
-        n=one.n,
+        reason=reason_of(tested, corrected, correction.two_sided, policy, measure.direction),
+        n=n,
         excluded_queries=sums.excluded[column],
         identical_queries=tested.ties,
-        wins=one.wins,
+        wins=measure_sums.wins,
         ties=tested.ties,
-        losses=one.losses,
+        losses=measure_sums.losses,
         detectable=drop.size,
         detectable_reason=drop.reason,
         worst=worst,
         tipping_reason=_NO_LISTS,
         margin=tested.margin,
-        error_rate_known=passed or policy.strict or one.n >= queries_for_skew(0.0, one.n),
+        error_rate_known=passed or policy.strict or n >= queries_for_skew(0.0, n),
     )
 
 
-def _detectable(one: DifferenceSums, drop: Detectable, bounds: tuple[float, float]) -> Detectable:
+def _detectable(sums: DifferenceSums, drop: Detectable, bounds: tuple[float, float]) -> Detectable:
     """The detectable drop, if the sums settle it: where even changes of the largest size would be
     many, sizes do not matter.
     """
-    squares = one.squares + one.total**2 / one.n if one.n else 0.0
-    if not math.isfinite(drop.size) or squares >= _MANY_CHANGES * (bounds[1] - bounds[0]) ** 2:
+    least, greatest = bounds
+    squares = sums.squares + sums.total**2 / sums.n if sums.n else 0.0
+    if not math.isfinite(drop.size) or squares >= _MANY_CHANGES * (greatest - least) ** 2:
         return drop
     return Detectable(
         math.nan, "sums of so few partitioned queries hold too little about single differences"
     )
 
 
-def _tested(one: DifferenceSums, low: float, high: float, p: float) -> MeasureTest:
-    sd = one.sd
-    effect = float(in_units(np.asarray(one.difference), np.asarray(sd)))
+def _tested(sums: DifferenceSums, low: float, high: float, p: float) -> MeasureTest:
+    sd = sums.sd
+    effect = float(in_units(np.asarray(sums.difference), np.asarray(sd)))
     # The sums hold no single differences: all that differ count as of one size, which the normal
     # limit of the test allows.
-    differ = one.wins + one.losses
-    size = math.sqrt(max(one.squares + one.total**2 / one.n, 0.0) / differ) if differ else 0.0
-    changes = SeenChanges(sizes=np.full(min(differ, 1), size), differ=differ, units=one.n)
+    differ = sums.wins + sums.losses
+    size = math.sqrt(max(sums.squares + sums.total**2 / sums.n, 0.0) / differ) if differ else 0.0
+    changes = SeenChanges(sizes=np.full(min(differ, 1), size), differ=differ, units=sums.n)
     return MeasureTest(
-        mean_a=one.total_a / one.n,
-        mean_b=one.total_b / one.n,
-        difference=one.difference,
+        mean_a=sums.total_a / sums.n,
+        mean_b=sums.total_b / sums.n,
+        difference=sums.difference,
         low=low,
         high=high,
         about="mean difference",
-        lean=one.difference,
+        lean=sums.difference,
         p=p,
         p_equivalence=math.nan,
         exact=False,
         effect=effect,
         sd=sd,
         spread=sd,
-        df=one.n - 1,
-        wins=one.wins,
-        ties=one.n - one.wins - one.losses,
-        losses=one.losses,
-        n=one.n,
-        units=one.n,
+        df=sums.n - 1,
+        wins=sums.wins,
+        ties=sums.n - sums.wins - sums.losses,
+        losses=sums.losses,
+        n=sums.n,
+        units=sums.n,
         changes=changes,
     )

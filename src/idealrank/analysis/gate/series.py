@@ -114,8 +114,8 @@ class Series:
         if self.looks >= horizon and not is_over:
             raise OptionError(
                 f"horizon={horizon}: found a series with {self.looks:,} of "
-                f"{_commits(self.horizon)} looked at, "
-                f"expected a horizon above {self.looks:,}; {self._way_out}"
+                f"{_commits(self.horizon)} looked at, expected a horizon above {self.looks:,}; "
+                f"{self._way_out}"
             )
         if is_over:
             return replace(
@@ -124,10 +124,9 @@ class Series:
         continued = replace(self, alpha=alpha, horizon=horizon)
         if self.looks and continued.level < _LEAST:
             raise OptionError(
-                f"alpha={alpha:g} over {horizon:,} commits: the alpha of this series is "
-                f"spent: found {self.spent:.3g} spent by "
-                f"{_commits(self.looks)}, which leaves {max(continued.level, 0.0):.2g} for "
-                f"the next one, expected {_REACHED}; "
+                f"alpha={alpha:g} over {horizon:,} commits: the alpha of this series is spent: "
+                f"found {self.spent:.3g} spent by {_commits(self.looks)}, which leaves "
+                f"{max(continued.level, 0.0):.2g} for the next one, expected {_REACHED}; "
                 f"{self._way_out}"
             )
         return continued._within_reach()
@@ -142,9 +141,8 @@ class Series:
                 else "use a larger alpha"
             )
             raise OptionError(
-                f"alpha={self.alpha:g}, horizon={self.horizon}: found a level of "
-                f"{self.level:.2g} for each commit, "
-                f"expected {_REACHED}; {advice}"
+                f"alpha={self.alpha:g}, horizon={self.horizon}: found a level of {self.level:.2g} "
+                f"for each commit, expected {_REACHED}; {advice}"
             )
         return self
 
@@ -179,7 +177,7 @@ class Series:
     @classmethod
     def of(cls, record: Mapping[str, Any]) -> "Series":
         """Return the series of a record."""
-        accepted = tuple(Acceptance(**one) for one in record["accepted"])
+        accepted = tuple(Acceptance(**entry) for entry in record["accepted"])
         return cls(
             alpha=float(record["alpha"]),
             horizon=int(record["horizon"]),

@@ -22,19 +22,22 @@ class Opposed:
     name: str  # Name of the side before
 
 
-def evaluations_of(given: Sequence[Evaluation], sides: Iterable[Opposed]) -> list[Evaluation]:
+def evaluations_of(listed: Sequence[Evaluation], sides: Iterable[Opposed]) -> list[Evaluation]:
     """List the run and its baselines, then the other evaluations of the sides, each once."""
-    known = set(map(id, given))
-    further = {
-        id(one): one for side in sides for one in (*side.now, *side.before) if id(one) not in known
-    }
-    return [*given, *further.values()]
+    # By identity: two evaluations of equal values are two runs.
+    known = set(map(id, listed))
+    further: dict[int, Evaluation] = {}
+    for side in sides:
+        for evaluation in (*side.now, *side.before):
+            if id(evaluation) not in known:
+                further[id(evaluation)] = evaluation
+    return [*listed, *further.values()]
 
 
 def names_of_every(evaluations: Sequence[Evaluation], sides: Sequence[Opposed]) -> tuple[str, ...]:
     """Name each evaluation: the first one of a side before has the name of the side."""
     of_sides = {id(side.before[0]): side.name for side in reversed(sides)}
-    return distinct([of_sides.get(id(one), one.name) for one in evaluations])
+    return distinct([of_sides.get(id(evaluation), evaluation.name) for evaluation in evaluations])
 
 
 def missing_of(
@@ -42,7 +45,10 @@ def missing_of(
 ) -> dict[str, int]:
     """Judged queries without an answer, by name of the run and of each side before."""
     evaluations = (evaluation, *(side.before[0] for side in sides))
-    return {name: one.coverage.missing for name, one in zip(names, evaluations, strict=True)}
+    return {
+        name: first_of_side.coverage.missing
+        for name, first_of_side in zip(names, evaluations, strict=True)
+    }
 
 
 class Opponents(NamedTuple):
@@ -61,17 +67,21 @@ def opponents_of(
     tables: Sequence[QueryTable],
 ) -> tuple[Opponents, ...]:
     """Average both sides of each check; each evaluation has a table, and each side a name."""
-    place_of = {id(one): place for place, one in enumerate(evaluations)}
-    found = []
+    place_of = {id(evaluation): place for place, evaluation in enumerate(evaluations)}
+    opponents = []
     for side, name in zip(sides, names, strict=True):
-        before, now = ([place_of[id(one)] for one in runs] for runs in (side.before, side.now))
-        mean_before, mean_now = (
-            mean_table([tables[place] for place in places]) for places in (before, now)
+        before, now = (
+            [place_of[id(evaluation)] for evaluation in runs] for runs in (side.before, side.now)
         )
-        found.append(
-            Opponents(name=name, before=mean_before, now=mean_now, places=(before[0], now[0]))
+        opponents.append(
+            Opponents(
+                name=name,
+                before=mean_table([tables[place] for place in before]),
+                now=mean_table([tables[place] for place in now]),
+                places=(before[0], now[0]),
+            )
         )
-    return tuple(found)
+    return tuple(opponents)
 
 
 def mean_table(tables: Sequence[QueryTable]) -> QueryTable:

@@ -9,6 +9,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
+from typing import NamedTuple
 
 import numpy as np
 
@@ -33,6 +34,7 @@ from idealrank.conventions import PRESETS, SWITCHES, Convention
 from idealrank.conventions.switches import ROWS
 from idealrank.data.lists import Lists
 from idealrank.data.run import Run
+from idealrank.data.types import BoolArray
 from idealrank.errors import OptionError
 from idealrank.evaluation.sweep import JudgmentsSource
 from idealrank.measures.cutoffs import Cutoff
@@ -40,9 +42,9 @@ from idealrank.measures.dcg import NDCG
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import MeasureLike, parse_run_measure
 
-_NEAREST = 5
-_SEPARATED = 5
-_TOLD_QUERIES = 3
+_NEAREST = 5  # numbers told where none fits
+_SEPARATED = 5  # groups of conventions that are told apart
+_TOLD_QUERIES = 3  # queries that tell two groups apart
 # Steps of the search whose near misses are worth telling.
 _PLAUSIBLE: tuple[Found, ...] = ("preset", "one switch", "other cutoff")
 
@@ -62,6 +64,25 @@ class Hit:
     distance: float = 0.0
 
 
+class _Order(NamedTuple):
+    """Sort key of a hit.
+
+    The first hit is taken for the truth, so explanations that need a coincidence come last.
+    """
+
+    single_precision: bool
+    one_minus: bool
+    # Plainness precedes distance: with a few digits printed, some switch always comes nearer than a
+    # tool that people use.
+    step: int
+    fit: int
+    # Rounded, so that noise of the sums does not decide before the number of switches does.
+    distance: float
+    differing: int
+    other: bool  # Whether a switch differs that can matter to the measure
+    changed: bool  # Whether the convention is no preset
+
+
 class Assembly:
     """Puts hits in order and in words."""
 
@@ -78,26 +99,18 @@ class Assembly:
         """
         return sorted(hits, key=self._order)
 
-    def _order(self, hit: Hit) -> tuple[object, ...]:
-        found, differing = self._plainness(hit)
-        fit = FITS.index(hit.fit) if hit.fit else 0
-        other = self._trials.signature(hit.candidate, hit.measure) != self._trials.signature(
-            self._current, hit.measure
-        )
-        changed = hit.candidate.convention.name not in PRESETS
-        # The first hit is taken for the truth, so explanations that need a coincidence come last.
-        # Plainness precedes distance: with a few digits printed, some switch always comes nearer
-        # than a tool that people use. The rounding keeps two distances that differ by noise of the
-        # sums from deciding before the number of switches does.
-        return (
-            hit.fit == "single precision",
-            hit.reading == "one minus",
-            found,
-            fit,
-            round(hit.distance, 12),
-            differing,
-            other,
-            changed,
+    def _order(self, hit: Hit) -> "_Order":
+        step, differing = self._plainness(hit)
+        signature = self._trials.signature(hit.candidate, hit.measure)
+        return _Order(
+            single_precision=hit.fit == "single precision",
+            one_minus=hit.reading == "one minus",
+            step=step,
+            fit=FITS.index(hit.fit) if hit.fit else 0,
+            distance=round(hit.distance, 12),
+            differing=differing,
+            other=signature != self._trials.signature(self._current, hit.measure),
+            changed=hit.candidate.convention.name not in PRESETS,
         )
 
     def _differing(self, candidate: Candidate, measure: Measure) -> list[str]:
@@ -182,22 +195,22 @@ class Assembly:
         alone = self._current.changed((switch, candidate.value(switch)))
         return self._differ(candidate, back, measure) or self._differ(self._current, alone, measure)
 
-    def _differ(self, one: Candidate, other: Candidate, measure: Measure) -> bool:
-        values, others = self._trials.outcome(one, measure), self._trials.outcome(other, measure)
+    def _differ(self, first: Candidate, other: Candidate, measure: Measure) -> bool:
+        values, others = self._trials.outcome(first, measure), self._trials.outcome(other, measure)
         if isinstance(values, Refusal) or isinstance(others, Refusal):
             return isinstance(values, Refusal) != isinstance(others, Refusal)
         return not values.same_as(others)
 
-    def _alike(self, one: Hit, other: Hit) -> bool:
+    def _alike(self, first: Hit, other: Hit) -> bool:
         """Return whether two hits give every query the same value."""
-        if (one.reading, one.query) != (other.reading, other.query) or not math.isclose(
-            one.value, other.value, abs_tol=1e-12
-        ):
+        if (first.reading, first.query) != (other.reading, other.query):
             return False
-        values, others = self._outcome(one), self._outcome(other)
-        return one.query is not None or (
-            values is not None and others is not None and values.same_as(others)
-        )
+        if not math.isclose(first.value, other.value, abs_tol=1e-12):
+            return False
+        if first.query is not None:
+            return True
+        values, others = self._outcome(first), self._outcome(other)
+        return values is not None and others is not None and values.same_as(others)
 
     def _outcome(self, hit: Hit) -> Outcome | None:
         outcome = self._trials.outcome(hit.candidate, hit.measure)
@@ -207,22 +220,19 @@ class Assembly:
         """Groups of conventions that these data cannot tell apart, with the data that could."""
         told = []
         for group in range(_SEPARATED):
-            members = [
-                (match, hit)
-                for match, hit in zip(matches, hits, strict=True)
-                if match.group == group and match.query is None
-            ]
-            if len(members) > 1:
-                signatures = [
-                    dict(self._trials.signature(hit.candidate, hit.measure)) for _, hit in members
-                ]
+            names, signatures = [], []
+            for match, hit in zip(matches, hits, strict=True):
+                if match.group == group and match.query is None:
+                    names.append(match.conventions[0])
+                    signatures.append(dict(self._trials.signature(hit.candidate, hit.measure)))
+            if len(names) > 1:
                 differing = [
                     switch
                     for switch in signatures[0]
                     if len({signature.get(switch) for signature in signatures}) > 1
                 ]
-                names = tuple(match.conventions[0] for match, _ in members)
-                told.append(Twins(names, tuple(ROWS[switch].shown_by for switch in differing)))
+                data = tuple(ROWS[switch].shown_by for switch in differing)
+                told.append(Twins(tuple(names), data))
         return tuple(told)
 
     def separations(self, matches: Sequence[Match], hits: Sequence[Hit]) -> tuple[Separation, ...]:
@@ -230,29 +240,23 @@ class Assembly:
         told: list[Separation] = []
         groups = {match.group for match in matches[:1]}
         for match, hit in zip(matches, hits, strict=True):
-            comparable = match.query is None and (match.measure, match.reading) == (
-                matches[0].measure,
-                matches[0].reading,
-            )
+            best = matches[0]
+            same_way = (match.measure, match.reading) == (best.measure, best.reading)
+            comparable = match.query is None and same_way
             if comparable and match.group not in groups and len(told) < _SEPARATED:
                 groups.add(match.group)
-                told.append(
-                    Separation(
-                        matches[0].conventions[0], match.conventions[0], self._queries(hits[0], hit)
-                    )
-                )
+                queries = self._queries(hits[0], hit)
+                told.append(Separation(best.conventions[0], match.conventions[0], queries))
         return tuple(told)
 
-    def _queries(self, one: Hit, other: Hit) -> tuple[QueryPair, ...]:
+    def _queries(self, first: Hit, other: Hit) -> tuple[QueryPair, ...]:
         """The queries on which two outcomes differ most."""
-        a, b = self._outcome(one), self._outcome(other)
+        a, b = self._outcome(first), self._outcome(other)
         if a is None or b is None:
             return ()
-        gap = np.where(
-            a.counted & b.counted,
-            np.abs(a.values - b.values),
-            np.where(a.counted == b.counted, 0.0, np.inf),
-        )
+        # A query that counts under one convention alone differs most.
+        of_one = np.where(a.counted == b.counted, 0.0, np.inf)
+        gap = np.where(a.counted & b.counted, np.abs(a.values - b.values), of_one)
         order = np.argsort(-gap, kind="stable")[:_TOLD_QUERIES]
         differing = [place for place in order.tolist() if gap[place] > 1e-12]
         return tuple(
@@ -331,18 +335,16 @@ def other_cutoffs(measure: Measure) -> list[Measure]:
     >>> [str(measure) for measure in other_cutoffs(parse_measure("P@10"))][:3]
     ['P@5', 'P@20', 'P@3']
     """
-    own = (
-        measure.cutoff
-        if isinstance(measure.cutoff, int)
-        else max(cutoff for cutoff in CUTOFFS if isinstance(cutoff, int))
-    )
-    others = [cutoff for cutoff in CUTOFFS if cutoff != measure.cutoff]
-    others.sort(
-        key=lambda cutoff: (
-            max(cutoff / own, own / cutoff) if isinstance(cutoff, int) else float("inf")
-        )
-    )
-    return [changed for cutoff in others if (changed := _with_cutoff(measure, cutoff)) is not None]
+    own = measure.cutoff
+    if not isinstance(own, int):
+        own = max(cutoff for cutoff in CUTOFFS if isinstance(cutoff, int))
+
+    def ratio(cutoff: Cutoff | None) -> float:
+        return max(cutoff / own, own / cutoff) if isinstance(cutoff, int) else math.inf
+
+    others = sorted((cutoff for cutoff in CUTOFFS if cutoff != measure.cutoff), key=ratio)
+    changed = (_with_cutoff(measure, cutoff) for cutoff in others)
+    return [other for other in changed if other is not None]
 
 
 def _with_cutoff(measure: Measure, cutoff: Cutoff | None) -> Measure | None:
@@ -356,7 +358,7 @@ def _with_cutoff(measure: Measure, cutoff: Cutoff | None) -> Measure | None:
 # large data stop earlier, the same data always at the same place. The presets are always tried.
 _ONE_SWITCH_WORK = 3.0
 _FURTHER_WORK = 2.5
-_LISTED = 60
+_LISTED = 60  # matches in the result; the others are counted
 # With more queries than digits can tell apart, some query has the value by chance: this many are
 # expected to, at most.
 _CHANCE_QUERIES = 0.1
@@ -412,25 +414,29 @@ class Search:
         for candidate, names in self._named:
             self._look(candidate, self._measure, "preset", names=names)
 
-    def _try_changes(self, candidates: Iterable[Candidate], found: Found, work: float) -> None:
+    def _try_changes(self, candidates: Iterable[Candidate], step: Found, work: float) -> None:
         limit = self._trials.work + work
         for candidate in candidates:
             if self._trials.work > limit:
                 self._complete = False
                 return
-            self._look(candidate, self._measure, found)
+            self._look(candidate, self._measure, step)
 
     def _try_other_readings(self) -> None:
         """Try the candidates again, in percent or as 1 - value."""
         known = [miss for miss in self._misses if miss.reading == "as it is"]
-        for reading in ("in percent", "one minus"):
-            for miss in known if reading not in self._readings else ():
+        further: tuple[Reading, ...] = ("in percent", "one minus")
+        for reading in further:
+            if reading in self._readings:
+                continue
+            for miss in known:
                 # 1 - value under a changed switch, or with its digits cut off, would be two guesses
                 # at once.
+                is_preset = miss.found == "preset"
                 doubtful = reading == "one minus" and (
-                    miss.found != "preset" or self._stated.fit(miss.value, reading) != "rounded"
+                    not is_preset or self._stated.fit(miss.value, reading) != "rounded"
                 )
-                if not doubtful and (miss.found == "preset" or not self._is_told(miss)):
+                if not doubtful and (is_preset or not self._is_told(miss)):
                     self._compare(miss, (reading,))
 
     def _try_other_cutoffs(self) -> None:
@@ -450,36 +456,35 @@ class Search:
             outcome = self._trials.outcome(candidate, self._measure)
             if isinstance(outcome, Refusal):
                 continue
-            near = np.flatnonzero(
-                outcome.counted
-                & (np.abs(scale * outcome.values - self._stated.number) <= self._stated.unit)
-            )
+            distances = np.abs(scale * outcome.values - self._stated.number)
+            near = np.flatnonzero(outcome.counted & (distances <= self._stated.unit))
             for place in near.tolist():
-                query, value = self._trials.queries[place], float(outcome.values[place])
-                if not any(
-                    hit.query == query and math.isclose(hit.value, value, abs_tol=1e-12)
-                    for hit in self._hits
-                ):
-                    self._compare(
-                        Hit(
-                            candidate=candidate,
-                            names=names,
-                            measure=self._measure,
-                            found="one query",
-                            value=value,
-                            query=query,
-                        ),
-                        self._readings,
-                    )
+                trial = Hit(
+                    candidate=candidate,
+                    names=names,
+                    measure=self._measure,
+                    found="one query",
+                    value=float(outcome.values[place]),
+                    query=self._trials.queries[place],
+                )
+                if not self._is_known_query(trial):
+                    self._compare(trial, self._readings)
+
+    def _is_known_query(self, trial: Hit) -> bool:
+        """Return whether this query has given the same value already."""
+        return any(
+            hit.query == trial.query and math.isclose(hit.value, trial.value, abs_tol=1e-12)
+            for hit in self._hits
+        )
 
     def _look(
-        self, candidate: Candidate, measure: Measure, found: Found, *, names: tuple[str, ...] = ()
+        self, candidate: Candidate, measure: Measure, step: Found, *, names: tuple[str, ...] = ()
     ) -> None:
         """Measure under a candidate, and compare; changed switches are told only if they make other
         values than what is told already.
         """
         settled = tuple(self._trials.settled(candidate, measure).values())
-        changed = found in ("one switch", "two switches")
+        changed = step in ("one switch", "two switches")
         if changed and (settled, measure) in self._seen:
             return
         self._seen.add((settled, measure))
@@ -488,28 +493,11 @@ class Search:
         if isinstance(outcome, Refusal) or math.isnan(outcome.value):
             return
         self._numbers.add(round(outcome.value, 12))
-        if not (
-            changed
-            and self._is_told(
-                Hit(
-                    candidate=candidate,
-                    names=names,
-                    measure=measure,
-                    found=found,
-                    value=outcome.value,
-                )
-            )
-        ):
-            self._compare(
-                Hit(
-                    candidate=candidate,
-                    names=names,
-                    measure=measure,
-                    found=found,
-                    value=outcome.value,
-                ),
-                self._readings,
-            )
+        trial = Hit(
+            candidate=candidate, names=names, measure=measure, found=step, value=outcome.value
+        )
+        if not changed or not self._is_told(trial):
+            self._compare(trial, self._readings)
 
     def _is_told(self, trial: Hit) -> bool:
         """Return whether a convention found already gives every query the same value."""
@@ -524,26 +512,27 @@ class Search:
         for reading in readings:
             fit = self._stated.fit(trial.value, reading)
             distance = self._stated.distance(trial.value, reading)
-            (self._hits if fit else self._misses).append(
-                replace(trial, reading=reading, fit=fit, distance=distance)
-            )
+            compared = replace(trial, reading=reading, fit=fit, distance=distance)
+            (self._hits if fit else self._misses).append(compared)
 
     def _result(self) -> Reconciliation:
         assembly = Assembly(self._trials, self._measure, self._current)
         hits = assembly.nearest_first(self._hits)
         matches = assembly.matches(hits[:_LISTED])
         own = self._trials.outcome(self._current, self._measure)
+        has_value = not isinstance(own, Refusal) and not math.isnan(own.value)
+        nearest: tuple[Match, ...] = ()
+        if not matches:
+            nearest = assembly.nearest(self._misses, self._readings, self._stated.unit)
         convention = self._current.convention
         return Reconciliation(
             stated=self._stated,
             measure=str(self._measure),
             current=convention.name,
             fingerprint=convention.fingerprint,
-            value=None if isinstance(own, Refusal) or math.isnan(own.value) else own.value,
+            value=own.value if has_value and isinstance(own, Outcome) else None,
             matches=matches,
-            nearest=()
-            if matches
-            else assembly.nearest(self._misses, self._readings, self._stated.unit),
+            nearest=nearest,
             twins=assembly.twins(matches, hits[:_LISTED]),
             separations=assembly.separations(matches, hits[:_LISTED]),
             refused=self._refused(),
@@ -561,33 +550,22 @@ class Search:
         told = []
         for candidate, names in self._named:
             length = candidate.convention.unstable_from
-            orders = [
-                candidate,
-                *(candidate.changed(("ties", order)) for order in ("worst", "best")),
-            ]
-            outcomes = (
-                [self._trials.outcome(one, self._measure) for one in orders] if length else []
-            )
-            stable, worst, best = (
-                outcome if isinstance(outcome, Outcome) else None
-                for outcome in outcomes or (None, None, None)
-            )
-            if stable is None or worst is None or best is None:
+            if not length:
                 continue
-            deciding = (
-                (self._trials.returned >= length)
-                & stable.counted
-                & (best.values - worst.values > 1e-12)
+            orders = (
+                candidate,
+                candidate.changed(("ties", "worst")),
+                candidate.changed(("ties", "best")),
             )
+            stable, worst, best = (self._trials.outcome(order, self._measure) for order in orders)
+            if isinstance(stable, Refusal) or isinstance(worst, Refusal):
+                continue
+            if isinstance(best, Refusal):
+                continue
+            is_long = self._trials.returned >= length
+            deciding = is_long & stable.counted & (best.values - worst.values > 1e-12)
             if deciding.any():
-                low, high = (
-                    float(
-                        (np.where(deciding, end.values, stable.values) * stable.weight)[
-                            stable.counted
-                        ].sum()
-                    )
-                    for end in (worst, best)
-                )
+                low, high = (_value_with(deciding, end, stable) for end in (worst, best))
                 told.append(
                     UnstableTies(
                         conventions=names,
@@ -609,6 +587,14 @@ class Search:
             elif math.isnan(outcome.value):
                 reasons.setdefault("its value is not a number", []).extend(names)
         return tuple(RefusedBy(tuple(names), reason) for reason, names in reasons.items())
+
+
+def _value_with(deciding: BoolArray, end: Outcome, stable: Outcome) -> float:
+    """Value if the queries that ties decide are at one end, and the others as the sort leaves
+    them.
+    """
+    values = np.where(deciding, end.values, stable.values) * stable.weight
+    return float(values[stable.counted].sum())
 
 
 def reconcile(

@@ -5,7 +5,7 @@ the parts add up to it.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from fractions import Fraction
-from itertools import combinations
+from itertools import chain, combinations
 from math import factorial, isnan
 from typing import Any, Literal, TypeAlias
 
@@ -148,17 +148,11 @@ class DifferenceSplit:
         ... ).as_dict()["difference"]
         0.0
         """
-        parts = [
-            {
-                **asdict(part),
-                "switches": list(part.switches),
-                "before": list(part.before),
-                "after": list(part.after),
-                "words": part.words,
-                "queries": [asdict(query) for query in part.queries],
-            }
-            for part in self.parts
-        ]
+        parts = []
+        for part in self.parts:
+            lists = {name: list(getattr(part, name)) for name in ("switches", "before", "after")}
+            queries = [asdict(query) for query in part.queries]
+            parts.append({**asdict(part), **lists, "words": part.words, "queries": queries})
         return {
             "measure": self.measure,
             "a": {"name": self.a, "fingerprint": self.fingerprint_a, "value": self.value_a},
@@ -219,9 +213,8 @@ def _notes(split: DifferenceSplit) -> list[str]:
     elif split.orders > 1:
         lines = [
             f"Each part is the average over all {split.orders:,} orders of changing the "
-            f"{len(split.parts)} switches; 'first' and 'last' "
-            "say what a switch changes before, and after, all others are changed. Where they "
-            "differ, the switches act on each other."
+            f"{len(split.parts)} switches; 'first' and 'last' say what a switch changes before, "
+            "and after, all others are changed. Where they differ, the switches act on each other."
         ]
     if split.idle:
         lines.append(
@@ -249,19 +242,19 @@ def _queries(split: DifferenceSplit) -> list[str]:
 
 def _columns(rows: list[list[str]]) -> list[str]:
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    return [
-        "  "
-        + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-        for row in rows
-    ]
+    lines = []
+    for row in rows:
+        cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+        lines.append("  " + "  ".join(cells).rstrip())
+    return lines
 
 
 # Up to this many switches every order is averaged: 8 of them have 256 combinations. Larger data,
 # fewer: this many values are held.
 _MOST_AVERAGED = 8
 _HELD_VALUES = 20_000_000
-_QUERIES_TOLD = 10
-_QUERIES_PER_PART = 3
+_QUERIES_TOLD = 10  # queries with the largest shares of the difference
+_QUERIES_PER_PART = 3  # queries that add most to one part
 # Switches that some combinations of cannot be had apart: floored terms have no expected value over
 # ties, and a gain by table or a refusal of negative grades depends on what is done to grades first.
 # They are taken as one where a combination is refused.
@@ -312,8 +305,8 @@ class Splitter:
                 names = f"{self._a.base.name} and {self._b.base.name}"
                 raise InputError(
                     f"the difference of {names} cannot be split by switch: {error}, which is "
-                    f"between them, gives no {self._measure} on "
-                    "these data; split it in two steps, by a convention between them that gives one"
+                    f"between them, gives no {self._measure} on these data; split it in two steps, "
+                    "by a convention between them that gives one"
                 ) from None
 
     def _required(self, candidate: Candidate) -> Outcome:
@@ -327,8 +320,8 @@ class Splitter:
             )
         if isnan(outcome.value):
             raise InputError(
-                f"{what}: found a value that is not a number, expected one to split the "
-                f"difference of"
+                f"{what}: found a value that is not a number, expected one to split the difference "
+                "of"
             )
         return outcome
 
@@ -337,10 +330,8 @@ class Splitter:
         there = self._trials.settled(self._b, self._measure)
         acting: list[str] = []
         while True:
-            here = self._trials.settled(
-                self._a.changed(*((switch, self._b.value(switch)) for switch in acting)),
-                self._measure,
-            )
+            changes = [(switch, self._b.value(switch)) for switch in acting]
+            here = self._trials.settled(self._a.changed(*changes), self._measure)
             # A change can wake a switch that could not act before: float32 scores make ties, so the
             # ties' policy matters then.
             woken = [switch for switch in here if here[switch] != there[switch]]
@@ -386,11 +377,8 @@ class Splitter:
 
     def _outcome(self, players: _Players, coalition: _Coalition) -> Outcome:
         """Value under convention a with the switches of some players set as in b."""
-        changes = [
-            (switch, self._b.value(switch))
-            for player in sorted(coalition)
-            for switch in players[player]
-        ]
+        switches = chain.from_iterable(players[player] for player in sorted(coalition))
+        changes = [(switch, self._b.value(switch)) for switch in switches]
         candidate = self._a.changed(*changes)
         outcome = self._trials.outcome(candidate, self._measure)
         if isinstance(outcome, Refusal) or isnan(outcome.value):
@@ -417,13 +405,11 @@ class Splitter:
         )
 
     def _idle(self, players: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
-        acting = {switch for player in players for switch in player}
-        sides = zip(
-            self._trials.signature(self._a, self._measure),
-            self._trials.signature(self._b, self._measure),
-            strict=True,
-        )
-        return tuple(here[0] for here, there in sides if here != there and here[0] not in acting)
+        acting = set(chain.from_iterable(players))
+        ours = dict(self._trials.signature(self._a, self._measure))
+        theirs = dict(self._trials.signature(self._b, self._measure))
+        differing = [switch for switch, value in ours.items() if value != theirs[switch]]
+        return tuple(switch for switch in differing if switch not in acting)
 
     def _queries(
         self, start: Outcome, end: Outcome, told: Sequence[tuple[tuple[str, ...], _Worth]]
@@ -433,19 +419,20 @@ class Splitter:
         """
         share = end.shares - start.shares
         order = np.argsort(-np.abs(share), kind="stable")[:_QUERIES_TOLD]
-        return tuple(
-            ConventionChange(
-                query=self._trials.queries[place],
-                a=float(start.values[place]) if start.counted[place] else None,
-                b=float(end.values[place]) if end.counted[place] else None,
-                share=float(share[place]),
-                mostly=" with ".join(
-                    max(told, key=lambda entry: abs(float(entry[1].by_query[place])))[0]
-                ),
+        changes = []
+        for place in order[share[order] != 0].tolist():
+            moved = [abs(float(worth.by_query[place])) for _, worth in told]
+            player, _ = told[moved.index(max(moved))]
+            changes.append(
+                ConventionChange(
+                    query=self._trials.queries[place],
+                    a=float(start.values[place]) if start.counted[place] else None,
+                    b=float(end.values[place]) if end.counted[place] else None,
+                    share=float(share[place]),
+                    mostly=" with ".join(player),
+                )
             )
-            for place in order.tolist()
-            if share[place] != 0
-        )
+        return tuple(changes)
 
 
 def _coalitions(count: int, *, averaged: bool) -> Iterator[_Coalition]:
@@ -458,16 +445,18 @@ def _coalitions(count: int, *, averaged: bool) -> Iterator[_Coalition]:
 
 
 def _order_weights(count: int) -> list[list[tuple[Fraction, _Coalition]]]:
-    """For each player: the sets it can join, each with the share of all orders in which exactly
-    that set came before (Shapley 1953).
+    """List the sets that each player can join, with the share of all orders in which exactly that
+    set comes before it (Shapley 1953).
     """
-    orders = factorial(count)
+    coalitions = list(_coalitions(count, averaged=True))
+
+    def share(before: _Coalition) -> Fraction:
+        # Orders of the players before, times orders of the players after.
+        n_orders = factorial(len(before)) * factorial(count - 1 - len(before))
+        return Fraction(n_orders, factorial(count))
+
     return [
-        [
-            (Fraction(factorial(len(before)) * factorial(count - 1 - len(before)), orders), before)
-            for before in _coalitions(count, averaged=True)
-            if player not in before
-        ]
+        [(share(before), before) for before in coalitions if player not in before]
         for player in range(count)
     ]
 
@@ -493,11 +482,9 @@ def _worth(
         shares = outcomes[before | {player}].shares - outcomes[before].shares
         by_query += float(weight) * shares
         acts = acts or bool(shares.any())
+    weighted = (weight * change for (weight, _), change in zip(weights, changes, strict=True))
     return _Worth(
-        part=sum(
-            (weight * change for (weight, _), change in zip(weights, changes, strict=True)),
-            Fraction(0),
-        ),
+        part=sum(weighted, Fraction(0)),
         first=changes[0],
         last=changes[-1],
         low=min(changes),

@@ -8,6 +8,7 @@ import textwrap
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from decimal import Decimal, InvalidOperation
+from itertools import chain
 from typing import Any, Literal, TypeAlias
 
 from idealrank.conventions.switches import difference_phrase
@@ -92,10 +93,10 @@ Found: TypeAlias = Literal["preset", "one switch", "other cutoff", "two switches
 
 FOUND: tuple[Found, ...] = ("preset", "one switch", "other cutoff", "two switches", "one query")
 
-_WIDTH = 100
-_GROUPS_SHOWN = 6
-_NAMES_SHOWN = 6
-_MOST_DIGITS = 12
+_WIDTH = 100  # columns of the text
+_GROUPS_SHOWN = 6  # groups of conventions, where no preset fits
+_NAMES_SHOWN = 6  # names of one group
+_MOST_DIGITS = 12  # digits of a value: those after are rounding
 _STEPS = {
     "one switch": "one switch changed",
     "two switches": "two switches changed; among so many trials, one may fit by chance",
@@ -286,7 +287,7 @@ class Reconciliation:
                 for twins in self.twins
             ],
             "separations": [
-                {**asdict(pair), "queries": [asdict(query) for query in pair.queries]}
+                asdict(pair) | {"queries": list(map(asdict, pair.queries))}
                 for pair in self.separations
             ],
             "refused": [
@@ -306,21 +307,20 @@ class Reconciliation:
         return _described(self)
 
 
-def _described(found: Reconciliation) -> str:
+def _described(result: Reconciliation) -> str:
     """The whole answer, ending without a line feed."""
-    digits = min(_MOST_DIGITS, max(4, found.stated.decimals + 2))
-    current = f"the current convention, {found.current} [{found.fingerprint}],"
-    reading: Reading = "in percent" if found.stated.percent else "as it is"
-    sign = "%" if found.stated.percent else ""
+    digits = min(_MOST_DIGITS, max(4, result.stated.decimals + 2))
+    current = f"the current convention, {result.current} [{result.fingerprint}],"
+    reading: Reading = "in percent" if result.stated.percent else "as it is"
+    sign = "%" if result.stated.percent else ""
     own = f"{current} refuses these data"
-    if found.value is not None:
-        own = f"under {current} it is {read_as(found.value, reading):.{digits}f}{sign}"
-    lines = [f"{found.measure} is stated as {found.stated.text}; {own}.", ""]
-    lines += _matches(found, digits) if found.matches else _nothing(found, digits)
-    lines += (
-        _twins(found) + _separations(found, digits) + _refused(found) + _unstable(found, digits)
-    )
-    lines += ["", _effort(found)]
+    if result.value is not None:
+        own = f"under {current} it is {read_as(result.value, reading):.{digits}f}{sign}"
+    lines = [f"{result.measure} is stated as {result.stated.text}; {own}.", ""]
+    lines += _matches(result, digits) if result.matches else _nothing(result, digits)
+    lines += [*_twins(result), *_separations(result, digits)]
+    lines += [*_refused(result), *_unstable(result, digits)]
+    lines += ["", _effort(result)]
     return "\n".join(piece for line in lines for piece in wrapped(line))
 
 
@@ -338,19 +338,18 @@ def wrapped(line: str) -> list[str]:
     return pieces or [""]
 
 
-def _matches(found: Reconciliation, digits: int) -> list[str]:
+def _matches(result: Reconciliation, digits: int) -> list[str]:
     groups: dict[int, list[Match]] = {}
-    for match in found.matches:
+    for match in result.matches:
         groups.setdefault(match.group, []).append(match)
     presets = sum(group[0].found == "preset" for group in groups.values())
-    shown = list(groups.values())[
-        : min(presets + 2, 2 * _GROUPS_SHOWN) if presets else _GROUPS_SHOWN
-    ]
-    lines = [_count(found, len(groups))]
+    most = min(presets + 2, 2 * _GROUPS_SHOWN) if presets else _GROUPS_SHOWN
+    shown = list(groups.values())[:most]
+    lines = [_count(result, len(groups))]
     for group in shown:
         lines += ["", *_group(group, digits)]
     hidden = len(groups) - len(shown)
-    if hidden > 0 or found.unlisted:
+    if hidden > 0 or result.unlisted:
         lines += [
             "",
             f"and {_plural(max(hidden, 1), 'more group')}, which the JSON lists; more digits "
@@ -359,15 +358,17 @@ def _matches(found: Reconciliation, digits: int) -> list[str]:
     return lines
 
 
-def _count(found: Reconciliation, groups: int) -> str:
-    count = len(found.matches) + found.unlisted
+def _count(result: Reconciliation, groups: int) -> str:
+    count = len(result.matches) + result.unlisted
     if count == 1:
-        return f"One convention gives {found.stated.text}:"
+        return f"One convention gives {result.stated.text}:"
     if groups == 1:
-        return f"{count} conventions give {found.stated.text}, with the same value for every query:"
-    least = "at least " if found.unlisted else ""
+        return (
+            f"{count} conventions give {result.stated.text}, with the same value for every query:"
+        )
+    least = "at least " if result.unlisted else ""
     return (
-        f"{count} conventions give {found.stated.text}, in {least}{groups} groups of the same "
+        f"{count} conventions give {result.stated.text}, in {least}{groups} groups of the same "
         f"value for every query, nearest first:"
     )
 
@@ -375,30 +376,23 @@ def _count(found: Reconciliation, groups: int) -> str:
 def _group(members: Sequence[Match], digits: int) -> list[str]:
     """The value, its reading, and its conventions: conventions of the same words on one line."""
     first = members[0]
-    notes = [
-        _STEPS.get(first.found, ""),
-        f"at another cutoff: {first.measure}" if first.found == "other cutoff" else "",
-        f"query {first.query} alone; among so many values, one may fit by chance"
-        if first.query is not None
-        else "",
-        _READINGS.get(first.reading, ""),
-        _FITS.get(first.fit, "") if first.fit else f"off by {first.distance:.2g}",
-    ]
-    told = "; ".join(note for note in notes if note)
-    lines = [
-        f"  {read_as(first.value, first.reading):.{digits}f}" + (f"  ({told})" if told else "")
-    ]
+    notes = [_STEPS.get(first.found, "")]
+    if first.found == "other cutoff":
+        notes.append(f"at another cutoff: {first.measure}")
+    if first.query is not None:
+        notes.append(f"query {first.query} alone; among so many values, one may fit by chance")
+    notes.append(_READINGS.get(first.reading, ""))
+    notes.append(_FITS.get(first.fit, "") if first.fit else f"off by {first.distance:.2g}")
+    told = "; ".join(filter(None, notes))
+    value = f"  {read_as(first.value, first.reading):.{digits}f}"
+    lines = [value + (f"  ({told})" if told else "")]
     by_words: dict[str, list[Match]] = {}
     for match in members:
         by_words.setdefault(_words(match), []).append(match)
     for words, matches in by_words.items():
         names = [" = ".join(match.conventions) for match in matches]
-        idle = dict.fromkeys(
-            difference.switch
-            for match in matches
-            for difference in match.differences
-            if not difference.acts
-        )
+        differences = chain.from_iterable(match.differences for match in matches)
+        idle = dict.fromkeys(difference.switch for difference in differences if not difference.acts)
         lines.append(f"    {_listed(names)}: {words}")
         lines += [f"      without effect here: {', '.join(idle)}"] if idle else []
     return lines
@@ -415,23 +409,23 @@ def _listed(names: Sequence[str]) -> str:
     return f"{shown} and {len(names) - _NAMES_SHOWN} more" if len(names) > _NAMES_SHOWN else shown
 
 
-def _nothing(found: Reconciliation, digits: int) -> list[str]:
-    lines = [f"No convention tried gives {found.stated.text}."]
-    if found.nearest:
+def _nothing(result: Reconciliation, digits: int) -> list[str]:
+    lines = [f"No convention tried gives {result.stated.text}."]
+    if result.nearest:
         lines += ["The nearest numbers that some convention gives:", ""]
-        for match in found.nearest:
+        for match in result.nearest:
             lines += _group([match], digits)
     return [
         *lines,
         "",
-        f"Is the number from another measure, cutoff or data set? Not tried, though they "
-        f"change numbers: {_OTHERS}.",
+        "Is the number from another measure, cutoff or data set? Not tried, though they change "
+        f"numbers: {_OTHERS}.",
     ]
 
 
-def _twins(found: Reconciliation) -> list[str]:
+def _twins(result: Reconciliation) -> list[str]:
     lines: list[str] = []
-    for twins in found.twins:
+    for twins in result.twins:
         lines += [
             "",
             f"These data cannot distinguish {_listed(twins.conventions)}. Data that might: "
@@ -440,13 +434,13 @@ def _twins(found: Reconciliation) -> list[str]:
     return lines
 
 
-def _separations(found: Reconciliation, digits: int) -> list[str]:
-    if not found.separations:
+def _separations(result: Reconciliation, digits: int) -> list[str]:
+    if not result.separations:
         return []
-    pairs = [
-        f"  {pair.a} | {pair.b}: {'; '.join(_pair(query, digits) for query in pair.queries)}"
-        for pair in found.separations
-    ]
+    pairs = []
+    for pair in result.separations:
+        queries = "; ".join(_pair(query, digits) for query in pair.queries)
+        pairs.append(f"  {pair.a} | {pair.b}: {queries}")
     return ["", "More digits would distinguish them, or the values of these queries:", *pairs]
 
 
@@ -461,33 +455,34 @@ def _pair(pair: QueryPair, digits: int) -> str:
         digits += 1
 
 
-def _refused(found: Reconciliation) -> list[str]:
-    if not found.refused:
+def _refused(result: Reconciliation) -> list[str]:
+    if not result.refused:
         return []
-    reasons = [f"  {', '.join(one.conventions)}: {one.reason}" for one in found.refused]
+    reasons = [
+        f"  {', '.join(refusal.conventions)}: {refusal.reason}" for refusal in result.refused
+    ]
     return ["", "Conventions that give no number on these data:", *reasons]
 
 
-def _unstable(found: Reconciliation, digits: int) -> list[str]:
+def _unstable(result: Reconciliation, digits: int) -> list[str]:
     lines: list[str] = []
-    for ties in found.unstable:
+    for ties in result.unstable:
         names = _listed(ties.conventions)
         these = "1 query" if ties.queries == 1 else f"{ties.queries:,} queries"
         lines += [
             "",
-            f"{names}: the sort of the tool is unstable in lists of {ties.unstable_from} or "
-            f"more documents, and its order of equal "
-            f"scores decides the value of {these}. Its own number may lie between "
-            f"{ties.low:.{digits}f} and {ties.high:.{digits}f}.",
+            f"{names}: the sort of the tool is unstable in lists of {ties.unstable_from} or more "
+            f"documents, and its order of equal scores decides the value of {these}. Its own "
+            f"number may lie between {ties.low:.{digits}f} and {ties.high:.{digits}f}.",
         ]
     return lines
 
 
-def _effort(found: Reconciliation) -> str:
-    early = "" if found.complete else " The search stopped early, since the data are large."
+def _effort(result: Reconciliation) -> str:
+    early = "" if result.complete else " The search stopped early, since the data are large."
     return (
-        f"Tried {_plural(found.tried, 'convention')}, which gave "
-        f"{_plural(found.numbers, 'different number')}.{early}"
+        f"Tried {_plural(result.tried, 'convention')}, which gave "
+        f"{_plural(result.numbers, 'different number')}.{early}"
     )
 
 

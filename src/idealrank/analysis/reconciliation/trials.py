@@ -170,11 +170,9 @@ class Trials:
         """The convention as these data can follow it: arrays have no document ids, so ties by id
         become the expected value.
         """
-        return (
-            Convention.of(convention, ties=array_alignment(convention.alignment).ties)
-            if self.arrays
-            else convention
-        )
+        if self.arrays:
+            return Convention.of(convention, ties=array_alignment(convention.alignment).ties)
+        return convention
 
     def relevant(self, measure: Measure) -> tuple[str, ...]:
         """The switches that can matter to a measure on data of this kind: not those that it sets
@@ -200,12 +198,10 @@ class Trials:
         )
 
     def _one_word(self, switch: str, value: str) -> str:
-        """In arrays every item is judged and returned, so three kinds of ideal are one."""
-        return (
-            "judged"
-            if self.arrays and switch == "ideal" and value in ("returned", "hits")
-            else value
-        )
+        """Make three kinds of ideal one in arrays, where every item is judged and returned."""
+        if self.arrays and switch == "ideal" and value in ("returned", "hits"):
+            return "judged"
+        return value
 
     def settled(self, candidate: Candidate, measure: Measure) -> dict[str, str]:
         """The relevant switches, those that cannot act on these data set to one and the same
@@ -258,7 +254,7 @@ class Trials:
         return judged if judged.n_queries else Refusal("no query counts")
 
     def _places(self, judged: Judged) -> IntArray:
-        """Where the queries of an alignment stand among all."""
+        """Place of each query of an alignment among all queries."""
         if judged.n_queries == self.n_queries:
             return np.arange(self.n_queries)
         place = self._place_of

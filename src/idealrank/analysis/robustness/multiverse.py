@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import combinations
+from itertools import chain, combinations
 from typing import NamedTuple
 
 import numpy as np
@@ -87,65 +87,62 @@ class RunValues:
     def __init__(self, name: str, sweep: Sweep) -> None:
         self.name = name
         self._sweep = sweep
-        self._found: dict[Wanted, MeasureValues | str] = {}
+        self._computed: dict[Wanted, MeasureValues | str] = {}
         self._coverages: dict[Wanted, Coverage] = {}
 
     def _settled(self, alignment: Alignment, measure: Measure) -> Alignment:
         """The alignment with all that cannot act on these data set to one and the same value."""
         switches = {name: getattr(alignment, name) for name in ALIGNMENT}
-        found = self._sweep.settled(
+        settled = self._sweep.settled(
             switches | {"rounding": getattr(measure, "rounding", None) or "none"}
         )
-        return Alignment(**{name: found[name] for name in ALIGNMENT})  # type: ignore[arg-type]
+        return Alignment(**{name: settled[name] for name in ALIGNMENT})  # type: ignore[arg-type]
 
     def jobs(self, wanted: Iterable[Wanted]) -> "dict[Alignment, list[Measure]]":
         """List the missing computations: measures, with every option set, under each alignment."""
         jobs: dict[Alignment, dict[Measure, None]] = {}
         for alignment, measure in wanted:
             settled = self._settled(alignment, measure)
-            if (settled, measure) not in self._found:
+            if (settled, measure) not in self._computed:
                 jobs.setdefault(settled, {})[measure] = None
         return {alignment: list(measures) for alignment, measures in jobs.items()}
 
     def do(self, alignment: Alignment, measures: list[Measure]) -> None:
         """One of the jobs: one alignment."""
-        found = self._columns(alignment, measures)
-        self._found |= {(alignment, measure): column for measure, column in found.items()}
+        columns = self._columns(alignment, measures)
+        self._computed |= {(alignment, measure): column for measure, column in columns.items()}
 
     def _columns(
         self, alignment: Alignment, measures: list[Measure]
     ) -> "dict[Measure, MeasureValues | str]":
+        columns: dict[Measure, MeasureValues | str] = {}
         try:
             queries, measured = self._sweep.measured(alignment, measures)
         except (InputError, OptionError) as error:
             if len(measures) == 1:
-                return {
-                    measures[0]: f"run {self.name!r}: {error}"
-                    if str(error).startswith("no query counts")
-                    else str(error)
-                }
+                reason = str(error)
+                if reason.startswith("no query counts"):
+                    reason = f"run {self.name!r}: {reason}"
+                return {measures[0]: reason}
             # One of them, or all, are refused: each by itself.
-            return {
-                measure: column
-                for one in measures
-                for measure, column in self._columns(alignment, [one]).items()
-            }
-        found: dict[Measure, MeasureValues | str] = {}
+            for measure in measures:
+                columns |= self._columns(alignment, [measure])
+            return columns
         self._coverages |= {(alignment, measure): measured.coverage for measure in measures}
         for place, measure in enumerate(measures):
             values, scored = measured.values[:, place], measured.scored[:, place]
             if not np.isfinite(values[scored]).all():
-                found[measure] = "a query has no value, so the mean is undefined"
+                columns[measure] = "a query has no value, so the mean is undefined"
             elif not scored.any():
-                found[measure] = f"run {self.name!r}: no query counts"
+                columns[measure] = f"run {self.name!r}: no query counts"
             else:
                 without = measured.coverage.by_measure[str(measure)].unanswerable
-                found[measure] = MeasureValues(queries, np.where(scored, values, np.nan), without)
-        return found
+                columns[measure] = MeasureValues(queries, np.where(scored, values, np.nan), without)
+        return columns
 
     def column(self, alignment: Alignment, measure: Measure) -> "MeasureValues | str":
         """Return the values, or the reason for their absence."""
-        return self._found[self._settled(alignment, measure), measure]
+        return self._computed[self._settled(alignment, measure), measure]
 
     def coverage(self, alignment: Alignment, measure: Measure) -> Coverage:
         """The coverage behind a column that was found."""
@@ -155,7 +152,7 @@ class RunValues:
 # Called with alignments done, and of how many.
 Tell = Callable[[int, int], None]
 
-_MOST_CONVENTIONS = 3  # that turn the verdict are taken apart
+_MOST_CONVENTIONS = 3  # conventions that are taken apart, of those that turn the verdict
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -211,10 +208,12 @@ def robust(
     parsed, tables = parse_run_measure(measure), tables_of(readings.some)
     parsed.check_tables(tables)
 
-    def adapted(one: Convention) -> Convention:
-        return Convention.of(one, ties=ties_for(readings.some, one.alignment.ties))
+    def adapted(variant_convention: Convention) -> Convention:
+        return Convention.of(
+            variant_convention, ties=ties_for(readings.some, variant_convention.alignment.ties)
+        )
 
-    asked = ComparisonRequest(
+    request = ComparisonRequest(
         measure=_fit(parsed),
         convention=adapted(Convention.of(convention)),
         grades=readings.grades,
@@ -228,17 +227,26 @@ def robust(
         RunValues(name, Sweep.of_run(readings, run, threads=threads))
         for run, name in zip((run_a, run_b), names, strict=True)
     ]
-    found = _Study(
-        a=sides[0], b=sides[1], asked=asked, adapted=adapted, way=way or VariantTest(), tell=tell
+    robustness = _Study(
+        a=sides[0],
+        b=sides[1],
+        request=request,
+        adapted=adapted,
+        way=way or VariantTest(),
+        tell=tell,
     ).robustness(variants, pairs)
-    return _as_far_as_judged(found, parsed, readings, (run_a, run_b), way or VariantTest())
+    return _as_far_as_judged(robustness, parsed, readings, (run_a, run_b), way or VariantTest())
 
 
 def _as_far_as_judged(
-    found: Robustness, measure: Measure, readings: Readings, runs: tuple[Run, Run], way: VariantTest
+    robustness: Robustness,
+    measure: Measure,
+    readings: Readings,
+    runs: tuple[Run, Run],
+    way: VariantTest,
 ) -> Robustness:
     """The study with the tipping point of the comparison asked for."""
-    convention = found.convention
+    convention = robustness.convention
     with warnings.catch_warnings():
         # all was said when the variants were made
         warnings.simplefilter("ignore", IdealrankWarning)
@@ -263,13 +271,13 @@ def _as_far_as_judged(
         weights=way.weights,
         clusters=way.clusters,
         n_resamples=way.n_resamples,
-        rng=found.method.seed,
+        rng=robustness.method.seed,
         threads=way.threads,
         declared=way.declared,
     )
     row = comparison.pairs[0][measure]
     return replace(
-        found,
+        robustness,
         tipping=row.tipping,
         tipping_reason=row.tipping_reason,
         basis=row.basis,
@@ -292,12 +300,14 @@ def robust_lists(
 ) -> Robustness:
     """Run `robust` for two sets of scores of the same labels."""
 
-    def adapted(one: Convention) -> Convention:
-        return Convention.of(one, ties=array_alignment(one.alignment).ties)
+    def adapted(variant_convention: Convention) -> Convention:
+        return Convention.of(
+            variant_convention, ties=array_alignment(variant_convention.alignment).ties
+        )
 
     threads = (way or VariantTest()).threads or 0
     grades = [float(grade) for grade in np.unique(lists_a.labels)]
-    asked = ComparisonRequest(
+    request = ComparisonRequest(
         measure=_fit(parse_run_measure(measure)),
         convention=array_convention(convention),
         grades=grades,
@@ -308,12 +318,17 @@ def robust_lists(
         RunValues(name, Sweep.of_lists(lists, threads=threads))
         for lists, name in ((lists_a, "A"), (lists_b, "B"))
     ]
-    found = _Study(
-        a=sides[0], b=sides[1], asked=asked, adapted=adapted, way=way or VariantTest(), tell=tell
+    robustness = _Study(
+        a=sides[0],
+        b=sides[1],
+        request=request,
+        adapted=adapted,
+        way=way or VariantTest(),
+        tell=tell,
     ).robustness(variants, pairs)
-    for caution in found.cautions:
+    for caution in robustness.cautions:
         warn(caution)
-    return found
+    return robustness
 
 
 def _fit(measure: Measure) -> Measure:
@@ -332,43 +347,40 @@ class _Tried(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class _Study:
-    """Both runs, what was asked, and how it is tested."""
+    """Both runs, the requested comparison, and its test."""
 
     a: RunValues
     b: RunValues
-    asked: ComparisonRequest
+    request: ComparisonRequest
     adapted: Callable[[Convention], Convention]
     way: VariantTest
     tell: Tell | None
 
     def robustness(self, wanted: "Iterable[str] | None", most: int) -> Robustness:
-        first, *others = self._tried([self.asked.reference, *self.asked.alternatives(wanted)])
+        first, *others = self._tried([self.request.reference, *self.request.alternatives(wanted)])
         if first.columns is None:
-            raise InputError(f"{self.asked.measure}: {first.reason}")
+            raise InputError(f"{self.request.measure}: {first.reason}")
         unjoined = self._mismatches(first, first.columns)
         grid = _Grid.of([first.columns])
         plan = self.way.plan([QueryTable(side, np.isfinite(side)) for side in (grid.a, grid.b)])
         reference, *variants = self._compared([first, *others], plan)
-        turned = [
-            one
-            for one, tried in zip(variants, others, strict=True)
-            if tried.alternative.changes and turns(one, reference)
-        ]
-        tried = (
-            []
-            if turned or not leads(reference)
-            else self._two_at_a_time(first, others, [reference, *variants], plan, most)
+        turned = any(
+            trial.alternative.changes and turns(variant, reference)
+            for variant, trial in zip(variants, others, strict=True)
         )
+        pairs: list[Variant] = []
+        if leads(reference) and not turned:
+            pairs = self._two_at_a_time(first, others, [reference, *variants], plan, most)
         return Robustness(
             run_a=self.a.name,
             run_b=self.b.name,
-            measure=str(self.asked.measure),
-            convention=self.asked.convention,
+            measure=str(self.request.measure),
+            convention=self.request.convention,
             reference=reference,
             variants=tuple(variants),
-            pairs=tuple(one for one in tried if turns(one, reference)),
-            pairs_tried=len(tried),
-            lacking=self.asked.lacking() if wanted is None else {},
+            pairs=tuple(pair for pair in pairs if turns(pair, reference)),
+            pairs_tried=len(pairs),
+            lacking=self.request.lacking() if wanted is None else {},
             method=self._method(plan, grid),
             mismatches=unjoined,
             cautions=weights_cautions(self._design_of(grid, grid.counted[:, 0]), plan.test),
@@ -397,81 +409,71 @@ class _Study:
         return design_by_query(queries, self.way.weights, self.way.clusters)
 
     def _tried(self, alternatives: Sequence[Alternative]) -> list[_Tried]:
-        adapted = [replace(one, convention=self.adapted(one.convention)) for one in alternatives]
+        adapted = [
+            replace(alternative, convention=self.adapted(alternative.convention))
+            for alternative in alternatives
+        ]
         wanted = [
-            (one.convention.alignment, one.measure) for one in adapted if one.measure is not None
+            (alternative.convention.alignment, alternative.measure)
+            for alternative in adapted
+            if alternative.measure is not None
         ]
-        jobs = [
-            (side, alignment, measures)
-            for side in (self.a, self.b)
-            for alignment, measures in side.jobs(wanted).items()
-        ]
+        jobs: list[tuple[RunValues, Alignment, list[Measure]]] = []
+        for side in (self.a, self.b):
+            jobs += [(side, *job) for job in side.jobs(wanted).items()]
         for done, (side, alignment, measures) in enumerate(jobs):
             side.do(alignment, measures)
             if self.tell is not None:
                 self.tell(done + 1, len(jobs))
-        return [self._with_columns(one) for one in adapted]
+        return [self._with_columns(alternative) for alternative in adapted]
 
-    def _with_columns(self, one: Alternative) -> _Tried:
-        if one.measure is None:
-            return _Tried(one, None, one.reason)
-        a, b = (side.column(one.convention.alignment, one.measure) for side in (self.a, self.b))
+    def _with_columns(self, alternative: Alternative) -> _Tried:
+        if alternative.measure is None:
+            return _Tried(alternative, None, alternative.reason)
+        a, b = (
+            side.column(alternative.convention.alignment, alternative.measure)
+            for side in (self.a, self.b)
+        )
         if isinstance(a, MeasureValues) and isinstance(b, MeasureValues):
-            return _Tried(one, (a, b))
-        return _Tried(one, None, a if isinstance(a, str) else str(b))
+            return _Tried(alternative, (a, b))
+        return _Tried(alternative, None, a if isinstance(a, str) else str(b))
 
     def _compared(self, tried: Sequence[_Tried], plan: Plan) -> list[Variant]:
         """All of them as variants, the first of which is the reference."""
-        usable = [place for place, one in enumerate(tried) if one.columns is not None]
-        grid = _Grid.of([one.columns for one in tried if one.columns is not None])
+        usable = [trial for trial in tried if trial.columns is not None]
+        grid = _Grid.of([trial.columns for trial in usable if trial.columns is not None])
         same = grid.repetitions()
-        rows = self._tested(
-            grid, [column for column, original in enumerate(same) if column == original], plan
-        )
-        column_of = dict(zip(usable, range(len(usable)), strict=True))
+        originals = [column for column, original in enumerate(same) if column == original]
+        tests = self._tested(grid, originals, plan)
         variants: list[Variant] = []
-        for place, one in enumerate(tried):
-            if place not in column_of:
-                variants.append(_variant(one.alternative, reason=one.reason))
+        columns = iter(range(len(usable)))
+        for trial in tried:
+            if trial.columns is None:
+                variants.append(_variant(trial.alternative, reason=trial.reason))
                 continue
-            column = column_of[place]
-            found = rows[same[column]]
-            if isinstance(found, str):
-                variants.append(_variant(one.alternative, reason=found))
+            column = next(columns)
+            original = same[column]
+            test = tests[original]
+            if isinstance(test, str):
+                variants.append(_variant(trial.alternative, reason=test))
                 continue
-            found = self._guarded(grid, same[column], found, one, plan)
-            equivalence = None if plan.margin is None else found.p_equivalence
-            alone = Corrected(
-                found=found,
-                p=found.p,
-                equivalence=equivalence,
-                alpha=plan.alpha,
-                critical=critical_t(plan.alpha, found.df, plan.sides),
-                tests=1,
-            )
-            row = replace(
-                difference_of(_measure(one), alone, plan),
-                family="none",
-                excluded_queries=grid.excluded(column),
-            )
-            repeats = "" if same[column] == column else tried[usable[same[column]]].alternative.text
-            variants.append(
-                _variant(
-                    one.alternative, row, variants[0].row if variants else None, same_as=repeats
-                )
-            )
+            test = self._guarded(grid, original, test, trial, plan)
+            row = _row_alone(_measure(trial), test, plan, grid.excluded(column))
+            repeats = "" if original == column else usable[original].alternative.text
+            reference = variants[0].row if variants else None
+            variants.append(_variant(trial.alternative, row, reference, same_as=repeats))
         return variants
 
     def _guarded(
-        self, grid: "_Grid", column: int, found: MeasureTest, one: _Tried, plan: Plan
+        self, grid: "_Grid", column: int, test: MeasureTest, trial: _Tried, plan: Plan
     ) -> MeasureTest:
         """The test of a variant, whose equivalence rare large losses cannot undo."""
         kept = grid.counted[:, column]
-        unanswerable = {query for side in one.columns or () for query in side.unanswerable}
+        unanswerable = {query for side in trial.columns or () for query in side.unanswerable}
         answerable = np.array([query not in unanswerable for query in grid.queries])[kept]
-        about = (answerable, _measure(one).bounds)
+        about = (answerable, _measure(trial).bounds)
         sides = (grid.a[kept, column], grid.b[kept, column])
-        return guarded_alone(found, sides, self._design_of(grid, kept), plan, about)
+        return guarded_alone(test, sides, self._design_of(grid, kept), plan, about)
 
     def _tested(
         self, grid: "_Grid", columns: Sequence[int], plan: Plan
@@ -479,30 +481,25 @@ class _Study:
         """The tests of some columns; those that count the same queries together, by the same
         signs.
         """
-        found: dict[int, MeasureTest | str] = {}
+        tests: dict[int, MeasureTest | str] = {}
         for kept, places in alike_columns(grid.counted[:, columns]):
             members = [columns[place] for place in places.tolist()]
             if 0 in members:
-                refuse_unscored(self.asked.measure, self._names, kept)
+                refuse_unscored(self.request.measure, self._names, kept)
             if not kept.any():
-                found |= dict.fromkeys(members, unscored(self.asked.measure, self._names))
+                tests |= dict.fromkeys(members, unscored(self.request.measure, self._names))
                 continue
             try:
                 design = self._design_of(grid, kept)
             except InputError as error:
                 if 0 in members:
                     raise
-                found |= dict.fromkeys(members, str(error))
+                tests |= dict.fromkeys(members, str(error))
                 continue
             block = np.ix_(kept, np.array(members))
-            found |= dict(
-                zip(
-                    members,
-                    compare_columns(grid.a[block], grid.b[block], design, plan),
-                    strict=True,
-                )
-            )
-        return found
+            rows = compare_columns(grid.a[block], grid.b[block], design, plan)
+            tests |= dict(zip(members, rows, strict=True))
+        return tests
 
     def _two_at_a_time(
         self,
@@ -518,42 +515,54 @@ class _Study:
         reference, *variants = compared
         least: dict[str, tuple[float, Alternative]] = {}
         conventions: list[Alternative] = []
-        for one, variant in zip(others, variants, strict=True):
+        for trial, variant in zip(others, variants, strict=True):
             if variant.status != "changes the numbers":
                 continue
-            if len(one.alternative.changes) == 1:
-                entry = (standing_of(variant, reference), one.alternative)
-                least[variant.group] = min(
-                    entry, least.get(variant.group, entry), key=lambda entry: entry[0]
-                )
+            if len(trial.alternative.changes) == 1:
+                standing = standing_of(variant, reference)
+                smallest, _ = least.get(variant.group, (standing, None))
+                if not smallest < standing:
+                    least[variant.group] = standing, trial.alternative
             elif variant.group == PRESET and turns(variant, reference):
-                conventions.append(one.alternative)
-        costly = [
-            alternative
-            for _, alternative in sorted(least.values(), key=lambda entry: entry[0])[:most]
-        ]
-        sets = (
-            [costly, *(self.asked.taken_apart(one) for one in conventions[:_MOST_CONVENTIONS])]
-            if most
-            else []
-        )
-        pairs = [
-            joined(one, other, self.asked)
-            for members in sets
-            for one, other in combinations(members, 2)
-        ]
-        pairs = list({one.text: one for one in pairs}.values())
-        return self._compared([first, *self._tried(pairs)], plan)[1:] if pairs else []
+                conventions.append(trial.alternative)
+        if not most:
+            return []
+        closest = sorted(least.values(), key=lambda entry: entry[0])[:most]
+        sets = [[alternative for _, alternative in closest]]
+        sets += map(self.request.taken_apart, conventions[:_MOST_CONVENTIONS])
+        pairs: dict[str, Alternative] = {}
+        for members in sets:
+            for change, other in combinations(members, 2):
+                pair = joined(change, other, self.request)
+                pairs[pair.text] = pair
+        if not pairs:
+            return []
+        _, *compared_pairs = self._compared([first, *self._tried(list(pairs.values()))], plan)
+        return compared_pairs
 
 
-def _measure(one: _Tried) -> Measure:
-    if one.alternative.measure is None:
-        raise ValueError(f"{one.alternative.text}: has values and no measure")
-    return one.alternative.measure
+def _measure(trial: _Tried) -> Measure:
+    if trial.alternative.measure is None:
+        raise ValueError(f"{trial.alternative.text}: has values and no measure")
+    return trial.alternative.measure
+
+
+def _row_alone(measure: Measure, test: MeasureTest, plan: Plan, excluded: int) -> Difference:
+    """Row of a test that is corrected for no other."""
+    alone = Corrected(
+        found=test,
+        p=test.p,
+        equivalence=None if plan.margin is None else test.p_equivalence,
+        alpha=plan.alpha,
+        critical=critical_t(plan.alpha, test.df, plan.sides),
+        tests=1,
+    )
+    row = difference_of(measure, alone, plan)
+    return replace(row, family="none", excluded_queries=excluded)
 
 
 def _variant(
-    one: Alternative,
+    alternative: Alternative,
     row: Difference | None = None,
     reference: Difference | None = None,
     *,
@@ -565,19 +574,21 @@ def _variant(
     if same_as:
         status = "no effect" if same_as == AS_ASKED else "repeats"
     lead = 0.0 if reference is None else gain_of(reference)
+    sign_turns = verdict_turns = False
+    if row is not None:
+        sign_turns = lead != 0 and gain_of(row) * lead <= 0
+        verdict_turns = reference is not None and row.verdict != reference.verdict
     return Variant(
-        group=one.group,
-        change=one.text,
-        measure="" if one.measure is None else str(one.measure),
-        convention=one.convention,
+        group=alternative.group,
+        change=alternative.text,
+        measure="" if alternative.measure is None else str(alternative.measure),
+        convention=alternative.convention,
         status=status,
         same_as="" if same_as == AS_ASKED else same_as,
         reason=reason,
         row=row,
-        sign_turns=row is not None and lead != 0 and gain_of(row) * lead <= 0,
-        verdict_turns=row is not None
-        and reference is not None
-        and row.verdict != reference.verdict,
+        sign_turns=sign_turns,
+        verdict_turns=verdict_turns,
     )
 
 
@@ -594,26 +605,24 @@ class _Grid:
 
     @classmethod
     def of(cls, columns: Sequence[tuple[MeasureValues, MeasureValues]]) -> "_Grid":
-        lists = {id(side.queries): side.queries for pair in columns for side in pair}
+        # Most columns share their list of queries.
+        sides = chain.from_iterable(columns)
+        lists = {id(side.queries): side.queries for side in sides}
         # By id, as `queries_of` has them.
-        place = {
-            query: row
-            for row, query in enumerate(
-                sorted({query for queries in lists.values() for query in queries})
-            )
-        }
+        every = sorted(set(chain.from_iterable(lists.values())))
+        place = {query: row for row, query in enumerate(every)}
         rows_of = {
             key: np.array([place[query] for query in queries], np.int64)
             for key, queries in lists.items()
         }
-        values = [np.full((len(place), len(columns)), np.nan) for _ in range(2)]
+        a, b = (np.full((len(place), len(columns)), np.nan) for _ in range(2))
         known = np.zeros((len(place), len(columns)), bool)
         for number, pair in enumerate(columns):
-            for matrix, side in zip(values, pair, strict=True):
+            for matrix, side in zip((a, b), pair, strict=True):
                 rows = rows_of[id(side.queries)]
                 matrix[rows, number] = side.values
                 known[rows, number] = True
-        return cls(queries=list(place), a=values[0], b=values[1], known=known)
+        return cls(queries=every, a=a, b=b, known=known)
 
     @cached_property
     def counted(self) -> BoolArray:
@@ -625,10 +634,10 @@ class _Grid:
         return int((self.known[:, column] & ~self.counted[:, column]).sum())
 
     def repetitions(self) -> list[int]:
-        """For each column the first one with the same values of both runs on the same queries."""
+        """List for each column the first with the same values of both runs on the same queries."""
         first: list[int] = []
         for column in range(self.a.shape[1]):
-            earlier = (one for one in dict.fromkeys(first) if self._same(one, column))
+            earlier = (known for known in dict.fromkeys(first) if self._same(known, column))
             first.append(next(earlier, column))
         return first
 
@@ -638,13 +647,13 @@ class _Grid:
         sums = [np.where(self.counted, side, 0.0).sum(axis=0) for side in (self.a, self.b)]
         return np.stack([*sums, self.counted.sum(axis=0)], axis=1)
 
-    def _same(self, one: int, other: int) -> bool:
-        if not np.allclose(self._marks[one], self._marks[other], rtol=1e-9, atol=1e-9):
+    def _same(self, first: int, other: int) -> bool:
+        if not np.allclose(self._marks[first], self._marks[other], rtol=1e-9, atol=1e-9):
             return False
-        kept = self.counted[:, one]
+        kept = self.counted[:, first]
         if not np.array_equal(kept, self.counted[:, other]):
             return False
         return all(
-            np.allclose(side[kept, one], side[kept, other], rtol=ROUNDING, atol=ROUNDING)
+            np.allclose(side[kept, first], side[kept, other], rtol=ROUNDING, atol=ROUNDING)
             for side in (self.a, self.b)
         )

@@ -21,9 +21,8 @@ from idealrank.data.label_kinds import Labels
 Status: TypeAlias = Literal["changes the numbers", "no effect", "repeats", "refused"]
 
 CAUTION = (
-    "a sensitivity analysis: one comparison under many choices; p values are not corrected, "
-    "since these are not independent hypotheses; "
-    "do not choose a favourable variant"
+    "a sensitivity analysis: one comparison under many choices; p values are not corrected, since "
+    "these are not independent hypotheses; do not choose a favourable variant"
 )
 
 
@@ -214,38 +213,43 @@ class Robustness(WithWarnings):
         """Variants that count as evidence: those that change the numbers, each set of numbers
         once.
         """
-        return tuple(one for one in self.variants if one.status == "changes the numbers")
+        return tuple(
+            variant for variant in self.variants if variant.status == "changes the numbers"
+        )
 
     @property
     def leads(self) -> int:
         """Number of these variants in which the leader still leads."""
-        return 0 if self.leader is None else sum(not one.sign_turns for one in self.changing)
+        return (
+            0 if self.leader is None else sum(not variant.sign_turns for variant in self.changing)
+        )
 
     @property
     def significant(self) -> int:
         """Number of these variants in which the leader is significantly better, p uncorrected."""
+        if self.leader is None:
+            return 0
         wanted = "better" if self.leader == self.run_b else "worse"
-        return (
-            0
-            if self.leader is None
-            else sum(one.row is not None and one.row.verdict == wanted for one in self.changing)
-        )
+        rows = (variant.row for variant in self.changing)
+        return sum(row is not None and row.verdict == wanted for row in rows)
 
     @property
     def turning(self) -> tuple[Variant, ...]:
         """Members of `changing` in which the sign or the verdict differs."""
-        return tuple(one for one in self.changing if one.sign_turns or one.verdict_turns)
+        return tuple(
+            variant for variant in self.changing if variant.sign_turns or variant.verdict_turns
+        )
 
     def count(self, status: Status) -> int:
         """Count the variants with this status."""
-        return sum(one.status == status for one in self.variants)
+        return sum(variant.status == status for variant in self.variants)
 
     def groups(self) -> dict[str, tuple[Variant, ...]]:
         """Variants by what they change."""
-        found: dict[str, list[Variant]] = {}
-        for one in self.variants:
-            found.setdefault(one.group, []).append(one)
-        return {group: tuple(members) for group, members in found.items()}
+        by_group: dict[str, list[Variant]] = {}
+        for variant in self.variants:
+            by_group.setdefault(variant.group, []).append(variant)
+        return {group: tuple(members) for group, members in by_group.items()}
 
     def summary(self) -> list[str]:
         """Summarise the result in sentences; the first says so if there are too few judgments."""
@@ -275,46 +279,42 @@ class Robustness(WithWarnings):
         if not total:
             return [f"No variant changes the numbers of {self.measure} on these data."]
         if self.leader is None:
-            ahead, behind = (
-                sum(one.row is not None and side * _gain(one.row) > 0 for one in self.changing)
-                for side in (1, -1)
-            )
-            said = f"{self.run_b} and {self.run_a} have the same {self.measure}; "
+            gains = [_gain(variant.row) for variant in self.changing if variant.row is not None]
+            ahead, behind = sum(gain > 0 for gain in gains), sum(gain < 0 for gain in gains)
+            opening = f"{self.run_b} and {self.run_a} have the same {self.measure}; "
             if not ahead and not behind:
-                return [f"{said}none of {_changing(total)} distinguishes them."]
+                return [f"{opening}none of {_changing(total)} distinguishes them."]
             return [
-                f"{said}of {_changing(total)}, {self.run_b} leads in {ahead:,} and "
+                f"{opening}of {_changing(total)}, {self.run_b} leads in {ahead:,} and "
                 f"{self.run_a} in {behind:,}."
             ]
         alpha = round(1 - self.method.level, 12)
-        said = f"{self.leader} still leads by {self.measure} in {_of(self.leads, total)}"
-        return [f"{said}, with p at most {alpha:g} in {self.significant:,}.", *self._turned()]
+        opening = f"{self.leader} still leads by {self.measure} in {_of(self.leads, total)}"
+        return [f"{opening}, with p at most {alpha:g} in {self.significant:,}.", *self._turned()]
 
     def _turned(self) -> list[str]:
         """Describe the variants that change the verdict, or state that no single one does."""
         turned: dict[str, list[str]] = {}
-        for one in self.turning:
-            if one.row is not None:
-                turned.setdefault(_outcome(one, one.row), []).append(one.change)
-        said = [
+        for variant in self.turning:
+            if variant.row is not None:
+                turned.setdefault(_outcome(variant, variant.row), []).append(variant.change)
+        sentences = [
             _sentence(outcome, changes, self.asked.verdict)
             for outcome, changes in sorted(turned.items(), key=_order)
         ]
-        if said and not self.pairs_tried:
-            return said
+        if sentences and not self.pairs_tried:
+            return sentences
         what = "the order of the runs" if self.asked.verdict == "undecided" else "the verdict"
-        return [*said, f"No single tested switch changes {what}.", *self._paired()]
+        return [*sentences, f"No single tested switch changes {what}.", *self._paired()]
 
     def _paired(self) -> list[str]:
         if self.pairs:
             return [
-                f"Two changes together do: {listed([one.change for one in self.pairs], most=3)}."
+                f"Two changes together do: {listed([pair.change for pair in self.pairs], most=3)}."
             ]
-        return (
-            [f"Nor does any of {self.pairs_tried} pairs of switches."]
-            if self.pairs_tried > 1
-            else []
-        )
+        if self.pairs_tried > 1:
+            return [f"Nor does any of {self.pairs_tried} pairs of switches."]
+        return []
 
     def as_dict(self) -> dict[str, Any]:
         """Return the JSON record: the reference comparison, a summary, every variant, the
@@ -347,10 +347,10 @@ class Robustness(WithWarnings):
                 "refused": self.count("refused"),
                 "leads": self.leads,
                 "significant": self.significant,
-                "turning": [one.change for one in self.turning],
+                "turning": [variant.change for variant in self.turning],
             },
-            "variants": [one.as_dict() for one in self.variants],
-            "pairs": [one.as_dict() for one in self.pairs],
+            "variants": [variant.as_dict() for variant in self.variants],
+            "pairs": [pair.as_dict() for pair in self.pairs],
             "pairs_tried": self.pairs_tried,
             "lacking": dict(self.lacking),
             "method": self.method.as_dict(),
@@ -359,19 +359,16 @@ class Robustness(WithWarnings):
 
     def records(self) -> list[dict[str, Any]]:
         """Return the reference comparison, every variant and the pairs as flat records."""
-        found = []
-        for one in (self.reference, *self.variants, *self.pairs):
-            record = one.as_dict()
-            low, high = record.pop("interval") or (None, None)
-            record = {"a": self.run_a, "b": self.run_b} | record
-            place = list(record).index("p")
-            items = list(record.items())
-            found.append(
-                dict(
-                    [*items[:place], ("interval_low", low), ("interval_high", high), *items[place:]]
-                )
-            )
-        return found
+        records = []
+        for variant in (self.reference, *self.variants, *self.pairs):
+            record: dict[str, Any] = {"a": self.run_a, "b": self.run_b}
+            for name, value in variant.as_dict().items():
+                if name == "interval":
+                    record["interval_low"], record["interval_high"] = value or (None, None)
+                else:
+                    record[name] = value
+            records.append(record)
+        return records
 
     def to_frame(self, backend: Any = "pandas") -> Any:
         """Return a dataframe with a row for the reference comparison, each variant and each listed
@@ -407,35 +404,35 @@ def _gain(row: Difference) -> float:
     return row.difference * row.direction
 
 
-def _outcome(one: Variant, row: Difference) -> str:
+def _outcome(variant: Variant, row: Difference) -> str:
     """Describe the change of the outcome: the order of the runs, the loss of the difference, or the
     new verdict.
     """
-    if not one.sign_turns:
+    if not variant.sign_turns:
         return row.verdict
     return _TURNED if row.difference else _EQUAL
 
 
-def _order(item: tuple[str, object]) -> int:
-    """Sentences about the order of the runs come first."""
-    return {_TURNED: 0, _EQUAL: 1}.get(item[0], 2)
+def _order(sentence: tuple[str, object]) -> int:
+    """Place of a sentence, given its outcome: those about the order of the runs come first."""
+    outcome, _ = sentence
+    return {_TURNED: 0, _EQUAL: 1}.get(outcome, 2)
 
 
-def _sentence(outcome: str, changes: Sequence[str], asked: str) -> str:
-    one = len(changes) == 1
+def _sentence(outcome: str, changes: Sequence[str], verdict: str) -> str:
+    is_single = len(changes) == 1
     if outcome == _TURNED:
-        return f"{listed(changes)} {'reverses' if one else 'reverse'} the order of the runs."
+        return f"{listed(changes)} {'reverses' if is_single else 'reverse'} the order of the runs."
     if outcome == _EQUAL:
-        return f"{listed(changes)} {'leaves' if one else 'leave'} no difference."
-    return f"{listed(changes)} {'gives' if one else 'give'} the verdict {outcome}, not {asked}."
+        return f"{listed(changes)} {'leaves' if is_single else 'leave'} no difference."
+    gives = "gives" if is_single else "give"
+    return f"{listed(changes)} {gives} the verdict {outcome}, not {verdict}."
 
 
 def _changing(count: int) -> str:
-    return (
-        f"{count:,} variants that change the numbers"
-        if count != 1
-        else "1 variant that changes the numbers"
-    )
+    if count != 1:
+        return f"{count:,} variants that change the numbers"
+    return "1 variant that changes the numbers"
 
 
 def _of(part: int, total: int) -> str:
@@ -448,8 +445,11 @@ def _of(part: int, total: int) -> str:
 
 def listed(changes: Sequence[str], most: int = 6) -> str:
     """Changes as a list in a sentence, the first few of them."""
-    shown = [*changes[:most], *([f"{len(changes) - most} more"] if len(changes) > most else [])]
-    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
+    shown = list(changes[:most])
+    if len(changes) > most:
+        shown.append(f"{len(changes) - most} more")
+    *others, last = shown
+    return f"{', '.join(others)} and {last}" if others else last
 
 
 def leads(reference: Variant) -> bool:
@@ -466,14 +466,14 @@ def standing_of(variant: Variant, reference: Variant) -> float:
     """Return the lead of the reference's leader, in standard errors."""
     if variant.row is None or reference.row is None:
         return math.inf
-    found = (
+    lead = (
         variant.row.effect
         * variant.row.direction
         * math.sqrt(variant.row.n)
         * math.copysign(1, gain_of(reference.row))
     )
-    if math.isfinite(found):
-        return found
+    if math.isfinite(lead):
+        return lead
     gain = gain_of(variant.row)
     return math.copysign(math.inf, gain * gain_of(reference.row)) if gain else math.nan
 

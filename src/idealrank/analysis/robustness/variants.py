@@ -14,7 +14,7 @@ from idealrank.measures.measure import Measure
 from idealrank.measures.measure_texts import split_outside_brackets
 from idealrank.measures.parse import parse_run_measure
 
-_MOST_THRESHOLDS = 10
+_MOST_THRESHOLDS = 10  # thresholds tried; more different grades are no scale of a person
 
 # What is changed, one at a time and in this order: what a value is made of first, then the lists,
 # the judgments and the queries. A threshold is no switch; its values come from the data. A switch
@@ -68,28 +68,23 @@ class Alternative:
         switches = {name: value for name, value in changes if name in SWITCHES and name != "cutoff"}
         new = Convention.of(convention, **switches)
         options: dict[str, Any] = {name: value for name, value in changes if name not in ALIGNMENT}
+        changed, reason = None, ""
         lacking = [name for name in options if not has_option(measure, name)]
         if lacking:
-            return cls(
-                group=group,
-                text=text,
-                measure=None,
-                convention=new,
-                changes=tuple(changes),
-                reason=f"{measure.name} has no option {lacking[0]}",
-            )
-        try:
-            changed = replace(measure.under(convention), **options)
-        except OptionError as error:
-            return cls(
-                group=group,
-                text=text,
-                measure=None,
-                convention=new,
-                changes=tuple(changes),
-                reason=str(error),
-            )
-        return cls(group=group, text=text, measure=changed, convention=new, changes=tuple(changes))
+            reason = f"{measure.name} has no option {lacking[0]}"
+        else:
+            try:
+                changed = replace(measure.under(convention), **options)
+            except OptionError as error:
+                reason = str(error)
+        return cls(
+            group=group,
+            text=text,
+            measure=changed,
+            convention=new,
+            changes=tuple(changes),
+            reason=reason,
+        )
 
 
 def has_option(measure: Measure, name: str) -> bool:
@@ -122,13 +117,13 @@ class ComparisonRequest:
 
     def lacking(self) -> dict[str, str]:
         """Groups that mean nothing here, with the reason."""
-        found: dict[str, str] = {}
+        reasons: dict[str, str] = {}
         for group in CHANGED:
             if group not in ALIGNMENT and not has_option(self.measure, group):
-                found[group] = f"{self.measure.name} has no such option"
+                reasons[group] = f"{self.measure.name} has no such option"
             elif self.arrays and group in NOT_IN_ARRAYS:
-                found[group] = "arrays of labels and scores have no documents and miss no query"
-        return found
+                reasons[group] = "arrays of labels and scores have no documents and miss no query"
+        return reasons
 
     def alternatives(self, wanted: "Iterable[str] | None" = None) -> list[Alternative]:
         """The changes wanted, or one of each group at a time, then presets and other measures; each
@@ -138,11 +133,11 @@ class ComparisonRequest:
             wanted = GROUPS
         texts = [wanted] if isinstance(wanted, str) else list(wanted)
         lacking = self.lacking()
-        found: dict[str, Alternative] = {}
+        by_text: dict[str, Alternative] = {}
         for text in texts:
             ways = self._of_group(text, lacking) if text in GROUPS else [self._of_text(text)]
-            found |= {one.text: one for one in ways if one.text not in found}
-        return list(found.values())
+            by_text |= {way.text: way for way in ways if way.text not in by_text}
+        return list(by_text.values())
 
     def _of_group(self, group: str, lacking: dict[str, str]) -> Iterator[Alternative]:
         if group in lacking:
@@ -158,9 +153,9 @@ class ComparisonRequest:
         else:
             for value in self._values(group):
                 if switch_text(value) != self._own(group):
-                    one = Alternative.of(self.measure, self.convention, ((group, value),))
-                    if one.measure is not None:  # P must have a cutoff
-                        yield one
+                    alternative = Alternative.of(self.measure, self.convention, ((group, value),))
+                    if alternative.measure is not None:  # P must have a cutoff
+                        yield alternative
 
     def _own(self, group: str) -> str:
         """The value of the reference."""
@@ -175,9 +170,8 @@ class ComparisonRequest:
             thresholds = positive[:_MOST_THRESHOLDS]
             yield from (int(grade) if grade == int(grade) else grade for grade in thresholds)
         for value in ROWS[group].variants if group in ROWS else ():
-            if value != "error" and not (
-                self.arrays and group == "ties" and str(value).startswith("docid")
-            ):
+            by_id = group == "ties" and str(value).startswith("docid")
+            if value != "error" and not (self.arrays and by_id):
                 yield value
         if group == "gain" and 2 <= len(positive) <= _MOST_THRESHOLDS:
             # Relevant or not: what a graded measure is worth where nobody trusts the grades.
@@ -198,11 +192,11 @@ class ComparisonRequest:
             group=PRESET, text=name, measure=self.measure.under(preset), convention=preset
         )
 
-    def taken_apart(self, one: Alternative) -> list[Alternative]:
+    def taken_apart(self, alternative: Alternative) -> list[Alternative]:
         """The switches in which a convention differs from the reference, each as a change of its
         own.
         """
-        ours, theirs = self.convention.switches(), one.convention.switches()
+        ours, theirs = self.convention.switches(), alternative.convention.switches()
         free = [name for name in SWITCHES if name in ALIGNMENT or self._is_free(name)]
         order = sorted((name for name in free if ours[name] != theirs[name]), key=CHANGED.index)
         return [
@@ -231,9 +225,9 @@ class ComparisonRequest:
             return self._of_measure(text)
         except OptionError as error:
             raise OptionError(
-                f"variant {shown(repr(text))}: expected a group ({', '.join(GROUPS)}), a "
-                f"change such as cutoff=5, a convention that "
-                f"`idealrank conventions` lists, or a measure ({error.kept().parts[0]})"
+                f"variant {shown(repr(text))}: expected a group ({', '.join(GROUPS)}), a change "
+                "such as cutoff=5, a convention that `idealrank conventions` lists, or a measure "
+                f"({error.kept().parts[0]})"
             ) from None
 
 
@@ -243,11 +237,11 @@ def _is_change(part: str) -> bool:
 
 
 def _change(part: str) -> Change:
-    name, value = part.partition("=")[::2]
+    name, _, value = part.partition("=")
     name, value = name.strip().replace("-", "_"), value.strip()
     return name, None if (name, value.lower()) == ("cutoff", "none") else value
 
 
-def joined(one: Alternative, other: Alternative, asked: ComparisonRequest) -> Alternative:
+def joined(first: Alternative, other: Alternative, request: ComparisonRequest) -> Alternative:
     """Both changes at once."""
-    return Alternative.of(asked.measure, asked.convention, (*one.changes, *other.changes))
+    return Alternative.of(request.measure, request.convention, (*first.changes, *other.changes))

@@ -35,7 +35,7 @@ from idealrank.data.types import AnyArray, FloatArray
 from idealrank.errors import IncompatibleError, InputError, OptionError
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.measures.counts import NumRet
-from idealrank.measures.cutoffs import Cutoff, make_cutoff
+from idealrank.measures.cutoffs import Cutoff, RelativeCutoff, make_cutoff
 from idealrank.measures.dcg import DCG, NDCG
 from idealrank.measures.discounts import DiscountLike, make_discount
 from idealrank.measures.judgedness import JudgedShare
@@ -83,8 +83,8 @@ def grid_of(
     base = parse_measure(measure)
     if not isinstance(base, (NDCG, DCG)):
         raise OptionError(
-            f"{base}: found a measure without a discount; expected nDCG or DCG, also with "
-            f"options, as in nDCG(gain=exp2)"
+            f"{base}: found a measure without a discount; expected nDCG or DCG, also with options, "
+            "as in nDCG(gain=exp2)"
         )
     if base.discount is not None or base.cutoff is not None:
         raise OptionError(
@@ -92,25 +92,24 @@ def grid_of(
             f"DCG without them"
         )
     usual = make_discount(Convention.of(convention).rules.discount).text
-    found = {}
+    options = {}
+    cutoffs = list(cutoffs)
     for made in [make_discount(discount) for discount in discounts]:
-        for cutoff in map(make_cutoff, cutoffs := list(cutoffs)):
-            one = replace(base, discount=None if made.text == usual else made, cutoff=cutoff)
-            found[one] = Option(made.text, cutoff, one)
-    if not found:
+        for cutoff in map(make_cutoff, cutoffs):
+            changed = replace(base, discount=None if made.text == usual else made, cutoff=cutoff)
+            options[changed] = Option(made.text, cutoff, changed)
+    if not options:
         raise OptionError("found no discount or no cutoff, expected at least one of each")
-    return tuple(found.values())
+    return tuple(options.values())
 
 
 def measures_of(grid: Sequence[Option]) -> tuple[Measure, ...]:
     """List the measures to evaluate: the requested ones, and their companions on the reach of
     judgments.
     """
-    counts = dict.fromkeys(
-        count
-        for option in grid
-        for count in (JudgedShare(cutoff=option.cutoff), NumRet(cutoff=option.cutoff))
-    )
+    counts: dict[Measure, None] = {}
+    for cutoff in (option.cutoff for option in grid):
+        counts |= dict.fromkeys((JudgedShare(cutoff=cutoff), NumRet(cutoff=cutoff)))
     return (*(option.measure for option in grid), *counts)
 
 
@@ -156,9 +155,9 @@ def choose(
     kept = np.asarray(np.isfinite(values).all(axis=(1, 2)))
     if kept.sum() < _FEWEST:
         raise InputError(
-            f"{int(kept.sum())} of {len(queries)} queries are scored in every run, expected "
-            f"at least {_FEWEST}; "
-            "a convention under which all count has missing=zero and no_relevant=zero",
+            f"{int(kept.sum())} of {len(queries)} queries are scored in every run, expected at "
+            f"least {_FEWEST}; a convention under which all count has missing=zero and "
+            "no_relevant=zero",
             switch="missing=zero",
         )
     seed = seed_from(rng, tables)
@@ -250,16 +249,15 @@ class _Case:
         tell: Tell | None,
     ) -> list[Setting]:
         """All that is known of each setting by itself."""
-        found = []
+        settings = []
         most = most_unjudged(unjudged)
         for place, option in enumerate(grid):
-            found.append(
+            cutoff = option.cutoff
+            settings.append(
                 Setting(
                     measure=str(option.measure),
                     discount=option.discount,
-                    cutoff=option.cutoff
-                    if option.cutoff is None or isinstance(option.cutoff, int)
-                    else option.cutoff.text,
+                    cutoff=cutoff.text if isinstance(cutoff, RelativeCutoff) else cutoff,
                     swap_rate=float(self._swaps.rates[place]),
                     swap_error=float(self._swaps.standard_errors[place]),
                     tied=float(self._swaps.tied[place]),
@@ -271,7 +269,7 @@ class _Case:
             )
             if tell is not None:
                 tell(place + 1, len(grid))
-        return found
+        return settings
 
     def _told_apart(self, table: FloatArray) -> dict[str, Any]:
         """Summarise the tests of one setting, before it is compared with the best."""
@@ -301,13 +299,13 @@ class _Case:
             considered,
             key=lambda place: (settings[place].swap_rate, distance_to_usual(settings[place])),
         )
-        found = []
+        compared = []
         for place, setting in enumerate(settings):
             behind = setting.swap_rate - settings[best].swap_rate
             margin = float(self._spread.margins[best, place])
             as_good = setting.considered and behind <= margin
-            found.append(replace(setting, behind=behind, margin=margin, as_good=as_good))
-        return tuple(found), found[best]
+            compared.append(replace(setting, behind=behind, margin=margin, as_good=as_good))
+        return tuple(compared), compared[best]
 
     @property
     def method(self) -> Choosing:
@@ -334,16 +332,16 @@ def _generalisability(table: FloatArray) -> float:
 def _unjudged(
     evaluations: Sequence[Evaluation], cutoff: Cutoff | None, queries: Sequence[str], kept: AnyArray
 ) -> float:
-    """Of the documents that a run shows down to the cutoff, the share without a judgment; of the
-    run with the largest.
+    """Largest share of a run without a judgment, among the documents that it shows down to the
+    cutoff.
     """
     shares = []
     for evaluation in evaluations:
         counts = unjudged_counts(evaluation, cutoff, queries)
         if counts is None:
             raise IncompatibleError(
-                f"run {evaluation.name!r} was evaluated without the measures that count "
-                f"judged documents; use measures_of"
+                f"run {evaluation.name!r} was evaluated without the measures that count judged "
+                "documents; use measures_of"
             )
         shares.append(unjudged_share(counts[kept]))
     return max(shares)

@@ -114,10 +114,10 @@ class Setting:
 
     def as_dict(self) -> dict[str, Any]:
         """Everything by name; None for what is not finite."""
-        found = asdict(self) | {"share": self.share}
+        record = asdict(self) | {"share": self.share}
         return {
             name: None if isinstance(value, float) and math.isnan(value) else value
-            for name, value in found.items()
+            for name, value in record.items()
         }
 
 
@@ -295,11 +295,11 @@ def flat_setting(setting: Setting) -> dict[str, Any]:
     return record | {"theory": theory["verdict"], "theorem": theory["theorem"]}
 
 
-# share of the documents shown: beyond, a cutoff says as much about the judgments as about the runs
+# Share of the documents shown: beyond, a cutoff says as much about the judgments as about the runs.
 UNJUDGED = 0.1
-_USUAL_DISCOUNT, _USUAL_CUTOFF = "log2", 10
-_FEW_QUERIES, _FEW_RUNS = 30, 3
-_NEVER = 0.005  # swap rate
+_USUAL_DISCOUNT, _USUAL_CUTOFF = "log2", 10  # of nDCG@10
+_FEW_QUERIES, _FEW_RUNS = 30, 3  # fewer are warned of
+_NEVER = 0.005  # swap rate below which no setting can be told from another
 _CHAPTER = "docs/theory/what-ndcg-can-tell.md"
 _PAPER = "Wang et al. 2013"
 
@@ -329,17 +329,15 @@ def distance_to_usual(setting: Setting) -> tuple[bool, float]:
 
 
 def recommended_of(settings: Sequence[Setting], usual: Setting) -> Setting:
-    """Of the settings that are not told apart from the best: the usual one, or else the one nearest
-    to it.
+    """Choose among the settings that are not told apart from the best: the usual one, or else the
+    nearest to it.
     """
-    return min(
-        (setting for setting in settings if setting.as_good),
-        key=lambda setting: (
-            setting.measure != usual.measure,
-            *distance_to_usual(setting),
-            setting.swap_rate,
-        ),
-    )
+
+    def order(setting: Setting) -> tuple[bool, bool, float, float]:
+        is_other = setting.measure != usual.measure
+        return is_other, *distance_to_usual(setting), setting.swap_rate
+
+    return min((setting for setting in settings if setting.as_good), key=order)
 
 
 def warnings_of(
@@ -370,14 +368,13 @@ def _warnings(
     if recommended.unjudged > UNJUDGED:
         yield (
             f"of the documents shown by {recommended.measure} {recommended.unjudged:.0%} were "
-            f"never judged in some run, and no setting has "
-            "much fewer; judge more documents before you trust any of them"
+            "never judged in some run, and no setting has much fewer; judge more documents before "
+            "you trust any of them"
         )
     if max(setting.swap_rate for setting in settings) < _NEVER and len(settings) > 1:
         yield (
-            "no setting swaps: these runs differ too much to distinguish settings; use "
-            "smaller sets of queries (size=3, --size 3), or more "
-            "similar runs"
+            "no setting swaps: these runs differ too much to distinguish settings; use smaller "
+            "sets of queries (size=3, --size 3), or more similar runs"
         )
 
 
@@ -405,10 +402,9 @@ def _decision(recommended: Setting, best: Setting, usual: Setting, size: int) ->
         return f"Keep {usual.measure}: no other setting has a lower swap rate ({rate})."
     if recommended.measure == usual.measure:
         return (
-            f"Keep {usual.measure}: the lowest swap rate is that of {best.measure} ({rate}; "
-            f"by {usual.measure} {_times(usual.swap_rate)}), "
-            f"but the difference of {usual.behind:.3f} could come from the choice of these "
-            f"queries{_needed(usual)}."
+            f"Keep {usual.measure}: the lowest swap rate is that of {best.measure} ({rate}; by "
+            f"{usual.measure} {_times(usual.swap_rate)}), but the difference of {usual.behind:.3f} "
+            f"could come from the choice of these queries{_needed(usual)}."
         )
     if not usual.considered:
         why = (
@@ -417,9 +413,8 @@ def _decision(recommended: Setting, best: Setting, usual: Setting, size: int) ->
         )
     else:
         why = (
-            f"{usual.measure} swaps more often ({_times(usual.swap_rate)}), by "
-            f"{usual.behind:.3f}, which is more than the choice of these "
-            f"queries explains ({usual.margin:.3f})"
+            f"{usual.measure} swaps more often ({_times(usual.swap_rate)}), by {usual.behind:.3f}, "
+            f"which is more than the choice of these queries explains ({usual.margin:.3f})"
         )
     near = (
         ""
@@ -443,10 +438,8 @@ def _times(rate: float) -> str:
 
 
 def _alike(settings: Sequence[Setting], best: Setting) -> str:
-    others, alike = (
-        sum(getattr(setting, name) for setting in settings) - 1
-        for name in ("considered", "as_good")
-    )
+    others = sum(setting.considered for setting in settings) - 1
+    alike = sum(setting.as_good for setting in settings) - 1
     if others < 1:
         return ""
     if alike == others:
@@ -460,18 +453,19 @@ def _alike(settings: Sequence[Setting], best: Setting) -> str:
             f"{best.measure}."
         )
     return (
-        f"These queries cannot distinguish {alike:,} of the {others:,} other considered "
-        f"settings from {best.measure}; do not choose among "
-        "them by their rates."
+        f"These queries cannot distinguish {alike:,} of the {others:,} other considered settings "
+        f"from {best.measure}; do not choose among them by their rates."
     )
 
 
 def _left_out(settings: Sequence[Setting]) -> str:
-    found = {setting.depth: setting.unjudged for setting in settings if not setting.considered}
-    if not found:
+    unjudged_by_depth = {
+        setting.depth: setting.unjudged for setting in settings if not setting.considered
+    }
+    if not unjudged_by_depth:
         return ""
-    depths = ", ".join("whole lists" if depth == "all" else depth for depth in found)
-    low, high = min(found.values()), max(found.values())
+    depths = ", ".join("whole lists" if depth == "all" else depth for depth in unjudged_by_depth)
+    low, high = min(unjudged_by_depth.values()), max(unjudged_by_depth.values())
     shares = f"{low:.0%}" if f"{low:.0%}" == f"{high:.0%}" else f"{low:.0%} to {high:.0%}"
     return (
         f"Not considered: {depths}, where {shares} of the returned documents are unjudged and "
@@ -481,10 +475,8 @@ def _left_out(settings: Sequence[Setting]) -> str:
 
 def _strength(setting: Setting) -> str:
     if setting.pairs == 1:
-        return (
-            f"By {setting.measure} the two runs "
-            f"{'differ' if setting.significant else 'do not differ'} significantly."
-        )
+        verb = "differ" if setting.significant else "do not differ"
+        return f"By {setting.measure} the two runs {verb} significantly."
     return (
         f"By {setting.measure} {setting.significant:,} of {setting.pairs:,} pairs of runs differ "
         f"significantly."
@@ -497,8 +489,7 @@ def _of_theory(setting: Setting) -> str:
         return ""
     says = {
         "infeasible": "never converges for one query, however many documents it has; its mean "
-        "over queries, "
-        "which matters here, does",
+        "over queries, which matters here, does",
         "borderline": "converges for one query as documents are added, but depends on the very "
         "top alone",
         "feasible": "converges for one query as documents are added, and so does the order of two "

@@ -1,11 +1,11 @@
-"""`idealrank advise`: which measures and cutoffs fit judgments and a run."""
+"""`idealrank advise`: recommend measures and cutoffs for judgments and a run."""
 
 from types import ModuleType
 from typing import get_args
 
 import click
 
-from idealrank.analysis.advice import Surface
+from idealrank.analysis.advice import Advice, Surface
 from idealrank.api.advice import advise_read
 from idealrank.cli import input_options, options
 from idealrank.cli.output import Formats
@@ -77,15 +77,15 @@ def advise(
     (name,) = input_options.run_names([run])
     watch = Watch()
     judgments = watch.run("judgments", lambda _: inputs.open_qrels(qrels, convention))
-    advice = watch.run(
-        name,
-        lambda _: advise_read(
+
+    def work(_: object) -> Advice:
+        return advise_read(
             judgments,
             inputs.open_run(run, name, qrels),
             surface=surface,
             visible=visible,
             convention=convention,
             threads=threads,
-        ),
-    )
-    _FORMATS.write(layout, output_path, advice)
+        )
+
+    _FORMATS.write(layout, output_path, watch.run(name, work))

@@ -1,4 +1,4 @@
-"""`idealrank choose`: which discount and cutoff tell one's own runs apart most surely."""
+"""`idealrank choose`: the discount and cutoff that best distinguish given runs."""
 
 from functools import partial
 from pathlib import Path
@@ -12,6 +12,7 @@ from idealrank.api.tuning import choose_read
 from idealrank.cli import input_options, options
 from idealrank.cli.output import Formats
 from idealrank.cli.progress import Watch
+from idealrank.data.types import Progress
 from idealrank.errors import OptionError
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.measures.cutoffs import Cutoff, make_cutoff
@@ -20,7 +21,7 @@ from idealrank.pages.figures import drawings
 from idealrank.pages.figures.tuning import choice_spec
 from idealrank.reports.table.formats import FIGURE_FORMATS
 
-_WHOLE = ("all", "n")
+_WHOLE = ("all", "n")  # spellings of the cutoff at the end of the list
 _EPILOG = """\
 Examples:
 
@@ -61,7 +62,7 @@ _FORMATS = Formats(
     "discount_texts",
     metavar="D,...",
     multiple=True,
-    help=f"log2, zipf(0.5), geometric(0.8), jarvelin(2), linear, [1,1,1], ...  [default: "
+    help="log2, zipf(0.5), geometric(0.8), jarvelin(2), linear, [1,1,1], ...  [default: "
     f"{','.join(DISCOUNTS)}]",
 )
 @click.option(
@@ -130,8 +131,8 @@ def choose(
     """
     if len(runs) < 2:
         raise OptionError(
-            f"found one run, {', '.join(runs)}; expected two or more: idealrank choose QRELS "
-            f"RUN RUN..."
+            f"found one run, {', '.join(runs)}; expected two or more: idealrank choose QRELS RUN "
+            "RUN..."
         )
     convention = options.parse_convention(convention_text)
     grid = grid_of(
@@ -147,20 +148,21 @@ def choose(
     judgments = watch.run("judgments", lambda _: inputs.open_qrels(qrels, convention))
 
     def evaluated(path: str, name: str) -> Evaluation:
-        run, measures = partial(inputs.open_run, path, name, qrels), measures_of(grid)
-        found = watch.run(
-            name,
-            lambda progress: evaluate(
-                judgments, run(), measures, convention, threads=threads, progress=progress
-            ),
-        )
-        if not found.coverage.judged:  # that nothing is judged at the shallowest cutoff says little
-            input_options.doubt(found, path)
-        return found
+        def work(progress: Progress) -> Evaluation:
+            run = inputs.open_run(path, name, qrels)
+            return evaluate(
+                judgments, run, measures, convention, threads=threads, progress=progress
+            )
 
-    compared = partial(
-        choose_read, [*map(evaluated, runs, names)], grid, size=size, rng=seed, threads=threads
-    )
+        measures = measures_of(grid)
+        evaluation = watch.run(name, work)
+        # A run may lack judged documents down to the first cutoff, which is no reason for doubt.
+        if not evaluation.coverage.judged:
+            input_options.doubt(evaluation, path)
+        return evaluation
+
+    evaluations = [evaluated(path, name) for path, name in zip(runs, names, strict=True)]
+    compared = partial(choose_read, evaluations, grid, size=size, rng=seed, threads=threads)
     choice = watch.count("choosing", lambda tell: compared(tell=tell))
     if kind is not None and figure_path is not None:
         _draw(choice_spec(choice, interactive=kind == "html"), Path(figure_path), kind)
@@ -168,23 +170,21 @@ def choose(
 
 
 def _parts(option: str, texts: tuple[str, ...]) -> list[str]:
-    found = [
-        part.strip() for text in texts for part in split_outside_brackets(text) if part.strip()
-    ]
-    if texts and not found:  # such as an unset variable of a script
+    split = [part.strip() for text in texts for part in split_outside_brackets(text)]
+    parts = [part for part in split if part]
+    if texts and not parts:  # such as an unset variable of a script
         raise OptionError(f"{option}: found no value, expected one or more, separated by commas")
-    return found
+    return parts
 
 
 def _cutoffs(texts: tuple[str, ...]) -> list[Cutoff | None]:
-    return [
-        None if text.lower() in _WHOLE else make_cutoff(text) for text in _parts("--cutoffs", texts)
-    ]
+    parts = _parts("--cutoffs", texts)
+    return [None if part.lower() in _WHOLE else make_cutoff(part) for part in parts]
 
 
 def _kind(path: str | None) -> drawings.Format | None:
-    """The format that a file's ending asks for; what draws it is asked for before anything is
-    computed.
+    """Return the format of a file by its ending; refuse it before anything is computed if it cannot
+    be drawn.
     """
     if path is None:
         return None
@@ -200,6 +200,7 @@ def _kind(path: str | None) -> drawings.Format | None:
 
 def _draw(spec: drawings.Spec, path: Path, kind: drawings.Format) -> None:
     if kind == "html":
-        drawings.write_file(path, drawings.page({"choice": spec}, str(spec["title"]["text"])))
+        title = spec["title"]["text"]
+        drawings.write_file(path, drawings.page({"choice": spec}, str(title)))
     else:
         drawings.save({path.stem: spec}, path.parent, kind)

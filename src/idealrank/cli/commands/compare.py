@@ -1,4 +1,4 @@
-"""`idealrank compare`: whether one run is better than another."""
+"""`idealrank compare`: decide whether one run is better than another."""
 
 import shlex
 from collections.abc import Callable, Mapping, Sequence
@@ -44,8 +44,8 @@ def why_command(
     inputs: Inputs,
     labels_from: str | None = None,
 ) -> str:
-    """`idealrank why` for the first measure that it can split; empty if there is none, or if a file
-    cannot be read again.
+    """Return `idealrank why` for the first measure that it can split; empty if there is none, or if
+    a file cannot be read again.
 
     Examples
     --------
@@ -73,7 +73,7 @@ def why_command(
     return shlex.join([*words, *inputs.words(convention)])
 
 
-_FEW = 5  # runs: of more, the rankings of every two are not compared unless asked
+_FEW = 5  # runs; the rankings of more runs are compared only with --rankings, since pairs are many
 
 _EPILOG = """\
 Examples:
@@ -117,26 +117,26 @@ class _Shown(TypedDict):
 
 
 def _parts(comparison: Comparison, *, told: "_Told", **shown: Unpack[_Shown]) -> list[Part]:
-    """The report, and the command that explains the difference."""
+    """Return the report, and the command that explains the difference."""
     from idealrank.reports.views.comparison.comparison import comparison_parts  # noqa: PLC0415  (only the layout asked for is loaded)
     from idealrank.reports.views.comparison.phrases import Asked  # noqa: PLC0415
 
-    asked = Asked(command=True, qrels=told.qrels, paths=told.paths, options=told.options)
+    origin = Asked(command=True, qrels=told.qrels, paths=told.paths, options=told.options)
     command = told.why()
     after = ["the queries and documents behind the difference:", f"  {command}"] if command else []
-    return [*comparison_parts(comparison, **shown, asked=asked), after]
+    return [*comparison_parts(comparison, **shown, origin=origin), after]
 
 
-def _json(*given: Any, **options: Any) -> Any:
+def _json(*arguments: Any, **options: Any) -> Any:
     from idealrank.reports.views.comparison.comparison import comparison_json  # noqa: PLC0415  (not for the help)
 
-    return comparison_json(*given, **options)
+    return comparison_json(*arguments, **options)
 
 
-def _rows(*given: Any, **options: Any) -> Any:
+def _rows(*arguments: Any, **options: Any) -> Any:
     from idealrank.reports.views.comparison.comparison import comparison_rows  # noqa: PLC0415  (not for the help)
 
-    return comparison_rows(*given, **options)
+    return comparison_rows(*arguments, **options)
 
 
 def _views() -> ModuleType:
@@ -228,45 +228,57 @@ def compare(
     worse.
     """
     names, baseline = _names(runs, baseline, shown["letters"], paper)
-    given = input_options.InputFiles(
+    files_read = input_options.InputFiles(
         qrels=qrels, inputs=inputs, others=(*runs, *files.paths, judge_path)
     )
-    _check_written(given, results, baseline, {"-o": output_path, "--figure": figure_path})
+    _check_written(files_read, results, baseline, {"-o": output_path, "--figure": figure_path})
     convention = options.parse_convention(convention_text)
-    asked = options.parse_measure_texts(measure_texts)
-    paper, baseline = (
-        (paper, baseline)
-        if paper is None
-        else paper.checked(layout, names, list(map(str, asked)), baseline)
-    )
+    measures = options.parse_measure_texts(measure_texts)
+    if paper is not None:
+        paper, baseline = paper.checked(layout, names, list(map(str, measures)), baseline)
     of_queries = files.read(input_options.notes().inform)
+
     watch = Watch()
-    measures = with_companions(asked)
+    with_others = with_companions(measures)
     judgments = watch.run("judgments", lambda _: inputs.open_qrels(qrels, convention))
-    look = len(runs) <= _FEW if with_rankings is None else with_rankings
-    opens = partial(inputs.open_run, qrels=qrels)
-    evaluated = partial(
+    compare_rankings = len(runs) <= _FEW if with_rankings is None else with_rankings
+    kept_ranks = max(
+        results.ranks_looked_at(measures),
+        overlap_ranks(measures, convention) if compare_rankings else 0,
+    )
+    open_run = partial(inputs.open_run, qrels=qrels)
+    evaluate_run = partial(
         evaluate,
         judgments,
-        measures=measures,
+        measures=with_others,
         convention=convention,
         keep_unjudged=True,
-        keep_for=results.looked_at(asked),
-        keep_top=max(
-            results.ranks_looked_at(asked), overlap_ranks(asked, convention) if look else 0
-        ),
+        keep_for=results.looked_at(measures),
+        keep_top=kept_ranks,
         threads=threads,
     )
     judge = inputs.open_judge(judge_path, convention)
-    opened, evaluations = _evaluated(
-        runs, names, opens, evaluated, watch, keep=look or results.are_wanted or judge is not None
-    )
+    keep = compare_rankings or results.are_wanted or judge is not None
+    opened, evaluations = _evaluated(runs, names, open_run, evaluate_run, watch, keep=keep)
     of_queries.check(evaluations)
+
     source = input_options.named_run(labels_from, "--labels-from", names, runs)
+    judged_again = None
+    if judge is not None:
+        judged_again = evaluated_by_judge(judge, opened, measures, convention)
+    rankings = overlaps(
+        opened if compare_rankings else (),
+        measures,
+        convention,
+        evaluations=evaluations if compare_rankings else (),
+        baseline=baseline,
+        threads=threads,
+        watch=watch.run,
+    )
     compared = partial(
         compare_evaluations,
         *evaluations,
-        measures=asked,
+        measures=measures,
         baseline=baseline,
         weights=of_queries.weights,
         clusters=of_queries.clusters,
@@ -274,36 +286,25 @@ def compare(
         threads=threads,
         labels_from=source,
         **testing.arguments,
-        judge_qrels=None if judge is None else evaluated_by_judge(judge, opened, asked, convention),
-        rankings=overlaps(
-            opened if look else (),
-            asked,
-            convention,
-            evaluations=evaluations if look else (),
-            baseline=baseline,
-            threads=threads,
-            watch=watch.run,
-        ),
+        judge_qrels=judged_again,
+        rankings=rankings,
     )
-    pair_figure.draw(
-        comparison := watch.count("comparing", lambda tell: compared(tell=tell)), figure_path
+    comparison = watch.count("comparing", lambda tell: compared(tell=tell))
+
+    pair_figure.draw(comparison, figure_path)
+    why = partial(
+        why_command, qrels, runs, measures, convention_text, inputs=inputs, labels_from=labels_from
     )
-    told = _Told(
-        why=partial(
-            why_command, qrels, runs, asked, convention_text, inputs=inputs, labels_from=labels_from
-        ),
-        qrels=qrels,
-        paths=dict(zip(names, runs, strict=True)),
-        options=("-m", str(asked[0]), *testing.judge_words, *inputs.words(convention_text)),
-    )
+    words = ("-m", str(measures[0]), *testing.judge_words, *inputs.words(convention_text))
+    told = _Told(why=why, qrels=qrels, paths=dict(zip(names, runs, strict=True)), options=words)
     _write(
         comparison=comparison, layout=layout, path=output_path, told=told, shown=shown, paper=paper
     )
     results.write(
         watch,
-        given,
+        files_read,
         evaluations=tuple(evaluations),
-        measures=asked,
+        measures=measures,
         comparison=comparison,
         qrels=judgments,
         runs=tuple(opened),
@@ -321,27 +322,27 @@ def _check_letters(
     if letters == "better":
         return
     if paper is not None or baseline is not None:
-        found = "--table paper" if paper is not None else "--baseline"
+        option = "--table paper" if paper is not None else "--baseline"
         raise OptionError(
-            f"--letters {letters}: found {found}, expected every pair of runs in the full table"
+            f"--letters {letters}: found {option}, expected every pair of runs in the full table"
         )
     if n_runs <= _FEW:
         raise OptionError(
-            f"--letters {letters}: found {n_runs} runs, expected at least {_FEW + 1}, whose "
-            f"table has letters"
+            f"--letters {letters}: found {n_runs} runs, expected at least {_FEW + 1}, whose table "
+            "has letters"
         )
 
 
 def _check_written(
-    given: input_options.InputFiles,
+    files_read: input_options.InputFiles,
     results: Results,
     baseline: str | None,
     written: Mapping[str, str | None],
 ) -> None:
-    """Refuse what cannot be read or written before anything is."""
-    pair_figure.check(written["--figure"], baseline, given.paths)
-    input_options.refuse_standard_input_twice(*given.every_path)
-    results.check(given.paths, written)
+    """Refuse inputs that cannot be read and outputs that cannot be written, before any work."""
+    pair_figure.check(written["--figure"], baseline, files_read.paths)
+    input_options.refuse_standard_input_twice(*files_read.every_path)
+    results.check(files_read.paths, written)
 
 
 class _Told(NamedTuple):
@@ -379,13 +380,13 @@ def _write(
 def _names(
     runs: Sequence[str], baseline: str | None, letters: Letters, paper: Paper | None
 ) -> tuple[list[str], str | None]:
-    """Names of the runs, which are two or more, and the baseline among them, by name or path;
+    """Return the names of two or more runs, and the baseline among them, given by name or path;
     letters must have their table.
     """
     if len(runs) < 2:
         raise OptionError(
             f"found one run, {', '.join(runs)}; expected two or more: idealrank compare QRELS "
-            f"RUN_A RUN_B"
+            "RUN_A RUN_B"
         )
     names = input_options.run_names(runs)
     _check_letters(letters, len(runs), baseline, paper)
@@ -395,18 +396,22 @@ def _names(
 def _evaluated(
     paths: Sequence[str],
     names: Sequence[str],
-    opened: Callable[..., Run],
-    evaluated: Callable[..., Evaluation],
+    open_run: Callable[..., Run],
+    evaluate_run: Callable[..., Evaluation],
     watch: Watch,
     *,
     keep: bool,
 ) -> tuple[list[Run], list[Evaluation]]:
-    """Every run, one after the other, and where they are to be kept, the runs."""
-    kept, found = [], []
-    load_special()  # meanwhile
+    """Open and evaluate one run after the other, and return the runs, if they are to be kept, with
+    the evaluations.
+    """
+    kept, evaluations = [], []
+    load_special()  # in a thread of its own, while runs are read
     for path, name in zip(paths, names, strict=True):
-        run = watch.run(name, lambda _, path=path, name=name: opened(path, name))  # type: ignore[misc]
-        found.append(watch.run(name, lambda progress, run=run: evaluated(run, progress=progress)))  # type: ignore[misc]
-        input_options.doubt(found[-1], path)
+        run = watch.run(name, lambda _, path=path, name=name: open_run(path, name))  # type: ignore[misc]
+        work = partial(evaluate_run, run)
+        evaluation = watch.run(name, lambda progress, work=work: work(progress=progress))  # type: ignore[misc]
+        evaluations.append(evaluation)
+        input_options.doubt(evaluation, path)
         kept += [run] if keep else []
-    return kept, found
+    return kept, evaluations

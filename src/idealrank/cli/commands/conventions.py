@@ -1,4 +1,4 @@
-"""`idealrank conventions`: what can be named with --convention."""
+"""`idealrank conventions`: list the conventions, or show every switch of one."""
 
 import click
 

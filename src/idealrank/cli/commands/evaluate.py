@@ -1,4 +1,4 @@
-"""`idealrank evaluate`: runs against judgments, side by side."""
+"""`idealrank evaluate`: evaluate runs against judgments, side by side."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -48,13 +48,13 @@ def refuse_whole(memory: str | None, results: Results, kind: str) -> None:
     if results.is_page:
         option = "--report" if results.report is not None else "--figures"
         raise OptionError(
-            f"{option}: found --memory too, expected one of them, since a page shows "
-            f"documents of every list"
+            f"{option}: found --memory too, expected one of them, since a page shows documents of "
+            "every list"
         )
     if kind != "qrels":
         raise OptionError(
-            f"--judgments {kind}: found --memory too, expected one of them: runs are read in "
-            f"parts for grades alone"
+            f"--judgments {kind}: found --memory too, expected one of them: runs are read in parts "
+            "for grades alone"
         )
 
 
@@ -75,7 +75,9 @@ class RunsInParts:
     def of(
         cls, memory: str | None, output_path: str | None, runs: Sequence[str], **others: Any
     ) -> "RunsInParts":
-        """Runs of a command, with the other fields by name. Nothing is opened without a budget."""
+        """Make the runs of a command, with the other fields by name; open nothing without a
+        budget.
+        """
         parts = cls(memory=memory or "", **others)
         if memory is not None:
             parts.open_journal(output_path, runs)
@@ -101,11 +103,10 @@ class RunsInParts:
     def evaluate(self, path: str, name: str) -> Evaluation:
         """Evaluate a run, or take it from the journal."""
         measures = tuple(self.measures)
-        if (
-            self.journal is not None
-            and (found := self.journal.find(path, name, measures, self.convention)) is not None
-        ):
-            return found
+        if self.journal is not None:
+            known = self.journal.find(path, name, measures, self.convention)
+            if known is not None:
+                return known
 
         def work(tell: Count) -> Evaluation:
             run = self.inputs.stream_run(path, name, self.memory, RatedCount(tell, "B"))
@@ -124,7 +125,7 @@ class RunsInParts:
             self.journal.remove()
 
 
-# trec_eval's names of judgments, and what measures call them.
+# By trec_eval's name of judgments: the tables of them that measures may need.
 _TABLES = {
     "qrels": (),
     "prefs": ("preferences",),
@@ -172,10 +173,10 @@ Examples:
 
 
 def _rows(
-    evaluations: "list[Evaluation]", *, slices: "Sequence[SliceMeans]" = (), **given: Any
+    evaluations: "list[Evaluation]", *, slices: "Sequence[SliceMeans]" = (), **options: Any
 ) -> Iterator[Row]:
-    """A row a mean: of the whole run, or of its slices."""
-    return slice_rows(evaluations, slices) if slices else evaluation_rows(evaluations, **given)
+    """Return a row for each mean of the whole runs, or of their slices."""
+    return slice_rows(evaluations, slices) if slices else evaluation_rows(evaluations, **options)
 
 
 _A_VALUE_A_ROW = (
@@ -233,11 +234,11 @@ class _QueryPaths(NamedTuple):
 
             refuse_unweighted(measures)
         if self.cluster_path is not None and not has_intervals and self.slices_text is None:
-            found = (
+            problem = (
                 f"--cluster {self.cluster_path}: found no intervals, the only numbers that "
-                f"clusters change"
+                "clusters change"
             )
-            raise OptionError(f"{found}; expected --intervals, --slices or --report")
+            raise OptionError(f"{problem}; expected --intervals, --slices or --report")
 
     def read(
         self,
@@ -295,8 +296,8 @@ class _QueryPaths(NamedTuple):
     metavar="FILE",
     cls=options.OnceOption,
     help="Means on each category of queries, with 95 % intervals: CSV, JSON lines or Parquet with "
-    "columns query and category. "
-    "traffic:FILE makes head, torso and tail from columns query and traffic.",
+    "columns query and category. traffic:FILE makes head, torso and tail from columns query and "
+    "traffic.",
 )
 @query_paths
 @_FORMATS.option
@@ -348,8 +349,10 @@ def evaluate(
         (qrels, *inputs.more_qrels, *runs),
         has_intervals=intervals or results.is_page,
     )
-    given, opened = input_options.InputFiles(qrels=qrels, inputs=inputs, others=runs), list[Run]()
-    results.check(given.paths, {"-o": output_path})
+
+    files_read = input_options.InputFiles(qrels=qrels, inputs=inputs, others=runs)
+    results.check(files_read.paths, {"-o": output_path})
+    opened: list[Run] = []
     names, watch = input_options.run_names(runs), Watch()
     judgments = watch.run("judgments", lambda _: inputs.open_judgments(qrels, kind, convention))
     parts = RunsInParts.of(
@@ -394,6 +397,7 @@ def evaluate(
     evaluations = [evaluated(path, name) for path, name in zip(runs, names, strict=True)]
     for evaluation, path in zip(evaluations, runs, strict=True):
         input_options.doubt(evaluation, path)
+
     design = {} if of_queries is None else _design(evaluations, of_queries, results)
     _write(
         evaluations,
@@ -405,19 +409,19 @@ def evaluate(
         intervals=intervals,
         digits=digits,
     )
-    found = {
+    parts_of_page = {
         "evaluations": tuple(evaluations),
         "measures": measures,
         "qrels": judgments,
         "runs": tuple(opened),
         "threads": threads,
     }
-    results.write(watch, given, **found, **design)
+    results.write(watch, files_read, **parts_of_page, **design)
     parts.close_journal()
 
 
-def _on_spark(*given: Any, **named: Any) -> Evaluation:
-    evaluation: Evaluation = offered("evaluate on Spark")(*given, **named)
+def _on_spark(*arguments: Any, **named: Any) -> Evaluation:
+    evaluation: Evaluation = offered("evaluate on Spark")(*arguments, **named)
     return evaluation
 
 
@@ -429,8 +433,8 @@ def _measures(texts: Sequence[str], kind: str) -> "tuple[Measure, ...]":
     measures = options.parse_measure_texts(texts or default_measures(_TABLES[kind]))
     if words := [str(measure) for measure in measures if measure.aggregate == "text"]:
         raise OptionError(
-            f"{words[0]}: found a measure with text values, expected numbers; `idealrank "
-            f"trec-eval -q -m relstring.20` prints it"
+            f"{words[0]}: found a measure with text values, expected numbers; `idealrank trec-eval "
+            "-q -m relstring.20` prints it"
         )
     return measures
 
@@ -441,8 +445,8 @@ def _refuse_beside(engine: str, kind: str, results: Results, memory: str | None)
         return
     if memory is not None:
         raise OptionError(
-            "found --engine spark with --memory, which is for this machine alone; expected "
-            "one of them"
+            "found --engine spark with --memory, which is for this machine alone; expected one of "
+            "them"
         )
     if kind != "qrels":
         raise OptionError(
@@ -450,8 +454,8 @@ def _refuse_beside(engine: str, kind: str, results: Results, memory: str | None)
         )
     if results.are_wanted:
         raise OptionError(
-            "found --engine spark with a report or a store, which need the run itself; "
-            "expected --engine local"
+            "found --engine spark with a report or a store, which need the run itself; expected "
+            "--engine local"
         )
 
 
@@ -479,33 +483,26 @@ def _write(
     intervals: bool,
     digits: int | None,
 ) -> None:
-    """The report. Programs get all digits."""
+    """Write the report; formats for programs have all digits."""
     is_weighted = design.get("weights") is not None
     means = _means(evaluations, design) if intervals or is_weighted else []
     categories = None if of_queries is None else of_queries.categories
-    slices: list[SliceMeans] = (
-        [] if categories is None else [one.by(categories, **design) for one in evaluations]
-    )
-    given: dict[str, Any] = {
+    slices: list[SliceMeans] = []
+    if categories is not None:
+        slices = [evaluation.by(categories, **design) for evaluation in evaluations]
+    shown: dict[str, Any] = {
         "per_query": per_query,
         "intervals": means if intervals else [],
         "slices": slices,
-    }
-    given |= {
         "weighted": means if is_weighted else [],
         "clustered": design.get("clusters") is not None,
     }
     if is_weighted:
-        given["cautions"] = _weights_cautions(evaluations, design) + (
-            _sample_cautions(of_queries) if intervals else ()
-        )
-    _FORMATS.write(
-        layout,
-        path,
-        evaluations,
-        **given,
-        **({} if FORMATS[layout].is_data else {"digits": digits}),
-    )
+        shown["cautions"] = _weights_cautions(evaluations, design)
+        shown["cautions"] += _sample_cautions(of_queries) if intervals else ()
+    if not FORMATS[layout].is_data:
+        shown["digits"] = digits
+    _FORMATS.write(layout, path, evaluations, **shown)
 
 
 def _weights_cautions(evaluations: list[Evaluation], design: Mapping[str, Any]) -> tuple[str, ...]:
@@ -515,16 +512,17 @@ def _weights_cautions(evaluations: list[Evaluation], design: Mapping[str, Any]) 
 
 
 def _sample_cautions(of_queries: "OfQueries | None") -> tuple[str, ...]:
-    """Caution of intervals by the weights of a sample; experiments/sampled_pools.py has their
-    coverage.
+    """Caution of intervals by the weights of a sample; experiments/sampled_pools.py measures how
+    often they contain the mean.
     """
     if of_queries is None or not of_queries.files.weights_are_of_a_sample:
         return ()
-    return (
-        f"weights: {of_queries.files.weights_path} has a sample of queries, and these "
-        f"intervals treat it as drawn from infinitely "
-        "many; they contain the mean over the traffic in 98 to 100 % of samples, not in 95 %",
+    caution = (
+        f"weights: {of_queries.files.weights_path} has a sample of queries, and these intervals "
+        "treat it as drawn from infinitely many; they contain the mean over the traffic in 98 to "
+        "100 % of samples, not in 95 %"
     )
+    return (caution,)
 
 
 def _means(

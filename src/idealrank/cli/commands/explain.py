@@ -1,4 +1,4 @@
-"""`idealrank explain`: where the value of one query comes from."""
+"""`idealrank explain`: show how the value of one query is computed, rank by rank."""
 
 from types import ModuleType
 
@@ -70,8 +70,8 @@ def explain(
     measures = options.parse_measure_texts([measure_text])
     if len(measures) != 1:
         raise OptionError(
-            f"found {len(measures)} measures ({', '.join(map(str, measures))}), expected one "
-            f"to explain"
+            f"found {len(measures)} measures ({', '.join(map(str, measures))}), expected one to "
+            "explain"
         )
     input_options.refuse_standard_input_twice(qrels, *inputs.more_qrels, run)
     (name,) = input_options.run_names([run])

@@ -1,7 +1,7 @@
-"""`idealrank gate`: whether a run may replace its baselines.
+"""`idealrank gate`: decide whether a run may replace its baselines.
 
-The job has files as typed, the page that is wanted, and a baseline to replace. Outputs beside the
-report are files for build servers, a comment, and annotations for GitHub.
+A job has the files as typed, the requested page, and a baseline to replace. Further outputs are
+files for build servers, a comment, and annotations for GitHub.
 """
 
 import getpass
@@ -80,18 +80,18 @@ class Job:
         watch, names = Watch(), _names(self.run, self.asked.baselines)
         declared = self.asked.declared
         source = declared.labels_from
-        # the job knows whether there is an anchor
+        # The anchor is a run in the baseline file, which is not read yet.
         if source is None or not source.endswith(ANCHOR):
             source = input_options.named_run(
                 source, "--labels-from", list(names.values()), list(names)
             )
-        asked = replace(self.asked, declared=declared._replace(labels_from=source))
+        request = replace(self.asked, declared=declared._replace(labels_from=source))
         front = _Front(self, watch, names)
-        kept = self.results.looked_at(asked.measures)
-        top = self.results.ranks_looked_at(asked.measures)
-        judge = self.inputs.open_judge(self.judge_path, asked.convention)
+        kept = self.results.looked_at(request.measures)
+        top = self.results.ranks_looked_at(request.measures)
+        judge = self.inputs.open_judge(self.judge_path, request.convention)
         work = GateJob(
-            asked=asked, caller=front, kept=kept, top=top, threads=self.threads, judge=judge
+            asked=request, caller=front, kept=kept, top=top, threads=self.threads, judge=judge
         )
         held = work.hold(but_missing=self.update)
         if self.accept and not held.gated.passed:
@@ -113,21 +113,20 @@ class Job:
         return self.update or bool(self.accept)
 
     def _acceptance(self, held: Held) -> Acceptance:
-        """Acceptance of the run that is typed."""
+        """Make the acceptance that the options ask for."""
         time = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         return acceptance_of(held.gated, self.accept, self.accepted_by or getpass.getuser(), time)
 
     def first_baseline(self) -> tuple[bytes, dict[str, float]]:
-        """Return the file of a first baseline, made of the run, and the run's means; nothing is
-        written.
+        """Return the file of a first baseline, made of the run, and the run's means; write
+        nothing.
         """
         front = _Front(self, Watch(), _names(self.run, self.asked.baselines))
         work = GateJob(asked=self.asked, caller=front, threads=self.threads)
         held = work.hold_to_nothing()
-        means = held.evaluations[0].mean()
-        return work.baseline_file(held), {
-            text: means[text] for text in map(str, self.asked.measures)
-        }
+        every_mean = held.evaluations[0].mean()
+        means = {text: every_mean[text] for text in map(str, self.asked.measures)}
+        return work.baseline_file(held), means
 
     def _page(self, held: Held, watch: Watch) -> "Subject | None":
         """Put the results into the store, and gather what the page shows, where these are
@@ -148,53 +147,37 @@ class Job:
 
     @property
     def _given(self) -> input_options.InputFiles:
+        baselines = self.asked.baselines
         return input_options.InputFiles(
             qrels=self.qrels,
             inputs=self.inputs,
-            others=(
-                self.run,
-                *self.repeats,
-                *self.asked.baselines,
-                *self.asked.paths,
-                self.judge_path,
-            ),
+            others=(self.run, *self.repeats, *baselines, *self.asked.paths, self.judge_path),
         )
 
     def _check_paths(self) -> None:
         if self.asked.queries == "-":
             raise OptionError(
-                "--queries -: found standard input, expected a file: texts of queries are "
-                "read twice"
+                "--queries -: found standard input, expected a file: texts of queries are read "
+                "twice"
             )
         judge = [] if self.judge_path is None else [self.judge_path]
-        input_options.refuse_standard_input_twice(
-            self.qrels, *self.inputs.more_qrels, self.run, *self.repeats, *self.asked.paths, *judge
-        )
+        new_files = (self.qrels, *self.inputs.more_qrels, self.run, *self.repeats)
+        input_options.refuse_standard_input_twice(*new_files, *self.asked.paths, *judge)
         _refuse_same_repeat(self.run, self.repeats)
         texts = [path for path in (self.asked.queries, self.results.documents) if path is not None]
         written = self.asked.state if self._writes or self.asked.series else None
         self.outputs.refuse_to_replace([*self._given.paths, *texts], written)
         self.results.check(self._given.paths, dict(self.outputs.files()))
+
         if "-" in self.asked.baselines:
             raise OptionError(
                 "--baseline -: found standard input, expected a file: a baseline is read twice"
             )
+        *other_baselines, last = self.asked.baselines
         if self._writes:
-            others = (
-                self.qrels,
-                *self.inputs.more_qrels,
-                self.run,
-                *self.repeats,
-                *self.asked.baselines[:-1],
-                *self.asked.paths,
-                *texts,
-            )
-            refuse_unfit_target(self.asked.baselines[-1], others)
+            refuse_unfit_target(last, (*new_files, *other_baselines, *self.asked.paths, *texts))
         if self.asked.series and Path(self.asked.state).exists():
-            refuse_unfit_target(
-                self.asked.state,
-                (self.qrels, *self.inputs.more_qrels, self.run, *self.repeats, *self.asked.paths),
-            )
+            refuse_unfit_target(self.asked.state, (*new_files, *self.asked.paths))
 
 
 @dataclass(frozen=True)
@@ -237,15 +220,16 @@ class _Front:
 
 
 def _names(run: str, baselines: Sequence[str]) -> dict[str, str]:
-    """Names of the run and of the baselines by their paths; a run may be held against itself."""
+    """Return names of the run and of the baselines by their paths; a run may be compared with
+    itself.
+    """
     places = [os.path.normpath(path) for path in baselines]
-    if twice := [
-        path for path, place in zip(baselines, places, strict=True) if places.count(place) > 1
-    ]:
+    twice = [path for path, place in zip(baselines, places, strict=True) if places.count(place) > 1]
+    if twice:
         count = input_options.times(places.count(os.path.normpath(twice[0])))
         raise OptionError(
             f"--baseline {' and '.join(dict.fromkeys(twice))}: found the same file {count}, "
-            f"expected each baseline once"
+            "expected each baseline once"
         )
     paths = list(dict.fromkeys([run, *baselines]))
     return dict(zip(paths, input_options.run_names(paths), strict=True))
@@ -258,16 +242,14 @@ def _refuse_same_repeat(run: str, repeats: Sequence[str]) -> None:
         place = real_path(path)
         if place in known:
             raise OptionError(
-                f"--repeat {path}: found a file that is given twice, expected another run of "
-                f"the same version"
+                f"--repeat {path}: found a file that is given twice, expected another run of the "
+                "same version"
             )
         known.add(place)
 
 
 def refuse_unfit_target(path: str, others: Sequence[str]) -> None:
-    """Refuse to make a baseline where something stands that is no baseline, before any work is
-    done.
-    """
+    """Refuse to replace a file that is no baseline, before any work is done."""
     target = Path(path)
     if not target.parent.is_dir():
         raise OptionError(
@@ -277,47 +259,53 @@ def refuse_unfit_target(path: str, others: Sequence[str]) -> None:
         return
     if any(other != "-" and Path(other).exists() and target.samefile(other) for other in others):
         raise OptionError(
-            f"--baseline {path}: found an input file of this command, expected another name "
-            f"for --update-baseline"
+            f"--baseline {path}: found an input file of this command, expected another name for "
+            "--update-baseline"
         )
     if target.is_dir() or read_record(path, input_options.notes()) is None:
         raise OptionError(
-            f"--baseline {path}: found a file that --update-baseline did not make, and so "
-            f"does not replace; expected another baseline "
-            f"after it, as in --baseline {path} --baseline best.run.gz --update-baseline, "
-            f"which replaces the last baseline"
+            f"--baseline {path}: found a file that --update-baseline did not make, and so does not "
+            f"replace; expected another baseline after it, as in --baseline {path} --baseline "
+            "best.run.gz --update-baseline, which replaces the last baseline"
         )
 
 
 _NO_BASELINE = (
     "found no baseline, expected --baseline FILE: a run, or a file that --update-baseline made; "
-    "idealrank gate QRELS RUN --baseline best.run.gz --update-baseline makes the file from "
-    "the first run"
+    "idealrank gate QRELS RUN --baseline best.run.gz --update-baseline makes the file from the "
+    "first run"
 )
+# By argument of the command: the name in a request, and the option in messages.
 _OPTIONS = {"measure_texts": ("measures", "-m"), "also_texts": ("also", "--also")}
 
 
 def asked_here(**typed: Any) -> GateRequest:
-    """Settle what was typed with the policy of the project around the working directory."""
+    """Settle the typed options with the policy of the project around the working directory."""
     return asked_of(find_policy(Path.cwd()), **typed)
 
 
-def asked_of(found: PolicyFile, **typed: Any) -> GateRequest:
-    """Settle what was typed with a policy; None, an empty text or nothing where the policy
-    decides.
+def asked_of(policy_file: PolicyFile, **typed: Any) -> GateRequest:
+    """Settle the typed options with a policy, which decides for None, an empty text or an empty
+    list.
     """
-    given = {
+    typed_options = {
         name: value
         for name, value in typed.items()
         if value is not None and value not in ((), [], "")
     }
     for option, (name, where) in _OPTIONS.items():
-        if texts := given.pop(option, ()):
-            given[name] = parse_measures(options.measure_parts(texts, DEFAULT_MEASURE, where=where))
-    if "convention_text" in given:
-        given["convention"] = given.pop("convention_text")
+        if texts := typed_options.pop(option, ()):
+            typed_options[name] = parse_measures(
+                options.measure_parts(texts, DEFAULT_MEASURE, where=where)
+            )
+    if "convention_text" in typed_options:
+        typed_options["convention"] = typed_options.pop("convention_text")
     return settled(
-        given, found, _NO_BASELINE, measures_in=_measures_in, convention_of=options.parse_convention
+        typed_options,
+        policy_file,
+        _NO_BASELINE,
+        measures_in=_measures_in,
+        convention_of=options.parse_convention,
     )
 
 
@@ -406,8 +394,7 @@ _FORMATS = Formats(
     cls=options.MeasureOption,
     multiple=True,
     help="Measures; repeat, or separate with commas. The first decides; the others are companions "
-    "and never fail the gate.  "
-    f"[default: {DEFAULT_MEASURE}]",
+    f"and never fail the gate.  [default: {DEFAULT_MEASURE}]",
 )
 @click.option(
     "--also",
@@ -445,10 +432,8 @@ _FORMATS = Formats(
     metavar="P",
     type=float,
     help="Highest probability that a harmless run fails, and against a baseline file, that any of "
-    "--horizon harmless commits does: once "
-    "for the first measure, and once for the measures of --also. With --strict, highest "
-    "probability that a drop of the margin passes.  "
-    "[default: 0.05]",
+    "--horizon harmless commits does: once for the first measure, and once for the measures of "
+    "--also. With --strict, highest probability that a drop of the margin passes.  [default: 0.05]",
 )
 @click.option(
     "--when-unjudged",
@@ -467,8 +452,7 @@ _FORMATS = Formats(
     "--series",
     metavar="DIR",
     help="Folder for the state of the series, in place of the last baseline file; each gate then "
-    "counts as a commit, with or without "
-    "--update-baseline.",
+    "counts as a commit, with or without --update-baseline.",
 )
 @click.option(
     "--repeat",
@@ -476,25 +460,22 @@ _FORMATS = Formats(
     metavar="FILE",
     multiple=True,
     help="Another run of the same version of the engine, with answers to the same queries; may be "
-    "repeated. Values are averaged by query, "
-    "which shows and lowers the noise from run to run. A judge looks at the first run of each "
-    "side alone.",
+    "repeated. Values are averaged by query, which shows and lowers the noise from run to run. A "
+    "judge looks at the first run of each side alone.",
 )
 @click.option(
     "--holdout",
     metavar="SHARE",
     type=float,
     help="Share of the queries that decide nothing, with their contracts; every tenth commit, they "
-    "show whether the others are "
-    "overfitted.  [default: 0]",
+    "show whether the others are overfitted.  [default: 0]",
 )
 @click.option(
     "--accept",
     metavar="REASON",
     help="Accept the run although the gate is closed: record the reason (at most 1,000 letters) in "
-    "the last baseline file, make the run "
-    "its anchor, exit with 0. The file must exist. If the gate is open, the run becomes the "
-    "last accepted one, as with --update-baseline.",
+    "the last baseline file, make the run its anchor, exit with 0. The file must exist. If the "
+    "gate is open, the run becomes the last accepted one, as with --update-baseline.",
 )
 @click.option(
     "--accepted-by",
@@ -560,7 +541,7 @@ def gate(
     """
     policy = find_policy(Path.cwd())
     read = input_options.gate_inputs(qrels, run, inputs, policy)
-    asked = asked_of(
+    request = asked_of(
         policy,
         weights=files.weights_path,
         cluster=files.cluster_path,
@@ -569,9 +550,9 @@ def gate(
         queries=results.queries,
         **typed,
     )
-    results = results.with_texts(queries=asked.queries, documents=policy.documents)
+    results = results.with_texts(queries=request.queries, documents=policy.documents)
     job = Job(
-        asked=asked,
+        asked=request,
         **read._asdict(),
         update=update_baseline,
         outputs=outputs,
@@ -585,17 +566,17 @@ def gate(
     gated, notes, page = job.done()
     from idealrank.reports.views.comparison.phrases import Asked  # noqa: PLC0415  (not for the help)
 
-    paths = {name: path for path, name in _names(job.run, asked.baselines).items()}
+    paths = {name: path for path, name in _names(job.run, request.baselines).items()}
     words = (
         "-m",
-        str(asked.measures[0]),
-        *_policy_words(asked.policy),
+        str(request.measures[0]),
+        *_policy_words(request.policy),
         *job.inputs.words(typed["convention_text"] or "standard"),
     )
-    people = _People(
-        outputs.digits, Asked(command=True, qrels=job.qrels, paths=paths, options=words)
-    )
-    outputs.write(gated, partial(_report, gated, notes, asked.policy_file, layout, people), layout)
+    origin = Asked(command=True, qrels=job.qrels, paths=paths, options=words)
+    people = _People(outputs.digits, origin)
+    report = partial(_report, gated, notes, request.policy_file, layout, people)
+    outputs.write(gated, report, layout)
     results.write_page(page)
     context.exit(FINE if gated.acceptance is not None else _CODES[gated.outcome])
 
@@ -626,17 +607,16 @@ def _policy_words(policy: Policy) -> list[str]:
     """Options of `judge next` that make its stop the rule of this gate."""
     words = ["--tolerance", f"{policy.tolerance:g}"] if policy.tolerance else []
     words += ["--strict", "--margin", f"{policy.margin:g}"] if policy.strict else []
-    words += (
-        ["--largest-loss", f"{policy.largest_loss:g}"] if policy.largest_loss is not None else []
-    )
+    if policy.largest_loss is not None:
+        words += ["--largest-loss", f"{policy.largest_loss:g}"]
     return words if policy.alpha == Policy().alpha else [*words, "--alpha", f"{policy.alpha:g}"]
 
 
 class _People(NamedTuple):
-    """Needs of a report for people: decimals, and where it was asked for."""
+    """Arguments of a report for people: decimals, and the origin of the request."""
 
     digits: int | None
-    asked: "Asked"
+    origin: "Asked"
 
 
 def _report(

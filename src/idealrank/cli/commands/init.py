@@ -60,7 +60,7 @@ Exit codes: 0 written, 2 bad input, or a file exists.
     metavar="MEASURE",
     cls=options.MeasureOption,
     multiple=True,
-    help=f"Measures of the gate; the first decides. Repeat, or separate with commas.  [default: "
+    help="Measures of the gate; the first decides. Repeat, or separate with commas.  [default: "
     f"{DEFAULT_MEASURE}]",
 )
 @click.option(
@@ -142,7 +142,7 @@ def init(
             f"--directory {directory}: found no such folder, expected the root of the repository"
         )
     baseline_path = str(folder / "main.baseline.gz") if baseline is None else baseline
-    asked = asked_of(
+    request = asked_of(
         PolicyFile(),
         baselines=(baseline_path,),
         measure_texts=measure_texts,
@@ -153,14 +153,14 @@ def init(
         qrels=(qrels,),
         run=run,
         baseline=baseline_path,
-        measures=tuple(map(str, asked.measures)),
+        measures=tuple(map(str, request.measures)),
         convention=convention_text or "",
         **files,
     )
     _check(setup)
     planned = _planned(setup, workflow=not no_workflow, pytest=not no_pytest)
     refuse_to_overwrite([*planned, PlannedFile(path=Path(baseline_path), content=b"", purpose="")])
-    planned.insert(1, _baseline(setup, asked))
+    planned.insert(1, _baseline(setup, request))
     if dry_run:
         output.write(_shown(planned), None)
         return
@@ -214,12 +214,11 @@ def _planned(setup: GateSetup, *, workflow: bool, pytest: bool) -> list[PlannedF
     return planned
 
 
-def _baseline(setup: GateSetup, asked: GateRequest) -> PlannedFile:
+def _baseline(setup: GateSetup, request: GateRequest) -> PlannedFile:
     """Evaluate the run, as the gate will, and plan its baseline file."""
     inputs = Inputs(qrels_columns_text=setup.qrels_columns, run_columns_text=setup.run_columns)
-    content, means = Job(
-        asked=asked, qrels=setup.qrels[0], run=setup.run, inputs=inputs
-    ).first_baseline()
+    job = Job(asked=request, qrels=setup.qrels[0], run=setup.run, inputs=inputs)
+    content, means = job.first_baseline()
     values = ", ".join(f"{measure} {mean:.4f}" for measure, mean in means.items())
     return PlannedFile(
         path=Path(setup.baseline), content=content, purpose=f"baseline, from {setup.run}: {values}"
@@ -227,8 +226,8 @@ def _baseline(setup: GateSetup, asked: GateRequest) -> PlannedFile:
 
 
 def _shown(planned: Sequence[PlannedFile]) -> list[str]:
-    """Print the files as they would be written; the baseline is compressed, and only its size is
-    shown.
+    """Show the files as they would be written; of the baseline, which is compressed, only the
+    size.
     """
     pieces = []
     for file in planned:
@@ -239,7 +238,7 @@ def _shown(planned: Sequence[PlannedFile]) -> list[str]:
 
 
 def _said(planned: Sequence[PlannedFile], setup: GateSetup) -> list[str]:
-    """List what was written, and the next command."""
+    """List the written files, and the next command."""
     width = max(len(str(file.path)) for file in planned)
     lines = [f"{file.path!s:<{width}}  {file.purpose}\n" for file in planned]
     move = (
@@ -249,7 +248,7 @@ def _said(planned: Sequence[PlannedFile], setup: GateSetup) -> list[str]:
     if not setup.search and any(file.path == setup.folder / WORKFLOW for file in planned):
         step = (
             f"Then add the step that writes {setup.written_run} to the workflow, and commit the "
-            f"files."
+            "files."
         )
         without = "Without this step, the workflow tests the run as it is in the repository."
         steps += [f"{line}\n" for line in filled([step, without])]

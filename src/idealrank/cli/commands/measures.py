@@ -1,4 +1,4 @@
-"""`idealrank measures`: what can be named with -m, and what each measure means."""
+"""`idealrank measures`: list the measures, or explain some."""
 
 import click
 
@@ -22,24 +22,20 @@ def _text(names: tuple[str, ...]) -> str:
     if names:
         return "\n\n".join(map(measure_card, _named(names)))
     return measures_table(
-        (family_title(classes), [facts_of(cls) for cls in classes])
-        for classes in families().values()
+        (family_title(classes), list(map(facts_of, classes))) for classes in families().values()
     )
 
 
 def _json(names: tuple[str, ...]) -> str:
-    return measures_record(
-        _named(names)
-        if names
-        else (facts_of(cls) for classes in families().values() for cls in classes)
-    )
+    if names:
+        return measures_record(_named(names))
+    return measures_record(facts_of(cls) for classes in families().values() for cls in classes)
 
 
 def _named(names: tuple[str, ...]) -> list[Facts]:
     texts = measure_parts(names, "nDCG", where="NAME")
-    return [
-        facts_of(cls) for cls in dict.fromkeys(cls for text in texts for cls in classes_of(text))
-    ]
+    classes = dict.fromkeys(cls for text in texts for cls in classes_of(text))
+    return [facts_of(cls) for cls in classes]
 
 
 _FORMATS = Formats("Text to read,", text=_text, json=_json)

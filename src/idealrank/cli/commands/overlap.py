@@ -1,7 +1,8 @@
 """`idealrank overlap`: the similarity of two runs, or of every two of several."""
 
+from functools import partial
 from types import ModuleType
-from typing import get_args
+from typing import Any, get_args
 
 import click
 
@@ -62,8 +63,7 @@ _MATRIX_FORMATS = Formats(
     cls=options.MeasureOption,
     multiple=True,
     help="RBO(p=0.9), RBO(estimate=min), overlap@10, Jaccard@10, tau, tauAP@10, wtau; repeat, or "
-    "separate with commas.  "
-    f"[default: {','.join(DEFAULT_PAIR_MEASURES)}; of three or more runs "
+    f"separate with commas.  [default: {','.join(DEFAULT_PAIR_MEASURES)}; of three or more runs "
     f"{','.join(DEFAULT_MATRIX_MEASURES)}]",
 )
 @click.option("--per-query", is_flag=True, help="Values of every query; of two runs.")
@@ -114,57 +114,31 @@ def overlap(
             f"--per-query: found {len(runs)} runs, expected two; a matrix holds means"
         )
     texts = options.measure_parts(measure_texts, "RBO(p=0.9)")
-    measures = parse_pair_measures(
-        texts or (DEFAULT_PAIR_MEASURES if len(runs) == 2 else DEFAULT_MATRIX_MEASURES)
-    )
+    default = DEFAULT_PAIR_MEASURES if len(runs) == 2 else DEFAULT_MATRIX_MEASURES
+    measures = parse_pair_measures(texts or default)
     input_options.refuse_standard_input_twice(*runs)
-    names = (
-        _of_one_file(runs[0])
-        if len(runs) == 2 and runs[0] == runs[1]
-        else input_options.run_names(runs)
-    )
+    is_one_file = len(runs) == 2 and runs[0] == runs[1]
+    names = _of_one_file(runs[0]) if is_one_file else input_options.run_names(runs)
+
     watch = Watch()
     opened = [
         watch.run(name, lambda _, path=path, name=name: inputs.open_run(path, name, "-"))  # type: ignore[misc]
         for path, name in zip(runs, names, strict=True)
     ]
     files = input_files(path for run in opened for path in run.paths)
+    rules: dict[str, Any] = {"ties": ties, "duplicates": duplicates, "threads": threads}
     if len(opened) > 2:
-        matrix = watch.count(
-            "overlap",
-            lambda tell: overlap_matrix_read(
-                opened,
-                names,
-                measures,
-                ties=ties,
-                duplicates=duplicates,
-                threads=threads,
-                tell=tell,
-                inputs=files,
-            ),
-        )
+        of_all = partial(overlap_matrix_read, opened, names, measures, inputs=files, **rules)
+        matrix = watch.count("overlap", lambda tell: of_all(tell=tell))
         _MATRIX_FORMATS.write(layout, output_path, matrix)
         return
     first, second = opened
-    found = watch.run(
-        "overlap",
-        lambda progress: overlap_read(
-            first,
-            second,
-            measures,
-            ties=ties,
-            duplicates=duplicates,
-            threads=threads,
-            progress=progress,
-            inputs=files,
-        ),
-    )
-    _FORMATS.write(layout, output_path, found, per_query=per_query)
+    of_two = partial(overlap_read, first, second, measures, inputs=files, **rules)
+    result = watch.run("overlap", lambda progress: of_two(progress=progress))
+    _FORMATS.write(layout, output_path, result, per_query=per_query)
 
 
 def _of_one_file(path: str) -> list[str]:
-    """Compare a run with itself, as a test of a script may do: every measure has its greatest
-    value.
-    """
+    """Name both sides of a comparison of a run with itself, as a test of a script may do."""
     (name,) = input_options.run_names([path])
     return [name, f"{name} (2)"]

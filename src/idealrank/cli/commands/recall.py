@@ -1,5 +1,6 @@
-"""`idealrank recall`: what an approximate index costs."""
+"""`idealrank recall`: measure the cost of an approximate index."""
 
+from functools import partial
 from types import ModuleType
 
 import click
@@ -103,28 +104,24 @@ def recall(
         raise OptionError(
             "-m: found no --qrels, expected judgments: a loss is a difference of evaluations"
         )
-    input_options.refuse_standard_input_twice(
-        exact, approximate, *([] if qrels is None else [qrels])
-    )
-    options.refuse_to_replace(
-        output_path, [path for path in (exact, approximate, qrels) if path is not None]
-    )
+    paths = [exact, approximate, *([] if qrels is None else [qrels])]
+    input_options.refuse_standard_input_twice(*paths)
+    options.refuse_to_replace(output_path, paths)
     measures = options.parse_measure_texts(measure_texts or ("nDCG@10",))
     convention = options.parse_convention(convention_text)
-    found = Watch().count(
-        "recall",
-        lambda _: index_recall(
-            exact,
-            approximate,
-            cutoffs,
-            qrels=qrels,
-            measures=measures,
-            convention=convention,
-            level=confidence,
-            threads=threads,
-        ),
+    work = partial(
+        index_recall,
+        exact,
+        approximate,
+        cutoffs,
+        qrels=qrels,
+        measures=measures,
+        convention=convention,
+        level=confidence,
+        threads=threads,
     )
-    _FORMATS.write(layout, output_path, found, worst=worst)
+    result = Watch().count("recall", lambda _: work())
+    _FORMATS.write(layout, output_path, result, worst=worst)
 
 
 def _cutoffs(text: str) -> list[int]:

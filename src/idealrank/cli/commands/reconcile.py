@@ -18,7 +18,7 @@ from idealrank.errors import OptionError
 from idealrank.evaluation.sweep import JudgmentsSource
 from idealrank.version import __version__
 
-SCHEMA = 1
+SCHEMA = 1  # version of the layout of the JSON
 
 _EPILOG = """\
 Examples:
@@ -41,9 +41,8 @@ def _text(results: list[Reconciliation | DifferenceSplit]) -> str:
 def _json(results: list[Reconciliation | DifferenceSplit]) -> str:
     record: dict[str, Any] = {"version": __version__, "schema": SCHEMA}
     for result in results:
-        record["reconciliation" if isinstance(result, Reconciliation) else "split"] = (
-            result.as_dict()
-        )
+        key = "reconciliation" if isinstance(result, Reconciliation) else "split"
+        record[key] = result.as_dict()
     return json.dumps(record, indent=2, allow_nan=False) + "\n"
 
 
@@ -102,8 +101,8 @@ def reconcile(
     """
     if value_text is None and versus_text is None:
         raise click.UsageError(
-            "found neither --value nor --versus, expected a number to explain, or a "
-            "convention to compare with"
+            "found neither --value nor --versus, expected a number to explain, or a convention to "
+            "compare with"
         )
     convention = options.parse_convention(convention_text)
     versus = None if versus_text is None else options.parse_convention(versus_text)
@@ -111,7 +110,7 @@ def reconcile(
     if len(measures) != 1:
         raise OptionError(
             f"found {len(measures)} measures ({', '.join(map(str, measures))}), expected the "
-            f"measure of the number"
+            "measure of the number"
         )
     stated = None if value_text is None else Stated.parse(value_text)
     (name,) = input_options.run_names([run])
@@ -130,8 +129,8 @@ def reconcile(
 
 
 def _judgments(inputs: input_options.Inputs, path: str, convention: Convention) -> JudgmentsSource:
-    """Judgments as each policy for documents judged twice reads them; standard input can be read
-    once only.
+    """Return a function that reads the judgments under a policy for documents judged twice;
+    standard input is read here, once.
     """
     if path == "-":
         return inputs.open_qrels(path, convention)

@@ -1,4 +1,4 @@
-"""`idealrank robust`: whether a verdict holds when the measure is computed in other ways."""
+"""`idealrank robust`: repeat a comparison under other conventions, cutoffs and measures."""
 
 from collections.abc import Callable, Sequence
 from functools import cache, partial
@@ -81,8 +81,7 @@ _FORMATS = Formats(
     metavar="CHANGE",
     multiple=True,
     help="Variants to try: a group (gain, discount, cutoff, rel, ties, ..., measure, preset), a "
-    "change (ties=worst), a convention or a "
-    "measure; may be repeated.",
+    "change (ties=worst), a convention or a measure; may be repeated.",
 )
 @click.option(
     "--pairs",
@@ -183,31 +182,31 @@ def robust(
         rng=seed,
         threads=threads,
     )
-    found = watch.count("variants", lambda tell: varied(progress=tell))
+    robustness = watch.count("variants", lambda tell: varied(progress=tell))
     if FORMATS[layout].is_data:
-        _FORMATS.write(layout, output_path, found)
+        _FORMATS.write(layout, output_path, robustness)
         return
     from idealrank.reports.views.comparison.phrases import Asked  # noqa: PLC0415  (only for people)
 
-    asked = Asked(
+    origin = Asked(
         command=True,
         qrels=qrels,
         paths=dict(zip(names, runs, strict=True)),
         options=("-m", str(measure), *inputs.words(convention_text)),
     )
-    _FORMATS.write(layout, output_path, found, asked=asked)
+    _FORMATS.write(layout, output_path, robustness, origin=origin)
 
 
 def _checked(runs: Sequence[str], measure_text: str) -> Measure:
-    """The one measure, of two runs."""
+    """Return the only measure; refuse several, and other than two runs."""
     if len(runs) != 2:
         some = f"{len(runs)} run{'s' * (len(runs) > 1)}, {', '.join(runs)}"
         raise OptionError(f"found {some}; expected two: idealrank robust QRELS RUN_A RUN_B")
     measures = options.parse_measure_texts([measure_text])
     if len(measures) != 1:
         raise OptionError(
-            f"found {len(measures)} measures ({', '.join(map(str, measures))}), expected one, "
-            f"the primary measure"
+            f"found {len(measures)} measures ({', '.join(map(str, measures))}), expected one, the "
+            "primary measure"
         )
     return measures[0]
 
@@ -215,12 +214,15 @@ def _checked(runs: Sequence[str], measure_text: str) -> Measure:
 def _judgments(
     inputs: input_options.Inputs, path: str, convention: Convention
 ) -> Callable[[QrelsDuplicates], Qrels]:
-    """Judgments as each policy for documents judged twice reads them; standard input can be read
-    once only.
+    """Return a function that reads the judgments under a policy for documents judged twice, each
+    once; standard input is read here.
     """
     if path == "-":
         once = inputs.open_qrels(path, convention)
         return lambda _policy: once
-    return cache(
-        lambda policy: inputs.open_qrels(path, Convention.of("standard", duplicates=policy))
-    )
+
+    @cache
+    def read(policy: QrelsDuplicates) -> Qrels:
+        return inputs.open_qrels(path, Convention.of("standard", duplicates=policy))
+
+    return read

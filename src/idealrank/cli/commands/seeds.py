@@ -1,10 +1,7 @@
-"""`idealrank seeds`: whether one system is better than another, when both were trained several
-times.
-"""
+"""`idealrank seeds`: compare systems that were trained several times."""
 
 import re
 from collections.abc import Callable, Sequence
-from functools import partial
 from itertools import takewhile
 from pathlib import Path
 from types import ModuleType
@@ -18,10 +15,12 @@ from idealrank.cli import input_options, options
 from idealrank.cli.output import Formats
 from idealrank.cli.progress import Watch
 from idealrank.data.run import name_of
+from idealrank.data.types import Progress
 from idealrank.errors import OptionError
 from idealrank.evaluation.evaluate import Evaluation
 
 _SEPARATOR = "vs"
+# The end of a run's name that tells copies apart, as -seed3 in new-seed3.
 _COPY = re.compile(r"[-_. ]*(seed|fold|copy|run|s|f)?[-_. ]*[0-9]*$")
 _EPILOG = """\
 Examples:
@@ -108,41 +107,41 @@ def seeds(
     """
     sides = _sides(runs)
     convention = options.parse_convention(convention_text)
-    asked = options.parse_measure_texts(measure_texts)
+    measures = options.parse_measure_texts(measure_texts)
     input_options.refuse_standard_input_twice(qrels, *inputs.more_qrels, *runs)
     input_options.run_names([path for side in sides for path in side])
     watch = Watch()
     judgments = watch.run("judgments", lambda _: inputs.open_qrels(qrels, convention))
 
     def evaluated(paths: Sequence[str], name: str) -> Evaluation:
-        run = partial(inputs.open_run, paths, name, qrels)
-        found = watch.run(
-            name,
-            lambda progress: evaluate(
-                judgments, run(), asked, convention, threads=threads, progress=progress
-            ),
-        )
-        input_options.doubt(found, paths[0])
-        return found
+        def work(progress: Progress) -> Evaluation:
+            run = inputs.open_run(paths, name, qrels)
+            return evaluate(
+                judgments, run, measures, convention, threads=threads, progress=progress
+            )
+
+        evaluation = watch.run(name, work)
+        input_options.doubt(evaluation, paths[0])
+        return evaluation
 
     evaluations = [_copies(side, pattern, evaluated) for side in sides]
     _check_numbers([len(copies) for copies in evaluations], single)
     a, b = (_name(side) for side in sides)
-    found = compare_systems(
+    comparison = compare_systems(
         *evaluations,
-        measures=asked,
+        measures=measures,
         names=(a, b) if a and b and a != b else ("A", "B"),
         seeds="crossed" if crossed else "nested",
         single=single,  # type: ignore[arg-type]
     )
-    _FORMATS.write(layout, output_path, found)
+    _FORMATS.write(layout, output_path, comparison)
 
 
 def _check_numbers(copies: Sequence[int], single: str | None) -> None:
     if max(copies) == 1:
         raise OptionError(
-            "found one copy of each system, which says nothing of training; `idealrank "
-            "compare` compares two runs over queries"
+            "found one copy of each system, which says nothing of training; `idealrank compare` "
+            "compares two runs over queries"
         )
     if min(copies) == 1 and single is None:
         raise OptionError(
@@ -152,72 +151,69 @@ def _check_numbers(copies: Sequence[int], single: str | None) -> None:
 
 
 def _sides(runs: Sequence[str]) -> tuple[list[str], list[str]]:
-    """The runs before and after the separator; patterns that no shell took apart are taken apart
+    """Return the runs before and after the separator; patterns that no shell expanded are expanded
     here.
     """
     if runs.count(_SEPARATOR) != 1 or runs[0] == _SEPARATOR or runs[-1] == _SEPARATOR:
-        found = (
+        problem = (
             f"{runs.count(_SEPARATOR)} times {_SEPARATOR}"
             if runs.count(_SEPARATOR) != 1
             else f"no run on one side of {_SEPARATOR}"
         )
         raise OptionError(
-            f"found {found}, expected idealrank seeds QRELS RUN_OF_A... {_SEPARATOR} RUN_OF_B..."
+            f"found {problem}, expected idealrank seeds QRELS RUN_OF_A... {_SEPARATOR} RUN_OF_B..."
         )
     place = runs.index(_SEPARATOR)
     return _expanded(runs[:place]), _expanded(runs[place + 1 :])
 
 
 def _expanded(paths: Sequence[str]) -> list[str]:
-    found = []
+    expanded = []
     for path in paths:
-        matching = (
-            [path]
-            if path == "-" or Path(path).exists()
-            else sorted(map(str, Path(path).parent.glob(Path(path).name)))
-        )
-        found += matching or [path]
-    return found
+        matching = []
+        if path != "-" and not Path(path).exists():
+            matching = sorted(map(str, Path(path).parent.glob(Path(path).name)))
+        expanded += matching or [path]
+    return expanded
 
 
 def _copies(
     paths: Sequence[str], pattern: str | None, evaluated: Callable[[Sequence[str], str], Evaluation]
 ) -> list[Evaluation]:
-    """One evaluation for each copy, whose folds are read as one run."""
+    """Evaluate each copy; its folds are read as one run."""
     if pattern is None:
         parts = [evaluated([path], name_of(path)) for path in paths]
         folds = len(parts) > 1 and relation_of(parts) == "folds"
         return [evaluated(paths, _name(paths) or name_of(paths[0]))] if folds else parts
-    found = []
+    evaluations = []
     for copy, own in _by_copy(paths, pattern).items():
         parts = [evaluated([path], name_of(path)) for path in own]
         if len(parts) > 1 and relation_of(parts) == "copies":
             raise OptionError(
                 f"--copies {pattern}: found runs of the same queries in copy {copy!r}, "
-                f"{', '.join(own)}; "
-                "expected folds without common queries"
+                f"{', '.join(own)}; expected folds without common queries"
             )
-        found.append(evaluated(own, copy) if len(parts) > 1 else parts[0])
-    return found
+        evaluations.append(evaluated(own, copy) if len(parts) > 1 else parts[0])
+    return evaluations
 
 
 def _by_copy(paths: Sequence[str], pattern: str) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
+    by_copy: dict[str, list[str]] = {}
     for path in paths:
         try:
             match = re.search(pattern, name_of(path))
         except re.error as error:
             raise OptionError(
-                f"--copies {pattern}: found no valid regular expression ({error}), expected "
-                f"one such as 'seed[0-9]+'"
+                f"--copies {pattern}: found no valid regular expression ({error}), expected one "
+                "such as 'seed[0-9]+'"
             ) from None
         if match is None:
             raise OptionError(
-                f"--copies {pattern}: found nothing in {name_of(path)!r}, expected the part "
-                f"that distinguishes copies, as in 'seed[0-9]+'"
+                f"--copies {pattern}: found nothing in {name_of(path)!r}, expected the part that "
+                "distinguishes copies, as in 'seed[0-9]+'"
             )
-        found.setdefault(match[0], []).append(path)
-    return found
+        by_copy.setdefault(match[0], []).append(path)
+    return by_copy
 
 
 def _name(paths: Sequence[str]) -> str:

@@ -1,7 +1,6 @@
-"""`idealrank trec-eval`: takes trec_eval's command line and prints trec_eval's text: reads both
-files, aligns once, prints.
+"""`idealrank trec-eval`: take trec_eval's command line, and print trec_eval's text.
 
-Texts of `-h` and `-v` are here, too, and the measures of this library for trec_eval's names.
+The texts of `-h` and `-v` are here, too, and the measures of this library for trec_eval's names.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -31,13 +30,13 @@ from idealrank.measures.parse import parse_measure
 from idealrank.reports.views.trec import TrecColumn, trec_eval_report
 from idealrank.version import __version__
 
-# Where a name alone means something else in this library.
+# Names that mean something else in this library.
 _SPELLINGS = {"rbp": "trec_rbp"}
-# What weighs grades whatever the level: a threshold, which these have too, would make them binary.
+# Measures that weigh grades whatever the level: their threshold would make grades binary.
 _WITHOUT_LEVEL = ("rbp", "rbp_resid")
 
 
-# By the format of -R: the tables that measures may need.
+# By format of -R: the tables that measures may need.
 _TABLES = {
     "qrels": (),
     "prefs": ("preferences",),
@@ -61,9 +60,8 @@ def columns_of(
 
 def _column(name: str, parameter: str, request: Request, grades: Iterable[float]) -> TrecColumn:
     measure = measure_of(name, parameter, grades)
-    if measure.needs != _TABLES[request.relevance_format] and (
-        measure.needs or measure.looks_at_grades
-    ):
+    needs_table = measure.needs or measure.looks_at_grades
+    if needs_table and measure.needs != _TABLES[request.relevance_format]:
         wanted = " or ".join(
             f"-R {format_}" for format_, tables in _TABLES.items() if tables == measure.needs
         )
@@ -74,34 +72,29 @@ def _column(name: str, parameter: str, request: Request, grades: Iterable[float]
         measure = replace(measure, collection=float(request.collection))  # type: ignore[call-arg]
     if name == "bpref":
         measure = RunningBpref()
-    if (
-        name not in _WITHOUT_LEVEL
-        and request.level != 1
-        and any(field.name == "rel" for field in fields(measure))
-    ):
+    has_level = name not in _WITHOUT_LEVEL and any(field.name == "rel" for field in fields(measure))
+    if has_level and request.level != 1:
         measure = replace(measure, rel=float(request.level))  # type: ignore[call-arg]
     # With -c, trec_eval sums up the relevant documents of all judged queries, and counts every
     # grade above 0 there, whatever -l.
-    whole = (
-        parse_measure("num_rel")
-        if name == "num_rel" and request.complete and request.level != 1
-        else None
-    )
+    summary = None
+    if name == "num_rel" and request.complete and request.level != 1:
+        summary = parse_measure("num_rel")
     return TrecColumn(
         name=NAMES[name].printed(parameter),
         measure=measure,
-        summary=whole,
+        summary=summary,
         made_up=_made_up(name, parameter),
     )
 
 
 def _made_up(name: str, parameter: str) -> float | str | None:
-    """Value or text of the document that trec_eval makes up; without parameters it empties both
-    measures afterwards, by their names.
+    """Return the value or text of the document that trec_eval makes up for an unanswered query;
+    None without a parameter, since trec_eval then empties the measure by its name.
     """
     if not parameter:
         return None
-    # one document more that is returned and not relevant, one less that is neither
+    # The document counts as returned and not relevant, and no longer among the others.
     if name == "utility":
         _, wrong, _, left = map(float, parameter.split(","))
         return wrong - left
@@ -109,7 +102,7 @@ def _made_up(name: str, parameter: str) -> float | str | None:
 
 
 def measure_of(name: str, parameter: str, grades: Iterable[float] = ()) -> Measure:
-    """The measure of a name and a parameter, at the usual relevance level."""
+    """Make the measure of a name and a parameter, at the usual relevance level."""
     spelling = _SPELLINGS.get(name, name)
     try:
         if parameter and name in _WITH_GAINS:
@@ -120,8 +113,10 @@ def measure_of(name: str, parameter: str, grades: Iterable[float] = ()) -> Measu
             float(part)
         return parse_measure(f"{spelling}_{parameter}" if parameter else spelling)
     except ValueError as error:
-        said = error if isinstance(error, OptionError) else "expected numbers, separated by commas"
-        raise OptionError(f"-m {name}{'.' if parameter else ''}{parameter}: {said}") from None
+        problem = (
+            error if isinstance(error, OptionError) else "expected numbers, separated by commas"
+        )
+        raise OptionError(f"-m {name}{'.' if parameter else ''}{parameter}: {problem}") from None
 
 
 # --- parameters that are one text -----------------------------------------------------------------
@@ -130,15 +125,14 @@ _WITH_GAINS = ("G", "dcg", "ideal_dcg", "ndcg", "ndcg_rel", "Rndcg")
 
 
 def _gains(parameter: str, grades: Iterable[float]) -> dict[float, float]:
-    """Gains by grade, of pairs ``1=3,2=9``; the other grades are their own gains."""
+    """Parse gains by grade, pairs such as ``1=3,2=9``; other grades are their own gains."""
     pairs = [part.partition("=") for part in parameter.split(",")]
     if not all(equals for _, equals, _ in pairs):
         raise OptionError("expected pairs GRADE=GAIN, separated by commas, as in 1=3,2=9")
-    # trec_eval's grades are whole numbers, and what is below 0 has no gain.
+    # trec_eval's grades are whole numbers, and grades below 0 have no gain.
     own = {max(float(int(grade)), 0.0) for grade in grades} | {0.0}
-    return {grade: grade for grade in sorted(own)} | {
-        float(grade): float(gain) for grade, _, gain in pairs
-    }
+    stated = {float(grade): float(gain) for grade, _, gain in pairs}
+    return {grade: grade for grade in sorted(own)} | stated
 
 
 def _coefficients(measure: Measure, parameter: str) -> Measure:
@@ -163,18 +157,21 @@ _WITH_OPTIONS: Mapping[str, Callable[[Measure, str], Measure]] = {
 
 
 def report(request: Request) -> Iterator[str]:
-    r"""The text for a request, in pieces."""
-    names = chosen(request.measures, new=request.convention != VERSION_9)
+    r"""Yield the text for a request, in pieces."""
+    is_version_9 = request.convention == VERSION_9
+    names = chosen(request.measures, new=not is_version_9)
     input_options.refuse_standard_input_twice(*request.files, request.zscores or "")
     watch = Watch()
     notes = Notes(lambda message: console.say("note", message))
     judgments = watch.run("judgments", lambda _: _judgments(request, notes))
     zscores = None if request.zscores is None else read_zscores(request.zscores, notes)
-    columns = columns_of(
-        names, request, np.unique(judgments.grades).tolist() if isinstance(judgments, Qrels) else ()
-    )
+    grades = np.unique(judgments.grades).tolist() if isinstance(judgments, Qrels) else ()
+    columns = columns_of(names, request, grades)
     tag, evaluation = _evaluated(request, judgments, columns, watch, notes)
     input_options.doubt(evaluation, request.files[1])
+
+    # For queries that the run does not answer, version 9 prints nothing. Version 10 prints its
+    # values, and makes up an unjudged document, unless -J takes it out.
     unanswered = set(evaluation.coverage.missing_queries)
     return trec_eval_report(
         evaluation,
@@ -182,10 +179,8 @@ def report(request: Request) -> Iterator[str]:
         runid=tag if "runid" in names else None,
         per_query=request.per_query,
         summary=not request.no_summary,
-        # Of queries that the run does not answer, 10 prints what it counts, and 9 nothing. 10 makes
-        # up an unjudged document, unless -J takes it out.
-        silent=unanswered if request.convention == VERSION_9 else (),
-        made_up=() if request.convention == VERSION_9 or request.judged_only else unanswered,
+        silent=unanswered if is_version_9 else (),
+        made_up=() if is_version_9 or request.judged_only else unanswered,
         zscores=zscores,
     )
 
@@ -208,15 +203,12 @@ def _evaluated(
     watch: Watch,
     notes: Notes,
 ) -> tuple[str, Evaluation]:
-    """The run's tag, and the values of every column from one pass over the run."""
+    """Return the run's tag, and the values of every column from one pass over the run."""
     sources = open_sources(request.files[1], notes)
     tag = tag_of(sources)
-    measures = [
-        measure
-        for column in columns
-        for measure in (column.measure, column.summary)
-        if measure is not None
-    ]
+    measures = []
+    for column in columns:
+        measures += [column.measure] if column.summary is None else [column.measure, column.summary]
 
     def work(progress: Progress) -> Evaluation:
         return evaluate(
@@ -233,7 +225,7 @@ def _evaluated(
 
 
 def convention_of(request: Request) -> Convention:
-    """The convention that the options make."""
+    """Make the convention of the options."""
     switches = {"missing": "zero" if request.complete else "left-out"}
     if request.judged_only:
         switches |= {"unjudged": "skipped", "negative": "removed"}
@@ -272,12 +264,12 @@ Exit codes: 0 success, 2 bad input or usage, 70 fault of idealrank.
 
 
 def version_text() -> str:
-    r"""One line for ``-v``."""
+    r"""Return the line of ``-v``."""
     return f"idealrank {__version__} in the place of trec_eval 10.0\n"
 
 
 def help_text(request: Request) -> str:
-    """Usage, the sets of measures, and what the measures named with ``-m`` are."""
+    """Return the usage, the sets of measures, and a description of the measures of ``-m``."""
     parts = [_USAGE, _nicknames()]
     parts += [_described(request)] if request.measures else []
     return "\n".join([*parts, _MORE])
@@ -301,12 +293,10 @@ def _about(name: str, parameters: tuple[str, ...]) -> str:
     if name == "runid":
         return "the tag of the run: the last field of its lines"
     measure = measure_of(name, parameters[0] if parameters else "")
-    given = (
-        f"; parameters {','.join(parameters)}"
-        if parameters and NAMES[name].parameters != "none"
-        else ""
-    )
-    return f"{measure.summary}{given}; in idealrank: {measure}"
+    parameter_words = ""
+    if parameters and NAMES[name].parameters != "none":
+        parameter_words = f"; parameters {','.join(parameters)}"
+    return f"{measure.summary}{parameter_words}; in idealrank: {measure}"
 
 
 def _wrapped(head: str, text: str, indent: int = 26, width: int = 100) -> str:

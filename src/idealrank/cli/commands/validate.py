@@ -1,4 +1,4 @@
-"""`idealrank validate`: every problem of all files at once."""
+"""`idealrank validate`: list every problem of all files at once."""
 
 import json
 import re
@@ -18,8 +18,9 @@ from idealrank.reports.table.cells import counted
 from idealrank.reports.table.text import printable
 from idealrank.version import __version__
 
-_SCHEMA = 1
-_LOOKED_AT, _VALUES = 20, 4  # further lines of one kind whose values may be listed; values listed
+_SCHEMA = 1  # version of the layout of the JSON
+# Beyond the examples of a kind: lines whose values are looked at, and values that are listed.
+_LOOKED_AT, _VALUES = 20, 4
 _WORDS = {"qrels": "judgments", "run": "run"}
 _EPILOG = """\
 Examples:
@@ -87,45 +88,41 @@ def _observe(reports: Sequence[Report], examples: int) -> list[list[Observation]
     qrels = reports[0].qrels
     if qrels is None:
         return [[] for _ in reports]
-    of_runs = [
-        observe_run(qrels, report.run, examples) if report.run else [] for report in reports[1:]
+    runs = [report.run for report in reports[1:]]
+    return [
+        observe_qrels(qrels, examples),
+        *(observe_run(qrels, run, examples) if run else [] for run in runs),
     ]
-    return [observe_qrels(qrels, examples), *of_runs]
 
 
 def _errors(reports: Sequence[Report], observations: Sequence[Sequence[Observation]]) -> int:
-    return sum(report.n_errors for report in reports) + sum(
-        found.severity == "error" for some in observations for found in some
-    )
+    observed = [observation for of_file in observations for observation in of_file]
+    n_observed = sum(observation.severity == "error" for observation in observed)
+    return sum(report.n_errors for report in reports) + n_observed
 
 
 def _warnings(reports: Sequence[Report], observations: Sequence[Sequence[Observation]]) -> int:
-    return sum(report.n_warnings for report in reports) + sum(
-        found.severity == "warning" for some in observations for found in some
-    )
+    observed = [observation for of_file in observations for observation in of_file]
+    n_observed = sum(observation.severity == "warning" for observation in observed)
+    return sum(report.n_warnings for report in reports) + n_observed
 
 
 def _text(
     reports: Sequence[Report], observations: Sequence[Sequence[Observation]], examples: int
 ) -> Iterator[str]:
-    """Lines such as compilers print, which editors can follow: ``file:line: error: ...``."""
+    """Yield lines such as compilers print, which editors can follow: ``file:line: error: ...``."""
     for report, observed in zip(reports, observations, strict=True):
         name = ", ".join(report.paths)
         lines = [
             *_lines(report, examples),
-            *(f"{name}: {found.severity}: {found}" for found in observed),
+            *(f"{name}: {observation.severity}: {observation}" for observation in observed),
         ]
-        if (
-            report.table == "run"
-            and not report.failure
-            and (report.run is None or reports[0].qrels is None)
-        ):
+        is_unread = report.run is None or reports[0].qrels is None
+        if report.table == "run" and not report.failure and is_unread:
             lines.append(f"{name}: not compared with the judgments before its errors are fixed")
-        what = (
-            f"{_WORDS[report.table]}, {FORMAT_NAMES[report.format]}"
-            if report.format
-            else _WORDS[report.table]
-        )
+        what = _WORDS[report.table]
+        if report.format:
+            what += f", {FORMAT_NAMES[report.format]}"
         yield f"{printable(name)}: {what}{'' if lines else ': no problems'}\n"
         yield from (f"{printable(line)}\n" for line in lines)
         yield "\n"
@@ -135,7 +132,7 @@ def _text(
 
 
 def _lines(report: Report, examples: int) -> Iterator[str]:
-    """The problems of the lines of one collection, kind after kind, errors first."""
+    """Yield the problems of the lines of one collection, kind after kind, errors first."""
     yield from (_labelled("note", note) for note in report.notes)
     if report.failure:
         yield _labelled("error", report.failure)
@@ -149,21 +146,19 @@ def _lines(report: Report, examples: int) -> Iterator[str]:
         rest = problems.counts[kind] - len(shown)
         if rest:
             like = "more like this" if shown else f"of kind {kind}"
-            yield (
-                f"{', '.join(report.paths)}: {severity}: {rest:,} "
-                f"{like}{_values(further) if kind == 'number' else ''}"
-            )
+            values = _values(further) if kind == "number" else ""
+            yield f"{', '.join(report.paths)}: {severity}: {rest:,} {like}{values}"
 
 
 def _values(complaints: Sequence[Complaint]) -> str:
     """List a few values of further lines, each once."""
     quoted = (re.match(r'"(?:[^"\\]|\\.)*"', complaint.found) for complaint in complaints)
-    found = list(dict.fromkeys(one.group() for one in quoted if one is not None))
-    return f": {', '.join(found[:_VALUES])}" if found else ""
+    values = list(dict.fromkeys(match.group() for match in quoted if match is not None))
+    return f": {', '.join(values[:_VALUES])}" if values else ""
 
 
 def _labelled(label: str, message: str) -> str:
-    """The message, which begins with its place, with a label behind that."""
+    """Put a label behind the place with which a message begins."""
     place, _, words = worded(message).partition(": ")
     return f"{place}: {label}: {words}"
 
@@ -191,17 +186,6 @@ def _json(
 
 
 def _file(report: Report, observed: Sequence[Observation], examples: int) -> dict[str, Any]:
-    problems = [
-        {
-            "kind": kind,
-            "severity": report.problems.severities[kind],
-            "count": report.problems.counts[kind],
-            "examples": [
-                _example(complaint) for complaint in report.problems.examples[kind][:examples]
-            ],
-        }
-        for kind in _kinds(report)
-    ]
     return {
         "paths": report.paths,
         "kind": report.table,
@@ -209,17 +193,28 @@ def _file(report: Report, observed: Sequence[Observation], examples: int) -> dic
         "failure": worded(report.failure) or None,
         "notes": list(map(worded, report.notes)),
         "doubts": list(map(worded, report.doubts)),
-        "problems": problems,
-        "observations": [
-            {
-                "kind": found.kind,
-                "severity": found.severity,
-                "count": found.count,
-                "message": found.message,
-                "examples": found.examples,
-            }
-            for found in observed
-        ],
+        "problems": [_problem(report, kind, examples) for kind in _kinds(report)],
+        "observations": [_observation(observation) for observation in observed],
+    }
+
+
+def _problem(report: Report, kind: str, examples: int) -> dict[str, Any]:
+    complaints = report.problems.examples[kind][:examples]
+    return {
+        "kind": kind,
+        "severity": report.problems.severities[kind],
+        "count": report.problems.counts[kind],
+        "examples": [_example(complaint) for complaint in complaints],
+    }
+
+
+def _observation(observation: Observation) -> dict[str, Any]:
+    return {
+        "kind": observation.kind,
+        "severity": observation.severity,
+        "count": observation.count,
+        "message": observation.message,
+        "examples": observation.examples,
     }
 
 

@@ -1,4 +1,4 @@
-"""`idealrank why`: which queries and documents the difference of two runs comes from."""
+"""`idealrank why`: show the queries and documents behind the difference of two runs."""
 
 from types import ModuleType
 
@@ -64,7 +64,7 @@ _FORMATS = Formats(
     metavar="N",
     type=click.IntRange(0),
     help=f"Maximum number of queries, the worst change first.  [default: {_QUERIES} in the table, "
-    f"else all]",
+    "else all]",
 )
 @click.option(
     "--documents",
@@ -72,7 +72,7 @@ _FORMATS = Formats(
     metavar="N",
     type=click.IntRange(0),
     help=f"Maximum number of documents of each query.  [default: {_DOCUMENTS} in the table, else "
-    f"all]",
+    "all]",
 )
 @options.labels_from
 @_FORMATS.option
@@ -103,7 +103,7 @@ def why(
     if len(runs) != 2:
         raise OptionError(
             f"found {len(runs)} run{'s' * (len(runs) > 1)}, {', '.join(runs)}; expected two: "
-            f"idealrank why QRELS RUN_A RUN_B"
+            "idealrank why QRELS RUN_A RUN_B"
         )
     _FORMATS.check(layout, documents=n_documents)
     convention = options.parse_convention(convention_text)
@@ -125,10 +125,10 @@ def why(
             judgments, first, second, measures[0], convention, labels_from=source, threads=threads
         )
 
-    found = Watch().run(" - ".join(reversed(names)), work)
-    for warning in found.warnings:
+    attribution = Watch().run(" - ".join(reversed(names)), work)
+    for warning in attribution.warnings:
         console.say("warning", warning)
     if not FORMATS[layout].is_data:
         n_queries = _QUERIES if n_queries is None else n_queries
         n_documents = _DOCUMENTS if n_documents is None else n_documents
-    _FORMATS.write(layout, output_path, found, queries=n_queries, documents=n_documents)
+    _FORMATS.write(layout, output_path, attribution, queries=n_queries, documents=n_documents)

@@ -54,7 +54,7 @@ query, document, rank, click and user. Values are the clicks of a list, and whet
 periods.
 """
 
-_DAY = 86_400.0
+_DAY = 86_400.0  # seconds
 
 
 def _views() -> ModuleType:
@@ -147,8 +147,7 @@ _OF_LOG = Formats(
     cls=options.OnceOption,
     default="",
     help="Columns by role: value=, cohort=, user=, denominator=, covariate=, period=; with --log "
-    "also the roles of a "
-    "click log.  [default: by their usual names]",
+    "also the roles of a click log.  [default: by their usual names]",
 )
 @_FORMATS.option
 @options.output
@@ -165,36 +164,47 @@ def ab(
     output_path: str | None,
     seed: int,
     resamples: int,
-    **how: Any,
+    **test_options: Any,
 ) -> None:
     """Read an A/B test: the difference of B and A by user, and how it changes over time."""
     options.refuse_to_replace(output_path, (rows, qrels_path))
     of_log = is_log or qrels_path is not None
-    given = log_columns(columns_text, COHORT_LOG if of_log else EXPERIMENT)
+    column_names = log_columns(columns_text, COHORT_LOG if of_log else EXPERIMENT)
     if measure_texts and qrels_path is None:
         raise OptionError("-m: found no --qrels, expected judgments of the queries of the log")
-    how |= {"n_resamples": resamples, "rng": seed}
+    test_options |= {"n_resamples": resamples, "rng": seed}
     if of_log:
         lists = CohortLog(
             path=rows,
-            columns=given,
+            columns=column_names,
             qrels_path=qrels_path,
             qrels_columns_text=qrels_columns_text,
             measure_texts=measure_texts,
             convention_text=convention_text,
         )
-        _OF_LOG.write(layout, output_path, lists.effects(how))
+        _OF_LOG.write(layout, output_path, lists.effects(test_options))
         return
-    found = Watch().run("rows", lambda _: read_columns(rows, EXPERIMENT, columns=given, tell=_note))
-    shared: dict[str, Any] = {"users": found.get("user"), "denominator": found.get("denominator")}
-    effect = ab_effect(
-        found["value"], found["cohort"], covariate=found.get("covariate"), **shared, **how
+
+    columns = Watch().run(
+        "rows", lambda _: read_columns(rows, EXPERIMENT, columns=column_names, tell=_note)
     )
-    shared |= {"confidence": how["confidence"]}
+    shared: dict[str, Any] = {
+        "users": columns.get("user"),
+        "denominator": columns.get("denominator"),
+    }
+    effect = ab_effect(
+        columns["value"],
+        columns["cohort"],
+        covariate=columns.get("covariate"),
+        **shared,
+        **test_options,
+    )
+
+    shared |= {"confidence": test_options["confidence"]}
     trend = None
-    if found.get("period") is not None:
+    if columns.get("period") is not None:
         try:
-            trend = novelty(found["value"], found["cohort"], found["period"], **shared)
+            trend = novelty(columns["value"], columns["cohort"], columns["period"], **shared)
         except InputError as error:  # the effect of the whole test stands, whatever its periods
             _note(f"no trend over time: {error}")
     _FORMATS.write(layout, output_path, effect, trend)
@@ -212,7 +222,7 @@ class CohortLog:
     measure_texts: tuple[str, ...] = ()  # Measures; empty for the usual one
     convention_text: str = "standard"  # Convention of the measures
 
-    def effects(self, how: Mapping[str, Any]) -> CohortEffects:
+    def effects(self, test_options: Mapping[str, Any]) -> CohortEffects:
         """Read, check and compare; lists that make no sense are left out, which stderr says."""
         watch, convention = Watch(), options.parse_convention(self.convention_text)
         measures = options.parse_measure_texts(self.measure_texts or (DEFAULT_MEASURES[0],))
@@ -220,22 +230,22 @@ class CohortLog:
             "click log",
             lambda _: read_log(self.path, columns=self.columns, cohorts=True, tell=_note),
         )
-        found = LogInput(path=self.path).checked(rows)
+        check = LogInput(path=self.path).checked(rows)
         qrels = None
         if self.qrels_path is not None:
             path, inputs = self.qrels_path, Inputs(qrels_columns_text=self.qrels_columns_text)
             qrels = watch.run("judgments", lambda _: inputs.open_qrels(path, convention))
-        assert found.cohort is not None  # noqa: S101  (read_log refuses a log without the column)
-        period = found.period if found.period is not None else days_of(found.sessions.time)
+        assert check.cohort is not None  # noqa: S101  (read_log refuses a log without the column)
+        period = check.period if check.period is not None else days_of(check.sessions.time)
         compared = cohort_effects(
-            found.sessions,
-            found.cohort,
+            check.sessions,
+            check.cohort,
             qrels,
             measures,
             convention=convention,
-            covariate=found.covariate,
+            covariate=check.covariate,
             period=period,
-            **how,
+            **test_options,
         )
         for caution in compared.cautions:
             console.say("warning", caution)
@@ -249,8 +259,8 @@ def days_of(seconds: FloatArray | None) -> FloatArray | None:
     if seconds is None:
         return None
     days = seconds // _DAY
-    found: FloatArray = days - days.min() + 1
-    return found if found.max() > 1 else None
+    day_numbers: FloatArray = days - days.min() + 1
+    return day_numbers if day_numbers.max() > 1 else None
 
 
 def _note(message: str) -> None:

@@ -1,5 +1,6 @@
 """`idealrank clicks estimate`: the value of a ranker that was never shown."""
 
+from functools import partial
 from types import ModuleType
 
 import click
@@ -125,16 +126,18 @@ def estimate(
     The estimators use inverse propensity scoring, with or without a model of the reward.
     """
     options.refuse_to_replace(output_path, (log,))
-    watch, given = Watch(), log_columns(columns_text, REWARDS)
-    found = watch.run(
-        "rewards",
-        lambda _: read_columns(
-            log, REWARDS, columns=given, tell=lambda message: console.say("note", message)
-        ),
+    column_names = log_columns(columns_text, REWARDS)
+    note = partial(console.say, "note")
+    columns = Watch().run(
+        "rewards", lambda _: read_columns(log, REWARDS, columns=column_names, tell=note)
     )
     limits = {"clipped": clip, "switch": switch}
-    asked = [(name, limits.get(name)) for name in dict.fromkeys(estimators or ("ips", "snips"))]
+    names = dict.fromkeys(estimators or ("ips", "snips"))
     estimates = reward_estimates(
-        found, estimators=asked, confidence=confidence, n_resamples=resamples, seed=seed
+        columns,
+        estimators=[(name, limits.get(name)) for name in names],
+        confidence=confidence,
+        n_resamples=resamples,
+        seed=seed,
     )
     _FORMATS.write(layout, output_path, estimates.values["A"], estimates.differences)

@@ -128,8 +128,8 @@ def grade(
     watch = Watch()
     if dwell_text and not actions_text:
         raise OptionError(
-            "--dwell: found no --actions, expected the grade of each action too, such as "
-            "--actions none=0,click=1"
+            "--dwell: found no --actions, expected the grade of each action too, such as --actions "
+            "none=0,click=1"
         )
     if actions_text:
         _refuse_both(context, "model_name", "cuts_text", "iterations")
@@ -137,50 +137,47 @@ def grade(
     checked = inputs.checked(rows)
     sessions = checked.sessions
     if actions_text:
-        found = ActionGrades(
+        qrels = ActionGrades(
             rows=rows, checked=checked, actions_text=actions_text, dwell_text=dwell_text
         ).graded(least)
-        how: dict[str, Any] = {
-            "actions": actions_text,
-            **({"dwell": dwell_text} if dwell_text else {}),
-        }
+        settings: dict[str, Any] = {"actions": actions_text}
+        if dwell_text:
+            settings["dwell"] = dwell_text
     else:
         model = None
         if model_name != "raw":
             model = watch.run(
                 "click model", lambda _: log_options.model_of(model_name, iterations).fit(sessions)
             )
-        found = grades(sessions, model, cuts=cuts, least=least).qrels
-        how = {
-            "model": model_name,
-            "cuts": cuts,
-            **({"iterations": iterations} if model_name in _WITH_STEPS else {}),
-        }
-        how |= {"cautions": list(model.cautions)} if model is not None and model.cautions else {}
+        qrels = grades(sessions, model, cuts=cuts, least=least).qrels
+        cautions = () if model is None else model.cautions
+        settings = _model_options(model_name, cuts, iterations, cautions)
+
     source = "clicks-actions" if actions_text else f"clicks-{model_name}"
-    n_graded = sum(len(found[query]) for query in found.queries)
+    n_graded = sum(len(qrels[query]) for query in qrels.queries)
     if not n_graded:
         raise OptionError(
             f"--least {least}: found no pair of query and document with so many impressions, "
-            f"expected some; ask for fewer"
+            "expected some; ask for fewer"
         )
-    _FORMATS.write(layout, output_path, found, source)
+    _FORMATS.write(layout, output_path, qrels, source)
+
     bias = position_bias(sessions)
     if actions_text:
         console.say("warning", f"grades from actions carry the position: {bias_text(bias)}")
-    of = "their best action" if actions_text else model_name
+    origin = "their best action" if actions_text else model_name
     unjudged = (
         f"{len(sessions.documents) - n_graded:,} stay unjudged, with fewer than {least:,} "
-        f"impressions"
+        "impressions"
     )
-    console.say("note", f"{n_graded:,} pairs have a grade from {of}; {unjudged}")
+    console.say("note", f"{n_graded:,} pairs have a grade from {origin}; {unjudged}")
     if output_path is not None and output_path != "-":
         from idealrank.pages.report.material import hashed  # noqa: PLC0415  (not for the help)
 
         record = {
             "command": invocation.command_line(),
             "source": source,
-            **how,
+            **settings,
             "least": least,
             "redacted": inputs.redacted,
         }
@@ -190,12 +187,24 @@ def grade(
         output.write([written], f"{output_path}.provenance.json", "json")
 
 
+def _model_options(
+    name: str, cuts: list[float], iterations: int, cautions: tuple[str, ...]
+) -> dict[str, Any]:
+    """Options of grades by a click model, and its cautions, for the record."""
+    settings: dict[str, Any] = {"model": name, "cuts": cuts}
+    if name in _WITH_STEPS:
+        settings["iterations"] = iterations
+    if cautions:
+        settings["cautions"] = list(cautions)
+    return settings
+
+
 def _refuse_both(context: click.Context, *names: str) -> None:
     for name in names:
         if context.get_parameter_source(name) is not ParameterSource.DEFAULT:
             raise OptionError(
-                f"--actions and --{name.removesuffix('_name').removesuffix('_text')}: "
-                f"expected one of them, not both"
+                f"--actions and --{name.removesuffix('_name').removesuffix('_text')}: expected one "
+                "of them, not both"
             )
 
 
@@ -211,19 +220,20 @@ class ActionGrades:
     def graded(self, least: int) -> Qrels:
         """Judgments by the best action of each pair, of the lists that make sense."""
         rows, table = self.rows, _grades("--actions", self.actions_text)
-        done = rows.action
-        if done is None:
-            done = ["click" if clicked else "none" for clicked in rows.click.tolist()]
+        actions = rows.action
+        if actions is None:
+            actions = ["click" if clicked else "none" for clicked in rows.click.tolist()]
         kept = self.checked.kept_rows.nonzero()[0].tolist()
-        query, document, action = (
-            [column[row] for row in kept] for column in (rows.query, rows.document, done)
-        )
+        query = [rows.query[row] for row in kept]
+        document = [rows.document[row] for row in kept]
+        action = [actions[row] for row in kept]
         if not self.dwell_text:
             return grades_of_actions(query, document, action, table, least=least)
         if rows.dwell is None:
             raise OptionError(
                 "--dwell: found no column of seconds; name it with --columns dwell=NAME"
             )
+
         by_seconds = {}
         for seconds, grade_of in _grades("--dwell", self.dwell_text).items():
             try:
@@ -231,32 +241,32 @@ class ActionGrades:
             except ValueError:
                 raise OptionError(
                     f"--dwell {self.dwell_text}: found {seconds!r}, expected seconds, such as "
-                    f"10=2,30=3"
+                    "10=2,30=3"
                 ) from None
-        spent = (rows.dwell * (rows.click == 1))[self.checked.kept_rows]
+        clicked_seconds = (rows.dwell * (rows.click == 1))[self.checked.kept_rows]
         return grades_of_actions(
             query,
             document,
             action,
             table,
             least=least,
-            dwell=spent.tolist(),
+            dwell=clicked_seconds.tolist(),
             dwell_table=by_seconds,
         )
 
 
 def _grades(option: str, text: str) -> dict[str, float]:
-    found: dict[str, float] = {}
+    grade_of: dict[str, float] = {}
     for part in text.split(","):
         name, _, number = part.partition("=")
-        if name.strip() in found:
+        if name.strip() in grade_of:
             raise OptionError(
                 f"{option} {text}: found {name.strip()!r} twice, expected each name once"
             )
         try:
-            found[name.strip()] = float(number)
+            grade_of[name.strip()] = float(number)
         except ValueError:
             raise OptionError(
                 f"{option} {text}: found {part!r}, expected NAME=GRADE, such as none=0,click=1"
             ) from None
-    return found
+    return grade_of

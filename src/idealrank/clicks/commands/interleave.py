@@ -107,19 +107,14 @@ def interleave(
     if outcomes_path is not None:
         if runs:
             raise OptionError(f"--outcomes: found {len(runs)} runs besides, expected none")
-        given = log_columns(inputs.columns_text, OUTCOMES)
-        found = watch.run(
-            "outcomes", lambda _: read_columns(outcomes_path, OUTCOMES, columns=given)
+        column_names = log_columns(inputs.columns_text, OUTCOMES)
+        columns = watch.run(
+            "outcomes", lambda _: read_columns(outcomes_path, OUTCOMES, columns=column_names)
         )
-        users = found.get("user")
-        tested = preference(found["preference"], users=users, confidence=confidence, looks=looks)
-        _FORMATS.write(
-            layout,
-            output_path,
-            tested,
-            len(found["preference"]),
-            None if users is None else len(set(users)),
-        )
+        users = columns.get("user")
+        tested = preference(columns["preference"], users=users, confidence=confidence, looks=looks)
+        n_lists, n_users = len(columns["preference"]), None if users is None else len(set(users))
+        _FORMATS.write(layout, output_path, tested, n_lists, n_users)
         return
     if len(runs) != 2:
         raise OptionError(f"found {len(runs)} runs, expected RUN_A and RUN_B, or --outcomes FILE")
@@ -138,12 +133,12 @@ def _lines(first: Run, second: Run, method: str, length: int, seed: int) -> Iter
     """
     for number, query in enumerate(overlap(first, second, "overlap@1").queries):
         a, b = (run.ranking(query).documents for run in (first, second))
-        found = interleaved(a, b, method=method, length=length, rng=[seed, number])  # type: ignore[arg-type]
+        mixed = interleaved(a, b, method=method, length=length, rng=[seed, number])  # type: ignore[arg-type]
         record = {
             "query": query,
-            "documents": found.documents,
-            "teams": found.teams,
-            "shares": found.shares,
+            "documents": mixed.documents,
+            "teams": mixed.teams,
+            "shares": mixed.shares,
             "method": method,
         }
         yield json.dumps(record) + "\n"

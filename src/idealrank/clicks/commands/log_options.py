@@ -29,8 +29,7 @@ _LOG: tuple[Decorator, ...] = (
         cls=options.OnceOption,
         default="",
         help="Columns by role: session=, query=, document=, rank=, click=, user=, propensity=, "
-        "action=, dwell=, time=.  "
-        "[default: by their usual names]",
+        "action=, dwell=, time=.  [default: by their usual names]",
     ),
     click.option(
         "--events",
@@ -59,8 +58,7 @@ _REDACT: tuple[Decorator, ...] = (
         "--redact",
         is_flag=True,
         help="Hash sessions, users and queries before anything is written. Without --redact-key, a "
-        "guessed value can be confirmed by "
-        "its hash.",
+        "guessed value can be confirmed by its hash.",
     ),
     click.option(
         "--redact-key",
@@ -84,8 +82,7 @@ method: Decorator = click.option(
     default="em",
     show_default=True,
     help="Method that estimates propensities: the position-based model (em), documents of several "
-    "rankers (all-pairs, pivot), "
-    "or the model with trust bias (trust).",
+    "rankers (all-pairs, pivot), or the model with trust bias (trust).",
 )
 
 
@@ -120,13 +117,13 @@ class LogInput:
             raise OptionError(
                 "--events and --columns: expected one of them, not both; UBI has fields of its own"
             )
-        found = watch.run("click log", lambda _: self._read())
-        return found if self.redaction is None else found.redacted(self.redaction)
+        log_rows = watch.run("click log", lambda _: self._read())
+        return log_rows if self.redaction is None else log_rows.redacted(self.redaction)
 
     def _read(self) -> LogRows:
         if self.events_path is not None:
-            wanted = [name.strip() for name in self.click_actions.split(",")]
-            return read_ubi(self.path, self.events_path, clicks=wanted, tell=_note)
+            action_names = [name.strip() for name in self.click_actions.split(",")]
+            return read_ubi(self.path, self.events_path, clicks=action_names, tell=_note)
         return read_log(self.path, columns=log_columns(self.columns_text, SHOWN), tell=_note)
 
     def check(self, watch: Watch) -> LogCheck:
@@ -135,14 +132,14 @@ class LogInput:
 
     def checked(self, rows: LogRows) -> LogCheck:
         """Check rows of the log; what was left out is said on stderr."""
-        found = rows.check(most_lists=self.most_lists)
-        for problem in found.problems:
-            said = (
-                f"left out {problem.n_lists:,} of {found.n_lists:,} lists: {problem.text} "
+        check = rows.check(most_lists=self.most_lists)
+        for problem in check.problems:
+            message = (
+                f"left out {problem.n_lists:,} of {check.n_lists:,} lists: {problem.text} "
                 f"({problem.example})"
             )
-            console.say("warning", f"{self.path}: {said}")
-        return found
+            console.say("warning", f"{self.path}: {message}")
+        return check
 
 
 def log_input(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -174,10 +171,10 @@ def log_input(command: Callable[..., Any]) -> Callable[..., Any]:
         options.refuse_to_replace(others.get("output_path"), (*inputs.paths, key_path))
         return command(*args, inputs=inputs, **others)
 
-    found: Callable[..., Any] = with_input
+    decorated: Callable[..., Any] = with_input
     for decorate in reversed(_LOG):
-        found = decorate(found)
-    return found
+        decorated = decorate(decorated)
+    return decorated
 
 
 def redact(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -189,17 +186,17 @@ def redact(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def _key(path: str) -> bytes:
     try:
-        found = Path(path).read_bytes().strip()
+        key = Path(path).read_bytes().strip()
     except OSError as error:
         raise InputError(
             f"--redact-key {path}: found no readable file ({error.strerror}), expected a secret"
         ) from None
-    if not _LEAST_KEY <= len(found) <= _LONGEST_KEY:
+    if not _LEAST_KEY <= len(key) <= _LONGEST_KEY:
         raise InputError(
-            f"--redact-key {path}: found {len(found)} bytes, expected a secret of "
-            f"{_LEAST_KEY} to {_LONGEST_KEY}"
+            f"--redact-key {path}: found {len(key)} bytes, expected a secret of {_LEAST_KEY} to "
+            f"{_LONGEST_KEY}"
         )
-    return found
+    return key
 
 
 def _note(message: str) -> None:

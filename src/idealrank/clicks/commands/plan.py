@@ -120,23 +120,21 @@ def plan(
     """Compute how many lists an interleaving test needs (--share), or how many users an A/B test
     (--sd and --difference).
     """
-    of_users = [one for one in (sd, difference) if one is not None]
-    if (len(of_users) != 2) if share is None else of_users:
-        given = [
-            name
-            for name, value in (("--share", share), ("--sd", sd), ("--difference", difference))
-            if value is not None
-        ]
+    options_set = {"--share": share, "--sd": sd, "--difference": difference}
+    option_names = [name for name, value in options_set.items() if value is not None]
+    if option_names not in (["--share"], ["--sd", "--difference"]):
         raise OptionError(
-            f"found {' and '.join(given) or 'none of them'}, expected --share alone, or --sd "
-            f"and --difference"
+            f"found {' and '.join(option_names) or 'none of them'}, expected --share alone, or "
+            "--sd and --difference"
         )
+
     if share is not None:
         lists = lists_needed(share, power=power, confidence=confidence, ties=ties, looks=looks)
         assumed = {"share": share, "ties": ties, "power": power, "confidence": confidence}
         _FORMATS.write(layout, output_path, "lists", lists, looks, assumed)
         return
-    assert sd is not None  # noqa: S101  (looked at above)
+
+    assert sd is not None  # noqa: S101  (both are set, as checked above)
     assert difference is not None  # noqa: S101
     users = users_needed(
         sd,
@@ -155,7 +153,7 @@ def plan(
         "power": power,
         "confidence": confidence,
     }
-    assumed |= {"variance_reduction": reduction} | (
-        {"planned_users": planned_users} if looks == "any" else {}
-    )
+    assumed["variance_reduction"] = reduction
+    if looks == "any":
+        assumed["planned_users"] = planned_users
     _FORMATS.write(layout, output_path, "users", users, looks, assumed)

@@ -96,13 +96,13 @@ def propensity(
     watch = Watch()
     sessions = inputs.check(watch).sessions
     if method == "em":
-        found = watch.run(
+        estimated = watch.run(
             "propensities",
             lambda _: propensities(
                 sessions, iterations=iterations, n_resamples=resamples, held_out=held_out, rng=seed
             ),
         )
-        _EM.write(layout, output_path, found)
+        _EM.write(layout, output_path, estimated)
     elif method == "trust":
         lines = watch.run(
             "propensities", lambda _: trust_propensities(sessions, n_resamples=resamples, rng=seed)

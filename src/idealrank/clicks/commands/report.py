@@ -1,5 +1,7 @@
 """`idealrank clicks report`: a page of a click log."""
 
+from functools import partial
+
 import click
 
 from idealrank.cli import console, invocation, options
@@ -94,8 +96,7 @@ _DEFAULT_MODELS = ("pbm", "ubm", "sdbn")
     cls=options.OnceOption,
     default="",
     help="Columns of --rewards by role: reward=, logged=, target=, target_b=, cluster= (or user=), "
-    "predicted_logged=, "
-    "predicted_target=, predicted_target_b=.  [default: by their usual names]",
+    "predicted_logged=, predicted_target=, predicted_target_b=.  [default: by their usual names]",
 )
 @log_options.log_input
 def report(
@@ -125,29 +126,28 @@ def report(
     watch, estimates = Watch(), None
     check = inputs.check(watch)
     if rewards_path is not None:
-        given = log_columns(reward_columns_text, REWARDS, "--reward-columns")
+        column_names = log_columns(reward_columns_text, REWARDS, "--reward-columns")
+
+        note = partial(console.say, "note")
         columns = watch.run(
             "rewards",
-            lambda _: read_columns(
-                rewards_path,
-                REWARDS,
-                columns=given,
-                tell=lambda message: console.say("note", message),
-            ),
+            lambda _: read_columns(rewards_path, REWARDS, columns=column_names, tell=note),
         )
-        asked: list[tuple[str, float | None]] = [
-            ("ips", None),
-            ("snips", None),
-            *([("clipped", clip)] if clip is not None else []),
-        ]
-        if "predicted_logged" in columns and "predicted_target" in columns:
-            asked += [("dr", None), *([("switch", switch)] if switch is not None else [])]
+        estimators: list[tuple[str, float | None]] = [("ips", None), ("snips", None)]
+        if clip is not None:
+            estimators.append(("clipped", clip))
+        has_predictions = "predicted_logged" in columns and "predicted_target" in columns
+        if has_predictions:
+            estimators.append(("dr", None))
+        if switch is not None and has_predictions:
+            estimators.append(("switch", switch))
         elif switch is not None:
             raise OptionError(
                 "--switch: found no predictions, expected columns predicted_logged and "
                 "predicted_target in --rewards"
             )
-        estimates = reward_estimates(columns, estimators=asked, confidence=confidence)
+        estimates = reward_estimates(columns, estimators=estimators, confidence=confidence)
+
     models = {
         name: log_options.model_of(name, iterations)
         for name in dict.fromkeys(model_names or _DEFAULT_MODELS)

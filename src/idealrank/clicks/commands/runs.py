@@ -4,6 +4,7 @@ ranker.
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -120,19 +121,21 @@ def runs(
     def read(name: str, path: str) -> Run:
         return watch.run(name, lambda _: input_options.Inputs().open_run(path, name, ""))
 
-    found = [read(name, path) for name, path in zip(names, paths, strict=True)]
+    opened_runs = [read(name, path) for name, path in zip(names, paths, strict=True)]
     sessions = inputs.check(watch).sessions
     seen, offset, cautions = watch.run(
         "propensities", lambda _: _propensities(sessions, method, propensity_path, iterations)
     )
-    rankings = [_ranking(run, sessions, cutoff) for run in found]
-    how: dict[str, Any] = {"offset": offset, "clusters": sessions.user, "confidence": confidence}
+    rankings = [_ranking(run, sessions, cutoff) for run in opened_runs]
+    shared: dict[str, Any] = {"offset": offset, "clusters": sessions.user, "confidence": confidence}
+
     values = [
-        with_cautions(logged_dcg(sessions, ranking, seen, **how), cautions) for ranking in rankings
+        with_cautions(logged_dcg(sessions, ranking, seen, **shared), cautions)
+        for ranking in rankings
     ]
     difference = None
     if len(rankings) == 2:
-        difference = logged_dcg_difference(sessions, rankings[0], rankings[1], seen, **how)
+        difference = logged_dcg_difference(sessions, rankings[0], rankings[1], seen, **shared)
         difference = replace(difference, a=values[0], b=values[1])
     where = "users" if sessions.user is not None else "lists"
     _FORMATS.write(layout, output_path, dict(zip(names, values, strict=True)), difference, where)
@@ -145,34 +148,34 @@ def _refuse_runs_as_log(logs: Sequence[str]) -> None:
             with Path(path).open("rb") as file:
                 if sniff(file.read(1 << 16)) == ["trec"]:
                     raise OptionError(
-                        f"{shown(path)}: found lines of a run, expected a click log; the log "
-                        f"comes first, then RUN [RUN_B]"
+                        f"{shown(path)}: found lines of a run, expected a click log; the log comes "
+                        "first, then RUN [RUN_B]"
                     )
 
 
 def _ranking(run: Run, sessions: Sessions, cutoff: int | None) -> dict[str, list[str]]:
     """Documents of each query of the log; none where the run does not answer it."""
-    found: dict[str, list[str]] = {}
+    rankings: dict[str, list[str]] = {}
     lost = 0
     for query in sessions.queries:
         try:
-            found[query] = list(run.ranking(query, depth=min(cutoff or 0, _DEEPEST)).documents)
+            rankings[query] = list(run.ranking(query, depth=min(cutoff or 0, _DEEPEST)).documents)
         except KeyError:
-            found[query] = []
+            rankings[query] = []
             lost += 1
-    if lost == len(found):
-        query = next(iter(found), "")
+    if lost == len(rankings):
+        query = next(iter(rankings), "")
         raise InputError(
-            f"{run.name}: found none of the {lost:,} queries of the log, such as {query!r}; "
-            f"do both use the same ids?"
+            f"{run.name}: found none of the {lost:,} queries of the log, such as {query!r}; do "
+            "both use the same ids?"
         )
     if lost:
         console.say(
             "warning",
-            f"{run.name}: no list for {lost:,} of {len(found):,} queries of the log; their "
-            f"clicks count 0",
+            f"{run.name}: no list for {lost:,} of {len(rankings):,} queries of the log; their "
+            "clicks count 0",
         )
-    return found
+    return rankings
 
 
 def with_cautions(value: LoggedDCG, cautions: tuple[str, ...]) -> LoggedDCG:
@@ -195,14 +198,16 @@ def _propensities(
     if path is not None:
         examined, offset = _of_file(path, sessions.n_ranks)
     elif method == "trust":
-        found = trust_propensities(sessions, n_resamples=200)
-        examined, offset, cautions = found.slope, found.offset, found.cautions
+        trusted = trust_propensities(sessions, n_resamples=200)
+        examined, offset, cautions = trusted.slope, trusted.offset, trusted.cautions
     else:
         examined = harvested_propensities(sessions, method=method, n_resamples=0).relative  # type: ignore[arg-type]
     _refuse_unknown(examined)
     seen = exposures(sessions, examined)
-    # Estimates of ranks that are examined alike may be above 1.
-    return (np.minimum(seen, 1.0) if offset is None else seen), offset, cautions
+    if offset is None:
+        # Estimates of ranks that are examined alike may be above 1.
+        seen = np.minimum(seen, 1.0)
+    return seen, offset, cautions
 
 
 def _of_model(sessions: Sessions, iterations: int) -> FittedPBM:
@@ -211,7 +216,7 @@ def _of_model(sessions: Sessions, iterations: int) -> FittedPBM:
     if fitted.n_components > 1:
         raise InputError(
             f"propensities: found {fitted.n_components} sets of ranks that share no document, "
-            f"expected ranks that can be compared",
+            "expected ranks that can be compared",
             hint=_MORE_RANKS,
         )
     _refuse_unknown(fitted.relative_propensity)
@@ -225,31 +230,30 @@ def _require_clicks(sessions: Sessions) -> None:
     sessions.require_click()
     if not sessions.clicks[:, 0].any():
         raise InputError(
-            f"clicks: found none at rank 1 in {len(sessions):,} lists, expected some: "
-            f"propensities are relative to rank 1",
+            f"clicks: found none at rank 1 in {len(sessions):,} lists, expected some: propensities "
+            "are relative to rank 1",
             hint="check that ranks start at the top, and that the log has the clicks at rank 1, or "
-            "state the propensities by "
-            "--propensities FILE",
+            "state the propensities by --propensities FILE",
         )
 
 
 def _refuse_unknown(examined: FloatArray) -> None:
     if np.isnan(examined).any():
         raise InputError(
-            f"propensities: found none for rank {int(np.isnan(examined).argmax()) + 1}, "
-            f"expected one for each rank",
+            f"propensities: found none for rank {int(np.isnan(examined).argmax()) + 1}, expected "
+            "one for each rank",
             hint=_MORE_RANKS,
         )
 
 
 def _of_file(path: str, n_ranks: int) -> tuple[FloatArray, FloatArray | None]:
-    columns = read_columns(path, PROPENSITIES, tell=lambda message: console.say("note", message))
-    rank = columns["rank"]
-    if not np.isin(np.arange(1, n_ranks + 1), rank).all():
+    columns = read_columns(path, PROPENSITIES, tell=partial(console.say, "note"))
+    ranks = columns["rank"]
+    if not np.isin(np.arange(1, n_ranks + 1), ranks).all():
         raise InputError(
-            f"{path}: found ranks {', '.join(f'{one:g}' for one in rank)}, expected all from "
-            f"1 to {n_ranks}, as in the log"
+            f"{path}: found ranks {', '.join(f'{rank:g}' for rank in ranks)}, expected all from 1 "
+            f"to {n_ranks}, as in the log"
         )
-    order = [int(np.flatnonzero(rank == one)[0]) for one in range(1, n_ranks + 1)]
+    order = [int(np.flatnonzero(ranks == rank)[0]) for rank in range(1, n_ranks + 1)]
     offset = columns.get("offset")
     return columns["propensity"][order], None if offset is None else offset[order]

@@ -1,5 +1,6 @@
 """`idealrank clicks slates`: the value of a policy that shows lists, from the lists of another."""
 
+from functools import partial
 from types import ModuleType
 from typing import Any
 
@@ -92,33 +93,30 @@ def slates(
 ) -> None:
     """Estimate the mean reward of the lists of a target policy from the lists of another policy."""
     options.refuse_to_replace(output_path, (lists,))
-    given = log_columns(columns_text, SLATES)
+    column_names = log_columns(columns_text, SLATES)
+    note = partial(console.say, "note")
     columns = Watch().run(
-        "lists",
-        lambda _: read_columns(
-            lists, SLATES, columns=given, tell=lambda message: console.say("note", message)
-        ),
+        "lists", lambda _: read_columns(lists, SLATES, columns=column_names, tell=note)
     )
-    found = slates_of(columns)
+    tables = slates_of(columns)
     try:
         discount = [float(part) for part in discount_text.split(",")] if discount_text else None
     except ValueError:
         raise OptionError(
             f"--discount {discount_text}: expected numbers, such as 1,0.5,0.33"
         ) from None
-    asked = tuple(dict.fromkeys(estimators or ("rips", "snrips")))
-    how: dict[str, Any] = {
+    names: tuple[Any, ...] = tuple(dict.fromkeys(estimators or ("rips", "snrips")))
+    shared: dict[str, Any] = {
         "discount": discount,
-        "clusters": found.clusters,
+        "clusters": tables.clusters,
         "confidence": confidence,
     }
-    values = [slate_value(found.rewards, found.target, found.logged, name, **how) for name in asked]  # type: ignore[arg-type]
-    differences = (
-        []
-        if found.target_b is None
-        else [
-            slate_difference(found.rewards, found.target, found.target_b, found.logged, name, **how)  # type: ignore[arg-type]
-            for name in asked
+    rewards, target, logged = tables.rewards, tables.target, tables.logged
+    values = [slate_value(rewards, target, logged, name, **shared) for name in names]
+    differences = []
+    if tables.target_b is not None:
+        differences = [
+            slate_difference(rewards, target, tables.target_b, logged, name, **shared)
+            for name in names
         ]
-    )
     _FORMATS.write(layout, output_path, values, differences)

@@ -2,6 +2,7 @@
 Arrow.
 """
 
+import math
 import re
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
@@ -28,7 +29,7 @@ from idealrank.io.record_files import (
 from idealrank.io.sources import Paths, Source, open_sources
 from idealrank.io.table_columns import parse_roles
 
-_HEAD = 1 << 16
+_HEAD = 1 << 16  # bytes of a file that tell its layout
 _YANDEX = re.compile(rb"\d+\t\d+\tQ\t\d+\t\d+(\t\d+)+\r?(\n|$)")
 _YANDEX_CLICK = re.compile(rb"\d+\t\d+\tC\t\d+\r?")
 _TRUE, _FALSE = ("true", "yes", "t"), ("false", "no", "f", "")
@@ -157,21 +158,21 @@ def read_log(
     tell: Tell | None = None,
 ) -> LogRows:
     r"""Read a log of results shown: one row for each, clicked or not."""
-    found = read_columns(path, COHORT_LOG if cohorts else SHOWN, columns=columns, tell=tell)
+    by_role = read_columns(path, COHORT_LOG if cohorts else SHOWN, columns=columns, tell=tell)
     return LogRows(
-        session=found["session"],
-        query=found["query"],
-        document=found["document"],
-        rank=found["rank"],
-        click=found["click"],
-        user=found.get("user"),
-        propensity=found.get("propensity"),
-        action=found.get("action"),
-        dwell=found.get("dwell"),
-        time=found.get("time"),
-        cohort=found.get("cohort"),
-        covariate=found.get("covariate"),
-        period=found.get("period"),
+        session=by_role["session"],
+        query=by_role["query"],
+        document=by_role["document"],
+        rank=by_role["rank"],
+        click=by_role["click"],
+        user=by_role.get("user"),
+        propensity=by_role.get("propensity"),
+        action=by_role.get("action"),
+        dwell=by_role.get("dwell"),
+        time=by_role.get("time"),
+        cohort=by_role.get("cohort"),
+        covariate=by_role.get("covariate"),
+        period=by_role.get("period"),
     )
 
 
@@ -188,8 +189,8 @@ def log_columns(
     twice = next((role for role in second if role in named and second[role] in named), None)
     if twice is not None:
         raise OptionError(
-            f"{option} {text}: found {second[twice]} and {twice}, expected one of them; both "
-            f"are the role {second[twice]}"
+            f"{option} {text}: found {second[twice]} and {twice}, expected one of them; both are "
+            f"the role {second[twice]}"
         )
     return {second.get(role, role): name for role, name in named.items()}
 
@@ -208,18 +209,18 @@ def read_columns(
             f"columns: found {', '.join(map(repr, unknown))}, expected some of "
             f"{', '.join(field.role for field in fields)}"
         )
-    found: dict[str, Any] = {}
+    by_role: dict[str, Any] = {}
     for source in open_sources(path, Notes(tell)):
         for role, values in _columns_of(source, fields, columns or {}).items():
-            if role in found:
-                found[role].extend(values)
+            if role in by_role:
+                by_role[role].extend(values)
             else:
-                found[role] = values
-    if "period" in found:
-        found["period"] = period_numbers(found["period"], tell)
+                by_role[role] = values
+    if "period" in by_role:
+        by_role["period"] = period_numbers(by_role["period"], tell)
     return {
         role: np.array(values) if isinstance(values, array) else values
-        for role, values in found.items()
+        for role, values in by_role.items()
     }
 
 
@@ -230,29 +231,26 @@ def period_numbers(texts: Sequence[str], tell: Tell | None = None) -> FloatArray
     numbers: dict[str, float | None] = {text: parse_number(text) for text in known}
     # 20261130 is a number and a date: a column is of dates if all of it may be, or if it starts
     # with what is no number.
-    chosen, other = (
-        (days, numbers)
-        if None not in days.values() or numbers[texts[0]] is None
-        else (numbers, days)
-    )
-    wrong = next(
-        (text for text in known if chosen[text] is None or not np.isfinite(chosen[text] or 0)), None
-    )
+    are_dates = None not in days.values() or numbers[texts[0]] is None
+    chosen, other = (days, numbers) if are_dates else (numbers, days)
+    wrong = next((text for text in known if not _is_finite(chosen[text])), None)
     if wrong is not None:
-        said = (
-            "a number, or a date such as 2026-11-30"
-            if other[wrong] is None
-            else "numbers in all rows, or dates in all rows"
-        )
+        expected = "numbers in all rows, or dates in all rows"
+        if other[wrong] is None:
+            expected = "a number, or a date such as 2026-11-30"
         raise InputError(
-            f"period, row {list(texts).index(wrong) + 1}: found {shown(repr(wrong))}, "
-            f"expected {said}"
+            f"period, row {list(texts).index(wrong) + 1}: found {shown(repr(wrong))}, expected "
+            f"{expected}"
         )
-    found = np.array([chosen[text] for text in texts], np.float64)
-    if chosen is days:
-        Notes(tell).inform(f"period: day 1 is {date.fromordinal(int(found.min()))}")
-        found += 1 - found.min()
-    return found
+    row_periods = np.array([chosen[text] for text in texts], np.float64)
+    if are_dates:
+        Notes(tell).inform(f"period: day 1 is {date.fromordinal(int(row_periods.min()))}")
+        row_periods += 1 - row_periods.min()
+    return row_periods
+
+
+def _is_finite(number: float | None) -> bool:
+    return number is not None and math.isfinite(number)
 
 
 def _day(text: str) -> int | None:
@@ -266,41 +264,40 @@ def _day(text: str) -> int | None:
 
 
 def _columns_of(
-    source: Source, fields: Sequence[LogField], given: Mapping[str, str]
+    source: Source, fields: Sequence[LogField], column_names: Mapping[str, str]
 ) -> dict[str, Any]:
     """Columns of a file that is read row by row: numbers in 8 bytes each, and of equal texts
     one.
     """
-    if fields is SHOWN and not given and _YANDEX.match(bytes(source.data[:_HEAD])):
+    if fields is SHOWN and not column_names and _YANDEX.match(bytes(source.data[:_HEAD])):
         return _of_yandex(source)
     chosen: dict[str, str] = {}
-    found: dict[str, Any] = {}
-    asked = {field.role: field for field in fields}
+    columns: dict[str, Any] = {}
+    field_of = {field.role: field for field in fields}
     known: dict[str, str] = {}
-    for values, line in _rows(source, fields, given, chosen):
+    for values, line in _rows(source, fields, column_names, chosen):
         for role, value in zip(chosen, values, strict=True):
-            is_number = asked[role].is_number
-            if role not in found:
-                found[role] = array("d") if is_number else []
-            text = "" if is_number else _text(value)
-            found[role].append(
-                _number(value, role, source.path, line)
-                if is_number
-                else known.setdefault(text, text)
-            )
+            is_number = field_of[role].is_number
+            if role not in columns:
+                columns[role] = array("d") if is_number else []
+            if is_number:
+                columns[role].append(_number(value, role, source.path, line))
+            else:
+                text = _text(value)
+                columns[role].append(known.setdefault(text, text))
     source.refuse_cut()
-    if not found:
+    if not columns:
         raise FileFormatError(
             source.path, 0, "no row", "a header line, and a row for each result shown"
         )
-    return found
+    return columns
 
 
 def _of_yandex(source: Source) -> dict[str, Any]:
     """Columns of lines of the Yandex challenge; each list is a session of its own, numbered within
     its session.
     """
-    found: dict[str, Any] = {
+    columns: dict[str, Any] = {
         "session": [],
         "query": [],
         "document": [],
@@ -320,34 +317,38 @@ def _of_yandex(source: Source) -> dict[str, Any]:
                 text,
                 "SESSION TIME Q QUERY REGION URL ..., or SESSION TIME C URL, all whole numbers",
             )
-        cells = line.decode().split()
-        if cells[0] != session:
-            session, n_lists, place = cells[0], 0, {}
-        if cells[2] == "Q":
+
+        line_session, _, kind, subject, *rest = line.decode().split()
+        if line_session != session:
+            session, n_lists, place = line_session, 0, {}
+        if kind == "Q":  # the subject is the query; then come a region and the results
             n_lists += 1
-            documents = [known.setdefault(document, document) for document in cells[5:]]
-            first, size = len(found["click"]), len(documents)
+            documents = [known.setdefault(document, document) for document in rest[1:]]
+            first, size = len(columns["click"]), len(documents)
             place.update(zip(documents, range(first, first + size), strict=True))
-            found["session"].extend([f"{session}.{n_lists}"] * size)
-            found["query"].extend([known.setdefault(cells[3], cells[3])] * size)
-            found["document"].extend(documents)
-            found["rank"].extend(range(1, size + 1))
-            found["click"].extend([0.0] * size)
-        elif cells[3] in place:
-            found["click"][place[cells[3]]] = 1.0
+            columns["session"].extend([f"{session}.{n_lists}"] * size)
+            columns["query"].extend([known.setdefault(subject, subject)] * size)
+            columns["document"].extend(documents)
+            columns["rank"].extend(range(1, size + 1))
+            columns["click"].extend([0.0] * size)
+        elif subject in place:  # the subject is the result clicked
+            columns["click"][place[subject]] = 1.0
         else:
             raise FileFormatError(
                 source.path,
                 number,
-                f"a click on {cells[3]}",
+                f"a click on {subject}",
                 f"a result of a list of session {session} above",
             )
     source.refuse_cut()
-    return found
+    return columns
 
 
 def _rows(
-    source: Source, fields: Sequence[LogField], given: Mapping[str, str], chosen: dict[str, str]
+    source: Source,
+    fields: Sequence[LogField],
+    column_names: Mapping[str, str],
+    chosen: dict[str, str],
 ) -> Iterator[tuple[Sequence[Any], int]]:
     """Values of the chosen columns, row by row, with the line; the first one tells which columns
     are chosen.
@@ -355,7 +356,7 @@ def _rows(
     start = bytes(source.data[:_HEAD]).removeprefix(BYTE_ORDER_MARK).lstrip()
 
     def choose(names: Sequence[str]) -> Sequence[str]:
-        chosen.update(_choose(source.path, names, fields, given))
+        chosen.update(_choose(source.path, names, fields, column_names))
         return list(chosen.values())
 
     if is_columnar(start):
@@ -400,13 +401,13 @@ def _of_text(source: Source, choose: Choose) -> Iterator[tuple[Sequence[Any], in
 
 
 def _choose(
-    path: str, names: Sequence[str], fields: Sequence[LogField], given: Mapping[str, str]
+    path: str, names: Sequence[str], fields: Sequence[LogField], column_names: Mapping[str, str]
 ) -> dict[str, str]:
     """The column of each field: as named, or the first of its usual names that stands there."""
-    found: dict[str, str] = {}
+    chosen: dict[str, str] = {}
     plain = {name.strip().lower(): name for name in reversed(names)}
     for field in fields:
-        name = given.get(field.role)
+        name = column_names.get(field.role)
         if name is not None:
             if name not in names:
                 raise FileFormatError(
@@ -415,25 +416,23 @@ def _choose(
                     f"columns {', '.join(map(repr, names))}",
                     f"one column {name!r} for the {field.role}",
                 )
-            found[field.role] = name
+            chosen[field.role] = name
             continue
-        word = next(
-            (word for word in field.words if word in plain and plain[word] not in found.values()),
-            None,
-        )
+        free = {word: name for word, name in plain.items() if name not in chosen.values()}
+        word = next((word for word in field.words if word in free), None)
         if word is not None:
-            found[field.role] = plain[word]
+            chosen[field.role] = free[word]
         elif field.required:
-            said = f"no column for {field.role} among {', '.join(map(repr, names))}"
+            missing = f"no column for {field.role} among {', '.join(map(repr, names))}"
             raise FileFormatError(
                 path,
                 1,
-                said,
+                missing,
                 f"one named {' or '.join(field.words)}",
                 f"name it with columns={{'{field.role}': ...}}",
                 command_hint=f"name it with --columns {field.role}=NAME",
             )
-    return found
+    return chosen
 
 
 def _text(value: Any) -> str:
@@ -466,14 +465,14 @@ def _seconds(value: Any) -> float | None:
     none.
     """
     try:
-        found = value if isinstance(value, datetime) else datetime.fromisoformat(_text(value))
+        moment = value if isinstance(value, datetime) else datetime.fromisoformat(_text(value))
     except ValueError:
         return None
-    return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
+    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
 
 
-def reward_columns(found: Mapping[str, Any]) -> tuple[FloatArray, FloatArray, FloatArray]:
+def reward_columns(columns: Mapping[str, Any]) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Rewards, probabilities of the target policy, and of the logging policy, in the order of
     `idealrank.clicks.ips`.
     """
-    return found["reward"], found["target"], found["logged"]
+    return columns["reward"], columns["target"], columns["logged"]

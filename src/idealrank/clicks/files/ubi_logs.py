@@ -22,7 +22,7 @@ from idealrank.io.record_files import (
 )
 from idealrank.io.sources import Paths, Source, open_sources
 
-# by version of the specification
+# Names of the fields, in several versions of the specification.
 _HITS = ("query_response_hit_ids", "query_response_object_ids", "query_response_objects_ids")
 _TEXTS = ("user_query", "query")
 _OBJECT = ("event_attributes.object.object_id", "object_id")
@@ -49,39 +49,40 @@ def read_ubi(
     User Behavior Insights, specification 1.0 and 1.3, https://github.com/o19s/ubi.
     """
     notes = Notes(tell)
-    found = _read_events(events, notes)
-    wanted = dict.fromkeys(clicks)
-    if not any(name in found.names for name in wanted):
-        there = ", ".join(f"{name} ({count:,})" for name, count in found.names.items()) or "none"
-        names = " or ".join(wanted)
+    event_log = _read_events(events, notes)
+    click_actions = dict.fromkeys(clicks)
+    if not any(name in event_log.names for name in click_actions):
+        counts = [f"{name} ({count:,})" for name, count in event_log.names.items()]
+        counts_text = ", ".join(counts) or "none"
+        names = " or ".join(click_actions)
         first = open_sources(events, Notes(lambda _: None))[0].path
         raise FileFormatError(
             first,
             0,
-            f"no event on a result with the action {names}; actions on results: {there}",
+            f"no event on a result with the action {names}; actions on results: {counts_text}",
             "at least one click",
             hint="name the actions that are clicks with clicks=[...]",
             command_hint="name the actions that are clicks with --click-actions",
         )
-    rows = _rows_of(queries, found, wanted, notes)
-    if found.actions:
-        lost = sum(map(len, found.actions.values()))
+    rows = _rows_of(queries, event_log, click_actions, notes)
+    if event_log.actions:
+        lost = sum(map(len, event_log.actions.values()))
         notes.warn(f"{lost:,} events name a query or a result that no list has; they count nothing")
-    if found.without:
+    if event_log.without:
         notes.inform(
-            f"{found.without:,} events name no query or no result, such as a filter or a "
-            f"login; they count nothing"
+            f"{event_log.without:,} events name no query or no result, such as a filter or a "
+            "login; they count nothing"
         )
     return rows
 
 
 def _read_events(paths: Paths, notes: Notes) -> _Events:
-    found = _Events()
+    event_log = _Events()
     for source in open_sources(paths, notes):
         for record in _records(source):
-            name, query, document = (
-                _value(record.fields, names) for names in (("action_name",), ("query_id",), _OBJECT)
-            )
+            name = _value(record.fields, ("action_name",))
+            query = _value(record.fields, ("query_id",))
+            document = _value(record.fields, _OBJECT)
             if name is None:
                 raise FileFormatError(
                     record.place,
@@ -90,13 +91,13 @@ def _read_events(paths: Paths, notes: Notes) -> _Events:
                     "an event of UBI: action_name, query_id, ...",
                 )
             if query is None or document is None:
-                found.without += 1
+                event_log.without += 1
                 continue
-            actions = found.actions.setdefault((str(query), str(document)), [])
-            found.names[str(name)] = found.names.get(str(name), 0) + 1
+            actions = event_log.actions.setdefault((str(query), str(document)), [])
+            event_log.names[str(name)] = event_log.names.get(str(name), 0) + 1
             if str(name) not in actions:
                 actions.append(str(name))
-    return found
+    return event_log
 
 
 def _rows_of(paths: Paths, events: _Events, clicks: Mapping[str, None], notes: Notes) -> LogRows:
@@ -117,34 +118,31 @@ def _rows_of(paths: Paths, events: _Events, clicks: Mapping[str, None], notes: N
                     f"a query of UBI: query_id, user_query, and a list {_HITS[0]}",
                 )
             empty += not hits
-            text, client = (_value(record.fields, names) for names in (_TEXTS, ("client_id",)))
+
+            text = _value(record.fields, _TEXTS)
+            query_text = str(query_id if text is None else text)
+            client = _value(record.fields, ("client_id",))
             for rank, hit in enumerate(hits or (), 1):
-                done = events.actions.get((str(query_id), str(hit)), ["none"])
+                actions = events.actions.get((str(query_id), str(hit)), ["none"])
                 ranks.append(rank)
-                own = (
-                    query_id,
-                    query_id if text is None else text,
-                    hit,
-                    "" if client is None else client,
-                    SEVERAL.join(done),
-                )
-                for column, value in zip(columns.values(), own, strict=True):
-                    column.append(str(value))
+                columns["session"].append(str(query_id))
+                columns["query"].append(query_text)
+                columns["document"].append(str(hit))
+                columns["user"].append("" if client is None else str(client))
+                columns["action"].append(SEVERAL.join(actions))
             for hit in hits or ():
                 events.actions.pop((str(query_id), str(hit)), None)
+
     if empty:
         notes.inform(f"{empty:,} queries have no result; they show nothing")
-    clicked = np.array(
-        [any(name in clicks for name in done.split(SEVERAL)) for done in columns["action"]],
-        np.float64,
-    )
+    is_click = [not clicks.keys().isdisjoint(text.split(SEVERAL)) for text in columns["action"]]
     users = columns["user"] if any(columns["user"]) else None
     return LogRows(
         session=columns["session"],
         query=columns["query"],
         document=columns["document"],
         rank=np.array(ranks, np.float64),
-        click=clicked,
+        click=np.array(is_click, np.float64),
         user=users,
         action=columns["action"],
     )
@@ -162,24 +160,24 @@ def _records(source: Source) -> Iterator[FieldRecord]:
     for record in records:
         answer = record.fields.get("hits")
         if isinstance(answer, Mapping) and isinstance(answer.get("hits"), list):
-            for number, one in enumerate(answer["hits"], 1):
+            for number, hit in enumerate(answer["hits"], 1):
                 yield FieldRecord(
-                    _unwrapped(one, record), f"{record.place}: hit {number}", record.line
+                    _unwrapped(hit, record), f"{record.place}: hit {number}", record.line
                 )
         else:
             yield FieldRecord(_unwrapped(record.fields, record), record.place, record.line)
 
 
 def _unwrapped(fields: Any, record: FieldRecord) -> Mapping[str, Any]:
-    found = fields.get("_source", fields) if isinstance(fields, Mapping) else fields
-    if not isinstance(found, Mapping):
+    unwrapped = fields.get("_source", fields) if isinstance(fields, Mapping) else fields
+    if not isinstance(unwrapped, Mapping):
         raise FileFormatError(
             record.place,
             record.line,
-            shown(json.dumps(found, default=str)),
+            shown(json.dumps(unwrapped, default=str)),
             "a record with named fields",
         )
-    return found
+    return unwrapped
 
 
 def _value(fields: Mapping[str, Any], names: Sequence[str]) -> Any:
@@ -187,11 +185,11 @@ def _value(fields: Mapping[str, Any], names: Sequence[str]) -> Any:
     name of a flat one.
     """
     for name in names:
-        found: Any = fields.get(name)
-        if found is None:
-            found = fields
+        value: Any = fields.get(name)
+        if value is None:
+            value = fields
             for part in name.split("."):
-                found = found.get(part) if isinstance(found, Mapping) else None
-        if found is not None:
-            return found
+                value = value.get(part) if isinstance(value, Mapping) else None
+        if value is not None:
+            return value
     return None

@@ -3,6 +3,7 @@ specifications.
 """
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 
 import numpy as np
 
@@ -12,17 +13,17 @@ from idealrank.pages.figures.mean_intervals import number
 from idealrank.pages.figures.theme import SCHEMA_URL, Row, Spec, config
 
 _WIDTH, _HEIGHT = 560, 220
-_BINS = 29  # of the weights: the middle of equal weights is inside the middle one
+_BINS = 29  # odd, so that weights that are all equal fall inside the middle one
 _PLACES = 5
-# pixels at the left of labels: the fonts of a reader may be wider than those that were measured
+# Pixels at the left of labels: the fonts of a reader may be wider than the measured ones.
 _SPARE = 30
 # Lines are told apart by their dashes, too.
 _COLOURS = ["@accent", "@worse", "@ink", "@quiet", "@run", "@axis", "@other"]
 _DASHES = [[1, 0], [6, 3], [2, 2], [8, 2, 2, 2], [4, 4], [1, 3], [10, 4]]
 
 
-def propensity_rows(found: Propensities) -> list[Row]:
-    """A row a rank."""
+def propensity_rows(propensities: Propensities) -> list[Row]:
+    """Make a row for each rank."""
     return [
         {
             "rank": rank,
@@ -31,13 +32,13 @@ def propensity_rows(found: Propensities) -> list[Row]:
             "high": number(float(high)),
         }
         for rank, (value, (low, high)) in enumerate(
-            zip(found.relative, found.intervals, strict=True), 1
+            zip(propensities.relative, propensities.intervals, strict=True), 1
         )
     ]
 
 
 def propensity_template() -> Spec:
-    """A line over the ranks, with a band."""
+    """Draw a line over the ranks, with a band."""
     y = {
         "type": "quantitative",
         "title": "propensity, relative to the first rank",
@@ -64,18 +65,20 @@ def propensity_template() -> Spec:
     )
 
 
-def perplexity_rows(found: Mapping[str, FloatArray]) -> list[Row]:
-    """A row a model and rank; ranks without a value are left out."""
-    return [
-        {"model": model, "rank": rank, "perplexity": number(float(value))}
-        for model, values in found.items()
-        for rank, value in enumerate(values, 1)
-        if np.isfinite(value)
-    ]
+def perplexity_rows(perplexity: Mapping[str, FloatArray]) -> list[Row]:
+    """Make a row for each model and rank; ranks without a value are left out."""
+    rows: list[Row] = []
+    for model, values in perplexity.items():
+        rows += [
+            {"model": model, "rank": rank, "perplexity": number(float(value))}
+            for rank, value in enumerate(values, 1)
+            if np.isfinite(value)
+        ]
+    return rows
 
 
 def perplexity_template(models: Sequence[str]) -> Spec:
-    """A line a model over the ranks."""
+    """Draw a line for each model over the ranks."""
     shared = {"field": "model", "type": "nominal", "legend": _LEGEND}
     colour = {**shared, "scale": {"domain": list(models), "range": _COLOURS[: len(models)]}}
     dash = {**shared, "scale": {"domain": list(models), "range": _DASHES[: len(models)]}}
@@ -103,28 +106,34 @@ def weight_rows(weights: Mapping[str, FloatArray]) -> list[Row]:
     """Share of the rows in each of some ranges of the weight, equal on a logarithmic scale; weights
     of 0 have none.
     """
-    largest = max((float(one.max(initial=0.0)) for one in weights.values()), default=0.0)
+    largest = max((float(column.max(initial=0.0)) for column in weights.values()), default=0.0)
     if largest == 0:
         return []
-    least = min(float(one[one > 0].min(initial=largest)) for one in weights.values())
+    least = min(float(column[column > 0].min(initial=largest)) for column in weights.values())
     edges = np.geomspace(least / 1.05, largest * 1.05, _BINS + 1)
+    rows: list[Row] = []
+    for policy, column in weights.items():
+        counts, _ = np.histogram(column, edges)
+        rows += _range_rows("policy", policy, edges, counts / column.size)
+    return rows
+
+
+def _range_rows(field: str, name: str, edges: FloatArray, shares: FloatArray) -> list[Row]:
+    """Make a row for each range between two edges that has a share."""
     return [
         {
-            "policy": policy,
+            field: name,
             "low": float(f"{low:.6g}"),
             "high": float(f"{high:.6g}"),
-            "share": number(count / one.size),
+            "share": number(share),
         }
-        for policy, one in weights.items()
-        for low, high, count in zip(
-            edges, edges[1:], np.histogram(one, edges)[0].tolist(), strict=False
-        )
-        if count
+        for (low, high), share in zip(pairwise(edges), shares.tolist(), strict=True)
+        if share > 0
     ]
 
 
 def weights_template(policies: Sequence[str]) -> Spec:
-    """Bars over a logarithmic axis of weights, and a line at 1."""
+    """Draw bars over a logarithmic axis of weights, and a line at 1."""
     x = {
         "field": "low",
         "type": "quantitative",
@@ -144,7 +153,7 @@ def weights_template(policies: Sequence[str]) -> Spec:
         "legend": _LEGEND | {"symbolType": "square"} if len(policies) > 1 else None,
         "scale": {"domain": list(policies), "range": _COLOURS[: len(policies)]},
     }
-    one = {
+    line_at_one = {
         "x": {"datum": 1.0, "type": "quantitative"},
         "x2": None,
         "y": None,
@@ -158,7 +167,7 @@ def weights_template(policies: Sequence[str]) -> Spec:
                 "mark": {"type": "rect", "opacity": 0.55},
                 "encoding": {"x2": {"field": "high"}, "y": y, "y2": {"datum": 0}},
             },
-            {"mark": {"type": "rule", "strokeDash": [5, 4]}, "encoding": one},
+            {"mark": {"type": "rule", "strokeDash": [5, 4]}, "encoding": line_at_one},
         ],
     )
 
@@ -168,26 +177,17 @@ def overlap_rows(logged: FloatArray, weights: Mapping[str, FloatArray]) -> list[
     probability on a logarithmic scale.
     """
     edges = np.geomspace(float(logged.min()) / 1.05, float(logged.max()) * 1.05, _BINS + 1)
-    found: list[Row] = []
-    for of, mass in {"log": np.ones(logged.size), **weights}.items():
+    rows: list[Row] = []
+    for name, mass in {"log": np.ones(logged.size), **weights}.items():
         total = float(mass.sum())
-        shares = np.histogram(logged, edges, weights=mass)[0] / (total or 1.0)
-        found += [
-            {
-                "of": of,
-                "low": float(f"{low:.6g}"),
-                "high": float(f"{high:.6g}"),
-                "share": number(share),
-            }
-            for low, high, share in zip(edges, edges[1:], shares.tolist(), strict=False)
-            if share > 0
-        ]
-    return found
+        sums, _ = np.histogram(logged, edges, weights=mass)
+        rows += _range_rows("of", name, edges, sums / (total or 1.0))
+    return rows
 
 
 def overlap_template(policies: Sequence[str]) -> Spec:
-    """Bars of the log, and a line a policy and range, over a logarithmic axis of the logged
-    probability.
+    """Draw bars of the log, and a line for each policy and range, over a logarithmic axis of the
+    logged probability.
     """
     x = {
         "field": "low",
@@ -227,21 +227,18 @@ def overlap_template(policies: Sequence[str]) -> Spec:
 
 
 def estimate_rows(values: Mapping[str, Sequence[PolicyValue]]) -> list[Row]:
-    """A row a policy and estimator."""
-    return [
-        {
-            "label": f"{policy} by {one.estimator}",
-            "value": number(one.value),
-            "low": number(one.interval[0]),
-            "high": number(one.interval[1]),
-        }
-        for policy, found in values.items()
-        for one in found
-    ]
+    """Make a row for each policy and estimator."""
+    rows: list[Row] = []
+    for policy, estimates in values.items():
+        for estimate in estimates:
+            low, high = map(number, estimate.interval)
+            label = f"{policy} by {estimate.estimator}"
+            rows.append({"label": label, "value": number(estimate.value), "low": low, "high": high})
+    return rows
 
 
 def estimates_template(confidence: float, logged: float) -> Spec:
-    """A dot an estimate with its interval, and the mean reward of the log as a line."""
+    """Draw a dot for each estimate with its interval, and the mean reward of the log as a line."""
     x = {
         "type": "quantitative",
         "title": f"value with its {100 * confidence:g} % interval; dashed: mean reward of the log",

@@ -13,20 +13,20 @@ from idealrank.reports.table.text import Part
 from idealrank.version import __version__
 
 
-def log_parts(found: LogCheck) -> list[Part]:
-    """Counts, problems, and the rate of clicks at each rank."""
-    log = found.sessions
-    kept = f"{found.n_kept:,} of them make{'s' * (found.n_kept == 1)} sense"
-    said = [
-        f"{counted(found.n_rows, 'row')}, {counted(found.n_lists, 'list')}, {kept}: "
-        f"{counted(len(log.queries), 'query', 'queries')}, "
-        f"{counted(len(log.documents), 'pair')} of query and document, "
-        f"{counted(int(log.clicks.sum()), 'click')}"
+def log_parts(check: LogCheck) -> list[Part]:
+    """Return counts, problems, and the rate of clicks at each rank."""
+    log = check.sessions
+    verb = "makes" if check.n_kept == 1 else "make"
+    kept = f"{check.n_kept:,} of them {verb} sense"
+    counts = [
+        f"{counted(check.n_rows, 'row')}, {counted(check.n_lists, 'list')}, {kept}: "
+        f"{counted(len(log.queries), 'query', 'queries')}, {counted(len(log.documents), 'pair')} "
+        f"of query and document, {counted(int(log.clicks.sum()), 'click')}"
     ]
     problems: list[Column[LogProblem]] = [
-        Column(title="left out", cell=lambda one: one.text),
-        Column(title="lists", kind="number", cell=lambda one: count_cell(one.n_lists)),
-        Column(title="first", cell=lambda one: one.example),
+        Column(title="left out", cell=lambda problem: problem.text),
+        Column(title="lists", kind="number", cell=lambda problem: count_cell(problem.n_lists)),
+        Column(title="first", cell=lambda problem: problem.example),
     ]
     rates, shown = log.click_rates(), (log.pair >= 0).sum(axis=0)
     ranks: list[Column[int]] = [
@@ -36,24 +36,22 @@ def log_parts(found: LogCheck) -> list[Part]:
             title="click rate", kind="number", cell=lambda rank: number_cell(float(rates[rank]))
         ),
     ]
-    notes = ["ranks are counted from 0 in the log, from 1 here"] if found.from_zero else []
-    parts: list[Part] = [said]
-    if found.problems:
-        parts.append(Table.of(problems, found.problems))
+    notes = ["ranks are counted from 0 in the log, from 1 here"] if check.from_zero else []
+    parts: list[Part] = [counts]
+    if check.problems:
+        parts.append(Table.of(problems, check.problems))
     return [*parts, Table.of(ranks, range(log.n_ranks), notes=notes)]
 
 
-def log_json(found: LogCheck) -> str:
-    """JSON text."""
-    return (
-        json.dumps(finite({"version": __version__, "schema": SCHEMA, **found.as_dict()}), indent=2)
-        + "\n"
-    )
+def log_json(check: LogCheck) -> str:
+    """Write the result as JSON text."""
+    record = {"version": __version__, "schema": SCHEMA, **check.as_dict()}
+    return json.dumps(finite(record), indent=2) + "\n"
 
 
 def provenance_json(
     checked: LogCheck,
-    how: Mapping[str, object],
+    settings: Mapping[str, object],
     inputs: Sequence[tuple[str, str]],
     n_graded: int,
     bias: float,
@@ -65,7 +63,7 @@ def provenance_json(
     record = {
         "version": __version__,
         "schema": SCHEMA,
-        **how,
+        **settings,
         "inputs": [{"name": name, "sha256": digest} for name, digest in inputs],
         "lists": checked.n_lists,
         "lists_kept": checked.n_kept,
@@ -74,7 +72,7 @@ def provenance_json(
         "pairs_graded": n_graded,
         "pairs_unjudged": len(log.documents) - n_graded,
         "position_bias": bias,
-        "problems": {one.kind: one.n_lists for one in checked.problems},
+        "problems": {problem.kind: problem.n_lists for problem in checked.problems},
     }
     return json.dumps(finite(record), indent=2) + "\n"
 
@@ -83,18 +81,21 @@ def qrels_lines(qrels: Qrels, source: str = "0") -> Iterator[str]:
     r"""Judgments as TREC lines, with their source in the second field, which evaluation ignores."""
     for query in qrels.queries:
         for document, grade in qrels[query].items():
-            for kind, name in (("query", query), ("document", document)):
-                if not name.isprintable() or " " in name:
-                    hint = "write CSV, which takes every id: --format csv"
-                    raise InputError(
-                        f"{kind} {shown(repr(name))}: found a blank or a control character, "
-                        f"expected an id without; {hint}"
-                    )
+            _refuse_blank("query", query)
+            _refuse_blank("document", document)
             yield f"{query} {source} {document} {grade:g}\n"
 
 
+def _refuse_blank(kind: str, name: str) -> None:
+    if not name.isprintable() or " " in name:
+        raise InputError(
+            f"{kind} {shown(repr(name))}: found a blank or a control character, expected an id "
+            "without; write CSV, which takes every id: --format csv"
+        )
+
+
 def qrels_rows(qrels: Qrels, source: str = "0") -> Iterator[Row]:
-    """Titles, and a row a judgment."""
+    """Yield titles, and a row for each judgment."""
     yield ["query", "document", "grade", "source"]
     for query in qrels.queries:
         yield from (

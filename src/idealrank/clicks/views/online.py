@@ -31,184 +31,177 @@ _LOOKS: dict[Looks, str] = {
 
 
 def preference_parts(
-    found: Preference, n_lists: int | None = None, n_users: int | None = None
+    preference: Preference, n_lists: int | None = None, n_users: int | None = None
 ) -> list[Part]:
-    """Verdict, wins, and the test; of so many lists, of so many users, where they are known."""
-    undecided = found.verdict == "undecided"
-    verdict = (
-        "Undecided: the test may go on."
-        if undecided
-        else f"Users prefer {found.verdict}: the test may stop."
-    )
-    if found.looks == "once":
-        verdict = "Undecided." if undecided else f"Users prefer {found.verdict}."
+    """Return the verdict, wins and the test, with the numbers of lists and users, if known."""
+    undecided = preference.verdict == "undecided"
+    verdict = "Undecided" if undecided else f"Users prefer {preference.verdict}"
+    if preference.looks == "any":
+        verdict += ": the test may go on" if undecided else ": the test may stop"
     columns: list[Column[Preference]] = [
-        Column(title="A wins", kind="number", cell=lambda one: count_cell(one.wins_a)),
-        Column(title="B wins", kind="number", cell=lambda one: count_cell(one.wins_b)),
-        Column(title="neither", kind="number", cell=lambda one: count_cell(one.ties)),
-        Column(title="share of B", kind="number", cell=lambda one: number_cell(one.share, _PLACES)),
+        Column(title="A wins", kind="number", cell=lambda row: count_cell(row.wins_a)),
+        Column(title="B wins", kind="number", cell=lambda row: count_cell(row.wins_b)),
+        Column(title="neither", kind="number", cell=lambda row: count_cell(row.ties)),
+        Column(title="share of B", kind="number", cell=lambda row: number_cell(row.share, _PLACES)),
         Column(
             title="at any look",
             kind="number",
-            cell=lambda one: interval_cell(one.sequence, _PLACES),
+            cell=lambda row: interval_cell(row.sequence, _PLACES),
         ),
         Column(
             title="planned size",
             kind="number",
-            cell=lambda one: interval_cell(one.interval, _PLACES),
+            cell=lambda row: interval_cell(row.interval, _PLACES),
         ),
     ]
-    said = (
-        f"{_LOOKS[found.looks]}; at any look: confidence sequence of "
-        f"{100 * found.confidence:g}%, p {p_text(found.p_always)}; "
-        f"planned size: interval of Clopper and Pearson, sign test p {p_text(found.p)}"
+    method = (
+        f"{_LOOKS[preference.looks]}; at any look: confidence sequence of "
+        f"{100 * preference.confidence:g}%, p {p_text(preference.p_always)}; planned size: "
+        f"interval of Clopper and Pearson, sign test p {p_text(preference.p)}"
     )
     if n_lists is not None and n_users is not None:
-        said = (
-            f"{n_lists:,} lists of {n_users:,} users; a user counts once, by the majority of "
-            f"their lists; {said}"
+        method = (
+            f"{n_lists:,} lists of {n_users:,} users; a user counts once, by the majority of their "
+            f"lists; {method}"
         )
-    return [[verdict], Table.of(columns, [found]), ["method", *wrapped(said)]]
+    return [[f"{verdict}."], Table.of(columns, [preference]), ["method", *wrapped(method)]]
 
 
 def preference_json(
-    found: Preference, n_lists: int | None = None, n_users: int | None = None
+    preference: Preference, n_lists: int | None = None, n_users: int | None = None
 ) -> str:
-    """JSON text."""
+    """Write the result as JSON text."""
     record = {
         "version": __version__,
         "schema": SCHEMA,
-        "verdict": found.verdict,
-        "wins_a": found.wins_a,
-        "wins_b": found.wins_b,
-        "ties": found.ties,
-        "share": found.share,
-        "interval": list(found.interval),
-        "p": found.p,
-        "sequence": list(found.sequence),
-        "p_always": found.p_always,
-        "confidence": found.confidence,
-        "looks": found.looks,
+        "verdict": preference.verdict,
+        "wins_a": preference.wins_a,
+        "wins_b": preference.wins_b,
+        "ties": preference.ties,
+        "share": preference.share,
+        "interval": list(preference.interval),
+        "p": preference.p,
+        "sequence": list(preference.sequence),
+        "p_always": preference.p_always,
+        "confidence": preference.confidence,
+        "looks": preference.looks,
         "lists": n_lists,
         "users": n_users,
     }
     return json.dumps(finite(record), indent=2) + "\n"
 
 
-def effect_parts(found: Effect, trend: Novelty | None = None) -> list[Part]:
-    """Verdict, values, the effect over time, and the checks."""
-    verdict = _no_verdict(found) or f"B against A: {found.verdict}"
-    heads = ("value", "planned size", *(["bootstrap"] if found.bootstrap else []), "any look")
+def effect_parts(effect: Effect, trend: Novelty | None = None) -> list[Part]:
+    """Return the verdict, values, the effect over time, and the checks."""
+    verdict = _no_verdict(effect) or f"B against A: {effect.verdict}"
+    difference = {
+        "of": Cell("B - A"),
+        "value": number_cell(effect.difference, _PLACES, signed=True),
+        "planned size": interval_cell(effect.interval, _PLACES),
+        "any look": interval_cell(effect.sequence, _PLACES),
+    }
+    heads = ["value", "planned size", "any look"]
+    if effect.bootstrap:
+        heads.insert(2, "bootstrap")
+        difference["bootstrap"] = interval_cell(effect.bootstrap, _PLACES)
     columns: list[Column[NamedCells]] = [
         Column(title="of"),
         *(Column[NamedCells](title=head, kind="number") for head in heads),
     ]
     rows = [
-        NamedCells(of=Cell("A"), value=number_cell(found.mean_a, _PLACES)),
-        NamedCells(of=Cell("B"), value=number_cell(found.mean_b, _PLACES)),
-        NamedCells(
-            {
-                "of": Cell("B - A"),
-                "value": number_cell(found.difference, _PLACES, signed=True),
-                "planned size": interval_cell(found.interval, _PLACES),
-                "any look": interval_cell(found.sequence, _PLACES),
-                **(
-                    {"bootstrap": interval_cell(found.bootstrap, _PLACES)}
-                    if found.bootstrap
-                    else {}
-                ),
-            }
-        ),
+        NamedCells(of=Cell("A"), value=number_cell(effect.mean_a, _PLACES)),
+        NamedCells(of=Cell("B"), value=number_cell(effect.mean_b, _PLACES)),
+        NamedCells(difference),
     ]
-    said = (
-        f"{_split(found)}; {_LOOKS[found.looks]}; intervals of {100 * found.confidence:g}% by "
-        f"user; "
-        f"planned size: t distribution, p {p_text(found.p)}; any look: confidence sequence, p "
-        f"{p_text(found.p_always)}"
+    method = (
+        f"{_split(effect)}; {_LOOKS[effect.looks]}; intervals of {100 * effect.confidence:g}% by "
+        f"user; planned size: t distribution, p {p_text(effect.p)}; any look: confidence sequence, "
+        f"p {p_text(effect.p_always)}"
     )
-    if found.variance_reduction:
-        said += f"; CUPED took out {100 * found.variance_reduction:.0f} % of the variance"
-    if found.bootstrap:
-        said += "; bootstrap: percentiles, of users drawn within their cohort"
+    if effect.variance_reduction:
+        method += f"; CUPED took out {100 * effect.variance_reduction:.0f} % of the variance"
+    if effect.bootstrap:
+        method += "; bootstrap: percentiles, of users drawn within their cohort"
     parts: list[Part] = [[verdict], Table.of(columns, rows)]
     if trend is not None:
-        said += (
+        method += (
             "; trend: least squares over the periods, with errors by user, since users come back"
         )
         parts += _trend_parts(trend)
-    return [*parts, ["method", *wrapped(said)]]
+    return [*parts, ["method", *wrapped(method)]]
 
 
-def _split(found: Effect) -> str:
+def _split(effect: Effect) -> str:
     return (
-        f"{found.n_a:,} users in A, {found.n_b:,} in B; p of the planned split "
-        f"{p_text(found.split_p)}"
+        f"{effect.n_a:,} users in A, {effect.n_b:,} in B; p of the planned split "
+        f"{p_text(effect.split_p)}"
     )
 
 
-def _no_verdict(found: Effect) -> str | None:
+def _no_verdict(effect: Effect) -> str | None:
     """Sentence on why there is no verdict."""
-    if found.obstacle == "split is wrong":
+    if effect.obstacle == "split is wrong":
         return (
-            f"No verdict: users were not split as planned ({_split(found)}). Find the reason first."
+            f"No verdict: users were not split as planned ({_split(effect)}). Find the reason "
+            "first."
         )
-    if found.obstacle == "too few users":
-        users = f"{found.n_a:,} in A, {found.n_b:,} in B"
-        if min(found.n_a, found.n_b) < FEWEST_USERS:
+    if effect.obstacle == "too few users":
+        users = f"{effect.n_a:,} in A, {effect.n_b:,} in B"
+        if min(effect.n_a, effect.n_b) < FEWEST_USERS:
             return (
                 f"No verdict: a cohort has fewer than {FEWEST_USERS} users ({users}). Wait for "
-                f"more."
+                "more."
             )
         return (
-            f"No verdict: the smaller cohort has too few users ({users}) for values with such "
-            f"rare large ones. "
-            f"With this split, wait for {found.users_for_skewness:,} users."
+            f"No verdict: the smaller cohort has too few users ({users}) for values with such rare "
+            f"large ones. With this split, wait for {effect.users_for_skewness:,} users."
         )
     return None
 
 
-def _trend_parts(found: Novelty) -> list[Part]:
-    """A row a period, and whether the effect fades."""
+def _trend_parts(trend: Novelty) -> list[Part]:
+    """Say whether the effect fades, and return a table with a row for each period."""
     periods: list[Column[int]] = [
         Column(
             title="period",
             kind="number",
-            cell=lambda row: Cell(f"{found.periods[row]:g}", float(found.periods[row])),
+            cell=lambda row: Cell(f"{trend.periods[row]:g}", float(trend.periods[row])),
         ),
         Column(
             title="B - A",
             kind="number",
-            cell=lambda row: number_cell(float(found.effects[row]), _PLACES, signed=True),
+            cell=lambda row: number_cell(float(trend.effects[row]), _PLACES, signed=True),
         ),
         Column(
-            title=f"{100 * found.confidence:g} % interval",
+            title=f"{100 * trend.confidence:g} % interval",
             kind="number",
             cell=lambda row: interval_cell(
-                (float(found.intervals[row, 0]), float(found.intervals[row, 1])), _PLACES
+                (float(trend.intervals[row, 0]), float(trend.intervals[row, 1])), _PLACES
             ),
         ),
     ]
+
     verdict = {
         "fades": "The effect fades",
         "grows": "The effect grows",
         "no trend found": "No trend of the effect was found",
-    }[found.verdict]
-    low, high = found.interval
-    left_out = f" Left out for too few users: {found.n_left_out}." if found.n_left_out else ""
-    said = (
-        f"{verdict}: {found.slope:+.{_PLACES}f} a period [{low:+.{_PLACES}f}, "
-        f"{high:+.{_PLACES}f}], p {p_text(found.p)}.{left_out}"
+    }[trend.verdict]
+    low, high = trend.interval
+    left_out = f" Left out for too few users: {trend.n_left_out}." if trend.n_left_out else ""
+    sentence = (
+        f"{verdict}: {trend.slope:+.{_PLACES}f} a period [{low:+.{_PLACES}f}, "
+        f"{high:+.{_PLACES}f}], p {p_text(trend.p)}.{left_out}"
     )
-    return [[said], Table.of(periods, range(found.periods.size))]
+    return [[sentence], Table.of(periods, range(trend.periods.size))]
 
 
-def effect_json(found: Effect, trend: Novelty | None = None) -> str:
-    """JSON text."""
+def effect_json(effect: Effect, trend: Novelty | None = None) -> str:
+    """Write the result as JSON text."""
     record = {
         "version": __version__,
         "schema": SCHEMA,
-        "verdict": found.verdict,
-        **_effect_record(found),
+        "verdict": effect.verdict,
+        **_effect_record(effect),
         "novelty": _trend_record(trend),
     }
     return json.dumps(finite(record), indent=2) + "\n"
@@ -218,6 +211,7 @@ def _trend_record(trend: Novelty | None) -> dict[str, Any] | None:
     if trend is None:
         return None
     columns = (trend.periods, trend.effects, trend.standard_errors, trend.intervals)
+    rows = zip(*(column.tolist() for column in columns), strict=True)
     return {
         "verdict": trend.verdict,
         "slope": trend.slope,
@@ -227,37 +221,35 @@ def _trend_record(trend: Novelty | None) -> dict[str, Any] | None:
         "periods_left_out": trend.n_left_out,
         "periods": [
             {"period": period, "difference": effect, "standard_error": error, "interval": interval}
-            for period, effect, error, interval in zip(
-                *(column.tolist() for column in columns), strict=True
-            )
+            for period, effect, error, interval in rows
         ],
     }
 
 
-def _effect_record(found: Effect) -> dict[str, Any]:
+def _effect_record(effect: Effect) -> dict[str, Any]:
     return {
-        "mean_a": found.mean_a,
-        "mean_b": found.mean_b,
-        "difference": found.difference,
-        "standard_error": found.standard_error,
-        "interval": list(found.interval),
-        "p": found.p,
-        "sequence": list(found.sequence),
-        "p_always": found.p_always,
-        "looks": found.looks,
-        "users_a": found.n_a,
-        "users_b": found.n_b,
-        "split_p": found.split_p,
-        "skewness": found.skewness,
-        "users_for_skewness": found.users_for_skewness,
-        "variance_reduction": found.variance_reduction,
-        "confidence": found.confidence,
-        "bootstrap": None if found.bootstrap is None else list(found.bootstrap),
+        "mean_a": effect.mean_a,
+        "mean_b": effect.mean_b,
+        "difference": effect.difference,
+        "standard_error": effect.standard_error,
+        "interval": list(effect.interval),
+        "p": effect.p,
+        "sequence": list(effect.sequence),
+        "p_always": effect.p_always,
+        "looks": effect.looks,
+        "users_a": effect.n_a,
+        "users_b": effect.n_b,
+        "split_p": effect.split_p,
+        "skewness": effect.skewness,
+        "users_for_skewness": effect.users_for_skewness,
+        "variance_reduction": effect.variance_reduction,
+        "confidence": effect.confidence,
+        "bootstrap": None if effect.bootstrap is None else list(effect.bootstrap),
     }
 
 
-def cohort_parts(found: CohortEffects) -> list[Part]:
-    """A row a value: both cohorts, the difference, and the verdict.
+def cohort_parts(cohorts: CohortEffects) -> list[Part]:
+    """Return a table with a row for each value: both cohorts, the difference, and the verdict.
 
     Examples
     --------
@@ -266,141 +258,140 @@ def cohort_parts(found: CohortEffects) -> list[Part]:
     >>> cohort_parts(cohort_effects(log, ["A", "A", "B", "B"]))[0]
     ['No verdict: a cohort has fewer than 20 users (2 in A, 2 in B). Wait for more.']
     """
-    first = found.effects[CLICKS]
-    of_users = first.obstacle is not None and not first.users_for_skewness
-    said_of = {
-        name: _no_verdict(effect)
-        for name, effect in found.effects.items()
-        if effect.users_for_skewness
-    }
-    heads = [
-        f"B against A, by {found.n_lists:,} lists",
-        *(f"{name}: {reason}" for name, reason in said_of.items()),
-    ]
-    if of_users:
-        heads = [_no_verdict(first) or ""]
+    first = cohorts.effects[CLICKS]
+    heads = [f"B against A, by {cohorts.n_lists:,} lists"]
+    if first.obstacle is not None and not first.users_for_skewness:
+        heads = [_no_verdict(first) or ""]  # the split or the users, which all values share
+    else:
+        heads += [
+            f"{name}: {_no_verdict(effect)}"
+            for name, effect in cohorts.effects.items()
+            if effect.users_for_skewness
+        ]
     p_kind = "always valid" if first.looks == "any" else "of the t distribution"
     columns: list[Column[str]] = [
         Column(title="of a list", kind="text", cell=Cell),
         Column(
             title="A",
             kind="number",
-            cell=lambda name: number_cell(found.effects[name].mean_a, _PLACES),
+            cell=lambda name: number_cell(cohorts.effects[name].mean_a, _PLACES),
         ),
         Column(
             title="B",
             kind="number",
-            cell=lambda name: number_cell(found.effects[name].mean_b, _PLACES),
+            cell=lambda name: number_cell(cohorts.effects[name].mean_b, _PLACES),
         ),
         Column(
             title="B - A",
             kind="number",
-            cell=lambda name: number_cell(found.effects[name].difference, _PLACES, signed=True),
+            cell=lambda name: number_cell(cohorts.effects[name].difference, _PLACES, signed=True),
         ),
         Column(
             title="planned size",
             kind="number",
-            cell=lambda name: interval_cell(found.effects[name].interval, _PLACES),
+            cell=lambda name: interval_cell(cohorts.effects[name].interval, _PLACES),
         ),
         Column(
             title="any look",
             kind="number",
-            cell=lambda name: interval_cell(found.effects[name].sequence, _PLACES),
+            cell=lambda name: interval_cell(cohorts.effects[name].sequence, _PLACES),
         ),
         Column(
             title="p",
             kind="number",
             cell=lambda name: (
-                Cell(p_text(found.p[name]), found.p[name]) if name in found.p else Cell("-")
+                Cell(p_text(cohorts.p[name]), cohorts.p[name]) if name in cohorts.p else Cell("-")
             ),
         ),
-        Column(title="B is", kind="text", cell=lambda name: Cell(found.verdict(name))),
+        Column(title="B is", kind="text", cell=lambda name: Cell(cohorts.verdict(name))),
     ]
-    said = (
+    method = (
         f"{_split(first)}; {_LOOKS[first.looks]}; intervals of {100 * first.confidence:g}% by "
-        f"user; planned size: t distribution; "
-        f"any look: confidence sequence; p: {p_kind}, by Holm's method over {len(found.p)} "
-        f"values, which decides"
+        f"user; planned size: t distribution; any look: confidence sequence; p: {p_kind}, by "
+        f"Holm's method over {len(cohorts.p)} values, which decides"
     )
-    if found.n_judged:
-        said += (
-            f"; measures: of {found.n_judged:,} lists whose query has judgments, each query as "
-            f"often as it was asked"
+    if cohorts.n_judged:
+        method += (
+            f"; measures: of {cohorts.n_judged:,} lists whose query has judgments, each query as "
+            "often as it was asked"
         )
-    parts: list[Part] = [heads, Table.of(columns, list(found.effects))]
+
+    parts: list[Part] = [heads, Table.of(columns, list(cohorts.effects))]
     reductions = [
         f"{name} {100 * effect.variance_reduction:.0f} %"
-        for name, effect in found.effects.items()
+        for name, effect in cohorts.effects.items()
         if effect.variance_reduction
     ]
     if reductions:
-        said += f"; CUPED took out of the variance: {', '.join(reductions)}"
-    if found.trends:
-        said += "; trend: least squares over the periods, with errors by user, each value by itself"
-        parts.append(_trends(found))
-    return [*parts, ["method", *wrapped(said)]]
+        method += f"; CUPED took out of the variance: {', '.join(reductions)}"
+    if cohorts.trends:
+        method += (
+            "; trend: least squares over the periods, with errors by user, each value by itself"
+        )
+        parts.append(_trends(cohorts))
+    return [*parts, ["method", *wrapped(method)]]
 
 
-def _trends(found: CohortEffects) -> Table:
-    """A row a value: its trend over the periods."""
+def _trends(cohorts: CohortEffects) -> Table:
+    """Make a table with a row for each value: its trend over the periods."""
     places = _PLACES + 1
     columns: list[Column[str]] = [
         Column(title="B - A over time", kind="text", cell=Cell),
         Column(
             title="periods",
             kind="number",
-            cell=lambda name: count_cell(found.trends[name].periods.size),
+            cell=lambda name: count_cell(cohorts.trends[name].periods.size),
         ),
         Column(
             title="first",
             kind="number",
             cell=lambda name: number_cell(
-                float(found.trends[name].effects[0]), _PLACES, signed=True
+                float(cohorts.trends[name].effects[0]), _PLACES, signed=True
             ),
         ),
         Column(
             title="last",
             kind="number",
             cell=lambda name: number_cell(
-                float(found.trends[name].effects[-1]), _PLACES, signed=True
+                float(cohorts.trends[name].effects[-1]), _PLACES, signed=True
             ),
         ),
         Column(
             title="trend a period",
             kind="number",
-            cell=lambda name: number_cell(found.trends[name].slope, places, signed=True),
+            cell=lambda name: number_cell(cohorts.trends[name].slope, places, signed=True),
         ),
         Column(
             title="interval",
             kind="number",
-            cell=lambda name: interval_cell(found.trends[name].interval, places),
+            cell=lambda name: interval_cell(cohorts.trends[name].interval, places),
         ),
         Column(
             title="p",
             kind="number",
-            cell=lambda name: Cell(p_text(found.trends[name].p), found.trends[name].p),
+            cell=lambda name: Cell(p_text(cohorts.trends[name].p), cohorts.trends[name].p),
         ),
-        Column(title="effect", kind="text", cell=lambda name: Cell(found.trends[name].verdict)),
+        Column(title="effect", kind="text", cell=lambda name: Cell(cohorts.trends[name].verdict)),
     ]
-    return Table.of(columns, list(found.trends))
+    return Table.of(columns, list(cohorts.trends))
 
 
-def cohort_json(found: CohortEffects) -> str:
-    """JSON text."""
+def cohort_json(cohorts: CohortEffects) -> str:
+    """Write the result as JSON text."""
     record = {
         "version": __version__,
         "schema": SCHEMA,
-        "lists": found.n_lists,
-        "judged_lists": found.n_judged,
-        "cautions": list(found.cautions),
+        "lists": cohorts.n_lists,
+        "judged_lists": cohorts.n_judged,
+        "cautions": list(cohorts.cautions),
         "values": {
             name: {
-                "verdict": found.verdict(name),
-                "p_adjusted": found.p.get(name),
+                "verdict": cohorts.verdict(name),
+                "p_adjusted": cohorts.p.get(name),
                 **_effect_record(effect),
-                "novelty": _trend_record(found.trends.get(name)),
+                "novelty": _trend_record(cohorts.trends.get(name)),
             }
-            for name, effect in found.effects.items()
+            for name, effect in cohorts.effects.items()
         },
     }
     return json.dumps(finite(record), indent=2) + "\n"
@@ -409,22 +400,20 @@ def cohort_json(found: CohortEffects) -> str:
 def plan_parts(
     unit: str, needed: int, looks: Looks, assumed: Mapping[str, float] | None = None
 ) -> list[Part]:
-    """The number and its looks in a sentence, and what it rests on."""
+    """Say how many units are needed, and what the number rests on."""
     when = "at any look" if looks == "any" else "at one look, at this size"
-    whose = f"{needed:,} {unit}" + (" of both cohorts together" if unit == "users" else "")
-    text = "; ".join(
-        f"{name.replace('_', ' ')} {value:g}" for name, value in (assumed or {}).items()
-    )
-    return [
-        [f"{whose} are needed for a verdict that is valid {when}."],
-        *([["method", *wrapped(f"assumed: {text}")]] if text else []),
-    ]
+    units = "users of both cohorts together" if unit == "users" else unit
+    parts: list[Part] = [[f"{needed:,} {units} are needed for a verdict that is valid {when}."]]
+    values = [f"{name.replace('_', ' ')} {value:g}" for name, value in (assumed or {}).items()]
+    if values:
+        parts.append(["method", *wrapped(f"assumed: {'; '.join(values)}")])
+    return parts
 
 
 def plan_json(
     unit: str, needed: int, looks: Looks, assumed: Mapping[str, float] | None = None
 ) -> str:
-    r"""JSON text."""
+    """Write the result as JSON text."""
     record = {
         "version": __version__,
         "schema": SCHEMA,

@@ -4,14 +4,15 @@ drawn when it is written.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from itertools import chain
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from idealrank.clicks import LogCheck, PolicyDifference, PolicyValue, Propensities
 from idealrank.clicks.views import figures
 from idealrank.clicks.views.log_checks import log_parts
-from idealrank.clicks.views.policy_values import estimate_parts
+from idealrank.clicks.views.policy_values import distinct_cautions, estimate_parts
 from idealrank.clicks.views.propensity_tables import propensity_parts
 from idealrank.data.types import FloatArray
 from idealrank.pages.figures.drawings import svg
@@ -35,11 +36,20 @@ _POLICY = (
 _NAMES = ("ink", "quiet", "axis", "line", "paper", "accent", "worse", "run", "other", "wash")
 _COLOURS: Mapping[str, str] = {name: f"var(--plot-{name})" for name in _NAMES}
 _LARGE_BIAS = 1.5  # clicks at the first rank for one at the last, beyond which a page warns
-_MODELS: Sequence[Column[tuple[str, float]]] = (
-    Column(title="model", cell=lambda one: one[0]),
-    Column(title="perplexity", kind="number", cell=lambda one: number_cell(one[1], 4)),
-)
 _FEW = 0.02  # share of lists left out, beyond which a page warns
+
+
+class _ModelPerplexity(NamedTuple):
+    """Mean perplexity of a model over the ranks."""
+
+    model: str
+    perplexity: float
+
+
+_MODELS: Sequence[Column[_ModelPerplexity]] = (
+    Column(title="model", cell=lambda row: row.model),
+    Column(title="perplexity", kind="number", cell=lambda row: number_cell(row.perplexity, 4)),
+)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -67,58 +77,55 @@ class ClickLogPage:
 
     def stops(self) -> list[str]:
         """Reasons for which the log cannot carry a conclusion; empty where none was found."""
-        found = []
+        stops = []
         sets = self.propensities.n_components
         if sets > 1:
-            found.append(
-                f"Propensities cannot be compared: the ranks fall into {sets} sets that share "
-                f"no document. Swap results at random, or log "
-                "rankers that order the same documents differently."
+            stops.append(
+                f"Propensities cannot be compared: the ranks fall into {sets} sets that share no "
+                "document. Swap results at random, or log rankers that order the same documents "
+                "differently."
             )
-        found += [
+        stops += [
             f"No verdict on propensities: {caution}." for caution in self.propensities.cautions
         ]
         rates = _mean(self.perplexity[RATES])
-        best = min(
-            (_mean(values) for name, values in self.perplexity.items() if name != RATES),
-            default=rates,
-        )
+        of_models = [_mean(values) for name, values in self.perplexity.items() if name != RATES]
+        best = min(of_models, default=rates)
         if best >= rates:
-            found.append(
-                f"No click model predicts held-out clicks better (perplexity {best:.4g}) than "
-                f"the click rate of each rank ({rates:.4g}): "
-                "the log says too little about single documents to grade them."
+            stops.append(
+                f"No click model predicts held-out clicks better (perplexity {best:.4g}) than the "
+                f"click rate of each rank ({rates:.4g}): the log says too little about single "
+                "documents to grade them."
             )
-        for policy, values in ({} if self.estimates is None else self.estimates.values).items():
-            found += [
-                f"No verdict on {policy}: {caution}."
-                for caution in dict.fromkeys(one for two in values for one in two.cautions)
-            ]
-        return found
+        estimates = {} if self.estimates is None else self.estimates.values
+        for policy, values in estimates.items():
+            cautions = distinct_cautions(values)
+            stops += [f"No verdict on {policy}: {caution}." for caution in cautions]
+        return stops
 
     def cautions(self) -> list[str]:
         """Cautions about the log; empty where there is none."""
-        found: list[str] = []
+        cautions: list[str] = []
         bias = self.propensities.position_bias
         left_out = self.check.n_lists - self.check.n_kept
         if bias > _LARGE_BIAS:
-            found.append(
-                f"Raw clicks are no grades: the same documents are clicked {bias:.3g} times "
-                f"as often at the first rank as at the last."
+            cautions.append(
+                f"Raw clicks are no grades: the same documents are clicked {bias:.3g} times as "
+                "often at the first rank as at the last."
             )
         if left_out > _FEW * self.check.n_lists:
-            found.append(
+            cautions.append(
                 f"{left_out:,} of {self.check.n_lists:,} lists were left out "
                 f"({left_out / self.check.n_lists:.1%}); see below why."
             )
-        return found
+        return cautions
 
 
 def click_page_html(page: ClickLogPage) -> str:
     """One HTML file that opens offline, and reads the same with scripts and without."""
     stops = page.stops()
-    found, log = page.propensities, log_parts(page.check)
-    log_titles = [*(["Lists left out"] if page.check.problems else []), "Clicks by rank"]
+    propensities, log = page.propensities, log_parts(page.check)
+    log_titles = ["Lists left out", "Clicks by rank"] if page.check.problems else ["Clicks by rank"]
     text: str = template_of("clicks.html", "idealrank.clicks.views").render(
         policy=_POLICY,
         styles=styles(),
@@ -132,11 +139,10 @@ def click_page_html(page: ClickLogPage) -> str:
         overlap=page.estimates is not None and page.estimates.logged is not None,
         sections=list(_sections(page)),
         lacking="This page has no estimates: --rewards FILE adds them, from rewards and "
-        "probabilities "
-        "of decisions.",
+        "probabilities of decisions.",
         log_said=f"{_said(log)}.",
         log_tables=_tables(log, *log_titles),
-        method=_method(found, page.estimates),
+        method=_method(propensities, page.estimates),
     )
     return text.lstrip()
 
@@ -148,48 +154,55 @@ def _headline(stops: Sequence[str]) -> str:
 
 
 def _summary(page: ClickLogPage) -> str:
-    said = [_last_propensity(page.propensities)]
-    for policy, values in ({} if page.estimates is None else page.estimates.values).items():
-        one = values[0]
-        said.append(
-            f"Policy {policy} has the value {one.value:.4g} by {one.estimator}, from "
-            f"{one.n:,} rows worth "
-            f"{one.effective_sample_size:,.0f} of equal weight."
+    sentences = [_last_propensity(page.propensities)]
+    estimates = {} if page.estimates is None else page.estimates.values
+    for policy, values in estimates.items():
+        estimate = values[0]
+        sentences.append(
+            f"Policy {policy} has the value {estimate.value:.4g} by {estimate.estimator}, from "
+            f"{estimate.n:,} rows worth {estimate.effective_sample_size:,.0f} of equal weight."
         )
-    return " ".join(said)
+    return " ".join(sentences)
 
 
-def _last_propensity(found: Propensities) -> str:
-    last, (low, high) = float(found.relative[-1]), found.intervals[-1]
-    lists = f"{found.n_sessions:,} lists of {found.n_queries:,} queries"
+def _last_propensity(propensities: Propensities) -> str:
+    last, n_ranks = float(propensities.relative[-1]), propensities.relative.size
+    low, high = propensities.intervals[-1]
+    lists = f"{propensities.n_sessions:,} lists of {propensities.n_queries:,} queries"
     if np.isnan(last):
-        return f"The log gives no propensity of the last of {found.relative.size} ranks ({lists})."
+        return f"The log gives no propensity of the last of {n_ranks} ranks ({lists})."
     interval = "no interval" if np.isnan(low) else f"95 % interval {low:.2f} to {high:.2f}"
     return (
-        f"The last of {found.relative.size} ranks is examined {last:.2f} times as often as the "
-        f"first ({interval}; {lists})."
+        f"The last of {propensities.relative.size} ranks is examined {last:.2f} times as often as "
+        f"the first ({interval}; {lists})."
     )
 
 
 def _sections(page: ClickLogPage) -> Iterator[dict[str, Any]]:
-    found = page.propensities
+    """Sections of the log, then of the estimates, if any."""
+    yield from _log_sections(page)
+    if page.estimates is not None:
+        yield from _estimate_sections(page.estimates)
+
+
+def _log_sections(page: ClickLogPage) -> Iterator[dict[str, Any]]:
+    propensities = page.propensities
     yield {
         "name": "propensity",
         "heading": "Propensity",
         "sentence": "How often each rank is examined, relative to the first; the band is its "
         "interval.",
-        "drawing": _drawing(figures.propensity_template(), figures.propensity_rows(found)),
+        "drawing": _drawing(figures.propensity_template(), figures.propensity_rows(propensities)),
         "tables": _tables(
-            propensity_parts(found),
+            propensity_parts(propensities),
             "Propensity by rank, and perplexity of the position-based model",
         ),
     }
     yield {
         "name": "perplexity",
         "heading": "Perplexity",
-        "sentence": f"On lists that no model has seen: 1 is certainty, 2 a coin. A useful model "
-        f"lies "
-        f"below the {RATES}.",
+        "sentence": "On lists that no model has seen: 1 is certainty, 2 a coin. A useful model "
+        f"lies below the {RATES}.",
         "drawing": _drawing(
             figures.perplexity_template(list(page.perplexity)),
             figures.perplexity_rows(page.perplexity),
@@ -197,96 +210,94 @@ def _sections(page: ClickLogPage) -> Iterator[dict[str, Any]]:
         "tables": [
             Table.of(
                 _MODELS,
-                [(name, _mean(values)) for name, values in page.perplexity.items()],
+                [_ModelPerplexity(name, _mean(values)) for name, values in page.perplexity.items()],
                 title="Mean over the ranks",
             )
         ],
     }
-    given = page.estimates
-    if given is None:
-        return
-    if given.logged is not None:
-        said = _overlap_said(given)
+
+
+def _estimate_sections(estimates: RewardEstimates) -> Iterator[dict[str, Any]]:
+    if estimates.logged is not None:
+        overlap = _overlap_said(estimates)
         yield {
             "name": "overlap",
             "heading": "Overlap",
-            "sentence": f"Where the log has its rows, and where the policies have their weight, "
-            f"by the "
-            f"logged probability. {said}",
+            "sentence": "Where the log has its rows, and where the policies have their weight, by "
+            f"the logged probability. {overlap}",
             "drawing": _drawing(
-                figures.overlap_template(list(given.weights)),
-                figures.overlap_rows(given.logged, given.weights),
-                said,
+                figures.overlap_template(list(estimates.weights)),
+                figures.overlap_rows(estimates.logged, estimates.weights),
+                overlap,
             ),
             "tables": [],
         }
-    weights = _weights_said(given)
+    weights = _weights_said(estimates)
     yield {
         "name": "weights",
         "heading": "Weights",
         "sentence": weights,
         "drawing": _drawing(
-            figures.weights_template(list(given.weights)),
-            figures.weight_rows(given.weights),
+            figures.weights_template(list(estimates.weights)),
+            figures.weight_rows(estimates.weights),
             weights,
         ),
         "tables": [],
     }
-    every = [one for values in given.values.values() for one in values]
-    rows = figures.estimate_rows(given.values)
-    said = (
-        "; ".join(f"{row['label']} {row['value']} [{row['low']}, {row['high']}]" for row in rows)
-        + "."
-    )
-    confidence = every[0].confidence
-    tables = [
-        table
-        for policy, values in given.values.items()
-        for table in _tables(estimate_parts(values), f"Estimates of {policy}")
-    ]
-    if given.differences:
-        tables += _tables(estimate_parts(every[:1], given.differences), "", "B less A")[1:]
+
+    rows = figures.estimate_rows(estimates.values)
+    texts = [f"{row['label']} {row['value']} [{row['low']}, {row['high']}]" for row in rows]
+    first = next(chain.from_iterable(estimates.values.values()))
+    template = figures.estimates_template(first.confidence, estimates.logged_mean)
+    tables = []
+    for policy, values in estimates.values.items():
+        tables += _tables(estimate_parts(values), f"Estimates of {policy}")
+    if estimates.differences:
+        # The table of values comes first: any value will do for it, and it is left out.
+        parts = estimate_parts([first], estimates.differences)
+        tables += _tables(parts, "", "B less A")[1:]
     yield {
         "name": "estimates",
         "heading": "Estimates",
         "sentence": "Worth: rows of equal weight that would carry as much (effective sample size).",
-        "drawing": _drawing(figures.estimates_template(confidence, given.logged_mean), rows, said),
+        "drawing": _drawing(template, rows, "; ".join(texts) + "."),
         "tables": tables,
     }
 
 
-def _drawing(template: Spec, rows: list[Row], said: str = "") -> dict[str, str] | None:
+def _drawing(template: Spec, rows: list[Row], sentence: str = "") -> dict[str, str] | None:
     """A drawing, and its description, which the page gives to readers instead; None without
     anything to draw.
     """
-    spec = dressed(template, rows, {"said": said}, _COLOURS)
-    return {"said": str(spec.pop("description")).strip(), "svg": svg(spec)} if rows else None
+    spec = dressed(template, rows, {"said": sentence}, _COLOURS)
+    if not rows:
+        return None
+    return {"said": str(spec.pop("description")).strip(), "svg": svg(spec)}
 
 
-def _overlap_said(given: RewardEstimates) -> str:
+def _overlap_said(estimates: RewardEstimates) -> str:
     """Share of the rows that have half of the weight: the smaller, the thinner the overlap."""
-    said = []
-    for policy, weights in given.weights.items():
-        ordered = np.cumsum(np.sort(weights)[::-1])
-        half = (
-            (int(np.searchsorted(ordered, ordered[-1] / 2)) + 1) / weights.size
-            if ordered[-1] > 0
-            else 0.0
-        )
-        said.append(f"{policy}: half of the weight stands on {half:.1%} of the rows")
-    return f"{'; '.join(said)}."
+    clauses = []
+    for policy, weights in estimates.weights.items():
+        sums = np.cumsum(np.sort(weights)[::-1])
+        n_rows = int(np.searchsorted(sums, sums[-1] / 2)) + 1 if sums[-1] > 0 else 0
+        half = n_rows / weights.size
+        clauses.append(f"{policy}: half of the weight stands on {half:.1%} of the rows")
+    return f"{'; '.join(clauses)}."
 
 
-def _weights_said(given: RewardEstimates) -> str:
-    said = []
-    for policy, weights in given.weights.items():
-        (middle, high), unused = np.quantile(weights, [0.5, 0.99]), float((weights == 0).mean())
+def _weights_said(estimates: RewardEstimates) -> str:
+    """Quantiles of the weights of each policy."""
+    sentences = []
+    for policy, weights in estimates.weights.items():
+        middle, high = np.quantile(weights, [0.5, 0.99])
+        unused = float((weights == 0).mean())
         drawn = f"; {unused:.1%} of the rows have weight 0, and are not drawn" if unused else ""
-        said.append(
+        sentences.append(
             f"{policy}: median {middle:.3g}, 99 of 100 rows up to {high:.3g}, largest "
             f"{weights.max():.3g}{drawn}"
         )
-    return ". ".join(said) + "."
+    return ". ".join(sentences) + "."
 
 
 def _tables(parts: Sequence[Part], *titles: str) -> list[Table]:
@@ -295,26 +306,27 @@ def _tables(parts: Sequence[Part], *titles: str) -> list[Table]:
 
 
 def _said(parts: Sequence[Part]) -> str:
-    return " ".join(line for part in parts if isinstance(part, list) for line in part)
+    paragraphs = [" ".join(part) for part in parts if isinstance(part, list)]
+    return " ".join(paragraphs)
 
 
 def _mean(values: FloatArray) -> float:
     return float(np.nanmean(values))
 
 
-def _method(found: Propensities, given: RewardEstimates | None) -> list[str]:
-    said = [
+def _method(propensities: Propensities, estimates: RewardEstimates | None) -> list[str]:
+    lines = [
         "propensity: position-based model, maximum likelihood; intervals by bootstrap over queries",
-        f"perplexity: models fitted to a part of the {found.n_sessions:,} lists, and asked "
-        f"about the rest",
+        f"perplexity: models fitted to a part of the {propensities.n_sessions:,} lists, and asked "
+        "about the rest",
     ]
-    if given is not None:
-        said += [
+    if estimates is not None:
+        lines += [
             "weights: probability of the target policy divided by that of the logging policy",
-            "estimates: inverse propensity scoring (ips), self-normalised (snips), with "
-            "weights cut (clipped), "
-            "with a model of the rewards (dr), and with the model alone at large weights (switch)",
+            "estimates: inverse propensity scoring (ips), self-normalised (snips), with weights "
+            "cut (clipped), with a model of the rewards (dr), and with the model alone at large "
+            "weights (switch)",
             "effective sample size: squared sum of the weights, divided by the sum of their "
             "squares (Kish)",
         ]
-    return said
+    return lines

@@ -4,7 +4,9 @@ JSON and CSV.
 
 import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
+from typing import NamedTuple
 
 from idealrank.clicks import (
     ListMean,
@@ -32,49 +34,66 @@ PLACES = 5
 NEEDED = "rows needed: for a difference of this size, with power 0.8; more: beyond the log"
 
 
+def distinct_cautions(values: Iterable[PolicyValue]) -> list[str]:
+    """Each caution of some values once."""
+    return list(dict.fromkeys(chain.from_iterable(value.cautions for value in values)))
+
+
 def estimate_parts(
     values: Sequence[PolicyValue], differences: Sequence[PolicyDifference] = ()
 ) -> list[Part]:
-    """Cautions, a row an estimator, and differences."""
-    cautions = dict.fromkeys(
-        caution for one in (*values, *(two.b for two in differences)) for caution in one.cautions
-    )
+    """Return cautions, a table with a row for each estimator, and the differences."""
+    cautions = distinct_cautions([*values, *(difference.b for difference in differences)])
     confidence = f"{100 * values[0].confidence:g} % interval"
     columns: list[Column[PolicyValue]] = [
-        Column(title="estimator", cell=lambda one: one.estimator),
-        Column(title="value", kind="number", cell=lambda one: number_cell(one.value, PLACES)),
+        Column(title="estimator", cell=lambda value: value.estimator),
+        Column(title="value", kind="number", cell=lambda value: number_cell(value.value, PLACES)),
         Column(
-            title=confidence, kind="number", cell=lambda one: interval_cell(one.interval, PLACES)
+            title=confidence,
+            kind="number",
+            cell=lambda value: interval_cell(value.interval, PLACES),
         ),
-        Column(title="rows", kind="number", cell=lambda one: count_cell(one.n)),
+        Column(title="rows", kind="number", cell=lambda value: count_cell(value.n)),
         Column(
             title="worth",
             kind="number",
-            cell=lambda one: count_cell(round(one.effective_sample_size)),
+            cell=lambda value: count_cell(round(value.effective_sample_size)),
         ),
         Column(
-            title="largest weight", kind="number", cell=lambda one: number_cell(one.max_weight, 2)
+            title="largest weight",
+            kind="number",
+            cell=lambda value: number_cell(value.max_weight, 2),
         ),
         Column(
-            title="mean weight", kind="number", cell=lambda one: number_cell(one.mean_weight, 3)
+            title="mean weight", kind="number", cell=lambda value: number_cell(value.mean_weight, 3)
         ),
     ]
+
     pairs: list[Column[PolicyDifference]] = [
-        Column(title="B - A by", cell=lambda one: one.a.estimator),
+        Column(title="B - A by", cell=lambda difference: difference.a.estimator),
         Column(
             title="difference",
             kind="number",
-            cell=lambda one: number_cell(one.value, PLACES, signed=True),
+            cell=lambda difference: number_cell(difference.value, PLACES, signed=True),
         ),
         Column(
-            title=confidence, kind="number", cell=lambda one: interval_cell(one.interval, PLACES)
+            title=confidence,
+            kind="number",
+            cell=lambda difference: interval_cell(difference.interval, PLACES),
         ),
-        Column(title="B is", cell=lambda one: one.verdict),
-        Column(title="rows needed", kind="number", cell=lambda one: needed_cell(one.rows_needed())),
+        Column(title="B is", cell=lambda difference: difference.verdict),
         Column(
-            title="more", kind="number", cell=lambda one: needed_cell(one.rows_needed(), one.a.n)
+            title="rows needed",
+            kind="number",
+            cell=lambda difference: needed_cell(difference.rows_needed()),
+        ),
+        Column(
+            title="more",
+            kind="number",
+            cell=lambda difference: needed_cell(difference.rows_needed(), difference.a.n),
         ),
     ]
+
     parts: list[Part] = [[f"No verdict: {caution}" for caution in cautions]] if cautions else []
     parts.append(Table.of(columns, values))
     if differences:
@@ -82,62 +101,62 @@ def estimate_parts(
     return parts
 
 
-def needed_cell(needed: float, there: int = 0) -> Cell:
+def needed_cell(needed: float, available: int = 0) -> Cell:
     """Number of rows or lists that a difference needs, beyond those that are there; empty without a
     difference.
     """
-    return (
-        number_cell(None) if math.isinf(needed) else count_cell(max(0, math.ceil(needed) - there))
-    )
+    if math.isinf(needed):
+        return number_cell(None)
+    return count_cell(max(0, math.ceil(needed) - available))
 
 
 def estimate_json(
     values: Sequence[PolicyValue], differences: Sequence[PolicyDifference] = ()
 ) -> str:
-    """JSON text."""
+    """Write the result as JSON text."""
     record = {
         "version": __version__,
         "schema": SCHEMA,
-        "values": [_value_record(one) for one in values],
+        "values": [_value_record(value) for value in values],
         "differences": [
             {
-                "estimator": one.a.estimator,
-                "difference": one.value,
-                "standard_error": one.standard_error,
-                "interval": list(one.interval),
-                "verdict": one.verdict,
-                "rows_needed": one.rows_needed(),
-                "more_rows": max(0.0, one.rows_needed() - one.a.n),
-                "b": _value_record(one.b),
+                "estimator": difference.a.estimator,
+                "difference": difference.value,
+                "standard_error": difference.standard_error,
+                "interval": list(difference.interval),
+                "verdict": difference.verdict,
+                "rows_needed": difference.rows_needed(),
+                "more_rows": max(0.0, difference.rows_needed() - difference.a.n),
+                "b": _value_record(difference.b),
             }
-            for one in differences
+            for difference in differences
         ],
     }
     return json.dumps(finite(record), indent=2) + "\n"
 
 
-def _value_record(one: PolicyValue) -> dict[str, object]:
+def _value_record(value: PolicyValue) -> dict[str, object]:
     return {
-        "estimator": one.estimator,
-        "value": one.value,
-        "standard_error": one.standard_error,
-        "interval": list(one.interval),
-        "confidence": one.confidence,
-        "rows": one.n,
-        "clusters": one.n_clusters,
-        "effective_sample_size": one.effective_sample_size,
-        "max_weight": one.max_weight,
-        "mean_weight": one.mean_weight,
-        "largest_share": one.largest_share,
-        "clipped_rows": one.n_clipped,
-        "cautions": list(one.cautions),
+        "estimator": value.estimator,
+        "value": value.value,
+        "standard_error": value.standard_error,
+        "interval": list(value.interval),
+        "confidence": value.confidence,
+        "rows": value.n,
+        "clusters": value.n_clusters,
+        "effective_sample_size": value.effective_sample_size,
+        "max_weight": value.max_weight,
+        "mean_weight": value.mean_weight,
+        "largest_share": value.largest_share,
+        "clipped_rows": value.n_clipped,
+        "cautions": list(value.cautions),
     }
 
 
 def estimate_rows(
     values: Sequence[PolicyValue], differences: Sequence[PolicyDifference] = ()
 ) -> Iterator[Row]:
-    """Titles, a row an estimator, and a row a difference."""
+    """Yield titles, a row for each estimator, and a row for each difference."""
     yield [
         "estimator",
         "of",
@@ -148,32 +167,32 @@ def estimate_rows(
         "effective_sample_size",
         "max_weight",
     ]
-    for one in values:
-        yield [
-            one.estimator,
-            "A",
-            *map(
-                repr,
-                (
-                    one.value,
-                    one.standard_error,
-                    *one.interval,
-                    one.effective_sample_size,
-                    one.max_weight,
-                ),
-            ),
-        ]
-    for two in differences:
-        yield [
-            two.a.estimator,
-            "B - A",
-            *map(repr, (two.value, two.standard_error, *two.interval)),
-            "",
-            "",
-        ]
+    for value in values:
+        numbers = (value.value, value.standard_error, *value.interval)
+        weights = (value.effective_sample_size, value.max_weight)
+        yield [value.estimator, "A", *map(repr, (*numbers, *weights))]
+    for difference in differences:
+        numbers = (difference.value, difference.standard_error, *difference.interval)
+        yield [difference.a.estimator, "B - A", *map(repr, numbers), "", ""]
 
 
 _NEEDED = NEEDED.replace("rows", "lists")
+
+
+class _RunRow(NamedTuple):
+    """A run and its value."""
+
+    run: str
+    value: LoggedDCG
+
+
+class _DifferenceRow(NamedTuple):
+    """Difference of two runs in a measure, with what only DCG has: a verdict and lists needed."""
+
+    measure: str
+    mean: ListMean
+    verdict: str
+    needed: float
 
 
 def dcg_parts(
@@ -181,108 +200,106 @@ def dcg_parts(
     difference: LoggedDCGDifference | None = None,
     where: str = "lists",
 ) -> list[Part]:
-    """Cautions, a row a run, and the difference."""
-    cautions = [
-        f"No verdict on {name}: {caution}"
-        for name, one in values.items()
-        for caution in one.cautions
-    ]
+    """Return cautions, a table with a row for each run, and the difference."""
+    cautions = []
+    for name, value in values.items():
+        cautions += [f"No verdict on {name}: {caution}" for caution in value.cautions]
     first = next(iter(values.values()))
     confidence = f"{100 * first.confidence:g} % interval"
-    columns: list[Column[tuple[str, LoggedDCG]]] = [
-        Column(title="run", cell=lambda one: one[0]),
-        Column(title="DCG", kind="number", cell=lambda one: number_cell(one[1].dcg.value, PLACES)),
+    columns: list[Column[_RunRow]] = [
+        Column(title="run", cell=lambda row: row.run),
+        Column(
+            title="DCG", kind="number", cell=lambda row: number_cell(row.value.dcg.value, PLACES)
+        ),
         Column(
             title=confidence,
             kind="number",
-            cell=lambda one: interval_cell(one[1].dcg.interval, PLACES),
+            cell=lambda row: interval_cell(row.value.dcg.interval, PLACES),
         ),
         Column(
             title="NDCG",
             kind="number",
-            cell=lambda one: number_cell(_known(one[1].ndcg.value), PLACES),
+            cell=lambda row: number_cell(_known(row.value.ndcg.value), PLACES),
         ),
-        Column(title="clicks", kind="number", cell=lambda one: count_cell(one[1].n_clicks)),
+        Column(title="clicks", kind="number", cell=lambda row: count_cell(row.value.n_clicks)),
         Column(
             title="worth",
             kind="number",
-            cell=lambda one: count_cell(round(one[1].effective_sample_size)),
+            cell=lambda row: count_cell(round(row.value.effective_sample_size)),
         ),
         Column(
             title="largest weight",
             kind="number",
-            cell=lambda one: number_cell(one[1].max_weight, 2),
+            cell=lambda row: number_cell(row.value.max_weight, 2),
         ),
         Column(
             title="never shown",
             kind="number",
-            cell=lambda one: Cell(f"{one[1].never_shown:.1%}", one[1].never_shown),
+            cell=lambda row: Cell(f"{row.value.never_shown:.1%}", row.value.never_shown),
         ),
     ]
+
     parts: list[Part] = [cautions] if cautions else []
-    parts.append(Table.of(columns, list(values.items())))
+    parts.append(Table.of(columns, [_RunRow(name, value) for name, value in values.items()]))
     if difference is not None:
-        # more lists do not mend the support
-        needed = math.inf if difference.verdict == "no support" else difference.lists_needed()
-        pairs: list[Column[ListMean]] = [
-            Column(title="B - A by", cell=lambda one: "DCG" if one is difference.dcg else "NDCG"),
-            Column(
-                title="difference",
-                kind="number",
-                cell=lambda one: number_cell(_known(one.value), PLACES, signed=True),
-            ),
-            Column(
-                title=confidence,
-                kind="number",
-                cell=lambda one: interval_cell(one.interval, PLACES),
-            ),
-            Column(
-                title="B is", cell=lambda one: difference.verdict if one is difference.dcg else "-"
-            ),
-            Column(
-                title="lists needed",
-                kind="number",
-                cell=lambda one: needed_cell(needed if one is difference.dcg else math.inf),
-            ),
-            Column(
-                title="more",
-                kind="number",
-                cell=lambda one: needed_cell(
-                    needed if one is difference.dcg else math.inf, first.n_lists
-                ),
-            ),
-        ]
-        parts.append(Table.of(pairs, [difference.dcg, difference.ndcg], notes=[_NEEDED]))
+        parts.append(_difference_table(difference, confidence))
         if difference.inverted:
             parts.append(
                 [
-                    "NDCG orders the runs against DCG. It gives each list the same weight: "
-                    "the verdict is by DCG."
+                    "NDCG orders the runs against DCG. It gives each list the same weight: the "
+                    "verdict is by DCG."
                 ]
             )
-    said = (
-        f"DCG: mean over {first.n_lists:,} lists of their clicks; a click counts the discount "
-        f"of its new rank, divided by its exposure; "
-        "exposure: propensity of the ranks of a document, over all lists of its query; never "
-        "shown: share of the discounts on documents "
-        f"that the log lacks; intervals: normal, by {where[:-1]}, "
-        f"{'with' if first.propensity_errors else 'without'} the errors of the "
-        f"propensities; {_assumed(first)}only DCG is unbiased; NDCG gives each list the same "
-        f"weight, which can invert the order of two "
-        "rankers"
+    method = (
+        f"DCG: mean over {first.n_lists:,} lists of their clicks; a click counts the discount of "
+        "its new rank, divided by its exposure; exposure: propensity of the ranks of a document, "
+        "over all lists of its query; never shown: share of the discounts on documents that the "
+        f"log lacks; intervals: normal, by {where[:-1]}, "
+        f"{'with' if first.propensity_errors else 'without'} the errors of the propensities; "
+        f"{_assumed(first)}only DCG is unbiased; NDCG gives each list the same weight, which can "
+        "invert the order of two rankers"
     )
-    return [*parts, ["method", *wrapped(said)]]
+    return [*parts, ["method", *wrapped(method)]]
 
 
-def _assumed(found: LoggedDCG) -> str:
+def _difference_table(difference: LoggedDCGDifference, confidence: str) -> Table:
+    """Make a table with a row for each measure."""
+    # More lists do not mend the support.
+    needed = math.inf if difference.verdict == "no support" else difference.lists_needed()
+    columns: list[Column[_DifferenceRow]] = [
+        Column(title="B - A by", cell=lambda row: row.measure),
+        Column(
+            title="difference",
+            kind="number",
+            cell=lambda row: number_cell(_known(row.mean.value), PLACES, signed=True),
+        ),
+        Column(
+            title=confidence,
+            kind="number",
+            cell=lambda row: interval_cell(row.mean.interval, PLACES),
+        ),
+        Column(title="B is", cell=lambda row: row.verdict),
+        Column(title="lists needed", kind="number", cell=lambda row: needed_cell(row.needed)),
+        Column(
+            title="more",
+            kind="number",
+            cell=lambda row: needed_cell(row.needed, difference.a.n_lists),
+        ),
+    ]
+    rows = [
+        _DifferenceRow("DCG", difference.dcg, difference.verdict, needed),
+        _DifferenceRow("NDCG", difference.ndcg, "-", math.inf),
+    ]
+    return Table.of(columns, rows, notes=[_NEEDED])
+
+
+def _assumed(value: LoggedDCG) -> str:
     """Name the assumption that no mistaken click was counted; offsets, without which there is an
     NDCG, take them off.
     """
-    return (
-        ""
-        if math.isnan(found.ndcg.value)
-        else "assumed: no trust bias (`clicks propensity --method trust` tests it); "
-    )
+    if math.isnan(value.ndcg.value):
+        return ""
+    return "assumed: no trust bias (`clicks propensity --method trust` tests it); "
 
 
 def dcg_json(
@@ -290,7 +307,7 @@ def dcg_json(
     difference: LoggedDCGDifference | None = None,
     where: str = "lists",
 ) -> str:
-    """JSON text."""
+    """Write the result as JSON text."""
     record: dict[str, object] = {
         "version": __version__,
         "schema": SCHEMA,
@@ -298,19 +315,19 @@ def dcg_json(
         "runs": [
             {
                 "run": name,
-                "dcg": _mean(one.dcg),
-                "ndcg": _mean(one.ndcg),
-                "lists": one.n_lists,
-                "clicks": one.n_clicks,
-                "effective_sample_size": one.effective_sample_size,
-                "max_weight": one.max_weight,
-                "confidence": one.confidence,
-                "never_shown": one.never_shown,
-                "propensity_errors": one.propensity_errors,
-                "cautions": list(one.cautions),
-                "warning": one.warning,
+                "dcg": _mean(value.dcg),
+                "ndcg": _mean(value.ndcg),
+                "lists": value.n_lists,
+                "clicks": value.n_clicks,
+                "effective_sample_size": value.effective_sample_size,
+                "max_weight": value.max_weight,
+                "confidence": value.confidence,
+                "never_shown": value.never_shown,
+                "propensity_errors": value.propensity_errors,
+                "cautions": list(value.cautions),
+                "warning": value.warning,
             }
-            for name, one in values.items()
+            for name, value in values.items()
         ],
     }
     if difference is not None:
@@ -330,57 +347,54 @@ def dcg_rows(
     difference: LoggedDCGDifference | None = None,
     where: str = "lists",
 ) -> Iterator[Row]:
-    """Titles, a row a run and measure, and the differences."""
+    """Yield titles, a row for each run and measure, and the differences."""
     del where  # the JSON names it
     yield ["of", "measure", "value", "standard_error", "low", "high"]
-    given = [(name, one.dcg, one.ndcg) for name, one in values.items()]
+    for name, value in values.items():
+        yield [name, "DCG", *_numbers(value.dcg)]
+        yield [name, "NDCG", *_numbers(value.ndcg)]
     if difference is not None:
-        given.append(("B - A", difference.dcg, difference.ndcg))
-    for name, dcg, ndcg in given:
-        for measure, one in (("DCG", dcg), ("NDCG", ndcg)):
-            yield [name, measure, *map(repr, (one.value, one.standard_error, *one.interval))]
+        yield ["B - A", "DCG", *_numbers(difference.dcg)]
+        yield ["B - A", "NDCG", *_numbers(difference.ndcg)]
 
 
 def slate_parts(
     values: Sequence[SlateValue], differences: Sequence[SlateDifference] = ()
 ) -> list[Part]:
-    """Cautions, a row an estimator, values by rank, and differences."""
-    every = (*values, *(two.b for two in differences))
-    cautions = dict.fromkeys(
-        f"No verdict by {one.estimator}: {caution}" for one in every for caution in one.cautions
-    )
+    """Return cautions, a row for each estimator, values by rank, and differences."""
+    cautions: dict[str, None] = {}
+    for value in (*values, *(difference.b for difference in differences)):
+        named = [f"No verdict by {value.estimator}: {caution}" for caution in value.cautions]
+        cautions |= dict.fromkeys(named)
     confidence = f"{100 * values[0].confidence:g} % interval"
     columns: list[Column[SlateValue]] = [
-        Column(title="estimator", cell=lambda one: one.estimator),
-        Column(title="value", kind="number", cell=lambda one: number_cell(one.total.value, PLACES)),
+        Column(title="estimator", cell=lambda value: value.estimator),
+        Column(
+            title="value", kind="number", cell=lambda value: number_cell(value.total.value, PLACES)
+        ),
         Column(
             title=confidence,
             kind="number",
-            cell=lambda one: interval_cell(one.total.interval, PLACES),
+            cell=lambda value: interval_cell(value.total.interval, PLACES),
         ),
-        Column(title="lists", kind="number", cell=lambda one: count_cell(one.n)),
+        Column(title="lists", kind="number", cell=lambda value: count_cell(value.n)),
         Column(
             title="worth at worst",
             kind="number",
-            cell=lambda one: count_cell(round(float(one.effective_sample_size.min()))),
+            cell=lambda value: count_cell(round(float(value.effective_sample_size.min()))),
         ),
         Column(
             title="largest weight",
             kind="number",
-            cell=lambda one: number_cell(float(one.max_weight.max()), 2),
+            cell=lambda value: number_cell(float(value.max_weight.max()), 2),
         ),
     ]
+
     ranks: list[Column[int]] = [
         Column(title="rank", kind="number", cell=lambda rank: count_cell(rank + 1)),
-        *(
-            Column(
-                title=one.estimator,
-                kind="number",
-                cell=lambda rank, one=one: number_cell(float(one.by_rank[rank]), PLACES),  # type: ignore[misc]
-            )
-            for one in values
-        ),
+        *map(_rank_column, values),
     ]
+
     parts: list[Part] = [list(cautions)] if cautions else []
     parts += [
         Table.of(columns, values),
@@ -392,35 +406,44 @@ def slate_parts(
     ]
     if differences:
         pairs: list[Column[SlateDifference]] = [
-            Column(title="B - A by", cell=lambda one: one.a.estimator),
+            Column(title="B - A by", cell=lambda difference: difference.a.estimator),
             Column(
                 title="difference",
                 kind="number",
-                cell=lambda one: number_cell(one.total.value, PLACES, signed=True),
+                cell=lambda difference: number_cell(difference.total.value, PLACES, signed=True),
             ),
             Column(
                 title=confidence,
                 kind="number",
-                cell=lambda one: interval_cell(one.total.interval, PLACES),
+                cell=lambda difference: interval_cell(difference.total.interval, PLACES),
             ),
-            Column(title="B is", cell=lambda one: one.verdict),
+            Column(title="B is", cell=lambda difference: difference.verdict),
             Column(
                 title="lists needed",
                 kind="number",
-                cell=lambda one: needed_cell(one.lists_needed()),
+                cell=lambda difference: needed_cell(difference.lists_needed()),
             ),
             Column(
                 title="more",
                 kind="number",
-                cell=lambda one: needed_cell(one.lists_needed(), one.a.n),
+                cell=lambda difference: needed_cell(difference.lists_needed(), difference.a.n),
             ),
         ]
         parts.append(Table.of(pairs, differences, notes=[_NEEDED]))
     return parts
 
 
+def _rank_column(value: SlateValue) -> Column[int]:
+    """Make a column of a value by rank."""
+    return Column(
+        title=value.estimator,
+        kind="number",
+        cell=lambda rank: number_cell(float(value.by_rank[rank]), PLACES),
+    )
+
+
 def slate_json(values: Sequence[SlateValue], differences: Sequence[SlateDifference] = ()) -> str:
-    """JSON text.
+    """Write the result as JSON text.
 
     Examples
     --------
@@ -433,17 +456,17 @@ def slate_json(values: Sequence[SlateValue], differences: Sequence[SlateDifferen
     record = {
         "version": __version__,
         "schema": SCHEMA,
-        "values": [_slate(one) for one in values],
+        "values": [_slate(value) for value in values],
         "differences": [
             {
-                "estimator": two.a.estimator,
-                "difference": _mean(two.total),
-                "verdict": two.verdict,
-                "lists_needed": two.lists_needed(),
-                "more_lists": max(0.0, two.lists_needed() - two.a.n),
-                "b": _slate(two.b),
+                "estimator": difference.a.estimator,
+                "difference": _mean(difference.total),
+                "verdict": difference.verdict,
+                "lists_needed": difference.lists_needed(),
+                "more_lists": max(0.0, difference.lists_needed() - difference.a.n),
+                "b": _slate(difference.b),
             }
-            for two in differences
+            for difference in differences
         ],
     }
     return json.dumps(finite(record), indent=2) + "\n"
@@ -452,7 +475,7 @@ def slate_json(values: Sequence[SlateValue], differences: Sequence[SlateDifferen
 def slate_rows(
     values: Sequence[SlateValue], differences: Sequence[SlateDifference] = ()
 ) -> Iterator[Row]:
-    """Titles, a row an estimator, and a row a difference.
+    """Yield titles, a row for each estimator, and a row for each difference.
 
     Examples
     --------
@@ -461,30 +484,36 @@ def slate_rows(
     ['ips', 'A', '1.0']
     """
     yield ["estimator", "of", "value", "standard_error", "low", "high"]
-    given = [(one.estimator, "A", one.total) for one in values]
-    for name, of, one in (*given, *((two.a.estimator, "B - A", two.total) for two in differences)):
-        yield [name, of, *map(repr, (one.value, one.standard_error, *one.interval))]
+    for value in values:
+        yield [value.estimator, "A", *_numbers(value.total)]
+    for difference in differences:
+        yield [difference.a.estimator, "B - A", *_numbers(difference.total)]
 
 
-def _slate(one: SlateValue) -> dict[str, object]:
+def _numbers(mean: ListMean) -> list[str]:
+    """Value, standard error and interval of a mean, as in a file."""
+    return list(map(repr, (mean.value, mean.standard_error, *mean.interval)))
+
+
+def _slate(value: SlateValue) -> dict[str, object]:
     return {
-        "estimator": one.estimator,
-        **_mean(one.total),
-        "confidence": one.confidence,
-        "lists": one.n,
-        "by_rank": one.by_rank.tolist(),
-        "effective_sample_size": one.effective_sample_size.tolist(),
-        "mean_weight": one.mean_weight.tolist(),
-        "max_weight": one.max_weight.tolist(),
-        "cautions": list(one.cautions),
+        "estimator": value.estimator,
+        **_mean(value.total),
+        "confidence": value.confidence,
+        "lists": value.n,
+        "by_rank": value.by_rank.tolist(),
+        "effective_sample_size": value.effective_sample_size.tolist(),
+        "mean_weight": value.mean_weight.tolist(),
+        "max_weight": value.max_weight.tolist(),
+        "cautions": list(value.cautions),
     }
 
 
-def _mean(one: ListMean) -> dict[str, object]:
+def _mean(mean: ListMean) -> dict[str, object]:
     return {
-        "value": one.value,
-        "standard_error": one.standard_error,
-        "interval": list(one.interval),
+        "value": mean.value,
+        "standard_error": mean.standard_error,
+        "interval": list(mean.interval),
     }
 
 

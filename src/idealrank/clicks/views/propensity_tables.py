@@ -3,6 +3,7 @@ trust bias.
 """
 
 import json
+import math
 from collections.abc import Iterator
 
 from idealrank.clicks import HarvestedPropensities, Propensities, TrustPropensities
@@ -16,58 +17,60 @@ from idealrank.version import __version__
 _RANK_PLACES = 3
 
 
-def propensity_parts(found: Propensities) -> list[Part]:
-    """A row a rank."""
+def propensity_parts(propensities: Propensities) -> list[Part]:
+    """Return counts, a table with a row for each rank, and the method."""
     columns: list[Column[int]] = [
         Column(title="rank", kind="number", cell=lambda rank: count_cell(rank + 1)),
         Column(
             title="propensity",
             kind="number",
-            cell=lambda rank: number_cell(float(found.relative[rank]), _RANK_PLACES),
+            cell=lambda rank: number_cell(float(propensities.relative[rank]), _RANK_PLACES),
         ),
-        _interval("95 % interval", found.intervals),
+        _interval("95 % interval", propensities.intervals),
         Column(
             title="click rate",
             kind="number",
-            cell=lambda rank: number_cell(float(found.click_rates[rank]), _RANK_PLACES),
+            cell=lambda rank: number_cell(float(propensities.click_rates[rank]), _RANK_PLACES),
         ),
         Column(
             title="perplexity",
             kind="number",
-            cell=lambda rank: number_cell(float(found.perplexity[rank]), _RANK_PLACES),
+            cell=lambda rank: number_cell(float(propensities.perplexity[rank]), _RANK_PLACES),
         ),
     ]
+
     notes = [
-        "propensity: how often a rank is examined, divided by that of the first; "
-        "position-based model, maximum likelihood",
-        "intervals: bootstrap over queries; perplexity: on lists that the model has not seen, "
-        "1 for certainty, 2 for a coin",
+        "propensity: how often a rank is examined, divided by that of the first; position-based "
+        "model, maximum likelihood",
+        "intervals: bootstrap over queries; perplexity: on lists that the model has not seen, 1 "
+        "for certainty, 2 for a coin",
     ]
-    bias = (
-        f"the same documents are clicked {found.position_bias:.3g} times as often at the first "
-        f"rank as at the last"
+    bias_text = (
+        f"the same documents are clicked {propensities.position_bias:.3g} times as often at the "
+        "first rank as at the last"
     )
+    n_ranks = propensities.relative.size
+    counts = (
+        f"{propensities.n_sessions:,} lists of {propensities.n_queries:,} queries, {n_ranks} ranks"
+    )
+    bias = [] if math.isnan(propensities.position_bias) else [bias_text]
     return [
-        [f"{found.n_sessions:,} lists of {found.n_queries:,} queries, {found.relative.size} ranks"],
-        Table.of(columns, range(found.relative.size)),
-        [
-            *([bias] if found.position_bias == found.position_bias else []),
-            "method",
-            *wrapped("; ".join(notes)),
-        ],
+        [counts],
+        Table.of(columns, range(n_ranks)),
+        [*bias, "method", *wrapped("; ".join(notes))],
     ]
 
 
-def propensity_json(found: Propensities) -> str:
-    """JSON text."""
+def propensity_json(propensities: Propensities) -> str:
+    """Write the result as JSON text."""
     record = {
         "version": __version__,
         "schema": SCHEMA,
-        "lists": found.n_sessions,
-        "queries": found.n_queries,
-        "position_bias": found.position_bias,
-        "sets_of_ranks": found.n_components,
-        "cautions": list(found.cautions),
+        "lists": propensities.n_sessions,
+        "queries": propensities.n_queries,
+        "position_bias": propensities.position_bias,
+        "sets_of_ranks": propensities.n_components,
+        "cautions": list(propensities.cautions),
         "ranks": [
             {
                 "rank": rank + 1,
@@ -76,155 +79,152 @@ def propensity_json(found: Propensities) -> str:
                 "click_rate": rate,
                 "perplexity": perplexity,
             }
-            for rank, (value, interval, rate, perplexity) in enumerate(_ranks(found))
+            for rank, (value, interval, rate, perplexity) in enumerate(_ranks(propensities))
         ],
     }
     return json.dumps(finite(record), indent=2) + "\n"
 
 
-def propensity_rows(found: Propensities) -> Iterator[Row]:
-    """Titles, and a row a rank."""
+def propensity_rows(propensities: Propensities) -> Iterator[Row]:
+    """Yield titles, and a row for each rank."""
     yield ["rank", "propensity", "low", "high", "click_rate", "perplexity"]
-    for rank, (value, interval, rate, perplexity) in enumerate(_ranks(found)):
+    for rank, (value, interval, rate, perplexity) in enumerate(_ranks(propensities)):
         yield [str(rank + 1), *map(repr, (value, *interval, rate, perplexity))]
 
 
-def _ranks(found: Propensities) -> Iterator[tuple[float, list[float], float, float]]:
+def _ranks(propensities: Propensities) -> Iterator[tuple[float, list[float], float, float]]:
     return zip(
-        found.relative.tolist(),
-        found.intervals.tolist(),
-        found.click_rates.tolist(),
-        found.perplexity.tolist(),
+        propensities.relative.tolist(),
+        propensities.intervals.tolist(),
+        propensities.click_rates.tolist(),
+        propensities.perplexity.tolist(),
         strict=True,
     )
 
 
-def harvest_parts(found: HarvestedPropensities) -> list[Part]:
-    """A row a rank."""
+def harvest_parts(harvest: HarvestedPropensities) -> list[Part]:
+    """Return counts, a table with a row for each rank, and the method."""
     columns: list[Column[int]] = [
         Column(title="rank", kind="number", cell=lambda rank: count_cell(rank + 1)),
         Column(
             title="propensity",
             kind="number",
-            cell=lambda rank: number_cell(float(found.relative[rank]), _RANK_PLACES),
+            cell=lambda rank: number_cell(float(harvest.relative[rank]), _RANK_PLACES),
         ),
-        _interval("95 % interval", found.intervals),
+        _interval("95 % interval", harvest.intervals),
         Column(
             title="with the first",
             kind="number",
-            cell=lambda rank: count_cell(int(found.interventions[0, rank])),
+            cell=lambda rank: count_cell(int(harvest.interventions[0, rank])),
         ),
         Column(
             title="with any",
             kind="number",
-            cell=lambda rank: count_cell(int(found.interventions[rank].sum())),
+            cell=lambda rank: count_cell(int(harvest.interventions[rank].sum())),
         ),
     ]
-    how = (
-        "likelihood of all pairs of ranks"
-        if found.method == "all-pairs"
-        else "ratio to the click rates at the first rank"
-    )
-    said = (
-        f"propensity: how often a rank is examined, divided by that of the first; {how}; of "
-        f"documents at several ranks; intervals: "
-        "bootstrap over queries; with the first, with any: documents at this rank and at the "
-        "first, or at another"
+
+    method_text = "ratio to the click rates at the first rank"
+    if harvest.method == "all-pairs":
+        method_text = "likelihood of all pairs of ranks"
+    method = (
+        f"propensity: how often a rank is examined, divided by that of the first; {method_text}; "
+        "of documents at several ranks; intervals: bootstrap over queries; with the first, with "
+        "any: documents at this rank and at the first, or at another"
     )
     return [
-        [f"{found.n_sessions:,} lists, {found.relative.size} ranks"],
-        Table.of(columns, range(found.relative.size)),
-        ["method", *wrapped(said)],
+        [f"{harvest.n_sessions:,} lists, {harvest.relative.size} ranks"],
+        Table.of(columns, range(harvest.relative.size)),
+        ["method", *wrapped(method)],
     ]
 
 
-def harvest_json(found: HarvestedPropensities) -> str:
-    """JSON text.
+def harvest_json(harvest: HarvestedPropensities) -> str:
+    """Write the result as JSON text.
 
     Examples
     --------
     >>> from idealrank.clicks import harvested_propensities, simulate
-    >>> found = harvested_propensities(
+    >>> harvest = harvested_propensities(
     ...     simulate([[0.5, 0.3]] * 4, 400, ranks=2, policy="random"), n_resamples=10
     ... )
-    >>> json.loads(harvest_json(found))["method"]
+    >>> json.loads(harvest_json(harvest))["method"]
     'all-pairs'
     """
     record = {
         "version": __version__,
         "schema": SCHEMA,
-        "lists": found.n_sessions,
-        "method": found.method,
-        "interventions": found.interventions.tolist(),
+        "lists": harvest.n_sessions,
+        "method": harvest.method,
+        "interventions": harvest.interventions.tolist(),
         "ranks": [
             {"rank": rank, "propensity": value, "interval": interval}
             for rank, (value, interval) in enumerate(
-                zip(found.relative.tolist(), found.intervals.tolist(), strict=True), 1
+                zip(harvest.relative.tolist(), harvest.intervals.tolist(), strict=True), 1
             )
         ],
     }
     return json.dumps(finite(record), indent=2) + "\n"
 
 
-def harvest_rows(found: HarvestedPropensities) -> Iterator[Row]:
-    """Titles, and a row a rank.
+def harvest_rows(harvest: HarvestedPropensities) -> Iterator[Row]:
+    """Yield titles, and a row for each rank.
 
     Examples
     --------
     >>> from idealrank.clicks import harvested_propensities, simulate
-    >>> found = harvested_propensities(
+    >>> harvest = harvested_propensities(
     ...     simulate([[0.5, 0.3]] * 4, 400, ranks=2, policy="random"), n_resamples=10
     ... )
-    >>> next(harvest_rows(found))
+    >>> next(harvest_rows(harvest))
     ['rank', 'propensity', 'low', 'high']
     """
     yield ["rank", "propensity", "low", "high"]
     for rank, (value, interval) in enumerate(
-        zip(found.relative.tolist(), found.intervals.tolist(), strict=True), 1
+        zip(harvest.relative.tolist(), harvest.intervals.tolist(), strict=True), 1
     ):
         yield [str(rank), *map(repr, (value, *interval))]
 
 
-def trust_parts(found: TrustPropensities) -> list[Part]:
-    """Verdict on trust bias, and a row a rank."""
+def trust_parts(trust: TrustPropensities) -> list[Part]:
+    """Return the verdict on trust bias, and a table with a row for each rank."""
     columns: list[Column[int]] = [
         Column(title="rank", kind="number", cell=lambda rank: count_cell(rank + 1)),
         Column(
             title="slope",
             kind="number",
-            cell=lambda rank: number_cell(float(found.slope[rank]), _RANK_PLACES),
+            cell=lambda rank: number_cell(float(trust.slope[rank]), _RANK_PLACES),
         ),
-        _interval("95 % of slope", found.slope_intervals),
+        _interval("95 % of slope", trust.slope_intervals),
         Column(
             title="offset",
             kind="number",
-            cell=lambda rank: number_cell(float(found.offset[rank]), _RANK_PLACES),
+            cell=lambda rank: number_cell(float(trust.offset[rank]), _RANK_PLACES),
         ),
-        _interval("95 % of offset", found.offset_intervals),
+        _interval("95 % of offset", trust.offset_intervals),
         Column(
-            title="documents", kind="number", cell=lambda rank: count_cell(int(found.n_pairs[rank]))
+            title="documents", kind="number", cell=lambda rank: count_cell(int(trust.n_pairs[rank]))
         ),
     ]
-    verdict = "trust bias: an offset is not 0" if found.has_trust_bias else "no trust bias found"
-    if found.cautions:
+
+    verdict = "trust bias: an offset is not 0" if trust.has_trust_bias else "no trust bias found"
+    if trust.cautions:
         verdict = "the log cannot tell whether there is trust bias"
-    said = (
-        "a document with the click rate m at the first rank has slope * m + offset here; "
-        "without trust bias, offsets are 0 and slopes are "
-        "propensities; slopes: covariances with the click rate at all other ranks; intervals: "
-        "hold for all "
-        "ranks together, by bootstrap over queries; documents: that stood at this rank, at "
-        "the first, and at a third"
+    method = (
+        "a document with the click rate m at the first rank has slope * m + offset here; without "
+        "trust bias, offsets are 0 and slopes are propensities; slopes: covariances with the click "
+        "rate at all other ranks; intervals: hold for all ranks together, by bootstrap over "
+        "queries; documents: that stood at this rank, at the first, and at a third"
     )
     return [
-        [f"{found.n_sessions:,} lists, {found.slope.size} ranks: {verdict}"],
-        Table.of(columns, range(found.slope.size)),
-        ["method", *wrapped(said)],
+        [f"{trust.n_sessions:,} lists, {trust.slope.size} ranks: {verdict}"],
+        Table.of(columns, range(trust.slope.size)),
+        ["method", *wrapped(method)],
     ]
 
 
-def trust_json(found: TrustPropensities) -> str:
-    """JSON text.
+def trust_json(trust: TrustPropensities) -> str:
+    """Write the result as JSON text.
 
     Examples
     --------
@@ -239,9 +239,9 @@ def trust_json(found: TrustPropensities) -> str:
     record = {
         "version": __version__,
         "schema": SCHEMA,
-        "lists": found.n_sessions,
-        "trust_bias": found.has_trust_bias,
-        "cautions": list(found.cautions),
+        "lists": trust.n_sessions,
+        "trust_bias": trust.has_trust_bias,
+        "cautions": list(trust.cautions),
         "ranks": [
             {
                 "rank": rank,
@@ -250,21 +250,21 @@ def trust_json(found: TrustPropensities) -> str:
                 "offset": offset,
                 "offset_interval": of_offset,
             }
-            for rank, (slope, of_slope, offset, of_offset) in enumerate(_lines(found), 1)
+            for rank, (slope, of_slope, offset, of_offset) in enumerate(_lines(trust), 1)
         ],
     }
     return json.dumps(finite(record), indent=2) + "\n"
 
 
-def trust_rows(found: TrustPropensities) -> Iterator[Row]:
-    """Titles, and a row a rank."""
+def trust_rows(trust: TrustPropensities) -> Iterator[Row]:
+    """Yield titles, and a row for each rank."""
     yield ["rank", "slope", "slope_low", "slope_high", "offset", "offset_low", "offset_high"]
-    for rank, (slope, of_slope, offset, of_offset) in enumerate(_lines(found), 1):
+    for rank, (slope, of_slope, offset, of_offset) in enumerate(_lines(trust), 1):
         yield [str(rank), *map(repr, (slope, *of_slope, offset, *of_offset))]
 
 
-def _lines(found: TrustPropensities) -> Iterator[tuple[float, list[float], float, list[float]]]:
-    columns = (found.slope, found.slope_intervals, found.offset, found.offset_intervals)
+def _lines(trust: TrustPropensities) -> Iterator[tuple[float, list[float], float, list[float]]]:
+    columns = (trust.slope, trust.slope_intervals, trust.offset, trust.offset_intervals)
     return zip(*(column.tolist() for column in columns), strict=True)
 
 

@@ -54,8 +54,8 @@ def _text(done: Conversion) -> str:
 
 def _json(done: Conversion) -> str:
     losses = [
-        {"kind": one.kind, "count": one.count, "text": one.text, "examples": list(one.examples)}
-        for one in done.losses
+        {"kind": loss.kind, "count": loss.count, "text": loss.text, "examples": list(loss.examples)}
+        for loss in done.losses
     ]
     record = {
         "version": __version__,
@@ -191,8 +191,8 @@ def convert(
     is_data = FORMATS[layout].is_data
     if is_data and target == "-":
         raise OptionError(
-            f"--format {layout}: found - as OUT, which is standard output, expected a file, "
-            f"since the report goes there"
+            f"--format {layout}: found - as OUT, which is standard output, expected a file, since "
+            "the report goes there"
         )
     input_options.refuse_standard_input_twice(
         source, *(path for path in (queries, documents, group) if path)

@@ -1,10 +1,11 @@
-"""Parquet, Arrow IPC and anything that is an Arrow table: text columns reach the kernel as they
-are, without a Python loop.
+"""Parquet, Arrow IPC and any Arrow table: text columns reach the kernel as they are, without a
+Python loop.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import partial
 from importlib import import_module
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -23,8 +24,11 @@ _OTHER_COLUMN = {
     "hint": "cast it, or name another column with columns=",
     "command_hint": "cast it, or name another column with --columns",
 }
-_MOST_ROWS, _BATCH = 1 << 22, 1 << 20  # of a group that is read whole; of a piece of a larger one
+# Rows of the largest group that is read whole, and of a piece of a larger one.
+_MOST_ROWS, _BATCH = 1 << 22, 1 << 20
 _SMALL = 1 << 18  # rows up to which neighbouring groups are read together
+# Arrow types whose values are one run of bytes with offsets, as the kernel takes ids.
+_IN_PLACE = ("string", "binary", "large_string", "large_binary")
 
 
 def read_parquet(
@@ -43,21 +47,16 @@ def parquet_pieces(
     *,
     most_bytes: int | None = None,
 ) -> Iterator[Rows]:
-    """Read one Parquet file, its three columns only, piece by piece: groups of rows on all cores,
-    of which few are in memory at a time.
+    """Read the three columns of one Parquet file piece by piece: groups of rows on all cores, of
+    which few are in memory at a time.
     """
     pyarrow = load_extra("pyarrow", "reading Parquet", "arrow")
     try:
         schema = _parquet_file(source).schema_arrow
         chosen = choose_columns(schema.names, table, columns, source.path, notes)
-        text = str(schema.field(chosen.query).type) in (
-            "string",
-            "binary",
-            "large_string",
-            "large_binary",
-        )
-        # a query stands in many rows: its code is enough
-        coded = [chosen.query] if text and schema.names.count(chosen.query) == 1 else []
+        is_text = str(schema.field(chosen.query).type) in _IN_PLACE
+        # a query is in many rows: its code is enough
+        coded = [chosen.query] if is_text and schema.names.count(chosen.query) == 1 else []
         first = 0
         for data in _parquet_tables(source, chosen.names, coded, most_bytes):
             yield rows_from_table(data, table, chosen, source.path, complain, first=first)
@@ -76,8 +75,8 @@ def _parquet_file(source: Source, **options: Any) -> Any:
 def _parquet_tables(
     source: Source, names: list[str], coded: list[str], most_bytes: int | None
 ) -> Iterator[Any]:
-    """The columns of a file, a group of rows after the other; large groups in pieces. At least one
-    table, which may be empty.
+    """Read the columns of a file, a group of rows after the other; large groups in pieces. There is
+    at least one table, which may be empty.
     """
     # Where memory counts, columns are read bit by bit, not a whole group at once.
     options = {} if most_bytes is None else {"buffer_size": 1 << 18}
@@ -103,33 +102,32 @@ def _parquet_tables(
         # A file of its own for each bundle: threads of pyarrow would wait for each other to read
         # through Python.
         def read(number: int) -> Any:
+            groups = bundles[number]
             own = _parquet_file(source, read_dictionary=coded, metadata=metadata, **options)
-            found = own.read_row_groups(bundles[number], columns=names, use_threads=False)
-            return (
-                found if len(bundles[number]) == 1 else found.unify_dictionaries().combine_chunks()
-            )
+            rows = own.read_row_groups(groups, columns=names, use_threads=False)
+            return rows if len(groups) == 1 else rows.unify_dictionaries().combine_chunks()
 
         yield from in_order(read, len(bundles), None)
 
 
 def _bundles(sizes: Collection[int], most: int) -> list[list[int]]:
-    """Neighbouring groups of rows that are read together: a group of few rows costs as much as many
-    rows do.
+    """Bundle neighbouring groups of rows to read them together: a group of few rows costs as much
+    as many rows do.
     """
-    found: list[list[int]] = []
+    bundles: list[list[int]] = []
     room = 0
     for group, size in enumerate(sizes):
         if size > room:
-            found.append([])
+            bundles.append([])
             room = max(most, size)
-        found[-1].append(group)
+        bundles[-1].append(group)
         room -= size
-    return found
+    return bundles
 
 
 def parquet_rows(source: Source) -> int:
-    """Number of rows of a Parquet file, as its footer has it; 0 where that cannot be read, which
-    reading the rows will say.
+    """Number of rows of a Parquet file, as its footer has it; 0 if that cannot be read, for which
+    reading the rows will raise the error.
     """
     pyarrow = load_extra("pyarrow", "reading Parquet", "arrow")
     try:
@@ -141,13 +139,13 @@ def parquet_rows(source: Source) -> int:
 def _bytes_of_row(
     source: Source, names: list[str], coded: list[str], options: dict[str, Any]
 ) -> int:
-    """Bytes of a row in memory, by the first ones. Codes count without their dictionary, which is
-    one for many pieces and of few bytes.
+    """Estimate the bytes of a row in memory from the first rows. Codes count without their
+    dictionary, which many pieces share.
     """
     file = _parquet_file(source, read_dictionary=coded, **options)
     rows = next(iter(file.iter_batches(4096, columns=names, use_threads=False)))
     size = sum(getattr(column, "indices", column).nbytes for column in rows.columns)
-    return max(1, -(-int(size) // max(1, int(rows.num_rows))))
+    return max(1, -(-int(size) // max(1, int(rows.num_rows))))  # rounded up
 
 
 def arrow_pieces(
@@ -169,7 +167,8 @@ def arrow_pieces(
                 chosen = choose_columns(batch.schema.names, table, columns, source.path, notes)
             data = batch.select(chosen.names)
             data.validate(full=True)  # as in `read_arrow`
-            step = max(1024, int(most_bytes // max(1, data.nbytes / max(1, data.num_rows))))
+            row_bytes = max(1, data.nbytes / max(1, data.num_rows))
+            step = max(1024, int(most_bytes // row_bytes))
             for begin in range(0, max(1, data.num_rows), step):
                 piece = pyarrow.Table.from_batches([data.slice(begin, step)])
                 yield rows_from_table(piece, table, chosen, source.path, complain, first=first)
@@ -200,6 +199,7 @@ def _record_batches(source: Source, most: int) -> Iterator[Any]:
         return
     stream, empty = ipc.open_stream(reader), True
     while True:
+        # the mark of the end takes bytes: if the last step read none, the stream was cut
         before = reader.tell()
         try:
             batch = stream.read_next_batch()
@@ -225,11 +225,10 @@ def read_arrow(
         # Read, not mapped: a file that changes after it was validated would lead pyarrow outside
         # its buffers.
         reader = pyarrow.BufferReader(source.read())
-        data = (
-            ipc.open_file(reader).read_all()
-            if bytes(source.data[:6]) == b"ARROW1"
-            else _whole_stream(source, reader)
-        )
+        if bytes(source.data[:6]) == b"ARROW1":
+            data = ipc.open_file(reader).read_all()
+        else:
+            data = _whole_stream(source, reader)
         chosen = choose_columns(data.schema.names, table, columns, source.path, notes)
         data = data.select(chosen.names)
         # The IPC reader maps what the file says; offsets that point outside would be followed.
@@ -243,11 +242,11 @@ def read_arrow(
 
 def _validate(data: Any) -> None:
     """Raise pyarrow's error for offsets, text or codes that point outside; a dictionary that
-    batches share is looked at once.
+    batches share is checked once.
     """
     pyarrow = import_module("pyarrow")
     seen: set[tuple[int | None, ...]] = set()
-    for chunk in (chunk for column in data.columns for chunk in column.chunks):
+    for chunk in chain.from_iterable(column.chunks for column in data.columns):
         if not pyarrow.types.is_dictionary(chunk.type) or chunk.null_count:
             chunk.validate(full=True)
             continue
@@ -261,8 +260,8 @@ def _validate(data: Any) -> None:
 
 
 def _whole_stream(source: Source, reader: Any) -> Any:
-    """The table of a stream, which is refused where it ends without a mark of its end: a copy that
-    broke off between two batches.
+    """The table of a stream. A stream without a mark at its end is refused: its copy broke off
+    between two batches.
     """
     pyarrow = import_module("pyarrow")
     stream = pyarrow.ipc.open_stream(reader)
@@ -279,24 +278,23 @@ def _whole_stream(source: Source, reader: Any) -> Any:
 
 
 def _unfinished(source: Source) -> FileFormatError:
-    found, expected = "an Arrow stream that ends without an end-of-stream mark", "a whole stream"
-    return FileFormatError(source.path, 0, found, expected, "copy it again, or close its writer")
+    problem, expected = "an Arrow stream that ends without an end-of-stream mark", "a whole stream"
+    return FileFormatError(source.path, 0, problem, expected, "copy it again, or close its writer")
 
 
 def foreign_names(path: str) -> FileFormatError:
-    """The error for columns whose names pyarrow cannot give."""
+    """Make the error for columns whose names pyarrow cannot decode."""
     return FileFormatError(
         path, 0, "column names that are not UTF-8", "UTF-8", "rename the columns"
     )
 
 
 def _damaged(source: Source, expected: str, error: Exception) -> FileFormatError:
-    """The error for data that pyarrow refuses, some of which claim sizes that no memory has."""
-    reason = (
-        "they claim more memory than there is"
-        if isinstance(error, MemoryError)
-        else str(error).splitlines()[0]
-    )
+    """Make the error for data that pyarrow refuses; damaged sizes may exceed any memory."""
+    if isinstance(error, MemoryError):
+        reason = "they claim more memory than there is"
+    else:
+        reason = str(error).splitlines()[0]
     return FileFormatError(source.path, 0, f"data that cannot be read ({reason})", expected)
 
 
@@ -310,14 +308,14 @@ def rows_from_table(
     first: int = 0,
     filled: Collection[str] = (),
 ) -> Rows:
-    """The three columns of a ``pyarrow.Table``."""
+    """Take the three columns of a ``pyarrow.Table``; rows with a problem are left out."""
     place = partial(_place, where, first)
     bad = np.zeros(data.num_rows, bool)
 
-    def report(kind: str, rows: Any, found: Callable[[int], str], expected: str) -> None:
+    def report(kind: str, rows: Any, describe: Callable[[int], str], expected: str) -> None:
         for row in np.flatnonzero(rows).tolist():
             bad[row] = True
-            complain(Complaint(kind, *place(row), found(row), expected))
+            complain(Complaint(kind, *place(row), describe(row), expected))
 
     columns = {name: data.column(name) for name in chosen.names}
     for name, column in columns.items():
@@ -329,18 +327,16 @@ def rows_from_table(
                 lambda _, name=name: f"null in column {name!r}",  # type: ignore[misc]
                 expected,
             )
-    values = (
-        _numbers(columns[chosen.value], chosen.value, where)
-        if chosen.value
-        else np.ones(data.num_rows)
-    )
+
+    name = chosen.value
+    values = _numbers(columns[name], name, where) if name else np.ones(data.num_rows)
     what = "grade" if table == "qrels" else "score"
-    given = columns[chosen.value] if chosen.value else None
-    if table == "run" and given is not None and not _is_floating(given.type) and is_large(values):
+    if table == "run" and name and not _is_floating(columns[name].type) and is_large(values):
+        scores = columns[name]
         report(
             "whole",
-            _lost(given),
-            lambda row: f"score {given[row]}, a whole number that float64 changes",
+            _lost(scores),
+            lambda row: f"score {scores[row]}, a whole number that float64 changes",
             EXPECTED,
         )
     report(
@@ -351,6 +347,7 @@ def rows_from_table(
     )
     if table == "qrels":
         report("infinite", np.isinf(values), lambda row: f"grade {values[row]}", "a finite grade")
+
     ids = {name: _ids(columns[name], name, where) for name in (chosen.query, chosen.document)}
     for name, column in ids.items():
         if name in filled:
@@ -361,6 +358,7 @@ def rows_from_table(
             lambda _, name=name: f"an empty id in column {name!r}",  # type: ignore[misc]
             "an id",
         )
+
     queries, documents = ids[chosen.query], ids[chosen.document]
     values = 0.0 - values if chosen.by_rank else values
     if not bad.any():
@@ -372,32 +370,30 @@ def rows_from_table(
 
 
 def filled_columns(data: Any, names: Iterable[str], where: str) -> set[str]:
-    """Dictionary-encoded columns whose dictionaries, which pieces of a table share, hold no empty
-    id.
+    """Names of the dictionary-encoded columns without an empty id in their dictionaries, which
+    pieces of a table share.
     """
     pyarrow = import_module("pyarrow")
-    found = set()
+
+    def has_empty(dictionary: Any, name: str) -> bool:
+        if dictionary.null_count:
+            return True
+        return bool(_ids(pyarrow.chunked_array([dictionary]), name, where).is_empty.any())
+
+    filled = set()
     for name in names:
         column = data.column(name)
         if pyarrow.types.is_dictionary(column.type) and not column.null_count:
-            own = {
-                _memory_of(chunk.dictionary): chunk.dictionary for chunk in column.chunks
-            }.values()
-            if not any(
-                one.null_count or _ids(pyarrow.chunked_array([one]), name, where).is_empty.any()
-                for one in own
-            ):
-                found.add(name)
-    return found
+            own = {_memory_of(chunk.dictionary): chunk.dictionary for chunk in column.chunks}
+            if not any(has_empty(dictionary, name) for dictionary in own.values()):
+                filled.add(name)
+    return filled
 
 
 def _memory_of(array: Any) -> tuple[int | None, ...]:
-    """Where an Arrow array is in memory: chunks often share one dictionary."""
-    return (
-        array.offset,
-        len(array),
-        *(None if buffer is None else buffer.address for buffer in array.buffers()),
-    )
+    """Identify an Arrow array by its place in memory: chunks often share one dictionary."""
+    addresses = [None if buffer is None else buffer.address for buffer in array.buffers()]
+    return array.offset, len(array), *addresses
 
 
 def _place(where: str, first: int, row: int) -> Place:
@@ -405,12 +401,10 @@ def _place(where: str, first: int, row: int) -> Place:
 
 
 def _is_outside(codes: AnyArray, count: int) -> bool:
-    """Return whether one of the codes is not from 0 to the count; as a number without sign a
-    negative one is larger than any other.
-    """
-    return int(codes.view(codes.dtype.str.replace("i", "u")).max()) >= min(
-        count, int(np.iinfo(codes.dtype).max) + 1
-    )
+    """Return whether a code is negative, or not below the count."""
+    # Read as a number without a sign, a negative code is above all others: one look is enough.
+    largest = int(codes.view(codes.dtype.str.replace("i", "u")).max())
+    return largest >= min(count, int(np.iinfo(codes.dtype).max) + 1)
 
 
 def _decoded(column: Any, name: str, where: str) -> Any:
@@ -457,26 +451,20 @@ def _numbers(column: Any, name: str, where: str) -> FloatArray:
 
 
 def _is_nan(values: FloatArray) -> BoolArray:
-    """NumPy's answer, most often from a look for the smallest alone: NaN is smaller than any number
-    there.
-    """
-    return (
-        np.isnan(values)
-        if np.isnan(np.min(values, initial=np.inf))
-        else np.zeros(values.size, bool)
-    )
+    """Mark NaN; most often one look for the smallest is enough, since it is NaN if any value is."""
+    if np.isnan(np.min(values, initial=np.inf)):
+        return np.isnan(values)
+    return np.zeros(values.size, bool)
 
 
 def _in_place(array: Any, kind: "np.dtype[Any]") -> AnyArray:
-    """Numbers of an array without nulls, where they are. The array's own conversion would load
-    pandas where that is installed.
+    """Numbers of an array without nulls, without a copy. The array's own conversion would load
+    pandas if that is installed.
     """
-    data = array.buffers()[1]
-    return (
-        np.zeros(0, kind)
-        if data is None
-        else np.frombuffer(data, kind, count=len(array), offset=array.offset * kind.itemsize)
-    )
+    _, numbers = array.buffers()
+    if numbers is None:
+        return np.zeros(0, kind)
+    return np.frombuffer(numbers, kind, count=len(array), offset=array.offset * kind.itemsize)
 
 
 def _is_floating(kind: Any) -> bool:
@@ -508,28 +496,21 @@ def _ids(column: Any, name: str, where: str) -> IdColumn:
     elif kind in ("string", "large_string", "string_view") or pyarrow.types.is_integer(column.type):
         target = pyarrow.large_string()
     else:
-        found = (
+        refusal = (
             f"{where}: found column {name!r} of type {kind}, expected ids, which are text or "
             f"whole numbers"
         )
-        raise InputError(found, **_OTHER_COLUMN)
+        raise InputError(refusal, **_OTHER_COLUMN)
     if len(column) == 0:
         return pack([])
-    in_place = column.num_chunks == 1 and kind in (
-        "string",
-        "binary",
-        "large_string",
-        "large_binary",
-    )
+    in_place = column.num_chunks == 1 and kind in _IN_PLACE
     array = column.chunk(0) if in_place else column.cast(target).combine_chunks()
     _, offsets, data = array.buffers()
-    width: np.dtype[Any] = np.dtype(
-        np.int32 if str(array.type) in ("string", "binary") else np.int64
-    )
+    is_narrow = str(array.type) in ("string", "binary")
+    width: np.dtype[Any] = np.dtype(np.int32 if is_narrow else np.int64)
     # By count: a buffer may end in bytes that are no whole offset.
-    starts = np.frombuffer(
-        offsets, width, count=len(array) + 1, offset=array.offset * width.itemsize
-    )
+    begin = array.offset * width.itemsize
+    starts = np.frombuffer(offsets, width, count=len(array) + 1, offset=begin)
     return IdColumn(starts, b"" if data is None else data)
 
 
@@ -540,6 +521,8 @@ def _coded(column: Any, name: str, where: str) -> IdColumn | None:
     pyarrow = import_module("pyarrow")
     if not pyarrow.types.is_dictionary(column.type) or column.null_count:
         return None
+    # Different dictionaries are put one after the other; the codes of each are moved by `first`,
+    # the number of ids before it.
     dictionaries: dict[tuple[int | None, ...], tuple[int, Any]] = {}
     parts, size = [], 0
     for chunk in column.chunks:
@@ -548,22 +531,11 @@ def _coded(column: Any, name: str, where: str) -> IdColumn | None:
             return None
         first, _ = dictionaries.setdefault(_memory_of(own), (size, own))
         size += len(own) if first == size else 0
-        parts.append(
-            codes.astype(np.int32, copy=False) + np.int32(first)
-            if first
-            else codes.astype(np.int32, copy=False)
-        )
+        narrow = codes.astype(np.int32, copy=False)
+        parts.append(narrow + np.int32(first) if first else narrow)
         if size > np.iinfo(np.int32).max:
             return None
-    ids = _ids(
-        pyarrow.chunked_array(
-            [own for _, own in dictionaries.values()], type=column.type.value_type
-        ),
-        name,
-        where,
-    )
-    return IdColumn(
-        ids.offsets,
-        ids.data,
-        parts[0] if len(parts) == 1 else np.concatenate([np.zeros(0, np.int32), *parts]),
-    )
+    listed = [own for _, own in dictionaries.values()]
+    ids = _ids(pyarrow.chunked_array(listed, type=column.type.value_type), name, where)
+    joined_codes = parts[0] if len(parts) == 1 else np.concatenate([np.zeros(0, np.int32), *parts])
+    return IdColumn(ids.offsets, ids.data, joined_codes)

@@ -27,7 +27,7 @@ _BEIR = ("query-id", "corpus-id", "score")
 _BATCH = 1 << 14
 _DELIMITERS = ",;\t"  # of equally frequent ones the first
 _QUOTED = re.compile(r'"(?:[^"]|"")*"')
-_HEAD = 1 << 16
+_HEAD = 1 << 16  # bytes in which the header line is looked for
 _LINE_BREAK = re.compile(r"\r\n|\r|\n")
 # letters of a cell, where the standard library stops at 2**17: documents are longer, an unclosed
 # quote longer still
@@ -52,8 +52,8 @@ def read_csv(
 
 
 def sniff_delimiter(source: Source) -> str:
-    """The delimiter of the header line: the one of ``,`` ``;`` and tab that stands there most often
-    outside quotation marks.
+    """Return the delimiter of the header line: the most frequent of ``,`` ``;`` and tab outside
+    quotation marks.
     """
     start = bytes(source.data[:_HEAD]).removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace")
     lines = enumerate(_QUOTED.sub("''", start).splitlines(), 1)
@@ -145,7 +145,7 @@ def _pieces(
     *,
     most_rows: int | None,
 ) -> Iterator[Rows]:
-    """Rows in pieces; in one, which may be empty, without a number of rows."""
+    """Yield rows in pieces, or in one piece, which may be empty, if `most_rows` is None."""
     batches = rows_in_batches(source, delimiter)
     header, _ = next(batches, ([], None))
     if not header:
@@ -162,13 +162,13 @@ def _pieces(
     scan = _Scan(source.path, table, chosen, names, complain)
     places = _Lines(source.path)
     queries, documents, values, count = [], [], [], 0
-    for rows, lines in batches:
-        batch = scan.columns(rows, lines)
-        queries.append(batch[0])
-        documents.append(batch[1])
-        values.append(batch[2])
-        places.add(batch[3])
-        count += batch[2].size
+    for rows, row_lines in batches:
+        query_ids, document_ids, numbers, lines = scan.columns(rows, row_lines)
+        queries.append(query_ids)
+        documents.append(document_ids)
+        values.append(numbers)
+        places.add(lines)
+        count += numbers.size
         if most_rows is not None and count >= most_rows:
             yield Rows(
                 gathered(queries), gathered(documents), np.concatenate(values), places.of_row
@@ -186,7 +186,7 @@ def _pieces(
 
 
 class _Lines:
-    """The line of each row; mostly a row is a line, and then a batch of them needs one number."""
+    """The line of each row. Mostly each row is one line; then a batch needs its first line only."""
 
     def __init__(self, path: str) -> None:
         self._path = path
@@ -205,7 +205,7 @@ class _Lines:
 
 
 def csv_rows(text: Iterable[str], delimiter: str = ",") -> Any:
-    r"""A strict reader of the standard library for cells as long as documents are; its limit is
+    r"""Make a strict reader of the standard library for cells as long as documents; its limit is
     only ever raised.
     """
     csv.field_size_limit(max(csv.field_size_limit(), _LONGEST))  # one for all threads of a process
@@ -213,8 +213,8 @@ def csv_rows(text: Iterable[str], delimiter: str = ",") -> Any:
 
 
 def rows_in_batches(source: Source, delimiter: str) -> Iterator[tuple[list[list[str]], Any]]:
-    r"""The header, then many rows at a time, each with the line on which it begins; blank lines are
-    left out.
+    r"""Yield the header, then many rows at a time, each with the line on which it begins; blank
+    lines are left out.
     """
     # Bytes that are not UTF-8 travel as surrogates and become the same bytes again in the ids.
     text = TextIOWrapper(source.open(), encoding="utf-8-sig", errors="surrogateescape", newline="")
@@ -225,18 +225,18 @@ def rows_in_batches(source: Source, delimiter: str) -> Iterator[tuple[list[list[
         try:
             rows = list(islice(reader, wanted))
         except csv.Error as error:
-            found = f"a cell that cannot be read ({error})"
-            raise FileFormatError(source.path, reader.line_num, found, CELLS) from None
+            problem = f"a cell that cannot be read ({error})"
+            raise FileFormatError(source.path, reader.line_num, problem, CELLS) from None
         if not rows:
             return
         lines = before + 1 + np.arange(len(rows), dtype=np.int64)
+        # cells with line breaks move the rows after them
         if reader.line_num - before != len(rows):
             breaks = [sum(len(_LINE_BREAK.findall(cell)) for cell in row) for row in rows]
             lines[1:] += np.cumsum(breaks)[:-1]
         if min(map(len, rows)) < 2:
-            kept = [
-                place for place, row in enumerate(rows) if len(row) > 1 or (row and row[0].strip())
-            ]
+            is_filled = [len(row) > 1 or bool(row and row[0].strip()) for row in rows]
+            kept = [place for place, filled in enumerate(is_filled) if filled]
             rows, lines = [rows[place] for place in kept], lines[kept]
         if rows:
             yield rows, lines
@@ -262,10 +262,13 @@ def _choose(
             ) from None
         if delimiter != ";":
             raise
-        said = f"the file was read as columns separated by {delimiter!r}"
-        found = str(error).removesuffix(f"; {error.hint}")
-        hints = [f"{hint}; {said}" if hint else said for hint in (error.hint, error.command_hint)]
-        raise InputError(found, hint=hints[0], command_hint=hints[1]) from None
+        reading = f"the file was read as columns separated by {delimiter!r}"
+        problem = str(error).removesuffix(f"; {error.hint}")
+        raise InputError(
+            problem,
+            hint="; ".join(filter(None, (error.hint, reading))),
+            command_hint="; ".join(filter(None, (error.command_hint, reading))),
+        ) from None
 
 
 class _Scan:
@@ -287,11 +290,10 @@ class _Scan:
     def columns(
         self, rows: list[list[str]], lines: IntArray
     ) -> tuple[IdColumn, IdColumn, FloatArray, IntArray]:
-        """Ids, values and lines of the rows that can be used."""
+        """Return the ids, values and lines of the rows that can be used."""
         if not set(map(len, rows)) <= {self._width}:
-            fitting = [
-                place for place, row in enumerate(rows) if self._fits(row, int(lines[place]))
-            ]
+            places = enumerate(rows)
+            fitting = [place for place, row in places if self._fits(row, int(lines[place]))]
             rows, lines = [rows[place] for place in fitting], lines[fitting]
         queries, documents, texts = (list(map(pick, rows)) for pick in self._pick)
         values, usable = self.cells.check(queries, documents, texts, lines)
@@ -299,12 +301,9 @@ class _Scan:
             queries = [queries[place] for place in usable]
             documents = [documents[place] for place in usable]
             lines = lines[usable]
-        return (
-            pack(queries),
-            pack(documents),
-            0.0 - values if self._chosen.by_rank else values,
-            lines,
-        )
+        if self._chosen.by_rank:
+            values = 0.0 - values
+        return pack(queries), pack(documents), values, lines
 
     def _fits(self, row: list[str], line: int) -> bool:
         if len(row) == self._width:

@@ -61,8 +61,8 @@ _ENDINGS: dict[str, Format] = {
     ".run": "trec",
     ".res": "trec",
 }
-_HEAD = 1 << 16
-_QUEPID_LINES = 50
+_HEAD = 1 << 16  # bytes that a format is told from
+_QUEPID_LINES = 50  # lines in which every cell of a rater must be a number or a blank
 # A tool's files have the endings of a general format; their content tells them apart.
 _GENERAL: dict[Format, tuple[Format, ...]] = {
     "elasticsearch": ("json", "jsonl"),
@@ -73,7 +73,7 @@ _GENERAL: dict[Format, tuple[Format, ...]] = {
     "ubi": ("json", "jsonl"),
     "label-studio": ("json",),
 }
-# all patterns of one tuple stand near the beginning
+# A file is of a tool if all patterns of the tuple are in its first bytes.
 _TOOLS: dict[Format, tuple[re.Pattern[bytes], ...]] = {
     "opensearch": (re.compile(rb'"judgmentRatings"\s*:\s*\['),),
     "label-studio": (
@@ -101,44 +101,35 @@ _TOOLS: dict[Format, tuple[re.Pattern[bytes], ...]] = {
 _FEATURE = re.compile(r"(?:qid|\d+):\S+|#")
 
 
-def detect(source: Source, asked: str, notes: Notes) -> Format:
-    """The format of one file."""
-    if asked != "auto":
-        if asked not in FORMATS:
-            raise OptionError(f"format={asked}: expected one of {' | '.join(FORMATS)}")
-        return asked  # type: ignore[return-value]
+def detect(source: Source, choice: str, notes: Notes) -> Format:
+    """Return the format of one file."""
+    if choice != "auto":
+        if choice not in FORMATS:
+            raise OptionError(f"format={choice}: expected one of {' | '.join(FORMATS)}")
+        return choice  # type: ignore[return-value]
     refuse_foreign(source.path, bytes(source.data[:4]))
     plausible = sniff(source.data)
     promised = _ENDINGS.get(_ending(source.path))
     if promised in plausible or (promised and not plausible):
         return promised
-    if (
-        plausible
-        and promised in (None, *_GENERAL.get(plausible[0], ()))
-        and plausible[0] in _GENERAL
-    ):
-        notes.inform(_sure(f"{source.path}: read as {FORMAT_NAMES[plausible[0]]}", plausible[0]))
-        return plausible[0]
     if not plausible:
         return "trec"
-    if promised == "tsv" and plausible[0] in ("trec", "beir"):
-        return plausible[0]
+    likeliest, *others = plausible
+    name = FORMAT_NAMES[likeliest]
+    if likeliest in _GENERAL and promised in (None, *_GENERAL[likeliest]):
+        notes.inform(_sure(f"{source.path}: read as {name}", likeliest))
+        return likeliest
+    if promised == "tsv" and likeliest in ("trec", "beir"):
+        return likeliest
     if promised:
-        found, expected = FORMAT_NAMES[plausible[0]], FORMAT_NAMES[promised]
-        notes.warn(
-            _sure(
-                f"{source.path}: found {found}, expected {expected} from the ending", plausible[0]
-            )
-        )
-    elif len(plausible) > 1:
-        others = " or ".join(FORMAT_NAMES[other] for other in plausible[1:])
-        notes.warn(
-            _sure(
-                f"{source.path}: read as {FORMAT_NAMES[plausible[0]]}, though it could be {others}",
-                plausible[0],
-            )
-        )
-    return plausible[0]
+        expected = FORMAT_NAMES[promised]
+        text = f"{source.path}: found {name}, expected {expected} from the ending"
+        notes.warn(_sure(text, likeliest))
+    elif others:
+        other_names = " or ".join(FORMAT_NAMES[other] for other in others)
+        text = f"{source.path}: read as {name}, though it could be {other_names}"
+        notes.warn(_sure(text, likeliest))
+    return likeliest
 
 
 def _sure(text: str, kind: Format) -> Advised:
@@ -171,11 +162,9 @@ FORMAT_NAMES: dict[Format, str] = {
 
 def _ending(path: str) -> str:
     name = PurePath(path)
-    return (
-        PurePath(name.stem).suffix.lower()
-        if name.suffix.lower() in (".gz", ".bz2", ".xz", ".zst")
-        else name.suffix.lower()
-    )
+    if name.suffix.lower() in (".gz", ".bz2", ".xz", ".zst"):
+        name = PurePath(name.stem)
+    return name.suffix.lower()
 
 
 def refuse_foreign(path: str, start: bytes) -> None:
@@ -208,9 +197,8 @@ def sniff(data: Data) -> list[Format]:
     if start.startswith((b"ARROW1", b"\xff\xff\xff\xff")):
         return ["arrow"]
     lines = (line.rstrip("\r") for line in start.decode("utf-8", "replace").split("\n")[:1000])
-    first, second = islice(
-        chain((line for line in lines if line.strip() and not line.startswith("#")), ("", "")), 2
-    )
+    data_lines = (line for line in lines if line.strip() and not line.startswith("#"))
+    first, second = islice(chain(data_lines, ("", "")), 2)
     if parse_number(first) is not None and second.startswith(("{", "[")):
         return ["jsonl"]  # of which the first line is broken
     # A query of a TREC file may be called "[1]"; no JSON has a bare number in the fourth or fifth
@@ -222,26 +210,24 @@ def sniff(data: Data) -> list[Format]:
     ):
         return _sniff_tool(bytes(data[:_HEAD])) or _sniff_json(data)
     formats = _sniff_line(first) if first else []
-    return (
-        ["quepid"]
-        if formats == ["csv"] and _is_quepid(start, is_whole=len(data) <= _HEAD)
-        else formats
-    )
+    if formats == ["csv"] and _is_quepid(start, is_whole=len(data) <= _HEAD):
+        return ["quepid"]
+    return formats
 
 
 def _sniff_tool(start: bytes) -> list[Format]:
     """The tool whose JSON this is; empty where it is general."""
-    found: list[Format] = [
+    tools: list[Format] = [
         tool
         for tool, patterns in _TOOLS.items()
         if all(pattern.search(start) for pattern in patterns)
     ]
-    return found[:1] or (["elasticsearch"] if _is_msearch(start) else [])
+    return tools[:1] or (["elasticsearch"] if _is_msearch(start) else [])
 
 
 def _is_msearch(start: bytes) -> bool:
-    """The header and the body of a request of ``_msearch``, each on a line; the responses may come
-    much later.
+    """Return whether the first two lines are the header and the body of a request of ``_msearch``;
+    the responses may come much later.
     """
     from idealrank.io.formats.nested import load  # noqa: PLC0415  (as above)
     from idealrank.io.formats.responses import is_body, is_header  # noqa: PLC0415  (TREC files do not need it)
@@ -254,19 +240,18 @@ def _is_msearch(start: bytes) -> bool:
 
 
 def _sniff_json(data: Data) -> list[Format]:
-    """JSON lines have a whole value on the first line and more after it; a lone line can be
-    either.
+    """Tell JSON lines, which have a whole value on the first line and more after it, from JSON; a
+    lone line can be either.
     """
     at = 0
     while data[at : at + 1].isspace() or data[at : at + 3] == b"\xef\xbb\xbf":
         at += 1 if data[at : at + 1].isspace() else 3
     end = data.find(b"\n", at)
-    more = end >= 0 and bool(data[end : end + _HEAD].strip())
-    first = bytes(data[at:end]) if more else b""
-    if not more:
+    if end < 0 or not data[end : end + _HEAD].strip():
         return ["json", "jsonl"] if data[at : at + 1] == b"{" else ["json"]
     import json  # noqa: PLC0415  (TREC files do not need it)
 
+    first = bytes(data[at:end])
     try:
         json.loads(first)
     except RecursionError:
@@ -275,9 +260,8 @@ def _sniff_json(data: Data) -> list[Format]:
         # A first line that is no whole value, yet ends like one or comes before whole ones, is a
         # broken line of JSON lines.
         ends_like_one = first.rstrip().endswith(b"}") and first.startswith(b"{")
-        return (
-            ["jsonl"] if ends_like_one or _are_whole(bytes(data[end : end + _HEAD])) else ["json"]
-        )
+        are_lines = ends_like_one or _are_whole(bytes(data[end : end + _HEAD]))
+        return ["jsonl"] if are_lines else ["json"]
     return ["jsonl"]
 
 
@@ -316,8 +300,8 @@ def _sniff_line(line: str) -> list[Format]:
 
 
 def _is_quepid(start: bytes, *, is_whole: bool) -> bool:
-    """``query,docid,rating``, a column of numbers and blanks for each rater, or a row for each
-    rating.
+    """Return whether the columns are ``query,docid,rating``, or there is a column of numbers and
+    blanks for each rater, or a row for each rating.
     """
     all_lines = start.decode("utf-8", "replace").splitlines()
     lines = all_lines[:_QUEPID_LINES]
@@ -333,25 +317,22 @@ def _is_quepid(start: bytes, *, is_whole: bool) -> bool:
     try:
         if is_row_per_rating(next(csv.reader(lines[:1], delimiter=delimiter), [])):
             return True
-        header, *rows = [
-            row[2:] for row in csv.reader(lines if is_wide else [], delimiter=delimiter)
-        ] or [[]]
+        reader = csv.reader(lines if is_wide else [], delimiter=delimiter)
+        header, *rows = [row[2:] for row in reader] or [[]]
     except (csv.Error, ValueError):
         return False
     if [name.lower() for name in header] == ["rating"]:
         return True
-    # within the last line, or between two lines of one row
+    # The last row may be cut: within its line, or between two lines of it.
     is_cut = not is_whole or len(all_lines) > len(lines)
     cells = [cell for row in (rows[:-1] if is_cut else rows) for cell in row]
-    return (
-        not any(map(is_usual, header))
-        and any(cells)
-        and all(not cell.strip() or parse_number(cell) is not None for cell in cells)
-    )
+    if any(map(is_usual, header)) or not any(cells):
+        return False
+    return all(not cell.strip() or parse_number(cell) is not None for cell in cells)
 
 
 def _is_trec(fields: list[str]) -> bool:
-    """A line of qrels, or of a run with or without its tag."""
+    """Return whether a line is one of qrels, or of a run with or without its tag."""
     if len(fields) == 4:
         return parse_number(fields[3]) is not None
     return len(fields) >= 5 and parse_number(fields[4]) is not None

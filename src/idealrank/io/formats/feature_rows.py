@@ -20,15 +20,13 @@ from idealrank.io.complaints import Notes, Tell, refuse
 from idealrank.io.formats.letor import read_labels
 from idealrank.io.sources import LIMIT, RATIO, AnyPath, Source, open_sources
 
-_MOST_FEATURES = 1 << 20
+_MOST_FEATURES = 1 << 20  # numbers of features: a larger one is a mistake, such as an id
 _EXPECTED = "FEATURE:VALUE with a whole number from 0 and a number"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class FeatureRows:
-    r"""Rows of a training file, the rows of a query together, in the order in which they stand in
-    the file.
-    """
+    r"""Rows of a training file, the rows of a query together, in the order of the file."""
 
     path: str  # The file
     labels: FloatArray  # shape (n,): grades
@@ -37,7 +35,7 @@ class FeatureRows:
     features: FloatArray
     offsets: IntArray  # shape (n_queries + 1,): where each query begins
     queries: list[str]  # Query ids
-    places: IntArray  # shape (n,): where each row stands in the file, from 0
+    places: IntArray  # shape (n,): place of each row in the file, from 0
     names: tuple[str, ...] = ()  # Names of features; empty for numbers
     numbered: bool = False  # Queries have no ids but their number in a group file
     # shape (n,): other numbers of each row, by name, such as the rank at which users saw it
@@ -83,11 +81,9 @@ class FeatureRows:
     def widened(self, width: int) -> "FeatureRows":
         """Return the rows with zeros for features that only other files have."""
         missing = width - self.features.shape[1]
-        return (
-            self
-            if missing <= 0
-            else replace(self, features=np.pad(self.features, ((0, 0), (0, missing))))
-        )
+        if missing <= 0:
+            return self
+        return replace(self, features=np.pad(self.features, ((0, 0), (0, missing))))
 
     def require(self, fits: BoolArray, expected: str) -> None:
         r"""Refuse the first feature that does not fit, with its place in the file."""
@@ -123,16 +119,17 @@ def read_feature_rows(
             no_features=no_features,
         )
     rows = letor_rows(source, group, notes)
-    found = {
+    # the other files have the order of the lines; `places` brings them into that of the rows
+    numbers = {
         name: _numbers_file(file, name, rows, notes)[rows.places]
         for name, file in (beside or {}).items()
     }
-    return replace(rows, beside=found)
+    return replace(rows, beside=numbers)
 
 
 def _numbers_file(path: str, name: str, rows: FeatureRows, notes: Notes) -> FloatArray:
     source = open_sources(path, notes)[0]
-    found = []
+    numbers = []
     for number, line in enumerate(source.open(), 1):
         text = line.strip().decode("utf-8", "replace")
         value = parse_number(text)
@@ -143,41 +140,41 @@ def _numbers_file(path: str, name: str, rows: FeatureRows, notes: Notes) -> Floa
                 quoted(line.rstrip(b"\r\n")),
                 f"one number a line, the {name} of a row of {rows.path}",
             )
-        found.append(value)
-    if len(found) != rows.labels.size:
+        numbers.append(value)
+    if len(numbers) != rows.labels.size:
         raise InputError(
-            f"{source.path}: found {len(found)} lines, expected one for each of "
+            f"{source.path}: found {len(numbers)} lines, expected one for each of "
             f"{rows.labels.size} rows of {rows.path}"
         )
-    return np.array(found, np.float64)
+    return np.array(numbers, np.float64)
 
 
 def letor_rows(
     source: Source, group: AnyPath | None = None, notes: Notes | None = None
 ) -> FeatureRows:
-    r"""Rows of a LETOR or SVMlight file."""
+    r"""Read the rows of a LETOR or SVMlight file."""
     items = read_labels(source, group, notes or Notes(), refuse)
-    if not items.labels.size:
+    n_rows = items.labels.size
+    if not n_rows:
         raise InputError(f"{source.path}: found no row, expected GRADE qid:QUERY FEATURE:VALUE ...")
-    numbers, values, counts = [], [], np.zeros(items.labels.size, np.int64)
+    numbers, values, counts = [], [], np.zeros(n_rows, np.int64)
     wanted = iter(items.lines.tolist())
     at, row, named = next(wanted), 0, True
     for line_number, line in enumerate(source.open(), 1):
         if line_number != at:
             continue
-        found, named = (
-            feature_pairs(line, source.path, line_number),
-            b"qid:" in line.partition(b"#")[0],
-        )
-        numbers.append(found[:, 0])
-        values.append(found[:, 1])
-        counts[row] = len(found)
+        pairs = feature_pairs(line, source.path, line_number)
+        named = b"qid:" in line.partition(b"#")[0]
+        numbers.append(pairs[:, 0])
+        values.append(pairs[:, 1])
+        counts[row] = len(pairs)
         at, row = next(wanted, 0), row + 1
+
     columns, filled = np.concatenate(numbers), np.concatenate(values)
-    owner = np.repeat(np.arange(items.labels.size), counts)
+    owner = np.repeat(np.arange(n_rows), counts)
     width = int(columns.max(initial=-1)) + 1
-    _refuse_sparse(source, items.labels.size, width)
-    matrix = np.zeros((items.labels.size, width))
+    _refuse_sparse(source, n_rows, width)
+    matrix = np.zeros((n_rows, width))
     matrix[owner, columns.astype(np.int64)] = filled
     rows = _together(source.path, items.labels, matrix, items.codes, items.queries)
     return replace(rows, numbered=not named)
@@ -189,17 +186,15 @@ def _refuse_sparse(source: Source, n_rows: int, width: int) -> None:
     """
     size, most = 8 * n_rows * width, max(LIMIT, RATIO * len(source.data))
     if size > most:
-        found = (
-            f"{n_rows:,} rows with features up to number {width - 1:,}, which take {size:,} bytes "
-            f"as a matrix"
-        )
+        largest = f"features up to number {width - 1:,}"
+        problem = f"{n_rows:,} rows with {largest}, which take {size:,} bytes as a matrix"
         raise FileFormatError(
-            source.path, 0, found, f"at most {most:,} bytes", "number the features without gaps"
+            source.path, 0, problem, f"at most {most:,} bytes", "number the features without gaps"
         )
 
 
 def feature_pairs(line: bytes, path: str, number: int) -> FloatArray:
-    """Features of a line, shape (n, 2): number and value."""
+    """Parse the features of a line, shape (n, 2): number and value."""
     text = line.partition(b"#")[0]
     parts = text.split()[1:]
     if parts and parts[0].startswith(b"qid:"):
@@ -213,13 +208,13 @@ def feature_pairs(line: bytes, path: str, number: int) -> FloatArray:
     if any(part.count(b":") != 1 for part in parts):
         raise refused
     try:
-        found = np.array(b":".join(parts).split(b":") if parts else [], np.float64).reshape(-1, 2)
+        pairs = np.array(b":".join(parts).split(b":") if parts else [], np.float64).reshape(-1, 2)
     except ValueError:
         raise refused from None
-    index = found[:, 0]
+    index = pairs[:, 0]
     if not ((index >= 0) & (index == np.floor(index)) & (index < _MOST_FEATURES)).all():
         raise refused
-    return found
+    return pairs
 
 
 def _together(
@@ -230,28 +225,21 @@ def _together(
     queries: list[str] | None,
     names: tuple[str, ...] = (),
 ) -> FeatureRows:
-    offsets, order, found = group_by_id(ids, labels.size)
-    listed = list(found) if queries is None else [queries[int(code)] for code in found]
-    # the rows of each query are together, and a copy would take as much memory again
-    if order is None:
-        return FeatureRows(
-            path=path,
-            labels=labels,
-            features=matrix,
-            offsets=offsets,
-            queries=listed,
-            places=np.arange(labels.size),
-            names=names,
-        )
-    return FeatureRows(
+    offsets, order, query_ids = group_by_id(ids, labels.size)
+    listed = list(query_ids) if queries is None else [queries[int(code)] for code in query_ids]
+    rows = FeatureRows(
         path=path,
-        labels=labels[order],
-        features=matrix[order],
+        labels=labels,
+        features=matrix,
         offsets=offsets,
         queries=listed,
-        places=order,
+        places=np.arange(labels.size),
         names=names,
     )
+    # without an order the rows of each query are together; a copy would take as much memory again
+    if order is None:
+        return rows
+    return replace(rows, labels=labels[order], features=matrix[order], places=order)
 
 
 def _parquet_rows(
@@ -276,12 +264,11 @@ def _parquet_rows(
         table = parquet.read_table(file)
     except (pyarrow.ArrowException, OSError) as error:
         raise InputError(f"{source.path}: damaged Parquet file: {error}") from None
-    for name, option in (
-        (label, "data.label"),
-        (qid, "data.qid"),
-        *((one, "data.features") for one in features),
-        *((one, f"data.{key}") for key, one in beside.items()),
-    ):
+
+    options = [(label, "data.label"), (qid, "data.qid")]
+    options += [(feature, "data.features") for feature in features]
+    options += [(column, f"data.{key}") for key, column in beside.items()]
+    for name, option in options:
         if name not in table.column_names:
             near = near_ids(name, table.column_names, 1)
             hint = f"; did you mean {near[0]}?" if near else ""
@@ -289,6 +276,7 @@ def _parquet_rows(
                 f"{source.path}: found no column {name!r}, expected it by "
                 f"{option}{hint or _hint(option)}"
             )
+
     types = {name: str(table.schema.field(name).type) for name in table.column_names}
     numeric = [
         name
@@ -303,6 +291,7 @@ def _parquet_rows(
             f"{source.path}: found {table.num_rows} rows and {len(columns)} features, "
             f"expected at least one of each"
         )
+
     ids = np.asarray(table.column(qid).to_pylist())
     labels = _numbers_of(table, label, source.path)
     try:
@@ -316,12 +305,10 @@ def _parquet_rows(
         )
     except InputError as error:
         raise InputError(f"{source.path}, column {qid!r}: {error}") from None
-    return replace(
-        rows,
-        beside={
-            key: _numbers_of(table, one, source.path)[rows.places] for key, one in beside.items()
-        },
-    )
+    numbers = {
+        key: _numbers_of(table, column, source.path)[rows.places] for key, column in beside.items()
+    }
+    return replace(rows, beside=numbers)
 
 
 def _hint(option: str) -> str:

@@ -1,8 +1,8 @@
 """JSON lines of like records through pyarrow's parser, which is several times as fast as a check of
 every line in Python.
 
-Whatever is unusual in a file is left to the reader of lines, which knows what to say of it: so are
-fields that the first record lacks.
+A file with anything unusual, such as fields that the first record lacks, is left to the reader of
+lines, which has the messages for it.
 """
 
 import time
@@ -46,7 +46,7 @@ def like_records(source: Source, table: Table, columns: Columns, notes: Notes) -
         rows = _rows(source, table, chosen, first)
     except (_UnusualError, InputError, MissingExtraError):
         return None
-    # which tells now what was guessed
+    # the notes about guesses come only now: otherwise the reader of lines gives them
     choose_columns(list(first), table, columns, source.path, notes)
     return rows
 
@@ -86,8 +86,8 @@ def _rows(source: Source, table: Table, chosen: Chosen, first: dict[str, Any]) -
 
 
 def _parse(source: Source, schema: Any) -> Any:
-    """Parse the bytes with pyarrow, and return when none of its threads reads them any more; None
-    where it refuses them.
+    """Parse the bytes with pyarrow; None if it refuses them. When this returns, no thread of
+    pyarrow reads them any more.
     """
     pyarrow, json = import_module("pyarrow"), import_module("pyarrow.json")
     # Fields that the first record lacks are refused: pyarrow crashes if such a field changes its
@@ -96,10 +96,9 @@ def _parse(source: Source, schema: Any) -> Any:
         explicit_schema=schema, newlines_in_values=False, unexpected_field_behavior="error"
     )
     view, data = memoryview(source.data), None
+    reading = json.ReadOptions(block_size=_BLOCK)
     with suppress(pyarrow.ArrowException, UnicodeDecodeError):
-        data = json.read_json(
-            pyarrow.BufferReader(view), json.ReadOptions(block_size=_BLOCK), parsing
-        )
+        data = json.read_json(pyarrow.BufferReader(view), reading, parsing)
     for _ in range(_PATIENCE):
         try:
             view.release()
@@ -121,19 +120,21 @@ def _kind(name: str, value: Any, chosen: Chosen, pyarrow: Any) -> Any:
     elif name == chosen.value:
         kinds = {int: number, float: number}
     else:
-        kinds = {int: number, float: number, bool: pyarrow.bool_()} | (
-            {str: text} if len(str(value)) <= _LONG else {}
-        )
+        kinds = {int: number, float: number, bool: pyarrow.bool_()}
+        if len(str(value)) <= _LONG:
+            kinds[str] = text
     if type(value) not in kinds:
         raise _UnusualError
     return kinds[type(value)]
 
 
 def _n_lines(source: Source) -> int:
-    """The number of lines, each of one object; -1 where a line does not begin and end with a brace,
-    as an object over two lines cannot.
+    """Count the lines, each of one object; -1 if a line does not begin and end with a brace, as
+    with an object over two lines.
     """
     letters, count = np.frombuffer(source.data, np.uint8), 0
+    if letters[0] != _OPENING:
+        return -1
     for begin in range(0, letters.size, _BLOCK):
         ends = begin + np.flatnonzero(letters[begin : begin + _BLOCK] == _NEWLINE)
         count += ends.size
@@ -142,7 +143,7 @@ def _n_lines(source: Source) -> int:
         following = letters[ends[ends + 1 < letters.size] + 1]
         if (last != _CLOSING).any() or (following != _OPENING).any():
             return -1
-    return count + int(letters[-1] != _NEWLINE) if letters[0] == _OPENING else -1
+    return count + int(letters[-1] != _NEWLINE)
 
 
 def _leave(_: Complaint) -> None:

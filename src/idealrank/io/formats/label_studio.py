@@ -21,12 +21,20 @@ from idealrank.io.judgment_rows import (
 )
 from idealrank.io.row_parts import Place, Rows, Table
 from idealrank.io.sources import Source
-from idealrank.io.table_columns import DOCUMENT, QUERY, Columns, candidates, named_columns, plain
+from idealrank.io.table_columns import (
+    DOCUMENT,
+    QUERY,
+    Columns,
+    Names,
+    candidates,
+    named_columns,
+)
 
 _VALUES = ("number", "rating", "choices")  # types of controls that hold a grade
 _TEXTS = ("documenttext", "document", "text", "passage", "body", "content")
 _PEOPLE, _MODEL = "people", "model"  # kinds of assessors, as tables of labels have them
 _EXPECTED = "an array of tasks, as Label Studio's export JSON"
+_EXPECTED_DATA = "an object with a query and a document"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,21 +64,20 @@ def label_studio_sheet(
         return sheet_of([])
     reader = _Tasks(source.path, complain, names or LabelStudioFields())
     pairs = SeenPairs(complain)
-    rows = [
-        row
-        for number, task in enumerate(tasks, 1)
-        for _, row in reader.graded(task, number)
-        if pairs.is_new(row)
-    ]
+    rows: list[JudgmentRow] = []
+    for number, task in enumerate(tasks, 1):
+        rows += [row for _, row in reader.graded(task, number) if pairs.is_new(row)]
     reader.refuse_several_controls()
     reader.refuse_shared_names()
+
+    # A task without a grade gives a row that is unjudged; another task may have judged its pair.
     judged = {(row.query, row.document) for row in rows if row.grade is not None}
-    rows = [
-        row
-        for row in rows
-        if row.grade is not None or row.assessor or (row.query, row.document) not in judged
-    ]
-    return sheet_of(rows, left=reader.left)
+
+    def is_kept(row: JudgmentRow) -> bool:
+        is_graded = row.grade is not None or bool(row.assessor)
+        return is_graded or (row.query, row.document) not in judged
+
+    return sheet_of(list(filter(is_kept, rows)), left=reader.left)
 
 
 def read_label_studio(
@@ -78,14 +85,13 @@ def read_label_studio(
 ) -> Rows:
     """Read one grade for each judged document."""
     judgments_only(source.path, table, "tasks of Label Studio")
-    return one_grade_each(
-        source.path, list(label_studio_sheet(source, complain, _named(columns)).rows)
-    )
+    sheet = label_studio_sheet(source, complain, _named(columns))
+    return one_grade_each(source.path, list(sheet.rows))
 
 
 def label_studio_kinds(source: Source, columns: Columns = None) -> Iterator[str]:
-    """Kinds of assessors, again and again: ``people`` for an annotation with a grade, ``model`` for
-    a prediction with one.
+    """Yield the kind of assessor of each grade: ``people`` for an annotation, ``model`` for a
+    prediction.
     """
     reader = _Tasks(source.path, lambda _: None, _named(columns))
     tasks = load(source.read())
@@ -119,23 +125,19 @@ class _Tasks:
         place = (f"{self._path}: task {number}", 0)
         fields = dict(task) if isinstance(task, tuple) else {}
         data = fields.get("data")
-        pair = self._pair(dict(data), place) if isinstance(data, tuple) else None
         if not isinstance(data, tuple):
-            self._complain(
-                Complaint(
-                    "task",
-                    *place,
-                    f"{describe_value(data)} as data",
-                    "an object with a query and a document",
-                )
-            )
+            problem, expected = f"{describe_value(data)} as data", _EXPECTED_DATA
+            self._complain(Complaint("task", *place, problem, expected))
+            return
+        pair = self._pair(dict(data), place)
         if pair is None:
             return
-        found = [*self._by_people(pair, fields), *self._by_models(pair, fields)]
-        for name, kind in (("drafts", "drafts"), ("meta", "columns")):
-            if fields.get(name):
-                self.left.setdefault(kind, []).append("" if kind == name else name)
-        yield from found or [("", pair)]
+        graded_rows = [*self._by_people(pair, fields), *self._by_models(pair, fields)]
+        if fields.get("drafts"):
+            self.left.setdefault("drafts", []).append("")
+        if fields.get("meta"):
+            self.left.setdefault("columns", []).append("meta")
+        yield from graded_rows or [("", pair)]
 
     def _by_people(
         self, pair: JudgmentRow, fields: Mapping[str, Any]
@@ -156,12 +158,9 @@ class _Tasks:
     ) -> Iterator[tuple[str, JudgmentRow]]:
         for prediction in _objects(fields.get("predictions")):
             grade = self._grade(prediction, pair.place)
+            model = valid_text(prediction.get("model_version")) or "prediction"
             if grade is not None:
-                yield self._by(
-                    _MODEL,
-                    valid_text(prediction.get("model_version")) or "prediction",
-                    pair._replace(grade=grade),
-                )
+                yield self._by(_MODEL, model, pair._replace(grade=grade))
 
     def _by(self, kind: str, assessor: str, row: JudgmentRow) -> tuple[str, JudgmentRow]:
         self._assessors[kind].setdefault(assessor, row.place[0])
@@ -172,11 +171,10 @@ class _Tasks:
         people, models = self._assessors[_PEOPLE], self._assessors[_MODEL]
         if shared := next((name for name in models if name in people), ""):
             raise InputError(
-                f"{models[shared]}: found a prediction by the model {shown(shared)}, which is "
-                f"the name of an annotator, too "
-                f"({people[shared]}); expected different names, since grades of people and of "
-                f"models are not joined; "
-                "change the model_version of the predictions"
+                f"{models[shared]}: found a prediction by the model {shown(shared)}, which is the "
+                f"name of an annotator, too ({people[shared]}); expected different names, since "
+                f"grades of people and of models are not joined; change the model_version of the "
+                f"predictions"
             )
 
     def refuse_several_controls(self) -> None:
@@ -190,35 +188,27 @@ class _Tasks:
             )
 
     def _pair(self, data: dict[str, Any], place: Place) -> JudgmentRow | None:
-        query_name, document_name = (
-            given
-            or next(iter(candidates(list(data), usual[0]) or candidates(list(data), usual[1])), "")
-            for given, usual in ((self._names.query, QUERY), (self._names.document, DOCUMENT))
-        )
+        query_name = self._names.query or _usual_field(data, QUERY)
+        document_name = self._names.document or _usual_field(data, DOCUMENT)
         if query_name not in data or document_name not in data:
-            found = f"fields {', '.join(map(repr, list(data)[:8])) or 'none'} as data"
-            hint = "name them with columns={'query': ..., 'document': ...}"
-            command = "name them with --columns query=NAME,document=NAME"
-            self._complain(
-                Complaint(
-                    "task",
-                    *place,
-                    found,
-                    "fields of a query and a document",
-                    hint,
-                    command_hint=command,
-                )
+            problem = f"fields {', '.join(map(repr, list(data)[:8])) or 'none'} as data"
+            complaint = Complaint(
+                "task",
+                *place,
+                problem,
+                "fields of a query and a document",
+                "name them with columns={'query': ..., 'document': ...}",
+                command_hint="name them with --columns query=NAME,document=NAME",
             )
+            self._complain(complaint)
             return None
         query, document = check_id(data[query_name]), check_id(data[document_name])
         for checked, name in ((query, query_name), (document, document_name)):
             if isinstance(checked, tuple):
-                self._complain(
-                    Complaint(checked[0], *place, f"{checked[1]} in field {name!r}", checked[2])
-                )
+                self._complain(checked.at(place, f" in field {name!r}"))
                 return None
         others = {
-            name: one for name, one in data.items() if name not in (query_name, document_name)
+            name: value for name, value in data.items() if name not in (query_name, document_name)
         }
         query_text = _popped(others, ("querytext", "query"))
         text = _popped(others, _TEXTS)
@@ -237,8 +227,8 @@ class _Tasks:
         )
 
     def _grade(self, annotation: Mapping[str, Any], place: Place) -> float | None:
-        """The grade of an annotation or of a prediction."""
-        found: float | None = None
+        """The grade of an annotation or of a prediction, by the chosen control or the only one."""
+        last_grade: float | None = None
         for result in _objects(annotation.get("result")):
             control, value = valid_text(result.get("from_name")), result.get("value")
             fields = dict(value) if isinstance(value, tuple) else {}
@@ -248,57 +238,57 @@ class _Tasks:
                     control or valid_text(result.get("type"))
                 )
                 continue
+            # with a second control no grade counts: the file is refused at its end
             self._controls[control] = None
             grade = self._number(fields[kind], place)
             if grade is not None and len(self._controls) == 1:
-                if found is not None:
-                    self._complain(
-                        Complaint(
-                            "task",
-                            *place,
-                            f"control {shown(control)} twice in an annotation",
-                            "one grade",
-                        )
-                    )
-                found = grade
-        return found
+                if last_grade is not None:
+                    problem = f"control {shown(control)} twice in an annotation"
+                    self._complain(Complaint("task", *place, problem, "one grade"))
+                last_grade = grade
+        return last_grade
 
-    def _number(self, given: Any, place: Place) -> float | None:
-        if isinstance(given, list):
-            if len(given) != 1:
-                self._complain(
-                    Complaint("choices", *place, f"{len(given)} choices", "one choice, the grade")
-                )
+    def _number(self, value: Any, place: Place) -> float | None:
+        """The grade that a number, a rating or a list of one choice is; None after a complaint."""
+        if isinstance(value, list):
+            if len(value) != 1:
+                problem = f"{len(value)} choices"
+                self._complain(Complaint("choices", *place, problem, "one choice, the grade"))
                 return None
-            given = given[0]
-        if isinstance(given, str):
-            label = self._names.labels.get(given, parse_number(given))
+            value = value[0]
+        if isinstance(value, str):
+            label = self._names.labels.get(value, parse_number(value))
             if label is None:
-                hint = "give its grade with labels={CHOICE: GRADE} of convert"
-                command = "give its grade with `idealrank convert --labels CHOICE=GRADE,...`"
-                self._complain(
-                    Complaint(
-                        "choices",
-                        *place,
-                        f"choice {shown(given)}",
-                        "a number",
-                        hint,
-                        command_hint=command,
-                    )
+                complaint = Complaint(
+                    "choices",
+                    *place,
+                    f"choice {shown(value)}",
+                    "a number",
+                    "give its grade with labels={CHOICE: GRADE} of convert",
+                    command_hint="give its grade with `idealrank convert --labels "
+                    "CHOICE=GRADE,...`",
                 )
+                self._complain(complaint)
                 return None
-            given = label
-        grade = check_number(given, "qrels")
+            value = label
+        grade = check_number(value, "qrels")
         if isinstance(grade, tuple):
-            self._complain(Complaint(grade[0], *place, grade[1], grade[2]))
+            self._complain(grade.at(place))
             return None
         return grade
 
 
+def _usual_field(data: dict[str, Any], usual: Names) -> str:
+    """The field with the most usual name; empty without any."""
+    most_usual, less_usual = usual
+    fields = list(data)
+    return next(iter(candidates(fields, most_usual) or candidates(fields, less_usual)), "")
+
+
 def _objects(value: Any) -> Iterator[dict[str, Any]]:
-    for one in value if isinstance(value, list) else []:
-        if isinstance(one, tuple):
-            yield dict(one)
+    for element in value if isinstance(value, list) else []:
+        if isinstance(element, tuple):
+            yield dict(element)
 
 
 def _annotator(value: Any) -> str:
@@ -308,14 +298,7 @@ def _annotator(value: Any) -> str:
 
 
 def _popped(fields: dict[str, Any], names: Sequence[str]) -> str:
-    """The text of the first of these fields; it is taken out."""
-    name = next(
-        (
-            one
-            for word in names
-            for one in fields
-            if plain(one) == word and isinstance(fields[one], str)
-        ),
-        None,
-    )
-    return "" if name is None else valid_text(fields.pop(name))
+    """Take the text of the first of these fields out; empty without any."""
+    texts = [field_name for field_name, value in fields.items() if isinstance(value, str)]
+    usual = candidates(texts, names)
+    return valid_text(fields.pop(usual[0])) if usual else ""

@@ -59,7 +59,7 @@ class LabelledItems:
         return np.bincount(self.codes, minlength=len(self.queries))
 
     def rows(self, values: FloatArray | None = None) -> Rows:
-        """The items with their labels, or with other values."""
+        """Return the items with their labels, or with other values."""
         queries = [self.queries[code] for code in self.codes.tolist()]
         return Rows(
             pack(queries),
@@ -96,12 +96,9 @@ def _item(line: bytes) -> _Item | None:
     label = parse_number(fields[0].decode("ascii", "replace"))
     has_qid = len(fields) > 1 and fields[1].startswith(b"qid:")
     first_feature = fields[1 + has_qid] if len(fields) > 1 + has_qid else b"#"
-    if (
-        label is None
-        or not np.isfinite(label)
-        or not _FEATURE.match(first_feature)
-        or fields[1:2] == [b"qid:"]
-    ):
+    if label is None or not np.isfinite(label):
+        return None
+    if not _FEATURE.match(first_feature) or fields[1:2] == [b"qid:"]:
         return None
     return _Item(label, fields[1][4:] if has_qid else b"")
 
@@ -110,8 +107,9 @@ def _have_qid(source: Source) -> bool:
     """Return whether the lines have ``qid:``, as most of the first three do: one bad line at the
     top does not decide for the file.
     """
-    items = (_item(line) for _, line in _lines_of(source) if not _is_blank(line))
-    first = [bool(item.qid) for item in islice((item for item in items if item is not None), 3)]
+    parsed = (_item(line) for _, line in _lines_of(source) if not _is_blank(line))
+    items = (item for item in parsed if item is not None)
+    first = [bool(item.qid) for item in islice(items, 3)]
     return bool(first) and (first[0] if len(first) < 3 else sum(first) > 1)
 
 
@@ -132,13 +130,13 @@ def read_labels(
                 Complaint("letor", source.path, number, quoted(line.rstrip(b"\r\n")), _EXPECTED)
             )
         elif bool(item.qid) != have_qid:
-            found = f"a line {'with' if item.qid else 'without'} qid:"
+            problem = f"a line {'with' if item.qid else 'without'} qid:"
             complain(
                 Complaint(
                     "letor",
                     source.path,
                     number,
-                    found,
+                    problem,
                     f"a line {'with' if have_qid else 'without'} it, as the others",
                 )
             )
@@ -180,24 +178,23 @@ def _codes_of_groups(
     sizes_of = open_sources(path, notes)[0]
     sizes = read_column(sizes_of, "a group size", whole=True)
     if int(sizes.sum()) != n:
-        found = f"group sizes that add up to {int(sizes.sum())}"
-        raise FileFormatError(sizes_of.path, 0, found, f"{n}, the number of items of {source.path}")
+        problem = f"group sizes that add up to {int(sizes.sum())}"
+        raise FileFormatError(
+            sizes_of.path, 0, problem, f"{n}, the number of items of {source.path}"
+        )
     codes = np.repeat(np.arange(sizes.size), sizes.astype(np.int64))
     return codes, [str(number) for number in range(sizes.size)]
 
 
 def _group_file_beside(path: str) -> str | None:
-    bases = [path] + [
-        path.removesuffix(ending)
-        for ending in (".gz", ".bz2", ".xz", ".zst")
-        if path.endswith(ending)
-    ]
+    packed = [ending for ending in (".gz", ".bz2", ".xz", ".zst") if path.endswith(ending)]
+    bases = [path, *(path.removesuffix(ending) for ending in packed)]
     candidates = [base + ending for base in bases for ending in _GROUP_ENDINGS]
     return next((candidate for candidate in candidates if Path(candidate).is_file()), None)
 
 
 def read_column(source: Source, what: str, *, whole: bool = False) -> FloatArray:
-    r"""One number per line; blank lines and comments are left out."""
+    r"""Read one number per line; blank lines and comments are left out."""
     values = []
     for number, line in _lines_of(source):
         text = line.decode("utf-8", "replace").strip()
@@ -220,7 +217,7 @@ def read_column(source: Source, what: str, *, whole: bool = False) -> FloatArray
 
 
 def read_scores(source: Source, items: LabelledItems) -> Rows:
-    r"""Scores of the items, one a line, in the order of the file of labels."""
+    r"""Read the scores of the items, one per line, in the order of the file of labels."""
     scores = read_column(source, "a score")
     if scores.size != items.labels.size:
         raise FileFormatError(

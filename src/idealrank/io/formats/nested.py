@@ -13,7 +13,6 @@ import numpy as np
 from idealrank.data.types import FloatArray, IntArray
 from idealrank.evaluation.coverage import look_like_scores
 from idealrank.io.checked_cells import (
-    Fault,
     all_ids,
     all_numbers,
     check_id,
@@ -34,7 +33,7 @@ from idealrank.io.table_columns import (
     query_column,
 )
 
-# Records that become columns at once.
+# Records that become columns at once: no more are Python objects at one time.
 _BATCH = 1 << 14
 
 
@@ -72,7 +71,7 @@ class Records:
                 self._flush()
 
     def rows(self) -> Rows:
-        """The columns gathered so far."""
+        """Return the columns gathered so far."""
         self._flush()
         queries, documents, values, numbers = zip(*(self._parts or [_columns([])]), strict=True)
         numbers_of_rows = np.concatenate(numbers)
@@ -86,7 +85,7 @@ class Records:
         )
 
     def _fields(self, record: Any, number: int) -> tuple[Any, Any, Any] | None:
-        """Query, document and value of a record, unchecked."""
+        """Query, document and value of a record, unchecked; None after a complaint."""
         if not isinstance(record, tuple):
             self._bad(
                 "type",
@@ -105,15 +104,11 @@ class Records:
             )
         chosen = self._chosen
         try:
-            return (
-                fields[chosen.query],
-                fields[chosen.document],
-                fields[chosen.value] if chosen.value else 1,
-            )
-        except KeyError as error:
-            self._bad(
-                "null", f"no field {error.args[0]!r}", "all fields of the first record", number
-            )
+            value = fields[chosen.value] if chosen.value else 1
+            return fields[chosen.query], fields[chosen.document], value
+        except KeyError:
+            missing = next(name for name in chosen.names if name not in fields)
+            self._bad("null", f"no field {missing!r}", "all fields of the first record", number)
             return None
 
     def _flush(self) -> None:
@@ -125,38 +120,27 @@ class Records:
             return
         queries, documents, values, _ = zip(*batch, strict=True)
         if not (all_ids(queries) and all_ids(documents) and all_numbers(values, self._table)):
-            batch = [checked for row in batch if (checked := self._checked(row)) is not None]
+            batch = [checked for checked in map(self._checked, batch) if checked is not None]
         self._parts.append(_columns(batch))
 
     def _checked(self, row: tuple[Any, Any, Any, int]) -> tuple[str, str, float, int] | None:
-        query = check_id(row[0])
-        document = check_id(row[1])
-        value = check_number(row[2], self._table)
+        """The row with ids and a number; None after a complaint about the first that is none."""
+        query_cell, document_cell, value_cell, number = row
+        query = check_id(query_cell)
+        document = check_id(document_cell)
+        value = check_number(value_cell, self._table)
         chosen = self._chosen
-        if (
-            chosen is None
-            or isinstance(query, tuple)
-            or isinstance(document, tuple)
-            or isinstance(value, tuple)
-        ):
-            names = (chosen.query, chosen.document, chosen.value) if chosen else ("", "", "")
-            faults = (
-                (fault, name)
-                for fault, name in zip((query, document, value), names, strict=True)
-                if isinstance(fault, tuple)
-            )
-            (kind, found, expected), name = next(faults)
-            self._report(kind, f"{found} in field {name!r}", expected, row[3])
-            return None
-        return query, document, value, row[3]
+        names = (chosen.query, chosen.document, chosen.value) if chosen else ("", "", "")
+        for checked, name in zip((query, document, value), names, strict=True):
+            if isinstance(checked, tuple):
+                self._complain(checked.at(self._place(number), f" in field {name!r}"))
+                return None
+        return query, document, value, number  # type: ignore[return-value]
 
-    def _bad(self, kind: str, found: str, expected: str, number: int) -> None:
-        """Complain of a record that has no fields to check, after those before it."""
+    def _bad(self, kind: str, problem: str, expected: str, number: int) -> None:
+        """Complain of a record that has no fields to check, after the records before it."""
         self._flush()
-        self._report(kind, found, expected, number)
-
-    def _report(self, kind: str, found: str, expected: str, number: int) -> None:
-        self._complain(Complaint(kind, *self._place(number), found, expected))
+        self._complain(Complaint(kind, *self._place(number), problem, expected))
 
 
 def _columns(
@@ -238,28 +222,16 @@ def read_json_lines(
             complain(broken(error, *place))
             continue
         if _is_nested(value) and not are_nested:
-            complain(
-                Complaint(
-                    "type",
-                    *place,
-                    "queries with their documents",
-                    "a record, as on the other lines",
-                )
-            )
+            problem, expected = "queries with their documents", "a record, as on the other lines"
+            complain(Complaint("type", *place, problem, expected))
         elif not are_nested:
             records.add(value, number)
         elif _is_nested(value):
             for query, documents in value:
                 nest.add(query, documents, place, f" of query {shown(query)}")
         else:
-            complain(
-                Complaint(
-                    "type",
-                    *place,
-                    describe_value(value),
-                    f"{_EXPECTED[table]}, as on the other lines",
-                )
-            )
+            expected = f"{_EXPECTED[table]}, as on the other lines"
+            complain(Complaint("type", *place, describe_value(value), expected))
     nest.tell(notes, source.path)
     return records.rows() if records else Blocks(nest.blocks)
 
@@ -284,32 +256,31 @@ def _are_nested(source: Source) -> bool:
 
 
 def load(data: bytes) -> Any:
-    """The value with objects as tuples of pairs, since a dict would lose what stands under a
-    repeated key, and arrays as lists.
+    """Decode a value, with objects as tuples of pairs and arrays as lists: a dict would lose the
+    first value of a repeated key.
     """
     return _DECODER.decode(data.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "surrogateescape"))
 
 
 def as_records(value: Any, columns: Columns = None) -> list[Any] | None:
-    """The records of a value that `load` gave, from an array or a single one; None for queries with
-    their documents.
+    """Return the records of a value that `load` gave, an array or a single record; None for queries
+    with their documents.
     """
     if isinstance(value, list):
         return value
     if not isinstance(value, tuple):
         return None
+    # a single record has an id as its query and an id as its document
     fields = dict(value)
-    named = named_columns(columns, "qrels").get("document", "")
+    query = query_column(list(fields), columns)
     usual = candidates(list(fields), [*DOCUMENT[0], *DOCUMENT[1]])
-    ids = [
-        fields.get(name, ())
-        for name in (query_column(list(fields), columns), named or next(iter(usual), ""))
-    ]
-    return None if any(isinstance(one, tuple | list) for one in ids) else [value]
+    document = named_columns(columns, "qrels").get("document", "") or next(iter(usual), "")
+    ids = (fields.get(query, ()), fields.get(document, ()))
+    return None if any(isinstance(identifier, tuple | list) for identifier in ids) else [value]
 
 
 def broken(error: Exception, path: str, line: int) -> Complaint:
-    """The problem of text that `load` cannot read.
+    """Make the complaint about text that `load` cannot read.
 
     Examples
     --------
@@ -342,7 +313,7 @@ class _Nest:
         """Take one query; `of_query` names it in messages where the place does not."""
         checked = check_id(query)
         if isinstance(checked, tuple):
-            self._bad(checked, place, " of a query")
+            self._complain(checked.at(place, " of a query"))
         elif isinstance(documents, tuple):
             ids: Sequence[str] = [document for document, _ in documents]
             values: Sequence[float] = [value for _, value in documents]
@@ -350,27 +321,23 @@ class _Nest:
                 ids, values = self._usable(ids, values, place, of_query)
             self.blocks.append(Block(query, ids, values, place))
         elif isinstance(documents, list):
-            ids = (
-                documents
-                if all_ids(documents)
-                else self._usable(documents, [0.0] * len(documents), place, of_query)[0]
-            )
+            ids = documents
+            if not all_ids(documents):
+                ids, _ = self._usable(documents, [0.0] * len(documents), place, of_query)
             self._lists += 1
-            self.blocks.append(
-                Block(
-                    query,
-                    ids,
-                    [0.0 - rank if self._table == "run" else 1.0 for rank in range(len(ids))],
-                    place,
-                )
-            )
+            # documents of a run are in the order of their ranks; judged ones all count as grade 1
+            if self._table == "run":
+                values = [0.0 - rank for rank in range(len(ids))]
+            else:
+                values = [1.0] * len(ids)
+            self.blocks.append(Block(query, ids, values, place))
         else:
-            found = f"{describe_value(documents)} as the documents{of_query}"
-            self._complain(Complaint("type", *place, found, _EXPECTED[self._table]))
+            problem = f"{describe_value(documents)} as the documents{of_query}"
+            self._complain(Complaint("type", *place, problem, _EXPECTED[self._table]))
 
     def tell(self, notes: Notes, path: str) -> None:
-        """Say that documents of lists have no grade of their own, and that grades look like scores:
-        no name tells the two apart.
+        """Note that documents of lists have no grade of their own, and warn of grades that look
+        like scores, since no field name tells the two apart.
         """
         if self._table != "qrels":
             return
@@ -380,32 +347,27 @@ class _Nest:
                 f"document counts as grade 1"
             )
         grades = [block.values for block in self.blocks]
-        distinct = sum(len(set(one)) for one in grades)
-        if look_like_scores(
-            np.array(list(chain.from_iterable(grades)), np.float64)
-        ) and distinct >= _DISTINCT * sum(map(len, grades)):
+        all_grades = np.array(list(chain.from_iterable(grades)), np.float64)
+        distinct = sum(len(set(values)) for values in grades)
+        if look_like_scores(all_grades) and distinct >= _DISTINCT * all_grades.size:
             notes.warn(
-                f"{path}: found fractions that differ within their queries, which look like "
-                f"the scores of a run, expected grades; "
-                "judgments come first, then runs"
+                f"{path}: found fractions that differ within their queries, which look like the "
+                f"scores of a run, expected grades; judgments come first, then runs"
             )
 
     def _usable(
         self, ids: Sequence[Any], values: Sequence[Any], place: Place, of_query: str
     ) -> tuple[list[str], list[float]]:
-        """The documents that can be used, one by one; the others are complained of."""
+        """Return the documents that can be used; complain of the others."""
         kept_ids, kept_values = [], []
         for document, value in zip(ids, values, strict=True):
             identifier, number = check_id(document), check_number(value, self._table)
             if isinstance(identifier, tuple):
-                self._bad(identifier, place, of_query)
+                self._complain(identifier.at(place, of_query))
             elif isinstance(number, tuple):
-                self._bad(number, place, f" for document {shown(identifier)}{of_query}")
+                where = f" for document {shown(identifier)}{of_query}"
+                self._complain(number.at(place, where))
             else:
                 kept_ids.append(identifier)
                 kept_values.append(number)
         return kept_ids, kept_values
-
-    def _bad(self, fault: Fault, place: Place, which: str) -> None:
-        kind, found, expected = fault
-        self._complain(Complaint(kind, *place, found + which, expected))

@@ -1,5 +1,5 @@
-"""Judgment lists of OpenSearch: of its Search Relevance Workbench, imported and shown, and derived
-from User Behavior Insights.
+"""Judgment lists of OpenSearch: of its Search Relevance Workbench, as it imports and exports them,
+and derived from User Behavior Insights.
 """
 
 from collections.abc import Iterator
@@ -35,16 +35,17 @@ def opensearch_sheet(source: Source, complain: Complain) -> JudgmentSheet:
     except (ValueError, RecursionError) as error:
         complain(broken(error, source.path, 0))
         return sheet_of([], texts_are_ids=True)
-    found = list(_lists(value))
-    if len(found) != 1:
-        names = ", ".join(shown(valid_text(one.get("name"))) for one in found[:4])
+    lists = list(_lists(value))
+    if len(lists) != 1:
+        names = [valid_text(judgment_list.get("name")) for judgment_list in lists[:4]]
+        listed = f" ({', '.join(map(shown, names))})" if names else ""
         raise InputError(
-            f"{source.path}: found {len(found) or 'no'} judgment "
-            f"lists{names and f' ({names})'}, expected one: {_EXPECTED}"
+            f"{source.path}: found {len(lists) or 'no'} judgment lists{listed}, expected one: "
+            f"{_EXPECTED}"
         )
     pairs = SeenPairs(complain)
-    rows = [row for row in _rows(found[0], source.path, complain) if pairs.is_new(row)]
-    settings = [name for name in found[0] if name not in _KNOWN]
+    rows = [row for row in _rows(lists[0], source.path, complain) if pairs.is_new(row)]
+    settings = [name for name in lists[0] if name not in _KNOWN]
     return sheet_of(rows, texts_are_ids=True, left={"settings": settings} if settings else {})
 
 
@@ -76,23 +77,20 @@ def _rows(fields: dict[str, Any], path: str, complain: Complain) -> Iterator[Jud
     if not isinstance(queries, list):
         complain(Complaint("type", path, 0, describe_value(queries), _EXPECTED))
         return
-    for number, one in enumerate(queries, 1):
+    for number, rated_query in enumerate(queries, 1):
         place = (f"{path}: {_RATINGS} {number}", 0)
-        inner = dict(one) if isinstance(one, tuple) else {}
+        inner = dict(rated_query) if isinstance(rated_query, tuple) else {}
         query = check_id(inner.get("query"))
         if isinstance(query, tuple):
-            complain(Complaint(query[0], *place, f"{query[1]} of a query", query[2]))
+            complain(query.at(place, " of a query"))
             continue
         for name in ("ratings", "failures"):
-            given = inner.get(name, [])
-            if not isinstance(given, list) or (name == "ratings" and name not in inner):
-                complain(
-                    Complaint(
-                        "type", *place, f"{describe_value(inner.get(name))} as {name}", _EXPECTED
-                    )
-                )
+            ratings = inner.get(name, [])
+            if not isinstance(ratings, list) or (name == "ratings" and name not in inner):
+                problem = f"{describe_value(inner.get(name))} as {name}"
+                complain(Complaint("type", *place, problem, _EXPECTED))
                 continue
-            for rating in given:
+            for rating in ratings:
                 row = _row(query, rating, name, place, complain)
                 if row is not None:
                     yield row._replace(assessor=assessor)
@@ -104,29 +102,16 @@ def _row(
     fields = dict(rating) if isinstance(rating, tuple) else {}
     document = check_id(fields.get("docId"))
     if isinstance(document, tuple):
-        complain(
-            Complaint(
-                document[0],
-                *place,
-                f"{document[1]} of a document of query {shown(query)}",
-                document[2],
-            )
-        )
+        complain(document.at(place, f" of a document of query {shown(query)}"))
         return None
-    given = fields.get("rating")
-    if among == "failures" or given is None:  # the model gave no grade
+    value = fields.get("rating")
+    if among == "failures" or value is None:  # the model gave no grade
         return JudgmentRow(query, document, None, query_text=query, place=place)
-    text = parse_number(given) if isinstance(given, str) else given
-    grade = check_number(given if text is None else text, "qrels")
+    text = parse_number(value) if isinstance(value, str) else value
+    grade = check_number(value if text is None else text, "qrels")
     if isinstance(grade, tuple):
-        complain(
-            Complaint(
-                grade[0],
-                *place,
-                f"{grade[1]} of document {shown(document)} of query {shown(query)}",
-                "a finite number",
-            )
-        )
+        fault = grade._replace(expected="a finite number")
+        complain(fault.at(place, f" of document {shown(document)} of query {shown(query)}"))
         return None
     return JudgmentRow(query, document, grade, query_text=query, place=place)
 
@@ -168,11 +153,11 @@ def _records(source: Source, complain: Complain) -> Iterator[tuple[Any, Place]]:
                 except (ValueError, RecursionError) as error:
                     complain(broken(error, source.path, number))
         return
-    found = whole
+    records = whole
     if isinstance(whole, tuple):
         hits = dict(whole).get("hits")
-        found = dict(hits).get("hits") if isinstance(hits, tuple) else None
-    if not isinstance(found, list):
+        records = dict(hits).get("hits") if isinstance(hits, tuple) else None
+    if not isinstance(records, list):
         raise FileFormatError(
             source.path,
             0,
@@ -180,7 +165,7 @@ def _records(source: Source, complain: Complain) -> Iterator[tuple[Any, Place]]:
             f"hits, an array, or {_UBI_EXPECTED} on each line",
         )
     yield from (
-        (one, (f"{source.path}: record {number}", 0)) for number, one in enumerate(found, 1)
+        (record, (f"{source.path}: record {number}", 0)) for number, record in enumerate(records, 1)
     )
 
 
@@ -188,27 +173,21 @@ def _ubi_row(value: Any, place: Place, complain: Complain) -> JudgmentRow | None
     fields = dict(value) if isinstance(value, tuple) else {}
     inner = fields.get("_source")
     fields = dict(inner) if isinstance(inner, tuple) else fields
-    if (
-        "document" not in fields
-        or "judgment" not in fields
-        or not ({"query_id", "query"} & set(fields))
-    ):
-        found = (
-            f"fields {', '.join(map(repr, list(fields)[:6])) or 'none'}"
-            if fields
-            else describe_value(value)
-        )
-        complain(Complaint("fields", *place, found, _UBI_EXPECTED))
+    has_query = "query_id" in fields or "query" in fields
+    if not has_query or "document" not in fields or "judgment" not in fields:
+        some = ", ".join(map(repr, list(fields)[:6]))
+        problem = f"fields {some}" if fields else describe_value(value)
+        complain(Complaint("fields", *place, problem, _UBI_EXPECTED))
         return None
     query = check_id(fields.get("query_id", fields.get("query")))
     document = check_id(fields["document"])
     grade = check_number(fields["judgment"], "qrels") if fields["judgment"] is not None else None
     for checked, name in ((query, "query_id"), (document, "document"), (grade, "judgment")):
         if isinstance(checked, tuple):
-            complain(Complaint(checked[0], *place, f"{checked[1]} in field {name!r}", checked[2]))
+            complain(checked.at(place, f" in field {name!r}"))
             return None
     assert isinstance(query, str) and isinstance(document, str) and not isinstance(grade, tuple)  # noqa: S101, PT018  (for type checkers)
-    others = {name: one for name, one in fields.items() if name not in _FIELDS}
+    others = {name: cell for name, cell in fields.items() if name not in _FIELDS}
     return JudgmentRow(
         query,
         document,

@@ -6,7 +6,7 @@ blank lines say nothing.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, NoReturn, TypeAlias
 
@@ -148,19 +148,15 @@ def assessor_sheet(source: Source, notes: Notes, complain: Complain) -> Judgment
     r"""Read lines ``QUERY GROUP DOCUMENT GRADE`` as rows, with the group as the assessor."""
     read = _read([source], _GRADES, {}, notes, complain)
     pairs = SeenPairs(complain)
-    rows = (
-        JudgmentRow(
-            decode_id(query),
-            decode_id(document),
-            level,
-            decode_id(group),
-            place=(source.path, line),
-        )
-        for (query, group, document, _), level, line in zip(
-            read.fields, read.levels, read.lines, strict=True
-        )
-    )
-    return JudgmentSheet(rows=(row for row in rows if pairs.is_new(row)), has_assessors=True)
+
+    def rows() -> Iterator[JudgmentRow]:
+        for fields, level, line in zip(read.fields, read.levels, read.lines, strict=True):
+            query, group, document = map(decode_id, fields[:3])
+            row = JudgmentRow(query, document, level, group, place=(source.path, line))
+            if pairs.is_new(row):
+                yield row
+
+    return JudgmentSheet(rows=rows(), has_assessors=True)
 
 
 @dataclass(kw_only=True)
@@ -168,25 +164,22 @@ class _Rows:
     """Rows read so far, column by column, with the place of each row."""
 
     columns: tuple[str, ...]
-    hints: dict[int, tuple[str, str]]
+    hints: dict[int, tuple[str, str]]  # by number of fields, in Python and for the command line
     paths: list[str]
     fields: list[list[bytes]] = field(default_factory=list)
     levels: list[float] = field(default_factory=list)
     lines: list[int] = field(default_factory=list)
-    ends: list[int] = field(default_factory=list)
-    hidden: int = 0
+    ends: list[int] = field(default_factory=list)  # the number of rows after each file
+    hidden: int = 0  # comment lines that would be rows
 
     @property
     def cells(self) -> JudgmentRows:
         """The rows, without sub-groups."""
         document = self.columns.index("DOCUMENT")
-        queries, groups, documents = (
-            [row[place] for row in self.fields] for place in (0, 1, document)
-        )
         return JudgmentRows(
-            queries=queries,
-            groups=groups,
-            documents=documents,
+            queries=[row[0] for row in self.fields],
+            groups=[row[1] for row in self.fields],
+            documents=[row[document] for row in self.fields],
             levels=np.array(self.levels, np.float64),
         )
 
@@ -200,14 +193,14 @@ class _Rows:
         """Return the expected form of a line."""
         return f"{len(self.columns)} fields: {' '.join(self.columns)}"
 
-    def refuse(self, row: int, found: str, expected: str, hint: str) -> NoReturn:
+    def refuse(self, row: int, problem: str, expected: str, hint: str) -> NoReturn:
         """Raise the error of one row."""
         source = next(number for number, end in enumerate(self.ends) if row < end)
         raise Complaint(
             kind="row",
             path=self.paths[source],
             line=self.lines[row],
-            found=found,
+            found=problem,
             expected=expected,
             hint=hint,
         ).error()
@@ -219,16 +212,17 @@ class _Rows:
                 self.hidden += isinstance(self._parse(line[1:]), tuple)
             elif line.strip(b" \t"):
                 parsed = self._parse(line)
-                if isinstance(parsed, tuple):
-                    self.fields.append(parsed[0])
-                    self.levels.append(parsed[1])
-                    self.lines.append(number)
-                else:
+                if isinstance(parsed, Complaint):
                     complain(replace(parsed, path=source.path, line=number))
+                    continue
+                fields, level = parsed
+                self.fields.append(fields)
+                self.levels.append(level)
+                self.lines.append(number)
         self.ends.append(len(self.lines))
 
     def _parse(self, line: bytes) -> "tuple[list[bytes], float] | Complaint":
-        """Fields and level of a line, or what is wrong with it."""
+        """Return the fields and the level of a line, or what is wrong with it."""
         if any(byte < 0x20 and byte != 0x09 for byte in line):
             return Complaint(
                 kind="control",
@@ -254,24 +248,18 @@ class _Rows:
                 command_hint=command,
             )
         word = self.columns[-1].lower()
+        cell = f"{quoted(fields[-1])} in {quoted(line)}"
         level = parse_number(fields[-1].decode("utf-8", "replace"))
         if level is None:
-            return Complaint(
-                "number",
-                "",
-                0,
-                f"{quoted(fields[-1])} in {quoted(line)}",
-                f"a number as {word} (field {len(fields)})",
-            )
+            expected = f"a number as {word} (field {len(fields)})"
+            return Complaint("number", "", 0, cell, expected)
         if not math.isfinite(level):
-            return Complaint(
-                "nan", "", 0, f"{word} {quoted(fields[-1])} in {quoted(line)}", f"a finite {word}"
-            )
+            return Complaint("nan", "", 0, f"{word} {cell}", f"a finite {word}")
         return fields, level
 
 
 def _lines(data: Data) -> Sequence[bytes]:
-    """Lines without their ends, the byte order mark before the first taken away."""
+    """Split into lines without their ends, and without a byte order mark before the first."""
     text = bytes(data[:]).removeprefix(b"\xef\xbb\xbf")
     return [line.removesuffix(b"\r") for line in text.split(b"\n")]
 

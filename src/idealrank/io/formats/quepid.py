@@ -5,7 +5,9 @@ rater, or with a row for each rating.
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from math import isfinite
+from typing import NoReturn
 
 import numpy as np
 
@@ -16,11 +18,11 @@ from idealrank.io.checked_cells import parse_number, shown
 from idealrank.io.complaints import Complain, Complaint, Notes, refuse
 from idealrank.io.formats.delimited import rows_in_batches, sniff_delimiter
 from idealrank.io.judgment_rows import JudgmentRow, JudgmentSheet, sheet_of
-from idealrank.io.row_parts import Rows, Table, pack
+from idealrank.io.row_parts import Place, Rows, Table, pack
 from idealrank.io.sources import Source
 from idealrank.io.table_columns import Columns, named_columns, plain
 
-# names of columns, as `plain` writes them
+# Names of columns, as `plain` writes them.
 _QUERY, _DOCUMENT, _RATING = ("query", "querytext"), ("docid",), "rating"
 _RATER = ("user", "useremail", "username", "rater", "judge", "assessor", "annotator", "email")
 _QUERY_ID = "queryid"
@@ -29,7 +31,7 @@ _WORDS = "unrateable or judge_later"
 _YES, _NO = ("true", "t", "1", "yes"), ("false", "f", "0", "no", "")
 _MEAN = "mean"
 _UNNAMED = "Anonymous"  # Quepid's own name of a rater without an account
-# Quepid writes a blank before a query that begins so, lest a spreadsheet takes it for a formula
+# Quepid writes a blank before a query that begins so, lest a spreadsheet take it for a formula.
 _FORMULA = tuple("-=+@")
 _EXPECTED = "columns query, docid and rating, or query, docid and a column for each rater"
 
@@ -55,18 +57,14 @@ class _Book:
         return sum(rating is None for row in self.ratings for rating in row)
 
     def tell(self, notes: Notes) -> None:
-        """Say how much is unjudged."""
+        """Note how much is unjudged."""
         raters = "" if len(self.raters) == 1 else f"ratings by {len(self.raters)} raters"
         if self.left is not None:
-            reasons = [
-                f"{self.left[reason]:,} {reason}"
-                for reason in ("blank", *_FLAGS.values())
-                if self.left[reason]
-            ]
+            counts = [(self.left[reason], reason) for reason in ("blank", *_FLAGS.values())]
+            reasons = ", ".join(f"{count:,} {reason}" for count, reason in counts if count)
             if reasons:
                 notes.inform(
-                    f"{self.path}: of {self.left['rows']:,} {raters or 'rows'}, "
-                    f"{', '.join(reasons)}: unjudged"
+                    f"{self.path}: of {self.left['rows']:,} {raters or 'rows'}, {reasons}: unjudged"
                 )
         elif self.n_blank:
             blank = "is blank and counts" if self.n_blank == 1 else "are blank and count"
@@ -95,15 +93,15 @@ def read_quepid(
     grades = [_mean(row) if rater is None else row[rater] for row in book.ratings]
     kept = [place for place, grade in enumerate(grades) if grade is not None]
     values = np.array([grades[place] for place in kept], np.float64)
-    queries, documents = (
-        pack([ids[place] for place in kept]) for ids in (book.queries, book.documents)
-    )
+    queries = pack([book.queries[place] for place in kept])
+    documents = pack([book.documents[place] for place in kept])
     return Rows(queries, documents, values, lambda row: (source.path, book.lines[kept[row]]))
 
 
 def read_raters(sources: Sequence[Source], notes: Notes) -> AssessorQrels:
     r"""Read the judgments of every rater."""
-    cells: list[tuple[bytes, bytes, bytes, float, str, int]] = []
+    queries, raters, documents = list[bytes](), list[bytes](), list[bytes]()
+    levels, places = list[float](), list[Place]()
     for source in sources:
         book = _read(source, refuse)
         book.tell(notes)
@@ -112,40 +110,22 @@ def read_raters(sources: Sequence[Source], notes: Notes) -> AssessorQrels:
         ):
             for rater, rating in zip(book.raters, row, strict=True):
                 if rating is not None:
-                    cells.append(
-                        (
-                            encode_id(query),
-                            encode_id(rater),
-                            encode_id(document),
-                            rating,
-                            source.path,
-                            line,
-                        )
-                    )
+                    queries.append(encode_id(query))
+                    raters.append(encode_id(rater))
+                    documents.append(encode_id(document))
+                    levels.append(rating)
+                    places.append((source.path, line))
     paths = [source.path for source in sources]
-    if not cells:
+    if not levels:
         raise InputError(f"{', '.join(paths)}: found no judgments, expected at least one")
-    queries, raters, documents, ratings = ([cell[place] for cell in cells] for place in range(4))
 
-    def refuse_row(row: int, found: str, expected: str, hint: str) -> None:
-        refuse(
-            Complaint(
-                kind="row",
-                path=cells[row][4],
-                line=cells[row][5],
-                found=found,
-                expected=expected,
-                hint=hint,
-            )
-        )
+    def refuse_row(row: int, problem: str, expected: str, hint: str) -> NoReturn:
+        raise Complaint("row", *places[row], problem, expected, hint).error() from None
 
     rows = JudgmentRows(
-        queries=queries,  # type: ignore[arg-type]
-        groups=raters,  # type: ignore[arg-type]
-        documents=documents,  # type: ignore[arg-type]
-        levels=np.array(ratings, np.float64),
+        queries=queries, groups=raters, documents=documents, levels=np.array(levels, np.float64)
     )
-    return AssessorQrels.from_cells(rows, refuse_row, name=paths[0], paths=paths)  # type: ignore[arg-type]
+    return AssessorQrels.from_cells(rows, refuse_row, name=paths[0], paths=paths)
 
 
 def quepid_sheet(source: Source, notes: Notes, complain: Complain) -> JudgmentSheet:
@@ -157,25 +137,21 @@ def quepid_sheet(source: Source, notes: Notes, complain: Complain) -> JudgmentSh
     for query, document, ratings, line in zip(
         book.queries, book.documents, book.ratings, book.lines, strict=True
     ):
-        one = JudgmentRow(
-            query,
-            document,
-            None,
-            query_text=book.texts.get(query, query),
-            place=(source.path, line),
-        )
-        given = [
-            (rater, rating)
+        text, place = book.texts.get(query, query), (source.path, line)
+        unjudged = JudgmentRow(query, document, None, query_text=text, place=place)
+        rated = [
+            unjudged._replace(grade=rating, assessor=rater)
             for rater, rating in zip(raters, ratings, strict=True)
             if rating is not None
         ]
-        rows += [one._replace(grade=rating, assessor=rater) for rater, rating in given] or [one]
+        rows += rated or [unjudged]
     left = {}
     if book.unrated_queries:
         left["empty_queries"] = [""] * book.unrated_queries
-    reasons = [
-        reason for reason in _FLAGS.values() for _ in range((book.left or Counter())[reason])
-    ]
+    counts = Counter(book.left)
+    reasons = []
+    for reason in _FLAGS.values():
+        reasons += [reason] * counts[reason]
     if reasons:
         left["reasons"] = reasons
     return sheet_of(rows, texts_are_ids=not book.texts, left=left)
@@ -207,7 +183,7 @@ def _read(source: Source, complain: Complain) -> _Book:
             f"columns {', '.join(map(repr, names)) or 'none'}",
             _EXPECTED,
         )
-    rows = (pair for rows, lines in batches for pair in zip(rows, lines.tolist(), strict=True))
+    rows = chain.from_iterable(zip(batch, lines.tolist(), strict=True) for batch, lines in batches)
     if is_row_per_rating(names):
         # two queries may have the same text
         query = simple.index(_QUERY_ID) if _QUERY_ID in simple else query
@@ -246,12 +222,12 @@ def _read(source: Source, complain: Complain) -> _Book:
 def _read_ratings(
     take: "_Taking", names: Sequence[str], rows: Iterator[tuple[list[str], int]], text: int | None
 ) -> _Book:
-    """A row for each rating: rows of one document are put together, with a column for each rater;
-    `text` is the column of the query's.
+    """Read a row for each rating, and join the rows of a document, with a column for each rater;
+    `text` is the column of the query's text.
     """
     rater = next((place for place, name in enumerate(names) if name in _RATER), None)
     flags = {place: _FLAGS[name] for place, name in enumerate(names) if name in _FLAGS}
-    book, found, left = take.book, _Ratings(take.bad), Counter[str]()
+    book, merged, left = take.book, _Ratings(take.bad), Counter[str]()
     for row, line in rows:
         if not take(row, line):
             continue
@@ -260,22 +236,15 @@ def _read_ratings(
             book.texts.setdefault(query, row[text])
         reason = _reason(row, flags)
         if reason is None:
-            take.bad(
-                "flag",
-                line,
-                f"{shown(' '.join(row[place] for place in flags))} as {_WORDS}",
-                "true or false",
-            )
+            words = shown(" ".join(row[place] for place in flags))
+            take.bad("flag", line, f"{words} as {_WORDS}", "true or false")
             continue
-        left.update(("rows", reason or ("blank" if rating is None else "rated")))
-        found.add(
-            (query, document),
-            _RATING if rater is None else row[rater].strip() or _UNNAMED,
-            None if reason else rating,
-            line,
-        )
+        state = "blank" if rating is None else "rated"
+        left.update(("rows", reason or state))
+        rater_name = _RATING if rater is None else row[rater].strip() or _UNNAMED
+        merged.add((query, document), rater_name, None if reason else rating, line)
     return replace(
-        found.book(book.path), left=left, unrated_queries=book.unrated_queries, texts=book.texts
+        merged.book(book.path), left=left, unrated_queries=book.unrated_queries, texts=book.texts
     )
 
 
@@ -293,31 +262,30 @@ class _Ratings:
     def __init__(self, bad: Callable[[str, int, str, str], None]) -> None:
         self._bad = bad
         self._raters: dict[str, None] = {}
-        self._given: dict[tuple[str, str], dict[str, tuple[float | None, int]]] = {}
+        self._by_pair: dict[tuple[str, str], dict[str, tuple[float | None, int]]] = {}
 
     def add(self, pair: tuple[str, str], rater: str, rating: float | None, line: int) -> None:
         self._raters[rater] = None
-        given = self._given.setdefault(pair, {})
-        if rater in given:
-            found = (
-                f"{shown(' '.join(pair))} a second time by {shown(rater)} (first on line "
-                f"{given[rater][1]})"
-            )
-            self._bad("second-rating", line, found, "one rating of a document by each rater")
-        given[rater] = rating, line
+        by_rater = self._by_pair.setdefault(pair, {})
+        if rater in by_rater:
+            _, first_line = by_rater[rater]
+            again = f"{shown(' '.join(pair))} a second time by {shown(rater)}"
+            problem = f"{again} (first on line {first_line})"
+            self._bad("second-rating", line, problem, "one rating of a document by each rater")
+        by_rater[rater] = rating, line
 
     def book(self, path: str) -> _Book:
-        raters = list(self._raters)
-        ratings = [
-            [given[name][0] if name in given else None for name in raters]
-            for given in self._given.values()
-        ]
-        lines = [min(line for _, line in given.values()) for given in self._given.values()]
+        raters, lines = list(self._raters), []
+        ratings: list[list[float | None]] = []
+        for by_rater in self._by_pair.values():
+            rated = {rater: rating for rater, (rating, _) in by_rater.items()}
+            ratings.append([rated.get(rater) for rater in raters])
+            lines.append(min(line for _, line in by_rater.values()))
         return _Book(
             path=path,
             raters=raters,
-            queries=[query for query, _ in self._given],
-            documents=[document for _, document in self._given],
+            queries=[query for query, _ in self._by_pair],
+            documents=[document for _, document in self._by_pair],
             ratings=ratings,
             lines=lines,
         )
@@ -347,36 +315,27 @@ class _Taking:
             self.book.unrated_queries += 1
             return False
         ratings = [parse_number(cell) if cell else None for cell in cells]
-        wrong = next(
-            (
-                cell
-                for cell, rating in zip(cells, ratings, strict=True)
-                if cell and (rating is None or not isfinite(rating))
-            ),
-            "",
-        )
-        if wrong:
-            self.bad(
-                "number", line, f"{shown(wrong)} as rating", "a number, or a blank if unjudged"
-            )
-        elif not query or not document:
+        for cell, rating in zip(cells, ratings, strict=True):
+            if cell and (rating is None or not isfinite(rating)):
+                expected = "a number, or a blank if unjudged"
+                self.bad("number", line, f"{shown(cell)} as rating", expected)
+                return False
+        if not query or not document:
             self.bad("empty-id", line, "an empty cell as query or document", "an id")
-        else:
-            self.book.queries.append(
-                query[1:] if query.startswith(" ") and query[1:].startswith(_FORMULA) else query
-            )
-            self.book.documents.append(document)
-            self.book.ratings.append(ratings)
-            self.book.lines.append(line)
-            return True
-        return False
+            return False
+        is_guarded = query.startswith(" ") and query[1:].startswith(_FORMULA)
+        self.book.queries.append(query[1:] if is_guarded else query)
+        self.book.documents.append(document)
+        self.book.ratings.append(ratings)
+        self.book.lines.append(line)
+        return True
 
-    def bad(self, kind: str, line: int, found: str, expected: str) -> None:
-        self.complain(Complaint(kind, self.book.path, line, found, expected))
+    def bad(self, kind: str, line: int, problem: str, expected: str) -> None:
+        self.complain(Complaint(kind, self.book.path, line, problem, expected))
 
 
 def _chosen(book: _Book, named: str) -> int | None:
-    """Place of the rater; None for the mean."""
+    """Return the place of the rater; None for the mean."""
     if named in book.raters:
         return book.raters.index(named)
     if named == _MEAN:
@@ -384,19 +343,18 @@ def _chosen(book: _Book, named: str) -> int | None:
     if not named and len(book.raters) == 1:
         return 0
     raters = ", ".join(map(repr, book.raters))
-    found = (
-        f"no rater {named!r} among {raters}" if named else f"{len(book.raters)} raters ({raters})"
-    )
+    problem = f"{len(book.raters)} raters ({raters})"
+    if named:
+        problem = f"no rater {named!r} among {raters}"
     raise InputError(
-        f"{book.path}: found {found}, expected one grade for a document",
+        f"{book.path}: found {problem}, expected one grade for a document",
         hint=f"use columns={{'grade': {_MEAN!r}}} (in evaluate, qrels_columns=), or the name of a "
         f"rater; read_assessors keeps all raters",
         command_hint=f"use --qrels-columns grade={_MEAN}, or the name of a rater; --judgments "
-        f"qrels_jg "
-        f"keeps all raters",
+        f"qrels_jg keeps all raters",
     )
 
 
 def _mean(row: Sequence[float | None]) -> float | None:
-    given = [rating for rating in row if rating is not None]
-    return sum(given) / len(given) if given else None
+    ratings = [rating for rating in row if rating is not None]
+    return sum(ratings) / len(ratings) if ratings else None

@@ -42,60 +42,62 @@ _NAME = "_name"
 
 
 def is_header(value: Any) -> bool:
-    """Return whether this may be the first line of a request; objects are tuples of pairs."""
+    """Return whether a value may be the first line of a request; objects are tuples of pairs."""
     return isinstance(value, tuple) and all(
-        name in _HEADER and not isinstance(one, tuple) for name, one in value
+        name in _HEADER and not isinstance(field_value, tuple) for name, field_value in value
     )
 
 
 def is_body(value: Any) -> bool:
-    """Return whether this may be the second line of a request."""
+    """Return whether a value may be the second line of a request."""
     return isinstance(value, tuple) and any(
-        name in _BODY and not isinstance(one, str) for name, one in value
+        name in _BODY and not isinstance(field_value, str) for name, field_value in value
     )
 
 
 def query_names(bodies: Sequence[Any]) -> list[str]:
-    """A name for each request: its ``_name``, or the text that it searches; empty if not every
-    request has one of its own.
+    """Return a name for each request: its ``_name``, or the text that it searches; empty if not
+    every request has one of its own.
 
     A text that every request contains, such as a filter, names none.
     """
     for words in (_names, _texts):
-        found = [list(dict.fromkeys(words(body))) for body in bodies]
-        common = set(found[0]).intersection(*found[1:]) if len(found) > 1 else set()
-        own = [[text for text in texts if text not in common] for texts in found]
-        if all(len(texts) == 1 for texts in own) and len({texts[0] for texts in own}) == len(own):
-            return [texts[0] for texts in own]
+        of_bodies = [dict.fromkeys(words(body)) for body in bodies]
+        common = set.intersection(*map(set, of_bodies)) if len(of_bodies) > 1 else set()
+        names: list[str] = []
+        for texts in of_bodies:
+            own = [text for text in texts if text not in common]
+            names += own if len(own) == 1 else []
+        if len(names) == len(set(names)) == len(bodies):
+            return names
     return []
 
 
 def _names(value: Any) -> Iterator[str]:
-    for name, one in _fields(value):
-        if name == _NAME and isinstance(one, str) and one.strip():
-            yield one
+    for name, field_value in _fields(value):
+        if name == _NAME and isinstance(field_value, str) and field_value.strip():
+            yield field_value
 
 
 def _texts(value: Any) -> Iterator[str]:
-    for name, one in _fields(value):
-        if name in _TEXTS and isinstance(one, str):
-            texts: Sequence[Any] = (one,)
-        elif (name in _BY_FIELD or name == "params") and isinstance(one, tuple):
-            texts = [text for _, text in one]
-        else:
-            texts = ()
+    for name, field_value in _fields(value):
+        texts: Sequence[Any] = ()
+        if name in _TEXTS and isinstance(field_value, str):
+            texts = (field_value,)
+        elif (name in _BY_FIELD or name == "params") and isinstance(field_value, tuple):
+            texts = [text for _, text in field_value]
         yield from (text for text in texts if isinstance(text, str) and text.strip())
 
 
 def _fields(value: Any) -> Iterator[tuple[str, Any]]:
-    """Every field, however deep; without recursion, since the depth is the file's."""
+    """Yield every field, however deep; without recursion, since a file may nest without end."""
     left = [value]
     while left:
-        one = left.pop()
-        if isinstance(one, list):
-            left.extend(one)
-        elif isinstance(one, tuple):
-            for name, inner in one:
+        part = left.pop()
+        if isinstance(part, list):
+            left.extend(part)
+        elif isinstance(part, tuple):
+            for name, inner in part:
                 yield name, inner
                 left.append(inner)
 
@@ -152,19 +154,19 @@ _INNER = ("_source", "fields")  # of a hit: what was indexed, and fields that we
 
 
 def _inner(fields: _Object, name: str) -> Any:
-    """Value of a field by its name or path; a list of one value is the value."""
+    """Return the value of a field by its name or path; a list of one value is that value."""
     value = _at(fields, _path(fields, name))
     return value[0] if isinstance(value, list) and len(value) == 1 else value
 
 
 def _path(fields: _Object, name: str) -> str:
-    """Path of a field that is named so; the name if there is none."""
+    """Return the path of a field of this name; the name itself if there is none."""
     paths = (name, *(f"{outer}.{name}" for outer in _INNER))
     return next((path for path in paths if _at(fields, path) is not _MISSING), name)
 
 
 def _leaves(fields: _Object, outer: str = "") -> Iterator[str]:
-    """Paths of all values that are not blank."""
+    """Yield the paths of all values that are not blank."""
     for name, value in fields.items():
         if isinstance(value, tuple):
             yield from _leaves(dict(value), f"{outer}{name}.")
@@ -182,12 +184,12 @@ def _at(fields: _Object, path: str) -> Any:
 
 
 def _likely_id(fields: _Object) -> str:
-    """A field that could name documents, for an example: the first inner one, else the first that
-    is no name of the engine's.
+    """Guess a field that could name documents, for an example: the first inner one, or else the
+    first that is not a name of the engine.
     """
     for outer in _INNER:
         if isinstance(fields.get(outer), tuple) and fields[outer]:
-            return f"{outer}.{fields[outer][0][0]}"
+            return f"{outer}.{next(iter(dict(fields[outer])))}"
     own = [name for name in fields if not name.startswith("_") or name == "_id"]
     return next(iter(own or fields), "NAME")
 
@@ -211,34 +213,33 @@ class _Responses(ABC):
         lose: Lose | None = None,
     ) -> None:
         if table == "qrels":
-            found = f"responses of {self.engine}, which are results"
+            problem = f"responses of {self.engine}, which are results"
             raise FileFormatError(
-                source.path, 0, found, "judgments", "judgments come first, then runs"
+                source.path, 0, problem, "judgments", "judgments come first, then runs"
             )
         self._source = source
         self._path = source.path
         self._columns = columns
         named = named_columns(columns, table)
-        self._document, self._score = (
-            named.get("document", self.document),
-            named.get("score", self.score),
-        )
+        self._document = named.get("document", self.document)
+        self._score = named.get("score", self.score)
         self._notes = notes
         self._complain = complain
         self._lose = lose
         self._blocks: list[Block] = []
+        # hits that stand alone, by query: document, score and place of each
         self._loose: dict[str, list[tuple[str, float | None, Place]]] = {}
-        self._said: dict[str, list[str]] = {}
+        self._doubts: dict[str, list[str]] = {}  # what is odd, in words: the queries
 
     def read(self) -> Blocks:
-        """All queries of the file."""
+        """Read all queries of the file."""
         for value, place in _values(self._source, self._complain):
             self._walk(value, place)
         self._finish()
-        for words, queries in self._said.items():
-            some = ", ".join(map(shown, queries[:3])) + (", ..." if len(queries) > 3 else "")
+        for words, queries in self._doubts.items():
             self._notes.warn(
-                f"{self._path}: {len(queries)} of {len(self._blocks)} queries {words} ({some})"
+                f"{self._path}: {len(queries)} of {len(self._blocks)} queries {words} "
+                f"({_some(queries)})"
             )
         return Blocks(self._blocks)
 
@@ -278,49 +279,52 @@ class _Responses(ABC):
         if isinstance(queries, list):
             self._take_each(queries, responses, place, "queries")
         else:
-            named = (
+            hint = (
                 'put the requests before the responses, or write {"queries": ["shoes", ...], '
                 '"responses": [...]}'
             )
-            self._take_by_place(responses, place, "responses without queries", named)
+            self._take_by_place(responses, place, "responses without queries", hint)
 
-    def _take_by_place(self, responses: Sequence[Any], place: Place, found: str, hint: str) -> None:
+    def _take_by_place(
+        self, responses: Sequence[Any], place: Place, problem: str, hint: str
+    ) -> None:
         self._notes.warn(
-            f"{self._path}: found {found}; the queries are named 1 to {len(responses)}; {hint}"
+            f"{self._path}: found {problem}; the queries are named 1 to {len(responses)}; {hint}"
         )
         self._take_each(list(range(1, len(responses) + 1)), responses, place, "queries")
 
     def _take_each(
-        self, queries: Sequence[Any], responses: Sequence[Any], place: Place, given: str
+        self, queries: Sequence[Any], responses: Sequence[Any], place: Place, named_by: str
     ) -> None:
         if len(queries) != len(responses):
             self._bad(
                 "type",
                 place,
-                f"{len(queries)} {given} and {len(responses)} responses",
+                f"{len(queries)} {named_by} and {len(responses)} responses",
                 "as many of both",
             )
             return
         for query, response in zip(queries, responses, strict=True):
-            self._take(
-                query, dict(response) if isinstance(response, tuple) else {"": response}, place
-            )
+            # a response that is no object is refused as one without hits
+            fields = dict(response) if isinstance(response, tuple) else {"": response}
+            self._take(query, fields, place)
 
     def _finish(self) -> None:
-        """Join what stands apart in the file."""
+        """Join the hits that stand alone in the file."""
         for query, hits in self._loose.items():
-            ids, scores = [hit[0] for hit in hits], [hit[1] for hit in hits]
-            self._add(query, ids, scores, hits[0][2], ordered=False)
+            ids, scores, places = zip(*hits, strict=True)
+            self._add(query, ids, scores, places[0], ordered=False)
 
     def _take(self, query: Any, fields: _Object, place: Place) -> None:
-        """One response."""
+        """Take one response."""
         if query is None:
             return
         name = check_id(query)
         if isinstance(name, tuple):
-            self._bad(name[0], place, f"{name[1]} of a query", name[2])
+            self._complain(name.at(place, " of a query"))
             return
-        where = place if shown(name) in place[0] else (f"{place[0]}: query {shown(name)}", place[1])
+        path, line = place
+        where = place if shown(name) in path else (f"{path}: query {shown(name)}", line)
         if "error" in fields:
             self._bad(
                 "response",
@@ -339,33 +343,37 @@ class _Responses(ABC):
                 self.expected,
             )
             return
+
         self._lose_beside(fields)
         if self._is_cut(fields):
-            self._say("have partial results (a time limit, or shards that failed)", name)
+            self._doubt("have partial results (a time limit, or shards that failed)", name)
         ids: list[str] = []
         scores: list[float | None] = []
         for hit in hits:
             checked = self._checked(hit, where)
             if checked is not None:
                 self._lose_columns(dict(hit))
-                ids.append(checked[0])
-                scores.append(checked[1])
+                document, score = checked
+                ids.append(document)
+                scores.append(score)
         self._add(name, ids, scores, where, ordered=True)
 
     def _take_hit(self, fields: _Object, place: Place) -> None:
-        """One hit of JSON lines, with its query."""
+        """Take one hit of JSON lines, with its query."""
         column = query_column(list(fields), self._columns)
         if not column:
-            found = f"a hit with fields {', '.join(map(repr, list(fields)[:8]))}"
-            hints = (
-                "name its field with columns={'query': ...}",
-                "name its field with --run-columns query=NAME",
+            self._bad(
+                "type",
+                place,
+                f"a hit with fields {', '.join(map(repr, list(fields)[:8]))}",
+                "a field with its query",
+                hint="name its field with columns={'query': ...}",
+                command_hint="name its field with --run-columns query=NAME",
             )
-            self._bad("type", place, found, "a field with its query", *hints)
             return
         query, checked = check_id(fields[column]), self._checked(tuple(fields.items()), place)
         if isinstance(query, tuple):
-            self._bad(query[0], place, f"{query[1]} in field {column!r}", query[2])
+            self._complain(query.at(place, f" in field {column!r}"))
         elif checked is not None:
             self._lose_columns(fields, column)
             self._loose.setdefault(query, []).append((*checked, place))
@@ -376,21 +384,25 @@ class _Responses(ABC):
             self._bad("type", place, f"{describe_value(hit)} as a hit", "an object")
             return None
         fields = dict(hit)
-        found = _inner(fields, self._document)
-        if found is _MISSING:
+        identifier = _inner(fields, self._document)
+        if identifier is _MISSING:
             name = _likely_id(fields)
-            hint, command = f"columns={{'document': {name!r}}}", f"--run-columns document={name}"
-            hints = [f"name the field of the document, as in {one}" for one in (hint, command)]
+            advice = "name the field of the document, as in"
             self._bad(
-                "null", place, f"a hit without {self._document!r}", "the id of a document", *hints
+                "null",
+                place,
+                f"a hit without {self._document!r}",
+                "the id of a document",
+                hint=f"{advice} columns={{'document': {name!r}}}",
+                command_hint=f"{advice} --run-columns document={name}",
             )
             return None
-        score = _inner(fields, self._score)
-        document, score = check_id(found), None if score is _MISSING else score
-        number = None if score is None else check_number(score, "run")
+        document, score = check_id(identifier), _inner(fields, self._score)
+        has_score = score is not _MISSING and score is not None
+        number = check_number(score, "run") if has_score else None
         for fault in (document, number):
             if isinstance(fault, tuple):
-                self._bad(fault[0], place, f"{fault[1]} of a hit", fault[2])
+                self._complain(fault.at(place, " of a hit"))
                 return None
         return document, number  # type: ignore[return-value]
 
@@ -403,20 +415,18 @@ class _Responses(ABC):
         *,
         ordered: bool,
     ) -> None:
-        """The hits by score; in their own order where it is another, or where a score is
+        """Add the hits by score; in their own order where that differs, or where a score is
         missing.
         """
         known = [score for score in scores if score is not None]
+        doubt = ""
         if len(known) < len(ids):
             some = "some hits without" if known else "hits without"
-            self._say(f"have {some} a score; the order of the hits counts", query)
-            self._lose_scores(len(known))
-            known = [0.0 - rank for rank in range(len(ids))]
+            doubt = f"have {some} a score"
         elif ordered and any(later > earlier for earlier, later in pairwise(known)):
-            self._say(
-                "have hits that are not in the order of the scores; the order of the hits counts",
-                query,
-            )
+            doubt = "have hits that are not in the order of the scores"
+        if doubt:
+            self._doubt(f"{doubt}; the order of the hits counts", query)
             self._lose_scores(len(known))
             known = [0.0 - rank for rank in range(len(ids))]
         self._blocks.append(Block(query, list(ids), known, place))
@@ -425,46 +435,45 @@ class _Responses(ABC):
         """Name the fields of a hit that are neither its document nor its score."""
         if self._lose is not None:
             held = {_path(fields, self._document), _path(fields, self._score)}
-            for path in _leaves(
-                {name: value for name, value in fields.items() if name not in kept}
-            ):
+            others = {name: value for name, value in fields.items() if name not in kept}
+            for path in _leaves(others):
                 if path not in held:
                     self._lose("columns", path)
 
     def _lose_scores(self, count: int) -> None:
         """Name scores that the order of the hits replaces."""
-        for _ in range(count if self._lose is not None else 0):
-            self._lose("columns", self._score)  # type: ignore[misc]
+        if self._lose is not None:
+            for _ in range(count):
+                self._lose("columns", self._score)
 
     def _lose_beside(self, fields: _Object) -> None:
-        """Name what a response holds besides its hits, such as aggregations."""
+        """Name what a response has besides its hits, such as aggregations."""
         if self._lose is None:
             return
         query = query_column(list(fields), self._columns)
+        outer_of_hits, hits = self.hits
         for outer, value in fields.items():
-            whole = (
-                {"": value}
-                if outer != self.hits[0] or not isinstance(value, tuple)
-                else dict(value)
-            )
+            # the field that has the hits is looked into; any other is lost as a whole
+            holds_hits = outer == outer_of_hits and isinstance(value, tuple)
+            whole = dict(value) if holds_hits else {"": value}
             for name, inner in whole.items():
-                is_work = (name or outer) in {*_WORK, self.hits[1]} or outer == query
+                is_work = (name or outer) in {*_WORK, hits} or outer == query
                 if not is_work and inner not in (None, "", [], ()):
                     self._lose("response_fields", f"{outer}.{name}" if name else outer)
 
-    def _say(self, words: str, query: str) -> None:
-        self._said.setdefault(words, []).append(query)
+    def _doubt(self, words: str, query: str) -> None:
+        self._doubts.setdefault(words, []).append(query)
 
     def _bad(
         self,
         kind: str,
         place: Place,
-        found: str,
+        problem: str,
         expected: str,
         hint: str = "",
         command_hint: str = "",
     ) -> None:
-        self._complain(Complaint(kind, *place, found, expected, hint, command_hint=command_hint))
+        self._complain(Complaint(kind, *place, problem, expected, hint, command_hint=command_hint))
 
     def _without_query(self, place: Place, hint: str) -> None:
         self._bad("type", place, "a response without its query", "{query: response}", hint)
@@ -530,37 +539,29 @@ class _Elasticsearch(_Responses):
             if responses:
                 super()._take_many({"responses": responses}, place)
         elif not responses:
+            problem = f"{len(requests)} requests of _msearch without responses"
             hint = (
                 "put the responses after the requests: cat requests.ndjson responses.json > "
                 "run.jsonl"
             )
-            self._bad(
-                "type",
-                place,
-                f"{len(requests)} requests of _msearch without responses",
-                "both",
-                hint,
-            )
+            self._bad("type", place, problem, "both", hint)
         elif not (names := query_names(requests)) and len(requests) == len(responses):
             hint = 'give every request a "_name" of its own'
             self._take_by_place(responses, place, "requests without a text of their own each", hint)
         else:
             self._take_each(names or requests, responses, place, "requests")
-            some = ", ".join(map(shown, names[:3])) + (", ..." if len(names) > 3 else "")
             self._notes.inform(
-                f"{self._path}: {len(names)} queries named by the lines of their requests ({some})"
+                f"{self._path}: {len(names)} queries named by the lines of their requests "
+                f"({_some(names)})"
             )
 
     def _is_hit(self, fields: _Object) -> bool:
         return "_id" in fields and not isinstance(fields["_id"], tuple)
 
     def _is_response(self, fields: _Object) -> bool:
-        hits = fields.get("hits")
-        inner = (
-            dict(hits)
-            if isinstance(hits, tuple) and all(isinstance(pair, tuple) for pair in hits)
-            else {}
-        )
+        hits: Any = fields.get("hits")
+        is_object = isinstance(hits, tuple) and all(isinstance(pair, tuple) for pair in hits)
+        inner = dict(hits) if is_object else {}
         return isinstance(inner.get("hits"), list) or ("total" in inner and "took" in fields)
 
     def _query_of(self, fields: _Object, place: Place) -> Any:
@@ -570,15 +571,15 @@ class _Elasticsearch(_Responses):
         return None
 
     def _hits(self, fields: _Object) -> Any:
-        """An empty object is the answer without hits of a request with ``filter_path``."""
+        """The list of hits; empty for an empty object, with which a request with ``filter_path``
+        is answered if there are none.
+        """
         hits = fields.get("hits", ()) if fields == {} or "hits" in fields else None
         return dict(hits).get("hits", []) if isinstance(hits, tuple) else None
 
     def _is_cut(self, fields: _Object) -> bool:
-        shards = fields.get("_shards")
-        return fields.get("timed_out") is True or (
-            isinstance(shards, tuple) and bool(dict(shards).get("failed"))
-        )
+        failed = _object(fields.get("_shards")).get("failed")
+        return fields.get("timed_out") is True or bool(failed)
 
 
 class _Solr(_Responses):
@@ -592,10 +593,7 @@ class _Solr(_Responses):
         return False
 
     def _is_response(self, fields: _Object) -> bool:
-        response = fields.get("response")
-        return (
-            isinstance(response, tuple) and "docs" in dict(response)
-        ) or "responseHeader" in fields
+        return "docs" in _object(fields.get("response")) or "responseHeader" in fields
 
     def _query_of(self, fields: _Object, place: Place) -> Any:
         if column := query_column(list(fields), self._columns):
@@ -607,16 +605,18 @@ class _Solr(_Responses):
         return query
 
     def _hits(self, fields: _Object) -> Any:
-        response = fields.get("response")
-        return dict(response).get("docs") if isinstance(response, tuple) else None
+        return _object(fields.get("response")).get("docs")
 
     def _is_cut(self, fields: _Object) -> bool:
-        header = fields.get("responseHeader")
-        return isinstance(header, tuple) and dict(header).get("partialResults") is True
+        return _object(fields.get("responseHeader")).get("partialResults") is True
+
+
+def _some(queries: Sequence[str]) -> str:
+    return ", ".join(map(shown, queries[:3])) + (", ..." if len(queries) > 3 else "")
 
 
 def _object(value: Any) -> _Object:
-    """Fields of a value that should be an object; none if it is another."""
+    """Return the fields of a value that should be an object; none if it is no object."""
     return dict(value) if isinstance(value, tuple) else {}
 
 
@@ -625,16 +625,12 @@ def _reason(error: Any) -> str:
     if not isinstance(error, tuple):
         return str(error)[:200]
     fields = dict(error)
-    words = [
-        str(fields[name]) for name in ("type", "reason", "msg") if isinstance(fields.get(name), str)
-    ]
-    return ": ".join(words)[:200] or "no reason given"
+    words = [fields.get(name) for name in ("type", "reason", "msg")]
+    return ": ".join(word for word in words if isinstance(word, str))[:200] or "no reason given"
 
 
 def _values(source: Source, complain: Complain) -> Iterator[tuple[Any, Place]]:
-    """The value of a file of JSON, or the value of each line of a file of JSON lines, with its
-    place.
-    """
+    """Yield the value of a JSON file, or of each line of a JSON lines file, with its place."""
     try:
         value = load(source.read())
     except (ValueError, RecursionError) as error:
@@ -652,6 +648,7 @@ def _values(source: Source, complain: Complain) -> Iterator[tuple[Any, Place]]:
         try:
             value = load(line.strip())
         except (ValueError, RecursionError) as error:
+            # responses over many lines may follow the lines of requests
             rest = _rest(source, read - len(line)) if line.strip() == b"{" else None
             if rest is not None:
                 yield rest, (source.path, number)
@@ -662,7 +659,7 @@ def _values(source: Source, complain: Complain) -> Iterator[tuple[Any, Place]]:
 
 
 def _rest(source: Source, start: int) -> Any:
-    """The value that the rest of the file is, over many lines; None if it is not one."""
+    """Parse the rest of the file as one value over many lines; None if it is not one."""
     try:
         return load(source.read()[start:])
     except (ValueError, RecursionError):

@@ -26,15 +26,14 @@ def read_rre(
 def rre_sheet(source: Source, notes: Notes, complain: Complain) -> JudgmentSheet:
     """Read ratings as rows, documents without a gain among them."""
     ratings = _Ratings(source.path, notes, complain)
-    blocks = ratings.read(source).blocks
-    rows = [
-        JudgmentRow(block.query, document, grade, query_text=block.query, place=block.place)
-        for block in blocks
-        for document, grade in (
-            *zip(block.documents, block.values, strict=True),
-            *((one, None) for one in ratings.unjudged[block.query]),
-        )
-    ]
+    rows = []
+    for block in ratings.read(source).blocks:
+        judged = zip(block.documents, block.values, strict=True)
+        unjudged = ((document, None) for document in ratings.unjudged[block.query])
+        rows += [
+            JudgmentRow(block.query, document, grade, query_text=block.query, place=block.place)
+            for document, grade in (*judged, *unjudged)
+        ]
     return sheet_of(rows, texts_are_ids=True, left=ratings.left)
 
 
@@ -49,9 +48,9 @@ source.
 
 def _is_ours(fields: dict[str, Any]) -> bool:
     """Return whether the settings are those that `idealrank convert` writes."""
-    return all(
-        fields.get(name) == value for name, value in PLACEHOLDERS.items() if value
-    ) and isinstance(fields.get("index"), str)
+    fixed = {name: value for name, value in PLACEHOLDERS.items() if value}
+    are_fixed = all(fields.get(name) == value for name, value in fixed.items())
+    return are_fixed and isinstance(fields.get("index"), str)
 
 
 class _Ratings:
@@ -61,13 +60,13 @@ class _Ratings:
         self._path, self._notes, self._complain = path, notes, complain
         self._placeholder = _PLACEHOLDER
         self._grades: dict[str, dict[str, float]] = {}
-        self._blank = 0
-        self._again = 0
+        self._blank = 0  # documents without a gain
+        self._again = 0  # queries that come again with the same documents
         self.unjudged: dict[str, list[str]] = {}
         self.left: dict[str, list[str]] = {}
 
     def read(self, source: Source) -> Blocks:
-        """All queries of the file."""
+        """Read all queries of the file."""
         try:
             value = load(source.read())
         except (ValueError, RecursionError) as error:
@@ -108,7 +107,7 @@ class _Ratings:
         return Blocks(blocks)
 
     def _walk(self, fields: dict[str, Any], place: Place, documents: Any) -> None:
-        """Topics hold groups, groups hold queries; documents stand in a group or in a query."""
+        """Walk topics, groups and queries; a query without documents has the group's documents."""
         documents = fields.get("relevant_documents", documents)
         for name in _INNER:
             for number, inner in enumerate(_listed(fields.get(name)), 1):
@@ -119,17 +118,14 @@ class _Ratings:
                     self._take(dict(inner), where, documents)
                 else:
                     within = dict(inner)
-                    named = [
-                        within[key]
-                        for key in ("name", "description")
-                        if isinstance(within.get(key), str)
-                    ]
-                    if named:
-                        self.left.setdefault("groups", []).append(named[0])
+                    names = [within.get(key) for key in ("name", "description")]
+                    texts = [name for name in names if isinstance(name, str)]
+                    if texts:
+                        self.left.setdefault("groups", []).append(texts[0])
                     self._walk(within, where, documents)
 
     def _take(self, fields: dict[str, Any], place: Place, documents: Any) -> None:
-        """One query."""
+        """Take one query."""
         placeholders = fields.get("placeholders")
         named = dict(placeholders) if isinstance(placeholders, tuple) else {}
         if self._placeholder not in named:
@@ -143,7 +139,7 @@ class _Ratings:
             return
         query = check_id(named[self._placeholder])
         if isinstance(query, tuple):
-            self._bad(place, f"{query[1]} of a query", query[2])
+            self._bad(place, f"{query.problem} of a query", query.expected)
             return
         grades: dict[str, float] = {}
         unjudged: list[str] = []
@@ -167,7 +163,7 @@ class _Ratings:
         ]
 
     def _rated(self, documents: Any, place: Place) -> Iterator[tuple[str, float | None]]:
-        """Documents with their gains; None where a document has none."""
+        """Yield documents with their gains; None where a document has none."""
         parts = documents if isinstance(documents, list) else [documents]
         for part in parts:
             if part == [] or part is None:
@@ -176,11 +172,10 @@ class _Ratings:
                 self._bad(place, f"{describe_value(part)} as relevant_documents", _DOCUMENTS)
                 return
             for name, value in part:
-                yield from (
-                    self._of_gain(name, value, place)
-                    if isinstance(value, list)
-                    else self._of_document(name, value, place)
-                )
+                if isinstance(value, list):
+                    yield from self._of_gain(name, value, place)
+                else:
+                    yield from self._of_document(name, value, place)
 
     def _of_gain(
         self, gain: str, documents: list[Any], place: Place
@@ -194,7 +189,7 @@ class _Ratings:
         for document in documents:
             identifier = check_id(document)
             if isinstance(identifier, tuple):
-                self._bad(place, f"{identifier[1]} of a document", identifier[2])
+                self._bad(place, f"{identifier.problem} of a document", identifier.expected)
             else:
                 yield identifier, grade
 
@@ -210,17 +205,17 @@ class _Ratings:
             return
         grade = check_number(gain, "qrels")
         if isinstance(grade, tuple):
-            self._bad(place, f"{grade[1]} of document {shown(document)}", _DOCUMENTS)
+            self._bad(place, f"{grade.problem} of document {shown(document)}", _DOCUMENTS)
         elif isinstance(identifier, tuple):
-            self._bad(place, f"{identifier[1]} of a document", identifier[2])
+            self._bad(place, f"{identifier.problem} of a document", identifier.expected)
         else:
             yield identifier, grade
 
     def _place(self, query: str) -> Place:
         return f"{self._path}: query {shown(query)}", 0
 
-    def _bad(self, place: Place, found: str, expected: str, hint: str = "") -> None:
-        self._complain(Complaint("rating", *place, found, expected, hint))
+    def _bad(self, place: Place, problem: str, expected: str, hint: str = "") -> None:
+        self._complain(Complaint("rating", *place, problem, expected, hint))
 
 
 def _listed(value: Any) -> list[Any]:

@@ -16,17 +16,16 @@ from idealrank.io.complaints import Notes
 from idealrank.io.row_parts import Table
 from idealrank.io.sources import AnyPath, Source, open_sources
 
-_HEAD = 1 << 16
+_HEAD = 1 << 16  # bytes in which the first line of data is looked for
 
 
 def read_trec_qrels(sources: Sequence[Source], duplicates: QrelsDuplicates, notes: Notes) -> Qrels:
-    """Judgments from lines ``QUERY ITERATION DOCUMENT GRADE``."""
+    """Read judgments from lines ``QUERY ITERATION DOCUMENT GRADE``."""
     paths = [source.path for source in sources]
     refuse_swapped(sources, "qrels")
     try:
-        table = _kernel.read_text(
-            _kernel.Text([source.data for source in sources], "qrels"), duplicates=duplicates
-        )
+        text = _kernel.Text([source.data for source in sources], "qrels")
+        table = _kernel.read_text(text, duplicates=duplicates)
     except _kernel.ParseError as error:
         raise translate(error, paths, "qrels") from None
     hidden = table.counters["comments_like_data"]
@@ -39,7 +38,7 @@ def read_trec_qrels(sources: Sequence[Source], duplicates: QrelsDuplicates, note
 
 
 def read_trec_run(sources: Sequence[Source], name: str) -> Run:
-    """A run of lines ``QUERY Q0 DOCUMENT RANK SCORE TAG``, mapped and not yet read: evaluating it
+    """Map a run of lines ``QUERY Q0 DOCUMENT RANK SCORE TAG`` without reading it: its evaluation
     reads, checks and ranks in one pass.
     """
     refuse_swapped(sources, "run")
@@ -53,15 +52,14 @@ def read_trec_run(sources: Sequence[Source], name: str) -> Run:
 
 
 def read_lines(text: bytes, table: Table, path: str) -> _kernel.Table:
-    """Some lines of a text, of which the numbers are not known; every row is kept."""
+    """Read some lines of a text, whose line numbers are unknown; every row is kept."""
     try:
-        return _kernel.read_text(
-            _kernel.Text([text.removeprefix(b"\xef\xbb\xbf")], table), duplicates="keep", threads=1
-        )
+        lines = _kernel.Text([text.removeprefix(b"\xef\xbb\xbf")], table)
+        return _kernel.read_text(lines, duplicates="keep", threads=1)
     except _kernel.ParseError as error:
-        problem, _, _, line, detail = error.args
-        found, expected, hint = describe(problem, line, detail, table)
-        raise InputError(f"{path}: found {found}, expected {expected}", hint=hint) from None
+        kind, _, _, line, detail = error.args
+        problem, expected, hint = describe(kind, line, detail, table)
+        raise InputError(f"{path}: found {problem}, expected {expected}", hint=hint) from None
 
 
 def refuse_swapped(sources: Sequence[Source], table: Table) -> None:
@@ -70,15 +68,15 @@ def refuse_swapped(sources: Sequence[Source], table: Table) -> None:
         number, line = _first_line(source)
         other = _kind_of(line.decode("utf-8", "replace").split())
         if other not in (table, ""):
-            found = f"a line of {'a run' if other == 'run' else 'judgments'}, {quoted(line)}"
+            problem = f"a line of {'a run' if other == 'run' else 'judgments'}, {quoted(line)}"
             raise FileFormatError(
-                source.path, number, found, FIELDS[table], "judgments come first, then runs"
+                source.path, number, problem, FIELDS[table], "judgments come first, then runs"
             )
 
 
 def _first_line(source: Source) -> tuple[int, bytes]:
-    """Number and bytes of the first line that is neither empty nor a comment, where there is one
-    near the beginning.
+    """Number and bytes of the first line that is neither empty nor a comment; 0 and no bytes if
+    none is near the beginning.
     """
     start = bytes(source.data[:_HEAD]).removeprefix(b"\xef\xbb\xbf")
     for number, line in enumerate(start.splitlines(), 1):
@@ -88,8 +86,8 @@ def _first_line(source: Source) -> tuple[int, bytes]:
 
 
 def tag_of(sources: Sequence[Source]) -> str:
-    r"""The tag of a run, which trec_eval prints as ``runid``: the first word of the sixth field, on
-    the last line.
+    r"""Return the tag of a run, which trec_eval prints as ``runid``: the first word of the sixth
+    field, on the last line.
     """
     for source in reversed(sources):
         fields = _last_line(source).split()
@@ -124,18 +122,18 @@ _EXPECTED = "4 fields: QUERY MEASURE MEAN DEVIATION"
 
 
 def read_zscores(path: AnyPath, notes: Notes) -> ZScores:
-    r"""Mean and standard deviation by query and printed name of the measure."""
-    found: ZScores = {}
+    r"""Read the mean and standard deviation by query and printed name of the measure."""
+    zscores: ZScores = {}
     for source in open_sources(path, notes):
-        for number, line in enumerate(
-            source.read().decode("utf-8", "surrogateescape").splitlines(), 1
-        ):
+        lines = source.read().decode("utf-8", "surrogateescape").splitlines()
+        for number, line in enumerate(lines, 1):
             fields = line.split()
             if not fields or line.startswith("#"):
                 continue
             if len(fields) != 4:
                 raise FileFormatError(source.path, number, f"{len(fields)} fields", _EXPECTED)
-            mean, deviation = parse_number(fields[2]), parse_number(fields[3])
+            query, measure, mean_text, deviation_text = fields
+            mean, deviation = parse_number(mean_text), parse_number(deviation_text)
             if (
                 mean is None
                 or deviation is None
@@ -144,15 +142,12 @@ def read_zscores(path: AnyPath, notes: Notes) -> ZScores:
                 raise FileFormatError(
                     source.path,
                     number,
-                    f"{fields[2]} {fields[3]}",
+                    f"{mean_text} {deviation_text}",
                     "a mean and a standard deviation of 0 or more",
                 )
-            if (fields[0], fields[1]) in found:
+            if (query, measure) in zscores:
                 raise FileFormatError(
-                    source.path,
-                    number,
-                    f"{fields[1]} of query {fields[0]} a second time",
-                    "each once",
+                    source.path, number, f"{measure} of query {query} a second time", "each once"
                 )
-            found[fields[0], fields[1]] = (mean, deviation)
-    return found
+            zscores[query, measure] = (mean, deviation)
+    return zscores

@@ -3,7 +3,7 @@ can be judged again.
 
 A file holds runs and not their values: when judgments change, they are re-scored like any other
 run. The lines of the last accepted run come first, so that every command reads the file as that
-run. Other runs of the series stand below in comments: the anchor, with which the file was made, and
+run. Other runs of the series are below in comments: the anchor, with which the file was made, and
 the last accepted ones. The first line has a checksum of the whole file, and the last line tells a
 baseline file that lost its first line from an ordinary run.
 """
@@ -38,7 +38,7 @@ SCHEMA = 3
 _SCHEMA_OF_CHECKSUMS = 3  # files of earlier schemas have none
 _MARK = b"# idealrank baseline "
 _KEPT = b"# kept "  # begins the comments that hold one more run
-_KEPT_LINE = b"#\t"
+_KEPT_LINE = b"#\t"  # begins each line of such a run
 _END = b"# idealrank-baseline-end"  # the last line
 _TAIL = 1 << 16  # bytes in which the last line is looked for
 _WRITER = "`idealrank gate --update-baseline`"
@@ -99,10 +99,9 @@ class BaselineRecord:
 
 def depth_of(measures: Sequence[Measure], convention: Convention) -> int | None:
     """Return the number of ranks that these measures look at, for any judgments; None for all."""
-    taken_out = convention.alignment.unjudged == "skipped" or convention.alignment.negative in (
-        "removed",
-        "padding",
-    )
+    alignment = convention.alignment
+    # where documents are taken out of a list, documents from any depth move up
+    taken_out = alignment.unjudged == "skipped" or alignment.negative in ("removed", "padding")
     resolved = [measure.under(convention) for measure in measures]
     depths = [0 if _knows_length(measure) else measure.hits_needed() for measure in resolved]
     return None if taken_out or 0 in depths else max(depths)
@@ -114,7 +113,7 @@ def _knows_length(measure: Measure) -> bool:
 
 
 _LATER = ("content", "kept", "series", "origin")  # fields that files of earlier versions may lack
-_ALWAYS = tuple(one.name for one in fields(BaselineRecord) if one.name not in _LATER)
+_ALWAYS = tuple(part.name for part in fields(BaselineRecord) if part.name not in _LATER)
 
 
 def record_of(
@@ -122,7 +121,7 @@ def record_of(
 ) -> BaselineRecord:
     """Describe a run that becomes a baseline."""
     convention, means = evaluation.convention, evaluation.mean()
-    hashes = [one.sha256 for one in input_files([evaluation.path] if evaluation.path else [])]
+    hashes = _hashes([evaluation.path] if evaluation.path else [])
     return BaselineRecord(
         schema=SCHEMA,
         name=evaluation.name,
@@ -141,43 +140,42 @@ def record_of(
 def baseline_bytes(
     run: Run, record: BaselineRecord, convention: Convention, others: Sequence[bytes] = ()
 ) -> bytes:
-    r"""A baseline file: the same input gives the same bytes."""
+    r"""Make a baseline file; the same input gives the same bytes."""
     return lines_with_record(record, [run_lines(run, record, convention), *others])
 
 
 def run_lines(run: Run, record: BaselineRecord, convention: Convention) -> bytes:
-    """TREC lines of a run, cut where the record says."""
+    """Write the TREC lines of a run, cut where the record says."""
     return b"".join(_lines(run, record, convention))
 
 
 def lines_with_record(record: BaselineRecord, runs: Sequence[bytes]) -> bytes:
-    """A baseline file of TREC lines: the lines of the first run as they are, other runs in
+    """Make a baseline file of TREC lines: the lines of the first run as they are, other runs in
     comments.
     """
     first, *others = runs
-    kept = [
-        _KEPT + b"%d\n" % number + _in_comments(lines) for number, lines in enumerate(others, 1)
-    ]
+    kept = []
+    for number, lines in enumerate(others, 1):
+        kept += [_KEPT, b"%d\n" % number, _in_comments(lines)]
     below = b"".join([first, *kept, _END + b"\n"])
-    said = asdict(record)
-    text = _json_text(said | {"checksum": _checksum(said, below)})
+    content = asdict(record)
+    text = _json_text(content | {"checksum": _checksum(content, below)})
     # Without blanks, the line has too few fields for a reader of TREC lines to take it for a
     # result.
     return _MARK + text.replace(" ", "\\u0020").encode("ascii") + b"\n" + below
 
 
-def _json_text(said: Mapping[str, Any]) -> str:
-    return json.dumps(said, separators=(",", ":"), sort_keys=True)
+def _json_text(content: Mapping[str, Any]) -> str:
+    return json.dumps(content, separators=(",", ":"), sort_keys=True)
 
 
-def _checksum(said: Mapping[str, Any], below: bytes) -> str:
+def _checksum(content: Mapping[str, Any], below: bytes) -> str:
     """SHA-256 of the record and of the lines below it, however the lines end: git may change
     that.
     """
-    record = {name: value for name, value in said.items() if name != "checksum"}
-    return hashlib.sha256(
-        _json_text(record).encode("ascii") + b"\n" + _with_plain_ends(below)
-    ).hexdigest()
+    record = {name: value for name, value in content.items() if name != "checksum"}
+    hashed = _json_text(record).encode("ascii") + b"\n" + _with_plain_ends(below)
+    return hashlib.sha256(hashed).hexdigest()
 
 
 def _with_plain_ends(lines: bytes) -> bytes:
@@ -185,13 +183,18 @@ def _with_plain_ends(lines: bytes) -> bytes:
 
 
 def _in_comments(lines: bytes) -> bytes:
-    """TREC lines as comments with three fields, which no reader takes for data without its '#'."""
-    rows = (line.split(b"\t") for line in lines.splitlines())
-    return b"".join(_KEPT_LINE + b"\t".join((row[0], row[2], row[4])) + b"\n" for row in rows)
+    """Turn TREC lines into comments with three fields, which no reader takes for data without the
+    '#'.
+    """
+    comments = []
+    for line in lines.splitlines():
+        query, _, document, _, score, *_ = line.split(b"\t")
+        comments.append(_KEPT_LINE + b"\t".join((query, document, score)) + b"\n")
+    return b"".join(comments)
 
 
 def _from_comments(comments: Sequence[bytes]) -> bytes:
-    """TREC lines of a run that stands in comments."""
+    """Turn the comments of a run back into TREC lines."""
     lines, rank, last = [], 0, None
     for comment in comments:
         query, document, score = comment.removeprefix(_KEPT_LINE).split(b"\t")
@@ -210,20 +213,15 @@ def compressed(data: bytes) -> bytes:
 
 
 def _lines(run: Run, record: BaselineRecord, convention: Convention) -> Iterator[bytes]:
-    """Lines with tabs between the fields, for ids may hold blanks."""
+    """Yield lines with tabs between the fields, since ids may have blanks."""
     alignment = convention.alignment
-    tag = (
-        "".join(
-            letter if letter.isprintable() and not letter.isspace() else "_" for letter in run.name
-        )
-        or "run"
-    ).encode("utf-8", "surrogateescape")
+    are_plain = [letter.isprintable() and not letter.isspace() for letter in run.name]
+    letters = [letter if plain else "_" for letter, plain in zip(run.name, are_plain, strict=True)]
+    tag = ("".join(letters) or "run").encode("utf-8", "surrogateescape")
     try:
-        table = (
-            run.source
-            if isinstance(run.source, _kernel.Table)
-            else _kernel.read_text(run.source, duplicates="keep")
-        )
+        table = run.source
+        if not isinstance(table, _kernel.Table):
+            table = _kernel.read_text(table, duplicates="keep")
         for number in range(table.n_queries):
             query = _field(table.query_id(number), "query", run.name)
             documents, scores, first, _ = _kernel.rank_query(
@@ -233,32 +231,24 @@ def _lines(run: Run, record: BaselineRecord, convention: Convention) -> Iterator
                 float32=alignment.score == "float32",
                 duplicates=alignment.duplicates,
             )
+            # whole tie groups: `first` is the rank at which the group of a document begins
             kept = len(documents) if record.depth is None else int((first <= record.depth).sum())
-            for rank, (document, score) in enumerate(
-                zip(documents[:kept], scores[:kept].tolist(), strict=True), 1
-            ):
-                yield b"%b\tQ0\t%b\t%d\t%b\t%b\n" % (
-                    query,
-                    _field(document, "document", run.name),
-                    rank,
-                    repr(score).encode(),
-                    tag,
-                )
+            listed = zip(documents[:kept], scores[:kept].tolist(), strict=True)
+            for rank, (document, score) in enumerate(listed, 1):
+                own, score_text = _field(document, "document", run.name), repr(score).encode()
+                yield b"%b\tQ0\t%b\t%d\t%b\t%b\n" % (query, own, rank, score_text, tag)
     except _kernel.ParseError as error:
         raise translate(error, run.paths, "run") from None
 
 
 def _field(name: bytes, kind: str, run: str) -> bytes:
-    if (
-        name != name.strip()
-        or any(byte < 0x20 for byte in name)
-        or (kind == "query" and name.startswith(b"#"))
-    ):
+    """Return an id that a line of a run can hold; refuse any other."""
+    is_comment = kind == "query" and name.startswith(b"#")
+    if name != name.strip() or any(byte < 0x20 for byte in name) or is_comment:
         raise InputError(
-            f"run {run!r}: {kind} {decode_id(name)!r}: found an id that a line of a run "
-            f"cannot hold, expected an id without tabs, line "
-            "feeds and surrounding blanks, and no query that begins with '#'; rename it "
-            "before you create a baseline from the run"
+            f"run {run!r}: {kind} {decode_id(name)!r}: found an id that a line of a run cannot "
+            f"hold, expected an id without tabs, line feeds and surrounding blanks, and no query "
+            f"that begins with '#'; rename it before you create a baseline from the run"
         )
     return name
 
@@ -274,47 +264,41 @@ def _record(source: Source) -> BaselineRecord | None:
     if not start.startswith(_MARK):
         _refuse_without_first_line(source)
         return None
-    line = (
-        bytes(source.data[:_LONGEST])
-        .partition(b"\n")[0]
-        .removeprefix(_BYTE_ORDER_MARK)
-        .removeprefix(_MARK)
-    )
+    line, _, _ = bytes(source.data[:_LONGEST]).partition(b"\n")
     expected = f"the line that {_WRITER} writes"
     try:
-        said: Any = json.loads(line)
+        content: Any = json.loads(line.removeprefix(_BYTE_ORDER_MARK).removeprefix(_MARK))
     except (ValueError, RecursionError):
         raise FileFormatError(
             source.path, 1, "a damaged first line of a baseline", expected, _RESTORE
         ) from None
-    schema = said.get("schema") if isinstance(said, dict) else None
+    schema = content.get("schema") if isinstance(content, dict) else None
     if isinstance(schema, int) and schema > SCHEMA:
         hint = f"update idealrank, or {_RESTORE}"
         raise FileFormatError(
             source.path, 1, f"a baseline of schema {schema}", f"{SCHEMA} or less", hint
         )
-    if not isinstance(said, dict):
+    if not isinstance(content, dict):
         raise FileFormatError(
             source.path, 1, "a damaged first line of a baseline", expected, _RESTORE
         )
     try:
-        record = _checked(
-            {name: said.get(name) for name in _LATER} | {name: said[name] for name in _ALWAYS}
-        )
+        later = {name: content.get(name) for name in _LATER}
+        record = _checked(later | {name: content[name] for name in _ALWAYS})
     except (KeyError, TypeError, ValueError, OverflowError, OptionError):
         raise FileFormatError(
             source.path, 1, "an incomplete first line of a baseline", expected, _RESTORE
         ) from None
-    if record.schema >= _SCHEMA_OF_CHECKSUMS and said.get("checksum") != _checksum(
-        said, bytes(source.data).partition(b"\n")[2]
-    ):
-        raise FileFormatError(
-            source.path,
-            1,
-            "a checksum of other lines: the file was edited or cut",
-            f"the file as {_WRITER} left it",
-            _RESTORE,
-        )
+    if record.schema >= _SCHEMA_OF_CHECKSUMS:
+        _, _, below = bytes(source.data).partition(b"\n")
+        if content.get("checksum") != _checksum(content, below):
+            raise FileFormatError(
+                source.path,
+                1,
+                "a checksum of other lines: the file was edited or cut",
+                f"the file as {_WRITER} left it",
+                _RESTORE,
+            )
     return record
 
 
@@ -345,30 +329,27 @@ def refuse_unreadable(written: Path, path: str, record: BaselineRecord) -> None:
         )
 
 
-def _checked(said: dict[str, Any]) -> BaselineRecord:
+def _checked(content: dict[str, Any]) -> BaselineRecord:
+    """Make a record of its JSON; raise an error for a value of another type."""
     for name in ("name", "version", "convention", "fingerprint"):
-        _expect(isinstance(said[name], str))
-    _expect(
-        all(
-            said[name] is None or isinstance(said[name], str)
-            for name in ("run", "content", "origin")
-        )
-    )
-    _expect(said["depth"] is None or (type(said["depth"]) is int and said["depth"] > 0))
-    _expect(
-        type(said["schema"]) is int
-        and isinstance(said["means"], dict)
-        and isinstance(said["judgments"], list)
-    )
-    said["means"] = {
-        text: None if mean is None else float(mean) for text, mean in said["means"].items()
+        _expect(isinstance(content[name], str))
+    for name in ("run", "content", "origin"):
+        _expect(content[name] is None or isinstance(content[name], str))
+    _expect(content["depth"] is None or (type(content["depth"]) is int and content["depth"] > 0))
+    _expect(type(content["schema"]) is int)
+    _expect(isinstance(content["means"], dict))
+    _expect(isinstance(content["judgments"], list))
+    content["means"] = {
+        text: None if mean is None else float(mean) for text, mean in content["means"].items()
     }
-    said["judgments"] = tuple(map(str, said["judgments"]))
-    said["series"] = Series() if said["series"] is None else Series.of(said["series"])
-    kept = [{"name": said["name"], "commit": 0}] if said["kept"] is None else said["kept"]
-    said["kept"] = tuple(KeptRun(name=str(one["name"]), commit=int(one["commit"])) for one in kept)
-    _expect(bool(said["kept"]))
-    return BaselineRecord(**said)
+    content["judgments"] = tuple(map(str, content["judgments"]))
+    content["series"] = Series() if content["series"] is None else Series.of(content["series"])
+    kept = [{"name": content["name"], "commit": 0}] if content["kept"] is None else content["kept"]
+    content["kept"] = tuple(
+        KeptRun(name=str(kept_run["name"]), commit=int(kept_run["commit"])) for kept_run in kept
+    )
+    _expect(bool(content["kept"]))
+    return BaselineRecord(**content)
 
 
 def _expect(right: bool) -> None:  # noqa: FBT001
@@ -377,7 +358,7 @@ def _expect(right: bool) -> None:  # noqa: FBT001
 
 
 def read_baseline(path: str, name: str, notes: Notes) -> tuple[Run, BaselineRecord]:
-    """The run of a baseline file, and what its first line says."""
+    """Read the run of a baseline file, and what its first line says."""
     (source,) = open_sources(path, notes)
     record = _record(source)
     if record is None:
@@ -392,26 +373,22 @@ def read_baseline(path: str, name: str, notes: Notes) -> tuple[Run, BaselineReco
 
 
 def content_hash(path: str, notes: Notes) -> str:
-    """SHA-256 of a file, uncompressed and however its lines end, in hexadecimal digits."""
+    """Hash a file with SHA-256, uncompressed and whatever its line ends, in hexadecimal digits."""
     (source,) = open_sources(path, notes)
     return hashlib.sha256(_with_plain_ends(bytes(source.data))).hexdigest()
 
 
 def lines_of_kept(path: str, record: BaselineRecord, notes: Notes) -> list[bytes]:
-    """TREC lines of every run of a baseline file, in the order of its record."""
+    """Return the TREC lines of every run of a baseline file, in the order of its record."""
     (source,) = open_sources(path, notes)
-    lines = [
-        line for line in _with_plain_ends(bytes(source.data)).split(b"\n") if line and line != _END
-    ]
+    all_lines = _with_plain_ends(bytes(source.data)).split(b"\n")
+    lines = [line for line in all_lines if line and line != _END]
     starts = [number for number, line in enumerate(lines) if line.startswith(_KEPT)]
     if len(starts) + 1 != len(record.kept):
         expected = f"{len(record.kept)} runs, as the first line says"
         raise FileFormatError(path, 1, f"a baseline of {len(starts) + 1} runs", expected, _RESTORE)
-    plain = [
-        line
-        for line in lines[: starts[0] if starts else None]
-        if not line.startswith((b"#", _BYTE_ORDER_MARK))
-    ]
+    first = lines[: starts[0]] if starts else lines
+    plain = [line for line in first if not line.startswith((b"#", _BYTE_ORDER_MARK))]
     ends = [*starts[1:], len(lines)] if starts else []
     kept = [lines[start + 1 : end] for start, end in zip(starts, ends, strict=True)]
     try:
@@ -424,7 +401,7 @@ def lines_of_kept(path: str, record: BaselineRecord, notes: Notes) -> list[bytes
 
 
 def _with_tabs(line: bytes) -> bytes:
-    """A TREC line with tabs between its fields, which an editor may have made blanks."""
+    """Write a TREC line with tabs between its fields, which an editor may have made blanks."""
     fields_of_line = line.split(b"\t") if b"\t" in line else line.split()
     if len(fields_of_line) != 6:
         raise ValueError
@@ -432,7 +409,7 @@ def _with_tabs(line: bytes) -> bytes:
 
 
 def run_in(data: bytes, name: str) -> Run:
-    r"""The run of a baseline file that is still in memory, not compressed."""
+    r"""Read the run of a baseline file that is still in memory, not compressed."""
     return read_trec_run([Source(name, data)], name)
 
 
@@ -448,10 +425,9 @@ def refuse_shallow(
             what = "whole lists" if needed is None else f"{needed} ranks"
             raise InputError(
                 f"{path}: found lists cut after rank {record.depth}, expected {what}, which "
-                f"{measure} uses under convention "
-                f"{convention.name}; use other measures, or delete the file and create it "
-                f"again, with all measures and "
-                f"--update-baseline, from a run that you trust (it was {record.name})"
+                f"{measure} uses under convention {convention.name}; use other measures, or delete "
+                f"the file and create it again, with all measures and --update-baseline, from a "
+                f"run that you trust (it was {record.name})"
             )
 
 
@@ -465,40 +441,35 @@ def changes_since(
             f"under {evaluation.convention.name}"
         ]
     now = evaluation.mean()
-    means = [
-        (text, now[text], math.nan if then is None else then)
-        for text, then in record.means.items()
-        if text in now
-    ]
-    moved = [
-        f"{text} is {mean:.4f} and was {then:.4f}"
-        for text, mean, then in means
-        if _differ(mean, then)
-    ]
+    moved = []
+    for text, kept in record.means.items():
+        then = math.nan if kept is None else kept
+        if text in now and _differ(now[text], then):
+            moved.append(f"{text} is {now[text]:.4f} and was {then:.4f}")
     if moved:
         return [f"{path} had other judgments when it was created: {', '.join(moved)}"]
+
+    # the content is known for sure; files may differ, and have the same judgments
     hashes = _hashes(judgments)
     content = evaluation.provenance.judgments
+    other = ""
     if content is not None and record.content is not None:
-        other = "" if content == record.content else "other judgments"
-    else:
-        other = (
-            "other files of judgments"
-            if hashes and record.judgments and hashes != record.judgments
-            else ""
-        )
+        if content != record.content:
+            other = "other judgments"
+    elif hashes and record.judgments and hashes != record.judgments:
+        other = "other files of judgments"
     if other:
         return [f"{path} was created with {other}, which give the same means"]
     return []
 
 
 def _hashes(judgments: Sequence[str]) -> tuple[str, ...]:
-    """Sorted, for the order of files of judgments means nothing."""
-    return tuple(sorted(one.sha256 for one in input_files(judgments)))
+    """SHA-256 of each file, sorted, since the order of files means nothing."""
+    return tuple(sorted(file.sha256 for file in input_files(judgments)))
 
 
-def _differ(one: float, other: float) -> bool:
-    return not (
-        abs(one - other) <= ROUNDING * max(abs(one), abs(other))
-        or (math.isnan(one) and math.isnan(other))
-    )
+def _differ(mean: float, other_mean: float) -> bool:
+    """Return whether two means differ by more than rounding; two that are NaN do not."""
+    if math.isnan(mean) and math.isnan(other_mean):
+        return False
+    return not abs(mean - other_mean) <= ROUNDING * max(abs(mean), abs(other_mean))

@@ -22,7 +22,7 @@ from idealrank.io.table_columns import parse_columns
 from idealrank.measures.parse import parse_measure
 
 TABLE = "tool.idealrank.gate"
-# of a policy
+# Parts of a policy, in the order in which `PolicyFile.policy` takes them.
 PARTS = ("tolerance", "strict", "margin", "alpha", "when_unjudged", "horizon", "largest_loss")
 _COLUMNS = "query=NAME,document=NAME and grade=NAME, score=NAME or rank=NAME, each role once"
 DEFAULT_MEASURE = "nDCG@10"  # of a gate: fewer tests see smaller drops
@@ -85,20 +85,15 @@ class PolicyFile:
         of_file: dict[str, Any] = {name: getattr(self, name) for name in PARTS}
         if strict is not None:
             of_file |= dict.fromkeys(("tolerance",) if strict else ("margin", "largest_loss"))
-        given: dict[str, Any] = dict(
-            zip(
-                PARTS,
-                (tolerance, strict, margin, alpha, when_unjudged, horizon, largest_loss),
-                strict=True,
-            )
-        )
-        values = of_file | {name: value for name, value in given.items() if value is not None}
+        parts = (tolerance, strict, margin, alpha, when_unjudged, horizon, largest_loss)
+        options: dict[str, Any] = dict(zip(PARTS, parts, strict=True))
+        values = of_file | {name: value for name, value in options.items() if value is not None}
         return Policy(**{name: value for name, value in values.items() if value is not None})
 
 
 def find_policy(folder: Path) -> PolicyFile:
-    r"""The table of the nearest pyproject.toml that has one, from this folder upwards; an empty
-    policy where none has.
+    r"""Read the table of the nearest pyproject.toml that has one, from this folder upwards; an
+    empty policy if none has.
     """
     start = folder.resolve()
     for place in (start, *start.parents):
@@ -111,24 +106,24 @@ def find_policy(folder: Path) -> PolicyFile:
 def policy_table(path: Path) -> dict[str, Any] | None:
     """Read the table of a file of TOML; None if the file has no such table."""
     try:
-        found: Any = tomllib.loads(path.read_text(encoding="utf-8"))
+        table: Any = tomllib.loads(path.read_text(encoding="utf-8"))
     except (ValueError, RecursionError) as error:
-        said = (
+        problem = (
             f"found a file that is not TOML ({error}), expected TOML, since the file may contain "
             f"[{TABLE}]"
         )
-        raise InputError(f"{_shown_path(path)}: {said}") from None
+        raise InputError(f"{_shown_path(path)}: {problem}") from None
     except OSError as error:
         raise InputError(
             f"{_shown_path(path)}: cannot be read: {error.strerror or error}"
         ) from None
     for name in TABLE.split("."):
-        found = found.get(name) if isinstance(found, dict) else None
-    if found is not None and not isinstance(found, dict):
+        table = table.get(name) if isinstance(table, dict) else None
+    if table is not None and not isinstance(table, dict):
         raise InputError(
-            f"{_shown_path(path)}: {TABLE}: found {shown(repr(found))}, expected a table"
+            f"{_shown_path(path)}: {TABLE}: found {shown(repr(table))}, expected a table"
         )
-    return found
+    return table
 
 
 def _policy(path: Path, table: dict[str, Any]) -> PolicyFile:
@@ -151,7 +146,7 @@ def _policy(path: Path, table: dict[str, Any]) -> PolicyFile:
         values["baselines" if key == "baseline" else key] = made
     folder = path.parent
     for key in ("baselines", "qrels"):
-        values[key] = tuple(_shown_path(folder / one) for one in values.get(key, ()))
+        values[key] = tuple(_shown_path(folder / path_text) for path_text in values.get(key, ()))
     for key in ("run", "contracts", "weights", "cluster", "queries", "documents"):
         if values.get(key) is not None:
             values[key] = _shown_path(folder / values[key])
@@ -159,7 +154,7 @@ def _policy(path: Path, table: dict[str, Any]) -> PolicyFile:
 
 
 def _shown_path(path: Path) -> str:
-    """As one would type it from here, where the file is below this folder."""
+    """Write a path as one would type it from here, if the file is below this folder."""
     here = Path.cwd()
     return str(path.relative_to(here) if path.is_relative_to(here) else path)
 
@@ -174,7 +169,7 @@ def _texts(value: Any) -> tuple[str, ...]:
     listed = [value] if isinstance(value, str) else value
     if not isinstance(listed, list) or not listed:
         raise TypeError
-    return tuple(_text(one) for one in listed)
+    return tuple(_text(text) for text in listed)
 
 
 def _word(value: Any) -> str:
@@ -249,37 +244,30 @@ _CONTRACT_COLUMNS = ("query", "measure", "at_least")
 
 
 def read_contracts(path: AnyPath, notes: Notes) -> tuple[Contract, ...]:
-    r"""Contracts from CSV with the header ``query``, ``query,measure``, ``query,at_least`` or
+    r"""Read contracts from CSV with the header ``query``, ``query,measure``, ``query,at_least`` or
     ``query,measure,at_least``.
     """
     (source,) = open_sources(path, notes)
     rows = _rows(source)
     number, head = next(rows, (0, []))
     names = [name.strip().lower() for name in head]
-    if (
-        "query" not in names
-        or len(set(names)) < len(names)
-        or not set(names) <= set(_CONTRACT_COLUMNS)
-    ):
+    are_known = len(set(names)) == len(names) and set(names) <= set(_CONTRACT_COLUMNS)
+    if "query" not in names or not are_known:
         raise FileFormatError(
             source.path,
             number,
             f"the header {','.join(head) or 'of an empty file'}",
             "query[,measure][,at_least]",
         )
-    found: dict[tuple[str, str | None, float | None], Contract] = {}
+    contracts: dict[tuple[str, str | None, float | None], Contract] = {}
     for number, row in rows:
         contract = _contract(source.path, number, names, row)
         key = (contract.query, contract.measure, contract.at_least)
-        if key in found:
-            raise FileFormatError(
-                source.path,
-                number,
-                f"the contract of {found[key].place} a second time",
-                "each once",
-            )
-        found[key] = contract
-    if not found:
+        if key in contracts:
+            problem = f"the contract of {contracts[key].place} a second time"
+            raise FileFormatError(source.path, number, problem, "each once")
+        contracts[key] = contract
+    if not contracts:
         raise FileFormatError(
             source.path,
             0,
@@ -287,7 +275,7 @@ def read_contracts(path: AnyPath, notes: Notes) -> tuple[Contract, ...]:
             "one line per contract below the header",
             "omit --contracts if there are none",
         )
-    return tuple(found.values())
+    return tuple(contracts.values())
 
 
 def _rows(source: Source) -> Iterator[tuple[int, list[str]]]:

@@ -112,14 +112,12 @@ class GateSetup:
     def workflow(self) -> bytes:
         """Return the workflow of GitHub Actions; exit code 1 fails its job, and 3 is a warning."""
         text = (Path(__file__).parent / "ranking-gate.yml").read_text(encoding="utf-8")
-        step = (
-            _SEARCH.replace("RANK", _block(self.search))
-            if self.search
-            else _NO_SEARCH.format(run=self.written_run)
-        )
-        return (
-            text.replace(_SEARCH, step).replace(_INSTALLATION, self._installation()).encode("utf-8")
-        )
+        if self.search:
+            step = _SEARCH.replace("RANK", _block(self.search))
+        else:
+            step = _NO_SEARCH.format(run=self.written_run)
+        text = text.replace(_SEARCH, step).replace(_INSTALLATION, self._installation())
+        return text.encode("utf-8")
 
     def test(self) -> bytes:
         """Return the test of pytest."""
@@ -175,9 +173,8 @@ def refuse_to_overwrite(planned: Sequence[PlannedFile]) -> None:
     ]
     if there:
         raise InputError(
-            f"found {' and '.join(there)}, expected no file there; nothing was written, since "
-            f"no file is ever replaced: "
-            "rename or delete the file, or leave the part out"
+            f"found {' and '.join(there)}, expected no file there; nothing was written, since no "
+            f"file is ever replaced: rename or delete the file, or leave the part out"
         )
 
 

@@ -92,24 +92,18 @@ def agreement(
     documents would be far too narrow.
     """
     options.refuse_to_replace(output_path, (*files, cluster_path))
-    chosen = [
-        Coefficient.of_text(part)
-        for text in statistic_texts
-        for part in text.split(",")
-        if part.strip()
-    ]
+    parts = [part for text in statistic_texts for part in text.split(",")]
+    chosen = [Coefficient.of_text(part) for part in parts if part.strip()]
     scale = label_options.parse_scale(scale_text)
     watch = Watch()
-    source = (
-        files[0]
-        if len(files) == 1
-        else dict(zip(label_options.rater_names(files), files, strict=True))
-    )
+    source: str | dict[str, str] = files[0]
+    if len(files) > 1:
+        source = dict(zip(label_options.rater_names(files), files, strict=True))
     table = watch.run("judgments", lambda _: read_labels(source, tell=notes().inform))
     if scale is not None:
         table = table.in_scale(scale, outside)  # type: ignore[arg-type]
     of_pair = label_options.cluster_labels(cluster_path, table)
-    found = watch.run(
+    report = watch.run(
         "agreement",
         lambda _: agreement_report(
             table,
@@ -119,4 +113,4 @@ def agreement(
             confidence=confidence,
         ),
     )
-    _FORMATS.write(layout, output_path, found, per_query=per_query)
+    _FORMATS.write(layout, output_path, report, per_query=per_query)

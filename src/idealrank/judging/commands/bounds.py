@@ -130,7 +130,7 @@ def bounds(
     watch = Watch()
     judgments, opened = read_qrels_and_runs(inputs, qrels, runs, convention, watch)
     refuse_foreign(judgments, opened, runs, measures, convention)
-    found = watch.run(
+    report = watch.run(
         "bounds",
         lambda _: bounds_report(
             judgments,
@@ -143,10 +143,10 @@ def bounds(
         ),
     )
     shown = {} if FORMATS[layout].is_data else {"digits": digits, "per_query": per_query}
-    _FORMATS.write(layout, output_path, found, **shown)
+    _FORMATS.write(layout, output_path, report, **shown)
     if kind is not None and figure_path is not None:
         from idealrank.judging.views.figures import bounds_spec  # noqa: PLC0415  (few ask for it)
 
         write_figure(
-            figure_path, kind, f"Bounds of {found.runs[0].measure}", partial(bounds_spec, found)
+            figure_path, kind, f"Bounds of {report.runs[0].measure}", partial(bounds_spec, report)
         )

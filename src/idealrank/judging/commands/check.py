@@ -54,7 +54,7 @@ _FORMATS = Formats(
     rows="check_rows",
     markdown="check_markdown",
 )
-_WORDLESS = 1 << 30  # characters of a text that are read
+_WHOLE_TEXT = 1 << 30  # characters of a text that are read, to count its words
 
 
 @click.command(
@@ -142,20 +142,18 @@ def check(
     )
     families = named_texts(family_texts, "--family", "model=llama")
     refuse_unknown(families, {*files.judges, *files.runs})
+
     convention = options.parse_convention(convention_text)
     watch = Watch()
     tell = input_options.notes().inform
     human, labels, systems = files.read(convention, watch)
     people = None if assessors_path is None else read_annotators(assessors_path, tell=tell)
-    lengths = (
-        None
-        if texts_path is None
-        else {
-            name: len(text.split())
-            for name, text in read_texts(texts_path, length=_WORDLESS).items()
-        }
-    )
-    found = watch.run(
+    lengths = None
+    if texts_path is not None:
+        texts = read_texts(texts_path, length=_WHOLE_TEXT)
+        lengths = {name: len(text.split()) for name, text in texts.items()}
+
+    checks = watch.run(
         "judges",
         lambda _: check_judges(
             human,
@@ -173,4 +171,4 @@ def check(
             confidence=confidence,
         ),
     )
-    _FORMATS.write(layout, output_path, found, details=details)
+    _FORMATS.write(layout, output_path, checks, details=details)

@@ -132,8 +132,8 @@ def correct(
         )
     if by == "documents" and largest_error is not None:
         raise OptionError(
-            "--largest-error: found it with --by documents, whose weight is not tuned; "
-            "expected --by queries"
+            "--largest-error: found it with --by documents, whose weight is not tuned; expected "
+            "--by queries"
         )
     files = JudgeFiles.of(
         qrels, judge_texts, runs, table_texts, inputs, output_path, cluster_path, probability_path
@@ -147,7 +147,7 @@ def correct(
     shared: dict[str, Any] = {"convention": convention, "confidence": confidence}
 
     def by_queries(name: str) -> list[CorrectedValue]:
-        found = correct_run(
+        corrected_run = correct_run(
             human,
             labels[name],
             run,
@@ -158,31 +158,30 @@ def correct(
             largest_error=largest_error,
             **shared,
         )
-        return [CorrectedValue.of_run(name, one) for one in (*found.sides, found)]
+        rows = (*corrected_run.sides, corrected_run)
+        return [CorrectedValue.of_run(name, row) for row in rows]
 
     def by_documents(name: str) -> list[CorrectedValue]:
         weighted = 1.0 if weight is None else weight
         sides = [(run, None)] if against is None else [(against, None), (run, None), (run, against)]
-        return [
-            CorrectedValue.of_documents(
-                name,
-                one.name,
-                "" if other is None else other.name,
-                correct_documents(
-                    human,
-                    labels[name],
-                    one,
-                    measure_text,
-                    against=other,
-                    probability=chances,
-                    weight=weighted,
-                    **shared,
-                ),
+        rows = []
+        for side, other in sides:
+            value = correct_documents(
+                human,
+                labels[name],
+                side,
+                measure_text,
+                against=other,
+                probability=chances,
+                weight=weighted,
+                **shared,
             )
-            for one, other in sides
-        ]
+            other_name = "" if other is None else other.name
+            rows.append(CorrectedValue.of_documents(name, side.name, other_name, value))
+        return rows
 
     corrected = by_queries if by == "queries" else by_documents
     by_judge = watch.run("corrected", lambda _: [corrected(name) for name in labels])
+    # run by run, and within a run judge by judge
     values = [value for row in zip(*by_judge, strict=True) for value in row]
     _FORMATS.write(layout, output_path, values, digits)

@@ -175,8 +175,8 @@ def draw(
         number = cost.queries_for(budget) - sum(take.values())
         if number < 1:
             raise OptionError(
-                f"--budget {budget:g}: pays for no query beside the queries of --take, "
-                f"expected more, or a lower price"
+                f"--budget {budget:g}: pays for no query beside the queries of --take, expected "
+                "more, or a lower price"
             )
 
     def sample(size: int) -> QuerySample:
@@ -184,57 +184,55 @@ def draw(
             requests, size, tail=tail, head_traffic=head_traffic, strata=kinds, take=take, seed=seed
         )
 
-    found = watch.run("sample", lambda _: sample(number))
-    drawn, known = len(found.query_ids), sum(one.n_queries for one in found.strata)
-    of_count = f"the {number:,} of {'--count' if count is not None else 'the default'}"
-    _tell_few(
-        found,
-        number,
-        take,
-        of_count if budget is None else f"the {number:,} that --budget {budget:g} pays for",
-    )
-    sizes = sorted(
-        {size for factor in _FACTORS if (size := min(max(2, round(drawn * factor)), known)) > 1}
-    )
-    taken = sum(one.n_sampled for one in found.strata if one.name in take)
+    chosen = watch.run("sample", lambda _: sample(number))
+    n_drawn = len(chosen.query_ids)
+    n_known = sum(stratum.n_queries for stratum in chosen.strata)
+    expected = f"the {number:,} of {'--count' if count is not None else 'the default'}"
+    if budget is not None:
+        expected = f"the {number:,} that --budget {budget:g} pays for"
+    _tell_few(chosen, number, take, expected)
+
+    sizes = {min(max(2, round(n_drawn * factor)), n_known) for factor in _FACTORS}
+    taken = sum(stratum.n_sampled for stratum in chosen.strata if stratum.name in take)
     plans = []
-    for size in sizes:
-        like = found
-        # too few for every stratum: the weights of the sample asked for are the nearest
+    for size in sorted(sizes - {1}):  # one query has no interval
+        like = chosen
+        # Too few queries for every stratum: the weights of the chosen sample are the nearest.
         with suppress(InputError):
             like = sample(max(size - taken, 1))
         plans.append(_plan(size, like, cost, sd))
-    _FORMATS.write(layout, output_path, found, plans, sd)
+    _FORMATS.write(layout, output_path, chosen, plans, sd)
 
 
 def _plan(size: int, sample: QuerySample, cost: LabelCost, sd: float) -> LabelBudget:
-    """Cost and precision of a number of queries, by the weights of such a sample."""
+    """Compute cost and precision of a number of queries, by the weights of such a sample."""
     return label_budgets([size], cost, sd=sd, sampling_effect=sample.sampling_effect)[0]
 
 
-def _tell_few(found: QuerySample, number: int, take: Mapping[str, int], asked: str) -> None:
-    """Note strata with fewer queries than were asked for; head and tail count together."""
-    usual = [one for one in found.strata if one.name not in take]
-    sampled = sum(one.n_sampled for one in usual)
-    few = [("head and tail have", sampled, asked)] if usual and sampled < number else []
+def _tell_few(sample: QuerySample, number: int, take: Mapping[str, int], expected: str) -> None:
+    """Note strata with fewer queries than expected; head and tail count together."""
+    usual = [stratum for stratum in sample.strata if stratum.name not in take]
+    sampled = sum(stratum.n_sampled for stratum in usual)
+    few = [("head and tail have", sampled, expected)] if usual and sampled < number else []
     few += [
-        (f"stratum {shown(one.name)} has", one.n_sampled, f"the {take[one.name]:,} of --take")
-        for one in found.strata
-        if one.n_sampled < take.get(one.name, 0)
+        (
+            f"stratum {shown(stratum.name)} has",
+            stratum.n_sampled,
+            f"the {take[stratum.name]:,} of --take",
+        )
+        for stratum in sample.strata
+        if stratum.n_sampled < take.get(stratum.name, 0)
     ]
     for has, count, wanted in few:
-        console.say(
-            "note",
-            f"{has} {count:,} {'query' if count == 1 else 'queries'}, fewer than {wanted}; "
-            f"all are drawn",
-        )
+        queries = "query" if count == 1 else "queries"
+        console.say("note", f"{has} {count:,} {queries}, fewer than {wanted}; all are drawn")
 
 
 def _numbers(texts: dict[str, str]) -> dict[str, int]:
     for name, text in texts.items():
         if not text.isascii() or not text.isdigit() or not int(text[:9]):
             raise OptionError(
-                f"--take {shown(name)}={shown(text)}: expected a whole number from 1 on, as "
-                f"in new=20"
+                f"--take {shown(name)}={shown(text)}: expected a whole number from 1 on, as in "
+                "new=20"
             )
     return {name: int(text) for name, text in texts.items()}

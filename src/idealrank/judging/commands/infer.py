@@ -1,6 +1,7 @@
 """`idealrank judge infer`: values of runs from a sample of judgments."""
 
 from types import ModuleType
+from typing import Any
 
 import click
 
@@ -8,8 +9,9 @@ from idealrank.cli import input_options, options
 from idealrank.cli.output import Formats
 from idealrank.cli.progress import Watch
 from idealrank.conventions import Convention
+from idealrank.data.run import Run
 from idealrank.errors import OptionError, shown
-from idealrank.judging import SampledJudgments, sampled_estimate
+from idealrank.judging import SampledEstimate, SampledJudgments, sampled_estimate
 from idealrank.judging.commands import label_options
 from idealrank.judging.commands.input_files import read_runs
 from idealrank.judging.files.pool_files import read_pool_rows
@@ -103,9 +105,8 @@ def infer(
     """
     if len(runs) > 2:
         raise click.UsageError(f"found {len(runs)} runs, expected one, or two to compare")
-    measures = [
-        part.strip() for text in measure_texts for part in text.split(",") if part.strip()
-    ] or ["infNDCG", "xinfAP", "statAP"]
+    parts = [part.strip() for text in measure_texts for part in text.split(",")]
+    measures = [part for part in parts if part] or ["infNDCG", "xinfAP", "statAP"]
     for name in measures:
         if name not in SAMPLED_MEASURES:
             raise OptionError(f"-m {shown(name)}: expected one of {', '.join(SAMPLED_MEASURES)}")
@@ -119,24 +120,24 @@ def infer(
     judged = watch.run("sample", lambda _: _judged(sample, qrels_path, inputs, convention))
     opened = read_runs(inputs, runs, watch)
     sides = [(run, None) for run in opened] + ([(opened[1], opened[0])] if len(opened) == 2 else [])
-    found = watch.run(
+
+    def estimate(name: Any, run: Run, against: Run | None) -> SampledEstimate:
+        return sampled_estimate(
+            judged,
+            run,
+            name,
+            against=against,
+            cutoff=cutoff,
+            level=confidence,
+            convention=convention,
+        )
+
+    estimates = watch.run(
         "estimates",
-        lambda _: [
-            sampled_estimate(
-                judged,
-                run,
-                name,  # type: ignore[arg-type]
-                against=against,
-                cutoff=cutoff,
-                level=confidence,
-                convention=convention,
-            )
-            for name in measures
-            for run, against in sides
-        ],
+        lambda _: [estimate(name, *side) for name in measures for side in sides],
     )
     options_of = {} if FORMATS[layout].is_data else {"digits": digits}
-    _FORMATS.write(layout, output_path, found, judged, **options_of)
+    _FORMATS.write(layout, output_path, estimates, judged, **options_of)
 
 
 def _judged(
@@ -148,8 +149,8 @@ def _judged(
         lacking = next((row for row in rows if row.sampled and row.grade is None), None)
         if lacking is not None:
             raise OptionError(
-                f"{sample}: found no grades in it, expected --qrels FILE with the judgments "
-                f"of the sampled documents"
+                f"{sample}: found no grades in it, expected --qrels FILE with the judgments of the "
+                "sampled documents"
             )
         return SampledJudgments.of_rows(
             [(row.query, row.document, row.stratum, row.grade) for row in rows]

@@ -59,14 +59,11 @@ def refuse_foreign(
     for run, path in zip(runs, paths, strict=True):
         answered = queries_of_run(run)
         if judged and answered and not judged & answered:
-            some = len(judged)
-            said = (
-                "does not answer the judged query"
-                if some == 1
-                else f"answers none of the {some:,} judged queries"
-            )
+            complaint = f"answers none of the {len(judged):,} judged queries"
+            if len(judged) == 1:
+                complaint = "does not answer the judged query"
             raise InputError(
-                f"run {run.name} {said}, expected the query ids of the judgments",
+                f"run {run.name} {complaint}, expected the query ids of the judgments",
                 hint=VALIDATE.replace("RUN", path),
             )
         input_options.doubt(evaluate_read(qrels, run, measures, convention=convention), path)
@@ -75,8 +72,8 @@ def refuse_foreign(
 def read_known_queries(
     path: str | None, runs: Sequence[Run], judged: Sequence[str] = ()
 ) -> list[str] | None:
-    """Queries that a file lists, without those that no other file has, with a warning; None without
-    a file.
+    """Return the queries that a file lists; warn of queries that no other file has, and leave them
+    out. None without a file.
     """
     if path is None:
         return None
@@ -86,23 +83,23 @@ def read_known_queries(
     unknown = [query for query in listed if query not in known]
     if not unknown:
         return listed
-    said = ", ".join(_near(query, known) for query in unknown[:_SOME]) + (
-        ", ..." if len(unknown) > _SOME else ""
-    )
+    names = ", ".join(_near(query, known) for query in unknown[:_SOME])
+    names += ", ..." if len(unknown) > _SOME else ""
     if len(unknown) == len(listed):
         raise InputError(
-            f"{path}: found no query of the other files, expected their ids, one a line: {said}"
+            f"{path}: found no query of the other files, expected their ids, one a line: {names}"
         )
     are, do = ("is", "does") if len(unknown) == 1 else ("are", "do")
     console.say(
         "warning",
-        f"{path}: {len(unknown):,} of {len(listed):,} queries {are} in no other file and {do} "
-        f"not count: {said}",
+        f"{path}: {len(unknown):,} of {len(listed):,} queries {are} in no other file and {do} not "
+        f"count: {names}",
     )
     return [query for query in listed if query in known]
 
 
 def _near(query: str, known: Collection[str]) -> str:
+    """Return a query with the known query that is nearest to it, if any is near."""
     near = near_ids(query, known, 1)
     return shown(query) + (f" (did you mean {shown(near[0])}?)" if near else "")
 
@@ -119,16 +116,14 @@ def tell_gaps(
         if missed := [query for query in compared if query not in of_run]:
             console.say(
                 "note",
-                f"run {run.name} misses {len(missed):,} of {len(compared):,} compared "
-                f"queries: {_listed(missed)}",
+                f"run {run.name} misses {len(missed):,} of {len(compared):,} compared queries: "
+                f"{_listed(missed)}",
             )
     others = sorted(set().union(*answered) - set(compared)) if queries is None else []
     if others:
-        has, are = (
-            ("query of the runs has", "is")
-            if len(others) == 1
-            else ("queries of the runs have", "are")
-        )
+        has, are = "queries of the runs have", "are"
+        if len(others) == 1:
+            has, are = "query of the runs has", "is"
         console.say(
             "note",
             f"{len(others):,} {has} no judgment and {are} not compared: {_listed(others)}{hint}",
@@ -141,7 +136,7 @@ def _listed(queries: Sequence[str]) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class JudgeFiles:
-    """Files of a command that holds judges against a human."""
+    """Files of a command that compares judges with a human."""
 
     qrels: str  # Path of the human's judgments
     judges: dict[str, str]  # Paths by name of the judge
@@ -168,11 +163,11 @@ class JudgeFiles:
         )
         options.refuse_to_replace(output, (*named.values(), *others))
         input_options.refuse_standard_input_twice(qrels, *inputs.more_qrels, *named.values(), *runs)
-        found = {
+        scales = {
             name: ScaleTable.of(text)
             for name, text in named_texts(tables, "--table", "model=0:0,1:2,2:4").items()
         }
-        stray = next((name for name in found if name not in {"human", *named}), None)
+        stray = next((name for name in scales if name not in {"human", *named}), None)
         if stray is not None:
             raise OptionError(
                 f"--table {shown(stray)}: expected the name of a judge, or human: "
@@ -182,7 +177,7 @@ class JudgeFiles:
             qrels=qrels,
             judges=named,
             runs=dict(zip(input_options.run_names(runs), runs, strict=True)),
-            tables=found,
+            tables=scales,
             inputs=inputs,
         )
 
@@ -202,29 +197,27 @@ class JudgeFiles:
         def mapped(name: str, qrels: Qrels) -> Qrels:
             return self.tables[name].map(qrels, source=name) if name in self.tables else qrels
 
-        human = mapped(
-            "human",
-            watch.run("judgments", lambda _: self.inputs.open_qrels(self.qrels, convention)),
-        )
+        qrels = watch.run("judgments", lambda _: self.inputs.open_qrels(self.qrels, convention))
+        human = mapped("human", qrels)
         judges = {name: mapped(name, judge(path)) for name, path in self.judges.items()}
         return human, judges, {name: run(name, path) for name, path in self.runs.items()}
 
 
 def named_texts(texts: Sequence[str], option: str, example: str) -> dict[str, str]:
-    """Names and what stands behind their equals sign."""
-    found: dict[str, str] = {}
+    """Split texts ``NAME=VALUE``; return the values by name."""
+    named: dict[str, str] = {}
     for text in texts:
         name, equals, value = text.partition("=")
         if not name or not equals or not value:
             raise OptionError(
                 f"{option} {shown(text)}: expected a name and a value, as in {example}"
             )
-        if name in found:
+        if name in named:
             raise OptionError(
                 f"{option} {shown(text)}: found the name {shown(name)} twice, expected each once"
             )
-        found[name] = value
-    return found
+        named[name] = value
+    return named
 
 
 def refuse_unknown(families: Mapping[str, str], known: Collection[str]) -> None:
@@ -232,6 +225,6 @@ def refuse_unknown(families: Mapping[str, str], known: Collection[str]) -> None:
     for name, family in families.items():
         if name not in known:
             raise OptionError(
-                f"--family {shown(name)}={shown(family)}: expected the name of a judge or "
-                f"run: {', '.join(sorted(known))}"
+                f"--family {shown(name)}={shown(family)}: expected the name of a judge or run: "
+                f"{', '.join(sorted(known))}"
             )

@@ -33,7 +33,7 @@ judges: Decorator = click.option(
 
 
 def _one_measure(_context: click.Context, _option: click.Parameter, texts: Sequence[str]) -> str:
-    """Text of the one measure of a command that takes no more."""
+    """Return the measure of a command that takes a single one."""
     parts = measure_parts(texts, DEFAULT_MEASURES[0])
     if len(parts) > 1:
         raise OptionError(
@@ -97,24 +97,24 @@ level: Decorator = click.option(
 
 
 def parse_scale(text: str) -> list[float] | None:
-    """Grades of ``--scale``; None without."""
+    """Return the grades of ``--scale``; `None` without the option."""
     if not text:
         return None
     try:
-        found = [float(part) for part in text.split(",")]
+        grades = [float(part) for part in text.split(",")]
     except ValueError:
         raise OptionError(
             f"--scale {shown(text)}: expected numbers with commas between, as in 0,1,2,3"
         ) from None
-    if len(set(found)) < max(len(found), 2) or not np.isfinite(found).all():
+    if len(set(grades)) < max(len(grades), 2) or not np.isfinite(grades).all():
         raise OptionError(
             f"--scale {shown(text)}: expected at least two finite grades, each once, as in 0,1,2,3"
         )
-    return found
+    return grades
 
 
 def rater_names(paths: Sequence[str]) -> list[str]:
-    """A name for each file of judgments: its stem, or its path where two stems are the same."""
+    """Name each file of judgments: by its stem, or by its path where two stems are the same."""
     twice = next((path for path in paths if paths.count(path) > 1), None)
     if twice is not None:
         raise OptionError(f"judgments {twice}: found the same file twice, expected each rater once")
@@ -125,12 +125,12 @@ def rater_names(paths: Sequence[str]) -> list[str]:
 
 
 def cluster_labels(path: str | None, table: LabelTable) -> Any:
-    """Cluster of each pair: its query, or the label that a file gives its query."""
+    """Return the cluster of each pair: its query, or the label that a file gives its query."""
     return "query" if path is None else np.array(labels_of(path, table.queries))
 
 
 def labels_of(path: str, queries: Sequence[str]) -> list[str]:
-    """Label of each query."""
+    """Return the label that a file gives each query."""
     known: Mapping[str, str] = read_clusters(path)
     missing = next((query for query in queries if query not in known), None)
     if missing is not None:

@@ -232,7 +232,7 @@ def next(  # noqa: A001  (the name of the command)
     queries = read_known_queries(query_path, (a, b), judgments.queries)
     if replay:
         hidden = {"depth": depth, "max_grade": max_grade, "alpha": alpha, "seed": seed}
-        found = watch.run(
+        replayed = watch.run(
             "replay",
             lambda _: replay_labels(
                 judgments,
@@ -245,11 +245,11 @@ def next(  # noqa: A001  (the name of the command)
             ),
         )
         tell_gaps(judgments, (a, b), queries)
-        _FORMATS.write(
-            layout, output_path, found, **({} if FORMATS[layout].is_data else {"digits": digits})
-        )
-        _draw(found, figure_path, kind)
+        of_text = {} if FORMATS[layout].is_data else {"digits": digits}
+        _FORMATS.write(layout, output_path, replayed, **of_text)
+        _draw(replayed, figure_path, kind)
         return
+
     files = VerdictFiles(
         qrels=qrels,
         run_a=run_a,
@@ -337,12 +337,12 @@ def _write(context: click.Context, chosen: NextLabels) -> None:
     _FORMATS.write(layout, None, chosen, sheet=path, **read)
 
 
-def _draw(found: LabelReplay, path: str | None, kind: "drawings.Format | None") -> None:
+def _draw(replay: LabelReplay, path: str | None, kind: "drawings.Format | None") -> None:
     if path is not None and kind is not None:
         from idealrank.judging.views.figures import replay_spec  # noqa: PLC0415  (few ask for it)
 
         write_figure(
-            path, kind, f"Labels until {found.measure} is settled", partial(replay_spec, found)
+            path, kind, f"Labels until {replay.measure} is settled", partial(replay_spec, replay)
         )
 
 
@@ -355,6 +355,6 @@ def _check(
             raise OptionError(f"{name}: found it without --replay, expected both or neither")
     if replay and query_path is not None:
         raise OptionError(
-            "--queries: found it with --replay, which compares the queries in QRELS; expected "
-            "one of them"
+            "--queries: found it with --replay, which compares the queries in QRELS; expected one "
+            "of them"
         )

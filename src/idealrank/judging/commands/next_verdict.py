@@ -25,6 +25,7 @@ from idealrank.measures.measure import Measure
 Until: TypeAlias = Literal["sign", "compare", "gate"]
 UNTIL: tuple[Until, ...] = get_args(Until)
 
+# Options that both commands take, as parameters of `idealrank judge next`
 _READING = (
     "measure_text",
     "convention_text",
@@ -42,6 +43,7 @@ _READING = (
 )
 _OF_GATE = ("tolerance", "alpha", "strict")
 _COLUMNS = ("columns_text", "qrels_columns_text")
+# Judgments that a filled sheet can join as it is; and other formats that a file of labels cannot
 _TABLES = (".csv",)
 _OTHERS = (".tsv", ".json", ".jsonl", ".parquet", ".arrow", ".feather")
 
@@ -95,12 +97,12 @@ class VerdictFiles:
         return comparison[str(measure)]
 
     def gated(self, measure: Measure, **policy: Any) -> VerdictLike:
-        """Hold RUN_B to RUN as `idealrank gate` does, by the policy of the project and what was
-        typed.
+        """Check RUN_B against RUN as `idealrank gate` does, by the policy of the project and what
+        was typed.
         """
         from idealrank.cli.commands.gate import Job, asked_here  # noqa: PLC0415  (only where a gate is asked for)
 
-        asked = asked_here(
+        options = asked_here(
             baselines=(self.run_a,),
             measure_texts=[str(measure)],
             labels_are=self.inputs.labels_are,
@@ -108,7 +110,7 @@ class VerdictFiles:
             labels_from=self.labels_from,
             **policy,
         )
-        job = Job(asked=asked, qrels=self.qrels, run=self.run_b, inputs=self.inputs)
+        job = Job(asked=options, qrels=self.qrels, run=self.run_b, inputs=self.inputs)
         checks = job.done().gated.checks
         return next(check for check in checks if check.measure == str(measure))
 
@@ -140,7 +142,7 @@ def refuse_unused(context: click.Context, until: Until, *, replay: bool) -> None
 
 
 def steps(context: click.Context, stop: LabelStop, sheet: str | None) -> list[str]:
-    """Lines that say what to do next, with the commands."""
+    """Return the lines that say what to do next, with the commands."""
     if stop.decided:
         return ["the whole report:", f"  {_verdict_command(context, stop)}"]
     if sheet is None:
@@ -172,7 +174,7 @@ def steps(context: click.Context, stop: LabelStop, sheet: str | None) -> list[st
 
 
 def _following(name: str) -> str:
-    """Name of the sheet after this one.
+    """Return the name of the sheet after this one.
 
     Examples
     --------
@@ -187,7 +189,7 @@ def _following(name: str) -> str:
 
 
 def _again(context: click.Context, stop: LabelStop, labels: str | None, sheet: str) -> str:
-    """Command that goes on with further labels, and another sheet.
+    """Return the command that goes on with further labels, and another sheet.
 
     It keeps where the first labels came from, which further ones would hide.
     """
@@ -205,7 +207,7 @@ def _again(context: click.Context, stop: LabelStop, labels: str | None, sheet: s
 
 
 def _verdict_command(context: click.Context, stop: LabelStop) -> str:
-    """Command that gives the verdict."""
+    """Return the command that gives the verdict."""
     qrels, run_a, run_b = (context.params[name] for name in ("qrels", "run_a", "run_b"))
     if stop.by == "gate":
         words = _typed(context, (*_READING, *_OF_GATE))
@@ -226,7 +228,7 @@ def _spelling(context: click.Context, name: str) -> str:
 
 
 def _typed(context: click.Context, names: Collection[str]) -> list[str]:
-    """Options among these that were typed, with their values."""
+    """Return the options among these that were typed, with their values."""
     words: list[str] = []
     for parameter in context.command.params:
         name = parameter.name or ""
@@ -238,6 +240,6 @@ def _typed(context: click.Context, names: Collection[str]) -> list[str]:
         elif value is False:
             words.append(parameter.secondary_opts[0])
         else:
-            values = value if isinstance(value, tuple) else (value,)
-            words += [word for one in values for word in (parameter.opts[0], str(one))]
+            for repeated in value if isinstance(value, tuple) else (value,):
+                words += [parameter.opts[0], str(repeated)]
     return words

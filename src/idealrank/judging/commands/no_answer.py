@@ -132,7 +132,7 @@ def no_answer(
     judgments = watch.run("judgments", lambda _: inputs.open_qrels(qrels, convention))
     listed = watch.run(name, lambda _: inputs.open_run(run, name, qrels))
     declared = read_query_ids(query_path)
-    found = watch.run(
+    rates = watch.run(
         "thresholds",
         lambda _: rates_of(
             judgments,
@@ -147,6 +147,5 @@ def no_answer(
             convention=convention,
         ),
     )
-    _FORMATS.write(
-        layout, output_path, found, **({} if FORMATS[layout].is_data else {"digits": digits})
-    )
+    of_text = {} if FORMATS[layout].is_data else {"digits": digits}
+    _FORMATS.write(layout, output_path, rates, **of_text)

@@ -98,66 +98,67 @@ def nuggets(
     """
     options.refuse_to_replace(output_path, (*files, nuggets_path))
     input_options.refuse_standard_input_twice(*files, *([nuggets_path] if nuggets_path else []))
-    chosen = [
-        part.strip() for text in score_texts for part in text.split(",") if part.strip()
-    ] or DEFAULT_SCORES
-    watch, found = Watch(), list[Evaluation]()
+    parts = [part.strip() for text in score_texts for part in text.split(",")]
+    chosen = [part for part in parts if part] or DEFAULT_SCORES
+    watch, evaluations = Watch(), list[Evaluation]()
     for path in files:
-        found += watch.run(
+        evaluations += watch.run(
             path,
             lambda _, path=path: evaluate_answers(
                 path, chosen, nuggets=nuggets_path, tell=input_options.notes().warn
             ),  # type: ignore[misc]
         )
-    twice = [name for name, count in Counter(one.name for one in found).items() if count > 1]
+    names = Counter(evaluation.name for evaluation in evaluations)
+    twice = [name for name, count in names.items() if count > 1]
     if twice:
         raise OptionError(
             f"found several systems called {twice[0]!r}, expected different names (run_id)"
         )
-    if baseline is not None and len(found) < 2:
+    if baseline is not None and len(evaluations) < 2:
         raise OptionError(f"--baseline {baseline}: found one system, expected two or more")
-    comparison = (
-        None
-        if len(found) < 2 or _answer_others(found, baseline)
-        else _compared(found, baseline, watch)
-    )
+    comparison = None
+    if len(evaluations) > 1 and not _answer_others(evaluations, baseline):
+        comparison = _compared(evaluations, baseline, watch)
     _FORMATS.write(
         layout,
         output_path,
-        found,
-        means=[intervals(one) for one in found],
+        evaluations,
+        means=[intervals(evaluation) for evaluation in evaluations],
         comparison=comparison,
         per_query=per_query,
     )
 
 
-def _answer_others(found: Sequence[Evaluation], baseline: str | None) -> bool:
+def _answer_others(evaluations: Sequence[Evaluation], baseline: str | None) -> bool:
     """Return whether systems answer different queries; they are not compared then, which is an
     error if a baseline is named.
     """
-    first = found[0]
-    other = next((one for one in found if set(one.queries) != set(first.queries)), None)
+    first = evaluations[0]
+    differing = (row for row in evaluations if set(row.queries) != set(first.queries))
+    other = next(differing, None)
     if other is None:
         return False
     query = min(set(first.queries) ^ set(other.queries))
     has, lacks = (first, other) if query in first.queries else (other, first)
-    said = f"{has.name} answers query {shown(repr(query))} and {lacks.name} does not"
+    message = f"{has.name} answers query {shown(repr(query))} and {lacks.name} does not"
     hint = "--nuggets FILE counts a query without an answer as 0"
     if baseline is not None:
         raise OptionError(
-            f"--baseline {baseline}: {said}, expected answers to the same queries; {hint}"
+            f"--baseline {baseline}: {message}, expected answers to the same queries; {hint}"
         )
-    console.say("warning", f"{said}, so the systems are not compared; {hint}")
+    console.say("warning", f"{message}, so the systems are not compared; {hint}")
     return True
 
 
-def _compared(found: Sequence[Evaluation], baseline: str | None, watch: Watch) -> Comparison:
+def _compared(evaluations: Sequence[Evaluation], baseline: str | None, watch: Watch) -> Comparison:
     try:
-        return watch.count("comparing", lambda tell: compare(*found, baseline=baseline, tell=tell))
+        return watch.count(
+            "comparing", lambda tell: compare(*evaluations, baseline=baseline, tell=tell)
+        )
     except IncompatibleError as error:
-        said = str(error).removesuffix(f"; {error.hint}")
+        message = str(error).removesuffix(f"; {error.hint}")
         raise InputError(
-            said,
+            message,
             hint="assign the same nuggets, with the same importance, to the answers of every "
             "system",
         ) from None

@@ -118,7 +118,7 @@ def pool(
     convention, watch = options.parse_convention(convention_text), Watch()
     opened = read_runs(inputs, runs, watch)
     queries = read_known_queries(query_path, opened)
-    found = watch.run(
+    documents = watch.run(
         "pool",
         lambda _: pooled(
             {run.name: run for run in opened},
@@ -131,4 +131,4 @@ def pool(
             seed=seed,
         ),
     )
-    _FORMATS.write(layout, output_path, found)
+    _FORMATS.write(layout, output_path, documents)

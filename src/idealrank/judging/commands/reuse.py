@@ -106,7 +106,7 @@ def reuse(
         )
     judgments, opened = read_qrels_and_runs(inputs, qrels, runs, convention, watch)
     refuse_foreign(judgments, opened, runs, [measure], convention)
-    found = watch.run(
+    report = watch.run(
         "left out",
         lambda _: reusability(
             judgments,
@@ -117,6 +117,5 @@ def reuse(
             convention=convention,
         ),
     )
-    _FORMATS.write(
-        layout, output_path, found, **({} if FORMATS[layout].is_data else {"digits": digits})
-    )
+    of_text = {} if FORMATS[layout].is_data else {"digits": digits}
+    _FORMATS.write(layout, output_path, report, **of_text)

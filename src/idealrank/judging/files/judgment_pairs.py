@@ -27,10 +27,10 @@ _NAMES: Mapping[str, tuple[str, ...]] = {
     "sampled": ("sampled",),
 }
 _NO_TEXT = DocumentText("", "")
-_LONGEST_QUERY = 1_000_000  # letters
+_LONGEST_QUERY = 1_000_000  # letters: a query is read in full, and a broken file is not
 _EXPECTED = (
-    "columns query and document, and query_text, title, text, link, priority, sampled if there "
-    "are any"
+    "columns query and document, and query_text, title, text, link, priority, sampled if there are "
+    "any"
 )
 
 
@@ -61,33 +61,32 @@ def read_pairs(
 ) -> list[JudgmentPair]:
     r"""Read a list of pairs to judge."""
     name = str(path)
-    found: dict[tuple[str, str], JudgmentPair] = {}
+    pairs: dict[tuple[str, str], JudgmentPair] = {}
     left_out, notes = 0, Notes(tell)
     for record in _records(name, notes):
         if not _is_sampled(record):
             left_out += 1
             continue
         pair = _pair(record)
-        if pair.key in found:
+        if pair.key in pairs:
             pair_text = (
                 f"query {shown(repr(pair.query))} and document {shown(repr(pair.document))} a "
                 f"second time"
             )
             raise FileFormatError(record.place, record.line, pair_text, "each pair once")
-        found[pair.key] = pair
-    if not found:
+        pairs[pair.key] = pair
+    if not pairs:
         raise InputError(
             f"{name}: found no pair{' that is sampled' if left_out else ''}, expected {_EXPECTED}"
         )
     if left_out:
-        are, left = ("is", "was") if left_out == 1 else ("are", "were")
-        said = (
-            f"{left_out:,} of {left_out + len(found):,} pairs {are} not sampled and {left} left out"
-        )
+        are, were = ("is", "was") if left_out == 1 else ("are", "were")
+        others = "is" if len(pairs) == 1 else "are"
         notes.warn(
-            f"{name}: {said}; {len(found):,} {'is' if len(found) == 1 else 'are'} to be judged"
+            f"{name}: {left_out:,} of {left_out + len(pairs):,} pairs {are} not sampled and {were} "
+            f"left out; {len(pairs):,} {others} to be judged"
         )
-    return with_texts(list(found.values()), queries, documents, tell=tell)
+    return with_texts(list(pairs.values()), queries, documents, tell=tell)
 
 
 def with_texts(
@@ -98,31 +97,29 @@ def with_texts(
     tell: Tell | None = None,
 ) -> list[JudgmentPair]:
     """Return pairs with the texts that they lack; a query without any text gets its id."""
-    lacking = {one.query for one in pairs if not one.query_text}
-    wanted = {one.document for one in pairs if not one.content.joined}
-    query_texts = (
-        read_texts(queries, lacking, length=_LONGEST_QUERY, tell=tell)
-        if queries is not None
-        else {}
-    )
+    lacking = {pair.query for pair in pairs if not pair.query_text}
+    wanted = {pair.document for pair in pairs if not pair.content.joined}
+    query_texts: Mapping[str, str] = {}
+    if queries is not None:
+        query_texts = read_texts(queries, lacking, length=_LONGEST_QUERY, tell=tell)
     contents = read_documents(documents, wanted, tell=tell) if documents is not None else {}
-    return [
-        replace(
-            one,
-            query_text=one.query_text or query_texts.get(one.query, one.query),
-            content=one.content
-            if one.content.joined
-            else _with_link(contents.get(one.document, one.content), one.content.link),
-        )
-        for one in pairs
-    ]
+    complete = []
+    for pair in pairs:
+        query_text = pair.query_text or query_texts.get(pair.query, pair.query)
+        content = pair.content
+        if not content.joined:
+            content = _with_link(contents.get(pair.document, content), content.link)
+        complete.append(replace(pair, query_text=query_text, content=content))
+    return complete
 
 
 def _with_link(content: DocumentText, link: str) -> DocumentText:
+    """Return a text with the link of the list of pairs, if it has one."""
     return content._replace(link=link) if link else content
 
 
 def _records(path: str, notes: Notes) -> Iterator[FieldRecord]:
+    """Yield the records of a file, whose format its first letters tell."""
     with open_stream(path, notes) as stream:
         head = stream.peek(1)
         refuse_foreign(path, head[:4])
@@ -136,26 +133,23 @@ def _records(path: str, notes: Notes) -> Iterator[FieldRecord]:
 
 
 def _objects(content: bytes, path: str) -> Iterator[FieldRecord]:
-    """Records of JSON lines; or of the documents of one object, as `judge pool --format json`
-    writes it.
+    """Yield the records of JSON lines; or of the documents of one object, as `judge pool --format
+    json` writes it.
     """
     try:
         whole = json.loads(content.removeprefix(BYTE_ORDER_MARK))
     except (ValueError, RecursionError):  # several lines, or a mistake, which has a line
         whole = None
-    if isinstance(whole, dict) and isinstance(documents := whole.get("documents"), list):
-        yield from json_records(
-            json.dumps(documents).encode(),
-            f"{path}: documents",
-            "query",
-            "document",
-            "an array of records",
-        )
+    documents = whole.get("documents") if isinstance(whole, dict) else None
+    if isinstance(documents, list):
+        content, place = json.dumps(documents).encode(), f"{path}: documents"
+        yield from json_records(content, place, "query", "document", "an array of records")
     else:
         yield from line_records(io.BytesIO(content), path)
 
 
 def _rows(stream: io.BufferedReader, path: str) -> Iterator[FieldRecord]:
+    """Yield the records of a table with a header line; the mark in it separates the cells."""
     import csv  # noqa: PLC0415  (its error alone)
 
     first = stream.peek(1).partition(b"\n")[0]
@@ -184,14 +178,16 @@ def _rows(stream: io.BufferedReader, path: str) -> Iterator[FieldRecord]:
 
 
 def _value(record: FieldRecord, role: str) -> Any:
-    return next(
-        (record.fields[name] for name in _NAMES[role] if record.fields.get(name) not in (None, "")),
-        None,
-    )
+    """Return the first value among the columns that may have a role; `None` without one."""
+    for name in _NAMES[role]:
+        value = record.fields.get(name)
+        if value not in (None, ""):
+            return value
+    return None
 
 
 def _is_sampled(record: FieldRecord) -> bool:
-    """False for a document of a pool that is not part of the sample."""
+    """Return False for a document of a pool that is not part of the sample."""
     value = _value(record, "sampled")
     text = str(value).strip().lower()
     if value is not None and text not in {"true", "false"}:
@@ -202,29 +198,29 @@ def _is_sampled(record: FieldRecord) -> bool:
 
 
 def _pair(record: FieldRecord) -> JudgmentPair:
-    def value(role: str) -> Any:
-        return _value(record, role)
+    """Check a record, and return its pair."""
 
     def text(role: str) -> str:
-        found = value(role)
-        if found is not None and (isinstance(found, bool) or not isinstance(found, (str, int))):
+        cell = _value(record, role)
+        if cell is not None and (isinstance(cell, bool) or not isinstance(cell, (str, int))):
             raise FileFormatError(
-                record.place, record.line, f"{role} {shown(repr(found))}", "a text"
+                record.place, record.line, f"{role} {shown(repr(cell))}", "a text"
             )
-        return "" if found is None else str(found).encode("utf-8", "replace").decode()
+        return "" if cell is None else str(cell).encode("utf-8", "replace").decode()
 
     def name(role: str) -> str:
-        """An id: two that differ must not become one."""
-        found = value(role)
+        """Return an id: two that differ must not become one."""
+        cell = _value(record, role)
+        # a byte that is not UTF-8 was read as a lone surrogate, which `text` would replace
         if (
-            isinstance(found, str)
-            and not found.isascii()
-            and any("\ud800" <= letter <= "\udfff" for letter in found)
+            isinstance(cell, str)
+            and not cell.isascii()
+            and any("\ud800" <= letter <= "\udfff" for letter in cell)
         ):
             raise FileFormatError(
                 record.place,
                 record.line,
-                f"{role} {shown(repr(found))}",
+                f"{role} {shown(repr(cell))}",
                 "an id in UTF-8; save the file as UTF-8",
             )
         return text(role).strip()
@@ -232,10 +228,8 @@ def _pair(record: FieldRecord) -> JudgmentPair:
     query, document = name("query"), name("document")
     if not query or not document:
         lacking = "query" if not query else "document"
-        found = (
-            f"no {lacking} among {', '.join(shown(repr(name)) for name in list(record.fields)[:8])}"
-        )
-        raise FileFormatError(record.place, record.line, found, _EXPECTED)
+        names = ", ".join(shown(repr(column)) for column in list(record.fields)[:8])
+        raise FileFormatError(record.place, record.line, f"no {lacking} among {names}", _EXPECTED)
     check_ids(record.place, query, document, record.line)
     content = DocumentText(text("title").strip(), text("text"), text("link").strip())
     return JudgmentPair(
@@ -243,7 +237,7 @@ def _pair(record: FieldRecord) -> JudgmentPair:
         document=document,
         query_text=text("query_text").strip(),
         content=content,
-        priority=_priority(value("priority"), record),
+        priority=_priority(_value(record, "priority"), record),
     )
 
 
@@ -251,11 +245,11 @@ def _priority(value: Any, record: FieldRecord) -> float:
     if value is None:
         return math.inf
     try:
-        found = float(value)
+        priority = float(value)
     except (TypeError, ValueError):
-        found = float("nan")
-    if not abs(found) < float("inf"):
+        priority = float("nan")
+    if not abs(priority) < float("inf"):
         raise FileFormatError(
             record.place, record.line, f"priority {shown(repr(value))}", "a finite number"
         )
-    return found
+    return priority

@@ -29,55 +29,52 @@ class _Answer(NamedTuple):
 
 def read_answers(path: Paths, notes: Notes) -> list[AssignedAnswers]:
     """Read the answers of one or several systems."""
-    found: dict[str, dict[str, list[Nugget]]] = {}
+    by_run: dict[str, dict[str, list[Nugget]]] = {}
     sources = open_sources(path, notes)
     for source in sources:
         for record in _records(source):
             answer = _answer(record, assigned=True)
-            of_run = found.setdefault(answer.run, {})
+            of_run = by_run.setdefault(answer.run, {})
             if answer.query in of_run:
                 whose = f" by run {shown(repr(answer.run))}" if answer.run else ""
-                hint = (
-                    "passages have assignments of their own (docid); expected assignments of "
-                    "answers"
-                    if "docid" in record.fields
-                    else ""
-                )
-                raise _refused(
-                    record,
-                    f"a second answer to query {shown(repr(answer.query))}{whose}",
-                    "one answer to a query",
-                    hint,
-                )
+                problem = f"a second answer to query {shown(repr(answer.query))}{whose}"
+                hint = ""
+                if "docid" in record.fields:
+                    hint = (
+                        "passages have assignments of their own (docid); expected assignments of "
+                        "answers"
+                    )
+                raise _refused(record, problem, "one answer to a query", hint)
             of_run[answer.query] = answer.nuggets
-    systems = [AssignedAnswers(name, answers) for name, answers in found.items()]
+    systems = [AssignedAnswers(name, answers) for name, answers in by_run.items()]
     where = ", ".join(source.path for source in sources)
     if not systems:
         raise InputError(f"{where}: found no answer, expected at least one: {_EXPECTED}")
-    failed = sum(one.n_failed for one in systems)
+    failed = sum(system.n_failed for system in systems)
     if failed:
         notes.warn(
-            f"{where}: {failed:,} nuggets were not rated or assigned (failed); they count as "
-            f"not supported"
+            f"{where}: {failed:,} nuggets were not rated or assigned (failed); they count as not "
+            "supported"
         )
     return systems
 
 
 def read_nuggets(path: Paths, notes: Notes) -> dict[str, list[Nugget]]:
     """Read nuggets with their importance, by query."""
-    found: dict[str, list[Nugget]] = {}
+    by_query: dict[str, list[Nugget]] = {}
     for source in open_sources(path, notes):
         for record in _records(source):
-            one = _answer(record, assigned=False)
-            if one.query in found:
+            answer = _answer(record, assigned=False)
+            if answer.query in by_query:
                 raise _refused(
-                    record, f"query {shown(repr(one.query))} a second time", "each query once"
+                    record, f"query {shown(repr(answer.query))} a second time", "each query once"
                 )
-            found[one.query] = one.nuggets
-    return found
+            by_query[answer.query] = answer.nuggets
+    return by_query
 
 
 def _records(source: Source) -> Iterator[FieldRecord]:
+    """Yield the records of an array, or of JSON lines."""
     start = bytes(source.data[:64]).removeprefix(b"\xef\xbb\xbf").lstrip()
     if start[:1] == b"[":
         yield from json_records(
@@ -88,42 +85,39 @@ def _records(source: Source) -> Iterator[FieldRecord]:
 
 
 def _answer(record: FieldRecord, *, assigned: bool) -> _Answer:
+    """Check a record, and return its nuggets."""
     fields = record.fields
     query = next((fields[name] for name in _QUERY if name in fields), None)
     if isinstance(query, bool) or not isinstance(query, str | int) or query == "":
-        missing = (
-            f"no qid among the fields {', '.join(map(repr, list(fields)[:6]))}"
-            if query is None
-            else "no id as qid"
-        )
-        raise _refused(record, missing, _EXPECTED)
+        problem = "no id as qid"
+        if query is None:
+            problem = f"no qid among the fields {', '.join(map(repr, list(fields)[:6]))}"
+        raise _refused(record, problem, _EXPECTED)
     checked = check_id(query)
     if isinstance(checked, tuple):
-        raise _refused(record, f"{checked[1]} as qid", checked[2])
+        _, problem, expected = checked
+        raise _refused(record, f"{problem} as qid", expected)
     nuggets = fields.get("nuggets")
     if not isinstance(nuggets, list):
         raise _refused(
             record, f"{type(nuggets).__name__} as nuggets of query {shown(repr(query))}", _EXPECTED
         )
     run = fields.get("run_id")
-    named = (
-        check_id(run)
-        if isinstance(run, str | int) and not isinstance(run, bool) and run != ""
-        else ""
-    )
+    has_run = isinstance(run, str | int) and not isinstance(run, bool) and run != ""
+    named = check_id(run) if has_run else ""
     if isinstance(named, tuple):
-        raise _refused(record, f"{named[1]} as run_id", named[2])
-    found = [_nugget(one, record, assigned=assigned) for one in nuggets]
-    return _Answer(checked, named, found)
+        _, problem, expected = named
+        raise _refused(record, f"{problem} as run_id", expected)
+    checked_nuggets = [_nugget(nugget, record, assigned=assigned) for nugget in nuggets]
+    return _Answer(checked, named, checked_nuggets)
 
 
 def _nugget(value: Any, record: FieldRecord, *, assigned: bool) -> Nugget:
     if not isinstance(value, dict) or not isinstance(value.get("text"), str):
         raise _refused(record, "a nugget without a text", _EXPECTED)
     importance = _word(value, "importance", IMPORTANCE, record)
-    return Nugget(
-        value["text"], importance, _word(value, "assignment", SUPPORT, record) if assigned else ""
-    )
+    assignment = _word(value, "assignment", SUPPORT, record) if assigned else ""
+    return Nugget(value["text"], importance, assignment)
 
 
 def _word(
@@ -134,14 +128,10 @@ def _word(
         return word.lower()
     near = near_ids(word, known, 1) if isinstance(word, str) else []
     hint = f"did you mean {near[0]}?" if near else ""
-    found = f"{name} {shown(repr(word))}" if name in value else f"no {name}"
-    raise _refused(
-        record,
-        f"{found} of nugget {shown(repr(value['text']))}",
-        f"one of {', '.join(known)}",
-        hint,
-    )
+    shown_word = f"{name} {shown(repr(word))}" if name in value else f"no {name}"
+    problem = f"{shown_word} of nugget {shown(repr(value['text']))}"
+    raise _refused(record, problem, f"one of {', '.join(known)}", hint)
 
 
-def _refused(record: FieldRecord, found: str, expected: str, hint: str = "") -> FileFormatError:
-    return FileFormatError(record.place, record.line, found, expected, hint)
+def _refused(record: FieldRecord, problem: str, expected: str, hint: str = "") -> FileFormatError:
+    return FileFormatError(record.place, record.line, problem, expected, hint)

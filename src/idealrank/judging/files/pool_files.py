@@ -32,21 +32,19 @@ class PoolRow(NamedTuple):
 
 def read_pool_rows(path: str, *, tell: Tell | None = None) -> list[PoolRow]:
     r"""Read a pool."""
-    found: list[PoolRow] = []
+    rows: list[PoolRow] = []
     for source in open_sources(path, Notes(tell)):
         raw = source.read().removeprefix(BYTE_ORDER_MARK)
         refuse_foreign(source.path, raw[:4])
         text = decode_id(raw)
         header = next((line for line in text.splitlines() if line.strip()), "")
         if "query" in [name.strip() for name in header.split(",")]:
-            found += _of_csv(source.path, text)
+            rows += _of_csv(source.path, text)
         else:
-            found += [
-                _of_trec(source.path, number, line)
-                for number, line in enumerate(text.splitlines(), 1)
-                if line.strip()
-            ]
-    if not found:
+            for number, line in enumerate(text.splitlines(), 1):
+                if line.strip():
+                    rows.append(_of_trec(source.path, number, line))
+    if not rows:
         raise FileFormatError(
             path,
             0,
@@ -54,28 +52,27 @@ def read_pool_rows(path: str, *, tell: Tell | None = None) -> list[PoolRow]:
             "a pool of documents",
             "make one with: idealrank judge pool RUN... --format csv",
         )
-    return found
+    return rows
 
 
 def _of_csv(path: str, text: str) -> Iterator[PoolRow]:
+    """Yield the rows of a table with a header line."""
     rows = csv.reader(io.StringIO(text))
     try:
-        names = [name.strip() for name in next(row for row in rows if row)]
+        header = next(row for row in rows if row)
+        names = [name.strip() for name in header]
         for name in _NEEDED:
             if name not in names:
                 raise FileFormatError(
                     path, rows.line_num, f"columns {', '.join(names)}", f"a column {name!r}"
                 )
         for cells in rows:
-            if cells:
-                if len(cells) != len(names):
-                    raise FileFormatError(
-                        path,
-                        rows.line_num,
-                        f"{len(cells)} cells",
-                        f"{len(names)}, one for each column",
-                    )
-                yield _row(path, rows.line_num, dict(zip(names, cells, strict=True)))
+            if not cells:
+                continue
+            if len(cells) != len(names):
+                expected = f"{len(names)}, one for each column"
+                raise FileFormatError(path, rows.line_num, f"{len(cells)} cells", expected)
+            yield _row(path, rows.line_num, dict(zip(names, cells, strict=True)))
     except csv.Error as error:
         raise FileFormatError(path, rows.line_num, str(error), "CSV") from None
 
@@ -99,6 +96,7 @@ def _row(path: str, number: int, cells: dict[str, str]) -> PoolRow:
 
 
 def _of_trec(path: str, number: int, line: str) -> PoolRow:
+    """Return the row of a line QUERY 0 DOCUMENT STRATUM GRADE."""
     fields = line.split()
     if len(fields) != 5:
         raise FileFormatError(
@@ -107,18 +105,15 @@ def _of_trec(path: str, number: int, line: str) -> PoolRow:
             f"{len(fields)} fields",
             "5: QUERY 0 DOCUMENT STRATUM GRADE, or the CSV file of judge pool",
         )
-    grade = parse_number(fields[4])
+    query, _iteration, document, stratum, grade_text = fields
+    grade = parse_number(grade_text)
     if grade is None or not abs(grade) < float("inf"):
-        raise FileFormatError(
-            path,
-            number,
-            repr(fields[4]),
-            "a finite grade; below 0 for a document that was not sampled",
-        )
+        expected = "a finite grade; below 0 for a document that was not sampled"
+        raise FileFormatError(path, number, repr(grade_text), expected)
     return PoolRow(
-        query=fields[0],
-        document=fields[2],
-        stratum=fields[3],
+        query=query,
+        document=document,
+        stratum=stratum,
         grade=grade if grade >= 0 else None,
         probability=None,
         sampled=grade >= 0,

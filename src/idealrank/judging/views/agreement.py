@@ -28,34 +28,32 @@ _PLACES = 3
 _SPLIT = 10  # queries listed
 
 
-def agreement_parts(found: AgreementReport, *, per_query: bool = False) -> list[Part]:
-    """Sentences and tables."""
+def agreement_parts(report: AgreementReport, *, per_query: bool = False) -> list[Part]:
+    """Return the report as sentences and tables."""
     parts: list[Part] = [
         [
-            f"{len(found.raters)} raters, {found.n_pairs:,} pairs of query and document, "
-            f"{found.n_shared:,} of them graded by two or more"
+            f"{len(report.raters)} raters, {report.n_pairs:,} pairs of query and document, "
+            f"{report.n_shared:,} of them graded by two or more"
         ],
-        outside_lines(found.outside),
-        coefficients_table(found.coefficients),
-        _by_grade(found.grades),
-        _by_rater(found.by_rater),
-        _by_query(found.by_query, per_query=per_query),
+        outside_lines(report.outside),
+        coefficients_table(report.coefficients),
+        _by_grade(report.grades),
+        _by_rater(report.by_rater),
+        _by_query(report.by_query, per_query=per_query),
     ]
-    return [*parts, _notes(found)]
+    return [*parts, _notes(report)]
 
 
 def outside_lines(outside: "dict[str, int]") -> list[str]:
     """State how many grades were outside the scale."""
     if not outside:
         return []
-    return [
-        f"outside the scale, and clipped or dropped as asked: "
-        f"{', '.join(f'{n:,} of {rater}' for rater, n in outside.items())}"
-    ]
+    counts = ", ".join(f"{n:,} of {rater}" for rater, n in outside.items())
+    return [f"outside the scale, and clipped or dropped as asked: {counts}"]
 
 
 def coefficients_table(coefficients: "dict[str, Agreement]") -> Table:
-    """A row a coefficient, with its interval."""
+    """Return a table with a row for each coefficient and its interval."""
     confidence = next(iter(coefficients.values())).confidence
     columns: list[Column[str]] = [
         Column(title="agreement", cell=str),
@@ -80,15 +78,15 @@ def coefficients_table(coefficients: "dict[str, Agreement]") -> Table:
 
 def _by_grade(grades: Sequence[GradeAgreement]) -> Table:
     columns: list[Column[GradeAgreement]] = [
-        Column(title="grade", cell=lambda one: f"{one.grade:g}"),
-        Column(title="ratings", kind="number", cell=lambda one: count_cell(one.n_ratings)),
+        Column(title="grade", cell=lambda row: f"{row.grade:g}"),
+        Column(title="ratings", kind="number", cell=lambda row: count_cell(row.n_ratings)),
         Column(
             title="another rater agrees",
             kind="number",
-            cell=lambda one: number_cell(one.agreement, _PLACES),
+            cell=lambda row: number_cell(row.agreement, _PLACES),
         ),
         Column(
-            title="by chance", kind="number", cell=lambda one: number_cell(one.by_chance, _PLACES)
+            title="by chance", kind="number", cell=lambda row: number_cell(row.by_chance, _PLACES)
         ),
     ]
     return Table.of(columns, grades)
@@ -96,32 +94,32 @@ def _by_grade(grades: Sequence[GradeAgreement]) -> Table:
 
 def _by_rater(raters: Sequence[RaterAgreement]) -> Table:
     columns: list[Column[RaterAgreement]] = [
-        Column(title="rater", cell=lambda one: one.rater),
-        Column(title="pairs", kind="number", cell=lambda one: count_cell(one.n_units)),
+        Column(title="rater", cell=lambda row: row.rater),
+        Column(title="pairs", kind="number", cell=lambda row: count_cell(row.n_units)),
         Column(
             title="kappa with others",
             kind="number",
-            cell=lambda one: number_cell(one.value, _PLACES),
+            cell=lambda row: number_cell(row.value, _PLACES),
         ),
         Column(
             title="bias",
             kind="number",
-            cell=lambda one: number_cell(one.bias, _PLACES, signed=True),
+            cell=lambda row: number_cell(row.bias, _PLACES, signed=True),
         ),
         Column(
-            title="mean grade", kind="number", cell=lambda one: number_cell(one.mean_grade, _PLACES)
+            title="mean grade", kind="number", cell=lambda row: number_cell(row.mean_grade, _PLACES)
         ),
     ]
     return Table.of(columns, raters)
 
 
 def _by_query(queries: Sequence[ClusterAgreement], *, per_query: bool) -> Table:
-    judged = [one for one in queries if one.n_units]
-    rows = judged if per_query else sorted(judged, key=lambda one: one.value)[:_SPLIT]
+    judged = [row for row in queries if row.n_units]
+    rows = judged if per_query else sorted(judged, key=lambda row: row.value)[:_SPLIT]
     columns: list[Column[ClusterAgreement]] = [
-        Column(title="query", cell=lambda one: one.cluster),
-        Column(title="pairs", kind="number", cell=lambda one: count_cell(one.n_units)),
-        Column(title="percent", kind="number", cell=lambda one: number_cell(one.value, _PLACES)),
+        Column(title="query", cell=lambda row: row.cluster),
+        Column(title="pairs", kind="number", cell=lambda row: count_cell(row.n_units)),
+        Column(title="percent", kind="number", cell=lambda row: number_cell(row.value, _PLACES)),
     ]
     return Table.of(
         columns,
@@ -130,85 +128,87 @@ def _by_query(queries: Sequence[ClusterAgreement], *, per_query: bool) -> Table:
     )
 
 
-def _notes(found: AgreementReport) -> list[str]:
-    one = next(iter(found.coefficients.values()))
-    of = "queries, or clusters of them" if found.clustered else "pairs"
+def _notes(report: AgreementReport) -> list[str]:
+    coefficient = next(iter(report.coefficients.values()))
+    of = "queries, or clusters of them" if report.clustered else "pairs"
     phrases = [
-        f"intervals by leaving out one of {number(one.n_clusters, 0)} {of} at a time, with t "
-        f"on {one.n_clusters - 1} degrees",
+        f"intervals by leaving out one of {number(coefficient.n_clusters, 0)} {of} at a time, with "
+        f"t on {coefficient.n_clusters - 1} degrees",
         "bias: mean of the rater's grade less the mean grade of the others",
         "a dash: undefined, as where a rater always gives one grade",
     ]
     return ["method", *wrapped("; ".join(phrases))]
 
 
-def agreement_markdown(found: AgreementReport, *, per_query: bool = False) -> str:
-    """The report as Markdown."""
-    return parts_markdown(agreement_parts(found, per_query=per_query))
+def agreement_markdown(report: AgreementReport, *, per_query: bool = False) -> str:
+    """Return the report as Markdown."""
+    return parts_markdown(agreement_parts(report, per_query=per_query))
 
 
-def agreement_record(one: Agreement) -> dict[str, object]:
-    """A coefficient for JSON; null where there is no number."""
+def agreement_record(coefficient: Agreement) -> dict[str, object]:
+    """Return a coefficient for JSON; null where there is no number."""
     return {
-        "value": one.value,
-        "interval": list(one.interval),
-        "standard_error": one.standard_error,
-        "pairs": one.n_units,
-        "clusters": one.n_clusters,
+        "value": coefficient.value,
+        "interval": list(coefficient.interval),
+        "standard_error": coefficient.standard_error,
+        "pairs": coefficient.n_units,
+        "clusters": coefficient.n_clusters,
     }
 
 
-def agreement_json(found: AgreementReport, *, per_query: bool = True) -> str:  # noqa: ARG001  (JSON always has every query)
-    """JSON text with every query."""
+def agreement_json(report: AgreementReport, *, per_query: bool = True) -> str:  # noqa: ARG001  (JSON always has every query)
+    """Return JSON text with every query."""
     record = {
         "version": __version__,
         "schema": SCHEMA,
-        "pairs": found.n_pairs,
-        "shared_pairs": found.n_shared,
-        "clustered": found.clustered,
-        "outside_scale": found.outside,
-        "agreement": {name: agreement_record(one) for name, one in found.coefficients.items()},
+        "pairs": report.n_pairs,
+        "shared_pairs": report.n_shared,
+        "clustered": report.clustered,
+        "outside_scale": report.outside,
+        "agreement": {
+            name: agreement_record(coefficient) for name, coefficient in report.coefficients.items()
+        },
         "grades": [
             {
-                "grade": one.grade,
-                "ratings": one.n_ratings,
-                "agreement": one.agreement,
-                "by_chance": one.by_chance,
+                "grade": row.grade,
+                "ratings": row.n_ratings,
+                "agreement": row.agreement,
+                "by_chance": row.by_chance,
             }
-            for one in found.grades
+            for row in report.grades
         ],
         "raters": [
             {
-                "rater": one.rater,
-                "pairs": one.n_units,
-                "cohen_kappa": one.value,
-                "bias": one.bias,
-                "mean_grade": one.mean_grade,
+                "rater": row.rater,
+                "pairs": row.n_units,
+                "cohen_kappa": row.value,
+                "bias": row.bias,
+                "mean_grade": row.mean_grade,
             }
-            for one in found.by_rater
+            for row in report.by_rater
         ],
         "queries": [
-            {"query": one.cluster, "pairs": one.n_units, "percent": one.value}
-            for one in found.by_query
+            {"query": row.cluster, "pairs": row.n_units, "percent": row.value}
+            for row in report.by_query
         ],
     }
     return json.dumps(finite(record), indent=2) + "\n"
 
 
-def agreement_rows(found: AgreementReport, *, per_query: bool = False) -> Iterator[Row]:
-    """Titles and rows: a row a coefficient, or with `per_query` a row a query."""
+def agreement_rows(report: AgreementReport, *, per_query: bool = False) -> Iterator[Row]:
+    """Yield titles and rows: a row for each coefficient, or with `per_query` for each query."""
     if per_query:
         yield ["query", "pairs", "percent"]
-        yield from (
-            [one.cluster, str(one.n_units), number_text(one.value)] for one in found.by_query
-        )
+        for row in report.by_query:
+            yield [row.cluster, str(row.n_units), number_text(row.value)]
         return
     yield ["agreement", "value", "low", "high", "standard_error", "pairs", "clusters"]
-    for name, one in found.coefficients.items():
-        numbers = (one.value, *one.interval, one.standard_error)
-        yield [name, *map(number_text, numbers), str(one.n_units), str(one.n_clusters)]
+    for name, coefficient in report.coefficients.items():
+        numbers = (coefficient.value, *coefficient.interval, coefficient.standard_error)
+        counts = (str(coefficient.n_units), str(coefficient.n_clusters))
+        yield [name, *map(number_text, numbers), *counts]
 
 
 def number_text(value: float | None) -> str:
-    """A number for CSV with every digit; empty where there is none."""
+    """Write a number for CSV with every digit; empty where there is none."""
     return "" if value is None or finite(value) is None else repr(float(value))

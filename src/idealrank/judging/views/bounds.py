@@ -21,96 +21,113 @@ _RANKS = 8  # ranks listed
 
 
 def bounds_parts(
-    found: BoundsReport, *, per_query: bool = False, digits: int | None = None
+    report: BoundsReport, *, per_query: bool = False, digits: int | None = None
 ) -> list[Part]:
-    """Sentences and tables."""
+    """Return the report as sentences and tables."""
     places = 4 if digits is None else digits
-    parts: list[Part] = [filled(_opening(found)), _means(found, places)]
-    if found.differences:
-        parts.append(_differences(found, places))
-    parts += [_difference_queries(one, places, per_query=per_query) for one in found.differences]
-    if not found.differences or per_query:
+    parts: list[Part] = [filled(_opening(report)), _means(report, places)]
+    if report.differences:
+        parts.append(_differences(report, places))
+    parts += [
+        _difference_queries(difference, places, per_query=per_query)
+        for difference in report.differences
+    ]
+    if not report.differences or per_query:
+        titled = len(_run_names(report)) > 1
         parts += [
-            _queries(one, places, per_query=per_query, titled=len(_run_names(found)) > 1)
-            for one in found.runs
+            _queries(bounds, places, per_query=per_query, titled=titled) for bounds in report.runs
         ]
     shown = [part for part in parts if not isinstance(part, Table) or part.rows]
-    return [*shown, _notes(found), paragraph(found.convention, _measures(found))]
+    return [*shown, _notes(report), paragraph(report.convention, _measures(report))]
 
 
-def _run_names(found: BoundsReport) -> list[str]:
-    return list(dict.fromkeys(one.name for one in found.runs))
+def _run_names(report: BoundsReport) -> list[str]:
+    return list(dict.fromkeys(bounds.name for bounds in report.runs))
 
 
-def _measures(found: BoundsReport) -> list[str]:
-    return list(dict.fromkeys(one.measure for one in found.runs))
+def _measures(report: BoundsReport) -> list[str]:
+    return list(dict.fromkeys(bounds.measure for bounds in report.runs))
 
 
-def _opening(found: BoundsReport) -> str:
-    names = " and ".join(_run_names(found))
-    within = "" if found.depth is None else f" in the first {found.depth:,} ranks"
+def _opening(report: BoundsReport) -> str:
+    names = " and ".join(_run_names(report))
+    within = "" if report.depth is None else f" in the first {report.depth:,} ranks"
     return (
         f"The unjudged documents of {names}{within} may have any grade from 0 to "
-        f"{found.max_grade:g}."
+        f"{report.max_grade:g}."
     )
 
 
-def _means(found: BoundsReport, places: int) -> Table:
+def _means(report: BoundsReport, places: int) -> Table:
     columns: list[Column[Bounds]] = [
-        Column(title="run", cell=lambda one: one.name),
-        Column(title="measure", cell=lambda one: one.measure),
-        Column(
-            title="low", kind="number", cell=lambda one: number_cell(finite(one.mean_low), places)
-        ),
-        Column(
-            title="value", kind="number", cell=lambda one: number_cell(finite(one.mean), places)
-        ),
-        Column(
-            title="high", kind="number", cell=lambda one: number_cell(finite(one.mean_high), places)
-        ),
-        *_outer_columns(found.runs),
-        Column(title="unjudged", kind="number", cell=lambda one: share_cell(one.unjudged_share)),
-    ]
-    return Table.of(columns, found.runs)
-
-
-def _differences(found: BoundsReport, places: int) -> Table:
-    first = found.differences[0]
-    columns: list[Column[DifferenceBounds]] = [
-        Column(title="measure", cell=lambda one: one.measure),
+        Column(title="run", cell=lambda bounds: bounds.name),
+        Column(title="measure", cell=lambda bounds: bounds.measure),
         Column(
             title="low",
             kind="number",
-            cell=lambda one: number_cell(finite(one.mean_low), places, signed=True),
+            cell=lambda bounds: number_cell(finite(bounds.mean_low), places),
         ),
         Column(
-            title="difference",
+            title="value",
             kind="number",
-            cell=lambda one: number_cell(finite(one.mean), places, signed=True),
+            cell=lambda bounds: number_cell(finite(bounds.mean), places),
         ),
         Column(
             title="high",
             kind="number",
-            cell=lambda one: number_cell(finite(one.mean_high), places, signed=True),
+            cell=lambda bounds: number_cell(finite(bounds.mean_high), places),
         ),
-        *_outer_columns(found.differences),
-        Column(title="queries", kind="number", cell=lambda one: count_cell(len(one.query_ids))),
+        *_outer_columns(report.runs),
         Column(
-            title="either may win", kind="number", cell=lambda one: count_cell(int(one.flips.sum()))
+            title="unjudged", kind="number", cell=lambda bounds: share_cell(bounds.unjudged_share)
         ),
     ]
-    return Table.of(columns, found.differences, title=f"Difference {first.b} - {first.a}:")
+    return Table.of(columns, report.runs)
+
+
+def _differences(report: BoundsReport, places: int) -> Table:
+    first = report.differences[0]
+    columns: list[Column[DifferenceBounds]] = [
+        Column(title="measure", cell=lambda difference: difference.measure),
+        Column(
+            title="low",
+            kind="number",
+            cell=lambda difference: number_cell(finite(difference.mean_low), places, signed=True),
+        ),
+        Column(
+            title="difference",
+            kind="number",
+            cell=lambda difference: number_cell(finite(difference.mean), places, signed=True),
+        ),
+        Column(
+            title="high",
+            kind="number",
+            cell=lambda difference: number_cell(finite(difference.mean_high), places, signed=True),
+        ),
+        *_outer_columns(report.differences),
+        Column(
+            title="queries",
+            kind="number",
+            cell=lambda difference: count_cell(len(difference.query_ids)),
+        ),
+        Column(
+            title="either may win",
+            kind="number",
+            cell=lambda difference: count_cell(int(difference.flips.sum())),
+        ),
+    ]
+    return Table.of(columns, report.differences, title=f"Difference {first.b} - {first.a}:")
 
 
 def _outer_columns(rows: Sequence[_AnyBounds]) -> list[Column[_AnyBounds]]:
-    """Number of queries with outer bounds, if there are any."""
-    if all(one.exact for one in rows):
+    """Return a column with the number of queries with outer bounds, if there are any."""
+    if all(row.exact for row in rows):
         return []
     return [
         Column(
             title="outer",
             kind="number",
-            cell=lambda one: count_cell(int((~one.exact_queries).sum())),
+            cell=lambda row: count_cell(int((~row.exact_queries).sum())),
         )
     ]
 
@@ -127,22 +144,17 @@ class _Query(NamedTuple):
     ranks: IntArray
 
 
-def _queries(one: Bounds, places: int, *, per_query: bool, titled: bool) -> Table:
-    columns = (one.low, one.value, one.high, one.exact_queries, one.judged_share)
+def _queries(bounds: Bounds, places: int, *, per_query: bool, titled: bool) -> Table:
+    columns = (bounds.low, bounds.value, bounds.high, bounds.exact_queries, bounds.judged_share)
+    cells = [column.tolist() for column in columns]
     rows = [
-        _Query(*row)
-        for row in zip(
-            one.query_ids, *(column.tolist() for column in columns), one.unjudged_ranks, strict=True
-        )
+        _Query(*row) for row in zip(bounds.query_ids, *cells, bounds.unjudged_ranks, strict=True)
     ]
-    wide = (
-        rows
-        if per_query
-        else sorted(
-            (row for row in rows if row.high > row.low), key=lambda row: row.low - row.high
-        )[:_SOME]
-    )
-    of = f"{one.measure}, {one.name}" if titled else one.measure
+    wide = sorted((row for row in rows if row.high > row.low), key=lambda row: row.low - row.high)
+    listed = rows if per_query else wide[:_SOME]
+    what = "Queries" if per_query else "Queries with the widest bounds"
+    of = f"{bounds.measure}, {bounds.name}" if titled else bounds.measure
+
     table: list[Column[_Query]] = [
         Column(title="query", cell=lambda row: row.query),
         Column(
@@ -161,20 +173,17 @@ def _queries(one: Bounds, places: int, *, per_query: bool, titled: bool) -> Tabl
         Column(title="judged", kind="number", cell=lambda row: share_cell(row.judged)),
         Column(title="unjudged at ranks", cell=lambda row: _ranks_text(row.ranks)),
     ]
-    return Table.of(
-        table,
-        wide,
-        title=f"{'Queries' if per_query else 'Queries with the widest bounds'} of {of}:",
-    )
+    return Table.of(table, listed, title=f"{what} of {of}:")
 
 
 def _ends_cell(value: float, places: int, *, exact: bool, signed: bool = False) -> Cell:
+    """Return the cell of a bound, marked if it is not exact."""
     cell = number_cell(finite(value), places, signed=signed)
     return cell if exact else Cell(cell.text, cell.value, mark="~")
 
 
 def _ranks_text(ranks: IntArray) -> str:
-    """The first ranks, and how many follow."""
+    """List the first ranks, and the number of ranks that follow."""
     if not ranks.size:
         return "-"
     listed = " ".join(map(str, ranks[:_RANKS].tolist()))
@@ -195,23 +204,24 @@ class _Pair(NamedTuple):
     flips: bool
 
 
-def _difference_queries(one: DifferenceBounds, places: int, *, per_query: bool) -> Table:
+def _difference_queries(difference: DifferenceBounds, places: int, *, per_query: bool) -> Table:
     columns = (
-        one.low,
-        one.value,
-        one.high,
-        one.exact_queries,
-        one.unjudged_a,
-        one.unjudged_b,
-        one.unjudged_both,
-        one.flips,
+        difference.low,
+        difference.value,
+        difference.high,
+        difference.exact_queries,
+        difference.unjudged_a,
+        difference.unjudged_b,
+        difference.unjudged_both,
+        difference.flips,
     )
     rows = [
         _Pair(*row)
-        for row in zip(one.query_ids, *(column.tolist() for column in columns), strict=True)
+        for row in zip(difference.query_ids, *(column.tolist() for column in columns), strict=True)
     ]
     flips = sorted((row for row in rows if row.flips), key=lambda row: row.low - row.high)
     shown = rows if per_query else flips[:_SOME]
+
     table: list[Column[_Pair]] = [
         Column(title="query", cell=lambda row: row.query),
         Column(
@@ -230,34 +240,36 @@ def _difference_queries(one: DifferenceBounds, places: int, *, per_query: bool) 
             cell=lambda row: _ends_cell(row.high, places, exact=row.exact, signed=True),
         ),
         Column(
-            title=f"unjudged of {one.a} alone", kind="number", cell=lambda row: count_cell(row.a)
+            title=f"unjudged of {difference.a} alone",
+            kind="number",
+            cell=lambda row: count_cell(row.a),
         ),
-        Column(title=f"of {one.b} alone", kind="number", cell=lambda row: count_cell(row.b)),
+        Column(title=f"of {difference.b} alone", kind="number", cell=lambda row: count_cell(row.b)),
         Column(title="of both", kind="number", cell=lambda row: count_cell(row.both)),
     ]
+
     more = f", {_SOME} of {len(flips):,} with the widest bounds" if len(flips) > _SOME else ""
     title = (
-        f"Differences of {one.measure}:"
+        f"Differences of {difference.measure}:"
         if per_query
-        else f"Queries in which either run may have the higher {one.measure}{more}:"
+        else f"Queries in which either run may have the higher {difference.measure}{more}:"
     )
     return Table.of(table, shown, title=title)
 
 
-def _notes(found: BoundsReport) -> list[str]:
+def _notes(report: BoundsReport) -> list[str]:
     phrases = [
-        "low and high: lowest and highest value over all grades of these documents; documents "
-        "that no run returns stay unjudged, as "
-        "grade 0",
+        "low and high: lowest and highest value over all grades of these documents; documents that "
+        "no run returns stay unjudged, as grade 0",
         "the ideal list changes with the grades",
         "unjudged: share of the returned documents down to the cutoff, all queries together",
     ]
-    if found.differences:
+    if report.differences:
         phrases.append(
-            "a document that both runs return has one grade: the difference of the bounds of "
-            "each run would be wider"
+            "a document that both runs return has one grade: the difference of the bounds of each "
+            "run would be wider"
         )
-    if not found.exact:
+    if not report.exact:
         phrases.append(
             "~ and outer: no grades are known to attain these bounds; the true ones lie within them"
         )
@@ -265,41 +277,44 @@ def _notes(found: BoundsReport) -> list[str]:
 
 
 def bounds_markdown(
-    found: BoundsReport, *, per_query: bool = False, digits: int | None = None
+    report: BoundsReport, *, per_query: bool = False, digits: int | None = None
 ) -> str:
-    """The report as Markdown."""
-    return parts_markdown(bounds_parts(found, per_query=per_query, digits=digits))
+    """Return the report as Markdown."""
+    return parts_markdown(bounds_parts(report, per_query=per_query, digits=digits))
 
 
-def bounds_json(found: BoundsReport, *, per_query: bool = True, digits: int | None = None) -> str:  # noqa: ARG001  (all of it)
-    """JSON text with every query and every digit."""
+def bounds_json(report: BoundsReport, *, per_query: bool = True, digits: int | None = None) -> str:  # noqa: ARG001  (all of it)
+    """Return JSON text with every query and every digit."""
     record = {
         "version": __version__,
         "schema": SCHEMA,
-        "convention": {"name": found.convention.name, "fingerprint": found.convention.fingerprint},
-        "max_grade": found.max_grade,
-        "depth": found.depth,
-        "exact": found.exact,
-        "runs": [one.as_dict() for one in found.runs],
-        "differences": [one.as_dict() for one in found.differences],
+        "convention": {
+            "name": report.convention.name,
+            "fingerprint": report.convention.fingerprint,
+        },
+        "max_grade": report.max_grade,
+        "depth": report.depth,
+        "exact": report.exact,
+        "runs": [bounds.as_dict() for bounds in report.runs],
+        "differences": [bounds.as_dict() for bounds in report.differences],
     }
     return json.dumps(record, indent=2) + "\n"
 
 
 def bounds_rows(
-    found: BoundsReport,
+    report: BoundsReport,
     *,
     per_query: bool = True,  # noqa: ARG001  (all of it)
     digits: int | None = None,  # noqa: ARG001  (all of it)
 ) -> Iterator[Row]:
-    """Titles, and a row for each query of each run and difference; `minus` names the other run of a
-    difference.
+    """Yield titles, and a row for each query of each run and difference; `minus` names the other
+    run of a difference.
     """
     yield ["run", "minus", "measure", "query", "low", "value", "high", "exact", "unjudged"]
-    for one in found.runs:
-        columns = (one.low, one.value, one.high, one.exact_queries, one.n_unjudged)
-        yield from _rows(one.name, "", one.measure, one.query_ids, columns)
-    for pair in found.differences:
+    for bounds in report.runs:
+        columns = (bounds.low, bounds.value, bounds.high, bounds.exact_queries, bounds.n_unjudged)
+        yield from _rows(bounds.name, "", bounds.measure, bounds.query_ids, columns)
+    for pair in report.differences:
         unjudged = pair.unjudged_a + pair.unjudged_b + pair.unjudged_both
         yield from _rows(
             pair.b,

@@ -25,98 +25,97 @@ from idealrank.reports.table.text import Part, filled, wrapped
 from idealrank.version import __version__
 
 _PLACES = 3
-_ALPHA = "krippendorff_alpha_ordinal"
+_ALPHA = "krippendorff_alpha_ordinal"  # the coefficient with an interval in the table of judges
 
 
 def check_parts(checks: Sequence[JudgeCheck], *, details: bool = False) -> list[Part]:
-    """A table of all judges; of one judge, or where details are asked for, tables of each."""
-    one = checks[0]
+    """Return a table of all judges; for a single judge, or with details, tables of each."""
+    first = checks[0]
     parts: list[Part] = [_opening(checks), judges_table(checks)]
-    if one.systems is not None:
+    if first.systems is not None:
         parts.append(_orders_table(checks))
-    for check in checks if details or len(checks) == 1 else ():
-        parts += _details(check, named=len(checks) > 1)
-    warned = dict.fromkeys(warning for check in checks for warning in check.warnings)
-    return [
-        *parts,
-        [line for warning in warned for line in filled(warning, "warning: ")],
-        _notes(one),
-    ]
+    if details or len(checks) == 1:
+        for check in checks:
+            parts += _details(check, named=len(checks) > 1)
+    warnings = dict.fromkeys(warning for check in checks for warning in check.warnings)
+    lines = [line for warning in warnings for line in filled(warning, "warning: ")]
+    return [*parts, lines, _notes(first)]
 
 
 def _opening(checks: Sequence[JudgeCheck]) -> list[str]:
-    one = checks[0]
-    mean = number(one.human_mean, _PLACES)
+    first = checks[0]
+    mean = number(first.human_mean, _PLACES)
     lines = [
-        f"human: {one.n:,} pairs of {one.n_clusters:,} queries that the judge graded too, "
-        f"mean grade {mean}"
+        f"human: {first.n:,} pairs of {first.n_clusters:,} queries that the judge graded too, mean "
+        f"grade {mean}"
     ]
     if len(checks) > 1:
-        lines = [f"{len(checks)} judges; {lines[0].replace('the judge', one.name)}"]
+        lines = [f"{len(checks)} judges; {lines[0].replace('the judge', first.name)}"]
     for check in checks:
-        phrases = [
-            f"{words}: {n:,}"
-            for n, words in (
-                (check.n_missing, "pairs with a human grade alone"),
-                (check.n_extra, "pairs without a human grade"),
-                (check.n_outside, "grades outside the scale, clipped or dropped as asked"),
-            )
-            if n
-        ]
+        counts = {
+            "pairs with a human grade alone": check.n_missing,
+            "pairs without a human grade": check.n_extra,
+            "grades outside the scale, clipped or dropped as asked": check.n_outside,
+        }
+        phrases = [f"{words}: {n:,}" for words, n in counts.items() if n]
         if phrases:
             lines.append(f"{check.name}: {'; '.join(phrases)}")
     return lines
 
 
 def judges_table(checks: Sequence[JudgeCheck]) -> Table:
-    """A row a judge: agreement, bias, and what a label is worth."""
+    """Return a table with a row for each judge: agreement, bias, and the worth of a label."""
     columns: list[Column[JudgeCheck]] = [
-        Column(title="judge", cell=lambda one: one.name),
-        Column(title="pairs", kind="number", cell=lambda one: count_cell(one.n)),
+        Column(title="judge", cell=lambda check: check.name),
+        Column(title="pairs", kind="number", cell=lambda check: count_cell(check.n)),
         Column(
             title="percent",
             kind="number",
-            cell=lambda one: number_cell(one.agreement["percent"].value, _PLACES),
+            cell=lambda check: number_cell(check.agreement["percent"].value, _PLACES),
         ),
         Column(
             title="kappa",
             kind="number",
-            cell=lambda one: number_cell(one.agreement["cohen_kappa"].value, _PLACES),
+            cell=lambda check: number_cell(check.agreement["cohen_kappa"].value, _PLACES),
         ),
         Column(
             title="alpha",
             kind="number",
-            cell=lambda one: number_cell(one.agreement[_ALPHA].value, _PLACES),
+            cell=lambda check: number_cell(check.agreement[_ALPHA].value, _PLACES),
         ),
         Column(
             title="95 % interval",
             kind="number",
-            cell=lambda one: interval_cell(one.agreement[_ALPHA].interval, _PLACES),
+            cell=lambda check: interval_cell(check.agreement[_ALPHA].interval, _PLACES),
         ),
         Column(
             title="bias",
             kind="number",
-            cell=lambda one: number_cell(one.bias[0], _PLACES, signed=True),
+            cell=lambda check: number_cell(check.bias[0], _PLACES, signed=True),
         ),
         Column(
-            title="worth", kind="number", cell=lambda one: number_cell(one.worth_of_pair.value, 2)
+            title="worth",
+            kind="number",
+            cell=lambda check: number_cell(check.worth_of_pair.value, 2),
         ),
         Column(
             title="95 %",
             kind="number",
-            cell=lambda one: interval_cell(one.worth_of_pair.interval, 2),
+            cell=lambda check: interval_cell(check.worth_of_pair.interval, 2),
         ),
         Column(
             title="at most",
             kind="number",
-            cell=lambda one: Cell(_times(one.worth_of_pair), finite(one.worth_of_pair.most)),
+            cell=lambda check: Cell(_times(check.worth_of_pair), finite(check.worth_of_pair.most)),
         ),
     ]
+
+    # the columns are declared with a level of 95 %: their titles get the level that was asked for
     confidence = f"{100 * checks[0].agreement[_ALPHA].confidence:g} %"
     titles = {"95 % interval": f"{confidence} interval", "95 %": confidence}
     named = [
-        Column(title=titles.get(one.title, one.title), kind=one.kind, cell=one.cell)
-        for one in columns
+        Column(title=titles.get(check.title, check.title), kind=check.kind, cell=check.cell)
+        for check in columns
     ]
     return Table.of(named, checks)
 
@@ -126,47 +125,49 @@ def _times(worth: LabelWorth) -> str:
 
 
 def _orders_table(checks: Sequence[JudgeCheck]) -> Table:
-    """A row a judge: what it would change about the systems."""
+    """Return a table with a row for each judge: what it would change about the systems."""
     rows = [_Order(check.name, check.systems) for check in checks if check.systems is not None]
-    one = rows[0].found
+    first = rows[0].orders
     columns: list[Column[_Order]] = [
         Column(title="judge", cell=lambda row: row.name),
-        Column(title="tau", kind="number", cell=lambda row: number_cell(row.found.tau, _PLACES)),
+        Column(title="tau", kind="number", cell=lambda row: number_cell(row.orders.tau, _PLACES)),
         Column(
-            title="tau_AP", kind="number", cell=lambda row: number_cell(row.found.tau_ap, _PLACES)
+            title="tau_AP", kind="number", cell=lambda row: number_cell(row.orders.tau_ap, _PLACES)
         ),
-        Column(title="swapped", kind="number", cell=lambda row: count_cell(row.found.swapped)),
+        Column(title="swapped", kind="number", cell=lambda row: count_cell(row.orders.swapped)),
         Column(
-            title="at the top", kind="number", cell=lambda row: count_cell(row.found.swapped_at_top)
+            title="at the top",
+            kind="number",
+            cell=lambda row: count_cell(row.orders.swapped_at_top),
         ),
-        Column(title="best", cell=lambda row: row.found.best_judge),
+        Column(title="best", cell=lambda row: row.orders.best_judge),
         Column(
             title="verdicts lost",
             kind="number",
-            cell=lambda row: count_cell(row.found.verdicts.lost),
+            cell=lambda row: count_cell(row.orders.verdicts.lost),
         ),
         Column(
-            title="gained", kind="number", cell=lambda row: count_cell(row.found.verdicts.gained)
+            title="gained", kind="number", cell=lambda row: count_cell(row.orders.verdicts.gained)
         ),
         Column(
             title="reversed",
             kind="number",
-            cell=lambda row: count_cell(row.found.verdicts.reversed),
+            cell=lambda row: count_cell(row.orders.verdicts.reversed),
         ),
         Column(
             title="worth of a query",
             kind="number",
-            cell=lambda row: number_cell(row.found.worth, 2),
+            cell=lambda row: number_cell(row.orders.worth, 2),
         ),
     ]
-    systems, pairs = counted(len(one.systems), "system"), counted(one.verdicts.n_pairs, "pair")
-    title = f"{one.measure} of {systems}, {pairs}; best under the human: {one.best_human}"
+    systems, pairs = counted(len(first.systems), "system"), counted(first.verdicts.n_pairs, "pair")
+    title = f"{first.measure} of {systems}, {pairs}; best under the human: {first.best_human}"
     return Table.of(columns, rows, title=title)
 
 
 class _Order(NamedTuple):
     name: str
-    found: SystemOrders
+    orders: SystemOrders
 
 
 def _details(check: JudgeCheck, *, named: bool) -> list[Part]:
@@ -190,7 +191,7 @@ def _details(check: JudgeCheck, *, named: bool) -> list[Part]:
 
 
 def _confusion(check: JudgeCheck) -> Table:
-    """Pairs by grade of the human and of the judge."""
+    """Return a table of the pairs by grade of the human and of the judge."""
     grades = [f"{grade:g}" for grade in check.categories]
     rows = [
         _Counts(grade, dict(zip(grades, row, strict=True)))
@@ -216,14 +217,14 @@ def _count_column(grade: str) -> "Column[_Counts]":
 
 def _errors(leniency: Leniency, title: str) -> Table:
     columns: list[Column[GroupError]] = [
-        Column(title="documents", cell=lambda one: one.group),
-        Column(title="pairs", kind="number", cell=lambda one: count_cell(one.n)),
-        Column(title="human", kind="number", cell=lambda one: number_cell(one.human, _PLACES)),
-        Column(title="judge", kind="number", cell=lambda one: number_cell(one.judge, _PLACES)),
+        Column(title="documents", cell=lambda group: group.group),
+        Column(title="pairs", kind="number", cell=lambda group: count_cell(group.n)),
+        Column(title="human", kind="number", cell=lambda group: number_cell(group.human, _PLACES)),
+        Column(title="judge", kind="number", cell=lambda group: number_cell(group.judge, _PLACES)),
         Column(
             title="error",
             kind="number",
-            cell=lambda one: number_cell(one.error, _PLACES, signed=True),
+            cell=lambda group: number_cell(group.error, _PLACES, signed=True),
         ),
     ]
     if leniency.contrast:
@@ -231,45 +232,41 @@ def _errors(leniency: Leniency, title: str) -> Table:
             Column(
                 title="beyond grade",
                 kind="number",
-                cell=lambda one: number_cell(one.beyond_grade, _PLACES, signed=True),
+                cell=lambda group: number_cell(group.beyond_grade, _PLACES, signed=True),
             )
         )
     return Table.of(columns, leniency.groups, title=title)
 
 
 def _contrast(leniency: Leniency) -> list[str]:
-    """The difference of two groups, in words; nothing without both."""
+    """Describe the difference of two groups; nothing without both."""
     low, high = leniency.interval
     if math.isnan(leniency.difference):
         return []
-    said = f"{leniency.contrast}: {number(leniency.difference, _PLACES, signed=True)} beyond grade"
+    contrast = (
+        f"{leniency.contrast}: {number(leniency.difference, _PLACES, signed=True)} beyond grade"
+    )
     if not math.isfinite(low):
-        return [f"{said}, without an interval"]
+        return [f"{contrast}, without an interval"]
     ends = f"{number(low, _PLACES, signed=True)} to {number(high, _PLACES, signed=True)}"
     verdict = "no difference shown"
     if low > 0:
         verdict = "kinder"
     elif high < 0:
         verdict = "harsher"
-    return [f"{said} ({ends}): {verdict}"]
+    return [f"{contrast} ({ends}): {verdict}"]
 
 
-def _systems(found: SystemOrders) -> Table:
-    rows = sorted(
-        (
-            _System(name, *means)
-            for name, *means in zip(
-                found.systems, found.human.tolist(), found.judge.tolist(), strict=True
-            )
-        ),
-        key=lambda one: -one.human,
-    )
+def _systems(orders: SystemOrders) -> Table:
+    means = zip(orders.systems, orders.human.tolist(), orders.judge.tolist(), strict=True)
+    systems = [_System(name, human, judge) for name, human, judge in means]
+    rows = sorted(systems, key=lambda system: -system.human)
     columns: list[Column[_System]] = [
-        Column(title="system", cell=lambda one: one.name),
-        Column(title="human", kind="number", cell=lambda one: number_cell(one.human, 4)),
-        Column(title="judge", kind="number", cell=lambda one: number_cell(one.judge, 4)),
+        Column(title="system", cell=lambda system: system.name),
+        Column(title="human", kind="number", cell=lambda system: number_cell(system.human, 4)),
+        Column(title="judge", kind="number", cell=lambda system: number_cell(system.judge, 4)),
     ]
-    return Table.of(columns, rows, title=found.measure)
+    return Table.of(columns, rows, title=orders.measure)
 
 
 class _System(NamedTuple):
@@ -278,52 +275,49 @@ class _System(NamedTuple):
     judge: float
 
 
-def _annotators(found: AltTest) -> Table:
+def _annotators(test: AltTest) -> Table:
     columns: list[Column[Any]] = [
-        Column(title="annotator", cell=lambda one: one.annotator),
-        Column(title="pairs", kind="number", cell=lambda one: count_cell(one.n)),
+        Column(title="annotator", cell=lambda row: row.annotator),
+        Column(title="pairs", kind="number", cell=lambda row: count_cell(row.n)),
         Column(
             title="judge as good",
             kind="number",
-            cell=lambda one: number_cell(one.advantage, _PLACES),
+            cell=lambda row: number_cell(row.advantage, _PLACES),
         ),
         Column(
-            title="p", kind="number", cell=lambda one: p_cell(None if math.isnan(one.p) else one.p)
+            title="p", kind="number", cell=lambda row: p_cell(None if math.isnan(row.p) else row.p)
         ),
-        Column(title="replaced", cell=lambda one: "yes" if one.rejected else "no"),
+        Column(title="replaced", cell=lambda row: "yes" if row.rejected else "no"),
     ]
     return Table.of(
-        columns, found.annotators, title=f"alternative annotator test, epsilon {found.epsilon:g}"
+        columns, test.annotators, title=f"alternative annotator test, epsilon {test.epsilon:g}"
     )
 
 
-def _verdict(found: AltTest) -> str:
-    skipped = f"; too few pairs of {', '.join(found.skipped)}" if found.skipped else ""
-    return (
-        f"winning rate {found.winning_rate:.2f}: {'passed' if found.passed else 'failed'}{skipped}"
-    )
+def _verdict(test: AltTest) -> str:
+    skipped = f"; too few pairs of {', '.join(test.skipped)}" if test.skipped else ""
+    return f"winning rate {test.winning_rate:.2f}: {'passed' if test.passed else 'failed'}{skipped}"
 
 
-def _notes(one: JudgeCheck) -> list[str]:
+def _notes(check: JudgeCheck) -> list[str]:
     phrases = [
-        f"intervals leave out one of {one.n_clusters} queries, or clusters of them, at a "
-        f"time, with t on {one.n_clusters - 1} degrees",
+        f"intervals leave out one of {check.n_clusters} queries, or clusters of them, at a time, "
+        f"with t on {check.n_clusters - 1} degrees",
         "alpha: Krippendorff's, ordinal",
         "bias: mean grade of the judge less that of the human",
         "worth: human labels that the judge's first label of a pair replaces; further labels "
-        "replace less, and all together multiply the "
-        "human labels at most by the factor beside",
+        "replace less, and all together multiply the human labels at most by the factor beside",
     ]
-    if one.systems is not None:
+    if check.systems is not None:
         phrases += [
-            f"swapped: pairs of systems in another order; at the top: with one of the human's "
-            f"best {one.systems.n_top}",
-            f"verdicts: paired t tests at {one.systems.verdicts.alpha:g}, uncorrected; lost: "
+            "swapped: pairs of systems in another order; at the top: with one of the human's best "
+            f"{check.systems.n_top}",
+            f"verdicts: paired t tests at {check.systems.verdicts.alpha:g}, uncorrected; lost: "
             f"significant under the human alone",
-            "worth of a query: median over pairs of systems, of the judge's grades for one "
-            "query, in human-labelled queries",
+            "worth of a query: median over pairs of systems, of the judge's grades for one query, "
+            "in human-labelled queries",
         ]
-    if one.by_rank is not None or one.by_length is not None:
+    if check.by_rank is not None or check.by_length is not None:
         phrases.append(
             "beyond grade: error less the mean error of all pairs with the same human grade"
         )
@@ -331,7 +325,7 @@ def _notes(one: JudgeCheck) -> list[str]:
 
 
 def check_markdown(checks: Sequence[JudgeCheck], *, details: bool = False) -> str:
-    """The report as Markdown."""
+    """Return the report as Markdown."""
     return parts_markdown(check_parts(checks, details=details))
 
 
@@ -339,7 +333,7 @@ def check_markdown(checks: Sequence[JudgeCheck], *, details: bool = False) -> st
 
 
 def check_json(checks: Sequence[JudgeCheck], *, details: bool = True) -> str:  # noqa: ARG001  (JSON always has everything)
-    """JSON text with everything; null where there is no number.
+    """Return JSON text with everything; null where there is no number.
 
     Examples
     --------
@@ -353,37 +347,41 @@ def check_json(checks: Sequence[JudgeCheck], *, details: bool = True) -> str:  #
     record = {
         "version": __version__,
         "schema": SCHEMA,
-        "judges": [check_record(one) for one in checks],
+        "judges": [check_record(check) for check in checks],
     }
     return json.dumps(finite(record), indent=2) + "\n"
 
 
-def check_record(one: JudgeCheck) -> dict[str, Any]:
-    """One judge as a record."""
+def check_record(check: JudgeCheck) -> dict[str, Any]:
+    """Return one judge as a record."""
     return {
-        "name": one.name,
-        "n": one.n,
-        "missing": one.n_missing,
-        "extra": one.n_extra,
-        "outside_scale": one.n_outside,
-        "clusters": one.n_clusters,
-        **{name: found.value for name, found in one.agreement.items()},
-        "intervals": {name: list(found.interval) for name, found in one.agreement.items()},
-        "standard_errors": {name: found.standard_error for name, found in one.agreement.items()},
-        "human_mean": one.human_mean,
-        "judge_mean": one.judge_mean,
-        "bias": one.bias[0],
-        "bias_interval": list(one.bias[1]),
-        "correlation": one.correlation,
-        "confusion": {"grades": list(one.categories), "human_rows": one.confusion.tolist()},
-        "by_grade": _leniency_record(one.by_grade),
-        "by_rank": _leniency_record(one.by_rank),
-        "by_length": _leniency_record(one.by_length),
-        "worth_of_pair": _worth_record(one.worth_of_pair),
-        "worth_of_query": _worth_record(one.worth_of_query),
-        "systems": _systems_record(one.systems),
-        "alt_test": _alt_record(one.alt_test),
-        "warnings": list(one.warnings),
+        "name": check.name,
+        "n": check.n,
+        "missing": check.n_missing,
+        "extra": check.n_extra,
+        "outside_scale": check.n_outside,
+        "clusters": check.n_clusters,
+        **{name: coefficient.value for name, coefficient in check.agreement.items()},
+        "intervals": {
+            name: list(coefficient.interval) for name, coefficient in check.agreement.items()
+        },
+        "standard_errors": {
+            name: coefficient.standard_error for name, coefficient in check.agreement.items()
+        },
+        "human_mean": check.human_mean,
+        "judge_mean": check.judge_mean,
+        "bias": check.bias[0],
+        "bias_interval": list(check.bias[1]),
+        "correlation": check.correlation,
+        "confusion": {"grades": list(check.categories), "human_rows": check.confusion.tolist()},
+        "by_grade": _leniency_record(check.by_grade),
+        "by_rank": _leniency_record(check.by_rank),
+        "by_length": _leniency_record(check.by_length),
+        "worth_of_pair": _worth_record(check.worth_of_pair),
+        "worth_of_query": _worth_record(check.worth_of_query),
+        "systems": _systems_record(check.systems),
+        "alt_test": _alt_record(check.alt_test),
+        "warnings": list(check.warnings),
     }
 
 
@@ -396,14 +394,14 @@ def _leniency_record(leniency: Leniency | None) -> dict[str, Any] | None:
         return None
     groups = [
         {
-            "group": one.group,
-            "pairs": one.n,
-            "human": one.human,
-            "judge": one.judge,
-            "error": one.error,
-            "beyond_grade": one.beyond_grade,
+            "group": group.group,
+            "pairs": group.n,
+            "human": group.human,
+            "judge": group.judge,
+            "error": group.error,
+            "beyond_grade": group.beyond_grade,
         }
-        for one in leniency.groups
+        for group in leniency.groups
     ]
     return {
         "groups": groups,
@@ -413,25 +411,25 @@ def _leniency_record(leniency: Leniency | None) -> dict[str, Any] | None:
     }
 
 
-def _systems_record(found: SystemOrders | None) -> dict[str, Any] | None:
-    if found is None:
+def _systems_record(orders: SystemOrders | None) -> dict[str, Any] | None:
+    if orders is None:
         return None
-    verdicts = found.verdicts
+    verdicts = orders.verdicts
     return {
-        "measure": found.measure,
+        "measure": orders.measure,
         "means": [
             {"run": name, "human": human, "judge": judge}
             for name, human, judge in zip(
-                found.systems, found.human.tolist(), found.judge.tolist(), strict=True
+                orders.systems, orders.human.tolist(), orders.judge.tolist(), strict=True
             )
         ],
-        "tau": found.tau,
-        "tau_ap": found.tau_ap,
-        "swapped": found.swapped,
-        "swapped_at_top": found.swapped_at_top,
-        "n_top": found.n_top,
-        "best_human": found.best_human,
-        "best_judge": found.best_judge,
+        "tau": orders.tau,
+        "tau_ap": orders.tau_ap,
+        "swapped": orders.swapped,
+        "swapped_at_top": orders.swapped_at_top,
+        "n_top": orders.n_top,
+        "best_human": orders.best_human,
+        "best_judge": orders.best_judge,
         "verdicts": {
             "pairs": verdicts.n_pairs,
             "same": verdicts.same,
@@ -440,35 +438,35 @@ def _systems_record(found: SystemOrders | None) -> dict[str, Any] | None:
             "reversed": verdicts.reversed,
             "alpha": verdicts.alpha,
         },
-        "worth_of_query": found.worth,
+        "worth_of_query": orders.worth,
     }
 
 
-def _alt_record(found: AltTest | None) -> dict[str, Any] | None:
-    if found is None:
+def _alt_record(test: AltTest | None) -> dict[str, Any] | None:
+    if test is None:
         return None
     return {
-        "epsilon": found.epsilon,
-        "winning_rate": found.winning_rate,
-        "passed": found.passed,
-        "advantage": found.advantage,
-        "dropped": found.n_dropped,
-        "skipped": found.skipped,
+        "epsilon": test.epsilon,
+        "winning_rate": test.winning_rate,
+        "passed": test.passed,
+        "advantage": test.advantage,
+        "dropped": test.n_dropped,
+        "skipped": test.skipped,
         "annotators": [
             {
-                "annotator": one.annotator,
-                "pairs": one.n,
-                "advantage": one.advantage,
-                "p": one.p,
-                "replaced": one.rejected,
+                "annotator": row.annotator,
+                "pairs": row.n,
+                "advantage": row.advantage,
+                "p": row.p,
+                "replaced": row.rejected,
             }
-            for one in found.annotators
+            for row in test.annotators
         ],
     }
 
 
 def check_rows(checks: Sequence[JudgeCheck], *, details: bool = False) -> Iterator[Row]:  # noqa: ARG001  (one row a judge)
-    """Titles, and a judge a row; system columns are empty without runs.
+    """Yield titles, and a row for each judge; system columns are empty without runs.
 
     Examples
     --------
@@ -489,49 +487,41 @@ def check_rows(checks: Sequence[JudgeCheck], *, details: bool = False) -> Iterat
         "verdicts_reversed",
         "worth_of_query",
     ]
-    head = [
-        "judge",
-        "n",
-        "missing",
-        "extra",
-        "outside_scale",
-        *names,
-        *ends,
-        "bias",
-        "bias_low",
-        "bias_high",
-        "worth",
-        "worth_low",
-    ]
-    yield [*head, "worth_high", *systems]
-    for one in checks:
-        counts = [str(count) for count in (one.n, one.n_missing, one.n_extra, one.n_outside)]
-        values = [found.value for found in one.agreement.values()]
-        intervals = [end for found in one.agreement.values() for end in found.interval]
+    head = ["judge", "n", "missing", "extra", "outside_scale", *names, *ends]
+    bias, worth = ["bias", "bias_low", "bias_high"], ["worth", "worth_low", "worth_high"]
+    yield [*head, *bias, *worth, *systems]
+    for check in checks:
+        counts = [
+            str(count) for count in (check.n, check.n_missing, check.n_extra, check.n_outside)
+        ]
+        values = [coefficient.value for coefficient in check.agreement.values()]
+        intervals = [
+            end for coefficient in check.agreement.values() for end in coefficient.interval
+        ]
         numbers = [
             *values,
             *intervals,
-            one.bias[0],
-            *one.bias[1],
-            one.worth_of_pair.value,
-            *one.worth_of_pair.interval,
+            check.bias[0],
+            *check.bias[1],
+            check.worth_of_pair.value,
+            *check.worth_of_pair.interval,
         ]
-        yield [one.name, *counts, *map(number_text, numbers), *_systems_cells(one.systems)]
+        yield [check.name, *counts, *map(number_text, numbers), *_systems_cells(check.systems)]
 
 
-def _systems_cells(found: SystemOrders | None) -> list[str]:
-    if found is None:
+def _systems_cells(orders: SystemOrders | None) -> list[str]:
+    if orders is None:
         return [""] * 8
     counts = (
-        found.swapped,
-        found.swapped_at_top,
-        found.verdicts.lost,
-        found.verdicts.gained,
-        found.verdicts.reversed,
+        orders.swapped,
+        orders.swapped_at_top,
+        orders.verdicts.lost,
+        orders.verdicts.gained,
+        orders.verdicts.reversed,
     )
     return [
-        number_text(found.tau),
-        number_text(found.tau_ap),
+        number_text(orders.tau),
+        number_text(orders.tau_ap),
         *map(str, counts),
-        number_text(found.worth),
+        number_text(orders.worth),
     ]

@@ -39,12 +39,12 @@ class CorrectedValue:
     human: float
     judge_alone: float
     corrected: float
-    # human_error, error: Standard errors of the first and the last
+    # human_error, error: Standard errors of `human` and of `corrected`
     human_error: float
     error: float
-    # Of the corrected value; NaN where the human labels show no variation
+    # Interval of the corrected value; NaN where the human labels show no variation
     interval: tuple[float, float]
-    human_interval: tuple[float, float]  # Of the human labels alone; NaN by documents
+    human_interval: tuple[float, float]  # Interval of the human labels alone; NaN by documents
     weight: float  # Weight of the judge
     # n_labelled, n_other: Queries (or documents) with and without a human label
     n_labelled: int
@@ -62,69 +62,69 @@ class CorrectedValue:
     # Human-labelled queries whose value differs from the most common one; None by documents
     n_uncommon: int | None = None
     is_rare: bool = False  # True if nearly all human values are equal
-    target: str = "mean"  # What is estimated; by queries the mean
+    target: str = "mean"  # Estimated number; by queries the mean
 
     @classmethod
-    def of_run(cls, judge: str, one: CorrectedRun) -> "CorrectedValue":
+    def of_run(cls, judge: str, corrected_run: CorrectedRun) -> "CorrectedValue":
         """Take a value over queries."""
-        found = one.found
+        mean = corrected_run.found
         return cls(
             judge=judge,
-            run=one.run,
-            against=one.against,
-            measure=one.measure,
+            run=corrected_run.run,
+            against=corrected_run.against,
+            measure=corrected_run.measure,
             by="queries",
-            human=found.human_estimate,
-            judge_alone=found.judge_estimate,
-            corrected=found.estimate,
-            human_error=found.human_error,
-            error=found.standard_error,
-            interval=_ends(found.interval, found.standard_error),
-            human_interval=_ends(found.human_interval, found.human_error),
-            weight=found.weight,
-            n_labelled=found.n_labelled,
-            n_other=found.n_judge_only,
-            effective=found.effective_labels,
-            df=found.df,
-            confidence=found.confidence,
-            n_partly=one.n_partly,
-            n_disagreements=found.n_disagreements,
-            refused=found.refused,
-            largest_error=found.largest_error,
-            n_uncommon=found.n_uncommon,
-            is_rare=found.is_rare,
+            human=mean.human_estimate,
+            judge_alone=mean.judge_estimate,
+            corrected=mean.estimate,
+            human_error=mean.human_error,
+            error=mean.standard_error,
+            interval=_ends(mean.interval, mean.standard_error),
+            human_interval=_ends(mean.human_interval, mean.human_error),
+            weight=mean.weight,
+            n_labelled=mean.n_labelled,
+            n_other=mean.n_judge_only,
+            effective=mean.effective_labels,
+            df=mean.df,
+            confidence=mean.confidence,
+            n_partly=corrected_run.n_partly,
+            n_disagreements=mean.n_disagreements,
+            refused=mean.refused,
+            largest_error=mean.largest_error,
+            n_uncommon=mean.n_uncommon,
+            is_rare=mean.is_rare,
         )
 
     @classmethod
     def of_documents(
-        cls, judge: str, run: str, against: str, found: CorrectedDocuments
+        cls, judge: str, run: str, against: str, corrected: CorrectedDocuments
     ) -> "CorrectedValue":
         """Take a value by documents."""
         return cls(
             judge=judge,
             run=run,
             against=against,
-            measure=found.measure,
+            measure=corrected.measure,
             by="documents",
-            human=found.human_estimate,
-            judge_alone=found.judge_estimate,
-            corrected=found.estimate,
-            human_error=found.human_error,
-            error=found.standard_error,
-            interval=_ends(found.interval, found.standard_error),
+            human=corrected.human_estimate,
+            judge_alone=corrected.judge_estimate,
+            corrected=corrected.estimate,
+            human_error=corrected.human_error,
+            error=corrected.standard_error,
+            interval=_ends(corrected.interval, corrected.standard_error),
             human_interval=(math.nan, math.nan),
-            weight=1.0,
-            n_labelled=found.n_labelled,
-            n_other=found.n_documents - found.n_labelled,
-            effective=found.effective_labels,
-            df=found.df,
-            confidence=found.confidence,
-            target=found.target,
+            weight=corrected.weight,
+            n_labelled=corrected.n_labelled,
+            n_other=corrected.n_documents - corrected.n_labelled,
+            effective=corrected.effective_labels,
+            df=corrected.df,
+            confidence=corrected.confidence,
+            target=corrected.target,
         )
 
     @property
     def verdict(self) -> str:
-        """Of a difference: better, worse or undecided."""
+        """Verdict of a difference: better, worse or undecided; empty for a single run."""
         if not self.against:
             return ""
         if not self.shows_variation:
@@ -147,13 +147,14 @@ def _ends(interval: tuple[float, float], error: float) -> tuple[float, float]:
 
 
 def corrected_parts(values: Sequence[CorrectedValue], digits: int | None = None) -> list[Part]:
-    """A row for each run and judge, and what the correction rests on."""
-    one = values[0]
-    places = decimals([value.interval for value in values], asked=digits)
+    """Return a row for each run and judge, with warnings and the method."""
+    first = values[0]
+    places = decimals([value.interval for value in values], digits=digits)
     opening = (
-        f"{one.measure}: {one.n_labelled:,} {one.by} with human labels, {one.n_other:,} with "
-        f"labels of the judge alone"
+        f"{first.measure}: {first.n_labelled:,} {first.by} with human labels, {first.n_other:,} "
+        "with labels of the judge alone"
     )
+
     columns: list[Column[CorrectedValue]] = [
         Column(title="run", cell=lambda value: value.title),
         Column(title="judge", cell=lambda value: value.judge),
@@ -173,7 +174,7 @@ def corrected_parts(values: Sequence[CorrectedValue], digits: int | None = None)
             cell=lambda value: number_cell(value.corrected, places, signed=bool(value.against)),
         ),
         Column(
-            title=f"{100 * one.confidence:g} % interval",
+            title=f"{100 * first.confidence:g} % interval",
             kind="number",
             cell=lambda value: interval_cell(value.interval, places, signed=bool(value.against)),
         ),
@@ -182,76 +183,67 @@ def corrected_parts(values: Sequence[CorrectedValue], digits: int | None = None)
     ]
     if any(value.against for value in values):
         columns.append(Column(title="verdict", cell=lambda value: value.verdict))
-    said = [
-        line
-        for text in dict.fromkeys(text for value in values for text in _said(value, places))
-        for line in filled(text)
-    ]
-    return [[opening], Table.of(columns, values), said, _notes(one)]
+
+    # rows of one judge may have the same warning
+    warnings = dict.fromkeys(text for value in values for text in _warnings(value, places))
+    lines = [line for text in warnings for line in filled(text)]
+    return [[opening], Table.of(columns, values), lines, _notes(first)]
 
 
-def _said(value: CorrectedValue, places: int) -> Iterator[str]:
-    """Warnings of one row."""
+def _warnings(value: CorrectedValue, places: int) -> Iterator[str]:
+    """Yield the warnings of one row."""
     if value.against and value.human * value.judge_alone < 0:
         yield (
             f"warning: {value.title}: the human labels alone say "
             f"{number(value.human, places, signed=True)}, {value.judge} alone says "
-            f"{number(value.judge_alone, places, signed=True)}. They disagree about the sign; "
-            f"the judge alone would mislead."
+            f"{number(value.judge_alone, places, signed=True)}. They disagree about the sign; the "
+            "judge alone would mislead."
         )
     if not value.shows_variation:
         yield (
-            f"warning: {value.title}: the {value.n_labelled:,} human-labelled {value.by} show "
-            f"no variation, which says nothing of the "
-            "error; there is no interval."
+            f"warning: {value.title}: the {value.n_labelled:,} human-labelled {value.by} show no "
+            "variation, which says nothing of the error; there is no interval."
         )
     if value.refused:
         yield (
             f"warning: {value.title}: {value.judge} and the human labels differ on "
-            f"{value.n_disagreements:,} of {value.n_labelled:,} "
-            f"queries; to know the judge's errors, at least {MIN_DISAGREEMENTS} disagreement "
-            f"is needed. The judge is refused: its weight "
-            "is 0. Label more queries, or choose a weight with --weight; the interval then "
-            "allows for unseen errors."
+            f"{value.n_disagreements:,} of {value.n_labelled:,} queries; to know the judge's "
+            f"errors, at least {MIN_DISAGREEMENTS} disagreement is needed. The judge is refused: "
+            "its weight is 0. Label more queries, or choose a weight with --weight; the interval "
+            "then allows for unseen errors."
         )
     if value.is_rare and value.shows_variation:
         yield (
             f"warning: {value.title}: human values other than the most common one: "
-            f"{value.n_uncommon:,} of {value.n_labelled:,}. With so "
-            f"few, an interval contains the true value less often than in "
-            f"{100 * value.confidence:g} % of samples: label more queries."
+            f"{value.n_uncommon:,} of {value.n_labelled:,}. With so few, an interval contains the "
+            f"true value less often than in {100 * value.confidence:g} % of samples: label more "
+            "queries."
         )
     if value.target != "mean":
         yield (
-            f"warning: {value.measure} by documents is the sum of DCG over the sum of ideal "
-            f"DCG of all queries, not the mean of "
-            f"{value.measure} that evaluate prints. With few sampled documents it is biased, "
-            f"and its interval contains it less "
-            f"often than in {100 * value.confidence:g} % of samples. For the mean, label "
-            f"whole queries (--by queries)."
+            f"warning: {value.measure} by documents is the sum of DCG over the sum of ideal DCG of "
+            f"all queries, not the mean of {value.measure} that evaluate prints. With few sampled "
+            "documents it is biased, and its interval contains it less often than in "
+            f"{100 * value.confidence:g} % of samples. For the mean, label whole queries (--by "
+            "queries)."
         )
     if value.n_partly:
         yield (
-            f"warning: {value.judge} graded {value.n_partly:,} documents of human-labelled "
-            f"queries that no human graded. They count as "
-            "unjudged on the human's side: label whole queries, or correct by documents (--by "
-            "documents)."
+            f"warning: {value.judge} graded {value.n_partly:,} documents of human-labelled queries "
+            "that no human graded. They count as unjudged on the human's side: label whole "
+            "queries, or correct by documents (--by documents)."
         )
 
 
-def _notes(one: CorrectedValue) -> list[str]:
-    if one.by == "queries":
+def _notes(value: CorrectedValue) -> list[str]:
+    if value.by == "queries":
+        interval = f"t with {value.df:g} degrees" if math.isfinite(value.df) else "normal"
         phrases = [
             "corrected: weight times the judge's mean where no human looked, plus the mean of "
             "human less weighted judge where one did",
             "weight: of two runs, one weight, which is tuned for their difference",
-            (
-                f"interval: t with {one.df:g} degrees"
-                if math.isfinite(one.df)
-                else "interval: normal"
-            )
-            + f", with room for unseen errors of the judge up to {one.largest_error:.3g} on a "
-            f"query",
+            f"interval: {interval}, with room for unseen errors of the judge up to "
+            f"{value.largest_error:.3g} on a query",
             "worth: queries with human labels that alone would give this standard error",
             "the human-labelled queries must be a random sample of all",
         ]
@@ -259,17 +251,18 @@ def _notes(one: CorrectedValue) -> list[str]:
         phrases = [
             "corrected: the judge's gain of every document, plus human less judge over the "
             "probability of being sampled",
-            f"interval: t with {one.df:g} degrees",
+            f"interval: t with {value.df:g} degrees",
             "worth: sampled human grades that alone would be as sure of the value of these queries",
         ]
     return ["method", *wrapped("; ".join(phrases))]
 
 
 def corrected_markdown(values: Sequence[CorrectedValue], digits: int | None = None) -> str:
-    """The report as Markdown."""
+    """Return the report as Markdown."""
     return parts_markdown(corrected_parts(values, digits))
 
 
+# Name in JSON and CSV, and the attribute of `CorrectedValue`
 _FIELDS = {
     "judge": "judge",
     "run": "run",
@@ -299,24 +292,22 @@ _FIELDS = {
 
 
 def corrected_json(values: Sequence[CorrectedValue], digits: int | None = None) -> str:  # noqa: ARG001  (JSON has every digit)
-    """JSON text; null where there is no number."""
-    rows = [
-        {name: getattr(value, field) for name, field in _FIELDS.items()}
-        | {"interval": list(value.interval), "human_interval": list(value.human_interval)}
-        for value in values
-    ]
-    return (
-        json.dumps(finite({"version": __version__, "schema": SCHEMA, "corrected": rows}), indent=2)
-        + "\n"
-    )
+    """Return JSON text; null where there is no number."""
+    rows = []
+    for value in values:
+        row = {name: getattr(value, field) for name, field in _FIELDS.items()}
+        row |= {"interval": list(value.interval), "human_interval": list(value.human_interval)}
+        rows.append(row)
+    record = {"version": __version__, "schema": SCHEMA, "corrected": rows}
+    return json.dumps(finite(record), indent=2) + "\n"
 
 
 def corrected_rows(values: Sequence[CorrectedValue], digits: int | None = None) -> Iterator[Row]:  # noqa: ARG001  (every digit)
-    """Titles, and a row a run and judge."""
+    """Yield titles, and a row for each run and judge."""
     yield [*_FIELDS, "low", "high", "human_low", "human_high"]
     for value in values:
         cells = [_csv_text(getattr(value, field)) for field in _FIELDS.values()]
-        yield [*cells, *(number_text(end) for end in (*value.interval, *value.human_interval))]
+        yield [*cells, *map(number_text, (*value.interval, *value.human_interval))]
 
 
 def _csv_text(cell: object) -> str:

@@ -11,7 +11,7 @@ from idealrank.judging import Bounds, BoundsReport, DifferenceBounds, LabelRepla
 from idealrank.pages.figures.theme import LIGHT, SCHEMA_URL, Row, Spec, titled_config
 
 _WIDTH, _HEIGHT = 560, 280
-_POINTS = 250  # of a line
+_POINTS = 250  # of a line at most: more cannot be seen at this width
 _COLOURS = {
     "oracle": LIGHT["other"],
     "queries, by test": LIGHT["worse"],
@@ -25,14 +25,14 @@ _COLOURS = {
 }
 
 
-def replay_spec(found: LabelReplay, *, interactive: bool = False) -> Spec:
-    """Bound that has to pass 0 by labels, a line for each strategy that stops by bounds; it ends
-    where the comparison is settled.
+def replay_spec(replay: LabelReplay, *, interactive: bool = False) -> Spec:
+    """Plot the bound that has to pass 0 by labels, a line for each strategy that stops by bounds; a
+    line ends where the comparison is settled.
     """
-    sign = 1 if found.difference > 0 else -1
-    behind, ahead = (found.a, found.b) if sign > 0 else (found.b, found.a)
+    sign = 1 if replay.difference > 0 else -1
+    behind, ahead = (replay.a, replay.b) if sign > 0 else (replay.b, replay.a)
     rows: list[Row] = []
-    for curve in found.curves:
+    for curve in replay.curves:
         if curve.stop == "bounds":
             bound = curve.low if sign > 0 else -curve.high
             rows += [
@@ -44,8 +44,8 @@ def replay_spec(found: LabelReplay, *, interactive: bool = False) -> Spec:
                 for place in _spread(bound.size)
             ]
     title = f"Labels until {ahead} is known to be better than {behind}"
-    said = [
-        f"Lowest possible difference of the mean {found.measure}, {ahead} less {behind},",
+    subtitle = [
+        f"Lowest possible difference of the mean {replay.measure}, {ahead} less {behind},",
         "after so many labels; settled above 0.",
     ]
     zero: Spec = {
@@ -55,7 +55,7 @@ def replay_spec(found: LabelReplay, *, interactive: bool = False) -> Spec:
     zero["encoding"] = {"y": {"field": "zero", "type": "quantitative"}}
     return _lines(
         title=title,
-        said=said,
+        subtitle=subtitle,
         rows=rows,
         x="labels",
         y="bound",
@@ -66,10 +66,10 @@ def replay_spec(found: LabelReplay, *, interactive: bool = False) -> Spec:
 
 
 def settled_spec(
-    shares: Mapping[str, Sequence[float]], title: str, said: str, *, interactive: bool = False
+    shares: Mapping[str, Sequence[float]], title: str, subtitle: str, *, interactive: bool = False
 ) -> Spec:
-    """Share of comparisons that are settled by labels, as a share of the labels of depth pooling, a
-    line for each strategy.
+    """Plot the share of comparisons that are settled by labels, as a share of the labels of depth
+    pooling, a line for each strategy.
 
     Examples
     --------
@@ -88,7 +88,7 @@ def settled_spec(
         ]
     spec = _lines(
         title=title,
-        said=[said],
+        subtitle=[subtitle],
         rows=rows,
         x="labels",
         y="settled",
@@ -105,13 +105,14 @@ def settled_spec(
 
 
 def _spread(size: int) -> list[int]:
-    """Places of a line with the last one, at most so many."""
-    return [int(place) for place in np.unique(np.linspace(0, size - 1, min(size, _POINTS)).round())]
+    """Return the places of a line that are drawn: the first, the last, and some between."""
+    places = np.linspace(0, size - 1, min(size, _POINTS)).round()
+    return [int(place) for place in np.unique(places)]
 
 
 def _lines(
     title: str,
-    said: Sequence[str],
+    subtitle: Sequence[str],
     rows: list[Row],
     x: str,
     y: str,
@@ -120,6 +121,7 @@ def _lines(
     interactive: bool,
     layers: list[Spec],
 ) -> Spec:
+    """Return a plot of lines by strategy over other layers, one row of data for each point."""
     names = list(dict.fromkeys(row["strategy"] for row in rows))
     colours = [_COLOURS.get(name, LIGHT["run"]) for name in names]
     line: Spec = {
@@ -142,8 +144,8 @@ def _lines(
         ]
     return {
         "$schema": SCHEMA_URL,
-        "description": f"{title}. {' '.join(said)}",
-        "title": {"text": title, "subtitle": list(said)},
+        "description": f"{title}. {' '.join(subtitle)}",
+        "title": {"text": title, "subtitle": list(subtitle)},
         "data": {"values": rows},
         "width": _WIDTH,
         "height": _HEIGHT,
@@ -153,37 +155,36 @@ def _lines(
 
 
 _BOUNDS_WIDTH, _BOUNDS_HEIGHT = 560, 260
-_DIGITS = 5
+_DIGITS = 5  # more would only lengthen the file
 _SIDES = ("lower at all grades", "either", "higher at all grades")
 
 
-def bounds_spec(found: BoundsReport, *, interactive: bool = False) -> Spec:
-    """Bounds by the first measure: of each query a line from the lowest to the highest value, and a
-    mark at the value as judged.
+def bounds_spec(report: BoundsReport, *, interactive: bool = False) -> Spec:
+    """Plot the bounds by the first measure: for each query a line from the lowest to the highest
+    value, and a mark at the value as judged.
 
     One run has its values, two runs their difference, in which lines that cross 0 are grey.
     """
-    one: Bounds | DifferenceBounds = found.differences[0] if found.differences else found.runs[0]
-    rows = [
-        row | {"place": place}
-        for place, row in enumerate(
-            sorted(_rows(one), key=lambda row: (row["value"], row["low"])), 1
-        )
-    ]
-    if isinstance(one, DifferenceBounds):
-        title, axis = f"Bounds of the difference of {one.measure}", f"{one.b} less {one.a}"
+    bounds: Bounds | DifferenceBounds = (
+        report.differences[0] if report.differences else report.runs[0]
+    )
+    ordered = sorted(_rows(bounds), key=lambda row: (row["value"], row["low"]))
+    rows = [row | {"place": place} for place, row in enumerate(ordered, 1)]
+    if isinstance(bounds, DifferenceBounds):
+        title, axis = f"Bounds of the difference of {bounds.measure}", f"{bounds.b} less {bounds.a}"
     else:
-        title, axis = f"Bounds of {one.measure}, {one.name}", one.measure
-    within = "" if found.depth is None else f" in the first {found.depth:,} ranks"
-    said = (
-        f"Lines: all grades from 0 to {found.max_grade:g} of unjudged documents{within}. Dots: as "
+        title, axis = f"Bounds of {bounds.measure}, {bounds.name}", bounds.measure
+    within = "" if report.depth is None else f" in the first {report.depth:,} ranks"
+    subtitle = (
+        f"Lines: all grades from 0 to {report.max_grade:g} of unjudged documents{within}. Dots: as "
         f"judged."
     )
-    mean = f"Mean {one.mean:.3f}, between {one.mean_low:.3f} and {one.mean_high:.3f}."
+    mean = f"Mean {bounds.mean:.3f}, between {bounds.mean_low:.3f} and {bounds.mean_high:.3f}."
     tip = [
         {"field": name, "type": "nominal" if name == "query" else "quantitative"}
         for name in ("query", "low", "value", "high")
     ]
+
     y: Spec = {"type": "quantitative", "title": axis, "axis": {"tickCount": 5}}
     colours = [LIGHT["worse"], LIGHT["run"], LIGHT["accent"]]
     colour: Spec = {
@@ -191,7 +192,7 @@ def bounds_spec(found: BoundsReport, *, interactive: bool = False) -> Spec:
         "type": "nominal",
         "scale": {"domain": list(_SIDES), "range": colours},
     }
-    colour["legend"] = {"title": None, "orient": "bottom"} if found.differences else None
+    colour["legend"] = {"title": None, "orient": "bottom"} if report.differences else None
     zero: Spec = {
         "data": {"values": [{"zero": 0}]},
         "mark": {"type": "rule", "color": LIGHT["ink"], "strokeWidth": 1},
@@ -207,10 +208,11 @@ def bounds_spec(found: BoundsReport, *, interactive: bool = False) -> Spec:
     }
     if interactive:
         lines["encoding"]["tooltip"] = dots["encoding"]["tooltip"] = tip
+
     return {
         "$schema": SCHEMA_URL,
-        "description": f"{title}, query by query. {said} {mean}",
-        "title": {"text": title, "subtitle": [said, mean]},
+        "description": f"{title}, query by query. {subtitle} {mean}",
+        "title": {"text": title, "subtitle": [subtitle, mean]},
         "data": {"values": rows},
         "width": _BOUNDS_WIDTH,
         "height": _BOUNDS_HEIGHT,
@@ -222,17 +224,21 @@ def bounds_spec(found: BoundsReport, *, interactive: bool = False) -> Spec:
                 "axis": {"tickMinStep": 1},
             }
         },
-        "layer": [*([zero] if found.differences else []), lines, dots],
+        "layer": [*([zero] if report.differences else []), lines, dots],
         "config": titled_config(),
     }
 
 
-def _rows(one: "Bounds | DifferenceBounds") -> Iterable[Row]:
-    """Queries with a value and bounds."""
+def _rows(bounds: "Bounds | DifferenceBounds") -> Iterable[Row]:
+    """Yield the queries that have a value and finite bounds."""
     lower, either, higher = _SIDES
-    has_sides = isinstance(one, DifferenceBounds)
+    has_sides = isinstance(bounds, DifferenceBounds)
     columns = zip(
-        one.query_ids, one.low.tolist(), one.value.tolist(), one.high.tolist(), strict=True
+        bounds.query_ids,
+        bounds.low.tolist(),
+        bounds.value.tolist(),
+        bounds.high.tolist(),
+        strict=True,
     )
     for query, low, value, high in columns:
         if all(map(math.isfinite, (low, value, high))):

@@ -24,52 +24,52 @@ from idealrank.reports.table.text import Part, filled, wrapped
 from idealrank.reports.views.conventions import paragraph
 from idealrank.version import __version__
 
-_Found: TypeAlias = NextLabels | LabelReplay
+_Result: TypeAlias = NextLabels | LabelReplay
 _PLACES = 4
 _STOPS = {"bounds": "by bounds", "test": "by sequential test"}
 
 
 def labels_parts(
-    found: _Found,
+    result: _Result,
     *,
     digits: int | None = None,
     steps: Sequence[str] = (),
     sheet: str | None = None,
 ) -> list[Part]:
-    """Sentences and tables of the documents to label, or of a replay.
+    """Return sentences and tables of the documents to label, or of a replay.
 
     `steps` are lines that say what to do next. With a `sheet`, the file that has the documents is
     named and they are not listed.
     """
     places = _PLACES if digits is None else digits
-    if isinstance(found, LabelReplay):
+    if isinstance(result, LabelReplay):
         return [
-            filled(_replay_opening(found, places)),
-            _curves(found),
-            _replay_notes(found),
-            paragraph(found.convention, [found.measure]),
+            filled(_replay_opening(result, places)),
+            _curves(result),
+            _replay_notes(result),
+            paragraph(result.convention, [result.measure]),
         ]
-    parts: list[Part] = [filled(opening(found, places=places))]
-    if found.labels:
-        documents = counted(len(found.labels), "document")
+    parts: list[Part] = [filled(opening(result, places=places))]
+    if result.labels:
+        documents = counted(len(result.labels), "document")
         parts.append(
-            _labels(found) if sheet is None else filled(f"{sheet} has the {documents} to label.")
+            _labels(result) if sheet is None else filled(f"{sheet} has the {documents} to label.")
         )
-    if found.test is not None:
-        parts.append(filled(_test_text(found)))
-    if remark := _kind_text(found):
+    if result.test is not None:
+        parts.append(filled(_test_text(result)))
+    if remark := _kind_text(result):
         parts.append(filled(remark))
     if steps:
         parts.append(list(steps))
-    return [*parts, _notes(found), paragraph(found.convention, [found.measure])]
+    return [*parts, _notes(result), paragraph(result.convention, [result.measure])]
 
 
 def _signed(value: float, places: int) -> str:
     return number_cell(finite(value), places, signed=True).text
 
 
-def opening(found: NextLabels, *, places: int = _PLACES) -> str:
-    """Sentence on how far the labels decide.
+def opening(chosen: NextLabels, *, places: int = _PLACES) -> str:
+    """Return the sentence on how far the labels decide.
 
     Examples
     --------
@@ -77,186 +77,186 @@ def opening(found: NextLabels, *, places: int = _PLACES) -> str:
     >>> opening(next_labels({"q": {"x": 1}}, {"q": ["x"]}, {"q": ["x"]}, "P@1"))
     'Settled: every document down to rank 1 has a label, and the mean difference B - A of P@1 is +0.0000.'
     """  # noqa: E501
-    return _sign_text(found, places) if found.stop is None else _stop_text(found, found.stop)
+    return _sign_text(chosen, places) if chosen.stop is None else _stop_text(chosen, chosen.stop)
 
 
-def _stop_text(found: NextLabels, stop: LabelStop) -> str:
-    result = f"{found.b} against {found.a} by {stop.measure}"
+def _stop_text(chosen: NextLabels, stop: LabelStop) -> str:
+    comparison = f"{chosen.b} against {chosen.a} by {stop.measure}"
     if stop.verdict is None:
-        return f"{stop.by} gives no verdict on {result}: the runs cannot be compared."
+        return f"{stop.by} gives no verdict on {comparison}: the runs cannot be compared."
     if stop.decided:
-        return f"Decided: {stop.by} finds enough judgments. Verdict on {result}: {stop.verdict}."
-    start = f"Too few judgments for {stop.by} to give a verdict on {result}."
-    if not found.n_open:
-        return f"{start} Every document down to rank {found.depth} has a label."
+        return (
+            f"Decided: {stop.by} finds enough judgments. Verdict on {comparison}: {stop.verdict}."
+        )
+    start = f"Too few judgments for {stop.by} to give a verdict on {comparison}."
+    if not chosen.n_open:
+        return f"{start} Every document down to rank {chosen.depth} has a label."
     if stop.labels_needed is None:
         return f"{start} How many labels will decide cannot be estimated."
     return f"{start} About {counted(stop.labels_needed, 'label')} will decide, by an estimate."
 
 
-def _kind_text(found: NextLabels) -> str:
-    """Remark on labels that name relevant documents alone."""
-    if found.label_kind != "positive-only" or not found.labels:
+def _kind_text(chosen: NextLabels) -> str:
+    """Return a remark on labels that name relevant documents alone; else empty."""
+    if chosen.label_kind != "positive-only" or not chosen.labels:
         return ""
     return (
-        "The labels so far are positive-only. Label documents that are not relevant, too, "
-        "with grade 0: "
-        "once a tenth of the queries have such a label, the judgments count as pooled."
+        "The labels so far are positive-only. Label documents that are not relevant, too, with "
+        "grade 0: once a tenth of the queries have such a label, the judgments count as pooled."
     )
 
 
-def _sign_text(found: NextLabels, places: int) -> str:
-    low, high, value = (_signed(one, places) for one in (found.low, found.high, found.value))
-    name = f"the mean difference {found.b} - {found.a} of {found.measure}"
-    if not found.n_open:
+def _sign_text(chosen: NextLabels, places: int) -> str:
+    low, high, value = (
+        _signed(difference, places) for difference in (chosen.low, chosen.high, chosen.value)
+    )
+    name = f"the mean difference {chosen.b} - {chosen.a} of {chosen.measure}"
+    if not chosen.n_open:
         return (
-            f"Settled: every document down to rank {found.depth} has a label, and {name} is "
+            f"Settled: every document down to rank {chosen.depth} has a label, and {name} is "
             f"{value}."
         )
-    documents = f"the {found.n_open:,} unjudged document{'s get' if found.n_open > 1 else ' gets'}"
-    if found.settled:
-        better = found.b if found.low > 0 else found.a
+    get = "s get" if chosen.n_open > 1 else " gets"
+    documents = f"the {chosen.n_open:,} unjudged document{get}"
+    if chosen.settled:
+        better = chosen.b if chosen.low > 0 else chosen.a
         return (
             f"Settled: {better} has the higher mean, whatever grades from 0 to "
-            f"{found.max_grade:g} {documents} ({low} to {high})."
+            f"{chosen.max_grade:g} {documents} ({low} to {high})."
         )
     return (
-        f"Open: whatever grades from 0 to {found.max_grade:g} {documents}, {name} is between "
+        f"Open: whatever grades from 0 to {chosen.max_grade:g} {documents}, {name} is between "
         f"{low} and {high}."
     )
 
 
-def _labels(found: NextLabels) -> Table:
+def _labels(chosen: NextLabels) -> Table:
     columns: list[Column[NextLabel]] = [
-        Column(title="priority", cell=lambda one: str(one.priority)),
-        Column(title="query", cell=lambda one: one.query),
-        Column(title="document", cell=lambda one: one.document),
-        Column(title=f"rank in {found.a}", kind="number", cell=lambda one: count_cell(one.rank_a)),
-        Column(title=f"rank in {found.b}", kind="number", cell=lambda one: count_cell(one.rank_b)),
-        Column(title="reason", cell=lambda one: one.reason),
+        Column(title="priority", cell=lambda label: str(label.priority)),
+        Column(title="query", cell=lambda label: label.query),
+        Column(title="document", cell=lambda label: label.document),
+        Column(
+            title=f"rank in {chosen.a}", kind="number", cell=lambda label: count_cell(label.rank_a)
+        ),
+        Column(
+            title=f"rank in {chosen.b}", kind="number", cell=lambda label: count_cell(label.rank_b)
+        ),
+        Column(title="reason", cell=lambda label: label.reason),
     ]
-    return Table.of(columns, found.labels)
+    return Table.of(columns, chosen.labels)
 
 
-def _test_text(found: NextLabels) -> str:
-    test = found.test
+def _test_text(chosen: NextLabels) -> str:
+    test = chosen.test
     assert test is not None  # noqa: S101  (for the type checker: looked at before)
     seen = f"{test.n_drawn} of {test.n_items} queries in full"
     if test.sign:
-        better = found.b if test.sign > 0 else found.a
+        better = chosen.b if test.sign > 0 else chosen.a
         return (
-            f"Sequential test: {better} has the higher mean after {test.stopped_at} queries "
-            f"(error at most {test.alpha:g}); {seen}."
+            f"Sequential test: {better} has the higher mean after {test.stopped_at} queries (error "
+            f"at most {test.alpha:g}); {seen}."
         )
     return f"Sequential test: open after {seen} (error at most {test.alpha:g})."
 
 
-def _notes(found: NextLabels) -> list[str]:
-    documents = counted(found.n_pooled, "document")
-    queries = counted(found.n_queries, "query", "queries")
+def _notes(chosen: NextLabels) -> list[str]:
+    documents = counted(chosen.n_pooled, "document")
+    queries = counted(chosen.n_queries, "query", "queries")
     phrases = [
-        f"strategy {found.strategy}: {documents} of {queries} in the first {found.depth:,} "
-        f"ranks, {found.n_open:,} of them unjudged"
+        f"strategy {chosen.strategy}: {documents} of {queries} in the first {chosen.depth:,} "
+        f"ranks, {chosen.n_open:,} of them unjudged"
     ]
-    if found.stop is None:
+    if chosen.stop is None:
         phrases.append(
             "bounds hold for all grades of these documents; deeper ones stay unjudged, as grade 0"
         )
     else:
-        phrases.append(f"labels decide once {found.stop.by} no longer finds too few judgments")
-    if found.stop is None or not found.stop.decided:
+        phrases.append(f"labels decide once {chosen.stop.by} no longer finds too few judgments")
+    if chosen.stop is None or not chosen.stop.decided:
         phrases.append("label these, add them to the judgments, and choose again")
     return ["method", *wrapped("; ".join(phrases))]
 
 
-def _replay_opening(found: LabelReplay, places: int) -> str:
-    unjudged = (
-        f"; {found.n_unjudged:,} of them are unjudged and count as grade 0"
-        if found.n_unjudged
-        else ""
-    )
+def _replay_opening(replay: LabelReplay, places: int) -> str:
+    unjudged = ""
+    if replay.n_unjudged:
+        unjudged = f"; {replay.n_unjudged:,} of them are unjudged and count as grade 0"
     return (
-        f"Labels until the sign of {found.b} - {found.a} ({_signed(found.difference, places)} "
-        f"{found.measure} with all labels) is settled, "
-        f"of {found.n_pooled:,} in the first {found.depth:,} ranks of "
-        f"{counted(found.n_queries, 'query', 'queries')}{unjudged}."
+        f"Labels until the sign of {replay.b} - {replay.a} ({_signed(replay.difference, places)} "
+        f"{replay.measure} with all labels) is settled, of {replay.n_pooled:,} in the first "
+        f"{replay.depth:,} ranks of {counted(replay.n_queries, 'query', 'queries')}{unjudged}."
     )
 
 
-def _curves(found: LabelReplay) -> Table:
+def _curves(replay: LabelReplay) -> Table:
     columns: list[Column[LabelCurve]] = [
-        Column(title="strategy", cell=lambda one: one.strategy),
-        Column(title="stop", cell=lambda one: _STOPS[one.stop]),
-        Column(title="labels", kind="number", cell=lambda one: number_cell(one.median, 0)),
+        Column(title="strategy", cell=lambda curve: curve.strategy),
+        Column(title="stop", cell=lambda curve: _STOPS[curve.stop]),
+        Column(title="labels", kind="number", cell=lambda curve: number_cell(curve.median, 0)),
         Column(
-            title="of all", kind="number", cell=lambda one: share_cell(one.median / found.n_pooled)
+            title="of all",
+            kind="number",
+            cell=lambda curve: share_cell(curve.median / replay.n_pooled),
         ),
         Column(
             title="to depth",
             kind="number",
-            cell=lambda one: number_cell(finite(found.ratio(one, "depth")), 2),
+            cell=lambda curve: number_cell(finite(replay.ratio(curve, "depth")), 2),
         ),
         Column(
             title="to random",
             kind="number",
-            cell=lambda one: number_cell(finite(found.ratio(one, "random")), 2),
+            cell=lambda curve: number_cell(finite(replay.ratio(curve, "random")), 2),
         ),
-        Column(title="orders", kind="number", cell=lambda one: count_cell(int(one.needed.size))),
         Column(
-            title="right sign", kind="number", cell=lambda one: share_cell(float(one.right.mean()))
+            title="orders", kind="number", cell=lambda curve: count_cell(int(curve.needed.size))
+        ),
+        Column(
+            title="right sign",
+            kind="number",
+            cell=lambda curve: share_cell(float(curve.right.mean())),
         ),
     ]
-    return Table.of(columns, found.curves)
+    return Table.of(columns, replay.curves)
 
 
-def _replay_notes(found: LabelReplay) -> list[str]:
+def _replay_notes(replay: LabelReplay) -> list[str]:
     phrases = [
         "labels: of random orders, the median",
         "to depth, to random: ratio to the labels of these orders with the stop by bounds",
         "by bounds: no grades of the hidden documents can change the sign",
-        f"by sequential test: whole queries in random order, error at most {found.alpha:g}",
+        f"by sequential test: whole queries in random order, error at most {replay.alpha:g}",
         "oracle: greedy by bounds with the true grades, which no strategy knows",
     ]
     return ["method", *wrapped("; ".join(phrases))]
 
 
-def labels_markdown(found: _Found, *, digits: int | None = None) -> str:
-    """The report as Markdown."""
-    return parts_markdown(labels_parts(found, digits=digits))
+def labels_markdown(result: _Result, *, digits: int | None = None) -> str:
+    """Return the report as Markdown."""
+    return parts_markdown(labels_parts(result, digits=digits))
 
 
-def labels_json(found: _Found, *, digits: int | None = None) -> str:  # noqa: ARG001  (all of it)
-    """JSON text with every document, or every strategy of a replay."""
-    convention = {"name": found.convention.name, "fingerprint": found.convention.fingerprint}
-    return (
-        json.dumps(
-            {"version": __version__, "schema": SCHEMA, "convention": convention} | found.as_dict(),
-            indent=2,
-        )
-        + "\n"
-    )
+def labels_json(result: _Result, *, digits: int | None = None) -> str:  # noqa: ARG001  (all of it)
+    """Return JSON text with every document, or every strategy of a replay."""
+    convention = {"name": result.convention.name, "fingerprint": result.convention.fingerprint}
+    head = {"version": __version__, "schema": SCHEMA, "convention": convention}
+    return json.dumps(head | result.as_dict(), indent=2) + "\n"
 
 
-def labels_rows(found: _Found, *, digits: int | None = None) -> Iterator[Row]:  # noqa: ARG001  (all of it)
-    """Titles, and a row for each document to label with an empty grade, or for each label of a
-    replay with the bounds after it.
+def labels_rows(result: _Result, *, digits: int | None = None) -> Iterator[Row]:  # noqa: ARG001  (all of it)
+    """Yield titles, and a row for each document to label with an empty grade, or for each random
+    order of each strategy of a replay.
     """
-    if isinstance(found, LabelReplay):
+    if isinstance(result, LabelReplay):
         yield ["strategy", "stop", "order", "labels", "right"]
-        for one in found.curves:
-            for order, (needed, right) in enumerate(
-                zip(one.needed.tolist(), one.right.tolist(), strict=True), 1
-            ):
-                yield [
-                    one.strategy,
-                    one.stop,
-                    str(order),
-                    str(needed),
-                    "true" if right else "false",
-                ]
+        for curve in result.curves:
+            orders = zip(curve.needed.tolist(), curve.right.tolist(), strict=True)
+            for order, (needed, right) in enumerate(orders, 1):
+                text = "true" if right else "false"
+                yield [curve.strategy, curve.stop, str(order), str(needed), text]
         return
     yield ["priority", "query", "document", "rank_a", "rank_b", "worth", "reason", "grade"]
-    for label in found.labels:
+    for label in result.labels:
         ranks = ["" if rank is None else str(rank) for rank in (label.rank_a, label.rank_b)]
         yield [
             str(label.priority),

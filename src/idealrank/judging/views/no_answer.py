@@ -16,7 +16,7 @@ from idealrank.reports.table.records import SCHEMA, Row
 from idealrank.reports.table.text import Part, filled, wrapped
 from idealrank.version import __version__
 
-# false-return rates up to which the table has the best recall
+# False-return rates up to which the table has the best recall
 _RATES = (0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
 
 
@@ -36,42 +36,40 @@ class _Step(NamedTuple):
     rate: float
 
 
-def no_answer_parts(found: NoAnswer, *, digits: int | None = None) -> list[Part]:
-    """Sentences and tables."""
+def no_answer_parts(rates: NoAnswer, *, digits: int | None = None) -> list[Part]:
+    """Return the report as sentences and tables."""
     places = 3 if digits is None else digits
-    kept = (
-        f"the highest recall with at most {found.limit:g} false returns"
-        if found.limit is not None
-        else ("the highest difference of recall and false-return rate")
-    )
+    kept = "the highest difference of recall and false-return rate"
+    if rates.limit is not None:
+        kept = f"the highest recall with at most {rates.limit:g} false returns"
     opening = (
-        f"{len(found.answerable):,} queries with an answer and {len(found.unanswerable):,} "
-        f"declared to have none. Threshold of the score: "
-        f"{_threshold_text(found.threshold)}, {kept}."
+        f"{len(rates.answerable):,} queries with an answer and {len(rates.unanswerable):,} "
+        f"declared to have none. Threshold of the score: {_threshold_text(rates.threshold)}, "
+        f"{kept}."
     )
-    if found.left_out:
-        queries = "query" if found.left_out == 1 else "queries"
+    if rates.left_out:
+        queries = "query" if rates.left_out == 1 else "queries"
         opening += (
-            f" Left out, since not declared: {found.left_out:,} judged {queries} without a "
+            f" Left out, since not declared: {rates.left_out:,} judged {queries} without a "
             f"relevant document."
         )
-    return [filled(opening), _chosen(found, places), _sweep(found, places), _notes(found)]
+    return [filled(opening), _chosen(rates, places), _sweep(rates, places), _notes(rates)]
 
 
 def _threshold_text(threshold: float) -> str:
     return "none, nothing is returned" if math.isinf(threshold) else f"{threshold:.6g}"
 
 
-def _chosen(found: NoAnswer, places: int) -> Table:
+def _chosen(rates: NoAnswer, places: int) -> Table:
     rows = [
-        _Rate(f"recall@{found.cutoff}", found.chosen_recall, found.recall_interval),
-        _Rate("false returns", found.chosen_false_return_rate, found.false_return_interval),
+        _Rate(f"recall@{rates.cutoff}", rates.chosen_recall, rates.recall_interval),
+        _Rate("false returns", rates.chosen_false_return_rate, rates.false_return_interval),
     ]
     columns: list[Column[_Rate]] = [
         Column(title="rate", cell=lambda row: row.name),
         Column(title="value", kind="number", cell=lambda row: number_cell(row.value, places)),
         Column(
-            title=f"{100 * found.confidence:g} % interval",
+            title=f"{100 * rates.confidence:g} % interval",
             kind="number",
             cell=lambda row: interval_cell(row.interval, places),
         ),
@@ -79,18 +77,18 @@ def _chosen(found: NoAnswer, places: int) -> Table:
     return Table.of(columns, rows, title="At thresholds chosen on other queries:")
 
 
-def _sweep(found: NoAnswer, places: int) -> Table:
-    """The best recall at a few false-return rates; each threshold once."""
+def _sweep(rates: NoAnswer, places: int) -> Table:
+    """Return a table of the best recall at a few false-return rates; each threshold once."""
     rows: dict[float, _Step] = {}
     for most in _RATES:
-        allowed = np.where(found.false_return_rate <= most, found.recall, -np.inf)
+        allowed = np.where(rates.false_return_rate <= most, rates.recall, -np.inf)
         place = int(allowed.argmax())
-        one = _Step(
-            float(found.thresholds[place]),
-            float(found.recall[place]),
-            float(found.false_return_rate[place]),
+        step = _Step(
+            float(rates.thresholds[place]),
+            float(rates.recall[place]),
+            float(rates.false_return_rate[place]),
         )
-        rows.setdefault(one.threshold, one)
+        rows.setdefault(step.threshold, step)
     columns: list[Column[_Step]] = [
         Column(
             title="threshold", kind="number", cell=lambda row: number_cell(finite(row.threshold), 4)
@@ -99,7 +97,7 @@ def _sweep(found: NoAnswer, places: int) -> Table:
             title="false returns", kind="number", cell=lambda row: number_cell(row.rate, places)
         ),
         Column(
-            title=f"recall@{found.cutoff}",
+            title=f"recall@{rates.cutoff}",
             kind="number",
             cell=lambda row: number_cell(row.recall, places),
         ),
@@ -109,37 +107,35 @@ def _sweep(found: NoAnswer, places: int) -> Table:
     )
 
 
-def _notes(found: NoAnswer) -> list[str]:
+def _notes(rates: NoAnswer) -> list[str]:
     phrases = (
-        "false returns: share of the declared queries for which the run returns a document "
-        "with this score or a higher one; recall: over "
-        f"the other queries, down to rank {found.cutoff}; first table: each query at the "
-        f"threshold chosen without its fold "
-        f"({found.fold_thresholds.size} folds), so that the rates hold for new queries; "
-        f"second table: all queries"
+        "false returns: share of the declared queries for which the run returns a document with "
+        f"this score or a higher one; recall: over the other queries, down to rank {rates.cutoff}; "
+        "first table: each query at the threshold chosen without its fold "
+        f"({rates.fold_thresholds.size} folds), so that the rates hold for new queries; second "
+        "table: all queries"
     )
     return ["method", *wrapped(phrases)]
 
 
-def no_answer_markdown(found: NoAnswer, *, digits: int | None = None) -> str:
-    """The report as Markdown."""
-    return parts_markdown(no_answer_parts(found, digits=digits))
+def no_answer_markdown(rates: NoAnswer, *, digits: int | None = None) -> str:
+    """Return the report as Markdown."""
+    return parts_markdown(no_answer_parts(rates, digits=digits))
 
 
-def no_answer_json(found: NoAnswer, *, digits: int | None = None) -> str:  # noqa: ARG001  (all of it)
-    """JSON text with the whole sweep and every digit."""
-    return (
-        json.dumps({"version": __version__, "schema": SCHEMA, **found.as_dict()}, indent=2) + "\n"
-    )
+def no_answer_json(rates: NoAnswer, *, digits: int | None = None) -> str:  # noqa: ARG001  (all of it)
+    """Return JSON text with the whole sweep and every digit."""
+    record = {"version": __version__, "schema": SCHEMA, **rates.as_dict()}
+    return json.dumps(record, indent=2) + "\n"
 
 
-def no_answer_rows(found: NoAnswer, *, digits: int | None = None) -> Iterator[Row]:  # noqa: ARG001  (all of it)
-    """Titles, and a row for each threshold of the sweep; an empty threshold returns nothing."""
+def no_answer_rows(rates: NoAnswer, *, digits: int | None = None) -> Iterator[Row]:  # noqa: ARG001  (all of it)
+    """Yield titles, and a row for each threshold; an empty threshold returns nothing."""
     yield ["run", "threshold", "recall", "false_return_rate"]
     for row in zip(
-        found.thresholds.tolist(),
-        found.recall.tolist(),
-        found.false_return_rate.tolist(),
+        rates.thresholds.tolist(),
+        rates.recall.tolist(),
+        rates.false_return_rate.tolist(),
         strict=True,
     ):
-        yield [found.name, *map(number_text, row)]
+        yield [rates.name, *map(number_text, row)]

@@ -28,17 +28,20 @@ def nugget_parts(
     comparison: "Comparison | None" = None,
     per_query: bool = False,
 ) -> list[Part]:
-    """Tables: scores with intervals, and the differences of systems."""
-    parts: list[Part] = [query_table(one) for one in evaluations] if per_query else []
+    """Return tables of scores with intervals, and of the differences of systems."""
+    parts: list[Part] = [query_table(evaluation) for evaluation in evaluations] if per_query else []
     parts += [means_table(evaluations, means), interval_table(evaluations, means)]
     if comparison is not None:
         # the convention, the last part, says nothing about nuggets
         parts += comparison_parts(comparison)[:-1]
-    return [*parts, [_counted(one, several=len(evaluations) > 1) for one in evaluations]]
+    return [
+        *parts,
+        [_counted(evaluation, several=len(evaluations) > 1) for evaluation in evaluations],
+    ]
 
 
-def _counted(one: Evaluation, *, several: bool) -> str:
-    cover, name = one.coverage, f"{one.name}: " if several else ""
+def _counted(evaluation: Evaluation, *, several: bool) -> str:
+    cover, name = evaluation.coverage, f"{evaluation.name}: " if several else ""
     counts = f"{name}{counted(cover.scored, 'answer')}, {counted(cover.judged, 'nugget')}"
     if not cover.no_relevant:
         return counts
@@ -69,10 +72,10 @@ def nugget_json(
     comparison: "Comparison | None" = None,
     per_query: bool = False,
 ) -> str:
-    """JSON: systems with their scores, and the comparison as `idealrank compare` has it."""
+    """Return JSON text: systems with their scores, and the comparison of `idealrank compare`."""
     systems = [
-        _system(one, mean, per_query=per_query)
-        for one, mean in zip(evaluations, means, strict=True)
+        _system(evaluation, mean, per_query=per_query)
+        for evaluation, mean in zip(evaluations, means, strict=True)
     ]
     record: dict[str, Any] = {"version": __version__, "schema": SCHEMA, "systems": systems}
     if comparison is not None:
@@ -80,37 +83,40 @@ def nugget_json(
     return json.dumps(record, indent=2, ensure_ascii=False) + "\n"
 
 
-def _system(one: Evaluation, means: Mapping[str, "RunMean"], *, per_query: bool) -> dict[str, Any]:
+def _system(
+    evaluation: Evaluation, means: Mapping[str, "RunMean"], *, per_query: bool
+) -> dict[str, Any]:
     scores = {
         name: {"mean": mean.mean, "interval": [finite(end) for end in mean.interval]}
         for name, mean in means.items()
     }
     record: dict[str, Any] = {
-        "name": one.name,
-        "path": one.path,
+        "name": evaluation.name,
+        "path": evaluation.path,
         "scores": scores,
-        "answers": one.coverage.scored,
+        "answers": evaluation.coverage.scored,
     }
     record |= {
-        "nuggets": one.coverage.judged,
-        "without_vital": one.coverage.no_relevant,
-        "fingerprint": one.provenance.judgments,
+        "nuggets": evaluation.coverage.judged,
+        "without_vital": evaluation.coverage.no_relevant,
+        "fingerprint": evaluation.provenance.judgments,
     }
-    return record | ({"queries": one.per_query()} if per_query else {})
+    return record | ({"queries": evaluation.per_query()} if per_query else {})
 
 
 def nugget_rows(
     evaluations: Sequence[Evaluation], *, means: Means, per_query: bool = False
 ) -> Iterator[Row]:
-    """Titles, and a row for each mean, or for each score of each query."""
+    """Yield titles, and a row for each mean, or for each score of each query."""
     if per_query:
         yield ["system", "query", "score", "value"]
-        for one in evaluations:
-            for query, values in one.per_query().items():
-                yield from ([one.name, query, name, repr(value)] for name, value in values.items())
+        for evaluation in evaluations:
+            for query, values in evaluation.per_query().items():
+                for name, value in values.items():
+                    yield [evaluation.name, query, name, repr(value)]
         return
     yield ["system", "score", "mean", "low", "high", "answers"]
-    for one, mean in zip(evaluations, means, strict=True):
-        for name, found in mean.items():
-            ends = ["" if finite(end) is None else repr(end) for end in found.interval]
-            yield [one.name, name, repr(found.mean), *ends, str(found.n)]
+    for evaluation, mean in zip(evaluations, means, strict=True):
+        for name, run_mean in mean.items():
+            ends = ["" if finite(end) is None else repr(end) for end in run_mean.interval]
+            yield [evaluation.name, name, repr(run_mean.mean), *ends, str(run_mean.n)]

@@ -5,7 +5,14 @@ from collections.abc import Iterator
 from typing import Any
 
 from idealrank.judging import Pool
-from idealrank.reports.table.cells import Column, Table, count_cell, number_cell, share_cell
+from idealrank.reports.table.cells import (
+    Column,
+    Table,
+    count_cell,
+    counted,
+    number_cell,
+    share_cell,
+)
 from idealrank.reports.table.forms import parts_markdown
 from idealrank.reports.table.records import SCHEMA, Row
 from idealrank.reports.table.text import Part, filled, wrapped
@@ -15,43 +22,42 @@ _SOME = 20  # documents listed
 _NAMES = ("query", "document", "best_rank", "runs", "score", "stratum", "probability", "sampled")
 
 
-def pool_parts(found: Pool) -> list[Part]:
-    """A sentence, the strata, and the first documents."""
-    n, of = found.n_sampled, len(found)
+def pool_parts(pool: Pool) -> list[Part]:
+    """Return a sentence, the strata, and the first documents."""
+    documents = "document" if len(pool) == 1 else "documents"
+    queries = counted(len(pool.query_ids), "query", "queries")
     opening = (
-        f"{n:,} of {of:,} pooled document{'s' if of != 1 else ''} to judge, of "
-        f"{len(found.query_ids):,} "
-        f"quer{'ies' if len(found.query_ids) != 1 else 'y'} in the first {found.depth:,} "
-        f"ranks of each run."
+        f"{pool.n_sampled:,} of {len(pool):,} pooled {documents} to judge, of {queries} in the "
+        f"first {pool.depth:,} ranks of each run."
     )
     parts: list[Part] = [filled(opening)]
-    if n < of:
-        parts.append(_strata(found))
-    return [*parts, _documents(found), _notes(found)]
+    if pool.n_sampled < len(pool):
+        parts.append(_strata(pool))
+    return [*parts, _documents(pool), _notes(pool)]
 
 
-def _strata(found: Pool) -> Table:
-    codes = sorted(set(found.stratum.tolist()))
+def _strata(pool: Pool) -> Table:
+    codes = sorted(set(pool.stratum.tolist()))
     columns: list[Column[Any]] = [
         Column(title="stratum", cell=str),
         Column(
             title="best ranks",
-            cell=lambda code: _span(found.best_rank[found.stratum == code].tolist()),
+            cell=lambda code: _span(pool.best_rank[pool.stratum == code].tolist()),
         ),
         Column(
             title="documents",
             kind="number",
-            cell=lambda code: count_cell(int((found.stratum == code).sum())),
+            cell=lambda code: count_cell(int((pool.stratum == code).sum())),
         ),
         Column(
             title="to judge",
             kind="number",
-            cell=lambda code: count_cell(int(found.sampled[found.stratum == code].sum())),
+            cell=lambda code: count_cell(int(pool.sampled[pool.stratum == code].sum())),
         ),
         Column(
             title="share",
             kind="number",
-            cell=lambda code: share_cell(float(found.sampled[found.stratum == code].mean())),
+            cell=lambda code: share_cell(float(pool.sampled[pool.stratum == code].mean())),
         ),
     ]
     return Table.of(columns, codes)
@@ -61,8 +67,8 @@ def _span(ranks: list[int]) -> str:
     return f"{min(ranks)} to {max(ranks)}"
 
 
-def _documents(found: Pool) -> Table:
-    rows = [row for row in found.rows() if row["sampled"]]
+def _documents(pool: Pool) -> Table:
+    rows = [row for row in pool.rows() if row["sampled"]]
     columns: list[Column[dict[str, Any]]] = [
         Column(title="query", cell=lambda row: str(row["query"])),
         Column(title="document", cell=lambda row: str(row["document"])),
@@ -72,46 +78,44 @@ def _documents(found: Pool) -> Table:
             title="probability", kind="number", cell=lambda row: number_cell(row["probability"], 3)
         ),
     ]
-    title = (
-        f"The first {_SOME} of {len(rows):,} documents to judge:"
-        if len(rows) > _SOME
-        else "Documents to judge:"
-    )
+    title = "Documents to judge:"
+    if len(rows) > _SOME:
+        title = f"The first {_SOME} of {len(rows):,} documents to judge:"
     return Table.of(columns, rows[:_SOME], title=title)
 
 
-def _notes(found: Pool) -> list[str]:
+def _notes(pool: Pool) -> list[str]:
     phrases = [
-        f"order {found.order}",
+        f"order {pool.order}",
         "probability: inclusion probability of the document, which the estimates need",
         "--format csv has every pooled document, also those that are not judged",
     ]
     return ["method", *wrapped("; ".join(phrases))]
 
 
-def pool_markdown(found: Pool) -> str:
-    """The report as Markdown."""
-    return parts_markdown(pool_parts(found))
+def pool_markdown(pool: Pool) -> str:
+    """Return the report as Markdown."""
+    return parts_markdown(pool_parts(pool))
 
 
-def pool_json(found: Pool) -> str:
-    """JSON text with every pooled document."""
+def pool_json(pool: Pool) -> str:
+    """Return JSON text with every pooled document."""
     record = {
         "version": __version__,
         "schema": SCHEMA,
-        "order": found.order,
-        "depth": found.depth,
-        "n_queries": len(found.query_ids),
-        "n_pooled": len(found),
-        "n_sampled": found.n_sampled,
-        "documents": found.rows(),
+        "order": pool.order,
+        "depth": pool.depth,
+        "n_queries": len(pool.query_ids),
+        "n_pooled": len(pool),
+        "n_sampled": pool.n_sampled,
+        "documents": pool.rows(),
     }
     return json.dumps(record, indent=2) + "\n"
 
 
-def pool_rows(found: Pool) -> Iterator[Row]:
-    """Titles, and a row for each pooled document."""
+def pool_rows(pool: Pool) -> Iterator[Row]:
+    """Yield titles, and a row for each pooled document."""
     yield list(_NAMES)
-    for row in found.rows():
+    for row in pool.rows():
         cells = row | {"sampled": "true" if row["sampled"] else "false"}
         yield [str(cells[name]) for name in _NAMES]

@@ -13,9 +13,9 @@ from idealrank.version import __version__
 
 
 def sampled_parts(
-    found: Sequence[SampledEstimate], sample: SampledJudgments, *, digits: int | None = None
+    estimates: Sequence[SampledEstimate], sample: SampledJudgments, *, digits: int | None = None
 ) -> list[Part]:
-    """A sentence and a table."""
+    """Return a sentence, a table, and warnings."""
     places = 4 if digits is None else digits
     n = len(sample.queries)
     opening = (
@@ -23,57 +23,67 @@ def sampled_parts(
         f"quer{'ies' if n != 1 else 'y'}."
     )
     columns: list[Column[SampledEstimate]] = [
-        Column(title="run", cell=lambda one: one.run),
-        Column(title="measure", cell=lambda one: one.measure),
-        Column(title="estimate", kind="number", cell=lambda one: number_cell(one.mean, places)),
+        Column(title="run", cell=lambda estimate: estimate.run),
+        Column(title="measure", cell=lambda estimate: estimate.measure),
         Column(
-            title=_interval_title(found), kind="number", cell=lambda one: _interval(one, places)
+            title="estimate",
+            kind="number",
+            cell=lambda estimate: number_cell(estimate.mean, places),
+        ),
+        Column(
+            title=_interval_title(estimates),
+            kind="number",
+            cell=lambda estimate: _interval(estimate, places),
         ),
     ]
-    if any(one.sampling_se is not None for one in found):
+    if any(estimate.sampling_se is not None for estimate in estimates):
         columns.append(
             Column(
                 title="error by sampling",
                 kind="number",
-                cell=lambda one: number_cell(one.sampling_se, places),
+                cell=lambda estimate: number_cell(estimate.sampling_se, places),
             )
         )
-    return [filled(opening), Table.of(columns, found), *_warnings(found, sample), _notes(found)]
+    return [
+        filled(opening),
+        Table.of(columns, estimates),
+        *_warnings(estimates, sample),
+        _notes(estimates),
+    ]
 
 
-def _warnings(found: Sequence[SampledEstimate], sample: SampledJudgments) -> list[Part]:
+def _warnings(estimates: Sequence[SampledEstimate], sample: SampledJudgments) -> list[Part]:
     """Warn of too few relevant documents in the sample; DCG is unbiased."""
-    biased = dict.fromkeys(one.measure for one in found if one.is_biased)
+    biased = dict.fromkeys(estimate.measure for estimate in estimates if estimate.is_biased)
     if not biased:
         return []
     text = (
-        f"warning: the sample has {sample.relevant_per_query:.1f} relevant documents per "
-        f"query, and none in {sample.n_without_relevant:,} "
-        f"of {len(sample.queries):,} queries, which count 0. {', '.join(biased)}: up to about "
-        f"{sample.shortfall:.0%} too low, with "
-        "differences too small; there is no interval. Sample more documents, or estimate DCG "
-        "(-m DCG), which is unbiased."
+        f"warning: the sample has {sample.relevant_per_query:.1f} relevant documents per query, "
+        f"and none in {sample.n_without_relevant:,} of {len(sample.queries):,} queries, which "
+        f"count 0. {', '.join(biased)}: up to about {sample.shortfall:.0%} too low, with "
+        "differences too small; there is no interval. Sample more documents, or estimate DCG (-m "
+        "DCG), which is unbiased."
     )
     return [filled(text)]
 
 
-def _interval_title(found: Sequence[SampledEstimate]) -> str:
-    levels = [one.interval.level for one in found if one.interval is not None]
+def _interval_title(estimates: Sequence[SampledEstimate]) -> str:
+    levels = [estimate.interval.level for estimate in estimates if estimate.interval is not None]
     return f"{100 * levels[0]:g} % interval" if levels else "interval"
 
 
-def _interval(one: SampledEstimate, places: int) -> Cell:
-    if one.interval is None:
+def _interval(estimate: SampledEstimate, places: int) -> Cell:
+    if estimate.interval is None:
         return Cell("-", None)
-    return interval_cell((float(one.interval.low), float(one.interval.high)), places)
+    return interval_cell((float(estimate.interval.low), float(estimate.interval.high)), places)
 
 
-def _notes(found: Sequence[SampledEstimate]) -> list[str]:
+def _notes(estimates: Sequence[SampledEstimate]) -> list[str]:
     phrases = [
-        "interval: t interval of the mean over queries, which covers the sampling of queries "
-        "and of documents"
+        "interval: t interval of the mean over queries, which covers the sampling of queries and "
+        "of documents"
     ]
-    if any(one.sampling_se is not None for one in found):
+    if any(estimate.sampling_se is not None for estimate in estimates):
         phrases.append(
             "error by sampling: standard error by the sampling of documents alone, for these "
             "queries"
@@ -83,19 +93,19 @@ def _notes(found: Sequence[SampledEstimate]) -> list[str]:
 
 
 def sampled_markdown(
-    found: Sequence[SampledEstimate], sample: SampledJudgments, *, digits: int | None = None
+    estimates: Sequence[SampledEstimate], sample: SampledJudgments, *, digits: int | None = None
 ) -> str:
-    """The report as Markdown."""
-    return parts_markdown(sampled_parts(found, sample, digits=digits))
+    """Return the report as Markdown."""
+    return parts_markdown(sampled_parts(estimates, sample, digits=digits))
 
 
 def sampled_json(
-    found: Sequence[SampledEstimate],
+    estimates: Sequence[SampledEstimate],
     sample: SampledJudgments,
     *,
     digits: int | None = None,  # noqa: ARG001
 ) -> str:
-    """JSON text with every query."""
+    """Return JSON text with every query."""
     record = {
         "version": __version__,
         "schema": SCHEMA,
@@ -103,19 +113,19 @@ def sampled_json(
         "n_sampled": sample.n_sampled,
         "relevant_per_query": sample.relevant_per_query,
         "queries_without_relevant": sample.n_without_relevant,
-        "estimates": [one.as_dict() for one in found],
+        "estimates": [estimate.as_dict() for estimate in estimates],
     }
     return json.dumps(record, indent=2) + "\n"
 
 
 def sampled_rows(
-    found: Sequence[SampledEstimate],
+    estimates: Sequence[SampledEstimate],
     sample: SampledJudgments,  # noqa: ARG001  (as the other formats)
     *,
     digits: int | None = None,  # noqa: ARG001  (all of them)
 ) -> Iterator[Row]:
-    """Titles, and a row for each query of each estimate."""
+    """Yield titles, and a row for each query of each estimate."""
     yield ["run", "measure", "query", "value"]
-    for one in found:
-        for query, value in zip(one.query_ids, one.values.tolist(), strict=True):
-            yield [one.run, one.measure, query, number_text(value)]
+    for estimate in estimates:
+        for query, value in zip(estimate.query_ids, estimate.values.tolist(), strict=True):
+            yield [estimate.run, estimate.measure, query, number_text(value)]

@@ -21,14 +21,14 @@ from idealrank.live.backends.secrets import Secrets
 from idealrank.live.http_requests import exchange, http_client
 from idealrank.live.monitoring import StoredAlarm, StoredNotice
 
-_WHAT = "messages over HTTP"
+_WHAT = "messages over HTTP"  # what needs httpx, for the message that it is not installed
 _TIMEOUT = 10.0  # seconds for one message
 _LONGEST = 500  # letters of an answer in a message
 _MOST_READ = 65536  # bytes of an answer; secrets are hidden in them before they are cut
 
 
 class Channel(Protocol):
-    """Where messages go."""
+    """Receiver of messages about alarms."""
 
     @property
     def name(self) -> str:
@@ -50,10 +50,8 @@ def message_of(notice: StoredNotice) -> dict[str, Any]:
 def title_of(content: Mapping[str, Any]) -> str:
     """Return a message in one line."""
     group = f" (slice {content['slice']})" if content.get("slice") else ""
-    return (
-        f"{content['monitor']}: alarm {content['rule']}{group} {content['event']}: "
-        f"{content['text']}"
-    )
+    change = f"alarm {content['rule']}{group} {content['event']}"
+    return f"{content['monitor']}: {change}: {content['text']}"
 
 
 @dataclass(frozen=True)
@@ -71,7 +69,7 @@ class JsonLines:
             sys.stderr.flush()
             return
         try:
-            # as JSON escapes half a pair
+            # Half a surrogate pair is not UTF-8; it is written as JSON escapes it.
             with Path(self.path).open("a", encoding="utf-8", errors="backslashreplace") as file:
                 file.write(line)
         except OSError as error:
@@ -115,39 +113,29 @@ class Alertmanager:
 
     def send(self, notice: StoredNotice) -> None:
         """Open or resolve the alert of a message."""
-        content = notice.content
-        if content["event"] != "opened":
-            self._post([self._alert(content, content["opened_time"], datetime.now(UTC))])
-            return
-        self._post(
-            [
-                self._alert(
-                    content, content["time"], datetime.now(UTC) + timedelta(seconds=self.hold)
-                )
-            ]
-        )
+        content, now = notice.content, datetime.now(UTC)
+        if content["event"] == "opened":
+            alert = self._alert(content, content["time"], now + timedelta(seconds=self.hold))
+        else:
+            alert = self._alert(content, content["opened_time"], now)
+        self._post([alert])
 
     def keep_alive(self, alarms: Sequence[StoredAlarm]) -> None:
         """Move the end of open alerts."""
         if not alarms:
             return
         end = datetime.now(UTC) + timedelta(seconds=self.hold)
-        contents = [
-            {
-                "monitor": one.monitor,
-                "rule": one.rule,
-                "slice": one.slice,
-                "alarm": one.id,
-                **one.record,
+        alerts = []
+        for alarm in alarms:
+            content = {
+                "monitor": alarm.monitor,
+                "rule": alarm.rule,
+                "slice": alarm.slice,
+                "alarm": alarm.id,
+                **alarm.record,
             }
-            for one in alarms
-        ]
-        self._post(
-            [
-                self._alert(content, one.opened_time, end)
-                for content, one in zip(contents, alarms, strict=True)
-            ]
-        )
+            alerts.append(self._alert(content, alarm.opened_time, end))
+        self._post(alerts)
 
     def _alert(self, content: Mapping[str, Any], start: str, end: datetime) -> dict[str, Any]:
         labels = {
@@ -186,12 +174,8 @@ class AppriseChannel:
         sender = apprise.Apprise()
         for url in self.urls:
             if not sender.add(url):
-                raise BackendError(
-                    self.hide(
-                        f"{self.name}: Apprise does not know the address {url!r}; see its "
-                        f"list of services"
-                    )
-                )
+                text = f"Apprise does not know the address {url!r}; see its list of services"
+                raise BackendError(self.hide(f"{self.name}: {text}"))
         message = message_of(notice)
         if not sender.notify(
             title=title_of(message),
@@ -225,22 +209,22 @@ def post(
 
 def channels_of(top: Section, every: float) -> tuple[Channel, ...]:
     """Read the list ``notify``; without it, messages are JSON lines on standard error."""
-    given = top.given.get("notify")
-    if given is None:
+    entries = top.given.get("notify")
+    if entries is None:
         return (JsonLines("log", None),)
-    if not isinstance(given, Sequence) or isinstance(given, str):
-        raise top.error("notify", repr(given), "a list of channels, as in `- kind: webhook`")
-    found = [
-        _channel(Section(one, top.path, f"notify[{place}]"), every)
-        for place, one in enumerate(given, start=1)
+    if not isinstance(entries, Sequence) or isinstance(entries, str):
+        raise top.error("notify", repr(entries), "a list of channels, as in `- kind: webhook`")
+    channels = [
+        _channel(Section(entry, top.path, f"notify[{place}]"), every)
+        for place, entry in enumerate(entries, start=1)
     ]
-    names = [channel.name for channel in found]
-    twice = next((name for name in names if names.count(name) > 1), None)
-    if twice is not None:
+    names = [channel.name for channel in channels]
+    repeated = next((name for name in names if names.count(name) > 1), None)
+    if repeated is not None:
         raise top.error(
-            "notify", f"two channels with the name {twice!r}", "a key `name` that is unique"
+            "notify", f"two channels with the name {repeated!r}", "a key `name` that is unique"
         )
-    return tuple(found)
+    return tuple(channels)
 
 
 CHANNELS = ("log", "webhook", "alertmanager", "apprise")
@@ -254,6 +238,7 @@ def _channel(section: Section, every: float) -> Channel:
     name = section.text("name", kind) or kind
     if "/" in name:
         raise section.error("name", repr(name), "a name without a slash")
+
     secrets = Secrets()
     if kind == "log":
         section.refuse_unknown("kind", "name", "path")
@@ -262,12 +247,11 @@ def _channel(section: Section, every: float) -> Channel:
         section.refuse_unknown("kind", "name", "urls")
         if not section.texts("urls"):
             raise section.error("urls", "nothing", "addresses of Apprise, as in mailto://...")
-        return AppriseChannel(
-            name, tuple(secrets.fill(list(section.texts("urls")), section)), secrets.hide
-        )
-    section.refuse_unknown(
-        "kind", "name", "url", "headers", *(["hold"] if kind == "alertmanager" else [])
-    )
+        urls = secrets.fill(list(section.texts("urls")), section)
+        return AppriseChannel(name, tuple(urls), secrets.hide)
+
+    own_keys = ["hold"] if kind == "alertmanager" else []
+    section.refuse_unknown("kind", "name", "url", "headers", *own_keys)
     url = str(secrets.fill(section.text("url", None) or "", section))
     if not can_be_asked(url):
         expected = (
@@ -276,9 +260,10 @@ def _channel(section: Section, every: float) -> Channel:
         )
         raise section.error("url", repr(section.given.get("url")), expected)
     headers = section.section("headers").given
-    if not all(isinstance(one, str) for pair in headers.items() for one in pair):
+    if not all(isinstance(text, str) for text in (*headers.keys(), *headers.values())):
         raise section.error("headers", repr(headers), "texts by name")
     filled = secrets.fill(dict(headers), section)
+
     load_extra("httpx", _WHAT, "monitor")
     if kind == "webhook":
         return Webhook(name=name, url=url, headers=filled, hide=secrets.hide)
@@ -290,7 +275,7 @@ def can_be_asked(url: str) -> bool:
     """Return True for an address of HTTP with a host, in ASCII and without blanks."""
     try:
         parts = urlsplit(url)
-        asked = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+        is_address = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
     except ValueError:
         return False
-    return asked and url.isascii() and url.isprintable() and " " not in url
+    return is_address and url.isascii() and url.isprintable() and " " not in url

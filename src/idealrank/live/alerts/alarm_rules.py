@@ -1,5 +1,5 @@
-"""Rules of alarms: each reads a round, with its drop against the baseline, and says, for all
-queries and each slice, whether it signals and whether all is well again.
+"""Rules of alarms. Each rule reads a round and its drop against the baseline, and decides, for all
+queries and for each slice, whether the round signals an alarm or the end of an alarm.
 """
 
 import math
@@ -23,7 +23,7 @@ from idealrank.live.alerts.seen_rounds import (
 from idealrank.stats import Cusum, Ewma, SequentialDrop
 from idealrank.stats.multiple_tests import simultaneous
 
-_DRAWS = 9_999
+_DRAWS = 9_999  # resamples of the test; the smallest p value is 1 in 10,000
 _SEED = 1  # the same round gives the same answer
 
 
@@ -46,15 +46,15 @@ def round_drops(
     """Test whether a round dropped below its baseline by more than a tolerance, in each of several
     groups of queries.
     """
-    given = np.asarray(differences, dtype=float)
+    drops = np.asarray(differences, dtype=float)
     chosen = {name: list(places) for name, places in groups.items() if len(places)}
     if not chosen:
         return {}
-    counted = np.zeros((given.size, len(chosen)), dtype=bool)
+    counted = np.zeros((drops.size, len(chosen)), dtype=bool)
     for column, places in enumerate(chosen.values()):
         counted[places, column] = True
-    table = np.broadcast_to(given[:, None], counted.shape)
-    found = simultaneous(
+    table = np.broadcast_to(drops[:, None], counted.shape)
+    tests = simultaneous(
         table,
         counted=counted,
         alternative="less",
@@ -64,11 +64,10 @@ def round_drops(
         rng=_SEED,
         threads=1,
     )
+    numbers = zip(tests.difference, tests.high, tests.p, strict=True)
     return {
-        name: RoundDrop(
-            float(found.difference[place]), float(found.high[place]), float(found.p[place])
-        )
-        for place, name in enumerate(chosen)
+        name: RoundDrop(float(difference), float(high), float(p))
+        for name, (difference, high, p) in zip(chosen, numbers, strict=True)
     }
 
 
@@ -129,6 +128,10 @@ def _silent(text: str, memory: Memory) -> Reading:
     return Reading(signal=None, calm=False, text=text, memory=dict(memory))
 
 
+def _no_comparison(seen: SeenRound) -> str:
+    return "no value" if seen.outcome != "complete" else "the baseline is being learned"
+
+
 @dataclass(frozen=True, kw_only=True)
 class ThresholdRule(AlarmRule):
     """Signal if the mean is below a fixed value, calm if it is above that value by a margin."""
@@ -141,20 +144,20 @@ class ThresholdRule(AlarmRule):
         self, seen: SeenRound, base: Baseline, memory: Mapping[str, Memory]
     ) -> dict[str, Reading]:
         """Read a round."""
-        found = {}
+        readings = {}
         for group in self.groups(seen):
             value = seen.mean(group)
             if value is None:
-                found[group] = _silent("no value", memory.get(group, {}))
+                readings[group] = _silent("no value", memory.get(group, {}))
                 continue
-            found[group] = Reading(
+            readings[group] = Reading(
                 signal=value < self.least,
                 calm=value >= self.least + self.margin,
                 value=value,
                 limit=self.least,
                 text=f"value {value:.4f}, least {self.least:g}",
             )
-        return found
+        return readings
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -174,7 +177,7 @@ class BaselineRule(AlarmRule):
         """Read a round."""
         names = self.groups(seen)
         if seen.outcome != "complete" or not base.known:
-            text = "no value" if seen.outcome != "complete" else "the baseline is being learned"
+            text = _no_comparison(seen)
             return {group: _silent(text, memory.get(group, {})) for group in names}
         return {
             group: self._reading(drop, memory.get(group, {}))
@@ -184,18 +187,21 @@ class BaselineRule(AlarmRule):
     def _drops(
         self, seen: SeenRound, base: Baseline, names: list[str]
     ) -> dict[str, tuple[float, float] | None]:
+        """Mean difference and its upper end by group; None without a query that has both."""
         if base.people and seen.people:
-            found = base.drop(seen, level=2 * self.confidence - 1)
-            return {WHOLE: None if found is None else (found[0], found[2])}
+            # The upper end of a two-sided interval is one-sided at half the error.
+            interval = base.drop(seen, level=2 * self.confidence - 1)
+            if interval is None:
+                return {WHOLE: None}
+            difference, _, high = interval
+            return {WHOLE: (difference, high)}
+
         queries = sorted(query for query in seen.values if query in base.values)
-        members = {
-            group: [
-                place
-                for place, query in enumerate(queries)
-                if group == WHOLE or group in seen.groups.get(query, ())
+        members = {}
+        for group in names:
+            members[group] = [
+                place for place, query in enumerate(queries) if seen.is_in(query, group)
             ]
-            for group in names
-        }
         drops = round_drops(
             base.differences(seen), members, tolerance=self.tolerance, level=self.confidence
         )
@@ -208,15 +214,16 @@ class BaselineRule(AlarmRule):
         if drop is None:
             return _silent("no query with a baseline", memory)
         difference, high = drop
+        # An open alarm ends when half of the drop that opened it is made up for.
         halfway = max(self.tolerance, -float(memory.get("drop", 0.0)) / 2)
         signal = high < -self.tolerance
+        confidence = f"{100 * self.confidence:g} % confidence"
         return Reading(
             signal=signal,
             calm=not signal and difference >= -halfway,
             value=difference,
             limit=-self.tolerance,
-            text=f"difference {difference:+.4f}, at most {high:+.4f} with "
-            f"{100 * self.confidence:g} % confidence",
+            text=f"difference {difference:+.4f}, at most {high:+.4f} with {confidence}",
             memory={"drop": memory["drop"] if "open" in memory else difference},
         )
 
@@ -240,6 +247,8 @@ class _Innovation:
         cls, z: float, sampling: SamplingError, correlation: float, known: Memory
     ) -> "_Innovation":
         """Compare a standardised round with what the round before foretells."""
+        # A step of a Kalman filter: the state is the mean of all queries, and is observed with the
+        # sampling error.
         foretold, variance = 0.0, 1.0
         if known.get("last") is not None:
             foretold = correlation * float(known["last"])
@@ -266,7 +275,10 @@ def _normal_score(t: float, degrees: float) -> float:
     """Return the normal value as rare as a value of Student's t: an error estimated from few
     queries has long tails.
     """
-    return -math.copysign(float(ndtri(max(stdtr(degrees, -abs(t)), _RAREST))), -t) if t else 0.0
+    if t == 0:
+        return 0.0
+    tail = max(stdtr(degrees, -abs(t)), _RAREST)
+    return math.copysign(float(ndtri(tail)), t)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -294,32 +306,32 @@ class ChartRule(AlarmRule):
         """Read a round."""
         names = self.groups(seen)
         chart = self.chart(len(names))
-        found = {}
+        readings = {}
+        is_known = seen.outcome == "complete" and base.known
         for group in names:
             known = memory.get(group, {})
-            drop = (
-                base.mean_drop(seen, group) if seen.outcome == "complete" and base.known else None
-            )
+            drop = base.mean_drop(seen, group) if is_known else None
             if drop is None or group not in base.noise:
-                found[group] = _silent(
-                    "no value" if seen.outcome != "complete" else "the baseline is being learned",
-                    known,
-                )
+                readings[group] = _silent(_no_comparison(seen), known)
                 continue
             sampling = base.sampling_error(seen, group)
             if sampling is None:
-                found[group] = _silent(f"fewer than {FEWEST_SAMPLED} queries in the sample", known)
+                text = f"fewer than {FEWEST_SAMPLED} queries in the sample"
+                readings[group] = _silent(text, known)
                 continue
+
             noise = self._noise(base, group)
             z = (drop + self.tolerance) / noise
             step = _Innovation.of(
                 z, sampling.over(noise), base.autocorrelation.get(group, 0.0), known
             )
+            # A baseline that is too high would add up to an alarm: its error is added to each step.
             error = float(stdtrit(base.degrees(group), _ALLOWED_ERROR)) / math.sqrt(base.rounds)
-            found[group] = self._reading(chart, step, error, known)
-        return found
+            readings[group] = self._reading(chart, step, error, known)
+        return readings
 
     def _noise(self, base: Baseline, group: str) -> float:
+        """Upper confidence limit of the noise, as too little noise gives false alarms."""
         degrees = base.degrees(group)
         allowance = math.sqrt(degrees / chdtri(degrees, _ALLOWED_NOISE))
         return max(base.noise[group] * allowance, self.least_noise)
@@ -400,34 +412,32 @@ class SequentialRule(AlarmRule):
     ) -> dict[str, Reading]:
         """Read a round."""
         names = self.groups(seen)
-        found = {}
+        readings = {}
         for group in names:
             known = memory.get(group, {})
             error = base.error(group)
             is_known = seen.outcome == "complete" and base.known and not math.isnan(error)
             differences = base.differences(seen, group).clip(-1, 1) if is_known else np.zeros(0)
             if not differences.size:
-                found[group] = _silent(
-                    "no value" if seen.outcome != "complete" else "the baseline is being learned",
-                    known,
-                )
+                readings[group] = _silent(_no_comparison(seen), known)
                 continue
+
             rounds = self.rounds * len(names)
             allowance = float(stdtrit(base.degrees(group), _ALLOWED_ERROR_OF_TEST)) * error
             tolerance = min(self.tolerance + allowance, 0.99)
             weight = 1 / base.dependence.get(group, 1.0)
             read = self._back if "open" in known else self._ahead
-            found[group] = read(SequentialDrop(rounds, tolerance), differences, weight, known)
-        return found
+            readings[group] = read(SequentialDrop(rounds, tolerance), differences, weight, known)
+        return readings
 
     def _ahead(
         self, test: SequentialDrop, differences: Any, weight: float, known: Memory
     ) -> Reading:
         stakes = _weighted_step(test, _array(known.get("stakes"), test), differences, weight)
         # The drop is estimated from the rounds since there was no evidence.
-        total, count = (
-            known.get("since", (0.0, 0)) if test.evidence(stakes) > math.log(2) else (0.0, 0)
-        )
+        total, count = 0.0, 0
+        if test.evidence(stakes) > math.log(2):
+            total, count = known.get("since", (0.0, 0))
         since = (total + float(differences.mean()), count + 1)
         signal = test.signals(stakes)
         memory = {"stakes": stakes.tolist(), "since": list(since)}
@@ -440,9 +450,8 @@ class SequentialRule(AlarmRule):
         half a small drop.
         """
         total, count = known["since"]
-        test = SequentialDrop(
-            ahead.rounds, -max(ahead.tolerance, min(_NEARLY, -total / count / 2), 1e-4)
-        )
+        half_drop = -total / count / 2
+        test = SequentialDrop(ahead.rounds, -max(ahead.tolerance, min(_NEARLY, half_drop), 1e-4))
         stakes = _weighted_step(test, _array(known.get("back"), test), -differences, weight)
         memory = dict(known) | {"back": stakes.tolist()}
         return self._reading(
@@ -477,10 +486,8 @@ class SequentialRule(AlarmRule):
 
 
 def _weighted_step(test: SequentialDrop, stakes: Any, differences: Any, weight: float) -> Any:
-    """Step of a test in which the evidence of a round counts with a weight of at most 1.
-
-    The product over queries takes them as independent.
-    """
+    """Take a step of a test, with a weight of at most 1 for the evidence of the round."""
+    # The evidence is a product over queries, which takes them as independent.
     before = np.maximum(stakes, 0.0)
     return before + weight * (test.step(before, differences) - before)
 
@@ -507,7 +514,8 @@ class CoverageRule(AlarmRule):
         """Read a round."""
         if seen.outcome != "complete" or seen.coverage is None:
             return {WHOLE: _silent("no value", {})}
-        text, value = f"judged share {seen.coverage:.3f}, least {self.least:g}", seen.coverage
+        value = seen.coverage
+        text = f"judged share {value:.3f}, least {self.least:g}"
         calm = value >= min(1.0, self.least + self.margin)
         return {
             WHOLE: Reading(
@@ -532,12 +540,10 @@ class LabelAgeRule(AlarmRule):
     ) -> dict[str, Reading]:
         """Read a round."""
         days = seen.label_days
-        if days is None or days < 0:  # a date in the future: a clock is wrong
-            return {
-                WHOLE: _silent(
-                    "no age" if days is None else "the judgments are dated in the future", {}
-                )
-            }
+        if days is None:
+            return {WHOLE: _silent("no age", {})}
+        if days < 0:  # a clock is wrong
+            return {WHOLE: _silent("the judgments are dated in the future", {})}
         text = f"judgments {days:.0f} days old, at most {self.most_days:g}"
         is_old = days > self.most_days
         return {

@@ -1,4 +1,4 @@
-"""States of alarms: what a round changes of them, as a pure function of the state before.
+"""States of alarms, and how a round changes them: a pure function of the state before.
 
 An alarm opens if n of the last m readings signal, and closes after some calm readings in a row. A
 round without a value says nothing: it neither opens nor closes an alarm of quality, so that an
@@ -51,39 +51,41 @@ def advance(
     changes: list[AlarmChange] = []
     readings, rules = {}, {}
     for rule in plan.rules:
-        found, ended = _held_rules(
-            rule, held["rules"], plan.epoch if rule.needs_baseline else "", held["generation"]
-        )
+        epoch = plan.epoch if rule.needs_baseline else ""
+        states, ended = _held_rules(rule, held["rules"], epoch, held["generation"])
         changes += ended
-        memory = {
-            group: dict(one["memory"]) | ({"open": True} if one["open"] else {})
-            for group, one in found.items()
-        }
-        answers = rule.read(seen, known, memory)
-        for group, reading in answers.items():
-            one, change = _moved(
+
+        memory: dict[str, dict[str, Any]] = {}
+        for group, held_state in states.items():
+            memory[group] = dict(held_state["memory"])
+            if held_state["open"]:
+                memory[group]["open"] = True
+        for group, reading in rule.read(seen, known, memory).items():
+            moved, change = _moved(
                 monitor=plan.monitor,
                 rule=rule,
                 group=group,
                 reading=reading,
-                before=found.get(group, {}),
+                before=states.get(group, {}),
                 number=number,
             )
-            found[group] = one
-            changes += [change] if change else []
-            readings[f"{rule.name}/{group}"] = _shown(reading, open_alarm=one["open"])
+            states[group] = moved
+            if change:
+                changes.append(change)
+            readings[f"{rule.name}/{group}"] = _shown(reading, open_alarm=moved["open"])
         rules[rule.name] = {
             "signature": _signature(rule, plan.epoch, held["generation"]),
-            "groups": found,
+            "groups": states,
         }
+
     changes += _dropped(plan.rules, held["rules"])
     held["rules"] = rules
     _learn(plan, held, known, seen)
-    learned = (
-        "known" if held["baseline"] else f"{len(held['learned'])} of {plan.baseline_rounds} rounds"
-    )
-    if not held["baseline"] and seen.outcome == "complete" and not seen.is_usable:
-        learned += ", without this one"
+    learned = "known"
+    if not held["baseline"]:
+        learned = f"{len(held['learned'])} of {plan.baseline_rounds} rounds"
+        if seen.outcome == "complete" and not seen.is_usable:
+            learned += ", without this one"
     return RoundStep(
         state=held,
         record={**record, "readings": readings, "baseline": learned},
@@ -93,7 +95,7 @@ def advance(
 
 
 def _restarted(plan: AlarmPlan, held: State, *, rebaseline: bool) -> State:
-    """The state, with a fresh baseline if values are not comparable any more."""
+    """Return the state, with a fresh baseline if values are no longer comparable."""
     generation = int(held.get("generation", 0)) + int(rebaseline)
     if rebaseline or held.get("epoch") != plan.epoch:
         held = {"rules": held.get("rules", {})}
@@ -114,14 +116,14 @@ def _signature(rule: AlarmRule, epoch: str, generation: int) -> str:
 def _held_rules(
     rule: AlarmRule, rules: Mapping[str, Any], epoch: str, generation: int
 ) -> tuple[dict[str, Any], list[AlarmChange]]:
-    """Knowledge of a rule by group; a rule that changed starts anew, and its open alarms have lost
-    their meaning.
+    """Return the states of a rule by group, and the alarms that it loses: a rule that changed
+    starts anew, and its open alarms have lost their meaning.
     """
     before = rules.get(rule.name)
     if before is None:
         return {}, []
     if before["signature"] == _signature(rule, epoch, generation):
-        return {group: dict(one) for group, one in before["groups"].items()}, []
+        return {group: dict(state) for group, state in before["groups"].items()}, []
     return {}, _superseded(rule.name, before)
 
 
@@ -129,26 +131,25 @@ def _superseded(name: str, before: Mapping[str, Any]) -> list[AlarmChange]:
     text = "the rule, the judgments or the baseline changed; the alarm starts anew"
     return [
         AlarmChange(
-            id=one["open"],
+            id=state["open"],
             event="superseded",
             rule=name,
             slice=group,
             record={"text": text, "kind": "", "severity": "info"},
         )
-        for group, one in before["groups"].items()
-        if one["open"]
+        for group, state in before["groups"].items()
+        if state["open"]
     ]
 
 
 def _dropped(rules: Sequence[AlarmRule], held: Mapping[str, Any]) -> list[AlarmChange]:
-    """Open alarms of rules that the configuration has no more."""
+    """Open alarms of rules that the configuration no longer has."""
     names = {rule.name for rule in rules}
-    return [
-        change
-        for name, before in held.items()
-        if name not in names
-        for change in _superseded(name, before)
-    ]
+    changes = []
+    for name, before in held.items():
+        if name not in names:
+            changes += _superseded(name, before)
+    return changes
 
 
 def _moved(
@@ -159,31 +160,30 @@ def _moved(
     before: Mapping[str, Any],
     number: int,
 ) -> tuple[dict[str, Any], AlarmChange | None]:
-    """The state of one alarm after a reading, and the change if it opened or closed."""
+    """Return the state of one alarm after a reading, and the change if it opened or closed."""
     recent = list(before.get("recent", ()))
     calm = int(before.get("calm", 0))
     is_open = before.get("open")
-    one: dict[str, Any] = {
+    state: dict[str, Any] = {
         "recent": recent,
         "calm": calm,
         "open": is_open,
         "memory": dict(reading.memory),
     }
     if reading.signal is None:
-        return one, None
+        return state, None
     enough, among = rule.signals
     if not is_open:
-        one["recent"] = [*recent, int(reading.signal)][-among:]
-        if sum(one["recent"]) < enough:
-            return one, None
+        state["recent"] = [*recent, int(reading.signal)][-among:]
+        if sum(state["recent"]) < enough:
+            return state, None
         key = f"{monitor}/{rule.name}/{group}/{number}"
-        return one | {"open": key, "calm": 0}, _change(key, "opened", rule, group, reading)
-    one["calm"] = calm + 1 if reading.calm else 0
-    if one["calm"] < rule.recover:
-        return one, None
-    return {"recent": [], "calm": 0, "open": None, "memory": {}}, _change(
-        str(is_open), "recovered", rule, group, reading
-    )
+        return state | {"open": key, "calm": 0}, _change(key, "opened", rule, group, reading)
+    state["calm"] = calm + 1 if reading.calm else 0
+    if state["calm"] < rule.recover:
+        return state, None
+    closed: dict[str, Any] = {"recent": [], "calm": 0, "open": None, "memory": {}}
+    return closed, _change(str(is_open), "recovered", rule, group, reading)
 
 
 def _change(key: str, event: Any, rule: AlarmRule, group: str, reading: Reading) -> AlarmChange:
@@ -208,7 +208,7 @@ def _shown(reading: Reading, *, open_alarm: str | None) -> dict[str, Any]:
 
 
 def _learn(plan: AlarmPlan, held: State, known: Baseline, seen: SeenRound) -> None:
-    """Add a usable round to those that the baseline is learned from, until there are enough."""
+    """Add a usable round to the rounds of the baseline, and learn it when there are enough."""
     if held["baseline"] or not seen.is_usable:
         return
     held["learned"] = [

@@ -12,8 +12,8 @@ import numpy as np
 from idealrank.data.types import FloatArray
 from idealrank.live.alerts.seen_rounds import WHOLE, Baseline, SeenRound, season_part
 
-_LARGEST_AUTOCORRELATION = 0.98
-# rounds; fewer tell nothing about the dependence of one on the next
+_LARGEST_AUTOCORRELATION = 0.98  # at 1 the long-run variance would be infinite
+# rounds; fewer show nothing about the dependence of one on the next
 _FEWEST_FOR_AUTOCORRELATION = 8
 
 
@@ -42,10 +42,10 @@ def learn(
     """Learn the usual values from rounds, unless they are given, and the season and noise of the
     mean.
     """
-    values = base.values or _means([one["values"] for one in rounds])
-    people = base.people or _means([one["people"] for one in rounds])
+    values = base.values or _means([record["values"] for record in rounds])
+    people = base.people or _means([record["people"] for record in rounds])
     usual = Baseline(values=values, people=people, rounds=1 if base.known else len(rounds))
-    names = [WHOLE, *sorted({name for one in groups.values() for name in one})]
+    names = [WHOLE, *sorted(set[str]().union(*groups.values()))]
     noises = {}
     for name in names:
         noise = _noise_of(rounds, usual, groups, name, season)
@@ -54,14 +54,14 @@ def learn(
     return Baseline(
         values=values,
         people=people,
-        noise={name: one.deviation for name, one in noises.items()},
+        noise={name: noise.deviation for name, noise in noises.items()},
         rounds=usual.rounds,
         noise_rounds=len(rounds),
-        freedom={name: one.freedom for name, one in noises.items()},
+        freedom={name: noise.freedom for name, noise in noises.items()},
         season=0.0 if season is None else season.seconds,
-        offsets={name: one.offsets for name, one in noises.items() if one.offsets},
-        autocorrelation={name: one.autocorrelation for name, one in noises.items()},
-        dependence={name: one.dependence for name, one in noises.items()},
+        offsets={name: noise.offsets for name, noise in noises.items() if noise.offsets},
+        autocorrelation={name: noise.autocorrelation for name, noise in noises.items()},
+        dependence={name: noise.dependence for name, noise in noises.items()},
     )
 
 
@@ -83,29 +83,31 @@ def _noise_of(
     name: str,
     season: Season | None,
 ) -> _Noise | None:
+    """Noise of the mean drop of one group over usual rounds; None with fewer than two."""
     drops, times = [], []
-    for one in rounds:
+    for record in rounds:
         seen = SeenRound(
-            outcome="complete", values=one["values"], people=one["people"], groups=groups
+            outcome="complete", values=record["values"], people=record["people"], groups=groups
         )
         drop = usual.mean_drop(seen, name)
         if drop is not None:
             drops.append(drop)
-            times.append(float(one.get("time", 0.0)))
+            times.append(float(record.get("time", 0.0)))
     if len(drops) < 2:
         return None
+
     centred = np.array(drops, dtype=np.float64) - float(np.mean(drops))
     offsets = _offsets(centred, times, season)
     fitted = max(1, len(offsets))
     if season is not None:
-        centred = centred - np.array(
-            [offsets[season_part(time, season.seconds, season.parts)] for time in times]
-        )
+        parts = [season_part(time, season.seconds, season.parts) for time in times]
+        centred = centred - np.array([offsets[part] for part in parts])
+
     correlation = _autocorrelation(centred, fitted)
     freedom = max(1, centred.size - fitted - (1 if correlation > 0 else 0))
-    innovations = np.append(
-        centred[:1] * math.sqrt(1 - correlation**2), centred[1:] - correlation * centred[:-1]
-    )
+    # The first round has no round before it: it is scaled to the variance of an innovation.
+    first = centred[:1] * math.sqrt(1 - correlation**2)
+    innovations = np.append(first, centred[1:] - correlation * centred[:-1])
     variance = float(np.square(innovations).sum()) / freedom / (1 - correlation**2)
     long_run = variance * (1 + correlation) / (1 - correlation)
     independent = _variance_of_independent_queries(rounds, groups, name)
@@ -121,14 +123,14 @@ def _noise_of(
 
 
 def _offsets(centred: FloatArray, times: Sequence[float], season: Season | None) -> list[float]:
-    """Mean of each part of the season; a part without a round lies between its neighbours."""
+    """Mean of each part of the season; a part without a round is interpolated."""
     if season is None:
         return []
     parts = np.array([season_part(time, season.seconds, season.parts) for time in times])
     filled = np.unique(parts)
     means = [float(centred[parts == part].mean()) for part in filled]
     offsets = np.interp(np.arange(season.parts), filled, means, period=season.parts)
-    return [float(one) for one in offsets - offsets.mean()]
+    return [float(offset) for offset in offsets - offsets.mean()]
 
 
 def _autocorrelation(centred: FloatArray, fitted: int) -> float:
@@ -152,12 +154,10 @@ def _autocorrelation(centred: FloatArray, fitted: int) -> float:
 def _variance_of_independent_queries(
     rounds: Sequence[Mapping[str, Any]], groups: Mapping[str, tuple[str, ...]], name: str
 ) -> float:
-    """Variance of the mean of a round if the noise of each query were independent of the
-    others'.
-    """
+    """Variance of the mean of a round if the noise of the queries were independent."""
     gathered: dict[str, list[float]] = {}
-    for one in rounds:
-        for query, value in one["values"].items():
+    for record in rounds:
+        for query, value in record["values"].items():
             if name == WHOLE or name in groups.get(query, ()):
                 gathered.setdefault(query, []).append(value)
     variances = [float(np.var(values, ddof=1)) for values in gathered.values() if len(values) > 1]
@@ -166,7 +166,7 @@ def _variance_of_independent_queries(
 
 def _means(rounds: list[Mapping[str, float]]) -> dict[str, float]:
     gathered: dict[str, list[float]] = {}
-    for one in rounds:
-        for query, value in one.items():
+    for values_by_query in rounds:
+        for query, value in values_by_query.items():
             gathered.setdefault(query, []).append(value)
     return {query: math.fsum(values) / len(values) for query, values in sorted(gathered.items())}

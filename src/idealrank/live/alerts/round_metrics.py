@@ -97,12 +97,12 @@ def write_metrics(store: Store, path: str) -> None:
 
 def round_gauges(store: Store) -> list[Gauge]:
     """Return the gauges of all monitors of a store."""
-    gauges = {
-        key: Gauge(name, said, ["monitor", *labels]) for key, (name, said, labels) in GAUGES.items()
-    }
-    for name in store.monitors():
-        for key, labels, value in round_samples(Monitoring.of(store, name)):
-            gauges[key].add(value, name, *labels)
+    gauges = {}
+    for key, (name, help_text, labels) in GAUGES.items():
+        gauges[key] = Gauge(name, help_text, ["monitor", *labels])
+    for monitor in store.monitors():
+        for key, texts, value in round_samples(Monitoring.of(store, monitor)):
+            gauges[key].add(value, monitor, *texts)
     return list(gauges.values())
 
 
@@ -130,32 +130,34 @@ def round_samples(rounds: Monitoring) -> Iterator[tuple[str, list[str], float]]:
         yield from _of_complete(complete)
 
 
-def _attempts(one: StoredRound) -> Iterator[tuple[str, list[str], float]]:
+def _attempts(stored: StoredRound) -> Iterator[tuple[str, list[str], float]]:
     """Attempts by outcome; rounds of earlier versions did not count them."""
-    if "attempts" not in one.record:
+    if "attempts" not in stored.record:
         return
-    failed, timed_out = one.record["failed_attempts"], one.record["timed_out"]
-    yield "attempts", ["answered"], float(one.record["attempts"] - failed)
+    failed, timed_out = stored.record["failed_attempts"], stored.record["timed_out"]
+    yield "attempts", ["answered"], float(stored.record["attempts"] - failed)
     yield "attempts", ["failed"], float(failed - timed_out)
     yield "attempts", ["timed out"], float(timed_out)
 
 
-def _of_complete(one: StoredRound) -> Iterator[tuple[str, list[str], float]]:
-    measure = str(one.record.get("measure", ""))
-    slices = {"": one.record.get("value"), **one.record.get("slices", {})}
+def _of_complete(stored: StoredRound) -> Iterator[tuple[str, list[str], float]]:
+    measure = str(stored.record.get("measure", ""))
+    slices = {"": stored.record.get("value"), **stored.record.get("slices", {})}
     yield from (
         ("value", [measure, name], float(value))
         for name, value in slices.items()
         if value is not None
     )
-    yield from _numbers(one, "low", measure)
-    yield from _numbers(one, "high", measure)
-    yield from _numbers(one, "coverage")
-    yield from ((key, labels, 86400 * days) for key, labels, days in _numbers(one, "label_days"))
+    yield from _numbers(stored, "low", measure)
+    yield from _numbers(stored, "high", measure)
+    yield from _numbers(stored, "coverage")
+    for key, labels, days in _numbers(stored, "label_days"):
+        yield key, labels, 86400 * days  # the gauge counts seconds
 
 
-def _numbers(one: StoredRound, key: str, *labels: str) -> Iterator[tuple[str, list[str], float]]:
-    value = one.record.get(key)
+def _numbers(stored: StoredRound, key: str, *labels: str) -> Iterator[tuple[str, list[str], float]]:
+    """Sample of a number in the record of a round; none if the number is missing."""
+    value = stored.record.get(key)
     if value is not None and math.isfinite(value):
         yield key, list(labels), float(value)
 
@@ -204,20 +206,21 @@ def round_provider(folder: str, reader: Any) -> Any:
     named = resources.Resource.create({"service.name": "idealrank"})
     provider = sdk.MeterProvider(metric_readers=[reader], resource=named, shutdown_on_exit=False)
     meter = provider.get_meter("idealrank", __version__)
-    for key, (name, said, _) in GAUGES.items():
+    for key, (name, help_text, _) in GAUGES.items():
         meter.create_observable_gauge(
-            name, callbacks=[partial(_observed, folder, key, observation)], description=said
+            name, callbacks=[partial(_observed, folder, key, observation)], description=help_text
         )
     return provider
 
 
 def _observed(folder: str, key: str, observation: Callable[..., Any], _options: Any) -> list[Any]:
     """Samples of one gauge, of all monitors."""
-    labels = ("monitor", *GAUGES[key][2])
+    _, _, labels = GAUGES[key]
+    observations = []
     with Store.open(folder) as store:
-        return [
-            observation(value, dict(zip(labels, [name, *texts], strict=True)))
-            for name in store.monitors()
-            for found, texts, value in round_samples(Monitoring.of(store, name))
-            if found == key
-        ]
+        for monitor in store.monitors():
+            for sampled, texts, value in round_samples(Monitoring.of(store, monitor)):
+                if sampled == key:
+                    attributes = zip(("monitor", *labels), [monitor, *texts], strict=True)
+                    observations.append(observation(value, dict(attributes)))
+    return observations

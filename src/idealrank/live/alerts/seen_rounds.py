@@ -10,9 +10,9 @@ import numpy as np
 from idealrank.data.types import FloatArray
 from idealrank.judging import CorrectedMean, correct
 
-_ROUNDING = 1e-12
-# queries of a group in a sample; the error that fewer show is too uncertain for the stated false
-# alarms
+_ROUNDING = 1e-12  # a smaller difference of two values is a rounding error
+# queries of a group in a sample; with fewer, the error is too uncertain to keep the stated rate of
+# false alarms
 FEWEST_SAMPLED = 5
 WHOLE = ""  # the group of all queries; slices have names
 
@@ -51,18 +51,17 @@ class SeenRound:
         """Return the mean of a group, corrected by the grades of people; None without a value."""
         if self.outcome != "complete":
             return None
-        chosen = [
-            value
-            for query, value in self.values.items()
-            if group == WHOLE or group in self.groups.get(query, ())
-        ]
+        chosen = [value for query, value in self.values.items() if self.is_in(query, group)]
         if not chosen:
             return None
-        return (
-            self._corrected(0.95)[0]
-            if self.people and group == WHOLE
-            else math.fsum(chosen) / len(chosen)
-        )
+        if self.people and group == WHOLE:
+            mean, _, _ = self._corrected(0.95)
+            return mean
+        return math.fsum(chosen) / len(chosen)
+
+    def is_in(self, query: str, group: str) -> bool:
+        """Return True if a query belongs to a group."""
+        return group == WHOLE or group in self.groups.get(query, ())
 
     def interval(self, level: float = 0.95) -> tuple[float, float] | None:
         """Return the confidence interval of the mean over queries; None without a value, or with
@@ -71,7 +70,8 @@ class SeenRound:
         if self.outcome != "complete" or len(self.values) < 2:
             return None
         if self.people:
-            return self._corrected(level)[1:]
+            _, low, high = self._corrected(level)
+            return low, high
         half = half_width(np.array(list(self.values.values())), level)
         mean = self.mean() or 0.0
         return mean - half, mean + half
@@ -81,28 +81,31 @@ class SeenRound:
 
     def names(self) -> list[str]:
         """Return the names of the slices, in order."""
-        return sorted({name for query in self.values for name in self.groups.get(query, ())})
+        names: set[str] = set()
+        for query in self.values:
+            names.update(self.groups.get(query, ()))
+        return sorted(names)
 
 
 def half_width(values: FloatArray, level: float) -> float:
-    """Half the width of the t interval of a mean; infinite for a single value."""
+    """Return half the width of the t interval of a mean; infinite for a single value."""
     from scipy.special import stdtrit  # noqa: PLC0415  (SciPy; a page of stored rounds does without)
 
     if values.size < 2:
         return math.inf
-    return float(
-        stdtrit(values.size - 1, (1 + level) / 2) * values.std(ddof=1) / math.sqrt(values.size)
-    )
+    quantile = stdtrit(values.size - 1, (1 + level) / 2)
+    return float(quantile * values.std(ddof=1) / math.sqrt(values.size))
 
 
 def corrected_mean(
     values: Mapping[str, float], people: Mapping[str, float], level: float
 ) -> tuple[float, float, float]:
-    """Mean of all queries by a model's grades, corrected by the queries that people graded; with
-    its interval.
+    """Return the mean of all queries by a model's grades, corrected by the queries that people
+    graded, with its interval.
     """
-    found = _correction(values, people, level)
-    return float(found.estimate), float(found.interval[0]), float(found.interval[1])
+    corrected = _correction(values, people, level)
+    low, high = corrected.interval
+    return float(corrected.estimate), float(low), float(high)
 
 
 def _correction(
@@ -182,14 +185,12 @@ class Baseline:
         queries = (
             query
             for query in sorted(observation.values)
-            if query in self.values
-            and (group == WHOLE or group in observation.groups.get(query, ()))
+            if query in self.values and observation.is_in(query, group)
         )
-        found = np.array(
-            [observation.values[query] - self.values[query] for query in queries]
-        ) - self.offset(observation, group)
+        drops = [observation.values[query] - self.values[query] for query in queries]
+        differences = np.array(drops) - self.offset(observation, group)
         # a mean of equal values may differ from them in the last bit
-        return np.where(np.abs(found) < _ROUNDING, 0.0, found)
+        return np.where(np.abs(differences) < _ROUNDING, 0.0, differences)
 
     def sampling_error(self, observation: SeenRound, group: str = WHOLE) -> SamplingError | None:
         """Return the error of the mean difference of a round that asked a sample; None if too few
@@ -199,17 +200,16 @@ class Baseline:
             return SamplingError(0.0, math.inf)
         if self.people and observation.people and group == WHOLE:
             values, people = self._people_differences(observation)
-            found = _correction(values, people, 0.95)
-            size, error, degrees = len(values), found.standard_error, found.df
+            corrected = _correction(values, people, 0.95)
+            size, error, degrees = len(values), corrected.standard_error, corrected.df
         else:
             differences = self.differences(observation, group)
             size, degrees = differences.size, differences.size - 1
             error = float(differences.std(ddof=1)) / math.sqrt(size) if size > 1 else math.nan
         if degrees + 1 < FEWEST_SAMPLED:
             return None
-        population = sum(
-            group == WHOLE or group in observation.groups.get(query, ()) for query in self.values
-        )
+        # A sample of a finite population: the error vanishes when all queries are asked.
+        population = sum(observation.is_in(query, group) for query in self.values)
         return SamplingError(error * math.sqrt(1 - size / population), degrees)
 
     def mean_drop(self, observation: SeenRound, group: str = WHOLE) -> float | None:
@@ -217,8 +217,11 @@ class Baseline:
         both.
         """
         if self.people and observation.people and group == WHOLE:
-            found = self.drop(observation)
-            return None if found is None else found[0]
+            interval = self.drop(observation)
+            if interval is None:
+                return None
+            mean, _, _ = interval
+            return mean
         differences = self.differences(observation, group)
         return float(differences.mean()) if differences.size else None
 
@@ -230,15 +233,14 @@ class Baseline:
         """
         if self.people and observation.people and group == WHOLE:
             values, people = self._people_differences(observation)
-            return (
-                corrected_mean(values, people, level)
-                if len(set(values) & set(people)) > 1
-                else None
-            )
-        found = self.differences(observation, group)
-        if found.size < 2:
+            if len(set(values) & set(people)) < 2:
+                return None
+            return corrected_mean(values, people, level)
+        differences = self.differences(observation, group)
+        if differences.size < 2:
             return None
-        mean, half = float(found.mean()), half_width(found, level)
+        mean = float(differences.mean())
+        half = half_width(differences, level)
         return mean, mean - half, mean + half
 
     def _people_differences(

@@ -71,19 +71,19 @@ def backend_from(section: Section) -> Backend:
             raise
         raise without_secrets(error, secrets) from None
     except Exception as error:  # noqa: BLE001  (a client may refuse its configuration with any exception)
-        found = f"{type(error).__name__}: {secrets.hide(str(error))}"
+        problem = f"{type(error).__name__}: {secrets.hide(str(error))}"
         raise OptionError(
-            f"{section.path}: {section.name}: found {shown(found)}, expected a backend that "
-            f"can be made"
+            f"{section.path}: {section.name}: found {shown(problem)}, expected a backend that can "
+            "be made"
         ) from None
     return SecretsHidden(backend, secrets) if secrets else backend
 
 
 def without_secrets(error: IdealrankError, secrets: Secrets) -> IdealrankError:
     """Return an error of the same kind whose text hides the secrets."""
-    said = secrets.hide(str(error))
+    message = secrets.hide(str(error))
     if isinstance(error, BackendError):
-        return BackendError(said, temporary=error.temporary, retry_after=error.retry_after)
+        return BackendError(message, temporary=error.temporary, retry_after=error.retry_after)
     if isinstance(error, MissingExtraError):
         return error
-    return InputError(said) if isinstance(error, InputError) else OptionError(said)
+    return InputError(message) if isinstance(error, InputError) else OptionError(message)

@@ -23,7 +23,7 @@ class DuckdbSql:
         self._lock = threading.Lock()
         self._cursors: Connections[Any] = Connections(self._cursor, lambda cursor: cursor.close())
         self._statement = statement
-        self._parameters = [one for one in ("text", "vector", "limit") if f"${one}" in statement]
+        self._parameters = [key for key in ("text", "vector", "limit") if f"${key}" in statement]
 
     def search(self, query: SearchQuery, limit: int) -> Sequence[ScoredDocument]:
         """Return the rows of the query."""
@@ -31,12 +31,9 @@ class DuckdbSql:
         values: dict[str, Any] = {"text": query.text, "limit": limit}
         if "vector" in self._parameters:
             values["vector"] = vector_numbers(query, self.name)
+        parameters = {key: values[key] for key in self._parameters}
         try:
-            rows = (
-                self._cursors.get()
-                .execute(self._statement, {key: values[key] for key in self._parameters})
-                .fetchall()
-            )
+            rows = self._cursors.get().execute(self._statement, parameters).fetchall()
         except duckdb.Error as error:
             raise BackendError(f"{self.name}: {reason(error)}") from None
         if rows and len(rows[0]) != 2:
@@ -58,9 +55,7 @@ class DuckdbSql:
 
 
 def _load(connection: Any, extension: str) -> None:
-    """Load an extension that is installed; a package of PyPI may hold it, else DuckDB looks in its
-    own folder.
-    """
+    """Load an installed extension: from a package of PyPI, or else from the folder of DuckDB."""
     if is_installed("duckdb_extensions"):
         packaged = load_extra(
             "duckdb_extensions", "the backend duckdb", "duckdb", "duckdb-extensions"

@@ -53,69 +53,73 @@ class Elasticsearch:
         """Return the hits of a query."""
         body = {**filled(self._body, query, limit), "size": limit}
         if self._batch == 1:
-            return self._hits(
-                self._send(f"/{self._index}/_search", json.dumps(body), "application/json"), limit
-            )
-        return self._hits(self._together(_Waiting(body=body)), limit)
+            path = f"/{self._index}/_search"
+            answer = self._send(path, json.dumps(body), "application/json")
+        else:
+            answer = self._together(_Waiting(body=body))
+        return self._hits(answer, limit)
 
     def close(self) -> None:
         """Close the connections of the client."""
         self._client.close()
 
-    def _together(self, one: _Waiting) -> Any:
-        """Answer of a query that is sent with those that wait: its thread sends for all, unless
-        another request is under way.
+    def _together(self, waiting: _Waiting) -> Any:
+        """Send a query with the other queries that wait, and return its answer. Its thread sends
+        for all, unless another request is under way.
         """
         with self._lock:
-            self._queue.append(one)
-            leads, self._under_way = not self._under_way, True
+            self._queue.append(waiting)
+            leads = not self._under_way
+            self._under_way = True
         if not leads:
-            one.woken.wait()
-        if one.answer is None and one.error is None:
+            waiting.woken.wait()
+        # A thread that wakes without an answer leads the next request.
+        if waiting.answer is None and waiting.error is None:
             with self._lock:
-                several, self._queue = self._queue[: self._batch], self._queue[self._batch :]
+                several = self._queue[: self._batch]
+                self._queue = self._queue[self._batch :]
             try:
                 self._answer(several)
             finally:
                 with self._lock:
                     self._under_way = bool(self._queue)
                     if self._queue:
-                        self._queue[0].woken.set()  # without an answer: it sends for the next ones
-        if one.error is not None:
-            raise one.error
-        return one.answer
+                        self._queue[0].woken.set()
+        if waiting.error is not None:
+            raise waiting.error
+        return waiting.answer
 
     def _answer(self, several: list[_Waiting]) -> None:
         try:
-            for one, answer in zip(several, self._responses(several), strict=True):
-                one.answer = answer
+            for waiting, answer in zip(several, self._responses(several), strict=True):
+                waiting.answer = answer
         except BackendError as error:
-            for one in several:
-                one.error = BackendError(
+            for waiting in several:
+                waiting.error = BackendError(
                     str(error), temporary=error.temporary, retry_after=error.retry_after
                 )
         finally:
-            for one in several:
-                if one.answer is None and one.error is None:
-                    one.error = BackendError(
+            for waiting in several:
+                if waiting.answer is None and waiting.error is None:
+                    waiting.error = BackendError(
                         f"{self.name}: the request of several queries was broken off",
                         temporary=True,
                     )
-                one.woken.set()
+                waiting.woken.set()
 
     def _responses(self, several: list[_Waiting]) -> list[Any]:
         header = json.dumps({"index": self._index})
-        lines = "".join(f"{header}\n{json.dumps(one.body)}\n" for one in several)
-        found = at_path(self._send("/_msearch", lines, "application/x-ndjson"), "responses")
-        if not isinstance(found, list) or len(found) != len(several):
+        lines = "".join(f"{header}\n{json.dumps(waiting.body)}\n" for waiting in several)
+        responses = at_path(self._send("/_msearch", lines, "application/x-ndjson"), "responses")
+        if not isinstance(responses, list) or len(responses) != len(several):
             raise BackendError(
-                f"{self.name}: found {shown(repr(found))}, expected {len(several)} responses "
-                f"of _msearch"
+                f"{self.name}: found {shown(repr(responses))}, expected {len(several)} responses "
+                "of _msearch"
             )
-        return found
+        return responses
 
     def _send(self, path: str, content: str, kind: str) -> Any:
-        found = exchange(
+        response = exchange(
             self._client,
             self.name,
             "POST",
@@ -124,39 +128,37 @@ class Elasticsearch:
             headers={"content-type": kind},
         )
         try:
-            answer = found.json()
+            answer = response.json()
         except ValueError:
             answer = None
-        if found.status != 200:
+        if response.status != 200:
             self._refuse(
-                found.status,
+                response.status,
                 answer,
-                found.text,
-                temporary=found.is_temporary,
-                wait=found.retry_after,
+                response.text,
+                temporary=response.is_temporary,
+                wait=response.retry_after,
             )
         if not isinstance(answer, dict):
             raise BackendError(
-                f"{self.name}: found {shown(found.text)}, expected an answer in JSON"
+                f"{self.name}: found {shown(response.text)}, expected an answer in JSON"
             )
         return answer
 
     def _refuse(
         self, status: int, answer: Any, text: str, *, temporary: bool, wait: float | None = None
     ) -> None:
-        found = (
+        problem = (
             at_path(answer, "error.root_cause.0.reason")
             or at_path(answer, "error.reason")
             or at_path(answer, "error")
             or text
         )
-        hint = (
-            "is the key in `api_key`? `${NAME}` takes it from the environment"
-            if status in (401, 403)
-            else ""
-        )
-        said = f"{self.name}: HTTP {status}: {reason(found)}"
-        raise BackendError(said, temporary=temporary, retry_after=wait, hint=hint)
+        hint = ""
+        if status in (401, 403):
+            hint = "is the key in `api_key`? `${NAME}` takes it from the environment"
+        message = f"{self.name}: HTTP {status}: {reason(problem)}"
+        raise BackendError(message, temporary=temporary, retry_after=wait, hint=hint)
 
     def _hits(self, answer: Any, limit: int) -> list[ScoredDocument]:
         if at_path(answer, "error") is not None:  # one of several answers
@@ -167,9 +169,9 @@ class Elasticsearch:
             raise BackendError(f"{self.name}: found {shown(repr(answer))}, expected hits.hits")
         failed = at_path(answer, "_shards.failed")
         if failed or at_path(answer, "timed_out"):
-            found = f"{failed} failed shards" if failed else "timed_out"
+            problem = f"{failed} failed shards" if failed else "timed_out"
             raise BackendError(
-                f"{self.name}: found {found}, expected the whole ranking", temporary=True
+                f"{self.name}: found {problem}, expected the whole ranking", temporary=True
             )
         documents = [at_path(hit, self._id_path) for hit in hits]
         scores = [at_path(hit, "_score") for hit in hits]
@@ -195,15 +197,17 @@ def from_section(section: Section) -> Backend:
     body = section.given.get("body")
     if body is None:
         fields = list(section.texts("fields"))
-        body = {
-            "query": {"multi_match": {"query": "{text}", **({"fields": fields} if fields else {})}}
-        }
+        words: dict[str, Any] = {"query": "{text}"}
+        if fields:
+            words["fields"] = fields
+        body = {"query": {"multi_match": words}}
     elif not isinstance(body, dict):
         raise section.error(
             "body", repr(body), "a body of _search, such as `query: {match: {title: '{text}'}}`"
         )
     elif section.has("fields"):
         raise section.error("fields", "both `fields` and `body`", "one of them")
+
     key, password = section.text("api_key", None), section.text("password", None)
     client = http_client(
         f"the backend {section.given['kind']}",

@@ -36,13 +36,14 @@ class FaissIndex:
         self._ids, self._normalize = ids, normalize
         self._order = "score" if index.metric_type == faiss.METRIC_INNER_PRODUCT else "distance"
         for key, value in (("efSearch", ef_search), ("nprobe", nprobe)):
-            if value is not None:
-                try:
-                    faiss.ParameterSpace().set_index_parameter(index, key, value)
-                except RuntimeError:
-                    raise InputError(
-                        f"{name}: an index of type {type(index).__name__} has no {key}"
-                    ) from None
+            if value is None:
+                continue
+            try:
+                faiss.ParameterSpace().set_index_parameter(index, key, value)
+            except RuntimeError:
+                raise InputError(
+                    f"{name}: an index of type {type(index).__name__} has no {key}"
+                ) from None
 
     def search(self, query: SearchQuery, limit: int) -> Sequence[ScoredDocument]:
         """Return the nearest vectors."""
@@ -55,13 +56,15 @@ class FaissIndex:
         if self._normalize:
             length = float(np.sqrt((vector.astype(np.float64) ** 2).sum()))
             vector = vector / np.float32(length or 1.0)
-        distances, places = self._index.search(
+        # one row, as one vector is searched for
+        ((distances,), (places,)) = self._index.search(
             np.ascontiguousarray(vector, dtype=np.float32), limit
         )
         # -1 fills the places of a list that the search could not fill.
-        found = places[0] >= 0
-        ids = [self._ids[place] for place in places[0][found]]
-        return ranked(self.name, ids, distances[0][found].tolist(), limit=limit, order=self._order)
+        is_filled = places >= 0
+        ids = [self._ids[place] for place in places[is_filled]]
+        numbers = distances[is_filled].tolist()
+        return ranked(self.name, ids, numbers, limit=limit, order=self._order)
 
     def close(self) -> None:
         """Release the index."""
@@ -81,10 +84,8 @@ def from_section(section: Section) -> Backend:
     try:
         names = Path(ids).read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
-        raise InputError(
-            f"{ids}: "
-            f"{getattr(error, 'strerror', None) or 'found bytes that are no UTF-8, expected text'}"
-        ) from None
+        unreadable = "found bytes that are no UTF-8, expected text"
+        raise InputError(f"{ids}: {getattr(error, 'strerror', None) or unreadable}") from None
     return FaissIndex(
         index,
         names,

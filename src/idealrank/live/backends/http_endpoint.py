@@ -35,7 +35,8 @@ class HttpEndpoint:
         timeout: float = 10.0,
         client: Any = None,
     ) -> None:
-        self._url, self._method, self._params, self._body = url, method, dict(params or {}), body
+        self._url, self._method = url, method
+        self._params, self._body = dict(params or {}), body
         self._headers = {name: value.encode() for name, value in (headers or {}).items()}
         self._hits, self._document, self._score, self._order = hits, document, score, order
         self._client = client or http_client("a search over HTTP", "search", timeout=timeout)
@@ -46,8 +47,8 @@ class HttpEndpoint:
         hits = at_path(answer, self._hits)
         if not isinstance(hits, list):
             raise BackendError(
-                f"{self.name}: found {_kind(hits)} at {self._hits or 'the top'!r} of the "
-                f"answer, expected a list of hits"
+                f"{self.name}: found {_kind(hits)} at {self._hits or 'the top'!r} of the answer, "
+                "expected a list of hits"
             )
         ids = [self._field(hit, self._document, "id") for hit in hits]
         scores = [self._field(hit, self._score, "score") for hit in hits] if self._score else None
@@ -56,11 +57,12 @@ class HttpEndpoint:
     def _sent(self, query: SearchQuery, limit: int) -> Any:
         url = _in_address(self._url, query, limit)
         params = {name: str(filled(value, query, limit)) for name, value in self._params.items()}
-        body = None if self._body is None else json.dumps(filled(self._body, query, limit)).encode()
-        usual = {"accept": b"application/json"} | (
-            {} if body is None else {"content-type": b"application/json"}
-        )
-        headers = {**usual, **{name.lower(): value for name, value in self._headers.items()}}
+        headers = {"accept": b"application/json"}
+        body = None
+        if self._body is not None:
+            body = json.dumps(filled(self._body, query, limit)).encode()
+            headers["content-type"] = b"application/json"
+        headers |= {name.lower(): value for name, value in self._headers.items()}
         answer = exchange(
             self._client,
             self.name,
@@ -71,12 +73,14 @@ class HttpEndpoint:
             headers=headers,
         )
         if answer.status != 200:
-            said = shown(" ".join(answer.text.split()))
-            found = (
-                f"{self.name}: found status {answer.status}{f' ({said})' if said else ''}, "
-                f"expected 200"
+            text = shown(" ".join(answer.text.split()))
+            message = (
+                f"{self.name}: found status {answer.status}{f' ({text})' if text else ''}, "
+                "expected 200"
             )
-            raise BackendError(found, temporary=answer.is_temporary, retry_after=answer.retry_after)
+            raise BackendError(
+                message, temporary=answer.is_temporary, retry_after=answer.retry_after
+            )
         try:
             return answer.json()
         except ValueError:
@@ -85,13 +89,13 @@ class HttpEndpoint:
             ) from None
 
     def _field(self, hit: Any, path: str, what: str) -> Any:
-        found = at_path(hit, path)
-        if found is None:
+        value = at_path(hit, path)
+        if value is None:
             raise BackendError(
                 f"{self.name}: found no {what} at {path or 'the top'!r} of a hit: "
                 f"{shown(json.dumps(hit))}"
             )
-        return found
+        return value
 
     def close(self) -> None:
         """Close the connections."""
@@ -123,20 +127,17 @@ def filled(template: Any, query: SearchQuery, limit: int) -> Any:
 
 
 def _split(template: str) -> list[tuple[str, bool]]:
-    """Pieces of a template, and whether each is a field; what a query puts in is not looked at
-    again.
-    """
+    """Pieces of a template, and whether each is a field. The values of fields are never split."""
     parts: list[tuple[str, bool]] = []
     rest = template
     while True:
-        places = [
-            (rest.find("{" + field + "}"), field) for field in _FIELDS if "{" + field + "}" in rest
-        ]
+        first_places = [(rest.find("{" + field + "}"), field) for field in _FIELDS]
+        places = [(place, field) for place, field in first_places if place >= 0]
         if not places:
             return [*parts, (rest, False)]
         place, field = min(places)
         parts += [(rest[:place], False), (field, True)]
-        rest = rest[place + len(field) + 2 :]
+        rest = rest[place + len(field) + 2 :]  # 2 braces
 
 
 def _vector(query: SearchQuery) -> list[float]:
@@ -144,7 +145,7 @@ def _vector(query: SearchQuery) -> list[float]:
         raise BackendError(
             f"http: query {query.id}: found no vector, expected one for the field {{vector}}"
         )
-    return [float(one) for one in query.vector]
+    return [float(number) for number in query.vector]
 
 
 def _in_address(url: str, query: SearchQuery, limit: int) -> str:
@@ -214,7 +215,7 @@ def from_section(section: Section) -> HttpEndpoint:
 
 
 def _place(section: Section, key: str) -> str:
-    """Path into the answer; empty for the whole of it."""
+    """Path into the answer; empty for the whole answer."""
     return "" if section.given.get(key) == "" else section.text(key, "") or ""
 
 

@@ -57,10 +57,10 @@ class LanceRows:
     def _rows(self, query: SearchQuery, limit: int) -> list[dict[str, Any]]:
         rows: list[dict[str, Any]]
         if self._by == "text":
-            asked = self._table.search(
+            matches = self._table.search(
                 query.text, query_type="fts", fts_columns=self._column or None
             )
-            rows = asked.select([self._id, "_score"]).limit(limit).to_list()
+            rows = matches.select([self._id, "_score"]).limit(limit).to_list()
         else:
             vector = vector_numbers(query, self.name)
             near = self._table.search(

@@ -32,11 +32,11 @@ class CommandBackend:
 
     def search(self, query: SearchQuery, limit: int) -> list[ScoredDocument]:
         """Send the query to an idle process, and read its answer."""
-        vector = None if query.vector is None else [float(one) for one in query.vector]
-        asked = {"id": query.id, "text": query.text, "limit": limit} | (
-            {} if vector is None else {"vector": vector}
-        )
-        return ranked_value(self.name, self._program.ask(asked), limit=limit, order=self._order)
+        request: dict[str, Any] = {"id": query.id, "text": query.text, "limit": limit}
+        if query.vector is not None:
+            request["vector"] = [float(number) for number in query.vector]
+        answer = self._program.ask(request)
+        return ranked_value(self.name, answer, limit=limit, order=self._order)
 
     def close(self) -> None:
         """End all processes."""
@@ -66,16 +66,16 @@ class LineProgram:
         with self._lock:
             self._idle.append(process)
         try:
-            found = json.loads(line)
+            answer = json.loads(line)
         except ValueError:
             raise BackendError(
                 f"command: found {shown(repr(line))}, expected a line of JSON"
             ) from None
-        if isinstance(found, dict) and isinstance(found.get("error"), str):
+        if isinstance(answer, dict) and isinstance(answer.get("error"), str):
             raise BackendError(
-                f"command: {shown(found['error'])}", temporary=bool(found.get("temporary"))
+                f"command: {shown(answer['error'])}", temporary=bool(answer.get("temporary"))
             )
-        return found
+        return answer
 
     def _process(self) -> "_Process":
         with self._lock:
@@ -96,7 +96,8 @@ class LineProgram:
     def close(self) -> None:
         """End all processes."""
         with self._lock:
-            self._is_closed, ended = True, list(self._all)
+            self._is_closed = True
+            ended = list(self._all)
             self._all.clear()
             self._idle.clear()
         for process in ended:
@@ -104,7 +105,7 @@ class LineProgram:
 
 
 class _Process:
-    """One process, and threads that read what it writes."""
+    """One process, and threads that read its output."""
 
     def __init__(self, command: tuple[str, ...]) -> None:
         try:
@@ -130,7 +131,7 @@ class _Process:
         with suppress(ValueError, OSError):
             for line in stream:
                 keep(line)
-        if keep == self._lines.put:
+        if keep == self._lines.put:  # an empty line tells `ask` that the program has ended
             keep("")
 
     def ask(self, line: str, timeout: float) -> str:
@@ -139,24 +140,22 @@ class _Process:
         try:
             self._process.stdin.write(line + "\n")
             self._process.stdin.flush()
-            found = self._lines.get(timeout=timeout)
+            answer = self._lines.get(timeout=timeout)
         except queue.Empty:
             raise BackendError(
                 f"command: found no answer in {timeout:g} s, expected a line of JSON",
                 temporary=True,
             ) from None
         except OSError:
-            found = ""
-        if not found:
+            answer = ""
+        if not answer:
             with suppress(subprocess.TimeoutExpired):
                 self._process.wait(1)
-            said = shown(" ".join(" ".join(self._spoken).split()))
-            ended = (
-                f"the program ended with exit code "
-                f"{self._process.poll()}{f' ({said})' if said else ''}"
-            )
+            written = shown(" ".join(" ".join(self._spoken).split()))
+            quoted = f" ({written})" if written else ""
+            ended = f"the program ended with exit code {self._process.poll()}{quoted}"
             raise BackendError(f"command: {ended}, expected an answer", temporary=True)
-        return found
+        return answer
 
     def end(self) -> None:
         """End the process."""

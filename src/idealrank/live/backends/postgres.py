@@ -45,11 +45,9 @@ class PostgresSql:
 
     def search(self, query: SearchQuery, limit: int) -> Sequence[ScoredDocument]:
         """Return the rows of the query."""
-        vector = (
-            f"[{','.join(map(repr, vector_numbers(query, self.name)))}]"
-            if self._by_vector
-            else None
-        )
+        vector = None
+        if self._by_vector:
+            vector = f"[{','.join(map(repr, vector_numbers(query, self.name)))}]"
         rows = self._rows({"text": query.text, "vector": vector, "limit": limit})
         return ranked(
             self.name, [document for document, _ in rows], [score for _, score in rows], limit=limit
@@ -69,9 +67,9 @@ class PostgresSql:
             # a cancelled query leaves the connection as it was
             if not isinstance(error, psycopg.errors.QueryCanceled):
                 self._connections.drop()
-            said = reason(error)  # a failed connection has no code
-            lasting = any(words in said for words in ("does not exist", "authentication failed"))
-            raise BackendError(f"{self.name}: {said}", temporary=not lasting) from None
+            message = reason(error)  # a failed connection has no code
+            lasting = any(words in message for words in ("does not exist", "authentication failed"))
+            raise BackendError(f"{self.name}: {message}", temporary=not lasting) from None
         except psycopg.Error as error:
             raise BackendError(f"{self.name}: {reason(error)}") from None
         if rows and len(rows[0]) != 2:
@@ -86,13 +84,13 @@ def text_statement(
 ) -> Any:
     """Return the query for full text: documents that match, by falling rank, equal ranks by id."""
     sql = load_extra("psycopg.sql", "the backend postgres", "postgres", "psycopg")
-    asked = {
+    text_query = {
         "all": "plainto_tsquery({language}, %(text)s)",
         "any": "replace(plainto_tsquery({language}, %(text)s)::text, ' & ', ' | ')::tsquery",
         "web": "websearch_to_tsquery({language}, %(text)s)",
     }[operator]
     statement = (
-        f"WITH asked AS (SELECT {asked} AS query) SELECT {{id}}, {rank}({{words}}, "  # noqa: S608
+        f"WITH asked AS (SELECT {text_query} AS query) SELECT {{id}}, {rank}({{words}}, "  # noqa: S608
         f"asked.query) AS score FROM {{table}}, asked "
         "WHERE {words} @@ asked.query ORDER BY score DESC, {id} LIMIT %(limit)s"
     )
@@ -109,8 +107,8 @@ def vector_statement(
 ) -> Any:
     """Return the query for nearest neighbours, in the form that an index of pgvector can answer."""
     sql = load_extra("psycopg.sql", "the backend pgvector", "postgres", "psycopg")
-    asked = f"{{column}} {OPERATORS[distance]} %(vector)s::{vector_type}"
-    statement = f"SELECT {{id}}, -({asked}) FROM {{table}} ORDER BY {asked} LIMIT %(limit)s"  # noqa: S608  (names are quoted)
+    measured = f"{{column}} {OPERATORS[distance]} %(vector)s::{vector_type}"
+    statement = f"SELECT {{id}}, -({measured}) FROM {{table}} ORDER BY {measured} LIMIT %(limit)s"  # noqa: S608  (names are quoted)
     names = {
         "table": sql.Identifier(*table.split(".")),
         "id": sql.Identifier(id_column),
@@ -126,7 +124,7 @@ def connecting(url: str, *, timeout: float, settings: Mapping[str, object]) -> C
     psycopg = load_extra("psycopg", "the backend postgres", "postgres")
 
     def connect() -> Any:
-        made = psycopg.connect(
+        connection = psycopg.connect(
             url,
             autocommit=True,
             connect_timeout=max(1, round(timeout)),
@@ -137,8 +135,8 @@ def connecting(url: str, *, timeout: float, settings: Mapping[str, object]) -> C
             "statement_timeout": f"{round(timeout * 1000)}",
         }
         for key, value in {**limits, **settings}.items():
-            made.execute("SELECT set_config(%s, %s, false)", (key, str(value)))
-        return made
+            connection.execute("SELECT set_config(%s, %s, false)", (key, str(value)))
+        return connection
 
     return connect
 
@@ -174,13 +172,13 @@ def _vector(section: Section) -> Backend:
         "probes",
         "iterative_scan",
     )
-    settings = {
+    settings: dict[str, object] = {
         "hnsw.ef_search": optional_number(section, "ef_search"),
         "ivfflat.probes": optional_number(section, "probes"),
-        "hnsw.iterative_scan": section.choice("iterative_scan", ("strict_order", "off"))
-        if section.has("iterative_scan")
-        else None,
     }
+    if section.has("iterative_scan"):
+        scan = section.choice("iterative_scan", ("strict_order", "off"))
+        settings["hnsw.iterative_scan"] = scan
     statement = vector_statement(
         required(section, "table", "the name of a table"),
         id_column=section.text("id", "id") or "",
@@ -188,9 +186,8 @@ def _vector(section: Section) -> Backend:
         distance=section.choice("distance", tuple(OPERATORS)),
         vector_type=section.choice("type", ("vector", "halfvec")),
     )
-    connect = _connect(
-        section, {key: value for key, value in settings.items() if value is not None}
-    )
+    chosen = {key: value for key, value in settings.items() if value is not None}
+    connect = _connect(section, chosen)
     return PostgresSql(connect, statement=statement, name="pgvector", by_vector=True)
 
 

@@ -65,25 +65,25 @@ def ranked(
     order: str = "score",
 ) -> list[ScoredDocument]:
     """Check an answer, and return its first `limit` documents."""
-    documents = [_id(name, one) for one in ids][:limit]
+    documents = [_id(name, value) for value in ids][:limit]
     if len(set(documents)) < len(documents):
-        twice = next(one for place, one in enumerate(documents) if one in documents[:place])
+        twice = next(text for place, text in enumerate(documents) if text in documents[:place])
         raise BackendError(
             f"{name}: found document {shown(repr(twice))} twice in an answer, expected each once"
         )
     if scores is None:
         return [ScoredDocument(document, 1 / rank) for rank, document in enumerate(documents, 1)]
-    numbers = [_number(name, one) for one in scores][:limit]
+    numbers = [_number(name, score) for score in scores][:limit]
     if len(numbers) != len(documents):
         raise BackendError(
-            f"{name}: found {len(numbers)} scores for {len(documents)} documents, expected "
-            f"one for each"
+            f"{name}: found {len(numbers)} scores for {len(documents)} documents, expected one for "
+            "each"
         )
     sign = -1.0 if order == "distance" else 1.0
     for before, after in pairwise(numbers):
         if sign * after > sign * before:
-            other = "distance" if order == "score" else "score"
-            hint = f"if {'less' if order == 'score' else 'more'} is better, set `order: {other}`"
+            better, other = ("less", "distance") if order == "score" else ("more", "score")
+            hint = f"if {better} is better, set `order: {other}`"
             raise BackendError(
                 f"{name}: found {order} {after:g} after {before:g}, expected the best first",
                 hint=hint,
@@ -101,30 +101,31 @@ def ranked_value(
     to scores.
     """
     if isinstance(value, Mapping):
-        if isinstance(value.get("documents"), Sequence) and not isinstance(value["documents"], str):
-            return ranked(name, value["documents"], value.get("scores"), limit=limit, order=order)
+        documents = value.get("documents")
+        if isinstance(documents, Sequence) and not isinstance(documents, str):
+            return ranked(name, documents, value.get("scores"), limit=limit, order=order)
         worst_first = -1.0 if order == "score" else 1.0
         pairs = sorted(
-            ((one, _number(name, score)) for one, score in value.items()),
+            ((document, _number(name, score)) for document, score in value.items()),
             key=lambda pair: worst_first * pair[1],
         )
-        return ranked(
-            name, [one for one, _ in pairs], [score for _, score in pairs], limit=limit, order=order
-        )
+        ids, scores = [document for document, _ in pairs], [score for _, score in pairs]
+        return ranked(name, ids, scores, limit=limit, order=order)
     if isinstance(value, (str, bytes)) or not isinstance(value, Iterable):
         raise BackendError(
-            f"{name}: found {shown(repr(value))}, expected ids, pairs (id, score), or a "
-            f"mapping of ids to scores"
+            f"{name}: found {shown(repr(value))}, expected ids, pairs (id, score), or a mapping of "
+            "ids to scores"
         )
-    found = list(value)
-    if found and all(
-        isinstance(one, Sequence) and not isinstance(one, (str, bytes)) and len(one) == 2
-        for one in found
-    ):
-        return ranked(
-            name, [one for one, _ in found], [score for _, score in found], limit=limit, order=order
-        )
-    return ranked(name, found, limit=limit, order=order)
+    entries = list(value)
+    if entries and all(map(_is_pair, entries)):
+        ids, scores = [document for document, _ in entries], [score for _, score in entries]
+        return ranked(name, ids, scores, limit=limit, order=order)
+    return ranked(name, entries, limit=limit, order=order)
+
+
+def _is_pair(entry: Any) -> bool:
+    is_sequence = isinstance(entry, Sequence) and not isinstance(entry, (str, bytes))
+    return is_sequence and len(entry) == 2
 
 
 def _id(name: str, value: Any) -> str:
@@ -132,15 +133,15 @@ def _id(name: str, value: Any) -> str:
         text = value.decode("utf-8", "surrogateescape") if isinstance(value, bytes) else value
         if not text.isascii() and any("\ud800" <= letter <= "\udfff" for letter in text):
             raise BackendError(
-                f"{name}: found the id {shown(repr(text))} with half a surrogate pair, "
-                f"expected valid Unicode"
+                f"{name}: found the id {shown(repr(text))} with half a surrogate pair, expected "
+                "valid Unicode"
             )
         return text
     if not isinstance(value, (bool, float)) and hasattr(value, "__index__"):
         return str(int(value))
     raise BackendError(
-        f"{name}: found {shown(repr(value))} as the id of a document, expected a text or a "
-        f"whole number"
+        f"{name}: found {shown(repr(value))} as the id of a document, expected a text or a whole "
+        "number"
     )
 
 

@@ -54,18 +54,18 @@ class FunctionBackend:
         return ranked_value(self.name, value, limit=limit, order=self._order)
 
     def close(self) -> None:
-        """Do nothing: the function holds what it holds."""
+        """Do nothing: the function owns its resources."""
 
 
 def from_section(section: Section) -> FunctionBackend:
     """Make the backend of a section: ``function``, ``takes``, ``order``."""
     section.refuse_unknown("kind", "function", "takes", "order", "timeout")
-    found = named_object(section, "function", "function")
-    if not callable(found):
-        raise section.error("function", shown(repr(found)), "a function")
+    function = named_object(section, "function", "function")
+    if not callable(function):
+        raise section.error("function", shown(repr(function)), "a function")
     name = section.text("function", "") or ""
     return FunctionBackend(
-        found,
+        function,
         name,
         takes=section.choice("takes", tuple(_TAKES)),
         order=section.choice("order", ORDERS),
@@ -76,23 +76,23 @@ def named_object(section: Section, key: str, what: str) -> Any:
     """Return the object of the user's code that a text such as ``module:name`` or ``file.py:name``
     names.
     """
-    given = section.text(key, None)
-    place, _, name = (given or "").rpartition(":")
+    text = section.text(key, None)
+    place, _, name = (text or "").rpartition(":")
     if not place or not name:
         raise section.error(
-            key, "nothing" if given is None else repr(given), f"module:{what}, or file.py:{what}"
+            key, "nothing" if text is None else repr(text), f"module:{what}, or file.py:{what}"
         )
     try:
-        found: Any = _module(place)
+        value: Any = _module(place)
         for part in name.split("."):
-            found = getattr(found, part)
+            value = getattr(value, part)
     except OptionError as error:
         raise section.error(key, str(error), "an existing file") from None
     except (Exception, SystemExit) as error:  # noqa: BLE001  (a module of the user may fail in any way)
         raise section.error(
-            key, f"{given} ({type(error).__name__}: {error})", f"a {what} that can be imported"
+            key, f"{text} ({type(error).__name__}: {error})", f"a {what} that can be imported"
         ) from None
-    return found
+    return value
 
 
 def is_own(file: str) -> bool:
@@ -104,21 +104,21 @@ def _is_installed(file: Path) -> bool:
     """True for a file of a package, of this library, which may be a source checkout, or of
     Python.
     """
+    if {"site-packages", "dist-packages"} & set(file.parts):
+        return True
     python, library = Path(ast.__file__).resolve().parent, Path(__file__).resolve().parents[2]
-    return bool({"site-packages", "dist-packages"} & set(file.parts)) or any(
-        map(file.is_relative_to, (python, library))
-    )
+    return file.is_relative_to(python) or file.is_relative_to(library)
 
 
 def _module(place: str) -> Any:
-    """Module by its dotted name, looked for in the current folder too, or a file, whose folder has
-    modules that it may import.
+    """Load a module by its dotted name, from the current folder too, or a file, which may import
+    modules of its folder.
     """
     if not place.endswith(".py"):
         known = set(sys.modules)
         _search_last(Path.cwd())
         module = importlib.import_module(place)
-        # a module that is named is loaded once, as Python does
+        # A module by name is loaded once, as by any import.
         _KEPT.update(set(sys.modules) - known)
         return module
     if not Path(place).is_file():
@@ -145,9 +145,7 @@ def _module(place: str) -> Any:
 
 
 _KEPT: set[str] = set()
-"""Names of modules that no file brought with it: those before the first file, and those that a name
-brought.
-"""
+"""Names of modules that stay loaded: loaded before the first file, or by a dotted name."""
 
 _FOLDERS: set[Path] = set()
 """Folders of the files that were loaded."""
@@ -157,9 +155,7 @@ _SEARCHED: list[str] = []
 
 
 def _forget_modules() -> None:
-    """Forget the user's modules that earlier files brought, while they loaded or were called: they
-    may have changed since.
-    """
+    """Forget the user's modules that earlier files imported: they may have changed since."""
     for name in set(sys.modules) - _KEPT:
         module = sys.modules[name]
         if _is_beside(module):
@@ -188,9 +184,10 @@ def _search_last(folder: Path) -> None:
     name = str(folder)
     if name in _SEARCHED:
         _SEARCHED.remove(name)
-        sys.path[:] = [one for one in sys.path if one != name]
+        sys.path[:] = [entry for entry in sys.path if entry != name]
     if name not in sys.path:
-        first = next((sys.path.index(one) for one in _SEARCHED if one in sys.path), len(sys.path))
+        places = (sys.path.index(entry) for entry in _SEARCHED if entry in sys.path)
+        first = next(places, len(sys.path))
         sys.path.insert(first, name)
         _SEARCHED.insert(0, name)
 

@@ -14,7 +14,7 @@ from idealrank.live.backends.http_endpoint import at_path
 from idealrank.live.backends.protocol import Backend, ScoredDocument, SearchQuery, ranked
 from idealrank.live.backends.shared import optional_number, reason, required, vector_numbers
 
-_DISTANCES = ("euclid", "manhattan")
+_DISTANCES = ("euclid", "manhattan")  # metrics for which less is better
 
 
 class QdrantPoints:
@@ -61,13 +61,10 @@ class QdrantPoints:
                 search_params=models.SearchParams(hnsw_ef=ef, exact=exact),
                 with_payload=[self._id_path] if self._id_path else False,
             )
-        ids = [
-            at_path(point.payload, self._id_path) if self._id_path else point.id
-            for point in answer.points
-        ]
-        return ranked(
-            self.name, ids, [point.score for point in answer.points], limit=limit, order=self._order
-        )
+        points, path = answer.points, self._id_path
+        ids = [at_path(point.payload, path) if path else point.id for point in points]
+        scores = [point.score for point in points]
+        return ranked(self.name, ids, scores, limit=limit, order=self._order)
 
     def close(self) -> None:
         """Close the client."""
@@ -75,18 +72,15 @@ class QdrantPoints:
 
     def _order_of_scores(self) -> str:
         vectors = self._client.get_collection(self._collection).config.params.vectors
-        one = vectors.get(self._vector_name) if isinstance(vectors, dict) else vectors
-        if one is None:
+        vector = vectors.get(self._vector_name) if isinstance(vectors, dict) else vectors
+        if vector is None:
             known = ", ".join(vectors) if isinstance(vectors, dict) else "none"
             raise BackendError(
-                f"{self.name}: found no vector {shown(repr(self._vector_name))} in the "
-                f"collection, expected one of {known}"
+                f"{self.name}: found no vector {shown(repr(self._vector_name))} in the collection, "
+                f"expected one of {known}"
             )
-        return (
-            "distance"
-            if str(getattr(one.distance, "value", one.distance)).lower() in _DISTANCES
-            else "score"
-        )
+        metric = str(getattr(vector.distance, "value", vector.distance)).lower()
+        return "distance" if metric in _DISTANCES else "score"
 
     @contextlib.contextmanager
     def _as_backend_errors(self) -> Any:
@@ -97,9 +91,10 @@ class QdrantPoints:
             yield
         except errors.UnexpectedResponse as error:
             status = error.status_code or 0
-            said = reason((error.content or b"").decode("utf-8", "replace") or error.reason_phrase)
+            text = (error.content or b"").decode("utf-8", "replace")
+            message = reason(text or error.reason_phrase)
             raise BackendError(
-                f"{self.name}: HTTP {status}: {said}",
+                f"{self.name}: HTTP {status}: {message}",
                 temporary=status in (408, 429, 500, 502, 503, 504),
             ) from None
         except (errors.ResponseHandlingException, ConnectionError, TimeoutError) as error:

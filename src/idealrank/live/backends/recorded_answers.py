@@ -1,4 +1,4 @@
-"""Recorded answers as a backend: what an engine said once, from a journal or a run."""
+"""Recorded answers of an engine as a backend, from a journal or a run."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -23,12 +23,12 @@ class RecordedAnswers:
 
     def search(self, query: SearchQuery, limit: int) -> list[ScoredDocument]:
         """Return the recorded answer."""
-        found = self._answers.get(query.id)
-        if found is None:
+        answer = self._answers.get(query.id)
+        if answer is None:
             raise _unknown(query)
-        if isinstance(found, BackendError):
-            raise BackendError(str(found), temporary=found.temporary)
-        return found[:limit]
+        if isinstance(answer, BackendError):
+            raise BackendError(str(answer), temporary=answer.temporary)
+        return answer[:limit]
 
     def close(self) -> None:
         """Do nothing: all answers are in memory."""
@@ -71,12 +71,8 @@ def _answer(
     try:
         return ranked("replay", ids, scores, limit=len(ids))
     except BackendError as error:
-        raise FileFormatError(
-            path,
-            number,
-            str(error).removeprefix("replay: found ").partition(", expected")[0],
-            "a ranked answer",
-        ) from None
+        problem, _, _ = str(error).removeprefix("replay: found ").partition(", expected")
+        raise FileFormatError(path, number, problem, "a ranked answer") from None
 
 
 class RecordedRun:
@@ -90,12 +86,12 @@ class RecordedRun:
     def search(self, query: SearchQuery, limit: int) -> list[ScoredDocument]:
         """Return the first documents of the query in the run."""
         try:
-            found = self._run.ranking(query.id, Alignment(ties="input"), depth=limit)
+            ranking = self._run.ranking(query.id, Alignment(ties="input"), depth=limit)
         except KeyError:
             raise _unknown(query) from None
         return [
             ScoredDocument(document, float(score))
-            for document, score in zip(found.documents, found.scores, strict=True)
+            for document, score in zip(ranking.documents, ranking.scores, strict=True)
         ]
 
     def close(self) -> None:
@@ -114,8 +110,6 @@ def from_section(section: Section) -> RecordedAnswers | RecordedRun:
     path = section.text("path", None)
     if path is None:
         raise section.error("path", "nothing", "JSON lines of a journal, or a run")
-    return (
-        RecordedAnswers(read_answers(path))
-        if path.endswith(".jsonl")
-        else RecordedRun(read_run(path))
-    )
+    if path.endswith(".jsonl"):
+        return RecordedAnswers(read_answers(path))
+    return RecordedRun(read_run(path))

@@ -16,7 +16,7 @@ from idealrank.errors import BackendError, shown
 from idealrank.live.backends.protocol import Backend, ScoredDocument, SearchQuery, ranked
 from idealrank.live.backends.shared import optional_number, reason, required, vector_bytes
 
-_DISTANCE = "__distance"
+_DISTANCE = "__distance"  # name that the query gives to the distance
 _WORD = re.compile(r"\w+")
 _SHARED = ("kind", "url", "timeout")
 
@@ -41,10 +41,8 @@ class RedisKnn:
         self._client = client
         self._index, self._prefix = index, prefix
         searched = where if where == "*" else f"({where})"
-        self._ask = (
-            f"{searched}=>[KNN $k @{field} $vector{f' EF_RUNTIME {ef}' if ef else ''} AS "
-            f"{_DISTANCE}]"
-        )
+        effort = f" EF_RUNTIME {ef}" if ef else ""
+        self._ask = f"{searched}=>[KNN $k @{field} $vector{effort} AS {_DISTANCE}]"
 
     def search(self, query: SearchQuery, limit: int) -> Sequence[ScoredDocument]:
         """Return the nearest documents."""
@@ -87,14 +85,12 @@ class RedisText:
         words = list(dict.fromkeys(_WORD.findall(query.text)))
         if not words:
             return []
-        ask, parameters = " ".join(words), tuple[Any, ...]()
+        ask, parameters = " ".join(words), list[Any]()
         if self._operator == "any":
             ask = "|".join(f"$word{place}" for place in range(len(words)))
-            parameters = (
-                "PARAMS",
-                2 * len(words),
-                *(one for place, word in enumerate(words) for one in (f"word{place}", word)),
-            )
+            parameters = ["PARAMS", 2 * len(words)]
+            for place, word in enumerate(words):
+                parameters += [f"word{place}", word]
         page = ("LIMIT", 0, limit, "NOCONTENT", "WITHSCORES", "DIALECT", 2)
         reply = _call(
             self._client,
@@ -108,7 +104,8 @@ class RedisText:
         )
         rows = list(search_rows(reply, self.name, scored=True))
         ids = [key.removeprefix(self._prefix) for key, _ in rows]
-        return ranked(self.name, ids, [_number(fields["score"]) for _, fields in rows], limit=limit)
+        scores = [_number(fields["score"]) for _, fields in rows]
+        return ranked(self.name, ids, scores, limit=limit)
 
     def close(self) -> None:
         """Close the connections of the client."""
@@ -133,11 +130,13 @@ class RedisVectorSet:
         self.name = name
         self._client = client
         self._key = key
-        self._options = (
-            *(("EF", ef) if ef else ()),
-            *(("FILTER", where) if where else ()),
-            *(("TRUTH",) if exact else ()),
-        )
+        self._options: list[Any] = []
+        if ef:
+            self._options += ["EF", ef]
+        if where:
+            self._options += ["FILTER", where]
+        if exact:
+            self._options.append("TRUTH")
 
     def search(self, query: SearchQuery, limit: int) -> Sequence[ScoredDocument]:
         """Return the most similar elements."""
@@ -154,18 +153,17 @@ class RedisVectorSet:
             limit,
             *self._options,
         )
-        pairs = (
-            list(reply.items())
-            if isinstance(reply, dict)
-            else list(zip(reply[::2], reply[1::2], strict=True))
-        )
+        if isinstance(reply, dict):
+            pairs = list(reply.items())
+        else:
+            pairs = list(zip(reply[::2], reply[1::2], strict=True))
         if not pairs and not _call(self._client, self.name, "EXISTS", self._key):
             raise BackendError(
                 f"{self.name}: found no vector set with the key {shown(repr(self._key))}"
             )
         return ranked(
             self.name,
-            [one for one, _ in pairs],
+            [element for element, _ in pairs],
             [_number(score) for _, score in pairs],
             limit=limit,
         )
@@ -188,24 +186,18 @@ def search_rows(
                 temporary=True,
             )
         for row in plain["results"]:
-            yield (
-                row["id"],
-                (
-                    {"score": row.get("score")}
-                    if scored
-                    else dict(row.get("extra_attributes") or {})
-                ),
-            )
+            if scored:
+                yield row["id"], {"score": row.get("score")}
+            else:
+                yield row["id"], dict(row.get("extra_attributes") or {})
     elif isinstance(plain, list) and plain and isinstance(plain[0], int):
+        # a count, and then the key of each document followed by its score or its fields
         for key, second in zip(plain[1::2], plain[2::2], strict=True):
-            yield (
-                key,
-                (
-                    {"score": second}
-                    if scored
-                    else dict(zip((second or [])[::2], (second or [])[1::2], strict=True))
-                ),
-            )
+            if scored:
+                yield key, {"score": second}
+            else:
+                cells = second or []
+                yield key, dict(zip(cells[::2], cells[1::2], strict=True))
     else:
         raise BackendError(f"{name}: found {shown(repr(plain))}, expected a reply of FT.SEARCH")
 
@@ -215,8 +207,8 @@ def _plain(value: Any) -> Any:
     if isinstance(value, bytes):
         return value.decode("utf-8", "backslashreplace")
     if isinstance(value, dict):
-        return {_plain(key): _plain(one) for key, one in value.items()}
-    return [_plain(one) for one in value] if isinstance(value, (list, tuple)) else value
+        return {_plain(key): _plain(part) for key, part in value.items()}
+    return [_plain(part) for part in value] if isinstance(value, (list, tuple)) else value
 
 
 def _number(value: Any) -> float | None:

@@ -15,7 +15,7 @@ from idealrank.live.backends.shared import reason, vector_numbers
 
 
 class Passage(NamedTuple):
-    """Item of a retriever's answer."""
+    """Passage in the answer of a retriever."""
 
     id: str | None  # Id that the framework gives it
     # Its fields, of which one may be the id of the document in the judgments
@@ -50,12 +50,13 @@ class Retriever:
             raise BackendError(
                 f"{self.name}: {type(error).__name__}: {reason(error)}", temporary=temporary
             ) from error
+        # of several passages of a document the first counts
         first: dict[Any, float | None] = {}
         for passage in passages:
-            first.setdefault(
-                at_path(passage.metadata, self._id_path) if self._id_path else passage.id,
-                passage.score,
-            )
+            document = passage.id
+            if self._id_path:
+                document = at_path(passage.metadata, self._id_path)
+            first.setdefault(document, passage.score)
         scores = None if None in first.values() else list(first.values())
         return ranked(self.name, list(first), scores, limit=limit)
 
@@ -71,7 +72,8 @@ def from_langchain(retriever: Any, *, id_path: str = "") -> Retriever:
     """
 
     def ask(query: SearchQuery, _limit: int) -> Iterable[Passage]:
-        return [Passage(one.id, one.metadata) for one in retriever.invoke(query.text)]
+        documents = retriever.invoke(query.text)
+        return [Passage(document.id, document.metadata) for document in documents]
 
     return Retriever(ask, id_path=id_path, name="langchain")
 
@@ -84,14 +86,14 @@ def from_llama_index(retriever: Any, *, id_path: str = "") -> Retriever:
     """
 
     def ask(query: SearchQuery, _limit: int) -> Iterable[Passage]:
-        found = retriever.retrieve(query.text)
+        nodes = retriever.retrieve(query.text)
         return [
             Passage(
-                one.node.node_id,
-                {"ref_doc_id": one.node.ref_doc_id, **one.node.metadata},
-                one.score,
+                scored.node.node_id,
+                {"ref_doc_id": scored.node.ref_doc_id, **scored.node.metadata},
+                scored.score,
             )
-            for one in found
+            for scored in nodes
         ]
 
     return Retriever(ask, id_path=id_path, name="llama-index")
@@ -105,14 +107,15 @@ def from_haystack(component: Any, *, id_path: str = "") -> Retriever:
 
     def ask(query: SearchQuery, limit: int) -> Iterable[Passage]:
         by_vector = "query" not in takes and "query_embedding" in takes
-        asked: dict[str, Any] = (
-            {"query_embedding": vector_numbers(query, "haystack")}
-            if by_vector
-            else {"query": query.text}
-        )
+        arguments: dict[str, Any] = {}
+        if by_vector:
+            arguments["query_embedding"] = vector_numbers(query, "haystack")
+        else:
+            arguments["query"] = query.text
         if "top_k" in takes:
-            asked["top_k"] = limit
-        return [Passage(one.id, one.meta, one.score) for one in component.run(**asked)["documents"]]
+            arguments["top_k"] = limit
+        documents = component.run(**arguments)["documents"]
+        return [Passage(document.id, document.meta, document.score) for document in documents]
 
     return Retriever(ask, id_path=id_path, name="haystack")
 
@@ -129,30 +132,35 @@ def from_section(section: Section) -> Backend:
     ``id``.
     """
     section.refuse_unknown("kind", "retriever", "framework", "id", "timeout")
-    found = named_object(section, "retriever", "retriever")
+    retriever = named_object(section, "retriever", "retriever")
     methods = [method for method, _ in _FRAMEWORKS.values()]
-    if callable(found) and (
-        isinstance(found, type) or not any(hasattr(found, method) for method in methods)
-    ):
+
+    def is_maker(value: Any) -> bool:
+        return isinstance(value, type) or not any(hasattr(value, method) for method in methods)
+
+    if callable(retriever) and is_maker(retriever):
         try:
-            found = found()
+            retriever = retriever()
         except Exception as error:  # noqa: BLE001  (a function of the user may fail in any way)
             raise section.error(
                 "retriever", f"{type(error).__name__}: {error}", "a function that makes a retriever"
             ) from None
-    framework = (
-        section.choice("framework", tuple(_FRAMEWORKS))
-        if section.has("framework")
-        else _framework(found)
-    )
-    if framework is None or not hasattr(found, _FRAMEWORKS[framework][0]):
+    if section.has("framework"):
+        method, make = _FRAMEWORKS[section.choice("framework", tuple(_FRAMEWORKS))]
+    else:
+        method, make = _framework(retriever)
+    if not hasattr(retriever, method):
         raise section.error(
             "retriever",
-            shown(repr(found)),
+            shown(repr(retriever)),
             f"an object with one of the methods {', '.join(methods)}",
         )
-    return _FRAMEWORKS[framework][1](found, id_path=section.text("id", "") or "")
+    return make(retriever, id_path=section.text("id", "") or "")
 
 
-def _framework(found: Any) -> str | None:
-    return next((name for name, (method, _) in _FRAMEWORKS.items() if hasattr(found, method)), None)
+def _framework(retriever: Any) -> tuple[str, Callable[..., Retriever]]:
+    """Method and maker of the first framework whose method a retriever has; of the first framework
+    if the retriever has none of the methods.
+    """
+    frameworks = list(_FRAMEWORKS.values())
+    return next((entry for entry in frameworks if hasattr(retriever, entry[0])), frameworks[0])

@@ -11,12 +11,12 @@ from idealrank._sections import Section
 from idealrank.errors import BackendError, hiding, shown
 from idealrank.live.backends.protocol import Backend, ScoredDocument, SearchQuery
 
-_SHORTEST = 6  # letters in base 64 that are hidden
+_SHORTEST = 6  # letters in base 64 that are hidden; fewer may be part of any text
 _NAME = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 
 
 class Secrets:
-    """Values of environment variables that a configuration names, and what hides them."""
+    """Values of environment variables that a configuration names, with patterns that hide them."""
 
     def __init__(self) -> None:
         self._hidden: dict[str, re.Pattern[str]] = {}
@@ -30,31 +30,31 @@ class Secrets:
 
     def _filled(self, value: Any, section: Section, key: str) -> Any:
         if isinstance(value, str):
-            return _NAME.sub(lambda found: self._value(found[1], section, key), value)
+            return _NAME.sub(lambda match: self._value(match[1], section, key), value)
         if isinstance(value, Mapping):
             return {
-                name: self._filled(one, section, f"{key}.{name}" if key else str(name))
-                for name, one in value.items()
+                name: self._filled(part, section, f"{key}.{name}" if key else str(name))
+                for name, part in value.items()
             }
         if isinstance(value, Sequence) and not isinstance(value, bytes):
-            return [self._filled(one, section, key) for one in value]
+            return [self._filled(part, section, key) for part in value]
         return value
 
     def _value(self, name: str, section: Section, key: str) -> str:
         value = os.environ.get(name, "")
         if not value:
-            found = "${" + name + "}, and no such environment variable"
+            missing = "${" + name + "}, and no such environment variable"
             line = f", or delete the line {key.rpartition('.')[2]}" if key else ""
             raise section.error(
-                key or "${" + name + "}", found, f"its value: export {name}=...{line}"
+                key or "${" + name + "}", missing, f"its value: export {name}=...{line}"
             )
-        self._hidden[name] = re.compile(
-            "|".join(["".join(map(_any_form, value)), *_encoded(value)])
-        )
+        plain = "".join(map(_any_form, value))
+        self._hidden[name] = re.compile("|".join([plain, *_encoded(value)]))
         return value
 
     def hide(self, text: str) -> str:
         """Replace every secret in a text by the name of its variable."""
+        # the longest first, as one secret may contain another
         for name, pattern in sorted(self._hidden.items(), key=lambda pair: -len(pair[1].pattern)):
             text = pattern.sub("${" + name + "}", text)
         return text
@@ -67,22 +67,22 @@ def _any_form(letter: str) -> str:
     data = letter.encode("utf-8", "surrogateescape")
     coded = "".join(f"%{byte:02X}" for byte in data)
     escaped = {json.dumps(letter)[1:-1], repr(letter)[1:-1], repr(data)[2:-1]}
-    forms = {letter, coded, coded.lower(), *escaped, *("+" if letter == " " else "")}
+    forms = {letter, coded, coded.lower(), *escaped}
+    if letter == " ":
+        forms.add("+")
     return f"(?:{'|'.join(map(re.escape, sorted(forms, key=len, reverse=True)))})"
 
 
 def _encoded(value: str) -> list[str]:
-    """Patterns of the value in base 64, at each of the three places at which it may begin in what
-    is encoded.
-    """
-    data, found = value.encode("utf-8", "surrogateescape"), []
+    """Patterns of the value in base 64, after 0, 1 or 2 bytes of a group of three."""
+    data, patterns = value.encode("utf-8", "surrogateescape"), []
     for before in range(3):
         coded = b64encode(b"\0" * before + data).decode()
-        # letters that no neighbour has a part in
+        # Each letter has 6 bits; the first and the last may share theirs with other bytes.
         first, last = (8 * before + 5) // 6, (8 * (before + len(data))) // 6
         if last - first >= _SHORTEST:
-            found.append(re.escape(coded[first:last]))
-    return found
+            patterns.append(re.escape(coded[first:last]))
+    return patterns
 
 
 class SecretsHidden:
@@ -99,12 +99,12 @@ class SecretsHidden:
             with hiding(self._secrets.hide):
                 return self._backend.search(query, limit)
         except BackendError as error:
-            said, temporary, wait = str(error), error.temporary, error.retry_after
+            message, temporary, wait = str(error), error.temporary, error.retry_after
         except (Exception, SystemExit) as error:  # noqa: BLE001  (a message of a client may show a secret, too)
-            said = f"{self.name}: {type(error).__name__}: {shown(self._secrets.hide(str(error)))}"
-            temporary = False
-            wait = None
-        raise BackendError(self._secrets.hide(said), temporary=temporary, retry_after=wait)
+            text = shown(self._secrets.hide(str(error)))
+            message = f"{self.name}: {type(error).__name__}: {text}"
+            temporary, wait = False, None
+        raise BackendError(self._secrets.hide(message), temporary=temporary, retry_after=wait)
 
     def close(self) -> None:
         """Close the backend."""

@@ -29,9 +29,9 @@ class Connections(Generic[C]):
 
     def get(self) -> C:
         """Return the connection of this thread; make it at the first call."""
-        found: C | None = getattr(self._local, "connection", None)
-        if found is not None:
-            return found
+        connection: C | None = getattr(self._local, "connection", None)
+        if connection is not None:
+            return connection
         made = self._connect()
         self._local.connection = made
         with self._lock:
@@ -40,24 +40,24 @@ class Connections(Generic[C]):
 
     def drop(self) -> None:
         """Close the connection of this thread, so that the next call makes another."""
-        found: C | None = getattr(self._local, "connection", None)
-        if found is None:
+        connection: C | None = getattr(self._local, "connection", None)
+        if connection is None:
             return
         self._local.connection = None
         with self._lock:
-            self._made.remove(found)
-        self._disconnect(found)
+            self._made.remove(connection)
+        self._disconnect(connection)
 
     def close(self) -> None:
         """Close the connections of all threads."""
         with self._lock:
             made, self._made = self._made, []
         self._local = threading.local()
-        for one in made:
-            self._disconnect(one)
+        for connection in made:
+            self._disconnect(connection)
 
 
-_LONGEST = 300
+_LONGEST = 300  # letters of a message
 
 
 def reason(error: object) -> str:
@@ -89,10 +89,10 @@ def vector_numbers(query: SearchQuery, name: str) -> list[float]:
     """Return the vector of a query as numbers."""
     if query.vector is None:
         raise BackendError(
-            f"{name}: query {shown(repr(query.id))} has no vector, expected one for a search "
-            f"by vector"
+            f"{name}: query {shown(repr(query.id))} has no vector, expected one for a search by "
+            "vector"
         )
-    return [float(one) for one in query.vector]
+    return [float(number) for number in query.vector]
 
 
 def vector_bytes(query: SearchQuery, name: str) -> bytes:

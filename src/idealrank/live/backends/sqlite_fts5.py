@@ -38,38 +38,36 @@ class FullTextIndex:
         there.
         """
         try:
-            found = (
-                self._connection()
-                .execute(f"SELECT * FROM {_named(self._table)} LIMIT 0")  # noqa: S608  (quoted)
-                .description
-            )
+            empty = self._connection().execute(f"SELECT * FROM {_quoted(self._table)} LIMIT 0")  # noqa: S608  (quoted)
         except sqlite3.Error as error:
             raise self._failure(error) from None
-        columns = [one[0] for one in found]
-        for one in (self._document, *self._weights):
-            if one not in columns and (one, self._document) != ("rowid", "rowid"):
+        columns = [name for name, *_ in empty.description]
+        for needed in (self._document, *self._weights):
+            if needed not in columns and (needed, self._document) != ("rowid", "rowid"):
                 raise BackendError(
-                    f"{self.name}: {self._path}: found no column {one!r} in {self._table!r}, "
+                    f"{self.name}: {self._path}: found no column {needed!r} in {self._table!r}, "
                     f"expected {', '.join(columns)}"
                 )
-        weights = ", ".join(repr(self._weights.get(one, 1.0)) for one in columns)
+        weights = ", ".join(repr(self._weights.get(column, 1.0)) for column in columns)
         rank = f" AND rank MATCH 'bm25({weights})'" if self._weights else ""
-        table = _named(self._table)
+        table = _quoted(self._table)
         return (
-            f"SELECT {_named(self._document)}, rank FROM {table} WHERE {table} MATCH ?{rank} "  # noqa: S608  (quoted)
+            f"SELECT {_quoted(self._document)}, rank FROM {table} WHERE {table} MATCH ?{rank} "  # noqa: S608  (quoted)
             f"ORDER BY rank LIMIT ?"
         )
 
     def _connection(self) -> sqlite3.Connection:
         """Connection of this thread."""
-        found: sqlite3.Connection | None = getattr(self._own, "connection", None)
-        if found is None:
+        connection: sqlite3.Connection | None = getattr(self._own, "connection", None)
+        if connection is None:
             place = f"file:{quote(str(Path(self._path).absolute()))}?mode=ro"
-            found = sqlite3.connect(place, uri=True, timeout=self._timeout, check_same_thread=False)
-            self._own.connection = found
+            connection = sqlite3.connect(
+                place, uri=True, timeout=self._timeout, check_same_thread=False
+            )
+            self._own.connection = connection
             with self._lock:
-                self._opened.append(found)
-        return found
+                self._opened.append(connection)
+        return connection
 
     def search(self, query: SearchQuery, limit: int) -> list[ScoredDocument]:
         """Return the best documents by BM25; equal scores in the order of the table."""
@@ -82,35 +80,35 @@ class FullTextIndex:
             raise self._failure(error) from None
         return ranked(
             self.name,
-            [one for one, _ in rows],
+            [document for document, _ in rows],
             [score for _, score in rows],
             limit=limit,
             order="distance",
         )
 
     def _failure(self, error: sqlite3.Error) -> BackendError:
-        busy = isinstance(error, sqlite3.OperationalError) and (
-            "locked" in str(error) or "busy" in str(error)
+        text = str(error)
+        is_busy = isinstance(error, sqlite3.OperationalError) and (
+            "locked" in text or "busy" in text
         )
-        return BackendError(f"{self.name}: {self._path}: {error}", temporary=busy)
+        return BackendError(f"{self.name}: {self._path}: {text}", temporary=is_busy)
 
     def close(self) -> None:
         """Close the connections of all threads."""
         with self._lock:
-            for one in self._opened:
-                one.close()
+            for connection in self._opened:
+                connection.close()
             self._opened.clear()
 
 
 def match_words(text: str, operator: str = "any") -> str:
     """Quote each word of a text for MATCH, so that no word acts as an operator."""
     words = [word for word in text.replace("\0", " ").split() if any(map(str.isalnum, word))]
-    return (" OR " if operator == "any" else " AND ").join(
-        '"' + word.replace('"', '""') + '"' for word in words
-    )
+    return (" OR " if operator == "any" else " AND ").join(map(_quoted, words))
 
 
-def _named(name: str) -> str:
+def _quoted(name: str) -> str:
+    """Quote a name or a word."""
     return '"' + name.replace('"', '""') + '"'
 
 
@@ -126,7 +124,8 @@ def from_section(section: Section) -> FullTextIndex:
     table = section.text("table", "documents") or "documents"
     document = section.text("id", "id") or "id"
     weighted = {key: weights.amount(key, 1.0) for key in weights.given}
-    operator, timeout = section.choice("operator", ("any", "all")), section.amount("timeout", 10.0)
+    operator = section.choice("operator", ("any", "all"))
+    timeout = section.amount("timeout", 10.0)
     try:
         return FullTextIndex(
             path, table, document, weights=weighted, operator=operator, timeout=timeout

@@ -64,7 +64,7 @@ class SqliteVec:
 def open_database(path: str, driver: str = "", *, timeout: float = 10.0) -> Callable[[], Any]:
     """Return a function that opens a database for reading and loads sqlite-vec."""
     extension = load_extra("sqlite_vec", "the backend sqlite-vec", "sqlite-vec").loadable_path()
-    chosen = driver or next((one for one in DRIVERS if _loads_extensions(one)), "")
+    chosen = driver or next(filter(_loads_extensions, DRIVERS), "")
     if not chosen:
         raise MissingExtraError(
             "the backend sqlite-vec", "a module of SQLite that loads extensions", "sqlite-vec"
@@ -74,17 +74,16 @@ def open_database(path: str, driver: str = "", *, timeout: float = 10.0) -> Call
 
     def connect() -> Any:
         if chosen == "apsw":
-            made = module.Connection(
-                uri, flags=module.SQLITE_OPEN_READONLY | module.SQLITE_OPEN_URI
-            )
-            made.set_busy_timeout(round(timeout * 1000))
+            flags = module.SQLITE_OPEN_READONLY | module.SQLITE_OPEN_URI
+            connection = module.Connection(uri, flags=flags)
+            connection.set_busy_timeout(round(timeout * 1000))
         else:
             # A connection is closed by the thread that ends the search, which may be another one.
-            made = module.connect(uri, uri=True, timeout=timeout, check_same_thread=False)
-        made.enable_load_extension(True)  # noqa: FBT003  (the name of the argument differs between the modules)
-        made.load_extension(extension)
-        made.enable_load_extension(False)  # noqa: FBT003
-        return made
+            connection = module.connect(uri, uri=True, timeout=timeout, check_same_thread=False)
+        connection.enable_load_extension(True)  # noqa: FBT003  (the name of the argument differs between the modules)
+        connection.load_extension(extension)
+        connection.enable_load_extension(False)  # noqa: FBT003
+        return connection
 
     return connect
 

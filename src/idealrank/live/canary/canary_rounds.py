@@ -1,7 +1,8 @@
-"""Rounds of canary queries: ask, evaluate, store with what follows for the alarms, and send the
-messages that wait.
+"""Rounds of canary queries: ask, evaluate, store the round with the changes of its alarms, and
+send the messages that wait.
 """
 
+import math
 import os
 import random
 import warnings
@@ -105,22 +106,20 @@ class CanaryMonitor:
     def _canaries(self) -> list[SearchQuery]:
         judged = set(self._qrels.queries)
         queries = self.config.queries.read()
-        found = [query for query in queries if query.id in judged]
-        if not found:
+        canaries = [query for query in queries if query.id in judged]
+        if not canaries:
             raise InputError(
                 f"{self.config.queries.path}: found no query with a judgment in "
                 f"{self.config.qrels.path}, expected canaries"
             )
-        if len(found) < len(queries):
-            self._say(
-                f"{len(queries) - len(found)} of {len(queries)} queries have no judgment, and "
-                f"are not asked"
-            )
-        return found
+        if len(canaries) < len(queries):
+            n_unjudged = len(queries) - len(canaries)
+            self._say(f"{n_unjudged} of {len(queries)} queries have no judgment, and are not asked")
+        return canaries
 
     def check_backend(self, store: Store | None = None) -> None:
-        """Refuse a wrong section of the backend before the first round of a store; later, the
-        engine is down, and rounds tell so.
+        """Refuse a wrong section of the backend before the first round of a store; later, an engine
+        that fails is an outcome of the round.
         """
         if store is not None:
             self.plan(store)
@@ -129,35 +128,31 @@ class CanaryMonitor:
         except MissingExtraError:
             raise
         except IdealrankError as error:
-            if isinstance(error, OptionError) and (
-                store is None or not Monitoring.of(store, self.config.name).rounds(limit=1)
-            ):
+            if isinstance(error, OptionError) and self._is_first(store):
                 raise
             self._say(str(error))
+
+    def _is_first(self, store: Store | None) -> bool:
+        return store is None or not Monitoring.of(store, self.config.name).rounds(limit=1)
 
     @cached_property
     def groups(self) -> dict[str, tuple[str, ...]]:
         """Slices of each query."""
-        given = slices_of(self.config.slices) or {}
+        slices = slices_of(self.config.slices) or {}
         return {
             query: (names,) if isinstance(names, str) else tuple(map(str, names))
-            for query, names in given.items()
+            for query, names in slices.items()
         }
 
     @cached_property
     def epoch(self) -> str:
-        """Hash of all that values depend on, but for the engine; a change makes them another
-        series.
-        """
+        """Hash of all that values depend on, except the engine; a change starts another series."""
         people = "" if self._people is None else f"{self._people.fingerprint}"
         queries = hash_of(f"{query.id}\0{query.text}" for query in self.queries)
         baseline = self.config.baseline.entry or ""
         evaluation = f"{self.measures[0]} {self.config.evaluation.convention}"
-        season = (
-            []
-            if self.config.baseline.declared is None
-            else [f"season {self.config.baseline.declared}"]
-        )
+        declared = self.config.baseline.declared
+        season = [] if declared is None else [f"season {declared}"]
         return hash_of(
             [str(self._qrels.fingerprint), people, queries, evaluation, baseline, *season]
         )
@@ -165,18 +160,17 @@ class CanaryMonitor:
     def plan(self, store: Store) -> AlarmPlan:
         """Return the rules and the baseline."""
         config = self.config
-        given = (
-            Baseline(values=_entry_values(store, config.baseline.entry, self.measures[0]))
-            if config.baseline.entry
-            else Baseline()
-        )
+        baseline = Baseline()
+        if config.baseline.entry:
+            values = _entry_values(store, config.baseline.entry, self.measures[0])
+            baseline = Baseline(values=values)
         return AlarmPlan(
             monitor=config.name,
             rules=config.rules,
             epoch=self.epoch,
             baseline_rounds=config.baseline.rounds,
             season=config.baseline.season,
-            given=given,
+            given=baseline,
             groups=self.groups,
             channels=[channel.name for channel in config.channels],
         )
@@ -202,10 +196,12 @@ class CanaryMonitor:
         return stored
 
     def _measured(self, store: Store, number: int | None, time: str) -> FinishedRound:
+        """Ask and evaluate the queries of a round; with too few answers it has no value."""
         queries, share = self._drawn(store, time)
         outcomes, problems, tally = self._asked(queries)
-        failed = sum(bool(one.failure) for one in outcomes) / len(queries)
-        answers = {one.item.id: one.answer or () for one in outcomes if not one.failure}
+        failed = sum(bool(outcome.failure) for outcome in outcomes) / len(queries)
+        answered = [outcome for outcome in outcomes if not outcome.failure]
+        answers = {outcome.item.id: outcome.answer or () for outcome in answered}
         empty = sum(not hits for hits in answers.values())
         seen = SeenRound(
             outcome="failed",
@@ -232,17 +228,19 @@ class CanaryMonitor:
             "latency": dict(seen.latency),
             "label_days": seen.label_days,
         }
+
         if not answers:
             return FinishedRound(number=number, time=time, seen=seen, record=record)
         if failed > self.config.most_failed:
             return FinishedRound(
                 number=number, time=time, seen=replace(seen, outcome="incomplete"), record=record
             )
+
         self._cautions = []
         try:
             evaluation = self._evaluated(answers, self._qrels)
             people = {} if self._people is None else self._human_values(answers)
-        # answers that make no ranking, such as scores that are no numbers
+        # The answers cannot be ranked, for example because a score is not a number.
         except IdealrankError as error:
             record |= {"failed": 1.0, "problems": [*problems, str(error)]}
             return FinishedRound(
@@ -251,15 +249,16 @@ class CanaryMonitor:
         if self._people is not None and len(people) < _LEAST_PEOPLE:
             record["problems"] = [
                 *problems,
-                f"{len(people)} answered queries have grades of people, expected "
-                f"{_LEAST_PEOPLE} or more",
+                f"{len(people)} answered queries have grades of people, expected {_LEAST_PEOPLE} "
+                "or more",
             ]
             return FinishedRound(
                 number=number, time=time, seen=replace(seen, outcome="incomplete"), record=record
             )
+
         considered = evaluation.coverage.considered
         coverage = 1 - evaluation.coverage.unjudged / considered if considered else None
-        if seen.empty == 1:  # the run that was evaluated has a document in place of none
+        if seen.empty == 1:  # the one document of the run was made up by `_evaluated`
             coverage, problems, self._cautions = None, [_ALL_EMPTY, *problems], []
         seen = replace(
             seen,
@@ -284,10 +283,9 @@ class CanaryMonitor:
         state = Monitoring.of(store, self.config.name).state()
         if state.get("epoch") != self.epoch or not state.get("baseline") or self._wants_baseline:
             return self.queries, 1.0
-        drawn = random.Random(f"{self.config.policy.seed} {time}").sample(  # noqa: S311  (no secret)
-            range(len(self.queries)), size
-        )
-        return [self.queries[place] for place in sorted(drawn)], size / len(self.queries)
+        rng = random.Random(f"{self.config.policy.seed} {time}")  # noqa: S311  (no secret)
+        places = sorted(rng.sample(range(len(self.queries)), size))
+        return [self.queries[place] for place in places], size / len(self.queries)
 
     def _asked(
         self, queries: Sequence[SearchQuery]
@@ -295,8 +293,11 @@ class CanaryMonitor:
         """Answer or failure of each query, and the counts of the job; a query that the job left out
         has failed.
         """
-        found: dict[str, SearchOutcome] = {}
+        outcome_of: dict[str, SearchOutcome] = {}
         tally = JobTally()
+
+        def keep(outcome: SearchOutcome) -> None:
+            outcome_of[outcome.item.id] = outcome
 
         def ask() -> None:
             nonlocal tally
@@ -304,26 +305,27 @@ class CanaryMonitor:
             job = SearchJob(backend, self.config.policy)
             tally = job.tally
             try:
-                job.ask(queries, lambda one: found.__setitem__(one.item.id, one))
-            # without its next step: a round does not go on, and the next one asks every query again
+                job.ask(queries, keep)
+            # The hint is dropped: a round is not continued, and the next one asks every query.
             except BackendError as stopped:
-                raise BackendError(stopped.kept().parts[0]) from None
+                message, _, _ = stopped.kept().parts
+                raise BackendError(message) from None
             finally:
-                found.update({one.item.id: one for one in job.interrupted})
+                outcome_of.update({outcome.item.id: outcome for outcome in job.interrupted})
                 backend.close()
 
         failure = failure_of("backend", ask)
         problems = [failure] if failure else []
         reason = problems[0] if problems else "not asked"
         outcomes = [
-            found.get(query.id)
+            outcome_of.get(query.id)
             or RequestOutcome(item=query, answer=None, seconds=0.0, attempts=0, failure=reason)
             for query in queries
         ]
         problems += [
-            f"{one.item.id}: {one.failure}"
-            for one in outcomes
-            if one.failure and one.failure not in problems
+            f"{outcome.item.id}: {outcome.failure}"
+            for outcome in outcomes
+            if outcome.failure and outcome.failure not in problems
         ]
         return outcomes, problems[:_PROBLEMS], tally
 
@@ -336,9 +338,9 @@ class CanaryMonitor:
         run = Run(with_documents, name=self.config.name)
         with warnings.catch_warnings(record=True) as cautions:
             warnings.simplefilter("always", IdealrankWarning)
-            found = evaluate(chosen, run, self.measures, self.config.evaluation.convention)
-        self._cautions += [str(one.message) for one in cautions]
-        return found
+            evaluation = evaluate(chosen, run, self.measures, self.config.evaluation.convention)
+        self._cautions += [str(caution.message) for caution in cautions]
+        return evaluation
 
     def _human_values(self, answers: Mapping[str, Sequence[Any]]) -> dict[str, float]:
         people = self._people
@@ -372,28 +374,36 @@ class CanaryMonitor:
     # --- storing and telling ----------------------------------------------------------------------
 
     def store_waiting(self, store: Store) -> list[StoredRound]:
-        """Store the rounds that wait, oldest first, each with what follows for the alarms."""
+        """Store the rounds that wait, oldest first, each with the changes of its alarms."""
         stored = []
         plan = self.plan(store)
         while self.waiting:
-            one = self.waiting[0]
+            finished = self.waiting[0]
 
-            def step(state: dict[str, Any], number: int, one: FinishedRound = one) -> RoundStep:
-                record = dict(one.record) | _clock_note(state, one.time)
-                found = advance(
-                    plan, state, number, one.seen, record, rebaseline=self._wants_baseline
+            def step(
+                state: dict[str, Any], number: int, finished: FinishedRound = finished
+            ) -> RoundStep:
+                record = dict(finished.record) | _clock_note(state, finished.time)
+                followed = advance(
+                    plan, state, number, finished.seen, record, rebaseline=self._wants_baseline
                 )
-                return replace(
-                    found, state={**found.state, "time": max(one.time, str(state.get("time", "")))}
-                )
+                latest = max(finished.time, str(state.get("time", "")))
+                return replace(followed, state={**followed.state, "time": latest})
 
-            outcome: Outcome = one.seen.outcome
+            outcome: Outcome = finished.seen.outcome
             record = Record(
-                command=self._command, time=one.time, tags=("canary", f"monitor-{self.config.name}")
+                command=self._command,
+                time=finished.time,
+                tags=("canary", f"monitor-{self.config.name}"),
             )
             stored.append(
                 Monitoring.of(store, self.config.name).finish(
-                    one.number, one.time, outcome, step, evaluation=one.evaluation, record=record
+                    finished.number,
+                    finished.time,
+                    outcome,
+                    step,
+                    evaluation=finished.evaluation,
+                    record=record,
                 )
             )
             self._wants_baseline = False
@@ -422,8 +432,8 @@ class CanaryMonitor:
             if channel is None:
                 title = title_of(notice.content)
                 self._say(
-                    f"the configuration has no channel {notice.channel} any more; this "
-                    f"message is not sent: {title}"
+                    f"the configuration has no channel {notice.channel} any more; this message is "
+                    f"not sent: {title}"
                 )
                 rounds.mark_sent(notice.id, "")
             elif notice.channel not in broken:  # messages of a channel keep their order
@@ -437,23 +447,22 @@ class CanaryMonitor:
                     rounds.mark_failed(notice.id, problem)
                 else:
                     rounds.mark_sent(notice.id, utc_now())
-        problems += self._keep_alive(
-            store, [channel for name, channel in channels.items() if name not in broken]
-        )
+        taking = [channel for name, channel in channels.items() if name not in broken]
+        problems += self._keep_alive(store, taking)
 
     def _keep_alive(self, store: Store, channels: Sequence[Channel]) -> list[str]:
         alarms = Monitoring.of(store, self.config.name).alarms(only_open=True)
-        found = (
+        answers = (
             _problem(channel, lambda channel=channel: channel.keep_alive(alarms))  # type: ignore[misc]
             for channel in channels
         )
-        return [problem for problem in found if problem]
+        return [problem for problem in answers if problem]
 
     def open_alarms(self, store: Store) -> list[StoredAlarm]:
         """Return the open alarms, first opened first, and by rule and slice."""
         return sorted(
             Monitoring.of(store, self.config.name).alarms(only_open=True),
-            key=lambda one: (one.opened, one.rule, one.slice),
+            key=lambda alarm: (alarm.opened, alarm.rule, alarm.slice),
         )
 
 
@@ -466,11 +475,13 @@ def _latency(outcomes: Sequence[SearchOutcome]) -> dict[str, float]:
     """Percentiles of answered and timed-out queries; a refusal is quick, and would make a dead
     engine look fast.
     """
-    found = Latencies.of([one.elapsed for one in outcomes if one.timed_out or not one.failure])
+    counted = [outcome for outcome in outcomes if outcome.timed_out or not outcome.failure]
+    latencies = Latencies.of([outcome.elapsed for outcome in counted])
+    percentiles = {"p50": latencies.p50, "p95": latencies.p95, "p99": latencies.p99}
     return {
         name: round(1000 * seconds, 3)
-        for name in ("p50", "p95", "p99")
-        if (seconds := getattr(found, name)) is not None
+        for name, seconds in percentiles.items()
+        if seconds is not None
     }
 
 
@@ -483,9 +494,8 @@ def _check_measure(measure: Measure, config: MonitorConfig) -> None:
     low, high = measure.bounds
     if any(rule.kind == "sequential" for rule in config.rules) and not (low >= 0 and high <= 1):
         raise OptionError(
-            f"evaluation.measures: found {measure}, whose values are not between 0 and 1, "
-            f"expected such a measure for a sequential test; "
-            "use a cusum"
+            f"evaluation.measures: found {measure}, whose values are not between 0 and 1, expected "
+            "such a measure for a sequential test; use a cusum"
         )
 
 
@@ -497,12 +507,16 @@ def values_by_query(evaluation: Evaluation, place: int = 0) -> dict[str, float]:
         evaluation.scored[:, place].tolist(),
         strict=True,
     )
-    return {str(query): float(value) for query, value, counts in rows if counts and value == value}  # noqa: PLR0124  (NaN)
+    return {
+        str(query): float(value)
+        for query, value, counts in rows
+        if counts and not math.isnan(value)
+    }
 
 
 def _entry_values(store: Store, entry: str, measure: Measure) -> dict[str, float]:
     stored = store.evaluation(entry).evaluation
-    texts = [str(one) for one in stored.measures]
+    texts = [str(known) for known in stored.measures]
     if str(measure) not in texts:
         raise InputError(
             f"baseline.entry: found {', '.join(texts)} in evaluation {entry}, expected {measure}"
@@ -524,7 +538,7 @@ def utc_now() -> str:
 
 @contextmanager
 def only_process(store: Store, name: str) -> Iterator[None]:
-    """Hold the lock of a monitor, which the system frees when the process ends in any way."""
+    """Hold the lock of a monitor; the system frees it when the process ends in any way."""
     path = store.folder / f"monitor-{name}.lock"
     try:
         handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
@@ -535,8 +549,8 @@ def only_process(store: Store, name: str) -> Iterator[None]:
     try:
         if not lock_file(handle):
             raise InputError(
-                f"{path}: another process runs the monitor {name}, expected one at a time; "
-                f"let it end, or stop it"
+                f"{path}: another process runs the monitor {name}, expected one at a time; let it "
+                "end, or stop it"
             )
         yield
     finally:

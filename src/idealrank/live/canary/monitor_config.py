@@ -43,7 +43,7 @@ KEYS = (
 """Keys of a configuration of `idealrank monitor`."""
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
-_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
+_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}  # by the unit of a duration
 # A round shall report an outage, not wait for its end as a search does. Three attempts are fewer
 # than the four queries that are asked at the same time, so that even one time limit of silence is
 # an outage.
@@ -51,7 +51,7 @@ ROUND_POLICY = SearchPolicy(
     timeout=5.0, retries=0, breaker=BreakerPolicy(failures=3, pause=1.0, probes=2)
 )
 """Limits of the searches of a round where the configuration has none."""
-_USUAL_SEASONS = (7 * 86400.0, 86400.0)
+_USUAL_SEASONS = (7 * 86400.0, 86400.0)  # seconds of a week and of a day, the longest first
 _SEASONS_IN_BASELINE = 2  # one would make each round its own usual value
 _USUAL = ("sequential", "coverage", "errors")  # rules without a section `alarms`
 
@@ -87,28 +87,28 @@ class JudgmentsSection:
 
 
 def _label_kind(section: Section) -> LabelKind | None:
-    given = section.given.get("labels_are")
+    text = section.given.get("labels_are")
     for kind in LABEL_KINDS:
-        if given == kind:
+        if text == kind:
             return kind
-    if given is None:
+    if text is None:
         return None
-    raise section.error("labels_are", repr(given), f"one of {', '.join(LABEL_KINDS)}")
+    raise section.error("labels_are", repr(text), f"one of {', '.join(LABEL_KINDS)}")
 
 
 def _day(section: Section) -> date | None:
-    given = section.given.get("judged")
-    if given is None or (isinstance(given, date) and not isinstance(given, datetime)):
-        return given  # YAML reads dates by itself
+    day = section.given.get("judged")
+    if day is None or (isinstance(day, date) and not isinstance(day, datetime)):
+        return day  # YAML reads dates by itself
     try:
         return date.fromisoformat(section.given["judged"])
     except (TypeError, ValueError):
-        raise section.error("judged", repr(given), "a day, as in 2026-05-01") from None
+        raise section.error("judged", repr(day), "a day, as in 2026-05-01") from None
 
 
 @dataclass(frozen=True, kw_only=True)
 class BaselineSection:
-    """Where the baseline comes from."""
+    """Section ``baseline``: the source of the baseline."""
 
     rounds: int = 30  # First complete rounds to learn the baseline and its noise from
     # Evaluation of the store to take the values from; the noise is learned
@@ -123,11 +123,13 @@ class BaselineSection:
     def of(cls, section: Section, *, every: float) -> "BaselineSection":
         """Read the section of a monitor with a round every so many seconds."""
         section.refuse_unknown("rounds", "entry", "season")
-        entry, declared = section.text("entry", None), section.given.get("season")
+        entry = section.text("entry", None)
+        declared = section.given.get("season")
         if declared is None or declared == "none":
             rounds = section.number("rounds", cls.rounds, least=2)
             season = None if declared else _covered_season(rounds, every)
             return cls(rounds=rounds, entry=entry, season=season, declared=declared)
+
         seconds = seconds_of(section, "season", 0.0)
         if seconds < 2 * every:
             raise section.error(
@@ -150,7 +152,7 @@ class BaselineSection:
 
 
 def _covered_season(rounds: int, every: float) -> Season | None:
-    """The longest usual season of which the rounds cover two."""
+    """Longest usual season of which the rounds cover two; None if there is none."""
     for seconds in _USUAL_SEASONS:
         if rounds * every >= _SEASONS_IN_BASELINE * seconds and seconds >= 2 * every:
             return Season.of(seconds, every=every)
@@ -159,7 +161,7 @@ def _covered_season(rounds: int, every: float) -> Season | None:
 
 @dataclass(frozen=True, kw_only=True)
 class MetricsSection:
-    """Where Prometheus finds the metrics."""
+    """Section ``metrics``: how Prometheus and OpenTelemetry get the metrics."""
 
     port: int | None = None  # Port of /metrics while the monitor runs
     host: str = "127.0.0.1"  # Address to listen on
@@ -214,8 +216,8 @@ class MonitorConfig:
 
     @property
     def season_note(self) -> str:
-        """Caution that alarms assume no season; empty if the baseline has one, or ``season: none``
-        says that there is none.
+        """Caution that alarms assume no season; empty if the baseline has a season, or if the
+        configuration has ``season: none``.
         """
         names = [rule.name for rule in self.rules if rule.needs_baseline]
         if not names or self.baseline.season is not None or self.baseline.declared is not None:
@@ -223,14 +225,14 @@ class MonitorConfig:
         hours = self.baseline.rounds * self.every / 3600
         return (
             f"baseline: {self.baseline.rounds} rounds cover {hours:.3g} hours, not two days: "
-            f"{', '.join(names)} assumes no season; "
-            "set `season` in `baseline` to the cycle of the values, as in 1d or 7d, or to none"
+            f"{', '.join(names)} assumes no season; set `season` in `baseline` to the cycle of the "
+            "values, as in 1d or 7d, or to none"
         )
 
     @classmethod
-    def of(cls, given: Any, path: str = "configuration") -> "MonitorConfig":
+    def of(cls, mapping: Any, path: str = "configuration") -> "MonitorConfig":
         """Read a mapping, as YAML, TOML or JSON give it."""
-        top = Section(given, path, "")
+        top = Section(mapping, path, "")
         top.refuse_unknown(*KEYS)
         name = _required(top, "name", "a name of the monitor, as in shop")
         if not _NAME.fullmatch(name):
@@ -239,7 +241,8 @@ class MonitorConfig:
             )
         if not top.has("backend"):
             raise top.error("backend", "nothing", "a section `backend:` with its kind")
-        qrels, every = JudgmentsSection.of(top), seconds_of(top, "every", 3600.0)
+        qrels = JudgmentsSection.of(top)
+        every = seconds_of(top, "every", 3600.0)
         rules = rules_of(top)
         policy = policy_of(top, ROUND_POLICY)
         _check_rules(top, rules, qrels)
@@ -263,10 +266,10 @@ class MonitorConfig:
 
 
 def _required(top: Section, key: str, expected: str) -> str:
-    found = top.text(key, None)
-    if found is None:
+    text = top.text(key, None)
+    if text is None:
         raise top.error(key, "nothing", expected)
-    return found
+    return text
 
 
 def _backend(top: Section, timeout: float) -> Section:
@@ -279,34 +282,33 @@ def _backend(top: Section, timeout: float) -> Section:
 
 def seconds_of(section: Section, key: str, default: float) -> float:
     """Read a duration: a number of seconds, or a number with s, m, h or d."""
-    given = section.given.get(key, default)
-    text = (
-        re.fullmatch(r"(\d+(?:\.\d+)?)([smhd]?)", str(given))
-        if not isinstance(given, bool)
-        else None
-    )
-    seconds = 0.0 if text is None else float(text[1]) * _SECONDS[text[2] or "s"]
+    value = section.given.get(key, default)
+    seconds = 0.0
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)([smhd]?)", str(value))
+    if match is not None:
+        number, unit = match.groups()
+        seconds = float(number) * _SECONDS[unit or "s"]
     if not 0 < seconds < 1e8:
-        raise section.error(key, repr(given), "a time above 0, as in 900, 15m, 1h or 1d")
+        raise section.error(key, repr(value), "a time above 0, as in 900, 15m, 1h or 1d")
     return seconds
 
 
 def rules_of(top: Section) -> tuple[AlarmRule, ...]:
     """Read the list ``alarms``; without it, a sequential test, coverage and errors are watched."""
-    given = top.given.get("alarms")
-    if given is None:
+    entries = top.given.get("alarms")
+    if entries is None:
         return tuple(RULES[kind](name=kind) for kind in _USUAL)
-    if not isinstance(given, Sequence) or isinstance(given, str):
-        raise top.error("alarms", repr(given), "a list of alarms, as in `- kind: sequential`")
+    if not isinstance(entries, Sequence) or isinstance(entries, str):
+        raise top.error("alarms", repr(entries), "a list of alarms, as in `- kind: sequential`")
     rules = [
-        _rule(Section(one, top.path, f"alarms[{place}]"))
-        for place, one in enumerate(given, start=1)
+        _rule(Section(entry, top.path, f"alarms[{place}]"))
+        for place, entry in enumerate(entries, start=1)
     ]
     names = [rule.name for rule in rules]
-    twice = next((name for name in names if names.count(name) > 1), None)
-    if twice is not None:
+    repeated = next((name for name in names if names.count(name) > 1), None)
+    if repeated is not None:
         raise top.error(
-            "alarms", f"two alarms with the name {twice!r}", "a key `name` that is unique"
+            "alarms", f"two alarms with the name {repeated!r}", "a key `name` that is unique"
         )
     return tuple(rules)
 
@@ -316,8 +318,8 @@ def _rule(section: Section) -> AlarmRule:
         raise section.error("kind", "nothing", f"one of {', '.join(RULES)}")
     kind = section.choice("kind", tuple(RULES))
     rule = RULES[kind]
-    own = {one.name: one for one in fields(rule)}
-    keys = {"false_alarms" if name == "rounds" else name for name in own}
+    # users give the rate of false alarms, rules take the rounds between two of them
+    keys = {"false_alarms" if own.name == "rounds" else own.name for own in fields(rule)}
     section.refuse_unknown("kind", *sorted(keys))
     values: dict[str, Any] = {"name": section.text("name", kind)}
     if not _NAME.fullmatch(str(values["name"])):
@@ -326,8 +328,9 @@ def _rule(section: Section) -> AlarmRule:
             repr(values["name"]),
             "letters, digits, dots, hyphens and underscores, at most 80",
         )
-    for key in (key for key in section.given if key not in ("kind", "name")):
-        values["rounds" if key == "false_alarms" else key] = _value(section, key)
+    for key in section.given:
+        if key not in ("kind", "name"):
+            values["rounds" if key == "false_alarms" else key] = _value(section, key)
     if kind == "threshold" and "least" not in values:
         raise section.error("least", "nothing", "the least value that is no alarm")
     try:
@@ -343,10 +346,10 @@ def _value(section: Section, key: str) -> Any:
         return section.number(key, 1)
     if key == "slices":
         return section.flag(key)
-    if key in ("severity", "quantile"):
-        return section.choice(
-            key, ("p95", "p50", "p99") if key == "quantile" else ("page", "ticket", "info")
-        )
+    if key == "severity":
+        return section.choice(key, ("page", "ticket", "info"))
+    if key == "quantile":
+        return section.choice(key, ("p95", "p50", "p99"))
     if key == "false_alarms":
         return 1000 / section.amount(
             key, 1.0, least=0.001, most=100, unit="false alarms in 1,000 rounds"
@@ -355,6 +358,7 @@ def _value(section: Section, key: str) -> Any:
     return section.amount(key, 0.0, least=least, most=most)
 
 
+# least and greatest number of each key of a rule; without an entry, from 0 to 1
 _RANGES: Mapping[str, tuple[float, float]] = {
     "least": (-1e9, 1e9),
     "most_days": (0.0, 1e6),
@@ -368,17 +372,14 @@ _RANGES: Mapping[str, tuple[float, float]] = {
 
 
 def _signals(section: Section) -> tuple[int, int]:
-    given = section.given.get("signals")
-    text = re.fullmatch(r"(\d{1,4}) of (\d{1,4})", given) if isinstance(given, str) else None
-    pair: Any = [int(text[1]), int(text[2])] if text else given
-    if not (
-        isinstance(pair, Sequence)
-        and len(pair) == 2
-        and all(type(one) is int for one in pair)
-        and 1 <= pair[0] <= pair[1] <= 1000
-    ):
-        raise section.error("signals", repr(given), "two numbers, as in `2 of 3`")
-    return pair[0], pair[1]
+    signals = section.given.get("signals")
+    text = re.fullmatch(r"(\d{1,4}) of (\d{1,4})", signals) if isinstance(signals, str) else None
+    pair: Any = [int(text[1]), int(text[2])] if text else signals
+    if isinstance(pair, Sequence) and len(pair) == 2 and all(type(part) is int for part in pair):
+        enough, among = pair
+        if 1 <= enough <= among <= 1000:
+            return enough, among
+    raise section.error("signals", repr(signals), "two numbers, as in `2 of 3`")
 
 
 def _check_rules(top: Section, rules: Sequence[AlarmRule], qrels: JudgmentsSection) -> None:
@@ -387,8 +388,8 @@ def _check_rules(top: Section, rules: Sequence[AlarmRule], qrels: JudgmentsSecti
             what = "slices" if rule.slices else "a sequential test"
             raise OptionError(
                 f"{top.path}: alarm {rule.name}: found {what} with grades of people for some "
-                f"queries, expected baseline, cusum, ewma or "
-                "threshold over all queries, which use the corrected estimate"
+                "queries, expected baseline, cusum, ewma or threshold over all queries, which use "
+                "the corrected estimate"
             )
         if rule.slices and not top.has("slices"):
             raise top.error(
@@ -396,16 +397,15 @@ def _check_rules(top: Section, rules: Sequence[AlarmRule], qrels: JudgmentsSecti
             )
         if rule.slices and not rule.by_slice:
             raise OptionError(
-                f"{top.path}: alarm {rule.name}: found slices, expected an alarm over all "
-                f"queries; {rule.kind} knows no slices"
+                f"{top.path}: alarm {rule.name}: found slices, expected an alarm over all queries; "
+                f"{rule.kind} knows no slices"
             )
 
 
 def label_age(section: JudgmentsSection, file_time: float, now: datetime) -> float:
-    """Age of the judgments in days; negative if they are dated in the future."""
-    judged = (
-        datetime.fromtimestamp(file_time, UTC)
-        if section.judged is None
-        else datetime.combine(section.judged, datetime.min.time(), UTC)
-    )
+    """Return the age of the judgments in days; negative if they are dated in the future."""
+    if section.judged is None:
+        judged = datetime.fromtimestamp(file_time, UTC)
+    else:
+        judged = datetime.combine(section.judged, datetime.min.time(), UTC)
     return (now - judged).total_seconds() / 86400

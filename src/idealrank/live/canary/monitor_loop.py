@@ -17,7 +17,7 @@ from idealrank.store.web.guard import names_server
 from idealrank.store.web.metrics_text import CONTENT_TYPE, load_metrics
 
 _PATIENCE = 10.0  # seconds that a client may be silent
-# seconds between two looks of the server whether the monitor has ended, which waits for it
+# seconds between two looks of the server for the end of the monitor, which waits for the server
 _POLL = 0.1
 
 
@@ -39,14 +39,11 @@ def watch_rounds(
     done, due = 0, clock()
     while True:
         try:
-            for one in monitor.run_round(store):
-                tell(one)
+            for stored in monitor.run_round(store):
+                tell(stored)
         except InputError as error:
-            say(
-                f"{len(monitor.waiting)} rounds wait to be stored: {error}"
-                if monitor.waiting
-                else str(error)
-            )
+            n_waiting = len(monitor.waiting)
+            say(f"{n_waiting} rounds wait to be stored: {error}" if n_waiting else str(error))
         refresh_metrics(store, monitor.config.metrics, say)
         done += 1
         if done >= rounds:
@@ -57,7 +54,7 @@ def watch_rounds(
 
 
 def refresh_metrics(store: Store, metrics: MetricsSection, say: Callable[[str], None]) -> None:
-    """Write the file of metrics, if there is one; why it cannot be written is a note."""
+    """Write the file of metrics, if there is one; a failure is a note."""
     file = metrics.file
     if file is None:
         return
@@ -91,13 +88,12 @@ def metrics_server(folder: str, metrics: MetricsSection) -> Iterator[int | None]
         block_on_close = False
 
     try:
-        server = make_server(
-            metrics.host, metrics.port, partial(_answer, folder, metrics), Threads, Quiet
-        )
+        answer = partial(_answer, folder, metrics)
+        server = make_server(metrics.host, metrics.port, answer, Threads, Quiet)
     except OSError as error:
         raise InputError(
-            f"metrics: {metrics.host}:{metrics.port}: {error.strerror or error}; choose "
-            f"another port in metrics.port"
+            f"metrics: {metrics.host}:{metrics.port}: {error.strerror or error}; choose another "
+            "port in metrics.port"
         ) from None
     import threading  # noqa: PLC0415  (few ask for metrics)
 
@@ -123,13 +119,12 @@ def _answer(
     elif environment.get("PATH_INFO") != "/metrics":
         status, body = "404 Not Found", b"see /metrics\n"
     else:
-        found: list[bytes] = []
-        failure = failure_of("metrics", lambda: found.append(_text_of(folder)))
-        status, body = (
-            ("503 Service Unavailable", f"{failure}\n".encode())
-            if failure
-            else ("200 OK", found[0])
-        )
+        texts: list[bytes] = []
+        failure = failure_of("metrics", lambda: texts.append(_text_of(folder)))
+        if failure:
+            status, body = "503 Service Unavailable", f"{failure}\n".encode()
+        else:
+            status, body = "200 OK", texts[0]
     kind = CONTENT_TYPE if status == "200 OK" else "text/plain; charset=utf-8"
     start(status, [("Content-Type", kind), ("Content-Length", str(len(body)))])
     return [body]

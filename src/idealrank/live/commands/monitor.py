@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from idealrank.live.monitoring import StoredAlarm, StoredRound
 
-_ALARM, _NO_VALUE = 1, 3
+_ALARM, _NO_VALUE = 1, 3  # exit codes
 
 _EPILOG = """\
 Examples:
@@ -113,7 +113,7 @@ def monitor(*, config: str, once: bool, as_json: bool, rebaseline: bool, check: 
             monitor_loop.watch_rounds(
                 watched,
                 store,
-                lambda one: _tell(one, watched.open_alarms(store), as_json=as_json),
+                lambda stored: _tell(stored, watched.open_alarms(store), as_json=as_json),
                 say=say,
             )
 
@@ -128,58 +128,45 @@ class _Notes:
 def _once(watched: Any, store: Any, *, as_json: bool, say: Any) -> None:
     from idealrank.live.canary.monitor_loop import refresh_metrics  # noqa: PLC0415  (help needs none of it)
 
-    stored = watched.run_round(store)
+    rounds = watched.run_round(store)
     refresh_metrics(store, watched.config.metrics, say)
     alarms = watched.open_alarms(store)
-    _tell(stored[-1], alarms, as_json=as_json)
+    _tell(rounds[-1], alarms, as_json=as_json)
     if alarms:
         raise click.exceptions.Exit(_ALARM)
-    if stored[-1].outcome != "complete":
+    if rounds[-1].outcome != "complete":
         raise click.exceptions.Exit(_NO_VALUE)
 
 
-def _tell(one: "StoredRound", alarms: "Sequence[StoredAlarm]", *, as_json: bool) -> None:
+def _tell(stored: "StoredRound", alarms: "Sequence[StoredAlarm]", *, as_json: bool) -> None:
     if as_json:
         fields = {
-            "monitor": one.monitor,
-            "round": one.number,
-            "time": one.time,
-            "outcome": one.outcome,
-            "evaluation": one.evaluation,
+            "monitor": stored.monitor,
+            "round": stored.number,
+            "time": stored.time,
+            "outcome": stored.outcome,
+            "evaluation": stored.evaluation,
+            **stored.record,
+            "alarms": [alarm.id for alarm in alarms],
         }
-        output.write(
-            [
-                json.dumps(
-                    {**fields, **one.record, "alarms": [alarm.id for alarm in alarms]},
-                    ensure_ascii=False,
-                )
-                + "\n"
-            ],
-            None,
-        )
+        output.write([json.dumps(fields, ensure_ascii=False) + "\n"], None)
         return
-    output.write(
-        [f"{one.time[:19]}Z {one.monitor} round {one.number}: {_numbers(one)}" + "\n"], None
-    )
+    title = f"{stored.time[:19]}Z {stored.monitor} round {stored.number}"
+    output.write([f"{title}: {_numbers(stored)}\n"], None)
     for alarm in alarms:
         group = f" (slice {alarm.slice})" if alarm.slice else ""
-        reading = one.record.get("readings", {}).get(f"{alarm.rule}/{alarm.slice}", {})
-        output.write(
-            [
-                f"  alarm {alarm.rule}{group} since round {alarm.opened}: "
-                f"{reading.get('text', '')}\n"
-            ],
-            None,
-        )
+        reading = stored.record.get("readings", {}).get(f"{alarm.rule}/{alarm.slice}", {})
+        since = f"  alarm {alarm.rule}{group} since round {alarm.opened}"
+        output.write([f"{since}: {reading.get('text', '')}\n"], None)
 
 
-def _numbers(one: "StoredRound") -> str:
-    record = one.record
-    parts: list[str] = [one.outcome]
+def _numbers(stored: "StoredRound") -> str:
+    record = stored.record
+    parts: list[str] = [stored.outcome]
     if record.get("value") is not None:
-        interval = (
-            "" if record.get("low") is None else f" [{record['low']:.4f}, {record['high']:.4f}]"
-        )
+        interval = ""
+        if record.get("low") is not None:
+            interval = f" [{record['low']:.4f}, {record['high']:.4f}]"
         parts = [f"{record['measure']} {record['value']:.4f}{interval}"]
     if record.get("coverage") is not None:
         parts.append(f"judged {100 * record['coverage']:.1f} %")
@@ -189,15 +176,14 @@ def _numbers(one: "StoredRound") -> str:
         parts.append(f"{record['empty']} of {record['queries']} answers empty")
     if "p95" in record.get("latency", {}):
         parts.append(f"p95 {record['latency']['p95']:.0f} ms")
-    parts += (
-        [f"baseline {record['baseline']}"] if record.get("baseline", "known") != "known" else []
-    )
+    if record.get("baseline", "known") != "known":
+        parts.append(f"baseline {record['baseline']}")
     parts += record.get("problems", [])[:1]
     return ", ".join(parts)
 
 
 def _trouble(record: "Mapping[str, Any]") -> list[str]:
-    """Failed attempts and pauses of a round in words, also those that a retry made good."""
+    """Failed attempts, with or without a later answer, and pauses of a round in words."""
     parts = []
     if failed := record.get("failed_attempts", 0):
         late = f" ({record['timed_out']} timed out)" if record["timed_out"] else ""

@@ -126,27 +126,19 @@ def run(
     if check:
         total, left, tokens = work.remaining(retry_failed=retry_failed)
         about = f", with about {tokens:,} tokens to read" if tokens else ""
-        price = (
-            ""
-            if chosen.price is None or not tokens
-            else f" (cost {chosen.price.of(tokens, 0):.4g} before any answer)"
-        )
+        if chosen.price is not None and tokens:
+            about += f" (cost {chosen.price.of(tokens, 0):.4g} before any answer)"
         work.judge.close()
-        output.write(
-            [
-                f"{config}: {len(work.pairs)} pairs; {total} requests, {left} to "
-                f"send{about}{price}\n"
-            ],
-            None,
-        )
+        counts = f"{len(work.pairs)} pairs; {total} requests, {left} to send"
+        output.write([f"{config}: {counts}{about}\n"], None)
         return
 
-    def asked(count: Any) -> Any:
+    def judged(count: Any) -> Any:
         def tell(done: int, total: int, note: str) -> None:
             count(done, total)
             count.note = note
 
         return work.run(restart=restart, retry_failed=retry_failed, tell=tell)
 
-    found = Watch().count("judging", asked)
-    _FORMATS.write(layout, None, found.to_dict())
+    finished = Watch().count("judging", judged)
+    _FORMATS.write(layout, None, finished.to_dict())

@@ -48,8 +48,8 @@ as ${NAME} and read from the environment. Answers stand in OUTPUT.journal.jsonl 
 same command continues a search that was stopped.
 """
 
-_FAILED = 1
-_ROUNDING = 1e-9  # 0.29 of 100 queries are 29
+_FAILED = 1  # exit code
+_ROUNDING = 1e-9  # 0.29 of 100 queries are 29, although 100 * 0.29 is less in binary
 
 
 def _views() -> ModuleType:
@@ -125,17 +125,16 @@ def search(
     from idealrank.live import search_runs as work  # noqa: PLC0415  (help needs none of it)
     from idealrank.live.search_configuration import SearchConfig  # noqa: PLC0415
 
-    given = read_configuration(config)
-    chosen = SearchConfig.of(given, config)
+    mapping = read_configuration(config)
+    chosen = SearchConfig.of(mapping, config)
     paths = work.run_paths(chosen, run_path, config)
     judged = qrels or chosen.qrels
     inputs = work.input_files(chosen, config, judged)
     if report is not None:
         from idealrank.cli.result_options import check_page  # noqa: PLC0415  (few ask for pages)
 
-        check_page(
-            report, inputs, {f"-o {name}": path for name, path in paths.items()}, option="--report"
-        )
+        runs = {f"-o {name}": path for name, path in paths.items()}
+        check_page(report, inputs, runs, option="--report")
     work.refuse_to_replace_inputs(paths, inputs, option="-o")
     watch = Watch()
     queries = work.checked_queries(chosen, paths)
@@ -159,13 +158,13 @@ def search(
     )
     if not results.runs:
         results.check()
-    found = results.to_dict()
+    summary = results.to_dict()
     if report is not None:
         from idealrank.cli.result_options import write_page_file  # noqa: PLC0415  (few ask for pages)
         from idealrank.live.views.latency_quality import latency_quality_page  # noqa: PLC0415
 
-        write_page_file(latency_quality_page(found["systems"]), report)
-    _FORMATS.write(layout, None, found)
+        write_page_file(latency_quality_page(summary["systems"]), report)
+    _FORMATS.write(layout, None, summary)
     results.check()
     _refuse_failures(results.runs.values(), allow_failed)
 
@@ -174,24 +173,24 @@ def _refuse_failures(runs: Iterable["SearchRun"], allowed: float) -> None:
     """End with code 1 if more queries failed than are allowed: a run without them measures less
     than it seems to.
     """
-    told = [
-        f"{run.name}: {len(run.failures):,} of {len(run.records):,} queries failed and are "
-        f"not in {run.path or 'the run'}"
+    too_many = [
+        f"{run.name}: {len(run.failures):,} of {len(run.records):,} queries failed and are not in "
+        f"{run.path or 'the run'}"
         for run in runs
         if len(run.failures) > math.floor(allowed * len(run.records) + _ROUNDING)
     ]
-    if told:
+    if too_many:
         console.error(
-            "; ".join(told),
+            "; ".join(too_many),
             "--retry-failed asks them again; --allow-failed 0.05 accepts up to 5% of them",
         )
         raise click.exceptions.Exit(_FAILED)
 
 
 def _latency_words(latencies: Any) -> str:
-    shown = [
-        f"{name} {getattr(latencies, name) * 1000:.0f} ms"
-        for name in ("p50", "p95", "p99")
-        if getattr(latencies, name) is not None
-    ]
-    return " ".join(shown)
+    percentiles = {"p50": latencies.p50, "p95": latencies.p95, "p99": latencies.p99}
+    return " ".join(
+        f"{name} {seconds * 1000:.0f} ms"
+        for name, seconds in percentiles.items()
+        if seconds is not None
+    )

@@ -132,8 +132,8 @@ def ui(
 
     if token is not None and not token.strip():
         raise OptionError(
-            f"token: found an empty one, expected text; set {options.TOKEN_VARIABLE} or leave "
-            f"it out"
+            f"token: found an empty one, expected text; set {options.TOKEN_VARIABLE} or leave it "
+            "out"
         )
     name, path = "", judge_text or ""
     if "=" in path:

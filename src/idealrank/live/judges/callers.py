@@ -25,6 +25,7 @@ from idealrank.live.judges.judge_answers import Judge, JudgeAnswer, Scale, answe
 KINDS = ("openai", "function", "command")
 """Kinds of judges, by the word in `judge.kind`."""
 
+# types of values that a function may change while it judges, such as a memo or a counter
 _CHANGING = (dict, list, set, int, float, str)
 _TAKES: Mapping[str, Callable[[JudgmentPair], tuple[Any, Any]]] = {
     "texts": lambda pair: (pair.query_text, pair.content.joined),
@@ -73,11 +74,9 @@ class FunctionJudge:
             "takes": takes,
             "version": version,
         }
-        self.uncached = (
-            f"it uses {known.unknown}, which may change unnoticed"
-            if known.unknown and not version
-            else ""
-        )
+        self.uncached = ""
+        if known.unknown and not version:
+            self.uncached = f"it uses {known.unknown}, which may change unnoticed"
 
     def ask(self, pair: JudgmentPair, repeat: int) -> JudgeAnswer:
         """Call the function; its exceptions become errors of the judge, temporary for connections
@@ -100,8 +99,8 @@ class FunctionJudge:
         """Do nothing: the function holds what it holds."""
 
     def changed(self) -> str:
-        """Name what changed since the judge was made, so that the next call asks everything again;
-        empty for nothing.
+        """Return the names of values that changed since the judge was made, for which the next call
+        asks everything again; empty for none.
         """
         if self.uncached:
             return ""
@@ -120,34 +119,33 @@ def _values_of(function: Callable[..., Any]) -> dict[str, str]:
     changes, by name.
     """
     try:
-        found = inspect.getclosurevars(function)
+        variables = inspect.getclosurevars(function)
     except (TypeError, ValueError):  # not written in Python, or a name has no value yet
         return {}
-    values = {**found.globals, **found.nonlocals}
+    named = {**variables.globals, **variables.nonlocals}
     return {
-        name: FunctionIdentity.of(partial(repr, one)).digest
-        for name, one in values.items()
-        if isinstance(one, _CHANGING)
+        name: FunctionIdentity.of(partial(repr, value)).digest
+        for name, value in named.items()
+        if isinstance(value, _CHANGING)
     }
 
 
 def _place_of(error: BaseException) -> str:
     """File, line and function of the user's own code that an exception passed last."""
-    walked = [
-        (frame.f_code, line, frame.f_globals.get("__name__") or "")
-        for frame, line in traceback.walk_tb(error.__traceback__)
-    ]
-    frames = [
-        (code, line) for code, line, module in walked if module.partition(".")[0] != "idealrank"
-    ]
-    own = [
-        one
-        for one in frames
-        if is_own(one[0].co_filename) or not Path(one[0].co_filename).is_file()
-    ] or frames
-    if not own:  # of a builtin
+    frames = []
+    for frame, line in traceback.walk_tb(error.__traceback__):
+        module = frame.f_globals.get("__name__") or ""
+        if module.partition(".")[0] != "idealrank":
+            frames.append((frame.f_code, line))
+    if not frames:  # of a builtin
         return ""
-    code, line = own[-1]
+    # code without a file, as in a notebook, is the user's too
+    own = [
+        (code, line)
+        for code, line in frames
+        if is_own(code.co_filename) or not Path(code.co_filename).is_file()
+    ]
+    code, line = (own or frames)[-1]
     path = Path(code.co_filename)
     file = path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
     return f" ({file}:{line}, in {code.co_name})"
@@ -205,15 +203,15 @@ def _digests(command: Sequence[str]) -> dict[str, str]:
     """SHA-256 of the files that a command names, by their place in it, so that a changed script is
     asked again.
     """
-    found = {}
+    digests = {}
     for place, name in enumerate(command):
         if os.path.isfile(name):  # noqa: PTH113  (False for a text that is too long for a name)
             try:
                 with Path(name).open("rb") as file:
-                    found[str(place)] = file_digest(file, "sha256").hexdigest()
+                    digests[str(place)] = file_digest(file, "sha256").hexdigest()
             except OSError:
-                continue  # it cannot be read, or not by us: the program will say so
-    return found
+                continue  # the program reports a file that it cannot read
+    return digests
 
 
 def judge_from(section: Section, scale: Scale, timeout: float, secrets: Secrets) -> Judge:
@@ -230,6 +228,7 @@ def judge_from(section: Section, scale: Scale, timeout: float, secrets: Secrets)
         from idealrank.live.judges.chat_endpoint import from_section  # noqa: PLC0415  (httpx)
 
         return from_section(filled, section, scale, timeout)
+
     if kind == "command":
         filled.refuse_unknown("kind", "command", "name", "version")
         command = filled.texts("command")
@@ -249,12 +248,13 @@ def judge_from(section: Section, scale: Scale, timeout: float, secrets: Secrets)
         # without the values of secrets
         judge.identity = {**judge.identity, "command": section.given["command"]}
         return judge
+
     filled.refuse_unknown("kind", "function", "takes", "name", "version")
-    given = section.given.get("function")
-    function = given if callable(given) else named_object(filled, "function", "function")
+    value = section.given.get("function")
+    function = value if callable(value) else named_object(filled, "function", "function")
     if not callable(function):
         raise section.error("function", shown(repr(function)), "a function")
     takes = filled.choice("takes", tuple(_TAKES))
     name, version = filled.text("name", "") or "", filled.text("version", "") or ""
-    place = "" if callable(given) else filled.text("function", "") or ""
+    place = "" if callable(value) else filled.text("function", "") or ""
     return FunctionJudge(function, scale, name, takes=takes, version=version, place=place)

@@ -77,8 +77,8 @@ class Prompt:
         if is_for_pairs and not ("query" in fields and fields & {"text", "title"}):
             lacking = "{query}" if "query" not in fields else "{text} or {title}"
             raise OptionError(
-                f"{path}: found no field {lacking}, expected a prompt that shows the query "
-                f"and the document"
+                f"{path}: found no field {lacking}, expected a prompt that shows the query and the "
+                "document"
             )
         return cls(text, path)
 
@@ -100,7 +100,7 @@ class Prompt:
             "scale": scale.text,
             "grades": scale.lines,
         }
-        return _FIELD.sub(lambda found: values[found[1]], self.text)
+        return _FIELD.sub(lambda match: values[match[1]], self.text)
 
 
 class ChatJudge:
@@ -137,13 +137,13 @@ class ChatJudge:
         self._probabilities = probabilities
         self._pattern = pattern
         self._most = most_letters
-        given = {name.lower(): value.encode() for name, value in (headers or {}).items()}
+        own_headers = {name.lower(): value.encode() for name, value in (headers or {}).items()}
         bearer = {"authorization": f"Bearer {key}".encode()} if key else {}
         self._headers = {
             "content-type": b"application/json",
             "accept": b"application/json",
             **bearer,
-            **given,
+            **own_headers,
         }
         self._client = client or http_client("a judge over HTTP", "search", timeout=timeout)
         self.identity: Mapping[str, Any] = {
@@ -162,14 +162,12 @@ class ChatJudge:
         """Return the request for a pair; repetitions get the seeds that follow a seed of
         `params`.
         """
-        messages = (
-            []
-            if self._system is None
-            else [{"role": "system", "content": self._system.filled(pair, self._scale, self._most)}]
-        )
-        messages.append(
-            {"role": "user", "content": self._prompt.filled(pair, self._scale, self._most)}
-        )
+        messages = []
+        if self._system is not None:
+            system = self._system.filled(pair, self._scale, self._most)
+            messages.append({"role": "system", "content": system})
+        prompt = self._prompt.filled(pair, self._scale, self._most)
+        messages.append({"role": "user", "content": prompt})
         body = {"model": self._model, "messages": messages, **self._params}
         if isinstance(self._params.get("seed"), int):
             body["seed"] = self._params["seed"] + repeat - 1
@@ -180,7 +178,7 @@ class ChatJudge:
     def ask(self, pair: JudgmentPair, repeat: int) -> JudgeAnswer:
         """Send the prompt, and read the grade in the answer."""
         content = json.dumps(self.body(pair, repeat)).encode()
-        found = exchange(
+        answer = exchange(
             self._client,
             self.name,
             "POST",
@@ -189,17 +187,17 @@ class ChatJudge:
             headers=self._headers,
             content=content,
         )
-        return self._read(self._checked(found))
+        return self._read(self._checked(answer))
 
     def _checked(self, answer: HttpAnswer) -> dict[str, Any]:
         if answer.status != 200:
-            said = shown(" ".join(answer.text.split()))
-            found = (
-                f"{self.name}: found status {answer.status}{f' ({said})' if said else ''}, "
-                f"expected 200"
+            text = shown(" ".join(answer.text.split()))
+            message = (
+                f"{self.name}: found status {answer.status}{f' ({text})' if text else ''}, "
+                "expected 200"
             )
             raise BackendError(
-                found,
+                message,
                 temporary=answer.is_temporary,
                 outage=answer.is_outage,
                 retry_after=answer.retry_after,
@@ -207,9 +205,9 @@ class ChatJudge:
         try:
             value = answer.json()
         except (ValueError, RecursionError):
-            said = f"{self.name}: found {shown(repr(answer.text))}, expected JSON"
+            text = f"{self.name}: found {shown(repr(answer.text))}, expected JSON"
             # the service took the request
-            raise BackendError(said, temporary=True, outage=False) from None
+            raise BackendError(text, temporary=True, outage=False) from None
         if not isinstance(value, dict):
             raise BackendError(
                 f"{self.name}: found {shown(json.dumps(value))}, expected an object with choices"
@@ -225,20 +223,10 @@ class ChatJudge:
                 f"{self.name}: found {shown(json.dumps(answer))}, expected choices with a message"
             ) from None
         usage = answer.get("usage")
-        counts = [
-            usage.get(key) if isinstance(usage, dict) else None
-            for key in ("prompt_tokens", "completion_tokens")
-        ]
-        tokens = [
-            one
-            if isinstance(one, int) and not isinstance(one, bool) and 0 <= one <= MOST_TOKENS
-            else None
-            for one in counts
-        ]
         model = answer.get("model")
         beside: dict[str, Any] = {
-            "input_tokens": tokens[0],
-            "output_tokens": tokens[1],
+            "input_tokens": _token_count(usage, "prompt_tokens"),
+            "output_tokens": _token_count(usage, "completion_tokens"),
             "model": model if isinstance(model, str) else "",
         }
         if not isinstance(text, str):
@@ -249,39 +237,47 @@ class ChatJudge:
                 unreadable=f"found {why}, expected a grade of {self._scale.text}",
                 **beside,
             )
-        if (
-            self._probabilities
-            and (chances := _chances(choice.get("logprobs"), self._scale)) is not None
-        ):
+        if not self._probabilities:
+            return answer_of_text(text, self._scale, self._pattern, **beside)
+        chances = _chances(choice.get("logprobs"), self._scale)
+        if chances is not None:
             return answer_of(chances, self._scale, text=text, **beside)
-        if self._probabilities:
-            unreadable = (
-                "found no probabilities of a token that is a grade, expected logprobs.content "
-                "with top_logprobs"
-            )
-            return JudgeAnswer(grade=None, unreadable=unreadable, text=text, **beside)
-        return answer_of_text(text, self._scale, self._pattern, **beside)
+        unreadable = (
+            "found no probabilities of a token that is a grade, expected logprobs.content with "
+            "top_logprobs"
+        )
+        return JudgeAnswer(grade=None, unreadable=unreadable, text=text, **beside)
 
     def close(self) -> None:
         """Close the connections."""
         self._client.close()
 
 
+def _token_count(usage: Any, key: str) -> int | None:
+    """Number of tokens that a service reports; None for a count that it cannot be."""
+    count = usage.get(key) if isinstance(usage, dict) else None
+    if not isinstance(count, int) or isinstance(count, bool):
+        return None
+    return count if 0 <= count <= MOST_TOKENS else None
+
+
 def _chances(logprobs: Any, scale: Scale) -> dict[float, float] | None:
-    """Probabilities of the grades at the first token that is one; None where no token is."""
+    """Probabilities of the grades at the first token that is a grade; None without such a token."""
     content = logprobs.get("content") if isinstance(logprobs, dict) else None
     for place in content if isinstance(content, list) else ():
         if not isinstance(place, dict) or _grade(place.get("token"), scale) is None:
             continue
-        found = dict.fromkeys(scale.grades, 0.0)
+        chances = dict.fromkeys(scale.grades, 0.0)
         tops = place.get("top_logprobs")
-        for one in tops if isinstance(tops, list) and tops else [place]:
-            grade = _grade(one.get("token"), scale) if isinstance(one, dict) else None
-            chance = one.get("logprob") if isinstance(one, dict) else None
-            if grade is not None and isinstance(chance, int | float) and chance <= 0:
-                found[grade] += math.exp(chance)
-        total = sum(found.values())
-        return {grade: chance / total for grade, chance in found.items()} if total > 0 else None
+        candidates = tops if isinstance(tops, list) and tops else [place]
+        for candidate in candidates:
+            if not isinstance(candidate, dict):
+                continue
+            grade, logprob = _grade(candidate.get("token"), scale), candidate.get("logprob")
+            if grade is not None and isinstance(logprob, int | float) and logprob <= 0:
+                chances[grade] += math.exp(logprob)
+        total = sum(chances.values())
+        return {grade: chance / total for grade, chance in chances.items()} if total > 0 else None
     return None
 
 
@@ -301,12 +297,27 @@ def _address(url: str) -> str:
 
 
 def _place(written: str, url: str) -> dict[str, str]:
-    """Address as it is written; beside names of variables, the hash of what they stand for."""
-    shown_as = _address(written)
-    return {
-        "url": shown_as,
-        **({"url_digest": sha256(_address(url).encode()).hexdigest()} if "${" in shown_as else {}),
-    }
+    """Address as it is written; if it names variables, also the hash of the address itself."""
+    place = {"url": _address(written)}
+    if "${" in place["url"]:
+        place["url_digest"] = sha256(_address(url).encode()).hexdigest()
+    return place
+
+
+def _pattern(filled: Section, written: Section) -> "re.Pattern[str]":
+    try:
+        pattern = re.compile(filled.text("pattern", "") or "")
+    except re.error as error:
+        raise written.error(
+            "pattern", str(error), r"a regular expression with a group, as in Grade: (\d)"
+        ) from None
+    if pattern.groups != 1:
+        raise written.error(
+            "pattern",
+            f"{pattern.groups} groups",
+            r"one group that holds the grade, as in Grade: (\d)",
+        )
+    return pattern
 
 
 def from_section(filled: Section, written: Section, scale: Scale, timeout: float) -> ChatJudge:
@@ -321,6 +332,7 @@ def from_section(filled: Section, written: Section, scale: Scale, timeout: float
         )
     if model is None:
         raise written.error("model", "nothing", "the name of a model")
+
     if written.has("key") and "${" not in str(written.given["key"]):
         raise written.error(
             "key",
@@ -332,39 +344,29 @@ def from_section(filled: Section, written: Section, scale: Scale, timeout: float
         if not isinstance(value, str):
             raise written.error(f"headers.{name}", repr(value), "a text")
         headers[name] = value
+
     params = dict(filled.section("params").given)
-    if reserved := next(
-        (key for key in params if key in {"model", "messages", "stream", "n"}), None
-    ):
+    reserved = next((key for key in params if key in {"model", "messages", "stream", "n"}), None)
+    if reserved:
         raise written.error(
             f"params.{reserved}",
             "a key that the judge sets itself",
             "other keys, such as temperature and max_tokens",
         )
-    pattern = None
-    if filled.has("pattern"):
-        try:
-            pattern = re.compile(filled.text("pattern", "") or "")
-        except re.error as error:
-            raise written.error(
-                "pattern", str(error), r"a regular expression with a group, as in Grade: (\d)"
-            ) from None
-        if pattern.groups != 1:
-            raise written.error(
-                "pattern",
-                f"{pattern.groups} groups",
-                r"one group that holds the grade, as in Grade: (\d)",
-            )
+
+    pattern = _pattern(filled, written) if filled.has("pattern") else None
+    prompt = Prompt.read(filled.text("prompt", None))
+    system = None
+    if filled.has("system"):
+        system = Prompt.read(filled.text("system", None), is_for_pairs=False)
     judge = ChatJudge(
         url,
         model,
-        Prompt.read(filled.text("prompt", None)),
+        prompt,
         scale,
         key=filled.text("key", "") or "",
         headers=headers,
-        system=Prompt.read(filled.text("system", None), is_for_pairs=False)
-        if filled.has("system")
-        else None,
+        system=system,
         params=params,
         probabilities=filled.flag("probabilities"),
         pattern=pattern,

@@ -35,11 +35,12 @@ import numpy as np
 
 from idealrank.live.backends.python_function import is_own
 
-_EXACT = frozenset({type(None), bool, float, str})
+_EXACT = frozenset({type(None), bool, float, str})  # their values describe themselves
+# their `repr` shows the whole value
 _PLAIN = (*_EXACT, complex, EllipsisType, range, Decimal, Fraction, UUID, timedelta, timezone)
 _DATA = (int, float, str, bytes, dict, list, tuple, set, frozenset)
 _MAY_HOLD_ITSELF = (FunctionType, type, list, Mapping)
-_READS = frozenset({"LOAD_GLOBAL", "LOAD_NAME"})
+_READS = frozenset({"LOAD_GLOBAL", "LOAD_NAME"})  # instructions that read a global value
 _DEEPEST = 100  # values in values; Python's own limit, which depends on the caller, is farther
 
 
@@ -57,11 +58,12 @@ class FunctionIdentity:
         file, name = _named(place)
         parts = _Parts()
         described: list[Any] = [name]
-        # else loaded anew each time, so that the files say everything
+        # A file is loaded anew each time, so that its digest covers the function.
         if file is None or not place.endswith(f".py:{name}"):
             described.append(parts.called(function))
         described.append(_digests([*filter(None, [file]), *map(Path, parts.files)]))
-        return cls(_hashed(described), "" if file is not None else next(iter(parts.unknown), ""))
+        unknown = "" if file is not None else next(iter(parts.unknown), "")
+        return cls(_hashed(described), unknown)
 
 
 def _named(place: str) -> tuple[Path | None, str]:
@@ -69,11 +71,9 @@ def _named(place: str) -> tuple[Path | None, str]:
     a module without a source.
     """
     module, _, name = place.rpartition(":")
-    file = (
-        module
-        if module.endswith(".py")
-        else getattr(sys.modules.get(module), "__file__", None) or ""
-    )
+    file = module
+    if not module.endswith(".py"):
+        file = getattr(sys.modules.get(module), "__file__", None) or ""
     return (Path(file) if file.endswith(".py") else None), name
 
 
@@ -81,25 +81,25 @@ def _digests(files: Sequence[Path]) -> dict[str, str]:
     """Digests of files, and of modules that they import, and so on, by their place beside the first
     one.
     """
-    found: dict[str, str] = {}
+    digests: dict[str, str] = {}
     package = _package(files[0]) if files else Path()
     waiting = [(file, _root(file)) for file in files]
     while waiting:
         file, root = waiting.pop()
         key = os.path.relpath(file, files[0].parent)
-        if key in found:
+        if key in digests:
             continue
         try:
             content = file.read_bytes()
         except OSError:
-            found[key] = ""
+            digests[key] = ""
             continue
-        found[key] = sha256(content).hexdigest()
+        digests[key] = sha256(content).hexdigest()
         imported = _imported(file, content, {root, file.parent, Path()})
         waiting.extend(
-            (one, root) for one in imported if is_own(str(one)) or one.is_relative_to(package)
+            (path, root) for path in imported if is_own(str(path)) or path.is_relative_to(package)
         )
-    return dict(sorted(found.items()))
+    return dict(sorted(digests.items()))
 
 
 def _root(file: Path) -> Path:
@@ -128,22 +128,22 @@ def _imported(file: Path, content: bytes, folders: Collection[Path]) -> Iterator
         return
     for node in _statements(tree):
         if isinstance(node, ast.Import):
-            names, bases = [one.name for one in node.names], folders
+            names, bases = [alias.name for alias in node.names], folders
         elif isinstance(node, ast.ImportFrom):
-            names = [".".join(filter(None, (node.module, one.name))) for one in node.names]
-            bases = (
-                folders
-                if not node.level
-                else [[file, *file.parents][min(node.level, len(file.parents))]]
-            )
+            names = [".".join(filter(None, (node.module, alias.name))) for alias in node.names]
+            bases = folders
+            if node.level:  # one dot is the folder of the file, two dots its parent
+                level = min(node.level, len(file.parents))
+                bases = [[file, *file.parents][level]]
         else:
             continue
         for name in names:
             parts = name.split(".")
-            found = [one for base in bases for one in _files_of(base, parts)]
-            if not found and bases is folders:  # not of a relative import
-                found = next(filter(None, ([*_files_of(Path(one), parts)] for one in sys.path)), [])
-            yield from found
+            paths = [path for base in bases for path in _files_of(base, parts)]
+            if not paths and bases is folders:  # not of a relative import
+                searched = (list(_files_of(Path(folder), parts)) for folder in sys.path)
+                paths = next(filter(None, searched), [])
+            yield from paths
 
 
 def _statements(tree: ast.AST) -> Iterator[ast.AST]:
@@ -163,7 +163,7 @@ def _files_of(folder: Path, parts: Sequence[str]) -> Iterator[Path]:
     for end in range(1, len(parts) + 1):
         place = folder.joinpath(*parts[:end])
         files = (place.with_name(f"{place.name}.py"), place / "__init__.py")
-        yield from (one for one in files if os.path.isfile(one))  # noqa: PTH113  (False in a folder that may not be read)
+        yield from (path for path in files if os.path.isfile(path))  # noqa: PTH113  (False in a folder that may not be read)
 
 
 class _Parts:
@@ -180,7 +180,7 @@ class _Parts:
         self._ways: dict[type, Callable[[Any], Any]] = {}
 
     def own(self, file: str | None) -> bool:
-        """Note a file if it is one of the user, and say whether it is."""
+        """Note a file if it is one of the user; return True if it is."""
         if not file or not is_own(file):
             return False
         self.files[file] = None
@@ -201,10 +201,10 @@ class _Parts:
             if self._depth > _DEEPEST:
                 return self._unknown(value)
             describe = self._ways.get(kind) or self._ways.setdefault(kind, self._way(kind))
-            if (describe == self._object or issubclass(kind, _MAY_HOLD_ITSELF)) and (
-                again := self._again(value)
-            ) is not None:
-                return again
+            if describe == self._object or issubclass(kind, _MAY_HOLD_ITSELF):
+                again = self._again(value)
+                if again is not None:
+                    return again
             return [kind.__name__, *describe(value)]
         except Exception:  # noqa: BLE001  (an object of the user may fail in any way)
             return self._unknown(value)
@@ -216,40 +216,49 @@ class _Parts:
         if issubclass(kind, Mapping) and _is_open(kind):  # its attributes say more than its items
             return self._object
         ways: list[tuple[Any, Callable[[Any], Any]]] = [
-            (Enum, lambda one: [self.of(type(one)), one.name, self.of(one.value)]),
-            (int, lambda one: [hex(one)]),
-            (_PLAIN, lambda one: [repr(one)]),
-            (bytes, lambda one: [sha256(one).hexdigest()]),
-            (ZoneInfo, lambda one: [one.key]),
-            ((datetime, time), lambda one: [repr(one.replace(tzinfo=None)), self.of(one.tzinfo)]),
-            (date, lambda one: [repr(one)]),
-            (slice, lambda one: [self.of(part) for part in (one.start, one.stop, one.step)]),
+            (Enum, lambda member: [self.of(type(member)), member.name, self.of(member.value)]),
+            (int, lambda number: [hex(number)]),
+            (_PLAIN, lambda value: [repr(value)]),
+            (bytes, lambda content: [sha256(content).hexdigest()]),
+            (ZoneInfo, lambda zone: [zone.key]),
+            (
+                (datetime, time),
+                lambda moment: [repr(moment.replace(tzinfo=None)), self.of(moment.tzinfo)],
+            ),
+            (date, lambda day: [repr(day)]),
+            (slice, lambda cut: [self.of(end) for end in (cut.start, cut.stop, cut.step)]),
             (FunctionType, self._function),
             (BuiltinFunctionType, self._builtin),
-            (MethodType, lambda one: [self.of(one.__func__), self.called(one.__self__)]),
-            ((staticmethod, classmethod), lambda one: [self.of(one.__func__)]),
+            (MethodType, lambda method: [self.of(method.__func__), self.called(method.__self__)]),
+            ((staticmethod, classmethod), lambda method: [self.of(method.__func__)]),
             (
                 (property, functools.cached_property),
-                lambda one: [self.of(getattr(one, "func", None) or one.fget)],
+                lambda attribute: [self.of(getattr(attribute, "func", None) or attribute.fget)],
             ),
             (
                 functools.partial,
-                lambda one: [self.of(one.func), self.of(one.args), self.of(one.keywords)],
+                lambda bound: [self.of(bound.func), self.of(bound.args), self.of(bound.keywords)],
             ),
-            (ModuleType, lambda one: [one.__name__, self.own(getattr(one, "__file__", None))]),
+            (
+                ModuleType,
+                lambda module: [module.__name__, self.own(getattr(module, "__file__", None))],
+            ),
             (CodeType, self._code),
             (type, self._class),
-            (re.Pattern, lambda one: [repr(one.pattern), one.flags]),
-            (PurePath, lambda one: [str(one)]),
-            (logging.Logger, lambda one: [one.name]),
-            (MemberDescriptorType, lambda one: [one.__name__]),
-            ((list, tuple), lambda many: [_hashed(self.of(one) for one in many)]),
-            ((set, frozenset), lambda many: [_hashed(sorted(repr(self.of(one)) for one in many))]),
+            (re.Pattern, lambda pattern: [repr(pattern.pattern), pattern.flags]),
+            (PurePath, lambda path: [str(path)]),
+            (logging.Logger, lambda logger: [logger.name]),
+            (MemberDescriptorType, lambda slot: [slot.__name__]),
+            ((list, tuple), lambda many: [_hashed(self.of(part) for part in many)]),
+            (
+                (set, frozenset),
+                lambda many: [_hashed(sorted(repr(self.of(part)) for part in many))],
+            ),
             (
                 Mapping,
-                lambda many: [_hashed([self.of(key), self.of(one)] for key, one in many.items())],
+                lambda many: [_hashed([self.of(key), self.of(part)] for key, part in many.items())],
             ),
-            (SimpleNamespace, lambda one: [self.of(vars(one))]),
+            (SimpleNamespace, lambda namespace: [self.of(vars(namespace))]),
             ((np.ndarray, np.generic), self._array),
         ]
         return next((way for kinds, way in ways if issubclass(kind, kinds)), self._object)
@@ -257,7 +266,8 @@ class _Parts:
     def _again(self, value: Any) -> Any:
         """The number of a value that was described before, such as a function that calls itself."""
         if id(value) in self._seen:
-            return ["again", self._seen[id(value)][0]]
+            number, _ = self._seen[id(value)]
+            return ["again", number]
         self._seen[id(value)] = (len(self._seen), value)
         return None
 
@@ -277,15 +287,11 @@ class _Parts:
         unknown, seen, files = len(self.unknown), len(self._seen), len(self.files)
         described = [self.of(type(value)), self.of(dict(getattr(value, "__dict__", {})))]
         if slots := _slots(type(value)):
-            described.append(
-                [
-                    [slot.__name__, self.of(slot.__get__(value))]
-                    for slot in slots
-                    if _has(value, slot)
-                ]
-            )
+            filled = [slot for slot in slots if _has(value, slot)]
+            described.append([[slot.__name__, self.of(slot.__get__(value))] for slot in filled])
         if len(self.unknown) == unknown or _is_of_user(type(value)):
             return described
+        # The object as a whole is unknown: what was noted of its parts is dropped.
         del self.unknown[unknown:]
         for noted, size in ((self._seen, seen), (self.files, files)):
             while len(noted) > size:
@@ -293,11 +299,9 @@ class _Parts:
         return self._unknown(value)
 
     def _array(self, value: Any) -> list[Any]:
-        return (
-            self._unknown(value)
-            if value.dtype.hasobject
-            else [str(value.dtype), value.shape, sha256(value.tobytes()).hexdigest()]
-        )
+        if value.dtype.hasobject:
+            return self._unknown(value)
+        return [str(value.dtype), value.shape, sha256(value.tobytes()).hexdigest()]
 
     def _builtin(self, function: BuiltinFunctionType) -> list[Any]:
         owner = function.__self__
@@ -310,17 +314,15 @@ class _Parts:
     def _function(self, function: FunctionType) -> list[Any]:
         code = function.__code__
         cells = [_content(cell) for cell in function.__closure__ or ()]
-        bound = [
-            self.of(one)
-            for one in (cells, function.__defaults__, function.__kwdefaults__, dict(vars(function)))
-        ]
+        parts = (cells, function.__defaults__, function.__kwdefaults__, dict(vars(function)))
+        bound = [self.of(part) for part in parts]
         own = self.own(code.co_filename)
         if not own and Path(code.co_filename).is_file():  # of an installed package
             return [function.__module__, function.__qualname__, bound]
         known = len(self.unknown)
-        values = [[name, self.of(one)] for name, one in sorted(_values_read(function).items())]
+        values = [[name, self.of(value)] for name, value in sorted(_values_read(function).items())]
         if own:
-            del self.unknown[known:]  # the file says how the module makes them
+            del self.unknown[known:]  # the digest of the file covers how the module makes them
         return [self._code(code), bound, values]
 
     def _code(self, code: CodeType) -> list[Any]:
@@ -336,7 +338,7 @@ class _Parts:
         return [
             sha256(code.co_code).hexdigest(),
             repr(names),
-            [self.of(one) for one in code.co_consts],
+            [self.of(constant) for constant in code.co_consts],
         ]
 
     def _class(self, kind: type) -> list[Any]:
@@ -347,9 +349,9 @@ class _Parts:
             return [kind.__module__, kind.__qualname__]
         own, known = self.own(_file_of(kind)), len(self.unknown)
         members = [
-            [name, self.of(one)]
-            for name, one in vars(kind).items()
-            if not name.startswith("__") or callable(one)
+            [name, self.of(member)]
+            for name, member in vars(kind).items()
+            if not name.startswith("__") or callable(member)
         ]
         if own:
             del self.unknown[known:]
@@ -364,8 +366,8 @@ class _Parts:
 def _hashed(parts: Iterable[Any]) -> str:
     """Digest of descriptions, one after another, as there may be many."""
     digest = sha256()
-    for one in parts:
-        digest.update(f"{one!r}\n".encode("utf-8", "surrogatepass"))
+    for part in parts:
+        digest.update(f"{part!r}\n".encode("utf-8", "surrogatepass"))
     return digest.hexdigest()
 
 
@@ -381,17 +383,13 @@ def _is_of_user(kind: type) -> bool:
 
 def _slots(kind: type) -> list[MemberDescriptorType]:
     """Slots of a class written in Python and of its bases, in order; slots of one name are two."""
-    written = [one for one in kind.__mro__ if "__slots__" in vars(one)]
-    return [
-        member
-        for one in written
-        for member in vars(one).values()
-        if isinstance(member, MemberDescriptorType)
-    ]
+    written = [base for base in kind.__mro__ if "__slots__" in vars(base)]
+    members = (member for base in written for member in vars(base).values())
+    return [member for member in members if isinstance(member, MemberDescriptorType)]
 
 
 def _has(value: Any, slot: MemberDescriptorType) -> bool:
-    """Return whether a slot has a value."""
+    """True if a slot has a value."""
     try:
         slot.__get__(value)
     except AttributeError:
@@ -400,15 +398,16 @@ def _has(value: Any, slot: MemberDescriptorType) -> bool:
 
 
 def _is_open(kind: type) -> bool:
-    """True if attributes and slots of an object say all of it: it is as large as an object that has
-    no others.
+    """True if attributes and slots hold all of an object: it is as large as an object that has no
+    other fields.
     """
-    if kind.__dictoffset__ == 0 and not any("__slots__" in vars(one) for one in kind.__mro__):
+    if kind.__dictoffset__ == 0 and not any("__slots__" in vars(base) for base in kind.__mro__):
         return False
     names = [f"slot_{place}" for place in range(len(_slots(kind)))]
-    names += ["__dict__"] * (kind.__dictoffset__ != 0) + ["__weakref__"] * (
-        kind.__weakrefoffset__ != 0
-    )
+    if kind.__dictoffset__ != 0:
+        names.append("__dict__")
+    if kind.__weakrefoffset__ != 0:
+        names.append("__weakref__")
     return _shape(tuple(names)) == (kind.__basicsize__, kind.__itemsize__)
 
 
@@ -427,16 +426,17 @@ def _content(cell: Any) -> Any:
 
 
 def _values_read(function: FunctionType) -> dict[str, Any]:
-    """Global values that a function reads; and of the user's modules among them all that it may
-    read, as they are in memory.
+    """Global values that a function reads, and the values of the user's modules among them that it
+    may read, as they are in memory.
     """
-    codes = list(_nested(function.__code__))
-    reads = {
-        one.argval for code in codes for one in dis.get_instructions(code) if one.opname in _READS
-    }
-    names = {name for code in codes for name in code.co_names}
-    found = {name: function.__globals__[name] for name in reads & function.__globals__.keys()}
-    waiting = list(found.values())
+    reads: set[str] = set()
+    names: set[str] = set()
+    for code in _nested(function.__code__):
+        instructions = dis.get_instructions(code)
+        reads.update(step.argval for step in instructions if step.opname in _READS)
+        names.update(code.co_names)
+    values = {name: function.__globals__[name] for name in reads & function.__globals__.keys()}
+    waiting = list(values.values())
     while waiting:
         module = waiting.pop()
         if isinstance(module, ModuleType) and is_own(getattr(module, "__file__", None) or ""):
@@ -444,9 +444,9 @@ def _values_read(function: FunctionType) -> dict[str, Any]:
                 f"{module.__name__}.{name}": vars(module)[name]
                 for name in names & vars(module).keys()
             }
-            waiting.extend(one for key, one in members.items() if key not in found)
-            found.update(members)
-    return found
+            waiting.extend(value for key, value in members.items() if key not in values)
+            values.update(members)
+    return values
 
 
 def _nested(code: CodeType) -> Iterator[CodeType]:

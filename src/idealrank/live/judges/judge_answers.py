@@ -14,7 +14,7 @@ from idealrank.judging.files.judgment_pairs import JudgmentPair
 MOST_TOKENS = 10**12
 """Number of tokens above which a count is taken for nonsense of a service."""
 
-_SUM = 1e-3  # by which probabilities may miss 1
+_SUM = 1e-3  # tolerance of a sum of probabilities, which services round
 _OBJECT = re.compile(r"\{[^{}]*\}", re.DOTALL)
 _FENCE = re.compile(r"^```[a-z]*\s*|\s*```$")
 
@@ -69,11 +69,9 @@ class Scale:
         if grade in self.words:
             return float(grade)
         if self.outside == "clip" and math.isfinite(grade):
-            return min(self.words, key=lambda one: (abs(one - grade), one))
-        raise ValueError(
-            f"found the grade {grade_text(grade) if math.isfinite(grade) else grade}, "
-            f"expected one of {self.text}"
-        )
+            return min(self.words, key=lambda known: (abs(known - grade), known))
+        shown_grade = grade_text(grade) if math.isfinite(grade) else grade
+        raise ValueError(f"found the grade {shown_grade}, expected one of {self.text}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -145,25 +143,25 @@ def _number(value: Any) -> float:
 def _chances(value: Any, scale: Scale) -> dict[float, float]:
     """Probabilities by grade, each grade of the scale once."""
     if isinstance(value, Mapping):
-        given = {_number(grade): _number(chance) for grade, chance in value.items()}
+        chances = {_number(grade): _number(chance) for grade, chance in value.items()}
     elif len(value) == len(scale.grades):
-        given = dict(zip(scale.grades, map(_number, value), strict=True))
+        chances = dict(zip(scale.grades, map(_number, value), strict=True))
     else:
         raise ValueError(
-            f"found {len(value)} probabilities, expected {len(scale.grades)}, one for each "
-            f"grade of {scale.text}"
+            f"found {len(value)} probabilities, expected {len(scale.grades)}, one for each grade "
+            f"of {scale.text}"
         )
-    stray = next((grade for grade in given if grade not in scale.words), None)
+    stray = next((grade for grade in chances if grade not in scale.words), None)
     if stray is not None:
         raise ValueError(
             f"found a probability of the grade {stray:g}, expected grades of {scale.text}"
         )
-    total = sum(given.values())
-    if not all(0 <= one <= 1 + _SUM for one in given.values()) or abs(total - 1) > _SUM:
+    total = sum(chances.values())
+    if not all(0 <= chance <= 1 + _SUM for chance in chances.values()) or abs(total - 1) > _SUM:
         raise ValueError(
             f"found probabilities that sum to {total:g}, expected numbers from 0 to 1 that sum to 1"
         )
-    return {grade: given.get(grade, 0.0) / total for grade in scale.grades}
+    return {grade: chances.get(grade, 0.0) / total for grade in scale.grades}
 
 
 def _chosen(chances: Mapping[float, float], scale: Scale) -> float:
@@ -178,18 +176,18 @@ def answer_of_text(
     r"""Return the answer that a model's text stands for."""
     plain = _FENCE.sub("", text.strip())
     if pattern is not None:
-        found = [match[1] for match in pattern.finditer(text)]
-        if not found:
+        grades = [match[1] for match in pattern.finditer(text)]
+        if not grades:
             unreadable = f"found {shown(repr(text))}, expected text with {pattern.pattern}"
             return JudgeAnswer(grade=None, unreadable=unreadable, text=text, **beside)
-        return answer_of(found[-1], scale, text=text, **beside)
+        return answer_of(grades[-1], scale, text=text, **beside)
     for candidate in (plain, *reversed(_OBJECT.findall(text))):
         try:
             value = json.loads(candidate)
         except (ValueError, RecursionError):
             continue
         if isinstance(value, dict) and "grade" in value:
-            # a function may answer so; of a model it is no grade
+            # A function may return True or False; from a model they are not a grade.
             if isinstance(value["grade"], bool):
                 unreadable = (
                     f"found the grade {json.dumps(value['grade'])}, expected one of {scale.text}"
@@ -218,6 +216,6 @@ def value_of_line(value: Any, name: str) -> Any:
     if "grade" in value:
         return value["grade"]
     raise BackendError(
-        f"{name}: found {shown(json.dumps(value))}, expected a grade, or an object with grade "
-        f"or probabilities"
+        f"{name}: found {shown(json.dumps(value))}, expected a grade, or an object with grade or "
+        "probabilities"
     )

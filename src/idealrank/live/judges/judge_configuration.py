@@ -35,8 +35,8 @@ KEYS = (
 """Keys of a configuration of `idealrank judge run`."""
 
 AGGREGATES = ("median", "mean", "majority")
-_TIMEOUT = 60.0
-_MOST_REPEATS = 100
+_TIMEOUT = 60.0  # seconds for an answer: models are slower than search engines
+_MOST_REPEATS = 100  # times that a pair is judged
 
 
 @dataclass(frozen=True)
@@ -76,14 +76,15 @@ class JudgeConfig:
     policy: SearchPolicy  # Limits of the job
 
     @classmethod
-    def of(cls, given: Any, path: str = "configuration") -> "JudgeConfig":
+    def of(cls, mapping: Any, path: str = "configuration") -> "JudgeConfig":
         """Read a mapping, as YAML, TOML or JSON give it."""
-        top = Section(given, path, "")
+        top = Section(mapping, path, "")
         top.refuse_unknown(*KEYS)
         judge = top.section("judge", required=True)
         pairs = top.text("pairs", None)
         if pairs is None:
             raise top.error("pairs", "nothing", "a list of pairs, as in next.csv")
+
         repeats = top.number("repeats", 1)
         if repeats > _MOST_REPEATS:
             raise top.error("repeats", str(repeats), f"a whole number from 1 to {_MOST_REPEATS}")
@@ -95,6 +96,7 @@ class JudgeConfig:
                 "a budget without `price`",
                 "the price of tokens, as in price: {input: 0.15, output: 0.6}",
             )
+
         most_failed = top.amount("most_failed", 0.05, most=1.0, unit="share of the pairs")
         aggregate = cast(
             'Literal["median", "mean", "majority"]', top.choice("aggregate", AGGREGATES)
@@ -127,31 +129,33 @@ def _scale(top: Section) -> Scale:
     """Key ``scale``: a list of grades, grades with their meaning, or a section with ``grades``,
     ``outside`` and ``choose``.
     """
-    given, section, options = top.given.get("scale"), None, dict[str, str]()
-    if isinstance(given, Mapping) and "grades" in given:
+    grades = top.given.get("scale")
+    section: Section | None = None
+    options: dict[str, str] = {}
+    if isinstance(grades, Mapping) and "grades" in grades:
         section = top.section("scale")
         section.refuse_unknown("grades", "outside", "choose")
         options = {
             "outside": section.choice("outside", ("error", "clip")),
             "choose": section.choice("choose", ("mode", "mean")),
         }
-        given = section.given["grades"]
+        grades = section.given["grades"]
     expected = (
         "a list of two or more finite grades, each once, or grades with their meaning, as in {0: "
         "no, 1: yes}"
     )
-    if given is None:
-        given = [0, 1, 2, 3]
+    if grades is None:
+        grades = [0, 1, 2, 3]
     pairs: list[tuple[Any, Any]] = []
-    if isinstance(given, Mapping):
-        pairs = list(given.items())
-    elif _is_list(given):
-        pairs = [(one, "") for one in given]
+    if isinstance(grades, Mapping):
+        pairs = list(grades.items())
+    elif _is_list(grades):
+        pairs = [(grade, "") for grade in grades]
     try:
         return Scale.named([(_grade(grade), _word(word)) for grade, word in pairs], **options)
     except ValueError:
         raise (section or top).error(
-            "grades" if section else "scale", repr(given), expected
+            "grades" if section else "scale", repr(grades), expected
         ) from None
 
 
@@ -167,11 +171,8 @@ def _word(value: Any) -> str:
 
 def _grade(value: Any) -> float:
     """A grade; keys of JSON and TOML are texts."""
-    found = (
-        float(value)
-        if isinstance(value, int | float | str) and not isinstance(value, bool)
-        else math.nan
-    )
-    if not math.isfinite(found):
+    is_number = isinstance(value, int | float | str) and not isinstance(value, bool)
+    grade = float(value) if is_number else math.nan
+    if not math.isfinite(grade):
         raise ValueError("grade")
-    return found
+    return grade

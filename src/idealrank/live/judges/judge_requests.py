@@ -35,20 +35,20 @@ class JudgeRecord:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the line of the journal, as plain values."""
-        found: dict[str, Any] = {
+        line: dict[str, Any] = {
             "key": self.key,
             "seconds": round(self.seconds, 6),
             "attempts": self.attempts,
             "time": self.time,
         }
         if self.answer is None:
-            return found | {
+            return line | {
                 "failure": self.failure,
                 "temporary": self.temporary,
                 **({"open": True} if self.is_open else {}),
             }
         answer = self.answer
-        found["grade"] = answer.grade
+        line["grade"] = answer.grade
         beside = {
             "unreadable": answer.unreadable,
             "text": answer.text,
@@ -57,20 +57,21 @@ class JudgeRecord:
             "model": answer.model,
         }
         if answer.probabilities is not None:
-            found["probabilities"] = list(answer.probabilities.items())
-        return found | {key: value for key, value in beside.items() if value not in (None, "")}
+            line["probabilities"] = list(answer.probabilities.items())
+        return line | {key: value for key, value in beside.items() if value not in (None, "")}
 
     @classmethod
     def of(cls, line: Mapping[str, Any]) -> "JudgeRecord":
         """Read a line of the journal."""
         answer = None
         if "grade" in line:
-            chances = line.get("probabilities")
+            probabilities = None
+            if line.get("probabilities") is not None:
+                pairs = line["probabilities"]
+                probabilities = {float(grade): float(chance) for grade, chance in pairs}
             answer = JudgeAnswer(
                 grade=None if line["grade"] is None else float(line["grade"]),
-                probabilities=None
-                if chances is None
-                else {float(grade): float(chance) for grade, chance in chances},
+                probabilities=probabilities,
                 unreadable=str(line.get("unreadable", "")),
                 text=str(line.get("text", "")),
                 input_tokens=_count(line.get("input_tokens")),
@@ -109,8 +110,11 @@ class JudgeRecord:
 
 
 def _count(value: Any) -> int | None:
-    """A number of tokens; None for one that no service counts."""
-    return None if value is None or not 0 <= (count := int(value)) <= MOST_TOKENS else count
+    """Number of tokens; None for a number that no service counts."""
+    if value is None:
+        return None
+    count = int(value)
+    return count if 0 <= count <= MOST_TOKENS else None
 
 
 class JudgeCache:
@@ -136,9 +140,9 @@ class JudgeCache:
             raise
 
     def _keep(self, line: Mapping[str, Any]) -> None:
-        given = JudgeRecord.of(line)
-        record = given.hiding(self._hide)
-        self._shows_secrets |= record != given
+        stored = JudgeRecord.of(line)
+        record = stored.hiding(self._hide)
+        self._shows_secrets |= record != stored
         self.records[record.key] = record
 
     def add(self, record: JudgeRecord) -> None:
@@ -165,9 +169,8 @@ def key_of(identity: Mapping[str, Any], scale: Scale, pair: JudgmentPair, repeat
     content = pair.content
     grades = [list(scale.words.items()), scale.outside, scale.choose]
     texts = [pair.query, pair.document, pair.query_text, content.title, content.text, content.link]
-    return sha256(
-        json.dumps([identity, grades, texts, repeat], sort_keys=True, default=str).encode()
-    ).hexdigest()
+    content_text = json.dumps([identity, grades, texts, repeat], sort_keys=True, default=str)
+    return sha256(content_text.encode()).hexdigest()
 
 
 Tell = Callable[[int, int, str], None]
@@ -196,11 +199,10 @@ class JudgeAsking:
     Examples
     --------
     >>> from idealrank.live.judges.callers import FunctionJudge
-    >>> given = {"judge": {"kind": "function"}, "pairs": "pairs.csv", "scale": [0, 1]}
-    >>> config, request = (
-    ...     JudgeConfig.of(given),
-    ...     JudgeRequest(JudgmentPair(query="q1", document="d1"), 1, "ab"),
+    >>> config = JudgeConfig.of(
+    ...     {"judge": {"kind": "function"}, "pairs": "pairs.csv", "scale": [0, 1]}
     ... )
+    >>> request = JudgeRequest(JudgmentPair(query="q1", document="d1"), 1, "ab")
     >>> asking = JudgeAsking(
     ...     FunctionJudge(lambda query, document: 1, config.scale),
     ...     config,
@@ -228,19 +230,17 @@ class JudgeAsking:
         self.cache = cache
         self._judge, self._config, self._tell, self._hide = judge, config, tell, hide
         self._total = len(requests)
-        keys = {one.key for one in requests}
-        self._done = sum(one in keys for one in cache.records)
+        keys = {request.key for request in requests}
+        self._done = sum(key in keys for key in cache.records)
         self._spent = sum(
-            self._cost(one.answer) for key, one in cache.records.items() if key in keys
+            self._cost(record.answer) for key, record in cache.records.items() if key in keys
         )
 
     def _cost(self, answer: JudgeAnswer | None) -> float:
         price = self._config.price
-        return (
-            0.0
-            if price is None or answer is None
-            else price.of(answer.input_tokens, answer.output_tokens)
-        )
+        if price is None or answer is None:
+            return 0.0
+        return price.of(answer.input_tokens, answer.output_tokens)
 
     def ask(self, requests: Sequence[JudgeRequest]) -> None:
         """Ask them all, or until the budget is spent."""
@@ -250,12 +250,12 @@ class JudgeAsking:
         for start in range(0, len(requests), max(1, size)):
             if config.budget is not None and self._spent >= config.budget:
                 left = len(requests) - start
-                said = (
+                message = (
                     f"{self._judge.name}: found a cost of {self._spent:.4g}, expected at most the "
                     f"budget of {config.budget:g}"
                 )
                 raise BackendError(
-                    f"{said}; {left} requests were not sent",
+                    f"{message}; {left} requests were not sent",
                     hint="raise `budget`; the same command goes on from here",
                 )
             try:
@@ -267,24 +267,23 @@ class JudgeAsking:
 
     def _reopen(self) -> None:
         """Count all failed requests as not asked."""
-        for one in self._failures:
-            self.cache.add(replace(one, is_open=True))
+        for failed in self._failures:
+            self.cache.add(replace(failed, is_open=True))
 
     def _advised(self, stopped: BackendError) -> BackendError:
         """Return the error of a job that stopped, with the next step."""
-        own, is_kept = _OWN.get(self._judge.kind), not getattr(self._judge, "uncached", "")
+        own = _OWN.get(self._judge.kind)
+        is_kept = not getattr(self._judge, "uncached", "")
         asks = "asks the remaining requests" if is_kept else "asks all requests again"
         if own is None:
             hint = f"the same command {asks} when the service is well again"
         elif stopped.outage:
             hint = f"the same command {asks} when the {own} answers again"
         else:
-            hint = (
-                f"mend the {own}; the same command then "
-                f"{asks}{', or all if its code changed' if is_kept else ''}"
-            )
-        said, _, _ = stopped.kept().parts
-        return BackendError(said, outage=stopped.outage, hint=hint)
+            others = ", or all if its code changed" if is_kept else ""
+            hint = f"mend the {own}; the same command then {asks}{others}"
+        message, _, _ = stopped.kept().parts
+        return BackendError(message, outage=stopped.outage, hint=hint)
 
     def _job(self) -> RequestJob[JudgeRequest, JudgeAnswer]:
         judge, hide = self._judge, self._hide
@@ -295,29 +294,29 @@ class JudgeAsking:
 
         refused = "failed on" if judge.kind in _OWN else "refused"
         return RequestJob(
-            judge.name, ask, self._config.policy, key=lambda one: one.key, refused=refused
+            judge.name, ask, self._config.policy, key=lambda request: request.key, refused=refused
         )
 
-    def _keep(self, one: RequestOutcome[JudgeRequest, JudgeAnswer]) -> None:
+    def _keep(self, outcome: RequestOutcome[JudgeRequest, JudgeAnswer]) -> None:
         now = datetime.fromtimestamp(wall_time(), UTC).isoformat(timespec="seconds")
         record = JudgeRecord(
-            key=one.item.key,
-            answer=one.answer,
-            seconds=one.seconds,
-            attempts=one.attempts,
-            failure=one.failure,
-            temporary=one.temporary,
+            key=outcome.item.key,
+            answer=outcome.answer,
+            seconds=outcome.seconds,
+            attempts=outcome.attempts,
+            failure=outcome.failure,
+            temporary=outcome.temporary,
             time=now,
-            is_open=one.is_outage,
+            is_open=outcome.is_outage,
         )
-        if one.answer is None:
+        if outcome.answer is None:
             self._failures.append(record)
         else:
             self._answered = True
         self.cache.add(record)
         self.asked += 1
         self._done += 1
-        self._spent += self._cost(one.answer)
+        self._spent += self._cost(outcome.answer)
         if self._tell is not None:
             self._tell(self._done, self._total, f"cost {self._spent:.4g}" if self._spent else "")
 

@@ -123,49 +123,49 @@ class JudgeRun:
         InputError
             No pair has a grade.
         """
-        found: dict[str, dict[str, float]] = defaultdict(dict)
+        grades: dict[str, dict[str, float]] = defaultdict(dict)
         for (query, document), grade in self.grades.items():
-            found[query][document] = grade
-        if not found:
+            grades[query][document] = grade
+        if not grades:
             raise InputError(f"{self.name}: found no grade, expected at least one")
-        return Qrels(found, name=self.name)
+        return Qrels(grades, name=self.name)
 
     def __repr__(self) -> str:
-        statuses = Counter(one.status for one in self.labels)
+        statuses = Counter(label.status for label in self.labels)
         counts = [
             f"{statuses[name]} {name}"
             for name in ("abstained", "unreadable", "failed")
             if statuses[name]
         ]
-        return f"JudgeRun({', '.join([f'{self.name!r}: {len(self.grades)} of {self.n_pairs} pairs graded', *counts])})"  # noqa: E501
+        graded = f"{self.name!r}: {len(self.grades)} of {self.n_pairs} pairs graded"
+        return f"JudgeRun({', '.join([graded, *counts])})"
 
     @property
     def n_pairs(self) -> int:
         """Number of pairs."""
-        return len({(one.query, one.document) for one in self.labels})
+        return len({(label.query, label.document) for label in self.labels})
 
     @property
     def share_without(self) -> float:
         """Share of the pairs without a grade for another reason than an abstention."""
-        abstained = {(one.query, one.document) for one in self.labels if one.status == "abstained"}
+        abstained = {
+            (label.query, label.document) for label in self.labels if label.status == "abstained"
+        }
         return 1 - len(abstained | set(self.grades)) / max(1, self.n_pairs)
 
     @property
     def failures(self) -> dict[str, int]:
         """Number of requests by the message of their failure, the most frequent first."""
-        return dict(
-            Counter(
-                one.note for one in self.labels if one.status in {"failed", "unreadable"}
-            ).most_common()
-        )
+        without = (label for label in self.labels if label.status in {"failed", "unreadable"})
+        return dict(Counter(label.note for label in without).most_common())
 
     @cached_property
     def _repeats(self) -> list[list[float]]:
-        found: dict[tuple[str, str], list[float]] = defaultdict(list)
-        for one in self.labels:
-            if one.grade is not None:
-                found[one.query, one.document].append(one.grade)
-        return [grades for grades in found.values() if len(grades) > 1]
+        grades_of: dict[tuple[str, str], list[float]] = defaultdict(list)
+        for label in self.labels:
+            if label.grade is not None:
+                grades_of[label.query, label.document].append(label.grade)
+        return [grades for grades in grades_of.values() if len(grades) > 1]
 
     def agreement(self) -> dict[str, Any] | None:
         """Return how far the judge agrees with the people; None without pairs that both graded."""
@@ -176,33 +176,33 @@ class JudgeRun:
         if not both.any():
             return None
         grades, queries = table.grades[both], np.array(table.queries)[both]
-        found: dict[str, Any] = {
+        summary: dict[str, Any] = {
             "pairs": int(both.sum()),
             "equal": float((grades[:, 0] == grades[:, 1]).mean()),
         }
-        found["bias"] = float((grades[:, 1] - grades[:, 0]).mean())
+        summary["bias"] = float((grades[:, 1] - grades[:, 0]).mean())
         if len(set(queries)) > 1:
             kappa = agreement(
                 grades, "cohen_kappa", weights="linear", clusters=queries, interval=True
             )
             low, high = kappa.interval
-            found |= {"kappa": _number(kappa.value), "low": _number(low), "high": _number(high)}
+            summary |= {"kappa": _number(kappa.value), "low": _number(low), "high": _number(high)}
         else:
-            found |= {
+            summary |= {
                 "kappa": _number(agreement(grades, "cohen_kappa", weights="linear")),
                 "low": None,
                 "high": None,
             }
-        return found
+        return summary
 
     def to_dict(self) -> dict[str, Any]:
         """Return counts, cost and agreement as plain values."""
-        statuses = Counter(one.status for one in self.labels)
-        counts = [
-            sum(getattr(one, name) or 0 for one in self.labels)
-            for name in ("input_tokens", "output_tokens")
-        ]
+        statuses = Counter(label.status for label in self.labels)
         repeats = self._repeats
+        same = None
+        if repeats:
+            same = sum(len(set(grades)) == 1 for grades in repeats) / len(repeats)
+        n_by_grade = sorted(Counter(self.grades.values()).items())
         return {
             "judge": self.name,
             "kind": self.kind,
@@ -214,15 +214,11 @@ class JudgeRun:
             "unreadable": statuses["unreadable"],
             "failed": statuses["failed"],
             "failures": self.failures,
-            "input_tokens": counts[0],
-            "output_tokens": counts[1],
-            "cost": None if self.price is None else sum(one.cost or 0.0 for one in self.labels),
-            "grades": {
-                f"{grade:g}": n for grade, n in sorted(Counter(self.grades.values()).items())
-            },
-            "same_in_all_repeats": None
-            if not repeats
-            else sum(len(set(one)) == 1 for one in repeats) / len(repeats),
+            "input_tokens": sum(label.input_tokens or 0 for label in self.labels),
+            "output_tokens": sum(label.output_tokens or 0 for label in self.labels),
+            "cost": None if self.price is None else sum(label.cost or 0.0 for label in self.labels),
+            "grades": {f"{grade:g}": n for grade, n in n_by_grade},
+            "same_in_all_repeats": same,
             "people": self.agreement(),
             "qrels": self.path,
             "table": self.table,
@@ -235,7 +231,7 @@ def _number(value: float) -> float | None:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class JudgeWork:
-    """All that a run of a judge needs, read and checked."""
+    """Inputs of a run of a judge, read and checked."""
 
     config: JudgeConfig  # The configuration
     judge: Judge  # The judge
@@ -268,16 +264,18 @@ class JudgeWork:
                 hint="pass output=, or set `output: FILE` in the configuration",
                 command_hint="use -o QRELS, or set `output: FILE` in the configuration",
             )
+
         judged = config.qrels if qrels is None else qrels
         source = "" if judged is None else "people"
         if isinstance(judged, str | PathLike):
             source = fspath(judged)
         cache = config.cache or f"{chosen}.cache.jsonl"
         texts = [config.judge.given.get(key) for key in ("prompt", "system")]
+        named = [config.pairs, config.queries, config.documents, source, *texts]
         inputs = [
-            one
-            for one in (path, config.pairs, config.queries, config.documents, source, *texts)
-            if isinstance(one, str) and one and Path(one).is_file()
+            name
+            for name in (path, *named)
+            if isinstance(name, str) and name and Path(name).is_file()
         ]
         for written in (chosen, table_path(chosen)):
             refuse_to_replace_inputs({"judge": written}, inputs, option=option, of="judge")
@@ -285,7 +283,8 @@ class JudgeWork:
         refuse_same_files({option: chosen, "the label table": table_path(chosen), "cache": cache})
         refuse_to_replace_judgments(chosen, ("model", "function", "command"), option=option)
         refuse_to_replace_table(table_path(chosen), option=option)
-        _refuse_other_folder(path, [config.pairs, config.queries, config.documents, source, *texts])
+        _refuse_other_folder(path, named)
+
         pairs = read_pairs(config.pairs, config.queries, config.documents, tell=tell)
         people = None if judged is None else to_qrels(judged)
         secrets = Secrets()
@@ -297,7 +296,7 @@ class JudgeWork:
         if uncached := getattr(judge, "uncached", ""):
             warn(
                 f"{judge.name}: its answers are not kept for the next run, as {uncached}; set "
-                f"`version:`, and raise it at each change"
+                "`version:`, and raise it at each change"
             )
         if judge.kind == "model":
             _refuse_without_text(config, pairs)
@@ -336,23 +335,15 @@ class JudgeWork:
         requests = self.requests
         if self._kept is not None and Path(self._kept).exists():
             with JudgeCache(self._kept, hide=self.secrets.hide) as cache:
-                todo = [
-                    one
-                    for one in requests
-                    if is_open(cache.records.get(one.key), retry_failed=retry_failed)
-                ]
+                todo = _open_requests(requests, cache, retry_failed=retry_failed)
         else:
             todo = requests
         body = getattr(self.judge, "body", None)
-        letters = (
-            0
-            if body is None
-            else sum(
-                len(part["content"])
-                for one in todo
-                for part in body(one.pair, one.repeat)["messages"]
-            )
-        )
+        letters = 0
+        if body is not None:
+            for request in todo:
+                messages = body(request.pair, request.repeat)["messages"]
+                letters += sum(len(message["content"]) for message in messages)
         return len(requests), len(todo), letters // _LETTERS
 
     def run(
@@ -367,39 +358,29 @@ class JudgeWork:
                     self.judge, self.config, cache, requests, tell=tell, hide=self.secrets.hide
                 )
                 try:
-                    asking.ask(
-                        [
-                            one
-                            for one in requests
-                            if is_open(cache.records.get(one.key), retry_failed=retry_failed)
-                        ]
-                    )
+                    asking.ask(_open_requests(requests, cache, retry_failed=retry_failed))
                 except BackendError as error:
                     stopped = error
-                records = [cache.records.get(one.key) for one in requests]
+                records = [cache.records.get(request.key) for request in requests]
         finally:
             self.judge.close()
-        found = self._found(requests, records, asking.asked)
-        write_labels(
-            found.table,
-            [*found.labels, *_people_labels(self.people, self.people_source, self.pairs)],
-        )
+
+        finished = self._finished(requests, records, asking.asked)
+        people = _people_labels(self.people, self.people_source, self.pairs)
+        write_labels(finished.table, [*finished.labels, *people])
         if stopped is not None:
             raise self._stopped(stopped, records)
-        if found.share_without > self.config.most_failed or not found.grades:
-            raise self._failed(found, records)
-        write_judgments(
-            found.path,
-            [
-                (query, found.name, document, grade)
-                for (query, document), grade in found.grades.items()
-            ],
-            found.provenance,
-        )
-        return found
+        if finished.share_without > self.config.most_failed or not finished.grades:
+            raise self._failed(finished, records)
+        judgments = [
+            (query, finished.name, document, grade)
+            for (query, document), grade in finished.grades.items()
+        ]
+        write_judgments(finished.path, judgments, finished.provenance)
+        return finished
 
-    def _found(
-        self, requests: Sequence[JudgeRequest], records: Sequence[JudgeRecord | None], asked: int
+    def _finished(
+        self, requests: Sequence[JudgeRequest], records: Sequence[JudgeRecord | None], n_asked: int
     ) -> JudgeRun:
         price = self.config.price
         labels = [
@@ -412,7 +393,7 @@ class JudgeWork:
             labels=tuple(labels),
             grades=grades,
             provenance=self._provenance(labels, records),
-            asked=asked,
+            asked=n_asked,
             path=self.output,
             table=table_path(self.output),
             people=self.people,
@@ -451,9 +432,9 @@ class JudgeWork:
 
     def _aggregated(self, labels: Sequence[Label]) -> dict[tuple[str, str], float]:
         by_pair: dict[tuple[str, str], list[float]] = {pair.key: [] for pair in self.pairs}
-        for one in labels:
-            if one.grade is not None:
-                by_pair[one.query, one.document].append(one.grade)
+        for label in labels:
+            if label.grade is not None:
+                by_pair[label.query, label.document].append(label.grade)
         graded = {pair: grades for pair, grades in by_pair.items() if grades}
         if not graded:
             return {}
@@ -467,14 +448,9 @@ class JudgeWork:
         self, labels: Sequence[Label], records: Sequence[JudgeRecord | None]
     ) -> dict[str, Any]:
         config, judge = self.config, self.judge
-        served = sorted(
-            {
-                one.answer.model
-                for one in records
-                if one is not None and one.answer is not None and one.answer.model
-            }
-        )
-        times = sorted(one.time for one in labels if one.time)
+        answers = [record.answer for record in records if record is not None]
+        served = sorted({answer.model for answer in answers if answer is not None and answer.model})
+        times = sorted(label.time for label in labels if label.time)
         prompt = config.judge.given.get("prompt")
         prompt_file = "plain" if prompt is None else Path(str(prompt)).name
         return {
@@ -489,7 +465,7 @@ class JudgeWork:
             "repeats": config.repeats,
             "aggregate": config.aggregate,
             "pairs": len(self.pairs),
-            "statuses": dict(Counter(one.status for one in labels)),
+            "statuses": dict(Counter(label.status for label in labels)),
             "first": times[0] if times else "",
             "last": times[-1] if times else "",
         }
@@ -497,21 +473,19 @@ class JudgeWork:
     def _stopped(
         self, stopped: BackendError, records: Sequence[JudgeRecord | None]
     ) -> BackendError:
-        said, hint, _ = stopped.kept().parts
+        message, hint, _ = stopped.kept().parts
         own = _own_failures(records)
-        more = (
-            f", and --retry-failed the {own} whose own answers failed"
-            if own and self._kept is not None
-            else ""
-        )
-        return BackendError(self.secrets.hide(said), hint=self.secrets.hide(f"{hint}{more}"))
+        more = ""
+        if own and self._kept is not None:
+            more = f", and --retry-failed the {own} whose own answers failed"
+        return BackendError(self.secrets.hide(message), hint=self.secrets.hide(f"{hint}{more}"))
 
     def _asked_again(self, records: Sequence[JudgeRecord | None]) -> str:
         """Return the next step for requests without a grade."""
         if self._kept is None:
             return "the same command asks all requests again"
         own = _own_failures(records)
-        not_taken = sum(one is not None and one.is_open for one in records)
+        not_taken = sum(record is not None and record.is_open for record in records)
         if own and not_taken:
             return (
                 f"the same command asks the {not_taken} that were not taken, and --retry-failed "
@@ -519,45 +493,53 @@ class JudgeWork:
             )
         return f"the same command{' with --retry-failed' if own else ''} asks them again"
 
-    def _failed(self, found: JudgeRun, records: Sequence[JudgeRecord | None]) -> BackendError:
-        without = round(found.share_without * found.n_pairs)
-        abstained = len(
-            {(one.query, one.document) for one in found.labels if one.status == "abstained"}
-            - set(found.grades)
-        )
-        reasons = [f"{n} x {shown(text)}" for text, n in list(found.failures.items())[:3]]
-        why = "; ".join([*([f"the judge abstained on {abstained}"] if abstained else []), *reasons])
+    def _failed(self, finished: JudgeRun, records: Sequence[JudgeRecord | None]) -> BackendError:
+        """Return the error of a run with too few grades: why, and the next step."""
+        without = round(finished.share_without * finished.n_pairs)
+        abstentions = [label for label in finished.labels if label.status == "abstained"]
+        silent = {(label.query, label.document) for label in abstentions}
+        abstained = len(silent - set(finished.grades))
+        reasons = [f"{n} x {shown(text)}" for text, n in list(finished.failures.items())[:3]]
+        causes = [f"the judge abstained on {abstained}"] if abstained else []
+        why = "; ".join([*causes, *reasons])
         expected = f"at most a share of {self.config.most_failed:g}"
-        if not found.grades:
-            without, expected = without + abstained, "at least one with a grade"
-        said = f"{found.name}: found {without} of {found.n_pairs} pairs without a grade ({why})"
-        hints = [f"see {found.table}"]
-        if abstained and not found.grades:
-            cause = (
-                "a function without `return` abstains"
-                if found.kind == "function"
-                else "null is an abstention"
-            )
+        if not finished.grades:
+            without += abstained
+            expected = "at least one with a grade"
+        message = (
+            f"{finished.name}: found {without} of {finished.n_pairs} pairs without a grade ({why})"
+        )
+        hints = [f"see {finished.table}"]
+        if abstained and not finished.grades:
+            cause = "null is an abstention"
+            if finished.kind == "function":
+                cause = "a function without `return` abstains"
             hints.append(
                 f"{cause}, so let the judge answer with a grade of {self.config.scale.text}"
             )
-        if (
-            found.kind == "model"
-            and not self.config.judge.has("pattern")
-            and any(one.status == "unreadable" for one in found.labels)
-        ):
+        has_unreadable = any(label.status == "unreadable" for label in finished.labels)
+        if finished.kind == "model" and has_unreadable and not self.config.judge.has("pattern"):
             hints.append(
                 r"`pattern` reads a grade that stands among words, as in pattern: 'grade is (\d)'"
             )
         if reasons:
-            hints.append(
-                self._asked_again(records)
-                + (", and `most_failed` allows more" if found.grades else "")
-            )
+            more = ", and `most_failed` allows more" if finished.grades else ""
+            hints.append(f"{self._asked_again(records)}{more}")
         return BackendError(
-            self.secrets.hide(f"{said}, expected {expected}, so no judgments were written"),
+            self.secrets.hide(f"{message}, expected {expected}, so no judgments were written"),
             hint="; ".join(hints),
         )
+
+
+def _open_requests(
+    requests: Sequence[JudgeRequest], cache: JudgeCache, *, retry_failed: bool
+) -> list[JudgeRequest]:
+    """Requests that are to be sent, given what the cache has of them."""
+    return [
+        request
+        for request in requests
+        if is_open(cache.records.get(request.key), retry_failed=retry_failed)
+    ]
 
 
 def _own_failures(records: Sequence[JudgeRecord | None]) -> int:
@@ -565,34 +547,38 @@ def _own_failures(records: Sequence[JudgeRecord | None]) -> int:
     again.
     """
     return sum(
-        one is not None and not one.is_open and is_open(one, retry_failed=True) for one in records
+        record is not None and not record.is_open and is_open(record, retry_failed=True)
+        for record in records
     )
 
 
 def _people_labels(people: Qrels | None, source: str, pairs: Sequence[JudgmentPair]) -> list[Label]:
-    """Rows of the people's grades of the same pairs: named as theirs, and never part of the
-    judge's.
+    """Rows of the people's grades of the same pairs, under the people's name: the judgments of the
+    judge never contain them.
     """
     if people is None:
         return []
     origin = origin_of(source) if source else None
-    kind = "people" if origin is None else str(origin.get("kind", "people"))
-    assessor = (
-        ",".join(map(str, origin.get("assessors", ()))) if origin else Path(source).name or "people"
-    )
-    found, by_query = [], dict[str, Mapping[str, float]]()
+    kind, assessor = "people", Path(source).name or "people"
+    if origin:
+        kind = str(origin.get("kind", "people"))
+        assessor = ",".join(map(str, origin.get("assessors", ())))
+
+    labels: list[Label] = []
+    by_query: dict[str, Mapping[str, float]] = {}
     known = set(people.queries)
-    for query, document in (one.key for one in pairs):
+    for pair in pairs:
+        query, document = pair.key
         if query in known and query not in by_query:
             by_query[query] = people[query]
         grade = by_query.get(query, {}).get(document)
         if grade is not None:
-            found.append(
+            labels.append(
                 Label(
                     query=query, document=document, grade=float(grade), assessor=assessor, kind=kind
                 )
             )
-    return found
+    return labels
 
 
 def _refuse_other_folder(path: str | None, named: Sequence[Any]) -> None:
@@ -605,22 +591,22 @@ def _refuse_other_folder(path: str | None, named: Sequence[Any]) -> None:
             and (Path(path).parent / name).exists()
         ):
             hint = (
-                f"paths of a configuration start at the current folder; run the command in "
+                "paths of a configuration start at the current folder; run the command in "
                 f"{Path(path).parent}"
             )
             raise InputError(f"{name}: found no such file", hint=hint)
 
 
 def _refuse_without_text(config: JudgeConfig, pairs: Sequence[JudgmentPair]) -> None:
-    lacking = [one for one in pairs if not one.content.joined]
+    lacking = [pair for pair in pairs if not pair.content.joined]
     if lacking:
         where = config.documents or config.pairs
-        said = (
+        message = (
             f"{where}: found no text of {len(lacking)} of {len(pairs)} documents, such as "
             f"{shown(repr(lacking[0].document))}"
         )
         raise InputError(
-            f"{said}, expected one for each pair",
+            f"{message}, expected one for each pair",
             hint="name the file of their texts by `documents`",
         )
 
@@ -705,11 +691,11 @@ def _tell_changes(judge: Judge) -> None:
     the values of before.
     """
     if isinstance(judge, FunctionJudge) and (what := judge.changed()):
-        said = (
+        message = (
             f"{judge.name}: {what} changed while it judged, so the next call in this process asks "
-            f"everything again"
+            "everything again"
         )
         warn(
-            f"{said}; keep results by functools.cache, or name the function by its file, as "
-            f"in judge.py:grade"
+            f"{message}; keep results by functools.cache, or name the function by its file, as in "
+            "judge.py:grade"
         )

@@ -34,10 +34,10 @@ from idealrank.live.judges.judge_runs import table_path
 from idealrank.live.line_journal import lock_file
 from idealrank.live.timing import wall_time
 
-_VERSION = "1"
+_VERSION = "1"  # of the tables
 _LEASE = 900.0  # seconds that a pair stays with the rater who looks at it
-_LONGEST_NAME = 80
-_LONGEST_NOTE = 4000
+_LONGEST_NAME = 80  # letters of a person's name
+_LONGEST_NOTE = 4000  # letters of a note
 _SLOW = 1.0  # seconds of writing files, above which not every answer writes them
 _PAUSE = 2  # times those seconds until they are written again
 _TABLES = """
@@ -82,21 +82,20 @@ class LabelPlan:
                 # SQLite holds UTF-8 alone
                 if not text.isascii() and any("\ud800" <= letter <= "\udfff" for letter in text):
                     raise InputError(
-                        f"pairs: found {what} {shown(repr(text))}, expected an id in UTF-8; "
-                        f"save its file as UTF-8"
+                        f"pairs: found {what} {shown(repr(text))}, expected an id in UTF-8; save "
+                        "its file as UTF-8"
                     )
         ranked = sorted(
             (self._drawn("double", pair), pair.key)
             for pair in self.pairs
             if pair.key not in self.gold
         )
-        object.__setattr__(
-            self,
-            "_doubled",
-            frozenset(key for _, key in ranked[: round(self.double * len(ranked))]),
-        )
+        n_doubled = round(self.double * len(ranked))
+        doubled = frozenset(key for _, key in ranked[:n_doubled])
+        object.__setattr__(self, "_doubled", doubled)
 
     def _drawn(self, what: str, pair: JudgmentPair) -> bytes:
+        """Random bytes of a pair, which do not depend on the other pairs of the list."""
         return hashlib.sha256(json.dumps([self.seed, what, *pair.key]).encode()).digest()
 
     def wanted(self, pair: JudgmentPair) -> int:
@@ -111,7 +110,7 @@ class LabelPlan:
         which no run has.
         """
         others = [pair for pair in self.pairs if pair.key not in self.gold]
-        asked = {pair.query for pair in others}
+        queries = {pair.query for pair in others}
         is_ranked = any(math.isfinite(pair.priority) for pair in others)
         places: dict[str, int] = {}
         for pair in self.pairs:
@@ -120,12 +119,14 @@ class LabelPlan:
         def place(pair: JudgmentPair) -> tuple[float, int, bytes]:
             return pair.priority, places[pair.query], self._drawn("order", pair)
 
+        # A gold question that the list alone would put last, such as one of a query without other
+        # pairs, would show itself: it goes just behind a random pair.
         def mixed(pair: JudgmentPair) -> tuple[float, int, bytes, bytes]:
-            is_stray = pair.query not in asked or (is_ranked and math.isinf(pair.priority))
+            is_stray = pair.query not in queries or (is_ranked and math.isinf(pair.priority))
             if pair.key not in self.gold or not others or not is_stray:
                 return *place(pair), b""
             beside = others[int.from_bytes(self._drawn("beside", pair)) % len(others)]
-            return *place(beside), self._drawn("order", pair)  # just behind that pair
+            return *place(beside), self._drawn("order", pair)
 
         return sorted(self.pairs, key=mixed)
 
@@ -225,17 +226,17 @@ class LabelStore:
 
     def _check_tables(self) -> None:
         """Refuse a database of something else, before anything in it is changed."""
-        found = {
+        tables = {
             name
             for (name,) in self._database.execute(
                 "SELECT name FROM sqlite_master WHERE type = 'table'"
             )
         }
-        if found and not {"meta", "pairs", "raters", "answers"} <= found:
-            names = shown(", ".join(sorted(found)))
+        if tables and not {"meta", "pairs", "raters", "answers"} <= tables:
+            names = shown(", ".join(sorted(tables)))
             raise InputError(
-                f"{self.path}: found a database with the tables {names}, expected a file of "
-                f"labels or another name"
+                f"{self.path}: found a database with the tables {names}, expected a file of labels "
+                "or another name"
             )
 
     def _check_meta(self) -> None:
@@ -243,14 +244,14 @@ class LabelStore:
         grades = json.dumps(list(self.plan.scale.grades))
         if known.get("version", _VERSION) != _VERSION:
             raise InputError(
-                f"{self.path}: found labels of version {known['version']}, expected "
-                f"{_VERSION}; update idealrank"
+                f"{self.path}: found labels of version {known['version']}, expected {_VERSION}; "
+                "update idealrank"
             )
         if known.get("grades", grades) != grades:
-            found = ", ".join(f"{one:g}" for one in json.loads(known["grades"]))
+            stored = ", ".join(f"{grade:g}" for grade in json.loads(known["grades"]))
             hint = "use that scale, or another file for the labels"
             raise OptionError(
-                f"{self.path}: found grades of the scale {found}, expected {self.plan.scale.text}",
+                f"{self.path}: found grades of the scale {stored}, expected {self.plan.scale.text}",
                 hint=hint,
             )
         with self._database:
@@ -267,12 +268,12 @@ class LabelStore:
             self._database.execute("BEGIN IMMEDIATE")
             self._database.executemany(
                 "INSERT OR IGNORE INTO pairs (query, document) VALUES (?, ?)",
-                [one.key for one in ordered],
+                [pair.key for pair in ordered],
             )
         rows = self._database.execute("SELECT id, query, document FROM pairs").fetchall()
         self._keys = {number: (query, document) for number, query, document in rows}
         numbers = {key: number for number, key in self._keys.items()}
-        return {numbers[one.key]: one for one in ordered}
+        return {numbers[pair.key]: pair for pair in ordered}
 
     def _read(self) -> None:
         columns = "pair, rater, status, grade, note, seconds, time, after_model, nonce"
@@ -306,41 +307,37 @@ class LabelStore:
         key = self._keys[answer.pair]
         if answer.grade is not None and key in self.plan.gold:
             self._first.setdefault((answer.pair, answer.rater), answer.grade)
-        given = [
-            (one.rater, one.grade)
-            for one in self._answers[answer.pair].values()
-            if one.grade is not None
+        grades = [
+            (kept.rater, kept.grade)
+            for kept in self._answers[answer.pair].values()
+            if kept.grade is not None
         ]
         self._final.pop(answer.pair, None)
         self._each.pop(answer.pair, None)
-        if given and key not in self.plan.gold:
-            names = "+".join(assessor_text(rater) for rater, _ in given)
-            self._final[answer.pair] = judgment_line(
-                key[0], names, key[1], float(combined_grades([[grade for _, grade in given]])[0])
-            )
+        if grades and key not in self.plan.gold:
+            query, document = key
+            names = "+".join(assessor_text(rater) for rater, _ in grades)
+            median = float(combined_grades([[grade for _, grade in grades]])[0])
+            self._final[answer.pair] = judgment_line(query, names, document, median)
             self._each[answer.pair] = "".join(
-                judgment_line(key[0], rater, key[1], grade) for rater, grade in given
+                judgment_line(query, rater, document, grade) for rater, grade in grades
             )
 
     def join(self, name: str) -> None:
         """Let a person take part, anew or again."""
         if not name or len(name) > _LONGEST_NAME or not name.isprintable() or name != name.strip():
             raise OptionError(
-                f"name: found {shown(repr(name))}, expected 1 to {_LONGEST_NAME} letters that "
-                f"can be seen"
+                f"name: found {shown(repr(name))}, expected 1 to {_LONGEST_NAME} letters that can "
+                "be seen"
             )
+        others = (rater for rater in self.raters if rater != name)
         twin = next(
-            (
-                one
-                for one in self.raters
-                if one != name and assessor_text(one) == assessor_text(name)
-            ),
-            None,
+            (rater for rater in others if assessor_text(rater) == assessor_text(name)), None
         )
         if twin is not None:
             raise OptionError(
                 f"name: found {shown(repr(name))}, expected another than {shown(repr(twin))}: "
-                f"judgments could not tell them apart"
+                "judgments could not tell them apart"
             )
         with self._mutex, self._database:
             self._database.execute("BEGIN IMMEDIATE")
@@ -381,24 +378,19 @@ class LabelStore:
                 for number, name in self._leases
                 if name == rater and self._is_open(number, rater)
             ]
-            found = (
-                own[0]
-                if own
-                else next(
-                    (number for number in self._numbers if self._is_open(number, rater)), None
-                )
-            )
+            free = (number for number in self._numbers if self._is_open(number, rater))
+            chosen = own[0] if own else next(free, None)
             for number in [number for number, name in self._leases if name == rater]:
                 del self._leases[number, rater]
-            if found is not None:
-                self._leases[found, rater] = now + _LEASE
-            return found
+            if chosen is not None:
+                self._leases[chosen, rater] = now + _LEASE
+            return chosen
 
     def _is_open(self, number: int, rater: str, *, with_leases: bool = True) -> bool:
         pair, answers = self._numbers.get(number), self._answers.get(number, {})
         if pair is None or rater in answers:
             return False
-        others = {name for name, one in answers.items() if one.status == "graded"}
+        others = {name for name, answer in answers.items() if answer.status == "graded"}
         if with_leases:
             others |= {name for place, name in self._leases if place == number and name != rater}
         return len(others) < self.plan.wanted(pair)
@@ -443,20 +435,18 @@ class LabelStore:
             )
         if seconds is not None and not 0 <= seconds < 86_400:
             seconds = None
+
         with self._mutex:
             if nonce and nonce in self._nonces:
                 return
             before = self.answer_of(number, rater)
             status = "skipped" if grade is None else "graded"
-            if before is not None and (before.status, before.grade, before.note) == (
-                status,
-                grade,
-                note,
-            ):
-                return  # nothing new
+            content = (status, grade, note)
+            if before is not None and (before.status, before.grade, before.note) == content:
+                return
             is_new = before is not None and before.status == "graded" and before.grade != grade
             seen = is_new and pair.key in self.plan.model
-            found = RaterAnswer(
+            answered = RaterAnswer(
                 pair=number,
                 rater=rater,
                 status=status,
@@ -466,31 +456,34 @@ class LabelStore:
                 time=_now(),
                 after_model=seen or (before is not None and before.after_model),
             )
-            with self._database:
-                self._database.execute("BEGIN IMMEDIATE")
-                self._database.execute(
-                    "INSERT INTO answers (pair, rater, status, grade, note, seconds, time, "
-                    "after_model, nonce)"
-                    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                    (
-                        number,
-                        rater,
-                        status,
-                        grade,
-                        note,
-                        seconds,
-                        found.time,
-                        int(found.after_model),
-                        nonce,
-                    ),
-                )
-            self._take(found, nonce)
+            self._insert(answered, nonce)
+            self._take(answered, nonce)
             self._leases.pop((number, rater), None)
             done, wanted = self.counts()
             # the last answer waits for no other
             pause = _PAUSE * self._files_took if self._files_took > _SLOW and done < wanted else 0.0
             if wall_time() - self._files_at >= pause:
                 self._try_to_write()
+
+    def _insert(self, answer: RaterAnswer, nonce: str) -> None:
+        """Bring an answer to the disk."""
+        with self._database:
+            self._database.execute("BEGIN IMMEDIATE")
+            self._database.execute(
+                "INSERT INTO answers (pair, rater, status, grade, note, seconds, time, "
+                "after_model, nonce) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                (
+                    answer.pair,
+                    answer.rater,
+                    answer.status,
+                    answer.grade,
+                    answer.note,
+                    answer.seconds,
+                    answer.time,
+                    int(answer.after_model),
+                    nonce,
+                ),
+            )
 
     def _try_to_write(self) -> None:
         """Write the files; the answer is kept whether or not that goes well, so a failure is a
@@ -504,22 +497,17 @@ class LabelStore:
     def last_of(self, rater: str) -> RaterAnswer | None:
         """Return the last answer of a person."""
         with self._mutex:
-            return next(
-                (
-                    one
-                    for one in reversed(self._history)
-                    if one.rater == rater and one.pair in self._numbers
-                ),
-                None,
-            )
+            own = (answer for answer in reversed(self._history) if answer.rater == rater)
+            return next((answer for answer in own if answer.pair in self._numbers), None)
 
     def skipped_by(self, rater: str) -> list[int]:
         """Return the numbers of the pairs that a person skipped."""
         with self._mutex:
+            answers = ((number, self.answer_of(number, rater)) for number in self._numbers)
             return [
                 number
-                for number in self._numbers
-                if (one := self.answer_of(number, rater)) is not None and one.status == "skipped"
+                for number, answer in answers
+                if answer is not None and answer.status == "skipped"
             ]
 
     def counts(self, rater: str = "") -> tuple[int, int]:
@@ -530,40 +518,30 @@ class LabelStore:
             if rater:
                 done = sum(rater in self._answers.get(number, {}) for number in self._numbers)
                 return done, done + sum(self._is_open(number, rater) for number in self._numbers)
-            wanted = {
-                number: self.plan.wanted(pair)
-                for number, pair in self._numbers.items()
-                if pair.key not in self.plan.gold
-            }
-            graded = {
-                number: sum(
-                    one.status == "graded" for one in self._answers.get(number, {}).values()
-                )
-                for number in wanted
-            }
-            return sum(min(graded[number], n) for number, n in wanted.items()), sum(wanted.values())
+            done = total = 0
+            for number, pair in self._numbers.items():
+                if pair.key not in self.plan.gold:
+                    answers = self._answers.get(number, {}).values()
+                    graded = sum(answer.status == "graded" for answer in answers)
+                    wanted = self.plan.wanted(pair)
+                    done += min(graded, wanted)
+                    total += wanted
+            return done, total
 
     def table(self) -> tuple[list[int], list[str], "np.ndarray[Any, np.dtype[np.float64]]"]:
         """Return numbers of pairs, names of people, and grades of shape (pairs, people); NaN where
         a person gave none.
         """
         with self._mutex:
-            raters = [
-                name
-                for name in self.raters
-                if any(name in answers for answers in self._answers.values())
-            ]
-            numbers = [
-                number
-                for number, answers in self._answers.items()
-                if any(one.grade is not None for one in answers.values())
-            ]
+            with_answers = set[str]().union(*self._answers.values())
+            raters = [name for name in self.raters if name in with_answers]
+            numbers = [number for number, answers in self._answers.items() if _has_grade(answers)]
             grades = np.full((len(numbers), len(raters)), np.nan)
             for row, number in enumerate(numbers):
                 for column, name in enumerate(raters):
-                    one = self._answers[number].get(name)
-                    if one is not None and one.grade is not None:
-                        grades[row, column] = one.grade
+                    answer = self._answers[number].get(name)
+                    if answer is not None and answer.grade is not None:
+                        grades[row, column] = answer.grade
             return numbers, raters, grades
 
     def key(self, number: int) -> tuple[str, str]:
@@ -577,8 +555,8 @@ class LabelStore:
 
     def _progress(self, name: str) -> RaterProgress:
         own = [answers[name] for answers in self._answers.values() if name in answers]
-        graded = [one for one in own if one.grade is not None]
-        times = sorted(one.seconds for one in graded if one.seconds is not None)
+        graded = [answer for answer in own if answer.grade is not None]
+        times = sorted(answer.seconds for answer in graded if answer.seconds is not None)
         known = [
             (grade, self.plan.gold[self._keys[number]])
             for (number, rater), grade in self._first.items()
@@ -586,19 +564,19 @@ class LabelStore:
         ]
         last: dict[int, float] = {}
         revised = 0
-        for one in self._history:
-            if one.rater == name and one.grade is not None:
-                revised += last.get(one.pair, one.grade) != one.grade
-                last[one.pair] = one.grade
+        for answer in self._history:
+            if answer.rater == name and answer.grade is not None:
+                revised += last.get(answer.pair, answer.grade) != answer.grade
+                last[answer.pair] = answer.grade
         return RaterProgress(
             rater=name,
             graded=len(graded),
-            skipped=sum(one.status == "skipped" for one in own),
+            skipped=sum(answer.status == "skipped" for answer in own),
             revised=revised,
             seconds=times[len(times) // 2] if times else None,
             gold_right=sum(grade == right for grade, right in known),
             gold=len(known),
-            grades=dict(Counter(one.grade for one in graded if one.grade is not None)),
+            grades=dict(Counter(answer.grade for answer in graded if answer.grade is not None)),
         )
 
     def write_files(self) -> None:
@@ -612,21 +590,21 @@ class LabelStore:
             write_label_lines(
                 table_path(self.output), [*self._rows, *map(label_line, self._model_labels())]
             )
-            self._files_at, self._files_took, self.unwritten = (
-                wall_time(),
-                wall_time() - started,
-                "",
-            )
+            self._files_at = wall_time()
+            self._files_took = wall_time() - started
+            self.unwritten = ""
 
     def _provenance(self) -> dict[str, Any]:
-        gold: dict[str, list[int]] = {}
+        gold: dict[str, list[int]] = {}  # right answers, and all answers
         for (number, rater), grade in self.gold_grades().items():
-            found = gold.setdefault(assessor_text(rater), [0, 0])
-            found[0] += grade == self.plan.gold[self._keys[number]]
-            found[1] += 1
+            counts = gold.setdefault(assessor_text(rater), [0, 0])
+            counts[0] += grade == self.plan.gold[self._keys[number]]
+            counts[1] += 1
         return {
             "kind": "people",
-            "assessors": list(dict.fromkeys(assessor_text(one.rater) for one in self._history)),
+            "assessors": list(
+                dict.fromkeys(assessor_text(answer.rater) for answer in self._history)
+            ),
             "scale": list(self.plan.scale.grades),
             "words": [word for word in self.plan.scale.words.values() if word],
             "pairs": len(self._numbers),
@@ -635,45 +613,41 @@ class LabelStore:
             "gold": gold,
             "model_shown_after": self.plan.model_name if self.plan.model else "",
             "after_model": sum(
-                one.after_model and one.grade is not None
+                answer.after_model and answer.grade is not None
                 for answers in self._answers.values()
-                for one in answers.values()
+                for answer in answers.values()
             ),
             "first": self._history[0].time if self._history else "",
             "last": self._history[-1].time if self._history else "",
         }
 
-    def _label(self, one: RaterAnswer) -> Label:
-        key, status = self._keys[one.pair], one.status
-        if self._answers[one.pair][one.rater] is not one:
+    def _label(self, answer: RaterAnswer) -> Label:
+        key, status = self._keys[answer.pair], answer.status
+        if self._answers[answer.pair][answer.rater] is not answer:
             status = "revised"
         elif status == "graded" and key in self.plan.gold:
             status = "gold"
-        elif status == "graded" and one.after_model:
+        elif status == "graded" and answer.after_model:
             status = "after-model"
         query, document = key
         return Label(
             query=query,
             document=document,
-            grade=one.grade,
-            assessor=assessor_text(one.rater),
+            grade=answer.grade,
+            assessor=assessor_text(answer.rater),
             kind="people",
             status=status,
             repeat=1,
-            note=one.note,
-            seconds=one.seconds,
-            time=one.time,
+            note=answer.note,
+            seconds=answer.seconds,
+            time=answer.time,
         )
 
     def _model_labels(self) -> list[Label]:
         """Grades of the model for pairs that a person has graded; grades of other pairs would be
         known before the answer.
         """
-        graded = (
-            number
-            for number, answers in self._answers.items()
-            if any(one.grade is not None for one in answers.values())
-        )
+        graded = (number for number, answers in self._answers.items() if _has_grade(answers))
         keys = {self._keys[number] for number in graded if number in self._numbers}
         name = assessor_text(self.plan.model_name)
         return [
@@ -692,6 +666,10 @@ class LabelStore:
                     self._database.close()
                 if self._lock is not None:
                     self._lock.close()
+
+
+def _has_grade(answers: Mapping[str, RaterAnswer]) -> bool:
+    return any(answer.grade is not None for answer in answers.values())
 
 
 def _now() -> str:

@@ -23,22 +23,13 @@ def judge_run_parts(report: Mapping[str, Any]) -> list[Part]:
         "asked now",
         "from cache",
     ]
-    parts: list[Part] = [
-        columns(
-            [
-                title,
-                [
-                    report["judge"],
-                    *(str(report[name]) for name in counts),
-                    str(report["requests"] - report["asked"]),
-                ],
-            ]
-        )
-    ]
-    if report["grades"]:
-        parts.append(
-            columns([["grade", *report["grades"]], ["pairs", *map(str, report["grades"].values())]])
-        )
+    from_cache = report["requests"] - report["asked"]
+    row = [report["judge"], *(str(report[name]) for name in counts), str(from_cache)]
+    parts: list[Part] = [columns([title, row])]
+    grades = report["grades"]
+    if grades:
+        parts.append(columns([["grade", *grades], ["pairs", *map(str, grades.values())]]))
+
     notes = []
     if report["input_tokens"] or report["output_tokens"]:
         cost = "" if report["cost"] is None else f"; cost {report['cost']:.4g}"
@@ -47,33 +38,34 @@ def judge_run_parts(report: Mapping[str, Any]) -> list[Part]:
         )
     if report["same_in_all_repeats"] is not None:
         notes.append(
-            f"The judge gave the same grade in all repeats to "
+            "The judge gave the same grade in all repeats to "
             f"{100 * report['same_in_all_repeats']:.0f} % of the pairs."
         )
     if report["people"] is not None:
         notes.append(_people(report["people"]))
     if notes:
         parts.append(filled(" ".join(notes)))
+
     if report["failures"]:
         listed = [f"  {n} x {message}" for message, n in list(report["failures"].items())[:_LISTED]]
         more = len(report["failures"]) - len(listed)
-        parts.append(
-            [
-                "requests without a grade:",
-                *listed,
-                *([f"  and {more} further messages"] if more else []),
-            ]
-        )
+        if more:
+            listed.append(f"  and {more} further messages")
+        parts.append(["requests without a grade:", *listed])
     return [*parts, [f"wrote {report[name]}" for name in ("qrels", "table") if report[name]]]
 
 
-def _people(found: Mapping[str, Any]) -> str:
-    interval = "" if found["low"] is None else f" [{found['low']:.3f}, {found['high']:.3f}]"
-    kappa = "" if found["kappa"] is None else f", linear kappa {found['kappa']:.3f}{interval}"
-    pairs = f"{found['pairs']} pair{'s' * (found['pairs'] != 1)}"
+def _people(agreement: Mapping[str, Any]) -> str:
+    interval = (
+        "" if agreement["low"] is None else f" [{agreement['low']:.3f}, {agreement['high']:.3f}]"
+    )
+    kappa = (
+        "" if agreement["kappa"] is None else f", linear kappa {agreement['kappa']:.3f}{interval}"
+    )
+    pairs = f"{agreement['pairs']} pair{'s' * (agreement['pairs'] != 1)}"
     return (
-        f"Against the people on {pairs}: {100 * found['equal']:.0f} % equal{kappa}, mean "
-        f"difference {found['bias']:+.2f}."
+        f"Against the people on {pairs}: {100 * agreement['equal']:.0f} % equal{kappa}, mean "
+        f"difference {agreement['bias']:+.2f}."
     )
 
 

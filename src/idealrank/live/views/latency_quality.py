@@ -13,7 +13,7 @@ from idealrank.pages.figures.theme import DARK, FONT, LIGHT
 
 LONGEST = 34  # letters of a name; the table has it in full
 LINE = 17.0  # height of a name of 12 px, with its ascenders and descenders
-_RADIUS, _GAP = 7.0, 10.0
+_RADIUS, _GAP = 7.0, 10.0  # px: free space around a point, and from a point to its name
 _CROSSED = 40.0  # cost of a name across the interval of a point, in px of distance
 _NARROW, _USUAL, _BROAD, _WIDE = 4.5, 7.2, 10.5, 13.0  # px of a letter of 12 px, rather too many
 
@@ -83,24 +83,24 @@ def label_boxes(points: Sequence[NamedPoint], inside: Box) -> list[Box | None]:
 
     Names of the first points are placed first. A name that has no room is None.
     """
-    circles = [
-        Box(
-            left=one.x - _RADIUS, top=one.y - _RADIUS, right=one.x + _RADIUS, bottom=one.y + _RADIUS
+    circles, intervals = [], []
+    for point in points:
+        x, y = point.x, point.y
+        circles.append(
+            Box(left=x - _RADIUS, top=y - _RADIUS, right=x + _RADIUS, bottom=y + _RADIUS)
         )
-        for one in points
-    ]
-    intervals = [
-        Box(left=one.x - 1, top=one.top, right=one.x + 1, bottom=one.bottom) for one in points
-    ]
+        intervals.append(Box(left=x - 1, top=point.top, right=x + 1, bottom=point.bottom))
     placed: list[Box | None] = []
     for point in points:
         taken = [*circles, *(box for box in placed if box is not None)]
-        free = [
-            (distance + _CROSSED * sum(box.meets(other) for other in intervals), number, box)
-            for number, (distance, box) in enumerate(_candidates(point))
-            if inside.holds(box) and not any(box.meets(other) for other in taken)
-        ]
-        placed.append(min(free)[2] if free else None)
+        best, least_cost = None, math.inf
+        for distance, box in _candidates(point):
+            if not inside.holds(box) or any(box.meets(other) for other in taken):
+                continue
+            cost = distance + _CROSSED * sum(box.meets(other) for other in intervals)
+            if cost < least_cost:  # of equal costs the first candidate
+                best, least_cost = box, cost
+        placed.append(best)
     return placed
 
 
@@ -111,24 +111,20 @@ def _candidates(point: NamedPoint) -> Iterator[tuple[float, Box]]:
     wide = width(point.name)
     for step in range(40):
         for up in (-1, 1) if step else (-1,):
+            middle = point.y - 12 + up * step * LINE / 2
+            # right, left and centred, with the cost of each in px of distance
             for side, left in (
                 (0, point.x + _GAP),
                 (1, point.x - _GAP - wide),
                 (12, point.x - wide / 2),
             ):
-                middle = point.y - 12 + up * step * LINE / 2
-                yield (
-                    abs(middle - point.y + 12) + side,
-                    Box(
-                        left=left,
-                        top=middle - LINE / 2,
-                        right=left + wide,
-                        bottom=middle + LINE / 2,
-                    ),
-                )
+                top, bottom = middle - LINE / 2, middle + LINE / 2
+                box = Box(left=left, top=top, right=left + wide, bottom=bottom)
+                yield abs(middle - point.y + 12) + side, box
 
 
-_WIDTH, _HEIGHT, _LEFT, _TOP, _BOTTOM, _RIGHT = 720, 400, 66, 18, 46, 24
+_WIDTH, _HEIGHT = 720, 400  # px of the figure
+_LEFT, _TOP, _BOTTOM, _RIGHT = 66, 18, 46, 24  # px of its margins
 _FAR = 26.0  # px between a point and its name from which a line joins them
 _LOG_FROM = 5.0  # ratio of the latencies from which their axis is logarithmic
 _PAGE = """\
@@ -163,7 +159,7 @@ th:first-child {{ text-align: left; }}
 <body>
 <main>
 <h1>Quality and latency</h1>
-<p>{said}</p>
+<p>{summary}</p>
 {figure}
 <div class="table" tabindex="0" role="region" aria-label="All backends">
 {table}
@@ -196,29 +192,28 @@ def latency_quality_page(systems: Sequence[Mapping[str, Any]]) -> str:
     >>> page.count('class="point best"'), page.count('class="point"')
     (2, 1)
     """
-    colours = [
-        " ".join(f"--{name}: {value};" for name, value in theme.items()) for theme in (LIGHT, DARK)
-    ]
     measure = next(iter(systems[0].get("measures", {})), "") if systems else ""
-    drawn = [one for one in systems if measure and one["latency"]["p95"] is not None]
-    best = pareto_front(
-        [(one["latency"]["p95"], one["measures"][measure]["mean"]) for one in drawn]
-    )
-    names = ", ".join(html.escape(drawn[place]["name"]) for place in best)
-    said = (
-        f"On the Pareto front, no other backend is faster and at least as good: {names}."
-        if drawn
-        else "Latency of each backend."
-    )
-    figure = _figure(drawn, measure, set(best)) if drawn else ""
+    drawn = [system for system in systems if measure and system["latency"]["p95"] is not None]
+    summary, figure = "Latency of each backend.", ""
+    if drawn:
+        best = pareto_front(
+            [(system["latency"]["p95"], system["measures"][measure]["mean"]) for system in drawn]
+        )
+        names = ", ".join(html.escape(drawn[place]["name"]) for place in best)
+        summary = f"On the Pareto front, no other backend is faster and at least as good: {names}."
+        figure = _figure(drawn, measure, set(best))
     return _PAGE.format(
-        light=colours[0],
-        dark=colours[1],
+        light=_variables(LIGHT),
+        dark=_variables(DARK),
         font=FONT,
-        said=said,
+        summary=summary,
         figure=figure,
         table=_table(systems),
     )
+
+
+def _variables(theme: Mapping[str, str]) -> str:
+    return " ".join(f"--{name}: {value};" for name, value in theme.items())
 
 
 def pareto_front(points: Sequence[tuple[float, float]]) -> list[int]:
@@ -227,8 +222,12 @@ def pareto_front(points: Sequence[tuple[float, float]]) -> list[int]:
     """
 
     def surpassed(point: tuple[float, float]) -> bool:
+        latency, quality = point
         return any(
-            other[0] <= point[0] and other[1] >= point[1] and other != point for other in points
+            other_latency <= latency
+            and other_quality >= quality
+            and (other_latency, other_quality) != point
+            for other_latency, other_quality in points
         )
 
     return sorted(
@@ -238,31 +237,35 @@ def pareto_front(points: Sequence[tuple[float, float]]) -> list[int]:
 
 
 def _figure(systems: Sequence[Mapping[str, Any]], measure: str, best: set[int]) -> str:
-    across, ticks = _axis([one["latency"]["p95"] * 1000 for one in systems])
-    means = [one["measures"][measure] for one in systems]
-    low = min(_inside(one["low"], one["mean"]) for one in means)
-    high = max(_inside(one["high"], one["mean"]) for one in means)
+    """Draw axes, Pareto front, points and names; names of the front are placed first."""
+    across, ticks = _axis([system["latency"]["p95"] * 1000 for system in systems])
+    means = [system["measures"][measure] for system in systems]
+    low = min(_inside(mean["low"], mean["mean"]) for mean in means)
+    high = max(_inside(mean["high"], mean["mean"]) for mean in means)
     margin = (high - low) * 0.06 or 0.01
     low, high = low - margin, high + margin
 
     def up(value: float) -> float:
         return _HEIGHT - _BOTTOM - (_HEIGHT - _TOP - _BOTTOM) * (value - low) / (high - low)
 
-    drawn = [
-        f'<line class="grid" x1="{_LEFT}" x2="{_WIDTH - _RIGHT}" y1="{up(at):.1f}" '
-        f'y2="{up(at):.1f}"/>'
-        f'<text x="{_LEFT - 8}" y="{up(at) + 4:.1f}" text-anchor="end">{at:.3f}</text>'
-        for at in (low + (high - low) * part / 4 for part in range(5))
-    ]
+    drawn = []
+    right = _WIDTH - _RIGHT
+    for part in range(5):
+        value = low + (high - low) * part / 4
+        y = up(value)
+        drawn.append(
+            f'<line class="grid" x1="{_LEFT}" x2="{right}" y1="{y:.1f}" y2="{y:.1f}"/>'
+            f'<text x="{_LEFT - 8}" y="{y + 4:.1f}" text-anchor="end">{value:.3f}</text>'
+        )
+    below = _HEIGHT - _BOTTOM + 18
     drawn += [
-        f'<text x="{across(at):.1f}" y="{_HEIGHT - _BOTTOM + 18}" '
-        f'text-anchor="middle">{at:g}</text>'
-        for at in ticks
+        f'<text x="{across(at):.1f}" y="{below}" text-anchor="middle">{at:g}</text>' for at in ticks
     ]
+    middle = (_LEFT + right) / 2
     drawn.append(
-        f'<text x="{(_LEFT + _WIDTH - _RIGHT) / 2:.1f}" y="{_HEIGHT - 8}" '
-        f'text-anchor="middle">p95 latency in ms</text>'
+        f'<text x="{middle:.1f}" y="{_HEIGHT - 8}" text-anchor="middle">p95 latency in ms</text>'
     )
+
     front = sorted(
         (across(systems[place]["latency"]["p95"] * 1000), up(means[place]["mean"]))
         for place in best
@@ -270,19 +273,19 @@ def _figure(systems: Sequence[Mapping[str, Any]], measure: str, best: set[int]) 
     drawn.append(
         f'<polyline class="front" points="{" ".join(f"{x:.1f},{y:.1f}" for x, y in front)}"/>'
     )
+
     points: list[NamedPoint] = []
-    for place, (one, mean) in enumerate(zip(systems, means, strict=True)):
-        x, y = across(one["latency"]["p95"] * 1000), up(mean["mean"])
+    for place, (system, mean) in enumerate(zip(systems, means, strict=True)):
+        x, y = across(system["latency"]["p95"] * 1000), up(mean["mean"])
         top = up(_inside(mean["high"], mean["mean"]))
         bottom = up(_inside(mean["low"], mean["mean"]))
         drawn.append(
             f'<line class="interval" x1="{x:.1f}" x2="{x:.1f}" y1="{top:.1f}" y2="{bottom:.1f}"/>'
         )
-        drawn.append(
-            f'<circle class="point{" best" if place in best else ""}" cx="{x:.1f}" '
-            f'cy="{y:.1f}" r="5"/>'
-        )
-        points.append(NamedPoint(name=shortened(one["name"]), x=x, y=y, top=top, bottom=bottom))
+        kind = "point best" if place in best else "point"
+        drawn.append(f'<circle class="{kind}" cx="{x:.1f}" cy="{y:.1f}" r="5"/>')
+        points.append(NamedPoint(name=shortened(system["name"]), x=x, y=y, top=top, bottom=bottom))
+
     order = sorted(range(len(points)), key=lambda place: (place not in best, place))
     boxes = label_boxes(
         [points[place] for place in order],
@@ -313,47 +316,41 @@ def _label(point: NamedPoint, box: Box) -> str:
         x, anchor = box.left, "start"
     line = ""
     if abs(middle - point.y) > _FAR:
-        line = (
-            f'<line class="leader" x1="{point.x:.1f}" y1="{point.y:.1f}" x2="{x:.1f}" '
-            f'y2="{middle:.1f}"/>'
-        )
-    return (
-        f'{line}<text class="name" x="{x:.1f}" y="{middle + 4:.1f}" '
-        f'text-anchor="{anchor}">{html.escape(point.name)}</text>'
-    )
+        start = f'x1="{point.x:.1f}" y1="{point.y:.1f}"'
+        line = f'<line class="leader" {start} x2="{x:.1f}" y2="{middle:.1f}"/>'
+    place = f'x="{x:.1f}" y="{middle + 4:.1f}" text-anchor="{anchor}"'
+    return f'{line}<text class="name" {place}>{html.escape(point.name)}</text>'
 
 
 def _inside(bound: float, mean: float) -> float:
-    """A bound that can be drawn; an infinite one is left out."""
+    """Bound of an interval; the mean for an infinite one, which cannot be drawn."""
     return bound if math.isfinite(bound) else mean
 
 
 def _axis(values: Sequence[float]) -> tuple[Callable[[float], float], list[float]]:
     """Places of latencies across the figure, and where to write numbers."""
     low, high = min(values), max(values)
+    span = _WIDTH - _LEFT - _RIGHT
     if low > 0 and high / low >= _LOG_FROM:
         first, last = math.log10(low / 1.3), math.log10(high * 1.3)
-        ticks = [
-            step * 10**power
-            for power in range(math.floor(first), math.ceil(last) + 1)
-            for step in (1, 2, 5)
-        ]
+        powers = range(math.floor(first), math.ceil(last) + 1)
+        ticks = [step * 10**power for power in powers for step in (1, 2, 5)]
         ticks = [float(f"{at:.4g}") for at in ticks if first <= math.log10(at) <= last]
-        return (
-            lambda at: (
-                _LEFT
-                + (_WIDTH - _LEFT - _RIGHT) * (math.log10(max(at, 1e-9)) - first) / (last - first)
-            )
-        ), ticks
+
+        def logarithmic(at: float) -> float:
+            return _LEFT + span * (math.log10(max(at, 1e-9)) - first) / (last - first)
+
+        return logarithmic, ticks
     last = high * 1.15 or 1.0
+    # the largest of 1, 1/2, 1/5 and 1/10 of a power of ten that gives four ticks or more
     step = 10 ** math.floor(math.log10(last))
     step = next(step / part for part in (1, 2, 5, 10) if last / (step / part) >= 4)
     ticks = [float(f"{step * number:.4g}") for number in range(int(last / step) + 1)]
-    return (lambda at: _LEFT + (_WIDTH - _LEFT - _RIGHT) * at / last), ticks
+    return (lambda at: _LEFT + span * at / last), ticks
 
 
 def _table(systems: Sequence[Mapping[str, Any]]) -> str:
-    texts = list(dict.fromkeys(text for one in systems for text in one.get("measures", {})))
+    texts = list(dict.fromkeys(text for system in systems for text in system.get("measures", {})))
     head = [
         "backend",
         *(word for text in texts for word in (text, "95 % interval")),
@@ -365,28 +362,24 @@ def _table(systems: Sequence[Mapping[str, Any]]) -> str:
         "p99",
     ]
     rows = []
-    for one in systems:
+    for system in systems:
         cells = []
         for text in texts:
-            mean = one["measures"][text]
+            mean = system["measures"][text]
             cells += [f"{mean['mean']:.4f}", f"[{mean['low']:.4f}, {mean['high']:.4f}]"]
-        failed = len(one["failed"])
+        failed = len(system["failed"])
         cells += [
-            str(one["queries"]),
-            f"{failed} ({100 * failed / one['queries']:.1f} %)",
-            str(one["empty"]),
+            str(system["queries"]),
+            f"{failed} ({100 * failed / system['queries']:.1f} %)",
+            str(system["empty"]),
         ]
-        cells += [
-            "-" if one["latency"][name] is None else f"{one['latency'][name] * 1000:.1f} ms"
-            for name in ("p50", "p95", "p99")
-        ]
-        rows.append(
-            f"<tr><th "
-            f'scope="row">{html.escape(one["name"])}</th>{"".join(f"<td>{html.escape(cell)}</td>" for cell in cells)}</tr>'  # noqa: E501
-        )
+        percentiles = [system["latency"][name] for name in ("p50", "p95", "p99")]
+        cells += ["-" if time is None else f"{time * 1000:.1f} ms" for time in percentiles]
+        name = f'<th scope="row">{html.escape(system["name"])}</th>'
+        rows.append(f"<tr>{name}{''.join(f'<td>{html.escape(cell)}</td>' for cell in cells)}</tr>")
     titles = "".join(f'<th scope="col">{html.escape(word)}</th>' for word in head)
     caption = (
-        "<caption>Means with intervals, failed queries, and percentiles of the latency of "
-        "answered queries.</caption>"
+        "<caption>Means with intervals, failed queries, and percentiles of the latency of answered "
+        "queries.</caption>"
     )
     return f"<table>{caption}<thead><tr>{titles}</tr></thead><tbody>{''.join(rows)}</tbody></table>"

@@ -14,7 +14,7 @@ _LISTED = 10  # failed queries that the text lists
 def search_parts(report: Mapping[str, Any]) -> list[Part]:
     """Show each backend in a line, and the failed queries."""
     systems: Sequence[Mapping[str, Any]] = report["systems"]
-    texts = list(dict.fromkeys(text for one in systems for text in one.get("measures", {})))
+    texts = list(dict.fromkeys(text for system in systems for text in system.get("measures", {})))
     title = [
         "backend",
         *(word for text in texts for word in (text, "95 % interval")),
@@ -25,46 +25,43 @@ def search_parts(report: Mapping[str, Any]) -> list[Part]:
         "p95",
         "p99",
     ]
-    parts: list[Part] = [columns([title, *(_cells(one, texts) for one in systems)])]
+    parts: list[Part] = [columns([title, *(_cells(system, texts) for system in systems)])]
     if texts:
         parts.append(
             filled(
                 f"Under convention {systems[0]['convention']}; a query that failed has no "
-                f"documents, and counts as missing."
+                "documents, and counts as missing."
             )
         )
-    for one in systems:
-        if one["failed"]:
+    for system in systems:
+        if system["failed"]:
             listed = [
-                f"  {query}: {message}" for query, message in list(one["failed"].items())[:_LISTED]
+                f"  {query}: {message}"
+                for query, message in list(system["failed"].items())[:_LISTED]
             ]
-            more = len(one["failed"]) - len(listed)
-            parts.append(
-                [
-                    f"{one['name']}: {len(one['failed'])} failed",
-                    *listed,
-                    *([f"  and {more} more"] if more else []),
-                ]
-            )
-    return [*parts, [f"wrote {one['run']}" for one in systems if one["run"]]]
+            more = len(system["failed"]) - len(listed)
+            if more:
+                listed.append(f"  and {more} more")
+            parts.append([f"{system['name']}: {len(system['failed'])} failed", *listed])
+    return [*parts, [f"wrote {system['run']}" for system in systems if system["run"]]]
 
 
-def _cells(one: Mapping[str, Any], texts: Iterable[str]) -> list[str]:
-    found = []
+def _cells(system: Mapping[str, Any], texts: Iterable[str]) -> list[str]:
+    means = []
     for text in texts:
-        mean = one["measures"][text]
-        found += [f"{mean['mean']:.4f}", f"[{mean['low']:.4f}, {mean['high']:.4f}]"]
-    latency = one["latency"]
+        mean = system["measures"][text]
+        means += [f"{mean['mean']:.4f}", f"[{mean['low']:.4f}, {mean['high']:.4f}]"]
+    latency = system["latency"]
     times = [
         "-" if latency[name] is None else f"{latency[name] * 1000:.1f} ms"
         for name in ("p50", "p95", "p99")
     ]
     return [
-        one["name"],
-        *found,
-        str(one["queries"]),
-        str(len(one["failed"])),
-        str(one["empty"]),
+        system["name"],
+        *means,
+        str(system["queries"]),
+        str(len(system["failed"])),
+        str(system["empty"]),
         *times,
     ]
 
@@ -90,18 +87,15 @@ def search_rows(report: Mapping[str, Any]) -> Iterator[Sequence[str]]:
         "p95_s",
         "p99_s",
     ]
-    for one in report["systems"]:
+    for system in report["systems"]:
         counts = [
-            one["queries"],
-            one["answered"],
-            len(one["failed"]),
-            one["empty"],
-            *one["latency"].values(),
+            system["queries"],
+            system["answered"],
+            len(system["failed"]),
+            system["empty"],
+            *system["latency"].values(),
         ]
-        for text, mean in (
-            one.get("measures") or {"": {"mean": None, "low": None, "high": None}}
-        ).items():
-            yield [
-                csv_cell(finite(cell))
-                for cell in (one["name"], text, mean["mean"], mean["low"], mean["high"], *counts)
-            ]
+        unjudged = {"": {"mean": None, "low": None, "high": None}}
+        for text, mean in (system.get("measures") or unjudged).items():
+            row = [system["name"], text, mean["mean"], mean["low"], mean["high"], *counts]
+            yield [csv_cell(finite(cell)) for cell in row]

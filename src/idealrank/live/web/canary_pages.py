@@ -27,9 +27,9 @@ from idealrank.store.views.history import minute
 from idealrank.store.web.site import AddedPages, Site
 from idealrank.store.web.timelines import Drawing
 
-ROUNDS = 100  # in the drawing
-_LISTED = 20
-_ALARMS = 50
+ROUNDS = 100  # rounds in the drawing
+_LISTED = 20  # rounds in the table
+_ALARMS = 50  # alarms in the drawing, and in the table of closed ones
 
 
 def pages_of_canaries() -> AddedPages:
@@ -62,43 +62,40 @@ def canary_page(request: Request) -> Response:
         if name not in store.monitors():
             raise HTTPException(404, f"monitor {name!r}: found none of this name")
         rounds = Monitoring.of(store, name).rounds(limit=_LISTED)
+        alarms = Monitoring.of(store, name).alarms(limit=_ALARMS)
+        closed = [alarm for alarm in alarms if not alarm.is_open]
         context = {
             "title": f"Canaries of {name}",
             "board": _board(store, name),
             "rounds": _round_table(rounds),
+            "closed": _alarm_table(closed, "Closed alarms") if closed else None,
         }
-        closed = [
-            one for one in Monitoring.of(store, name).alarms(limit=_ALARMS) if not one.is_open
-        ]
-        return site.page(
-            "canary.html",
-            context | {"closed": _alarm_table(closed, "Closed alarms") if closed else None},
-        )
+        return site.page("canary.html", context)
 
 
 def alarms_open(store: Store) -> list[dict[str, Any]]:
     """Return every monitor with the number of its open alarms and its last round."""
-    found = []
+    monitors = []
     for name in store.monitors():
         monitoring = Monitoring.of(store, name)
         last = monitoring.last("complete", "incomplete", "failed")
-        found.append(
+        monitors.append(
             {
                 "name": name,
-                "open": [one.rule for one in monitoring.alarms(only_open=True)],
+                "open": [alarm.rule for alarm in monitoring.alarms(only_open=True)],
                 "outcome": "" if last is None else last.outcome,
                 "when": "" if last is None else last.time,
             }
         )
-    return found
+    return monitors
 
 
 def _board(store: Store, name: str) -> dict[str, Any]:
     monitoring = Monitoring.of(store, name)
-    rounds = [one for one in monitoring.rounds(limit=ROUNDS) if one.outcome != "running"]
+    rounds = [stored for stored in monitoring.rounds(limit=ROUNDS) if stored.outcome != "running"]
     opened = monitoring.alarms(only_open=True)
     last = rounds[-1] if rounds else None
-    complete = next((one for one in reversed(rounds) if one.outcome == "complete"), None)
+    complete = next((stored for stored in reversed(rounds) if stored.outcome == "complete"), None)
     return {
         "name": name,
         "drawing": drawing_of(name, rounds, monitoring.alarms(limit=_ALARMS)),
@@ -112,26 +109,24 @@ def _board(store: Store, name: str) -> dict[str, Any]:
     }
 
 
-def _facts(one: StoredRound | None) -> list[str]:
+def _facts(complete: StoredRound | None) -> list[str]:
     """Facts of the last complete round, in words."""
-    if one is None:
+    if complete is None:
         return []
-    record = one.record
-    told = []
+    record = complete.record
+    facts = []
     if (value := _number(record, "value")) is not None:
         low, high = _number(record, "low"), _number(record, "high")
-        told.append(
-            f"{record.get('measure', 'value')} {value:.4f}"
-            + ("" if low is None or high is None else f" [{low:.4f}, {high:.4f}]")
-        )
+        ends = "" if low is None or high is None else f" [{low:.4f}, {high:.4f}]"
+        facts.append(f"{record.get('measure', 'value')} {value:.4f}{ends}")
     for key, words in (("coverage", "judged"), ("failed", "failed")):
         if (share := _number(record, key)) is not None:
-            told.append(f"{words} {share:.1%}")
+            facts.append(f"{words} {share:.1%}")
     if (delay := record.get("latency", {}).get("p95")) is not None:
-        told.append(f"p95 {delay:.1f} ms")
+        facts.append(f"p95 {delay:.1f} ms")
     if (days := _number(record, "label_days")) is not None:
-        told.append(f"labels {days:.0f} days old")
-    return told
+        facts.append(f"labels {days:.0f} days old")
+    return facts
 
 
 def _number(record: Any, key: str) -> float | None:
@@ -139,89 +134,85 @@ def _number(record: Any, key: str) -> float | None:
     return float(value) if isinstance(value, int | float) and math.isfinite(value) else None
 
 
+def _value(stored: StoredRound) -> float:
+    value = _number(stored.record, "value")
+    return math.nan if value is None else value
+
+
 def drawing_of(name: str, rounds: Sequence[StoredRound], alarms: Sequence[StoredAlarm]) -> Drawing:
     """Lay out the rounds of a monitor, with a mark where an alarm opened."""
-    ids = {one.number: one.evaluation or f"round {one.number}" for one in rounds}
-    points = tuple(
-        Point(
-            id=ids[one.number], when=one.time, run=name, value=math.nan if value is None else value
-        )
-        for one in rounds
-        for value in [_number(one.record, "value")]
-    )
-    measure = next(
-        (str(one.record["measure"]) for one in reversed(rounds) if "measure" in one.record), "value"
-    )
-    ends = {
-        ids[one.number]: (low, high)
-        for one in rounds
-        if (low := _number(one.record, "low")) is not None
-        and (high := _number(one.record, "high")) is not None
-    }
-    marks = {
-        ids[one.opened]: f"alarm {one.rule}{f' of {one.slice}' if one.slice else ''}"
-        for one in alarms
-        if one.opened in ids
-    }
-    return Drawing.of(Timeline(measure=measure, points=points), ends, marks=marks)
+    ids = {stored.number: stored.evaluation or f"round {stored.number}" for stored in rounds}
+    points: list[Point] = []
+    ends: dict[str, tuple[float, float]] = {}
+    measure = "value"
+    for stored in rounds:
+        key, record = ids[stored.number], stored.record
+        value = _value(stored)
+        points.append(Point(id=key, when=stored.time, run=name, value=value))
+        low, high = _number(record, "low"), _number(record, "high")
+        if low is not None and high is not None:
+            ends[key] = (low, high)
+        measure = str(record.get("measure", measure))
+    marks = {}
+    for alarm in alarms:
+        if alarm.opened in ids:
+            group = f" of {alarm.slice}" if alarm.slice else ""
+            marks[ids[alarm.opened]] = f"alarm {alarm.rule}{group}"
+    return Drawing.of(Timeline(measure=measure, points=tuple(points)), ends, marks=marks)
 
 
 def _alarm_table(alarms: Sequence[StoredAlarm], title: str) -> Table:
+
+    def closed(alarm: StoredAlarm) -> str:
+        return f"{minute(str(alarm.closed_time))}, round {alarm.closed}: {alarm.closing}"
+
     columns: list[Column[StoredAlarm]] = [
-        Column(title="alarm", cell=lambda one: Cell(one.rule, tone="worse" if one.is_open else "")),
-        Column(title="slice", cell=lambda one: one.slice or "all queries"),
         Column(
-            title="opened (UTC)", cell=lambda one: f"{minute(one.opened_time)}, round {one.opened}"
+            title="alarm",
+            cell=lambda alarm: Cell(alarm.rule, tone="worse" if alarm.is_open else ""),
+        ),
+        Column(title="slice", cell=lambda alarm: alarm.slice or "all queries"),
+        Column(
+            title="opened (UTC)",
+            cell=lambda alarm: f"{minute(alarm.opened_time)}, round {alarm.opened}",
         ),
     ]
-    if any(not one.is_open for one in alarms):
-        columns.append(
-            Column(
-                title="closed (UTC)",
-                cell=lambda one: (
-                    f"{minute(str(one.closed_time))}, round {one.closed}: {one.closing}"
-                ),
-            )
-        )
-    columns.append(Column(title="why", cell=lambda one: str(one.record.get("text", ""))))
+    if any(not alarm.is_open for alarm in alarms):
+        columns.append(Column(title="closed (UTC)", cell=closed))
+    columns.append(Column(title="why", cell=lambda alarm: str(alarm.record.get("text", ""))))
     return Table.of(columns, alarms, title=title)
 
 
 def _round_table(rounds: Sequence[StoredRound]) -> Table:
     lacking = (math.nan, math.nan)
 
-    def ends(one: StoredRound) -> tuple[float, float]:
-        low, high = _number(one.record, "low"), _number(one.record, "high")
+    def ends(stored: StoredRound) -> tuple[float, float]:
+        low, high = _number(stored.record, "low"), _number(stored.record, "high")
         return lacking if low is None or high is None else (low, high)
 
-    def shown(one: StoredRound, key: str) -> Cell:
-        value = _number(one.record, key)
+    def outcome(stored: StoredRound) -> Cell:
+        is_good = stored.outcome in ("complete", "running")
+        return Cell(stored.outcome, tone="" if is_good else "worse")
+
+    def shown(stored: StoredRound, key: str) -> Cell:
+        value = _number(stored.record, key)
         return Cell("-") if value is None else share_cell(value)
 
     columns: list[Column[StoredRound]] = [
-        Column(title="round", cell=lambda one: str(one.number)),
-        Column(title="started (UTC)", cell=lambda one: minute(one.time)),
+        Column(title="round", cell=lambda stored: str(stored.number)),
+        Column(title="started (UTC)", cell=lambda stored: minute(stored.time)),
+        Column(title="outcome", cell=outcome),
+        Column(title="value", kind="number", cell=lambda stored: number_cell(_value(stored))),
         Column(
-            title="outcome",
-            cell=lambda one: Cell(
-                one.outcome, tone="" if one.outcome in ("complete", "running") else "worse"
-            ),
+            title="95 % interval", kind="number", cell=lambda stored: interval_cell(ends(stored))
         ),
-        Column(
-            title="value",
-            kind="number",
-            cell=lambda one: number_cell(
-                math.nan if (value := _number(one.record, "value")) is None else value
-            ),
-        ),
-        Column(title="95 % interval", kind="number", cell=lambda one: interval_cell(ends(one))),
-        Column(title="judged", kind="number", cell=lambda one: shown(one, "coverage")),
-        Column(title="failed", kind="number", cell=lambda one: shown(one, "failed")),
+        Column(title="judged", kind="number", cell=lambda stored: shown(stored, "coverage")),
+        Column(title="failed", kind="number", cell=lambda stored: shown(stored, "failed")),
         Column(title="p95 ms", kind="number", cell=_delay),
     ]
     return Table.of(columns, list(reversed(rounds)), title="Rounds, the newest first")
 
 
-def _delay(one: StoredRound) -> Cell:
-    value = one.record.get("latency", {}).get("p95")
+def _delay(stored: StoredRound) -> Cell:
+    value = stored.record.get("latency", {}).get("p95")
     return Cell("-") if value is None else Cell(f"{value:.1f}", float(value))

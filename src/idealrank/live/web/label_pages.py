@@ -28,8 +28,8 @@ from idealrank.store.web.site import Site, StoreFolder, form_of, guarded_applica
 
 _PAGES = (("/label", "Label"), ("/progress", "Progress"))
 _COOKIE = "idealrank-rater"
-_MOST_BODY = 1 << 16
-_MONTH = 30 * 86_400
+_MOST_BODY = 1 << 16  # bytes of a form
+_MONTH = 30 * 86_400  # seconds that a browser keeps the name
 # header of requests by the script, which replaces the part of the page that changed
 _PART = "x-idealrank-part"
 _WORD = re.compile(r"\w+")
@@ -117,8 +117,9 @@ class _LabelPages:
         rater = self._rater(request)
         if not rater:
             return RedirectResponse("/", 303)
-        given = request.query_params.get("pair")
-        return self._shown(request, rater, None if given is None else _number(given, self._store))
+        text = request.query_params.get("pair")
+        number = None if text is None else _number(text, self._store)
+        return self._shown(request, rater, number)
 
     def _shown(self, request: Request, rater: str, number: int | None) -> Response:
         """The pair with this number, or the next one; the whole page, or the part that changed."""
@@ -141,9 +142,8 @@ class _LabelPages:
             "before": None if number is None else store.answer_of(number, rater),
             "pair": None if pair is None else _context(pair, number),
         }
-        return self._site.page(
-            "label.html" if request.headers.get(_PART) is None else "label_pair.html", context
-        )
+        wants_page = request.headers.get(_PART) is None
+        return self._site.page("label.html" if wants_page else "label_pair.html", context)
 
     async def answer(self, request: Request) -> Response:
         """Keep an answer, and show the next pair."""
@@ -151,8 +151,8 @@ class _LabelPages:
         if not rater:
             raise HTTPException(
                 403,
-                "found no name, expected the name that you gave at the start; go back to the "
-                "first page",
+                "found no name, expected the name that you gave at the start; go back to the first "
+                "page",
             )
         form = await form_of(request, _MOST_BODY)
         number = _number(form.get("pair", ""), store)
@@ -171,11 +171,9 @@ class _LabelPages:
             seconds=seconds,
             nonce=form.get("nonce", "")[:64],
         )
-        return (
-            RedirectResponse("/label", 303)
-            if request.headers.get(_PART) is None
-            else self._shown(request, rater, None)
-        )
+        if request.headers.get(_PART) is None:
+            return RedirectResponse("/label", 303)
+        return self._shown(request, rater, None)
 
     async def progress(self, request: Request) -> Response:
         """Show the work of all people."""
@@ -197,9 +195,9 @@ def _number(text: str, store: LabelStore) -> int:
 
 
 def _context(pair: JudgmentPair, number: int | None) -> dict[str, Any]:
-    words = frozenset(
-        word.casefold() for word in _WORD.findall(pair.query_text) if len(word) >= _SHORTEST
-    )
+    """Template values of a pair; words of the query are marked in title and text."""
+    query_words = _WORD.findall(pair.query_text)
+    words = frozenset(word.casefold() for word in query_words if len(word) >= _SHORTEST)
     content = pair.content
     return {
         "number": number,
@@ -218,11 +216,12 @@ def marked(text: str, words: "frozenset[str]") -> list[tuple[str, bool]]:
     """Cut a text into pieces, each with whether it is one of the words."""
     pieces: list[tuple[str, bool]] = []
     end = 0
-    for found in _WORD.finditer(text):
-        if found[0].casefold() in words:
-            pieces += [(text[end : found.start()], False), (found[0], True)]
-            end = found.end()
-    return [piece for piece in [*pieces, (text[end:], False)] if piece[0]]
+    for match in _WORD.finditer(text):
+        if match[0].casefold() in words:
+            pieces += [(text[end : match.start()], False), (match[0], True)]
+            end = match.end()
+    pieces.append((text[end:], False))
+    return [(piece, is_word) for piece, is_word in pieces if piece]
 
 
 def safe_link(address: str) -> str:
@@ -272,18 +271,18 @@ def progress_report(store: LabelStore) -> dict[str, Any]:
     disagree.
     """
     numbers, raters, grades = store.table()
-    shown = {name: one for name, one in zip(raters, _gold(store, raters), strict=True) if one}
+    gold = dict(zip(raters, _gold(store, raters), strict=True))
     people = [
         {
-            "name": one.rater,
-            "graded": one.graded,
-            "skipped": one.skipped,
-            "revised": one.revised,
-            "seconds": "" if one.seconds is None else f"{one.seconds:.1f} s",
-            "gold": shown.get(one.rater, ""),
-            "grades": [one.grades.get(grade, 0) for grade in store.plan.scale.grades],
+            "name": work.rater,
+            "graded": work.graded,
+            "skipped": work.skipped,
+            "revised": work.revised,
+            "seconds": "" if work.seconds is None else f"{work.seconds:.1f} s",
+            "gold": gold.get(work.rater, ""),
+            "grades": [work.grades.get(grade, 0) for grade in store.plan.scale.grades],
         }
-        for one in store.progress()
+        for work in store.progress()
     ]
     return {
         "people": people,
@@ -298,8 +297,8 @@ def progress_report(store: LabelStore) -> dict[str, Any]:
 
 
 def _gold(store: LabelStore, raters: list[str]) -> list[str]:
-    """Gold questions that each person answered right at first; empty while pairs are left, since it
-    would show which they are.
+    """Gold questions that each person answered right at first; empty while pairs are left, since
+    the numbers would show which pairs they are.
     """
     first = store.gold_grades()
     numbers = sorted({number for number, _ in first})
@@ -308,15 +307,17 @@ def _gold(store: LabelStore, raters: list[str]) -> list[str]:
     grades = np.array(
         [[first.get((number, name), math.nan) for name in raters] for number in numbers]
     )
-    report = gold_accuracy(
-        grades, [store.plan.gold[store.key(number)] for number in numbers], assessors=raters
-    )
-    return [
-        f"{one.n_right} of {one.n} [{100 * one.interval[0]:.0f} %, {100 * one.interval[1]:.0f} %]"
-        if one.n and store.is_done(name)
-        else ""
-        for name, one in zip(raters, report.assessors, strict=True)
-    ]
+    right = [store.plan.gold[store.key(number)] for number in numbers]
+    report = gold_accuracy(grades, right, assessors=raters)
+    texts = []
+    for name, accuracy in zip(raters, report.assessors, strict=True):
+        text = ""
+        if accuracy.n and store.is_done(name):
+            low, high = accuracy.interval
+            interval = f"[{100 * low:.0f} %, {100 * high:.0f} %]"
+            text = f"{accuracy.n_right} of {accuracy.n} {interval}"
+        texts.append(text)
+    return texts
 
 
 def _agreement(store: LabelStore, numbers: list[int], grades: Any) -> dict[str, str] | None:
@@ -332,61 +333,59 @@ def _agreement(store: LabelStore, numbers: list[int], grades: Any) -> dict[str, 
         return None
     queries = [store.key(numbers[row])[0] for row in rows]
     has_interval = len(set(queries)) > 1
-    found = {"pairs": str(rows.size)}
+    report = {"pairs": str(rows.size)}
     for name, options in (("percent", {}), ("krippendorff_alpha", {"level": "ordinal"})):
-        given: dict[str, Any] = (
-            {**options, "clusters": queries, "interval": True} if has_interval else dict(options)
-        )
-        value: Any = agreement(grades[rows], name, **given)  # type: ignore[call-overload]
+        settings: dict[str, Any] = dict(options)
+        if has_interval:
+            settings |= {"clusters": queries, "interval": True}
+        value: Any = agreement(grades[rows], name, **settings)  # type: ignore[call-overload]
         low, high = value.interval if has_interval else (math.nan, math.nan)
-        ends = "" if math.isnan(low) else f" [{_told(low, name)}, {_told(high, name)}]"
-        found[name] = "-" if math.isnan(float(value)) else f"{_told(float(value), name)}{ends}"
-    return found
+        ends = "" if math.isnan(low) else f" [{_shown(low, name)}, {_shown(high, name)}]"
+        report[name] = "-" if math.isnan(float(value)) else f"{_shown(float(value), name)}{ends}"
+    return report
 
 
-def _told(value: float, name: str) -> str:
+def _shown(value: float, name: str) -> str:
     return f"{100 * value:.0f} %" if name == "percent" else f"{value:.2f}"
 
 
 def _disagreements(
     store: LabelStore, numbers: list[int], raters: list[str], grades: Any
 ) -> list[dict[str, Any]]:
-    """Pairs on which people disagree, those with the largest difference first."""
-    found = []
+    """Pairs on which people disagree, the largest difference first."""
+    listed: list[tuple[float, dict[str, Any]]] = []
     for row, number in enumerate(numbers):
-        given = [
+        own_grades = [
             (name, grade)
             for name, grade in zip(raters, grades[row].tolist(), strict=True)
             if not math.isnan(grade)
         ]
-        spread = max(grade for _, grade in given) - min(grade for _, grade in given)
+        values = [grade for _, grade in own_grades]
+        spread = max(values) - min(values)
         pair = store.pair(number)
         # a gold question is still to come for others
         if spread > 0 and pair is not None and pair.key not in store.plan.gold:
-            said = ", ".join(f"{name} {grade_text(grade)}" for name, grade in given)
-            found.append(
-                (
-                    -spread,
-                    number,
-                    {
-                        "pair": number,
-                        "query": pair.query_text,
-                        "document": pair.document,
-                        "grades": said,
-                    },
-                )
-            )
-    return [one for _, _, one in sorted(found, key=lambda one: one[:2])[:_LISTED]]
+            grades_text = ", ".join(f"{name} {grade_text(grade)}" for name, grade in own_grades)
+            row_of_pair = {
+                "pair": number,
+                "query": pair.query_text,
+                "document": pair.document,
+                "grades": grades_text,
+            }
+            listed.append((-spread, row_of_pair))
+    # equal differences by the number of the pair
+    listed.sort(key=lambda entry: (entry[0], entry[1]["pair"]))
+    return [row_of_pair for _, row_of_pair in listed[:_LISTED]]
 
 
 def _model(store: LabelStore, numbers: list[int], grades: Any) -> dict[str, str] | None:
     """Agreement of people and the model; None without grades of both."""
-    pairs = [
-        (grade, store.plan.model[store.key(number)])
-        for row, number in enumerate(numbers)
-        if store.key(number) in store.plan.model
-        for grade in grades[row][~np.isnan(grades[row])].tolist()
-    ]
+    pairs: list[tuple[float, float]] = []
+    for row, number in enumerate(numbers):
+        model = store.plan.model.get(store.key(number))
+        if model is not None:
+            own_grades = grades[row][~np.isnan(grades[row])].tolist()
+            pairs += [(grade, model) for grade in own_grades]
     if not pairs:
         return None
     equal = sum(grade == other for grade, other in pairs) / len(pairs)

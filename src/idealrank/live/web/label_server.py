@@ -19,7 +19,7 @@ from idealrank.live.judges.judge_runs import table_path
 from idealrank.live.judges.label_store import LabelPlan, LabelStore, raters_path
 from idealrank.store.web.server import bound, check_token, load_web, run_server
 
-_LONGEST_GUIDELINES = 1 << 17
+_LONGEST_GUIDELINES = 1 << 17  # letters
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,26 +53,23 @@ class LabelServing:
         try:
             return Scale.of(self.scale)
         except ValueError:
-            said = (
-                f"scale: found {shown(repr(self.scale))}, expected two or more finite grades, "
-                f"each once"
+            message = (
+                f"scale: found {shown(repr(self.scale))}, expected two or more finite grades, each "
+                "once"
             )
-            raise OptionError(f"{said}, as in 0,1,2 or 0=no,1=yes") from None
+            raise OptionError(f"{message}, as in 0,1,2 or 0=no,1=yes") from None
 
     def plan(self, tell: Tell | None = None) -> LabelPlan:
         """Read the files; `tell` gets notes about them, which are warnings without it."""
         pairs = read_pairs(self.pairs, self.queries, self.documents, tell=tell)
         gold = {} if self.gold is None else _grades(self.gold)
-        known = {one.key for one in pairs}
-        more = with_texts(
-            [
-                JudgmentPair(query=query, document=document)
-                for query, document in gold
-                if (query, document) not in known
-            ],
-            self.queries,
-            self.documents,
-        )
+        known = {pair.key for pair in pairs}
+        added = [
+            JudgmentPair(query=query, document=document)
+            for query, document in gold
+            if (query, document) not in known
+        ]
+        more = with_texts(added, self.queries, self.documents)
         model = {} if self.model is None else _grades(self.model)
         return LabelPlan(
             pairs=[*pairs, *more],
@@ -153,9 +150,10 @@ def _check_output(serving: LabelServing) -> None:
         refuse_to_replace_judgments(path, ("people",), option="-o")
     refuse_to_replace_table(table, option="-o")
     for path in (serving.output, each, table):
-        if Path(path).is_file() and Path(path).stat().st_size and not Path(serving.state).exists():
-            found = f"found judgments without their answers {serving.state}"
+        has_content = Path(path).is_file() and Path(path).stat().st_size
+        if has_content and not Path(serving.state).exists():
+            problem = f"found judgments without their answers {serving.state}"
             raise OptionError(
-                f"-o {path}: {found}, expected both or none; name the file of the answers "
-                f"with --state"
+                f"-o {path}: {problem}, expected both or none; name the file of the answers with "
+                "--state"
             )

@@ -1,6 +1,6 @@
 """Drawings from Vega-Lite specifications: SVG, PNG, PDF, and pages that need no network.
 
-The library that draws, vl-convert, is loaded where it is used, and asked first whether it has room.
+The library that draws, vl-convert, is loaded where it is used, after a check that it has room.
 """
 
 import html
@@ -22,8 +22,7 @@ from idealrank.reports.table.formats import FigureFormat
 
 
 def vega(what: str, extra: str) -> Any:
-    """vl-convert."""
-    # 30 MB that only drawings need
+    """Load vl-convert, 30 MB that only drawings need."""
     library = load_extra("vl_convert", what, extra, package="vl-convert-python")
     check_room(what)
     return library
@@ -42,16 +41,15 @@ def check_room(what: str) -> None:
     tried = [sys.executable, "-P", "-c", "import vl_convert; vl_convert.javascript_bundle()"]
     if subprocess.run(tried, check=False, stdin=subprocess.DEVNULL, capture_output=True).returncode:  # noqa: S603  (no shell)
         raise InputError(
-            f"{what}: found an address space limited to {limit / 2**30:,.1f} GiB (ulimit -v), "
-            f"in which the drawing library cannot start; "
-            "expected no limit, since the library reserves far more addresses than memory. "
-            "Limit the memory with a control group "
-            "(systemd-run -p MemoryMax=4G), or omit figures and pages"
+            f"{what}: found an address space limited to {limit / 2**30:,.1f} GiB (ulimit -v), in "
+            f"which the drawing library cannot start; expected no limit, since the library "
+            f"reserves far more addresses than memory. Limit the memory with a control group "
+            f"(systemd-run -p MemoryMax=4G), or omit figures and pages"
         )
 
 
 def _address_limit() -> int | None:
-    """In bytes; None where there is none, or where the system knows no such thing."""
+    """Limit on the address space in bytes; None without one, and on systems that have none."""
     try:
         import resource  # noqa: PLC0415  (Windows has none)
     except ModuleNotFoundError:
@@ -82,15 +80,20 @@ def bundle_ahead() -> None:
 
 
 def bundle(what: str, extra: str) -> str:
-    """Vega, Vega-Lite and Vega-Embed as one script; parameters and errors as of `vega`."""
+    """Bundle Vega, Vega-Lite and Vega-Embed as one script; parameters and errors as of `vega`."""
     library = vega(what, extra)
     return _script(library)
 
 
 @cache
 def _script(library: Any) -> str:
-    said, failed = (_ahead[0].communicate()[0], _ahead.pop().returncode) if _ahead else (b"", 1)
-    script: str = library.javascript_bundle() if failed else said.decode()
+    if _ahead:
+        process = _ahead[0]
+        output, _ = process.communicate()
+        _ahead.pop()
+        if not process.returncode:
+            return output.decode()
+    script: str = library.javascript_bundle()
     return script
 
 
@@ -100,7 +103,7 @@ Format: TypeAlias = FigureFormat
 _NEEDS = ("drawing SVG, PNG, PDF and HTML", "plots")
 _DOTS = 300  # of a picture for each inch of paper
 _PIXELS = 2.0  # of a PNG for each pixel of the specification: sharp in print, too
-_PLACES = re.compile(r' (?:d|transform)="[^"]*"')
+_PLACES = re.compile(r' (?:d|transform)="[^"]*"')  # attributes of a drawing that hold positions
 _SIZE = re.compile(r'(?<= )(width|height)="([\d.]+)"')
 _LONG_NUMBER = re.compile(r"-?\d+\.\d{3,}(?!\d*e)")
 
@@ -149,24 +152,26 @@ for (const [name, spec] of Object.entries({specs})) {{
 
 
 def svg(spec: Spec, scale: float | None = None) -> str:
-    """A drawing for papers and pages; its places have two digits after the point, a hundredth of a
+    """Draw SVG for papers and pages; positions have two digits after the point, a hundredth of a
     pixel.
 
-    The description of the specification is what a screen reader says of it.
+    A screen reader reads the description of the specification.
     """
     return _finished(_vega().vegalite_to_svg(spec), spec, scale)
 
 
 def _finished(drawn: str, spec: Spec, scale: float | None) -> str:
-    """The drawing with short numbers, its size in print, and its description."""
+    """Finish a drawing: short numbers, its size in print, and its description."""
     short = _PLACES.sub(lambda places: _LONG_NUMBER.sub(_hundredths, places[0]), drawn)
     short = short if scale is None else _sized(short, scale / 72, "in")
-    said = html.escape(str(spec.get("description", "")), quote=True)
-    return short.replace("<svg ", f'<svg role="img" aria-label="{said}" ', 1) if said else short
+    description = html.escape(str(spec.get("description", "")), quote=True)
+    if not description:
+        return short
+    return short.replace("<svg ", f'<svg role="img" aria-label="{description}" ', 1)
 
 
 def _sized(drawn: str, scale: float, unit: str) -> str:
-    """The drawing at another size; its content stays, since positions refer to its view box."""
+    """Change the size of a drawing; its content stays, since positions refer to its view box."""
     return _SIZE.sub(lambda size: f'{size[1]}="{float(size[2]) * scale:.5g}{unit}"', drawn, count=2)
 
 
@@ -175,7 +180,7 @@ def _hundredths(number: re.Match[str]) -> str:
 
 
 def png(spec: Spec, scale: float | None = None) -> bytes:
-    """A picture, two pixels to one of the specification, or at 300 to the inch; parameters and
+    """Draw a PNG with two pixels to one of the specification, or 300 to the inch; parameters and
     errors as for `svg`.
     """
     sharp = {"scale": _PIXELS} if scale is None else {"scale": scale, "ppi": _DOTS}
@@ -184,7 +189,7 @@ def png(spec: Spec, scale: float | None = None) -> bytes:
 
 
 def pdf(spec: Spec, scale: float | None = None) -> bytes:
-    """A drawing with its fonts in it, a point to each pixel, or as many as asked; parameters and
+    """Draw a PDF with its fonts in it, a point to each pixel, or `scale` points; parameters and
     errors as for `svg`.
     """
     drawing: bytes = _vega().svg_to_pdf(_sized(_vega().vegalite_to_svg(spec), scale or 1.0, ""))
@@ -192,7 +197,7 @@ def pdf(spec: Spec, scale: float | None = None) -> bytes:
 
 
 def in_print(spec: Spec, scale: float) -> dict[Format, "str | bytes"]:
-    """SVG, PNG and PDF of one figure, drawn once; parameters and errors as for `svg`."""
+    """Draw SVG, PNG and PDF of one figure at once; parameters and errors as for `svg`."""
     library = _vega()
     drawing: str = library.vegalite_to_svg(spec)
     small = _sized(drawing, scale, "")
@@ -202,12 +207,12 @@ def in_print(spec: Spec, scale: float) -> dict[Format, "str | bytes"]:
 
 
 def page(specs: Mapping[str, Spec], title: str) -> str:
-    """One page with all figures and all it takes to draw them; it asks nothing of any server.
-    Errors as for `svg`.
+    """Write one page with all figures and the scripts that draw them; it sends no request. Errors
+    as for `svg`.
     """
     script = _inside_script(bundle(*_NEEDS))
-    # A figure scrolls where its drawing is wider than a phone. Vega says of the drawing what the
-    # specification's description says; the menu beside it is no part of an image.
+    # A figure scrolls if its drawing is wider than a phone. Vega labels the drawing with the
+    # specification's description, so the element around it has no label: the menu is not an image.
     figures = "\n".join(f'<figure><div id="{name}"></div></figure>' for name in specs)
     return _PAGE.format(
         policy=html.escape(_POLICY, quote=False),
@@ -221,12 +226,9 @@ def page(specs: Mapping[str, Spec], title: str) -> str:
 
 @cache
 def licences() -> str:
-    """The notices of Vega and of what its bundle brings along, which go with every copy."""
-    return (
-        resources.files("idealrank.pages.figures")
-        .joinpath("licences.txt")
-        .read_text(encoding="utf-8")
-    )
+    """Return the notices of Vega and of the software in its bundle, which every copy must have."""
+    folder = resources.files("idealrank.pages.figures")
+    return folder.joinpath("licences.txt").read_text(encoding="utf-8")
 
 
 def save(
@@ -240,7 +242,7 @@ def save(
 
 
 def drawn(spec: Spec, kind: Format, scale: float | None = None) -> "str | bytes":
-    r"""One figure as the content of a file; errors as for `svg`."""
+    r"""Draw one figure as the content of a file; errors as for `svg`."""
     return _DRAWN[kind](spec, scale)
 
 
@@ -257,7 +259,7 @@ _DRAWN: Mapping[str, Callable[[Spec, float | None], str | bytes]] = {
 
 
 def write_file(path: Path, content: "str | bytes") -> Path:
-    """Write a file whole, its folder with it."""
+    """Write a file whole; its folder is made if it is missing."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -267,7 +269,7 @@ def write_file(path: Path, content: "str | bytes") -> Path:
 
 
 def check_drawable(kind: Format) -> None:
-    """Ask for what a format needs before anything is computed for it."""
+    """Load what a format needs before anything is computed for it."""
     if kind != "json":
         _vega()
 
@@ -277,10 +279,9 @@ def _vega() -> Any:
 
 
 def _as_script(value: Any) -> str:
-    """JSON that can stand inside a script element, whatever texts it holds."""
-    return (
-        _inside_script(json.dumps(value)).replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
-    )
+    """Write JSON that can be inside a script element, whatever its texts are."""
+    text = _inside_script(json.dumps(value))
+    return text.replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
 
 
 def _inside_script(text: str) -> str:

@@ -21,31 +21,26 @@ _AGAIN: Spec = {"type": "quantitative"}
 
 
 def slice_rows(comparison: Comparison) -> list[Row]:
-    """For each measure and pair all queries first, then each slice, the worst first; empty without
-    slices.
+    """Make rows for each measure and pair: all queries first, then each slice, the worst first;
+    empty without slices.
     """
     rows: list[Row] = []
-    for pair, found in (
-        (one, row) for one in leading_pairs(comparison) for row in one.measures.values()
-    ):
-        if found.slices is None:
-            continue
-        same: Row = {"measure": found.measure, "a": pair.a, "b": pair.b}
-        whole = {
-            "slice": "all queries",
-            "n": found.n,
-            "p": number(found.p_corrected),
-            "all": True,
-        } | _sided(found)
-        places = _places([found, *found.slices])
-        rows.append(same | whole | _effect(found, places))
-        rows += [same | _sliced(one, places) for one in found.slices]
+    for pair in leading_pairs(comparison):
+        for difference in pair.measures.values():
+            if difference.slices is None:
+                continue
+            same: Row = {"measure": difference.measure, "a": pair.a, "b": pair.b}
+            p = number(difference.p_corrected)
+            whole = {"slice": "all queries", "n": difference.n, "p": p, "all": True}
+            places = _places([difference, *difference.slices])
+            rows.append(same | whole | _sided(difference) | _effect(difference, places))
+            rows += [same | _sliced(part, places) for part in difference.slices]
     return rows
 
 
-def _sliced(one: Slice, places: int) -> Row:
-    row = {"slice": one.name, "n": one.n, "p": number(one.p_corrected), "all": False}
-    return row | _sided(one) | _effect(one, places)
+def _sliced(part: Slice, places: int) -> Row:
+    row = {"slice": part.name, "n": part.n, "p": number(part.p_corrected), "all": False}
+    return row | _sided(part) | _effect(part, places)
 
 
 def _sided(row: "Difference | Slice") -> Row:
@@ -55,26 +50,22 @@ def _sided(row: "Difference | Slice") -> Row:
 
 
 def _places(rows: "Sequence[Difference | Slice]") -> int:
-    """Decimals of all texts of a figure: what its intervals allow, and an end beside 0 stays on its
-    side.
+    """Decimals of all texts of a figure: as its intervals allow, and enough that an end near 0 is
+    not written as 0.
     """
     intervals = [row.interval for row in rows if row.about == "mean difference"]
-    return decimals(
-        intervals, apart=[(min(ends, key=abs), 0.0) for ends in intervals if ends[0] * ends[1] > 0]
-    )
+    on_one_side = [(low, high) for low, high in intervals if low * high > 0]
+    return decimals(intervals, apart=[(min(ends, key=abs), 0.0) for ends in on_one_side])
 
 
 def _effect(row: "Difference | Slice", places: int) -> Row:
-    """Numbers and text of a difference; the interval only where it is of the mean difference, which
-    is what is drawn.
+    """Numbers and text of a difference; without an interval of anything but the mean difference,
+    which is drawn.
     """
     low, high = row.interval if row.about == "mean difference" else (math.nan, math.nan)
-    brief = signed(row.difference, places)
-    ends = (
-        f"[{signed(low, places)}, {signed(high, places)}]"
-        if math.isfinite(low) and math.isfinite(high)
-        else ""
-    )
+    brief, ends = signed(row.difference, places), ""
+    if math.isfinite(low) and math.isfinite(high):
+        ends = f"[{signed(low, places)}, {signed(high, places)}]"
     return {
         "difference": number(row.difference),
         "low": number(low),
@@ -106,8 +97,8 @@ def slices_template(level: float) -> Spec:
 
 
 def _differences(about: str) -> Spec:
-    """An axis of differences; names and what they are about have a line each, or long ones would be
-    wider than a phone.
+    """An axis of differences. The names and `about` have a line each, or long names would be wider
+    than a phone.
     """
     axis = {"tickCount": 5, "grid": True, **SIGNED}
     return {
@@ -125,12 +116,11 @@ def _forest(tip: list[Spec]) -> list[Spec]:
     Marks are hollow where nothing is decided, and a hollow cross where judgments are too few.
     """
     all_queries = [{"filter": "datum.all"}]
-    fill = {
-        "condition": {
-            "test": "datum.side === 'equal' || datum.side === 'withheld'",
-            "value": "@paper",
-        },
-        **by_side(),
+    is_hollow = "datum.side === 'equal' || datum.side === 'withheld'"
+    fill = {"condition": {"test": is_hollow, "value": "@paper"}, **by_side()}
+    shapes = {
+        "domain": ["better", "worse", "equal", "withheld"],
+        "range": ["triangle-up", "triangle-down", "circle", "cross"],
     }
     return [
         {
@@ -162,40 +152,32 @@ def _forest(tip: list[Spec]) -> list[Spec]:
                 "color": by_side(),
                 "fill": fill,
                 "tooltip": tip,
-                "shape": {
-                    "field": "side",
-                    "type": "nominal",
-                    "legend": None,
-                    "scale": {
-                        "domain": ["better", "worse", "equal", "withheld"],
-                        "range": ["triangle-up", "triangle-down", "circle", "cross"],
-                    },
-                },
+                "shape": {"field": "side", "type": "nominal", "legend": None, "scale": shapes},
             },
         },
     ]
 
 
-def robust_rows(found: Robustness) -> list[Row]:
-    """The comparison as asked, then by group every variant that changes the numbers, and pairs of
-    changes that turn the verdict.
+def robust_rows(robustness: Robustness) -> list[Row]:
+    """Make rows of the comparison as asked, then by group of every variant that changes the
+    numbers, and of pairs of changes that turn the verdict.
 
     A group begins with a row that has its name alone.
     """
-    places = _places(
-        [one.row for one in (found.reference, *found.changing, *found.pairs) if one.row is not None]
-    )
-    rows = [
-        _variant(found.reference, "as asked", f"as asked: {found.measure}", places) | {"all": True}
-    ]
-    for group, members in found.groups().items():
-        shown = [one for one in members if one.status == "changes the numbers"]
+    reference, pairs = robustness.reference, robustness.pairs
+    variants = (reference, *robustness.changing, *pairs)
+    places = _places([variant.row for variant in variants if variant.row is not None])
+    as_asked = _variant(reference, "as asked", f"as asked: {robustness.measure}", places)
+    rows = [as_asked | {"all": True}]
+    for group, members in robustness.groups().items():
+        shown = [variant for variant in members if variant.status == "changes the numbers"]
         rows += [_heading(group)] if shown else []
-        rows += [
-            _variant(one, group, one.change.removeprefix(f"{group}="), places) for one in shown
-        ]
-    rows += [_heading("two at once")] if found.pairs else []
-    rows += [_variant(one, one.group, one.change.replace(",", ", "), places) for one in found.pairs]
+        for variant in shown:
+            label = variant.change.removeprefix(f"{group}=")
+            rows.append(_variant(variant, group, label, places))
+    rows += [_heading("two at once")] if pairs else []
+    for variant in pairs:
+        rows.append(_variant(variant, variant.group, variant.change.replace(",", ", "), places))
     return [row | {"row": f"{number:03d}"} for number, row in enumerate(rows)]
 
 
@@ -212,28 +194,25 @@ def _heading(group: str) -> Row:
     }
 
 
-def _variant(one: Variant, group: str, label: str, places: int) -> Row:
+def _variant(variant: Variant, group: str, label: str, places: int) -> Row:
     row: Row = {
         "group": group,
-        "change": one.change,
+        "change": variant.change,
         "label": clipped(label, 2 * _NAME),
         "heading": False,
         "all": False,
         "side": "equal",
     }
-    if one.row is None:
+    if variant.row is None:
         return row
-    turns = one.verdict_turns or one.sign_turns
-    return (
-        row
-        | {"side": mark(one.row.verdict).side, "verdict": one.row.verdict, "turns": turns}
-        | _effect(one.row, places)
-    )
+    verdict, turns = variant.row.verdict, variant.verdict_turns or variant.sign_turns
+    row |= {"side": mark(verdict).side, "verdict": verdict, "turns": turns}
+    return row | _effect(variant.row, places)
 
 
 def robust_template(rows: Sequence[Row], level: float) -> Spec:
-    """Every variant as a line of a table: what is changed, the difference with its interval, the
-    numbers.
+    """Draw every variant as a line of a table: the change, the difference with its interval, and
+    the numbers.
     """
     letters = max((len(row["label"]) for row in rows), default=0)
     tip: list[Spec] = [
@@ -263,7 +242,7 @@ def robust_template(rows: Sequence[Row], level: float) -> Spec:
 
 
 def _left(which: str, place: str, mark: Spec) -> Spec:
-    """Labels of some of the lines, left-aligned so that what is in a group stands below its
+    """Labels of some of the lines, left-aligned so that the variants of a group are below its
     name.
     """
     return {

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 from idealrank.analysis.comparison import RunMean
@@ -20,17 +21,15 @@ _GAP = 15.0  # pixels between the names of two lines
 def means_rows(
     means: Mapping[str, Mapping[str, RunMean]], directions: Mapping[str, int]
 ) -> list[Row]:
-    """A row a measure and run, the best run first where there are more than two."""
+    """Make a row for each measure and run; the best run first if there are more than two."""
     rows = []
     for measure, runs in means.items():
-        places = cells.decimals(found.interval for found in runs.values())
-        best = (
-            sorted(runs, key=lambda run: -directions.get(measure, 1) * runs[run].mean)
-            if len(runs) > 2
-            else list(runs)
-        )
+        places = cells.decimals(run_mean.interval for run_mean in runs.values())
+        order, direction = list(runs), directions.get(measure, 1)
+        if len(runs) > 2:
+            order.sort(key=lambda run: -direction * runs[run].mean)
         named = names_by_width(list(runs))
-        for run in best:
+        for run in order:
             mean, (low, high) = runs[run].mean, runs[run].interval
             row = {
                 "measure": measure,
@@ -40,32 +39,29 @@ def means_rows(
                 "high": number(high),
                 "n": runs[run].n,
             }
-            ends = (
-                f"[{low:.{places}f}, {high:.{places}f}]"
-                if math.isfinite(low) and math.isfinite(high)
-                else ""
-            )
-            brief = f"{mean:.{places}f}"
+            brief, ends = f"{mean:.{places}f}", ""
+            if math.isfinite(low) and math.isfinite(high):
+                ends = f"[{low:.{places}f}, {high:.{places}f}]"
             rows.append(row | named[run] | {"brief": brief, "text": f"{brief}  {ends}".rstrip()})
     return rows
 
 
 def names_by_width(names: Sequence[str]) -> dict[str, dict[str, str]]:
-    """Names as figures have them: beside a wide panel, and beside a narrow one."""
-    both = zip(told_apart(names, WIDE), told_apart(names, NARROW), strict=True)
+    """Shorten names for figures: beside a wide panel, and beside a narrow one."""
+    labels, shorts = told_apart(names, WIDE), told_apart(names, NARROW)
     return {
         name: {"label": label, "short": short}
-        for name, (label, short) in zip(names, both, strict=True)
+        for name, label, short in zip(names, labels, shorts, strict=True)
     }
 
 
 def number(value: float) -> float | None:
-    """A number as rows have it: six digits after the point, None where it is not finite."""
+    """Round a number for a row to six digits after the point; None if it is not finite."""
     return round(value, _DIGITS) if math.isfinite(value) else None
 
 
 def means_template(level: float) -> Spec:
-    """A dot a run with its interval, and the numbers beside it."""
+    """Draw a dot for each run with its interval, and the numbers beside it."""
     y = {"field": "@names", "type": "nominal", "sort": None, "title": None, "axis": names_axis(200)}
     x = {
         "field": "mean",
@@ -101,7 +97,7 @@ def means_template(level: float) -> Spec:
 
 
 _AGAIN: Spec = {"type": "quantitative"}
-# room about a mean without an interval: an axis of no length has wrong numbers
+# Room about a mean without an interval, since Vega numbers an axis of no length wrongly.
 _ALONE = "(abs(datum.mean) / 10 || 0.05)"
 _ENDS = [
     {"calculate": calculated, "as": name}
@@ -115,8 +111,8 @@ _ENDS = [
 
 
 def _role_colour() -> Spec:
-    """As of lines, only that runs beside a and b are as dark as a: a dot has less ink than a
-    line.
+    """Colours of dots by role. They differ from the colours of lines in one: other runs are as dark
+    as a, since a dot has less ink than a line.
     """
     return {
         "field": "role",
@@ -166,32 +162,30 @@ def beside() -> Spec:
 
 
 def cutoff_rows(curves: Sequence[CutoffCurve]) -> list[Row]:
-    """A row a measure, run and cutoff."""
+    """Make a row for each measure, run and cutoff."""
     rows = []
     for curve in curves:
         places, named = label_places(curve), names_by_width(list(curve.means))
         for at, (run, means) in enumerate(curve.means.items()):
             line = {"line": line_of("other", at), "dash": dash_of("other", at)}
-            for cutoff, found in zip(curve.cutoffs, means, strict=True):
-                numbers = {
-                    "mean": found.mean,
-                    "low": found.interval[0],
-                    "high": found.interval[1],
-                    "place": places[run],
-                }
+            for cutoff, mean in zip(curve.cutoffs, means, strict=True):
+                low, high = mean.interval
                 row = {
                     "measure": curve.measure,
                     "run": run,
                     "cutoff": cutoff,
-                    **{name: number(value) for name, value in numbers.items()},
+                    "mean": number(mean.mean),
+                    "low": number(low),
+                    "high": number(high),
+                    "place": number(places[run]),
                 }
                 rows.append(row | named[run] | line | {"last": cutoff == curve.cutoffs[-1]})
     return rows
 
 
 def label_places(curve: CutoffCurve) -> dict[str, float]:
-    """Heights for the names at the ends of the lines: where the lines end, moved apart where they
-    would cover each other.
+    """Choose heights for the names of runs: the ends of their lines, moved apart where names would
+    cover each other.
     """
     low, high = curve_domain(curve)
     ends = {run: means[-1].mean for run, means in curve.means.items()}
@@ -200,23 +194,20 @@ def label_places(curve: CutoffCurve) -> dict[str, float]:
 
 def curve_domain(curve: CutoffCurve) -> tuple[float, float]:
     """Limits of the axis of means, intervals included, to the next round number."""
-    found = [
-        value
-        for means in curve.means.values()
-        for one in means
-        for value in (one.mean, *one.interval)
-        if math.isfinite(value)
-    ]
-    low, high = min(found, default=0.0), max(found, default=1.0)
+    means = list(chain.from_iterable(curve.means.values()))
+    values = chain.from_iterable((mean.mean, *mean.interval) for mean in means)
+    finite = list(filter(math.isfinite, values))
+    low, high = min(finite, default=0.0), max(finite, default=1.0)
+    # Half a power of ten; a value that is round but for its last bits is not moved a step further.
     step = 10 ** math.floor(math.log10(max(high - low, 1e-9))) / 2
-    return round(math.floor(low / step + 1e-9) * step, 9), round(
-        math.ceil(high / step - 1e-9) * step + (step if high == low else 0), 9
-    )
+    bottom = math.floor(low / step + 1e-9) * step
+    top = math.ceil(high / step - 1e-9) * step + (step if high == low else 0)
+    return round(bottom, 9), round(top, 9)
 
 
 def cutoffs_template(level: float, cutoffs: Sequence[int]) -> Spec:
-    """Lines over cutoffs, bands about the lines of a and b; the name of each run at the end of its
-    line, and a thread between them.
+    """Draw lines over cutoffs, and bands about the lines of a and b. A thread joins the end of each
+    line to the name of its run.
     """
     x = {
         "field": "cutoff",
@@ -237,6 +228,7 @@ def cutoffs_template(level: float, cutoffs: Sequence[int]) -> Spec:
         {"field": "cutoff", "type": "quantitative", "format": ",d"},
         {"field": "mean", "type": "quantitative", "format": ".4f"},
     ]
+    sizes = {"type": "ordinal", "domain": ["other", "a", "b"], "range": [12, 36, 36]}
     return {
         "$schema": SCHEMA_URL,
         "description": "Mean @curve by cutoff. @said",
@@ -260,16 +252,7 @@ def cutoffs_template(level: float, cutoffs: Sequence[int]) -> Spec:
                 "encoding": {
                     "color": by_role()["color"],
                     "tooltip": tip,
-                    "size": {
-                        "field": "role",
-                        "type": "ordinal",
-                        "legend": None,
-                        "scale": {
-                            "type": "ordinal",
-                            "domain": ["other", "a", "b"],
-                            "range": [12, 36, 36],
-                        },
-                    },
+                    "size": {"field": "role", "type": "ordinal", "legend": None, "scale": sizes},
                 },
             },
             *_ends_of_lines(),
@@ -280,8 +263,8 @@ def cutoffs_template(level: float, cutoffs: Sequence[int]) -> Spec:
 
 
 def _ends_of_lines() -> list[Spec]:
-    """The name of each run beside the end of its line, and a thread that leads to it, for names
-    stand apart.
+    """The name of each run beside the end of its line, and a thread that leads to it, since names
+    are moved apart.
     """
     scale = {"domain": ["other", "a", "b"], "range": ["@quiet", "@run", "@accent"]}
     name = {"type": "text", "align": "left", "dx": _THREAD + 4, "limit": 200, "aria": False}
@@ -310,15 +293,14 @@ def _ends_of_lines() -> list[Spec]:
 def curve_words(curve: CutoffCurve) -> dict[str, Any]:
     """Return the words for the template of one curve."""
     first, last = curve.cutoffs[0], curve.cutoffs[-1]
-    said = [
-        f"{run} from {cells.number(means[0].mean)} at {first:,} to "
-        f"{cells.number(means[-1].mean)} at {last:,}"
-        for run, means in curve.means.items()
-    ]
+    sentences = []
+    for run, means in curve.means.items():
+        start, end = cells.number(means[0].mean), cells.number(means[-1].mean)
+        sentences.append(f"{run} from {start} at {first:,} to {end} at {last:,}")
     ends = [first, last if last > first else last + 1]
     return {
         "curve": curve.measure,
-        "said": f"{'; '.join(said)}.",
+        "said": f"{'; '.join(sentences)}.",
         "domain": list(curve_domain(curve)),
         "ends": ends,
     }

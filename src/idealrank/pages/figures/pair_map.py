@@ -15,18 +15,18 @@ from idealrank.reports.views.comparison.verdicts import correction_word, mark, m
 # Brown to blue-green through near white: ColorBrewer's BrBG, which people who see few colours tell
 # apart.
 _COLOURS = ("#8C510A", "#D8B365", "#F6E8C3", "#F5F5F5", "#C7EAE5", "#5AB4AC", "#01665E")
-_SIDE, _LEAST, _MOST = 600, 6, 34  # pixels: of the whole map, and of a cell
+_SIDE, _LEAST, _MOST = 600, 6, 34  # pixels: of the whole map, of the smallest and largest cell
 _NAME = 28  # letters of a run's name
 _NAMED = 50  # runs: of more, only some have their name beside the map
-_DIGITS = 5
+_DIGITS = 5  # of a difference, after the point
 _SOME = 4  # runs named in the subtitle
 _TURNED = {"better": "worse", "worse": "better"}
 _LINE = 92  # letters of a line of the subtitle
 
 
 def pairs_spec(comparison: Comparison, measure: str) -> Spec:
-    """All pairs by one measure: how much better the run of the line is than that of the column, the
-    best run first.
+    """Draw all pairs by one measure: by how much the run of the line is better than the run of the
+    column, the best run first.
     """
     groups = comparison.groups(measure)
     order = list(groups.letters)
@@ -34,11 +34,9 @@ def pairs_spec(comparison: Comparison, measure: str) -> Spec:
     rows = _rows(comparison, measure, labels)
     cell = max(_LEAST, min(_MOST, _SIDE // len(order)))
     largest = max((abs(row["difference"]) for row in rows), default=0.0) or 1.0
-    lines = {**_axis("line", list(labels.values()), _steps(len(order), _NAMED)), "title": None}
-    columns = {
-        **_axis("column", list(range(1, len(order) + 1)), _steps(len(order), _NAMED // 2)),
-        "title": None,
-    }
+    lines = _axis("line", list(labels.values()), _steps(len(order), _NAMED))
+    numbers = list(range(1, len(order) + 1))
+    columns = _axis("column", numbers, _steps(len(order), _NAMED // 2))
     columns["axis"] |= {"orient": "top", "labelAngle": 0}
     return {
         "$schema": SCHEMA_URL,
@@ -50,7 +48,7 @@ def pairs_spec(comparison: Comparison, measure: str) -> Spec:
         "data": {"values": rows},
         "width": cell * len(order),
         "height": cell * len(order),
-        "encoding": {"x": columns, "y": lines},
+        "encoding": {"x": columns | {"title": None}, "y": lines | {"title": None}},
         "layer": [_colours(measure, largest), _shapes("dot", cell), _shapes("cross", cell)],
         "config": titled_config()
         | {"view": {"stroke": "#BDBDBD"}, "axisX": {}, "axisY": {"domain": False}},
@@ -58,7 +56,7 @@ def pairs_spec(comparison: Comparison, measure: str) -> Spec:
 
 
 def _rows(comparison: Comparison, measure: str, labels: dict[str, str]) -> list[Spec]:
-    """Two cells a pair, one on each side of the diagonal."""
+    """Make two cells for each pair, one on each side of the diagonal."""
     place = {run: number for number, run in enumerate(labels, 1)}
     rows = []
     for pair in comparison.pairs:
@@ -67,6 +65,7 @@ def _rows(comparison: Comparison, measure: str, labels: dict[str, str]) -> list[
         turned = _TURNED.get(shown.word, shown.word)
         for line, column, word in ((pair.b, pair.a, shown.word), (pair.a, pair.b, turned)):
             sign = row.direction if line == pair.b else -row.direction
+            # + 0.0 turns -0.0 into 0.0
             rows.append(
                 {
                     "line": labels[line],
@@ -83,7 +82,7 @@ def _rows(comparison: Comparison, measure: str, labels: dict[str, str]) -> list[
 
 
 def place_of(label: str) -> int:
-    """The number at the beginning of a label."""
+    """Return the number at the beginning of a label."""
     return int(label.partition(" ")[0])
 
 
@@ -100,11 +99,8 @@ def _steps(count: int, most: int) -> int:
 
 
 def _axis(field: str, labels: Sequence[str | int], step: int) -> Spec:
-    named = [
-        label
-        for place, label in enumerate(labels, 1)
-        if step == 1 or place == 1 or place % step == 0
-    ]
+    places = enumerate(labels, 1)
+    named = [label for place, label in places if place == 1 or place % step == 0]
     axis = {
         "values": named,
         "labelLimit": 260,
@@ -170,8 +166,8 @@ def _shapes(shape: str, cell: int) -> Spec:
 def _subtitle(comparison: Comparison, measure: str, top: Sequence[str]) -> list[str]:
     runs = [clipped(run, _NAME) for run in top[:_SOME]]
     more = f" and {len(top) - _SOME:,} more" if len(top) > _SOME else ""
-    said = f"Runs in the order of their means; {shapes_text(comparison, measure)}."
-    return [*textwrap.wrap(said, _LINE), f"Top group (by p alone): {', '.join(runs)}{more}."]
+    sentence = f"Runs in the order of their means; {shapes_text(comparison, measure)}."
+    return [*textwrap.wrap(sentence, _LINE), f"Top group (by p alone): {', '.join(runs)}{more}."]
 
 
 def shapes_text(comparison: Comparison, measure: str) -> str:
@@ -194,7 +190,11 @@ def shapes_text(comparison: Comparison, measure: str) -> str:
         shown = mark(state)
         caption = shown.caption.format(p=_range(values), **words)
         told[shown.shape].append(caption)
-    texts = [f"a {shape} marks pairs {' or '.join(said)}" for shape, said in told.items() if said]
+    texts = [
+        f"a {shape} marks pairs {' or '.join(captions)}"
+        for shape, captions in told.items()
+        if captions
+    ]
     return "; ".join(texts) or "each pair has a better run"
 
 

@@ -1,4 +1,4 @@
-"""Figures of values by query: how they are distributed, one run's values against the other's, wins
+"""Figures of values by query: their distribution, the values of one run against another's, wins
 and losses. Nothing is drawn.
 """
 
@@ -16,14 +16,15 @@ from idealrank.reports.table.text import TITLE, told_apart
 from idealrank.stats.tolerance import ROUNDING
 
 _STEPS = 300  # corners of a line of shares: more than that are less than two pixels apart
-_DIGITS = 6
+_DIGITS = 6  # of a value, after the point
 _HALF = 0.5
 _SIDES = ["better", "worse", "equal", "withheld"]
+# Dash patterns in pixels of line and gap, by the key of `dash_of`.
 _OTHER_DASHES = ([1, 0], [2, 2], [6, 2, 1, 2], [1, 3])
 _DASHES = {"b": [1, 0], "a": [7, 3]} | {
     str(place): pattern for place, pattern in enumerate(_OTHER_DASHES)
 }
-_MOST_TOLD = 12  # runs whose shares the pointer tells
+_MOST_TOLD = 12  # other runs whose shares the pointer shows
 _SAMPLE = 24  # pixels of a line beside its name
 
 COUNTED = "Of @n queries, @b is better on @wins, worse on @losses and equal on @ties."
@@ -45,28 +46,26 @@ def dash_of(role: str, place: int) -> str:
 def distribution_rows(
     values: Sequence[tuple[str, str, FloatArray]], least: float = math.nan
 ) -> list[Row]:
-    """For each run the share of its queries that reach a value, at every value at which a share
-    changes.
+    """Make rows of the share of each run's queries that reach a value, at every value at which a
+    share changes.
 
     The area below the line of a run is its mean, for values from 0 up.
     """
     begin = [np.array([least])] if math.isfinite(least) else []
-    every = np.unique(np.concatenate([np.zeros(0), *begin, *(one for _, _, one in values)]))
+    of_runs = [of_run for _, _, of_run in values]
+    every = np.unique(np.concatenate([np.zeros(0), *begin, *of_runs]))
     if every.size > _STEPS:
-        every = every[
-            np.unique(np.floor(np.linspace(0, every.size - 1, _STEPS) + 0.5).astype(np.int64))
-        ]
+        every = every[_evenly(every.size - 1, _STEPS)]
     rows = []
-    for place, (run, role, found) in enumerate(values):
+    for place, (run, role, of_run) in enumerate(values):
         line = {
             "run": run,
             "role": role,
             "line": line_of(role, place),
             "dash": dash_of(role, place),
         }
-        shares = (found.size - np.searchsorted(np.sort(found), every, side="left")) / max(
-            found.size, 1
-        )
+        below = np.searchsorted(np.sort(of_run), every, side="left")
+        shares = (of_run.size - below) / max(of_run.size, 1)
         rows += [
             line | {"value": round(value, _DIGITS), "share": round(share, _DIGITS)}
             for value, share in zip(every.tolist(), shares.tolist(), strict=True)
@@ -74,10 +73,13 @@ def distribution_rows(
     return rows
 
 
+def _evenly(last: int, count: int) -> IntArray:
+    """Whole numbers from 0 to `last`, evenly spaced; fewer if some are equal."""
+    return np.unique(np.floor(np.linspace(0, last, count) + 0.5).astype(np.int64))
+
+
 def half_said(rows: Sequence[Row]) -> str:
-    """The highest value that half of the queries reach, in words, of the run in colour and of the
-    one it is held against.
-    """
+    """Write the highest value that half of the queries reach in runs b and a."""
     reached = {(row["role"], row["run"]): row["value"] for row in rows if row["share"] >= _HALF}
     return " and ".join(
         f"{value:.4f} by {run}"
@@ -87,19 +89,16 @@ def half_said(rows: Sequence[Row]) -> str:
 
 
 def distribution_template(*, runs: int) -> Spec:
-    """Lines of shares: that of b in the accent colour, that of a in grey and dashed, the others
-    thin.
-    """
-    names = [("@shortb", "@accent", "b"), ("@shorta", "@run", "a"), ("other runs", "@axis", "0")][
-        : min(runs, 3)
-    ]
-    labels = [part for at, named in enumerate(names) for part in _label(*named, at)]
+    """Draw lines of shares: b in the accent colour, a in grey and dashed, the others thin."""
+    names = [("@shortb", "@accent", "b"), ("@shorta", "@run", "a"), ("other runs", "@axis", "0")]
+    labels: list[Spec] = []
+    for at, (name, colour, dash) in enumerate(names[:runs]):
+        labels += _label(name, colour, dash, at)
     counted = COUNTED if runs > 1 else "@n queries."
     return {
         "$schema": SCHEMA_URL,
         "description": f"Number of queries that reach each value of @measure; half of them reach "
-        f"@half. "
-        f"{counted}",
+        f"@half. {counted}",
         "usermeta": {"height": 210},
         "data": {"name": "rows"},
         "encoding": {
@@ -128,8 +127,8 @@ def distribution_template(*, runs: int) -> Spec:
 
 
 def by_role(channel: str = "color") -> Spec:
-    """Colours, widths, dashes and order of the lines of runs by their role: the pair stands out in
-    shades of grey, too.
+    """Encode colour, width, dashes and order of the lines of runs by their role; the pair differs
+    from the others in shades of grey, too.
     """
     roles = ["other", "a", "b"]
     scale = {"domain": roles, "range": ["@axis", "@run", "@accent"]}
@@ -199,9 +198,8 @@ def _pointed(runs: int) -> list[Spec]:
         },
     }
     shown = {"condition": {"param": "pointer", "empty": False, "value": 1}, "value": 0}
-    lines = ["b", "a"][: min(runs, 2)] + [
-        f"r{place}" for place in range(min(max(runs - 2, 0), _MOST_TOLD))
-    ]
+    n_others = min(max(runs - 2, 0), _MOST_TOLD)
+    lines = [*["b", "a"][:runs], *(f"r{place}" for place in range(n_others))]
     tip = [{"field": "value", "type": "quantitative", "title": "reach", "format": ".4~f"}]
     tip += [
         {"field": line, "type": "quantitative", "title": line, "format": ".1%"} for line in lines
@@ -217,8 +215,8 @@ def _pointed(runs: int) -> list[Spec]:
 
 
 def paired(a: FloatArray, b: FloatArray, scored: BoolArray) -> tuple[IntArray, FloatArray]:
-    """Queries that count in both runs, and b - a there, with 0 where the values are equal but for
-    rounding.
+    """Return the queries that count in both runs, and b - a there, with 0 where the values are
+    equal but for rounding.
     """
     both = np.flatnonzero(scored & ~np.isnan(a) & ~np.isnan(b))
     difference = b[both] - a[both]
@@ -227,17 +225,18 @@ def paired(a: FloatArray, b: FloatArray, scored: BoolArray) -> tuple[IntArray, F
 
 
 def domain(values: Sequence[FloatArray], bounds: tuple[float, float]) -> list[float]:
-    """Limits of an axis of values: the bounds of the measure where it has them, else what is
-    seen.
+    """Limits of an axis of values: the bounds of the measure if they are finite, otherwise the
+    least and greatest value.
     """
     seen = np.concatenate([np.zeros(0), *values])
-    low = bounds[0] if np.isfinite(bounds[0]) else float(seen.min(initial=0.0))
-    high = bounds[1] if np.isfinite(bounds[1]) else float(seen.max(initial=low))
+    least, greatest = bounds
+    low = least if np.isfinite(least) else float(seen.min(initial=0.0))
+    high = greatest if np.isfinite(greatest) else float(seen.max(initial=low))
     return [float(low), float(high) if high > low else float(low) + 1.0]
 
 
 def signed(value: float, places: int = USUAL) -> str:
-    r"""A difference with so many decimals and a minus sign as wide as a plus."""
+    r"""Write a difference with a sign; its minus is as wide as a plus."""
     return f"{value:+.{places}f}".replace("-", "\u2212")
 
 
@@ -250,7 +249,7 @@ def side_of(difference: float, direction: int = 1) -> str:
 
 
 def by_side() -> Spec:
-    """Colours of what is better, worse, equal, and withheld for too few judgments."""
+    """Encode colours of better, worse, equal, and withheld for too few judgments."""
     return {
         "field": "side",
         "type": "nominal",
@@ -259,7 +258,7 @@ def by_side() -> Spec:
     }
 
 
-_COLUMNS = 400  # bars of wins and losses: of more queries, each bar stands for several
+_COLUMNS = 400  # bars of wins and losses: with more queries, each bar is of several
 _FEW = 150  # points that have room to be large
 _APART = 120  # bars that have gaps between them
 _LARGEST = 1100  # pixels: area of a point
@@ -270,22 +269,20 @@ _FIXED: Spec = {"minExtent": 34, "maxExtent": 34}
 def scatter_rows(
     a: FloatArray, b: FloatArray, scored: BoolArray, queries: Sequence[str], direction: int = 1
 ) -> list[Row]:
-    """A row for each two values that occur, with how many queries have them; the more frequent
-    first, so that none hides another.
+    """Make a row for each pair of values with its number of queries; the more frequent first, so
+    that no point hides another.
     """
     both, differences = paired(a, b, scored)
     points: dict[tuple[float, float], Row] = {}
-    for query, x, y, difference in zip(
-        both.tolist(), a[both].tolist(), b[both].tolist(), differences.tolist(), strict=True
-    ):
-        found = points.setdefault(
-            (round(x, _DIGITS), round(y, _DIGITS)), {"count": 0, "query": queries[query]}
-        )
-        found["count"] += 1
-        found["side"] = side_of(difference, direction)
+    columns = (both, a[both], b[both], differences)
+    for query, x, y, difference in zip(*(column.tolist() for column in columns), strict=True):
+        values = (round(x, _DIGITS), round(y, _DIGITS))
+        point = points.setdefault(values, {"count": 0, "query": queries[query]})
+        point["count"] += 1
+        point["side"] = side_of(difference, direction)
     rows = [
-        {"a": float(x), "b": float(y), **found, "which": _which(found)}
-        for (x, y), found in points.items()
+        {"a": float(x), "b": float(y), **point, "which": _which(point)}
+        for (x, y), point in points.items()
     ]
     return sorted(rows, key=lambda row: -int(row["count"]))
 
@@ -295,8 +292,8 @@ def _which(row: Row) -> str:
 
 
 def scatter_template() -> Spec:
-    """Values of b against values of a, on equal scales, with the diagonal; the area of a point is
-    the number of its queries.
+    """Draw values of b against values of a, on equal scales, with the diagonal; the area of a point
+    is the number of its queries.
     """
     # pixels: room for whole points at the ends
     scale = {"domain": "@domain", "nice": False, "zero": False, "padding": 10}
@@ -377,16 +374,14 @@ def _corner(text: str, colour: str, place: Spec) -> Spec:
 def winloss_rows(
     a: FloatArray, b: FloatArray, scored: BoolArray, queries: Sequence[str], direction: int = 1
 ) -> list[Row]:
-    """Bars of differences b - a from the highest down: one a query, or of more than 400 queries one
-    for each few, the farthest from 0.
+    """Make bars of differences b - a from the highest down, one for each query. Of more than 400
+    queries a bar stands for a few, by the difference farthest from 0.
     """
     both, differences = paired(a, b, scored)
     order = np.argsort(-differences, kind="stable")
-    edges = np.unique(
-        np.floor(np.linspace(0, order.size, min(order.size, _COLUMNS) + 1) + 0.5).astype(np.int64)
-    ).tolist()
+    edges = _evenly(order.size, min(order.size, _COLUMNS) + 1)
     rows = []
-    for first, last in pairwise(edges):
+    for first, last in pairwise(edges.tolist()):
         group = order[first:last]
         place = int(group[np.argmax(np.abs(differences[group]))])
         difference, query = float(differences[place]), int(both[place])
@@ -404,7 +399,7 @@ def winloss_rows(
 
 
 def winloss_template() -> Spec:
-    """Bars from the largest gain to the largest loss, and the mean."""
+    """Draw bars from the largest gain to the largest loss, and the mean."""
     tip = [
         {"field": "which", "type": "nominal", "title": "query"},
         {"field": "difference", "type": "quantitative", "title": "difference", "format": "+.4f"},
@@ -427,7 +422,7 @@ def winloss_template() -> Spec:
             "y2": {"datum": 0},
             "fill": by_side(),
             "tooltip": tip,
-            # Few bars stand apart; many touch, for gaps of less than a pixel would make stripes.
+            # Few bars are apart; many touch, since gaps of less than a pixel would make stripes.
             "stroke": {"condition": {"test": "@apart", "value": "@paper"}, **by_side()},
         },
     }
@@ -435,8 +430,7 @@ def winloss_template() -> Spec:
     return {
         "$schema": SCHEMA_URL,
         "description": "Differences in @measure, @b minus @a, one bar per query, the highest "
-        "first. Mean "
-        "difference @meantext. " + COUNTED,
+        "first. Mean difference @meantext. " + COUNTED,
         "usermeta": {"height": 190},
         "data": {"name": "rows"},
         "layer": [
@@ -488,40 +482,43 @@ def pair_words(
     wins, losses = (higher, lower) if direction > 0 else (lower, higher)
     ties = both.size - wins - losses
     mean = float(differences.mean()) if both.size else 0.0
-    up, down = (("better", "accent"), ("worse", "worse"))[:: 1 if direction > 0 else -1]
-    colours = {"uppercolour": up[1], "lowercolour": down[1]}
+    # bars above 0 are better by a measure whose higher values are better, otherwise worse
+    better, worse = ("better", "accent"), ("worse", "worse")
+    (up, up_colour), (down, down_colour) = (better, worse) if direction > 0 else (worse, better)
     equal = f", equal on {ties:,}" if ties else ""
-    # where nothing differs, any axis will do
+    # 4 % of room beyond the longest bar; where nothing differs, any axis will do
     reach = (float(np.abs(differences).max(initial=0.0)) or 1.0) * 1.04
+    many = both.size > 2 * _FEW
+    short_a, short_b = short
     return {
         "lost": f"{losses:,}{equal}",
         "a": names[0],
         "b": names[1],
-        "shorta": short[0],
-        "shortb": short[1],
+        "shorta": short_a,
+        "shortb": short_b,
         "n": both.size,
         "wins": f"{wins:,}",
         "losses": f"{losses:,}",
         "ties": f"{ties:,}",
-        "upper": f"{short[1]} {up[0]} on {higher:,}",
-        "lower": f"{short[1]} {down[0]} on {lower:,}{equal}",
-        **colours,
+        "upper": f"{short_b} {up} on {higher:,}",
+        "lower": f"{short_b} {down} on {lower:,}{equal}",
+        "uppercolour": up_colour,
+        "lowercolour": down_colour,
         "mean": mean,
         "meantext": signed(mean),
         **_mean_place(mean),
         "domain": domain([a[both], b[both]], bounds),
         "spread": [-reach if lower else -0.3 * reach, reach if higher else 0.3 * reach],
         "apart": "true" if both.size <= _APART else "false",
-        **(
-            {"opacity": 0.8, "outline": 0.5}
-            if both.size <= 2 * _FEW
-            else {"opacity": 0.5, "outline": 0}
-        ),
+        "opacity": 0.5 if many else 0.8,
+        "outline": 0 if many else 0.5,
     }
 
 
 def _mean_place(mean: float) -> dict[str, Any]:
-    """Where no bar is: above the line at the right, or below it at the left."""
+    """Place the text of the mean where no bar is: above its line at the right, or below it at the
+    left.
+    """
     if mean >= 0:
         return {"meanx": "width", "meanalign": "right", "meanside": -7}
     return {"meanx": 2, "meanalign": "left", "meanside": 9}
@@ -530,6 +527,7 @@ def _mean_place(mean: float) -> dict[str, Any]:
 def size_words(rows: Sequence[Row]) -> dict[str, Any]:
     """Return the sizes of the points of a scatter plot, by number of queries, up to a limit."""
     most = max((int(row["count"]) for row in rows), default=1)
+    # the area of a point of one query, in square pixels
     if len(rows) <= _FEW:
         least = 44
     elif len(rows) <= 10 * _FEW:

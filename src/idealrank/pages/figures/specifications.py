@@ -11,7 +11,7 @@ import numpy as np
 
 from idealrank.analysis.comparison import Comparison
 from idealrank.analysis.robustness import Robustness
-from idealrank.data.types import BoolArray, FloatArray
+from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.measures.measure import Measure
 from idealrank.pages.figures import forest, mean_intervals, query_values
 from idealrank.pages.figures.pair_map import pairs_spec
@@ -30,80 +30,83 @@ class Figure:
     """One figure, before it has a size and colours."""
 
     name: str  # Of its file, without the ending
-    plot: str  # Which kind: means, distribution, scatter, winloss, cutoffs, slices, robust or pairs
-    template: Spec  # With words
+    plot: str  # Kind: means, distribution, scatter, winloss, cutoffs, slices, robust or pairs
+    template: Spec  # With words in place of names, numbers and colours
     rows: list[Row]  # What is drawn
-    words: Mapping[str, Any]  # What the words are
+    words: Mapping[str, Any]  # The values of the words
 
     def spec(self, inches: float, colours: Mapping[str, str] = LIGHT) -> Spec:
-        """The specification of a drawing that is so many inches wide in print."""
-        room = room_words(pixels(inches), self.template.get("usermeta", {}).get("letters", 0))
-        return in_print(dressed(self.template, self.rows, {**room, **self.words}, colours), inches)
+        """Return the specification of a drawing of this width in print."""
+        letters = self.template.get("usermeta", {}).get("letters", 0)
+        words = {**room_words(pixels(inches), letters), **self.words}
+        return in_print(dressed(self.template, self.rows, words, colours), inches)
 
 
 def templates(subject: Subject) -> dict[str, Spec]:
-    """The template of each plot that a page of this subject has, by its name."""
+    """Return the template of each plot that a page of this subject has, by its name."""
     level, names = _level(subject), subject.names
-    found = {"means": mean_intervals.means_template(level)} if subject.means else {}
-    found["distribution"] = query_values.distribution_template(runs=len(names))
+    by_plot = {"means": mean_intervals.means_template(level)} if subject.means else {}
+    by_plot["distribution"] = query_values.distribution_template(runs=len(names))
     if len(names) > 1:
-        found |= {
+        by_plot |= {
             "scatter": query_values.scatter_template(),
             "winloss": query_values.winloss_template(),
         }
     if subject.curves:
         cutoffs = sorted({cutoff for curve in subject.curves for cutoff in curve.cutoffs})
-        found["cutoffs"] = mean_intervals.cutoffs_template(level, cutoffs)
+        by_plot["cutoffs"] = mean_intervals.cutoffs_template(level, cutoffs)
     if _sliced(subject):
-        found["slices"] = forest.slices_template(level)
+        by_plot["slices"] = forest.slices_template(level)
     if subject.robustness is not None:
         rows = forest.robust_rows(subject.robustness)
-        found["robust"] = forest.robust_template(rows, subject.robustness.method.level)
-    return found
+        by_plot["robust"] = forest.robust_template(rows, subject.robustness.method.level)
+    return by_plot
 
 
 def static_rows(subject: Subject) -> dict[str, list[Row]]:
-    """Rows of the plots that are not made from values by query, for all measures and pairs."""
-    found = {}
+    """Make the rows of plots without values by query, for all measures and pairs."""
+    by_plot = {}
     if subject.means:
-        found["means"] = mean_intervals.means_rows(subject.means, _directions(subject))
+        by_plot["means"] = mean_intervals.means_rows(subject.means, _directions(subject))
     if subject.curves:
-        found["cutoffs"] = mean_intervals.cutoff_rows(subject.curves)
+        by_plot["cutoffs"] = mean_intervals.cutoff_rows(subject.curves)
     if subject.comparison is not None and _sliced(subject):
-        found["slices"] = forest.slice_rows(subject.comparison)
+        by_plot["slices"] = forest.slice_rows(subject.comparison)
     if subject.robustness is not None:
-        found["robust"] = forest.robust_rows(subject.robustness)
-    return found
+        by_plot["robust"] = forest.robust_rows(subject.robustness)
+    return by_plot
 
 
 def static_words(subject: Subject) -> dict[str, Any]:
-    """Words of these plots: of each curve by its measure, and of the variants."""
-    found: dict[str, Any] = {
+    """Return the words of plots without values by query: of each curve by its measure, and of the
+    variants.
+    """
+    by_plot: dict[str, Any] = {
         "cutoffs": {curve.measure: mean_intervals.curve_words(curve) for curve in subject.curves}
     }
     if subject.robustness is not None:
-        found["robust"] = _robust_words(subject.robustness)
-    return found
+        by_plot["robust"] = _robust_words(subject.robustness)
+    return by_plot
 
 
 def pair_names(a: str, b: str) -> dict[str, str]:
-    """Names of two runs, whole and as titles have them."""
-    short = [a, b] if a == b else told_apart([a, b], TITLE)
-    return {"a": a, "b": b, "shorta": short[0], "shortb": short[1]}
+    """Return the names of two runs, whole and as titles have them."""
+    short_a, short_b = [a, b] if a == b else told_apart([a, b], TITLE)
+    return {"a": a, "b": b, "shorta": short_a, "shortb": short_b}
 
 
-def _robust_words(found: Robustness) -> dict[str, Any]:
+def _robust_words(robustness: Robustness) -> dict[str, Any]:
     return {
-        **pair_names(found.run_a, found.run_b),
-        "measure": found.measure,
-        "said": " ".join(found.summary()),
+        **pair_names(robustness.run_a, robustness.run_b),
+        "measure": robustness.measure,
+        "said": " ".join(robustness.summary()),
     }
 
 
 def figures(subject: Subject) -> Iterator[Figure]:
-    """Every figure of a subject, one measure after the other.
+    """Yield every figure of a subject, one measure after the other.
 
-    Of up to three pairs of runs each has its own figures, of more only the leading one.
+    Each of up to three pairs of runs has its own figures; of more pairs only the leading one has.
     """
     made, rows, words = templates(subject), static_rows(subject), static_words(subject)
     pairs = pairs_shown(subject)
@@ -111,26 +114,24 @@ def figures(subject: Subject) -> Iterator[Figure]:
         yield from _of_measure(subject, measure, pairs, made, rows)
         yield from _map_of(subject, str(measure))
     for curve in subject.curves:
-        shown = with_roles(
-            [row for row in rows["cutoffs"] if row["measure"] == curve.measure], subject, pairs[0]
-        )
+        of_curve = [row for row in rows["cutoffs"] if row["measure"] == curve.measure]
         yield Figure(
             name=slug("cutoffs", curve.measure),
             plot="cutoffs",
             template=made["cutoffs"],
-            rows=shown,
+            rows=with_roles(of_curve, subject, pairs[0]),
             words=words["cutoffs"][curve.measure],
         )
     if subject.robustness is not None:
         yield robustness_figure(subject.robustness)
 
 
-def robustness_figure(found: Robustness) -> Figure:
-    """The difference in every variant."""
-    rows, words = forest.robust_rows(found), _robust_words(found)
-    template = forest.robust_template(rows, found.method.level)
+def robustness_figure(robustness: Robustness) -> Figure:
+    """Make the figure of the difference in every variant."""
+    rows, words = forest.robust_rows(robustness), _robust_words(robustness)
+    template = forest.robust_template(rows, robustness.method.level)
     return Figure(
-        name=slug("robust", found.measure, found.run_a, found.run_b),
+        name=slug("robust", robustness.measure, robustness.run_a, robustness.run_b),
         plot="robust",
         template=template,
         rows=rows,
@@ -138,18 +139,18 @@ def robustness_figure(found: Robustness) -> Figure:
     )
 
 
-def comparison_figures(found: Comparison, *, most_slices: int) -> Iterator[Figure]:
-    """Figures of the first measure of a comparison, without the values of its queries: means, and
-    slices of the leading pair.
+def comparison_figures(comparison: Comparison, *, most_slices: int) -> Iterator[Figure]:
+    """Yield the figures of the first measure of a comparison that need no values of queries: means,
+    and slices of the leading pair.
     """
-    first, level = leading_pairs(found)[0], found.method.level
+    first, level = leading_pairs(comparison)[0], comparison.method.level
     measure, row = next(iter(first.measures.items()))
     roles = {first.a: "a", first.b: "b"}
     means = mean_intervals.means_rows(
-        {measure: found.means.get(measure, {})}, {measure: row.direction}
+        {measure: comparison.means.get(measure, {})}, {measure: row.direction}
     )
     if means:
-        means = [one | {"role": roles.get(one["run"], "other")} for one in means]
+        means = [mean | {"role": roles.get(mean["run"], "other")} for mean in means]
         words = {"measure": measure, "said": means_said(means)}
         yield Figure(
             name=slug("means", measure),
@@ -159,9 +160,9 @@ def comparison_figures(found: Comparison, *, most_slices: int) -> Iterator[Figur
             words=words,
         )
     sliced = [
-        one
-        for one in forest.slice_rows(found)
-        if (one["measure"], one["a"], one["b"]) == (measure, first.a, first.b)
+        slice_row
+        for slice_row in forest.slice_rows(comparison)
+        if (slice_row["measure"], slice_row["a"], slice_row["b"]) == (measure, first.a, first.b)
     ]
     if sliced and len(sliced) <= most_slices:
         words = {"measure": measure, **pair_names(first.a, first.b), "said": slices_said(sliced)}
@@ -176,24 +177,21 @@ def comparison_figures(found: Comparison, *, most_slices: int) -> Iterator[Figur
 
 
 def _map_of(subject: Subject, measure: str) -> Iterator[Figure]:
-    """The map of all pairs, where there are three runs or more and every two were compared."""
-    found = subject.comparison
-    if (
-        found is None
-        or found.method.baseline is not None
-        or len(found.names) < _MAPPED
-        or measure not in found.means
-    ):
+    """Yield the map of all pairs, if there are three runs or more and every two were compared."""
+    comparison = subject.comparison
+    if comparison is None or comparison.method.baseline is not None:
         return
-    spec = pairs_spec(found, measure)
+    if len(comparison.names) < _MAPPED or measure not in comparison.means:
+        return
+    spec = pairs_spec(comparison, measure)
     rows = spec.pop("data")["values"]
     template = spec | {"data": {"name": "rows"}, "usermeta": {"fixed": True}}
     yield Figure(name=slug("pairs", measure), plot="pairs", template=template, rows=rows, words={})
 
 
 def pairs_shown(subject: Subject) -> list[tuple[int, int]]:
-    """Pairs of runs, by their places, that have figures of their own; of one run alone it is
-    both.
+    """Return the pairs of runs, by their places, that have figures of their own; a single run makes
+    a pair with itself.
     """
     if subject.comparison is None:
         return [(0, min(1, len(subject.names) - 1))]
@@ -212,9 +210,8 @@ def _of_measure(
     text = str(measure)
     means = subject.means.get(text, {})
     if means:
-        shown = with_roles(
-            [row for row in rows["means"] if row["measure"] == text], subject, pairs[0]
-        )
+        of_measure = [row for row in rows["means"] if row["measure"] == text]
+        shown = with_roles(of_measure, subject, pairs[0])
         words = {"measure": text, "said": means_said(shown)}
         yield Figure(
             name=slug("means", text), plot="means", template=made["means"], rows=shown, words=words
@@ -241,37 +238,42 @@ def _of_measure(
 def _of_pair(
     subject: Subject, measure: Measure, pair: tuple[int, int], made: Mapping[str, Spec]
 ) -> Iterator[Figure]:
-    text, names = str(measure), tuple(subject.names[place] for place in pair)
+    text, direction = str(measure), measure.direction or 1
     values, scored = _columns(subject, measure)
     if not np.issubdtype(values[0].dtype, np.floating):
         return
-    shared = (values[pair[0]], values[pair[1]], scored[pair[0]] & scored[pair[1]])
+    a, b = pair
+    shared = (values[a], values[b], scored[a] & scored[b])
     labels = told_apart(subject.names, TITLE)
     words = {"measure": text} | query_values.pair_words(
         *shared,
-        (names[0], names[1]),
-        direction=measure.direction or 1,
+        (subject.names[a], subject.names[b]),
+        direction=direction,
         bounds=measure.bounds,
-        labels=(labels[pair[0]], labels[pair[1]]),
+        labels=(labels[a], labels[b]),
     )
+
     counted = [
         (name, role, values[place][scored[place] & ~np.isnan(values[place])])
         for name, role, place in _roles(subject, pair)
     ]
-    spread = {"domain": query_values.domain([one for _, _, one in counted], measure.bounds)}
-    names = names if pair[0] != pair[1] else names[:1]
-    lines = query_values.distribution_rows(counted, measure.bounds[0])
-    said = words | spread | {"half": query_values.half_said(lines)}
+    of_runs = [of_run for _, _, of_run in counted]
+    spread = {"domain": query_values.domain(of_runs, measure.bounds)}
+    names = [subject.names[place] for place in dict.fromkeys(pair)]
+    least, _ = measure.bounds
+    lines = query_values.distribution_rows(counted, least)
+    line_words = words | spread | {"half": query_values.half_said(lines)}
     yield Figure(
         name=slug("distribution", text, *names),
         plot="distribution",
         template=made["distribution"],
         rows=lines,
-        words=said,
+        words=line_words,
     )
-    if pair[0] == pair[1]:
+    if a == b:
         return
-    points = query_values.scatter_rows(*shared, subject.queries, measure.direction or 1)
+
+    points = query_values.scatter_rows(*shared, subject.queries, direction)
     sizes = query_values.size_words(points)
     yield Figure(
         name=slug("scatter", text, *names),
@@ -280,7 +282,7 @@ def _of_pair(
         rows=points,
         words=words | sizes,
     )
-    bars = query_values.winloss_rows(*shared, subject.queries, measure.direction or 1)
+    bars = query_values.winloss_rows(*shared, subject.queries, direction)
     yield Figure(
         name=slug("winloss", text, *names),
         plot="winloss",
@@ -291,18 +293,16 @@ def _of_pair(
 
 
 def _columns(subject: Subject, measure: Measure) -> tuple[list[FloatArray], list[BoolArray]]:
-    """Values and which count, a run each, in the order of the queries of the first."""
+    """Values of each run, and which of them count, in the order of the queries of the first."""
     place = {query: number for number, query in enumerate(subject.queries)}
     values, scored = [], []
-    for one in subject.evaluations:
-        column = [str(each) for each in one.measures].index(str(measure))
-        rows = (
-            np.array([place[query] for query in one.queries], dtype=np.int64)
-            if list(one.queries) != list(subject.queries)
-            else slice(None)
-        )
+    for evaluation in subject.evaluations:
+        column = [str(each) for each in evaluation.measures].index(str(measure))
+        rows: IntArray | slice = slice(None)
+        if list(evaluation.queries) != list(subject.queries):
+            rows = np.array([place[query] for query in evaluation.queries], dtype=np.int64)
         value, counts = np.full(len(place), np.nan), np.zeros(len(place), dtype=np.bool_)
-        value[rows], counts[rows] = one.values[:, column], one.scored[:, column]
+        value[rows], counts[rows] = evaluation.values[:, column], evaluation.scored[:, column]
         values.append(value)
         scored.append(counts)
     return values, scored
@@ -312,44 +312,46 @@ def _roles(subject: Subject, pair: tuple[int, int]) -> list[tuple[str, str, int]
     """Name, role and place of each run: the others first, so that the two of the pair are drawn
     over them.
     """
-    role = {pair[0]: "a", pair[1]: "b"}
-    found = [(name, role.get(place, "other"), place) for place, name in enumerate(subject.names)]
-    return sorted(found, key=lambda run: ["other", "a", "b"].index(run[1]))
+    a, b = pair
+    role = {a: "a", b: "b"}
+    runs = [(name, role.get(place, "other"), place) for place, name in enumerate(subject.names)]
+    order = ("other", "a", "b")
+    return sorted(runs, key=lambda run: order.index(run[1]))
 
 
 def with_roles(rows: Sequence[Row], subject: Subject, pair: tuple[int, int]) -> list[Row]:
-    """Rows of runs, each with the role of its run."""
+    """Add to each row of a run the role of its run."""
     role = {name: role for name, role, _ in _roles(subject, pair)}
     return [row | _as_role(row, role.get(row["run"], "other")) for row in rows]
 
 
 def _as_role(row: Row, role: str) -> Row:
-    """A role, and the line that goes with it where the row is of one; the lines of other runs stay
-    what they are.
+    """A role, and for a row of a line of a or b the line of that role; the lines of other runs do
+    not change.
     """
-    return (
-        {"role": role, "line": role, "dash": role}
-        if role != "other" and "line" in row
-        else {"role": role}
-    )
+    if role != "other" and "line" in row:
+        return {"role": role, "line": role, "dash": role}
+    return {"role": role}
 
 
 def means_said(rows: Sequence[Row]) -> str:
-    """Means in words."""
+    """Write means in words."""
     return "; ".join(f"{row['run']} {' '.join(row['text'].split())}" for row in rows) + "."
 
 
 def slices_said(rows: Sequence[Row]) -> str:
-    """Differences on slices in words."""
-    said = [
+    """Write differences on slices in words."""
+    sentences = [
         f"{row['slice']} {' '.join(row['text'].split())} on {row['n']:,} queries, {row['verdict']}"
         for row in rows
     ]
-    return f"{'; '.join(said)}."
+    return f"{'; '.join(sentences)}."
 
 
 def slug(*parts: str) -> str:
-    """A file's name from texts: letters, digits and a few signs stay, anything else is a hyphen."""
+    """Make a file name of texts: letters, digits and a few signs stay, anything else becomes a
+    hyphen.
+    """
     return "-".join(_UNSAFE.sub("-", part).strip("-.") or "run" for part in parts)
 
 
@@ -362,6 +364,6 @@ def _level(subject: Subject) -> float:
 
 
 def _sliced(subject: Subject) -> bool:
-    return subject.comparison is not None and any(
-        row.slices is not None for _, row in subject.comparison.rows()
-    )
+    if subject.comparison is None:
+        return False
+    return any(row.slices is not None for _, row in subject.comparison.rows())

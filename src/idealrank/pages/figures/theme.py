@@ -43,8 +43,8 @@ DARK: Mapping[str, str] = {
     "wash": "#1D242A",
 }
 
-# In notebooks, whose background may be light or dark: text takes the colour that stands around it,
-# the others stand out from both.
+# In notebooks, whose background may be light or dark: text takes the colour of the text around
+# it, and the others contrast with both.
 NOTEBOOK: Mapping[str, str] = {
     "ink": "currentColor",
     "quiet": "#7D8891",
@@ -128,7 +128,7 @@ def titled_config() -> Spec:
     }
 
 
-# The title of a y axis stands above it, to be read without turning one's head.
+# The title of a y axis is above it, and horizontal.
 ABOVE: Spec = {
     "titleAngle": 0,
     "titleAlign": "left",
@@ -144,7 +144,7 @@ def dressed(
     words: Mapping[str, Any],
     colours: Mapping[str, str] = LIGHT,
 ) -> Spec:
-    """A template with its rows and words.
+    """Fill a template with its rows and words.
 
     A text that is one word becomes its value, whatever that is; inside a longer text it becomes
     text. Rows stay as they are, so that nothing in them is taken for a word.
@@ -163,16 +163,16 @@ def _filled(part: Any, words: Mapping[str, Any]) -> Any:
 
 
 def in_words(text: str, words: Mapping[str, Any]) -> Any:
-    """One text with its words filled in; what is no word stays."""
+    """Fill in the words of one text; what is no word stays."""
     alone = _WORD.fullmatch(text)
     if alone and alone[1] in words:
         return words[alone[1]]
-    return _WORD.sub(lambda found: str(words.get(found[1], found[0])), text)
+    return _WORD.sub(lambda match: str(words.get(match[1], match[0])), text)
 
 
 def room_words(width: float, letters: int) -> dict[str, Any]:
-    """Words that depend on how much room there is: where labels at the left begin, which numbers
-    and names are drawn, where a corner is.
+    """Choose the words that depend on the room: where labels at the left begin, which numbers and
+    names are drawn, where a corner is.
     """
     narrow = width < _NARROW
     room = round(6.1 * min(letters, _FEW_LETTERS if narrow else letters)) + 16
@@ -187,7 +187,7 @@ def room_words(width: float, letters: int) -> dict[str, Any]:
 
 
 def in_print(spec: Spec, inches: float) -> Spec:
-    """The specification laid out for a width in print, in pixels of the design."""
+    """Lay out the specification for a width in print, in pixels of the design."""
     layout = spec.get("usermeta", {})
     if layout.get("fixed"):
         return spec
@@ -203,17 +203,19 @@ def in_print(spec: Spec, inches: float) -> Spec:
 
 
 def spread_out(wanted: Mapping[str, float], gap: float) -> dict[str, float]:
-    """Places at least a gap apart, as near as can be to those wanted: what is too close is spread
-    about its middle.
+    """Find places at least a gap apart, as near to the wanted ones as possible; places that are too
+    close are spread about their middle.
     """
     order = sorted(wanted, key=lambda name: wanted[name])
-    # Least squares with a minimal distance is isotonic regression of the places less their number:
-    # neighbours that fall are pooled.
+    # Without their gaps, places that are too close fall. Least squares with a minimal distance is
+    # isotonic regression of these: neighbours that fall are pooled at their mean.
     pools: list[tuple[float, int]] = []
     for number, name in enumerate(order):
-        pools.append((wanted[name] - number * gap, 1))
-        while len(pools) > 1 and pools[-2][0] > pools[-1][0]:
-            (low, few), (high, more) = pools.pop(), pools.pop()
-            pools.append(((low * few + high * more) / (few + more), few + more))
+        last, count = wanted[name] - number * gap, 1
+        while pools and pools[-1][0] > last:
+            before, before_count = pools.pop()
+            total = count + before_count
+            last, count = (last * count + before * before_count) / total, total
+        pools.append((last, count))
     level = [mean for mean, count in pools for _ in range(count)]
     return {name: level[number] + number * gap for number, name in enumerate(order)}

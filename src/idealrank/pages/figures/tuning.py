@@ -9,12 +9,12 @@ from idealrank.analysis.tuning import Choice, Setting
 from idealrank.errors import OptionError
 from idealrank.pages.figures.theme import LIGHT, SCHEMA_URL, Spec, titled_config
 
-# Okabe and Ito's colours, with dashes and shapes beside them: nothing hangs on colour alone.
+# Okabe and Ito's colours, with dashes and shapes: nothing depends on colour alone.
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 _DASHES = ([1, 0], [6, 2], [2, 2], [8, 2, 2, 2], [4, 4], [1, 3], [10, 3])
 _SHAPES = ("circle", "square", "triangle-up", "diamond", "triangle-down", "cross", "triangle-right")
 _INK, _GREY, _SHADE = LIGHT["ink"], LIGHT["quiet"], LIGHT["wash"]
-_STEP, _HEIGHT = 32, 230
+_STEP, _HEIGHT = 32, 230  # pixels of a cutoff, and of a panel
 _SAMPLE, _LETTER = 28, 6.6  # pixels of a line in the key, and of a letter
 _PANELS = (
     ("swap rate", "Swap rate", "lower is better"),
@@ -23,7 +23,7 @@ _PANELS = (
 
 
 def choice_spec(choice: Choice, *, interactive: bool = False) -> Spec:
-    """The specification of the figure."""
+    """Make the specification of the figure."""
     if len(choice.discounts) > len(_COLOURS):
         raise OptionError(
             f"found {len(choice.discounts)} discounts, expected at most {len(_COLOURS)} in a "
@@ -114,7 +114,7 @@ def _scale(choice: Choice, field: str) -> Spec:
 
 
 def _points(choice: Choice, field: str, *, interactive: bool) -> Spec:
-    """A mark a setting; for swap rates an empty one where it is told apart from the best."""
+    """Make a mark for each setting; for swap rates an empty one if it differs from the best."""
     colour, shape = _by_discount(choice, _COLOURS), _by_discount(choice, _SHAPES)
     points: Spec = {
         "mark": {"type": "point", "size": 42, "strokeWidth": 1.5, "opacity": 1},
@@ -141,7 +141,7 @@ def _points(choice: Choice, field: str, *, interactive: bool) -> Spec:
 
 
 def _by_discount(choice: Choice, values: tuple[Any, ...]) -> Spec:
-    """One value a discount; the legend is drawn once, above."""
+    """Encode one value for each discount; the legend is drawn once, above."""
     names = list(choice.discounts)
     return {
         "field": "discount",
@@ -152,12 +152,10 @@ def _by_discount(choice: Choice, values: tuple[Any, ...]) -> Spec:
 
 
 def _shade(choice: Choice) -> list[Spec]:
-    """Cutoffs that are not considered stand on grey."""
-    grey = [
-        depth
-        for depth in choice.depths
-        if not next(one for one in choice.settings if one.depth == depth).considered
-    ]
+    """Shade cutoffs that are not considered."""
+    # settings of one depth are considered together; the first of each decides
+    considered = {setting.depth: setting.considered for setting in reversed(choice.settings)}
+    grey = [depth for depth in choice.depths if not considered[depth]]
     if not grey:
         return []
     band: Spec = {
@@ -244,9 +242,9 @@ def _width(choice: Choice) -> int:
 
 def _note(choice: Choice) -> Spec:
     text = (
-        f"Swap rate: how often two random sets of {choice.method.size:,} queries order two "
-        f"runs in opposite ways; 0.5 is a coin toss. "
-        "Filled points: not significantly different from the best."
+        f"Swap rate: how often two random sets of {choice.method.size:,} queries order two runs in "
+        f"opposite ways; 0.5 is a coin toss. Filled points: not significantly different from the "
+        f"best."
     )
     if not all(setting.considered for setting in choice.settings):
         text += " Grey: cutoffs at which more than a tenth of the returned documents are unjudged."

@@ -1,11 +1,12 @@
 """Cautions for the reader of a page: one sentence each, with a number and an action."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from idealrank.analysis.comparison import Comparison, Difference, Pair
 from idealrank.analysis.gate.outcome import TOO_FEW
 from idealrank.analysis.robustness import Robustness
 from idealrank.analysis.robustness.robustness import listed
+from idealrank.data.alignment import Alignment
 from idealrank.evaluation.coverage import beyond_bounds
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.reports.subject import Subject, leading_pairs
@@ -16,36 +17,36 @@ from idealrank.reports.views.conventions import JUDGED, cautioned
 from idealrank.reports.views.gate.sentences import names, one_line
 
 _FEW = 25  # queries below which a mean says little
-_UNJUDGED = 0.05  # share of unjudged documents from which it is said
+_UNJUDGED = 0.05  # share of unjudged documents from which there is a caution
 _UNJUDGED_APART = 0.05  # two runs whose shares differ by so much are not judged alike
-_TIED = 0.05  # share of queries with equal scores
-_SAME = 0.8  # share of queries on which two runs have the same value
-_NEAR = 6  # near ties that are told one by one
+_TIED = 0.05  # share of queries with equal scores from which there is a caution
+_SAME = 0.8  # share of queries with the same value in both runs, likewise
+_NEAR = 6  # near ties that have a sentence each
 
 
 def cautions(subject: Subject) -> list[str]:
-    """All that apply, the gravest first; none where nothing is wrong."""
+    """List the cautions that apply, the gravest first."""
     named = list(zip(map(one_line, subject.names), subject.evaluations, strict=True))
-    found = [
+    told = [
         *_doubts(subject, named),
         *cautioned(subject.cautions),
         *_missing(named),
         *_unjudged(named),
     ]
     if subject.comparison is not None:
-        found += [
-            f"{_sentence(said)}: a difference may come from the judgments alone."
-            for said in JUDGED[subject.comparison.method.judgments]
+        told += [
+            f"{_sentence(sentence)}: a difference may come from the judgments alone."
+            for sentence in JUDGED[subject.comparison.method.judgments]
         ]
-        found += [*_on_judged(subject.comparison), *_near_ties(subject.comparison)]
+        told += [*_on_judged(subject.comparison), *_near_ties(subject.comparison)]
     if subject.robustness is not None:
-        found.append(robust_sentence(subject.robustness, subject.comparison))
-    return [*found, *_few(subject), *_tied(named), *_without_judgments(named), *_duplicates(named)]
+        told.append(robust_sentence(subject.robustness, subject.comparison))
+    return [*told, *_few(subject), *_tied(named), *_without_judgments(named), *_duplicates(named)]
 
 
-def robust_sentence(found: Robustness, comparison: Comparison | None = None) -> str:
-    """Under how many variants the verdict holds, and which change it; what changes no number is no
-    evidence, and is not counted.
+def robust_sentence(robustness: Robustness, comparison: Comparison | None = None) -> str:
+    """Say under how many variants the verdict holds, and which change it. A variant that changes no
+    number is not evidence, and is not counted.
 
     Examples
     --------
@@ -55,42 +56,38 @@ def robust_sentence(found: Robustness, comparison: Comparison | None = None) -> 
     >>> robust_sentence(ir.robust(qrels, a, b, "RR", variants=["cutoff", "ties"]))
     'The verdict on B against A (better) holds under the one variant of measure and convention that changes the numbers.'
     """  # noqa: E501
-    verdict = found.asked.verdict
-    shown = (
-        None
-        if comparison is None
-        else next(iter(leading_pairs(comparison)[0].measures.values())).verdict
+    shown = None
+    if comparison is not None:
+        shown = next(iter(leading_pairs(comparison)[0].measures.values())).verdict
+    # the verdict of a comparison may differ, since several tests are corrected together
+    condition = ", tested alone" if shown not in (None, robustness.asked.verdict) else ""
+    if TOO_FEW in (shown, robustness.verdict):
+        condition = ", if there were enough judgments"
+    verdict = (
+        f"The verdict on {one_line(robustness.run_b)} against {one_line(robustness.run_a)} "
+        f"({word(robustness.asked)}{condition})"
     )
-    alone = ", tested alone" if shown not in (None, verdict) else ""
-    alone = ", if there were enough judgments" if TOO_FEW in (shown, found.verdict) else alone
-    said = (
-        f"The verdict on {one_line(found.run_b)} against {one_line(found.run_a)} "
-        f"({word(found.asked)}{alone})"
-    )
-    total = len(found.changing)
-    turning = [one.change for one in found.changing if one.verdict_turns]
+    total = len(robustness.changing)
+    turning = [variant.change for variant in robustness.changing if variant.verdict_turns]
     if not total:
         return (
-            f"{said} depends on no switch: no tested variant of measure and convention changes "
+            f"{verdict} depends on no switch: no tested variant of measure and convention changes "
             f"the numbers."
         )
     if turning:
         holds = "no" if len(turning) == total else f"{total - len(turning):,} of {total:,}"
         return (
-            f"{said} holds under {holds} variants of measure and convention. It changes with "
+            f"{verdict} holds under {holds} variants of measure and convention. It changes with "
             f"{listed(turning)}."
         )
-    every = (
-        f"all {total:,} variants of measure and convention that change"
-        if total > 1
-        else "the one variant of measure and convention that changes"
-    )
-    both = (
-        f". Two changes together alter it: {listed([one.change for one in found.pairs], most=3)}"
-        if found.pairs
-        else ""
-    )
-    return f"{said} holds under {every} the numbers{both}."
+    every = "the one variant of measure and convention that changes"
+    if total > 1:
+        every = f"all {total:,} variants of measure and convention that change"
+    both = ""
+    if robustness.pairs:
+        changes = listed([pair.change for pair in robustness.pairs], most=3)
+        both = f". Two changes together alter it: {changes}"
+    return f"{verdict} holds under {every} the numbers{both}."
 
 
 def _sentence(text: str) -> str:
@@ -98,73 +95,73 @@ def _sentence(text: str) -> str:
 
 
 def _missing(named: Sequence[tuple[str, Evaluation]]) -> Iterator[str]:
-    some = {
-        name: one.coverage
-        for name, one in named
-        if 0 < one.coverage.missing < one.coverage.queries_in_qrels
-    }
-    fate = {"zero": "count as 0", "left-out": "are left out"}.get(
-        named[0][1].convention.alignment.missing, "are an error"
-    )
+    some = {}
+    for name, evaluation in named:
+        cover = evaluation.coverage
+        if 0 < cover.missing < cover.queries_in_qrels:
+            some[name] = cover
+    fates = {"zero": "count as 0", "left-out": "are left out"}
+    fate = fates.get(_alignment(named).missing, "are an error")
     if some:
-        name, worst = max(some.items(), key=lambda one: one[1].missing)
-        others = (
-            f" ({counted(len(some) - 1, 'other run')}: at most as many)" if len(some) > 1 else ""
-        )
+        name = max(some, key=lambda run: some[run].missing)
+        worst, others = some[name], _others(some)
+        judged = counted(worst.queries_in_qrels, "judged query", "judged queries")
         yield (
-            f"{name} does not answer {worst.missing:,} of "
-            f"{counted(worst.queries_in_qrels, 'judged query', 'judged queries')}{others}. "
-            f"They {fate}. Find the reason before you compare."
+            f"{name} does not answer {worst.missing:,} of {judged}{others}. They {fate}. Find the "
+            f"reason before you compare."
         )
+
+
+def _alignment(named: Sequence[tuple[str, Evaluation]]) -> Alignment:
+    """The alignment of the convention, which all evaluations share."""
+    _, first = named[0]
+    return first.convention.alignment
+
+
+def _others(runs: Collection[str]) -> str:
+    """Say in brackets that other runs have the problem, too."""
+    if len(runs) < 2:
+        return ""
+    return f" ({counted(len(runs) - 1, 'other run')}: at most as many)"
 
 
 def _doubts(subject: Subject, named: Sequence[tuple[str, Evaluation]]) -> Iterator[str]:
-    """Doubts about each run; a comparison and a gate have most of them beside the verdict."""
+    """Doubts about each run; a comparison and a gate show most of them with the verdict."""
     verdict = subject.gated if subject.comparison is None else subject.comparison
     told = () if verdict is None else verdict.cautions
-    for name, one in named:
-        doubt = one.coverage.doubt(name)
+    for name, evaluation in named:
+        doubt = evaluation.coverage.doubt(name)
         if doubt and doubt not in told:
             yield _sentence(doubt)
-    unsaid = [
-        (name, one)
-        for name, one in named
-        if beyond_bounds(one.convention, one.coverage, name) not in told
-    ]
-    yield from _out_of_range(unsaid)
-
-
-def _out_of_range(named: Sequence[tuple[str, Evaluation]]) -> Iterator[str]:
-    for name, one in named:
-        if one.coverage.out_of_range:
+    for name, evaluation in named:
+        cover = evaluation.coverage
+        is_told = beyond_bounds(evaluation.convention, cover, name) in told
+        if cover.out_of_range and not is_told:
             yield (
-                f"{counted(one.coverage.out_of_range, 'value')} of {name} lie outside the "
-                f"range of their measure: look at negative grades "
-                "and at the gain."
+                f"{counted(cover.out_of_range, 'value')} of {name} lie outside the range of their "
+                f"measure: look at negative grades and at the gain."
             )
 
 
 def _unjudged(named: Sequence[tuple[str, Evaluation]]) -> Iterator[str]:
-    shares = [one.coverage.unjudged_share for _, one in named]
+    shares = [evaluation.coverage.unjudged_share for _, evaluation in named]
     if not shares or max(shares) < _UNJUDGED:
         return
-    depth = named[0][1].coverage.unjudged_cutoff
+    _, first = named[0]
+    depth = first.coverage.unjudged_cutoff
     where = f"of the first {depth} documents" if depth else "of the documents"
     told = sorted(zip(shares, (name for name, _ in named), strict=True), reverse=True)
     large = [
         f"{share:.1%} in {name}" for share, name in told if share >= _UNJUDGED or len(told) == 2
     ]
     some = large[:_NEAR] + (["..."] if len(large) > _NEAR else [])
-    policy = named[0][1].convention.alignment.unjudged
-    fate = {"not-relevant": "They count as not relevant. ", "skipped": "They are skipped. "}.get(
-        policy, ""
-    )
+    policy = _alignment(named).unjudged
+    fates = {"not-relevant": "They count as not relevant. ", "skipped": "They are skipped. "}
+    fate = fates.get(policy, "")
     apart = max(shares) - min(shares) >= _UNJUDGED_APART
-    advice = (
-        "The run with more of them may be better than its value"
-        if apart and policy == "not-relevant"
-        else "The values may change"
-    )
+    advice = "The values may change"
+    if apart and policy == "not-relevant":
+        advice = "The run with more of them may be better than its value"
     yield (
         f"Unjudged: {', '.join(some)} {where}. {fate}{advice}. Judge the unjudged documents "
         f"of the largest differences first."
@@ -175,18 +172,14 @@ def _on_judged(comparison: Comparison) -> Iterator[str]:
     shown = Shown.of(comparison)
     for pair in leading_pairs(comparison)[:_NEAR]:
         row = next(iter(pair.measures.values()))
-        decided = row.verdict in ("better", "worse")
-        if (
-            decided
-            and row.difference_judged is not None
-            and row.difference * row.difference_judged < 0
-        ):
+        if row.verdict not in ("better", "worse") or row.difference_judged is None:
+            continue
+        if row.difference * row.difference_judged < 0:
             yield (
-                f"On judged documents alone {one_line(pair.b)} is ahead of {one_line(pair.a)} "
-                f"by {shown.signed(row.difference_judged)} "
-                f"instead of {shown.signed(row.difference)} ({row.measure}). The sign depends "
-                f"on unjudged documents, so judge them before "
-                "you decide."
+                f"On judged documents alone {one_line(pair.b)} is ahead of {one_line(pair.a)} by "
+                f"{shown.signed(row.difference_judged)} instead of {shown.signed(row.difference)} "
+                f"({row.measure}). The sign depends on unjudged documents, so judge them before "
+                f"you decide."
             )
 
 
@@ -196,10 +189,10 @@ def _near_ties(comparison: Comparison) -> Iterator[str]:
         (pair, row) for pair, row in rows if row.verdict == "undecided" and not is_identical(row)
     ]
     if len(near) > _NEAR:
+        _, first = near[0]
         yield (
             f"{len(near):,} of {counted(len(rows), 'pair')} do not differ significantly by "
-            f"{near[0][1].measure}: do not order such "
-            "runs by their means."
+            f"{first.measure}: do not order such runs by their means."
         )
     else:
         yield from (_near_tie(pair, row, Shown.of(comparison)) for pair, row in near)
@@ -209,8 +202,8 @@ def _near_ties(comparison: Comparison) -> Iterator[str]:
             differing = row.n - row.ties
             yield (
                 f"{one_line(pair.a)} and {one_line(pair.b)} have the same {row.measure} on "
-                f"{row.ties:,} of {row.n:,} queries. The result "
-                f"depends on the other {differing:,}: read them."
+                f"{row.ties:,} of {row.n:,} queries. The result depends on the other "
+                f"{differing:,}: read them."
             )
 
 
@@ -219,9 +212,8 @@ def _near_tie(pair: Pair, row: Difference, shown: Shown) -> str:
     if 0 < row.detectable < float("inf") and abs(row.difference) < row.detectable:
         return (
             f"The difference of {runs}, {shown.signed(row.difference)}, is smaller than "
-            f"{shown.number(row.detectable)}, the smallest true "
-            f"difference that these queries find 80% of the time. Undecided does not mean "
-            f"equal: {_more(row)}."
+            f"{shown.number(row.detectable)}, the smallest true difference that these queries find "
+            f"80% of the time. Undecided does not mean equal: {_more(row)}."
         )
     difference = shown.signed(row.difference)
     return (
@@ -233,16 +225,14 @@ def _near_tie(pair: Pair, row: Difference, shown: Shown) -> str:
 def _more(row: Difference) -> str:
     if row.queries_needed is None or row.queries_needed <= row.n:
         return "more queries would find a smaller difference"
-    # two digits, upwards: the rest would be a promise
+    # rounded up to two digits, since more would promise too much
     unit = 10 ** max(len(str(row.queries_needed)) - 2, 0)
-    return (
-        f"about {-(-row.queries_needed // unit) * unit:,} queries like these would find a "
-        f"difference worth finding"
-    )
+    needed = -(-row.queries_needed // unit) * unit
+    return f"about {needed:,} queries like these would find a difference worth finding"
 
 
 def _few(subject: Subject) -> Iterator[str]:
-    scored = min(one.coverage.scored for one in subject.evaluations)
+    scored = min(evaluation.coverage.scored for evaluation in subject.evaluations)
     if 0 < scored < _FEW:
         most = 1 / scored
         count = "query counts" if scored == 1 else "queries count"
@@ -253,8 +243,8 @@ def _few(subject: Subject) -> Iterator[str]:
 
 
 def _tied(named: Sequence[tuple[str, Evaluation]]) -> Iterator[str]:
-    ties = named[0][1].convention.alignment.ties
-    covers = {name: one.coverage for name, one in named}
+    ties = _alignment(named).ties
+    covers = {name: evaluation.coverage for name, evaluation in named}
     tied = {
         name: cover
         for name, cover in covers.items()
@@ -262,34 +252,31 @@ def _tied(named: Sequence[tuple[str, Evaluation]]) -> Iterator[str]:
     }
     if ties == "expected" or not tied:
         return
-    name, worst = max(tied.items(), key=lambda one: one[1].tied_documents)
-    others = f" ({counted(len(tied) - 1, 'other run')}: at most as many)" if len(tied) > 1 else ""
+    name = max(tied, key=lambda run: tied[run].tied_documents)
+    worst, others = tied[name], _others(tied)
     yield (
         f"{name} gives equal scores to {worst.tied_documents:,} documents on "
-        f"{worst.tied_queries:,} of {worst.scored:,} queries{others}. "
-        f"The convention decides their order (ties={ties}). Check the result with ties=expected."
+        f"{worst.tied_queries:,} of {worst.scored:,} queries{others}. The convention decides their "
+        f"order (ties={ties}). Check the result with ties=expected."
     )
 
 
 def _without_judgments(named: Sequence[tuple[str, Evaluation]]) -> Iterator[str]:
-    some = {
-        name: one.coverage.without_judgments
-        for name, one in named
-        if one.coverage.without_judgments
-    }
-    if some and named[0][1].convention.alignment.without_judgments == "left-out":
+    counts = [(name, evaluation.coverage.without_judgments) for name, evaluation in named]
+    some = {name: count for name, count in counts if count}
+    if some and _alignment(named).without_judgments == "left-out":
         most = max(some.values())
         yield (
-            f"Up to {counted(most, 'query', 'queries')} of {names(some)} have no judgments "
-            f"and are left out. Check that the judgments are "
-            "the right ones."
+            f"Up to {counted(most, 'query', 'queries')} of {names(some)} have no judgments and are "
+            f"left out. Check that the judgments are the right ones."
         )
 
 
 def _duplicates(named: Sequence[tuple[str, Evaluation]]) -> Iterator[str]:
-    for name, one in named:
-        if one.coverage.duplicates:
+    for name, evaluation in named:
+        duplicates = evaluation.coverage.duplicates
+        if duplicates:
             yield (
-                f"{name} lists {counted(one.coverage.duplicates, 'document')} more than once for "
-                f"a query: make its ids unique."
+                f"{name} lists {counted(duplicates, 'document')} more than once for a query: make "
+                f"its ids unique."
             )

@@ -1,5 +1,5 @@
-"""A page: what anyone can read without scripts is written here, the rest is packed for scripts that
-stand in the same file.
+"""A page: what can be read without scripts is written here, the rest is packed for scripts in the
+same file.
 """
 
 import base64
@@ -62,8 +62,8 @@ _STYLES = ("page.css", "query.css", "query_lists.css", "plots.css", "downloads.c
 _CHANGES = 8  # queries that lost, and that gained, near the top
 _EVERY_PAIR = 66  # pairs that are listed one by one
 
-# What no text of a page may hold: control characters, halves of letters, marks that turn the
-# direction of reading or end lines.
+# Characters that no text of a page may have: control characters, halves of surrogate pairs, marks
+# that turn the direction of reading or end lines.
 _UNFIT = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]"
 )
@@ -75,9 +75,7 @@ _LONE = re.compile("[\ud800-\udfff]")
 
 
 def page_html(subject: Subject) -> str:
-    """One HTML file that opens offline: no request leaves it, and nothing in it is evaluated from
-    text.
-    """
+    """Write one HTML file that opens offline: it sends no request, and evaluates no text."""
     template, vega = template_of("page.html"), bundle("writing a report", "report")
     script = "\n".join(map(_asset, _SCRIPTS))
     fixed = {
@@ -88,8 +86,9 @@ def page_html(subject: Subject) -> str:
         "licences": licences(),
     }
     lengths = _lengths(subject)
+    shortest = lengths[-1]
     pages = (
-        _rendered(template, fixed, subject, most, shorter=most != lengths[-1]) for most in lengths
+        _rendered(template, fixed, subject, most, shorter=most != shortest) for most in lengths
     )
     return next(page for page in pages if page is not None)
 
@@ -97,49 +96,44 @@ def page_html(subject: Subject) -> str:
 def _rendered(
     template: Any, fixed: Mapping[str, Any], subject: Subject, most: int | None, *, shorter: bool
 ) -> str | None:
-    """The page with ids of so many letters; None if these take too much of its room, and there are
-    shorter ones.
+    """Render the page with ids of at most so many letters; None if they take too much of its room
+    and there are shorter ones.
     """
     ids = shortened(_named(subject), most)
     plain = {**fixed, **page_context(subject, ids, most)}
-    empty: str = template.render(
-        plain | _room(subject, Payload(data="", lists="", texts=0, rankings=0, errors={}))
-    )
-    found = fitted(subject, ids, MOST_BYTES - len(empty.encode()), shorter=shorter)
-    if found is None:
+    nothing = Payload(data="", lists="", texts=0, rankings=0, errors={})
+    empty: str = template.render(plain | _room(subject, nothing))
+    payload = fitted(subject, ids, MOST_BYTES - len(empty.encode()), shorter=shorter)
+    if payload is None:
         return None
-    whole: str = template.render(plain | _room(subject, found))
+    whole: str = template.render(plain | _room(subject, payload))
     return whole
 
 
 def _named(subject: Subject) -> list[str]:
-    """Queries of all evaluations, and those that a gate names besides."""
-    gated = subject.gated
-    others = (
-        []
-        if gated is None
-        else [*gated.closing_queries, *(kept.contract.query for kept in gated.contracts)]
-    )
-    return list(dict.fromkeys([*queries_of(subject), *others]))
+    """Queries of all evaluations, and further ones that a gate names."""
+    queries, gated = queries_of(subject), subject.gated
+    if gated is not None:
+        queries += gated.closing_queries
+        queries += [kept.contract.query for kept in gated.contracts]
+    return list(dict.fromkeys(queries))
 
 
 def _lengths(subject: Subject) -> list[int | None]:
-    """Letters of the longest id that a page may show: any number, then fewer and fewer of those
-    that change something.
+    """Letters of the longest id that a page may show: any number, then less and less, as long as
+    that shortens an id.
     """
     longest = max(map(len, _named(subject)), default=0)
     return [None, *(most for most in LENGTHS if most < longest)]
 
 
 def fit(text: str) -> str:
-    r"""A text without what could break the page or turn the direction of reading: such characters
-    stand as escapes.
-    """
-    return _UNFIT.sub(lambda found: ascii(found[0])[1:-1], text)
+    r"""Escape characters of a text that could break the page or turn the direction of reading."""
+    return _UNFIT.sub(lambda match: ascii(match[0])[1:-1], text)
 
 
 def _finalize(value: Any) -> Any:
-    """Everything that a template writes goes through `fit`; what it holds to be HTML stays that."""
+    """Apply `fit` to everything that a template writes; text that is marked as HTML stays so."""
     return type(value)(fit(value)) if isinstance(value, str) else value
 
 
@@ -151,10 +145,15 @@ def page_context(
     """
     ids = {query: query for query in _named(subject)} if ids is None else ids
     comparison, pairs = subject.comparison, pairs_of(subject)
+    gated, robustness = subject.gated, subject.robustness
     pair = pairs[0] if pairs else None
     worst, best = changes(subject, pair, _CHANGES)
     convention = subject.evaluations[0].convention
-    first = str(subject.measures[0])
+    first, texts = str(subject.measures[0]), subject.query_texts
+    closing = () if gated is None else gated.closing_queries
+    every_pair = None
+    if comparison is not None and 1 < len(pairs) <= _EVERY_PAIR:
+        every_pair = tables.every_pair_grid(comparison, first)
     return {
         "title": wording.page_title(subject),
         "kind": wording.kind(subject),
@@ -163,13 +162,8 @@ def page_context(
         "more_sentences": wording.more_sentences(subject),
         "listed": wording.pair_sentences(subject),
         "plainly": wording.in_plain_words(subject),
-        "closing": []
-        if subject.gated is None
-        else [
-            (ids[query], subject.query_texts.get(query, ""))
-            for query in subject.gated.closing_queries
-        ],
-        "section": mark_of_gate(subject.gated).section if subject.gated is not None else "",
+        "closing": [(ids[query], texts.get(query, "")) for query in closing],
+        "section": "" if gated is None else mark_of_gate(gated).section,
         "cautions": cautions(subject),
         "names": subject.names,
         "pair_names": None if pair is None else tuple(subject.names[run] for run in pair),
@@ -181,9 +175,7 @@ def page_context(
         "shortened": sum(ids[query] != query for query in queries_of(subject)),
         "letters": most,
         "grids": _grids(subject, ids),
-        "every_pair": tables.every_pair_grid(comparison, first)
-        if comparison is not None and 1 < len(pairs) <= _EVERY_PAIR
-        else None,
+        "every_pair": every_pair,
         "convention_title": title(convention),
         "convention": in_words(convention).split("; "),
         "method": wording.method(subject),
@@ -194,81 +186,77 @@ def page_context(
         "n_queries": len(queries_of(subject)),
         "has_slices": comparison is not None and comparison.method.slices is not None,
         "has_curves": bool(subject.curves),
-        "robust_pair": None
-        if subject.robustness is None
-        else (subject.robustness.run_a, subject.robustness.run_b),
+        "robust_pair": None if robustness is None else (robustness.run_a, robustness.run_b),
     }
 
 
 def _grids(subject: Subject, ids: Mapping[str, str]) -> dict[str, Table | None]:
-    comparison, gated = subject.comparison, subject.gated
-    first = str(subject.measures[0])
-    pair = None if comparison is None else leading_pairs(comparison)[0]
-    only = pair if comparison is not None and len(comparison.pairs) == 1 else None
-    return {
+    comparison, gated, robustness = subject.comparison, subject.gated, subject.robustness
+    grids: dict[str, Table | None] = dict.fromkeys(
+        ("pair", "more", "checks", "contracts", "slices", "robust")
+    )
+    if comparison is not None:
+        pair = leading_pairs(comparison)[0]
+        if len(comparison.pairs) == 1:
+            grids |= {"pair": tables.pair_grid(pair), "more": tables.more_grid(pair)}
+        grids["slices"] = tables.slices_grid(pair, str(subject.measures[0]))
+    if gated is not None and gated.checks:
+        grids["checks"] = tables.checks_grid(gated)
+    if gated is not None and gated.contracts:
+        grids["contracts"] = tables.contracts_grid(gated, subject.query_texts, ids)
+    if robustness is not None:
+        grids["robust"] = tables.robust_grid(robustness)
+    return grids | {
         "means": tables.means_grid(subject),
-        "pair": None if only is None else tables.pair_grid(only),
-        "more": None if only is None else tables.more_grid(only),
-        "checks": tables.checks_grid(gated) if gated is not None and gated.checks else None,
-        "contracts": tables.contracts_grid(gated, subject.query_texts, ids)
-        if gated is not None and gated.contracts
-        else None,
-        "slices": tables.slices_grid(pair, first) if pair is not None else None,
         "spread": tables.spread_grid(subject),
         "curves": tables.curves_grid(subject),
-        "robust": tables.robust_grid(subject.robustness)
-        if subject.robustness is not None
-        else None,
     }
 
 
-def _room(subject: Subject, found: Payload) -> dict[str, Any]:
-    """The packed parts, and what is said of their limits."""
+def _room(subject: Subject, payload: Payload) -> dict[str, Any]:
+    """The packed parts, and the numbers that tell what had no room."""
     return {
-        "data": found.data,
-        "lists": found.lists,
-        "rankings": found.rankings,
+        "data": payload.data,
+        "lists": payload.lists,
+        "rankings": payload.rankings,
         "rankings_given": len(subject.lists),
-        "texts": found.texts,
+        "texts": payload.texts,
         "texts_given": len(subject.query_texts),
-        "rounded": {text: error for text, error in found.errors.items() if error},
+        "rounded": {text: error for text, error in payload.errors.items() if error},
     }
 
 
 def _policy(*scripts: str) -> str:
-    """Scripts run by their hashes alone, and nothing is ever fetched."""
-    hashes = " ".join(
-        f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
-        for text in scripts
-    )
+    """Allow these scripts by their hashes, and no request."""
+    digests = [hashlib.sha256(text.encode()).digest() for text in scripts]
+    hashes = " ".join(f"'sha256-{base64.b64encode(digest).decode()}'" for digest in digests)
     return (
-        f"default-src 'none'; script-src {hashes}; style-src 'unsafe-inline'; img-src data: "
-        f"blob:; base-uri 'none'; form-action 'none'"
+        f"default-src 'none'; script-src {hashes}; style-src 'unsafe-inline'; img-src data: blob:; "
+        f"base-uri 'none'; form-action 'none'"
     )
 
 
 @cache
 def _asset(name: str) -> str:
-    return (
-        resources.files("idealrank.pages.page").joinpath("assets", name).read_text(encoding="utf-8")
-    )
+    folder = resources.files("idealrank.pages.page")
+    return folder.joinpath("assets", name).read_text(encoding="utf-8")
 
 
 def styles() -> str:
-    """Rules of every page."""
+    """Return the style rules of every page."""
     return "\n".join(map(_asset, _STYLES))
 
 
 def template_of(name: str, *packages: str) -> Any:
-    """A template of the folder `templates`, here or in one of the packages, which escapes every
+    """Load a template of the folder `templates`, here or in one of the packages; it escapes every
     text.
     """
     return templates("writing a report", "report", *packages).get_template(name)
 
 
 def templates(what: str, extra: str, *packages: str) -> Any:
-    """Templates of pages, and of packages whose pages have the parts of a report; every text in
-    them is escaped.
+    """Load the templates of pages, and of packages whose pages have the parts of a report; they
+    escape every text.
     """
     return _environment(load_extra("jinja2", what, extra), packages)
 
@@ -293,20 +281,26 @@ def _packed_vega(vega: str) -> str:
 
 
 def _table(table: Table) -> str:
-    """As every report writes it, but with a minus as wide as the plus, and heads that may go on in
-    a second line.
+    """Write a table as every report does, but with a minus as wide as the plus, and heads that may
+    go on in a second line.
     """
-    text = _NUMBER_CELL.sub(
-        lambda found: found[1] + _HYPHEN.sub("\u2212", found[2]), as_html(table)
-    )
-    return _HEAD_CELL.sub(lambda found: found[1] + found[2].replace("_", "_<wbr>"), text)
+
+    def with_minus(cell: re.Match[str]) -> str:
+        return cell[1] + _HYPHEN.sub("\u2212", cell[2])
+
+    def with_breaks(head: re.Match[str]) -> str:
+        return head[1] + head[2].replace("_", "_<wbr>")
+
+    return _HEAD_CELL.sub(with_breaks, _NUMBER_CELL.sub(with_minus, as_html(table)))
 
 
 def _signed(difference: float) -> str:
-    """As scripts write it: a minus as wide as the plus."""
+    """Write a difference as the scripts do: with a minus as wide as the plus."""
     return ("\u2212" if difference < 0 else "+") + f"{abs(difference):.4f}"
 
 
 def _fragment(query: str) -> str:
-    """An id behind the # of an address; what is no UTF-8 is told by its escapes, as scripts do."""
-    return quote(_LONE.sub(lambda found: ascii(found[0])[1:-1], query), safe="")
+    """Quote an id for the fragment of an address; bytes that are not UTF-8 are escaped as in the
+    scripts.
+    """
+    return quote(_LONE.sub(lambda match: ascii(match[0])[1:-1], query), safe="")

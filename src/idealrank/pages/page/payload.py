@@ -12,7 +12,7 @@ from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, combinations, islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -29,8 +29,7 @@ LENGTHS = (120, 60, 40, 24, 16, 12, 8)
 
 
 def shortened(ids: Iterable[str], most: int | None) -> dict[str, str]:
-    """Each id with what stands for it: itself up to a length, else its beginning and its end, all
-    different.
+    """Map each id to itself up to a length, otherwise to its beginning and its end, all different.
 
     Examples
     --------
@@ -39,79 +38,75 @@ def shortened(ids: Iterable[str], most: int | None) -> dict[str, str]:
     >>> shortened(["a-long-id-of-letters"], 12)
     {'a-long-id-of-letters': 'a-lon…etters'}
     """
-    short = {
-        one: one if most is None or len(one) <= most else _without_middle(one, most, "…")
-        for one in ids
-    }
     if most is None:
-        return short
+        return {id_: id_ for id_ in ids}
+    short = {id_: id_ if len(id_) <= most else _without_middle(id_, most, "…") for id_ in ids}
     often = Counter(short.values())
-    taken = {shown for shown, count in often.items() if count == 1} | {
-        one for one, shown in short.items() if one == shown
-    }
-    for place, (one, shown) in enumerate(short.items()):
-        if one != shown and often[shown] > 1:
-            short[one] = next(found for found in _numbered(one, most, place) if found not in taken)
-            taken.add(short[one])
+    taken = {shown for shown, count in often.items() if count == 1}
+    taken |= {id_ for id_, shown in short.items() if id_ == shown}
+    for place, (id_, shown) in enumerate(short.items()):
+        if id_ != shown and often[shown] > 1:
+            numbered = _numbered(id_, most, place)
+            short[id_] = next(candidate for candidate in numbered if candidate not in taken)
+            taken.add(short[id_])
     return short
 
 
-def _numbered(one: str, most: int, place: int) -> Iterator[str]:
-    """By the place of the id among all; should an id be just that, by further numbers."""
+def _numbered(id_: str, most: int, place: int) -> Iterator[str]:
+    """Yield short ids with the place of the id among all in the middle; then with dots behind it,
+    should an id be just that.
+    """
     number = str(place)
     while True:
-        yield _without_middle(one, most, f"…{number}…")
+        yield _without_middle(id_, most, f"…{number}…")
         number += "."
 
 
-def _without_middle(one: str, most: int, middle: str) -> str:
+def _without_middle(id_: str, most: int, middle: str) -> str:
     rest = max(most - len(middle), 0)
-    return one[: rest // 2] + middle + one[len(one) - (rest - rest // 2) :]
+    return id_[: rest // 2] + middle + id_[len(id_) - (rest - rest // 2) :]
 
 
 _SNIPPET = 240  # letters of a document's text
 _AHEAD = 16  # pieces that are made while others are deflated
 _LEVEL = 7  # of the deflation: 9 takes more than twice the time, and saves one byte in a hundred
-# bytes that come out before any deflated ones; deflated size by size, while none have come out
+# Bytes that come out before any deflated ones; and the deflated size of a byte, as estimated while
+# none have come out.
 _HEADER, _RATIO = 2, 1 / 3
 
 
 class Piece(NamedTuple):
-    """Place and rankings of a query, and the documents that no query before it has, the first of
-    which has a number.
-    """
+    """Rankings of a query, and the documents that no query before it has."""
 
-    query: str
+    query: str  # Its place among the queries of the page
     rankings: dict[str, Any]
     documents: list[str]
-    first: int
+    first: int  # Number of the first of these documents
 
 
 def fitting(subject: Subject, queries: Sequence[str], room: int) -> tuple[list[Piece], bytes]:
-    """The first rankings, about as many as fit into so many letters, and the JSON of `lists_of`
-    them, deflated.
+    """Return the first rankings, about as many as fit into so many letters, and the JSON of
+    `lists_of` them, deflated.
 
     Rankings are deflated on a thread of their own while the next ones are made.
     """
-    found: list[Piece] = []
+    kept: list[Piece] = []
     written = _Lists(subject)
     last = written.state()
     for piece, state in _with_states(written, pieces_of(subject, queries)):
         if size_packed(int(state.size)) > room:
             break
-        found.append(piece)
+        kept.append(piece)
         last = state
-    return found, written.closed(last, as_json(_documents(subject, found))[1:])
+    return kept, written.closed(last, as_json(_documents(subject, kept))[1:])
 
 
 class _State(NamedTuple):
-    """The deflation after some rankings: what comes next is added to it, and `parts` is the number
-    of its parts so far.
-    """
+    """The deflation after some rankings, which can be ended there."""
 
-    deflate: Any
-    parts: int
-    size: float
+    deflate: Any  # A copy of the compressor
+    parts: int  # Number of the parts that came out so far
+    size: float  # Estimated bytes, documents included
 
 
 class _Lists:
@@ -124,33 +119,24 @@ class _Lists:
         self._first = True
 
     def add(self, piece: Piece) -> _State:
-        self._lists.add(
-            (b"" if self._first else b",") + as_json(piece.query) + b":" + as_json(piece.rankings)
-        )
+        comma = b"" if self._first else b","
+        self._lists.add(comma + as_json(piece.query) + b":" + as_json(piece.rankings))
         self._documents.add(as_json([piece.documents, _snippets(self._subject, piece)]))
         self._first = False
         return self.state()
 
     def state(self) -> _State:
-        return _State(
-            self._lists.deflate.copy(),
-            len(self._lists.parts),
-            self._lists.size + self._documents.size,
-        )
+        size = self._lists.size + self._documents.size
+        return _State(self._lists.deflate.copy(), len(self._lists.parts), size)
 
     def closed(self, state: _State, rest: bytes) -> bytes:
-        """All up to a state, with the rest of the JSON."""
-        return b"".join(
-            [
-                *self._lists.parts[: state.parts],
-                state.deflate.compress(b"}," + rest),
-                state.deflate.flush(),
-            ]
-        )
+        """Return all up to a state, with the rest of the JSON."""
+        end = state.deflate.compress(b"}," + rest) + state.deflate.flush()
+        return b"".join([*self._lists.parts[: state.parts], end])
 
 
 def _with_states(written: _Lists, pieces: Iterator[Piece]) -> Iterator[tuple[Piece, _State]]:
-    """Each piece with the state after it; a few are made ahead."""
+    """Yield each piece with the state after it; a few pieces are made ahead."""
     waiting: deque[tuple[Piece, Future[_State]]] = deque()
     with ThreadPoolExecutor(1) as pool:
         for piece in pieces:
@@ -163,32 +149,35 @@ def _with_states(written: _Lists, pieces: Iterator[Piece]) -> Iterator[tuple[Pie
 
 
 class _DeflatedLists:
-    """Deflated bytes, and their number; that of bytes which the deflation still holds is estimated
-    by the ratio so far.
+    """Deflated bytes, and their number. Bytes that the compressor still holds are estimated by the
+    ratio so far.
     """
 
     def __init__(self) -> None:
         self.deflate = zlib.compressobj(_LEVEL)
         self.parts: list[bytes] = []
-        # bytes put in; put in at the last part that came out; that came out
-        self._taken = self._told = self._given = 0
+        self._put_in = 0  # bytes
+        self._put_in_before = 0  # bytes that were put in when the last part came out
+        self._came_out = 0  # bytes
 
     def add(self, content: bytes) -> None:
         part = self.deflate.compress(content)
         self.parts.append(part)
-        self._taken += len(content)
+        self._put_in += len(content)
         if len(part) > _HEADER:
-            self._told, self._given = self._taken, self._given + len(part)
+            self._put_in_before = self._put_in
+            self._came_out += len(part)
 
     @property
     def size(self) -> float:
         """Estimated bytes of all that was added."""
-        return self._taken * (self._given / self._told if self._told else _RATIO)
+        ratio = self._came_out / self._put_in_before if self._put_in_before else _RATIO
+        return self._put_in * ratio
 
 
 def pieces_of(subject: Subject, queries: Sequence[str]) -> Iterator[Piece]:
-    """Rankings of the subject in its order, each made when it is asked for; `queries` has all
-    queries of the page.
+    """Yield the rankings of the subject in its order, each made when it is needed; `queries` has
+    all queries of the page.
     """
     numbers: dict[str, int] = {}
     place = {query: number for number, query in enumerate(queries)}
@@ -196,72 +185,71 @@ def pieces_of(subject: Subject, queries: Sequence[str]) -> Iterator[Piece]:
         if query in place:
             known = len(numbers)
             rankings = _query_lists(lists, numbers)
-            yield Piece(
-                str(place[query]),
-                rankings,
-                [*islice(reversed(numbers), len(numbers) - known)][::-1],
-                known,
-            )
+            # from the end, since all documents would take long to pass
+            new = [*islice(reversed(numbers), len(numbers) - known)]
+            yield Piece(str(place[query]), rankings, new[::-1], known)
 
 
 def lists_of(subject: Subject, pieces: Sequence[Piece]) -> dict[str, Any]:
-    """Rankings with the documents that are in them."""
-    return {
-        "lists": {piece.query: piece.rankings for piece in pieces},
-        **_documents(subject, pieces),
-    }
+    """Return rankings with the documents that are in them."""
+    lists = {piece.query: piece.rankings for piece in pieces}
+    return {"lists": lists, **_documents(subject, pieces)}
 
 
 def _documents(subject: Subject, pieces: Sequence[Piece]) -> dict[str, Any]:
-    texts = {number: text for piece in pieces for number, text in _snippets(subject, piece).items()}
-    return {
-        "documents": [name for piece in pieces for name in piece.documents],
-        "documentTexts": texts,
-    }
+    documents: list[str] = []
+    texts: dict[str, str] = {}
+    for piece in pieces:
+        documents += piece.documents
+        texts |= _snippets(subject, piece)
+    return {"documents": documents, "documentTexts": texts}
 
 
 def _snippets(subject: Subject, piece: Piece) -> dict[str, str]:
-    """Texts of its documents, by number."""
-    texts = (
-        (number, subject.document_texts.get(name))
-        for number, name in enumerate(piece.documents, piece.first)
-    )
-    return {str(number): _snippet(text) for number, text in texts if text}
+    """Return the texts of the documents of a piece, by number."""
+    texts = subject.document_texts
+    numbered = enumerate(piece.documents, piece.first)
+    return {str(number): _snippet(texts[name]) for number, name in numbered if texts.get(name)}
 
 
 def _query_lists(lists: QueryLists, numbers: dict[str, int]) -> dict[str, Any]:
-    relevant = [[numbers.setdefault(name, len(numbers)), grade] for name, grade in lists.relevant]
-    named = {name for one in lists.runs if one is not None for name in one.documents} | {
-        name for name, _ in lists.relevant
-    }
-    return {
-        "runs": [None if one is None else _listing(one, numbers, named) for one in lists.runs],
-        "relevant": relevant,
-    }
+    """Rankings of a query as the scripts read them; each new document gets the next number."""
+    relevant = [[_number_of(name, numbers), grade] for name, grade in lists.relevant]
+    named: set[str | None] = {name for name, _ in lists.relevant}
+    for listing in lists.runs:
+        named.update(() if listing is None else listing.documents)
+    runs = [
+        None if listing is None else _listing(listing, numbers, named) for listing in lists.runs
+    ]
+    return {"runs": runs, "relevant": relevant}
 
 
-def _listing(one: Listing, numbers: dict[str, int], named: set[str | None]) -> dict[str, Any]:
-    """List relevant documents further down, of those that the page names anyway."""
-    found: dict[str, Any] = {
-        "d": [
-            -1 if name is None else numbers.setdefault(name, len(numbers)) for name in one.documents
-        ],
-        "g": list(one.grades),
-        "t": [int(tied) for tied in one.tied],
-        "a": [added and _added(added) for added in one.added],  # most are 0 or unknown
-        "n": one.length,
+def _number_of(name: str, numbers: dict[str, int]) -> int:
+    return numbers.setdefault(name, len(numbers))
+
+
+def _listing(listing: Listing, numbers: dict[str, int], named: set[str | None]) -> dict[str, Any]:
+    """A ranking as the scripts read it; relevant documents further down only if the page names them
+    anyway.
+    """
+    record: dict[str, Any] = {
+        "d": [-1 if name is None else _number_of(name, numbers) for name in listing.documents],
+        "g": list(listing.grades),
+        "t": [int(tied) for tied in listing.tied],
+        "a": [added and _added(added) for added in listing.added],  # most are 0 or unknown
+        "n": listing.length,
     }
-    if one.below is not None:
-        found["b"] = [
-            [numbers.setdefault(name, len(numbers)), rank, grade, added and _added(added)]
-            for name, rank, grade, added in one.below
+    if listing.below is not None:
+        record["b"] = [
+            [_number_of(name, numbers), rank, grade, added and _added(added)]
+            for name, rank, grade, added in listing.below
             if name in named
         ]
-    return found
+    return record
 
 
 def _added(added: float | None) -> float | None:
-    """Six decimals: more than anyone is shown."""
+    """Round to six decimals, which is more than the page shows."""
     return None if added is None or not math.isfinite(added) else round(float(added), 6)
 
 
@@ -270,12 +258,14 @@ def _snippet(text: str) -> str:
 
 
 def size_packed(content_bytes: int) -> int:
-    """Letters of base64 for so many bytes."""
+    """Return the number of base64 letters for a number of bytes."""
     return -(-content_bytes // 3) * 4
 
 
 def as_json(value: Any) -> bytes:
-    """ASCII alone: bytes that are not UTF-8, which ids hold as surrogates, stay what they are."""
+    """Write JSON in ASCII alone; bytes that are not UTF-8, which ids have as surrogates, are
+    kept.
+    """
     return json.dumps(value, separators=(",", ":"), allow_nan=False).encode("ascii")
 
 
@@ -294,7 +284,7 @@ exact.
 def coded(
     values: FloatArray, counted: BoolArray, *, most_distinct: int = DISTINCT
 ) -> dict[str, Any]:
-    """Values as codes of two bytes, with what turns them into numbers again."""
+    """Encode values as codes of two bytes, with what turns them into numbers again."""
     kept = counted & np.isfinite(values)
     table, codes_kept = np.unique(values[kept], return_inverse=True)
     codes = np.full(values.shape, NOT_COUNTED, "<u2")
@@ -308,7 +298,7 @@ def coded(
             "error": 0.0,
         }
     low = float(table[0])
-    # halves first: the range of large numbers has no overflow
+    # each end is divided first, since the range of large numbers could overflow
     step = float(table[-1] / STEPS - table[0] / STEPS)
     codes[kept] = np.clip(np.rint((values[kept] - low) / step), 0, STEPS).astype("<u2")
     error = float(np.abs(low + step * codes[kept].astype(np.float64) - values[kept]).max())
@@ -321,27 +311,27 @@ def coded(
     }
 
 
-def decoded(found: dict[str, Any], shape: tuple[int, int]) -> FloatArray:
+def decoded(record: dict[str, Any], shape: tuple[int, int]) -> FloatArray:
     """Decode values as the page's script does; NaN is a value that does not count."""
-    codes = np.frombuffer(base64.b64decode(found["codes"]), "<u2").reshape(shape)
+    codes = np.frombuffer(base64.b64decode(record["codes"]), "<u2").reshape(shape)
     kept = codes != NOT_COUNTED
     values = np.full(shape, np.nan)
-    if found["table"] is None:
-        values[kept] = found["low"] + found["step"] * codes[kept].astype(np.float64)
+    if record["table"] is None:
+        values[kept] = record["low"] + record["step"] * codes[kept].astype(np.float64)
     else:
-        values[kept] = np.frombuffer(base64.b64decode(found["table"]), "<f8")[codes[kept]]
+        values[kept] = np.frombuffer(base64.b64decode(record["table"]), "<f8")[codes[kept]]
     return values
 
 
 def packed(content: bytes) -> str:
-    """Deflated (zlib's layout, which browsers call "deflate"), then base64; the same content gives
-    the same text.
+    """Deflate (in zlib's layout, which browsers call "deflate"), then encode in base64; the same
+    content gives the same text.
     """
     return _base64(zlib.compress(content, 9))
 
 
 def unpacked(text: str) -> bytes:
-    """The content again."""
+    """Return the content that `packed` packed."""
     return zlib.decompress(base64.b64decode(text))
 
 
@@ -349,17 +339,18 @@ def _base64(content: bytes) -> str:
     return base64.b64encode(content).decode("ascii")
 
 
-# with so many of them each may have a table of `DISTINCT` values; with more they share that room
+# Measures that may have a table of `DISTINCT` values each; more measures share that room.
 _MEASURES = 3
 _TEXT = 300  # letters of a query's text
-_SHARE_OF_IDS = 0.25  # of all room; longer ones are shortened, so that rankings have some
+_SHARE_OF_IDS = 0.25  # of all room: longer ids are shortened, so that rankings have some
 _SHARE_OF_TEXTS = 0.4  # of the room that the values leave; rankings take the rest
-_STEP = 0.99  # so many of the rankings that should fit are kept when an estimate was too bold
+# When an estimate was too low, this share of the rankings that should fit is kept.
+_STEP = 0.99
 
 
 @dataclass(frozen=True, kw_only=True)
 class Payload:
-    """Both parts, packed, and what had no room in them."""
+    """Both parts, packed, and how much is in them."""
 
     # data, lists: Deflated JSON in base64
     data: str
@@ -372,66 +363,72 @@ class Payload:
 
 
 def payload(subject: Subject) -> dict[str, Any]:
-    """Everything that scripts read, whatever its size."""
-    ids = shortened(queries_of(subject), None)
-    return _data(subject, ids, dict(_texts(subject))) | lists_of(
-        subject, list(pieces_of(subject, queries_of(subject)))
-    )
+    """Return everything that scripts read, whatever its size."""
+    queries = queries_of(subject)
+    pieces = list(pieces_of(subject, queries))
+    content = _data(subject, shortened(queries, None), dict(_texts(subject)))
+    return content | lists_of(subject, pieces)
 
 
 def fitted(
     subject: Subject, ids: Mapping[str, str], room: int, *, shorter: bool = False
 ) -> Payload | None:
-    """Both parts in so many letters: values always, then texts of queries, then rankings in the
-    order of the subject.
+    """Fit both parts into so many letters: values always, then texts of queries, then rankings in
+    the order of the subject.
     """
-    found = _data(subject, ids, {})
-    data = packed(as_json(found))
+    content = _data(subject, ids, {})
+    data = packed(as_json(content))
     free = room - len(data)
-    if shorter and (free < 0 or len(packed(as_json(found["queries"]))) > room * _SHARE_OF_IDS):
+    # a page with shorter ids is better than one whose ids leave little room
+    if shorter and (free < 0 or len(packed(as_json(content["queries"]))) > room * _SHARE_OF_IDS):
         return None
     texts = _some_texts(subject, free * _SHARE_OF_TEXTS)
     if texts:
-        found["texts"] = texts
-        data = packed(as_json(found))
+        content["texts"] = texts
+        data = packed(as_json(content))
     pieces, deflated = fitting(subject, queries_of(subject), room - len(data))
     lists = _base64(deflated)
     while pieces and len(lists) > room - len(data):
-        pieces = pieces[: max(0, int(len(pieces) * (room - len(data)) / len(lists) * _STEP))]
+        fitting_now = int(len(pieces) * (room - len(data)) / len(lists) * _STEP)
+        pieces = pieces[: max(0, fitting_now)]
         lists = packed(as_json(lists_of(subject, pieces)))
     errors = {
         measure["text"]: values["error"]
-        for measure, values in zip(found["measures"], found["values"], strict=True)
+        for measure, values in zip(content["measures"], content["values"], strict=True)
     }
     return Payload(data=data, lists=lists, texts=len(texts), rankings=len(pieces), errors=errors)
 
 
 def queries_of(subject: Subject) -> list[str]:
-    """Queries of all evaluations, in the order of the first."""
-    return list(dict.fromkeys(query for one in subject.evaluations for query in one.queries))
+    """Return the queries of all evaluations, in the order of the first."""
+    every = chain.from_iterable(evaluation.queries for evaluation in subject.evaluations)
+    return list(dict.fromkeys(every))
 
 
 def values_of(subject: Subject, measure: Measure) -> tuple[FloatArray, BoolArray]:
-    """Values and whether they count, shape (n_runs, n_queries), in the order of `queries_of`."""
+    """Return values and whether they count, shape (n_runs, n_queries), in the order of
+    `queries_of`.
+    """
     queries = queries_of(subject)
     row_of = {query: row for row, query in enumerate(queries)}
     values = np.full((len(subject.evaluations), len(queries)), np.nan)
     counted = np.zeros(values.shape, bool)
-    for run, one in enumerate(subject.evaluations):
-        rows = np.fromiter((row_of[query] for query in one.queries), np.int64, len(one.queries))
-        column = one.measures.index(measure)
-        values[run, rows] = one.values[:, column]
-        counted[run, rows] = one.scored[:, column]
+    for run, evaluation in enumerate(subject.evaluations):
+        rows = np.fromiter(
+            (row_of[query] for query in evaluation.queries), np.int64, len(evaluation.queries)
+        )
+        column = evaluation.measures.index(measure)
+        values[run, rows] = evaluation.values[:, column]
+        counted[run, rows] = evaluation.scored[:, column]
     return values, counted
 
 
 def pairs_of(subject: Subject) -> list[tuple[int, int]]:
-    """Pairs of runs by number, the one that is shown first in front."""
+    """Return the pairs of runs by number, the one that is shown first in front."""
     if subject.comparison is not None:
         place = {name: number for number, name in enumerate(subject.names)}
         return [(place[pair.a], place[pair.b]) for pair in leading_pairs(subject.comparison)]
-    runs = range(len(subject.evaluations))
-    return [(a, b) for a in runs for b in runs if a < b]
+    return list(combinations(range(len(subject.evaluations)), 2))
 
 
 def _data(subject: Subject, ids: Mapping[str, str], texts: Mapping[str, str]) -> dict[str, Any]:
@@ -488,21 +485,22 @@ def _made(subject: Subject) -> dict[str, Any]:
 
 
 def _texts(subject: Subject) -> Iterator[tuple[str, str]]:
-    """Number and text of each query that has one, those with rankings first."""
+    """Yield the number and text of each query with a text, queries with rankings first."""
     place = {query: number for number, query in enumerate(queries_of(subject))}
     for query in dict.fromkeys((*subject.lists, *place)):
-        if query in place and (text := subject.query_texts.get(query)):
+        text = subject.query_texts.get(query)
+        if text and query in place:
             yield str(place[query]), text if len(text) <= _TEXT else f"{text[: _TEXT - 1]}…"
 
 
 def _some_texts(subject: Subject, room: float) -> dict[str, str]:
-    found: dict[str, str] = {}
+    texts: dict[str, str] = {}
     measure = _Deflated()
     for number, text in _texts(subject):
         if measure.add({number: text}) > room:
             break
-        found[number] = text
-    return found
+        texts[number] = text
+    return texts
 
 
 class _Deflated:

@@ -1,7 +1,6 @@
-"""The tables of a page: what anyone can read without scripts, with exact numbers beside what is
-shown.
+"""The tables of a page, which can be read without scripts; each cell has its exact number, too.
 
-One lists the queries that changed most between two runs, or that are the worst of one.
+One lists the queries that changed most between two runs, or the worst queries of one run.
 """
 
 import math
@@ -55,7 +54,7 @@ from idealrank.reports.views.gate.sentences import (
 )
 from idealrank.stats.tolerance import ROUNDING
 
-_FEW = 3  # runs, and measures, up to which means stand in one line
+_FEW = 3  # runs, and measures, up to which the means of a run are in one row
 _LEVEL = 0.95  # of intervals where nothing was compared
 _QUANTILES = {
     "least": 0.0,
@@ -69,37 +68,28 @@ _QUANTILES = {
 
 
 def means_grid(subject: Subject) -> Table:
-    """Means with intervals and unjudged shares, a row a run; of several compared the best by the
-    first measure first, with groups.
+    """Means with intervals and unjudged shares, a row for each run; of several compared runs the
+    best by the first measure first, with groups.
     """
     comparison, texts = subject.comparison, [str(measure) for measure in subject.measures]
     if len(subject.names) <= _FEW and (len(subject.names) == 1 or len(texts) > _FEW):
         return _long_means(subject)
-    ranked = (
-        {text: Ranked.of(comparison, text) for text in texts}
-        if comparison is not None and len(subject.names) > 2
-        else {}
-    )
-    lettered = any(one.letters for one in ranked.values())
+    ranked: dict[str, Ranked] = {}
+    if comparison is not None and len(subject.names) > 2:
+        ranked = {text: Ranked.of(comparison, text) for text in texts}
+    lettered = any(ranking.letters for ranking in ranked.values())
     order = list(next(iter(ranked.values())).means) if ranked else list(subject.names)
     depth = subject.evaluations[0].coverage.unjudged_cutoff
     covers = {
-        run: one.coverage for run, one in zip(subject.names, subject.evaluations, strict=True)
+        run: evaluation.coverage
+        for run, evaluation in zip(subject.names, subject.evaluations, strict=True)
     }
     columns: list[Column[str]] = [Column(title="run", cell=one_line)]
     for measure, text in zip(subject.measures, texts, strict=True):
-        means = [
-            column.of(partial(_of_run, subject, measure))
-            for column in _mean_columns(text, f"{text} interval")
-        ]
-        columns += [
-            *means,
-            *(
-                [Column(title=f"{text} group", cell=ranked[text].letters.__getitem__)]
-                if lettered
-                else []
-            ),
-        ]
+        of_run = partial(_of_run, subject, measure)
+        columns += [column.of(of_run) for column in _mean_columns(text, f"{text} interval")]
+        if lettered:
+            columns.append(Column(title=f"{text} group", cell=ranked[text].letters.__getitem__))
     columns.append(
         Column(
             title=f"unjudged in {depth}" if depth else "unjudged",
@@ -117,15 +107,15 @@ def means_grid(subject: Subject) -> Table:
 
 
 def _long_means(subject: Subject) -> Table:
-    """A row a measure and run, where they are too many for a line; each share of unjudged documents
-    is as deep as its measure.
+    """Means with a row for each measure and run, if these are too many for a line; each share of
+    unjudged documents is as deep as its measure.
     """
-    columns: list[Column[_Mean]] = [Column(title="measure", cell=lambda one: str(one.measure))]
+    columns: list[Column[_Mean]] = [Column(title="measure", cell=lambda row: str(row.measure))]
     if len(subject.names) > 1:
-        columns.append(Column(title="run", cell=lambda one: one_line(one.run)))
+        columns.append(Column(title="run", cell=lambda row: one_line(row.run)))
     columns += _mean_columns("mean", f"{100 * _level_of(subject):g} % interval")
-    columns.append(Column(title="queries", kind="number", cell=lambda one: count_cell(one.queries)))
-    columns.append(Column(title="unjudged", kind="number", cell=lambda one: one.unjudged))
+    columns.append(Column(title="queries", kind="number", cell=lambda row: count_cell(row.queries)))
+    columns.append(Column(title="unjudged", kind="number", cell=lambda row: row.unjudged))
     rows = [
         _of_run(subject, measure, name) for measure in subject.measures for name in subject.names
     ]
@@ -134,54 +124,53 @@ def _long_means(subject: Subject) -> Table:
 
 @dataclass(frozen=True, kw_only=True)
 class _Mean:
-    """The mean of a run by a measure; without `found` it has no interval."""
+    """The mean of a run by a measure; without `run_mean` it has no interval."""
 
     run: str
     measure: Measure
     evaluation: Evaluation
-    found: RunMean | None
+    run_mean: RunMean | None
     places: int
 
     @property
     def queries(self) -> int:
-        return self.evaluation.coverage.scored if self.found is None else self.found.n
+        return self.evaluation.coverage.scored if self.run_mean is None else self.run_mean.n
 
     @property
     def unjudged(self) -> Cell:
-        return share_cell(
-            Judgedness.of(self.evaluation, [self.measure], self.evaluation.queries).shares[0]
-        )
+        evaluation = self.evaluation
+        (share,) = Judgedness.of(evaluation, [self.measure], evaluation.queries).shares
+        return share_cell(share)
 
     def mean(self) -> Cell:
-        if self.found is not None:
-            return number_cell(self.found.mean, self.places)
+        if self.run_mean is not None:
+            return number_cell(self.run_mean.mean, self.places)
         plain = self.evaluation.mean().get(str(self.measure), math.nan)
         whole = self.measure.aggregate == "sum" and math.isfinite(plain)
         return Cell(f"{plain:,.0f}", plain) if whole else number_cell(plain)
 
+    def interval(self) -> Cell:
+        if self.run_mean is None:
+            return Cell("-")
+        return interval_cell(self.run_mean.interval, self.places)
+
 
 def _of_run(subject: Subject, measure: Measure, run: str) -> _Mean:
-    found = subject.means.get(str(measure), {})
+    means = subject.means.get(str(measure), {})
     evaluation = subject.evaluations[subject.names.index(run)]
     return _Mean(
         run=run,
         measure=measure,
         evaluation=evaluation,
-        found=found.get(run),
-        places=decimals(one.interval for one in found.values()),
+        run_mean=means.get(run),
+        places=decimals(mean.interval for mean in means.values()),
     )
 
 
 def _mean_columns(mean: str, interval: str) -> list[Column[_Mean]]:
     return [
         Column(title=mean, kind="number", cell=_Mean.mean),
-        Column(
-            title=interval,
-            kind="number",
-            cell=lambda one: (
-                Cell("-") if one.found is None else interval_cell(one.found.interval, one.places)
-            ),
-        ),
+        Column(title=interval, kind="number", cell=_Mean.interval),
     ]
 
 
@@ -198,12 +187,14 @@ _PLAIN = Shown(USUAL, USUAL, None)
 
 
 def pair_grid(pair: Pair) -> Table:
-    """One pair of runs, a row a measure: means, difference, verdict, and unjudged documents."""
+    """Build the table of one pair of runs, a row for each measure: means, difference, verdict, and
+    unjudged documents.
+    """
     rows = list(pair.measures.values())
     a, b = one_line(pair.a), one_line(pair.b)
-    lacking = (
-        () if any(row.unjudged_a is not None for row in rows) else ("unjudged a", "unjudged b")
-    )
+    lacking: tuple[str, ...] = ()
+    if all(row.unjudged_a is None for row in rows):
+        lacking = ("unjudged a", "unjudged b")
     columns = difference_columns("page", Shown.on_page(rows), rows[0].level, a, b, without=lacking)
     notes = basis_notes((pair, row) for row in rows)
     return Table.of([_MEASURE, *columns], map(Line.of, rows), title=f"{b} against {a}", notes=notes)
@@ -216,7 +207,7 @@ def more_grid(pair: Pair) -> Table:
 
 
 def every_pair_grid(comparison: Comparison, measure: str) -> Table:
-    """All pairs by one measure, a row a pair, the one that is shown first in front."""
+    """List all pairs by one measure, a row for each, the pair that is shown first in front."""
     lines = [
         Line.of(pair.measures[measure], a=one_line(pair.a), b=one_line(pair.b))
         for pair in leading_pairs(comparison)
@@ -232,39 +223,30 @@ def every_pair_grid(comparison: Comparison, measure: str) -> Table:
 
 
 def slices_grid(pair: Pair, measure: str) -> Table | None:
-    """Slices of one pair by one measure, the worst first; None without slices."""
+    """List the slices of one pair by one measure, the worst first; None without slices."""
     row = pair.measures[measure]
     if row.slices is None:
         return None
     named: Column[Line] = Column(title="slice", cell=lambda line: line.name)
-    columns = difference_columns(
-        "page: slices",
-        Shown.on_page(row.slices.rows),
-        row.level,
-        one_line(pair.a),
-        one_line(pair.b),
-    )
-    lines = [Line(one, row.direction, one_line(one.name)) for one in row.slices]
+    shown, a, b = Shown.on_page(row.slices.rows), one_line(pair.a), one_line(pair.b)
+    columns = difference_columns("page: slices", shown, row.level, a, b)
+    lines = [Line(part, row.direction, one_line(part.name)) for part in row.slices]
     return Table.of([named, *columns], lines, title=f"Slices by {measure}, the worst first")
 
 
 def spread_grid(subject: Subject) -> Table:
     """Quantiles of the values of each query, by measure and run."""
+
+    def at_zero(row: _Spread) -> Cell:
+        return count_cell(int(np.count_nonzero(row.values == 0)))
+
     columns: list[Column[_Spread]] = [
-        Column(title="measure", cell=lambda one: one.measure),
-        Column(title="run", cell=lambda one: one_line(one.run)),
+        Column(title="measure", cell=lambda row: row.measure),
+        Column(title="run", cell=lambda row: one_line(row.run)),
+        *(_quantile(title, share) for title, share in _QUANTILES.items()),
+        Column(title="at 0", kind="number", cell=at_zero),
+        Column(title="queries", kind="number", cell=lambda row: count_cell(row.values.size)),
     ]
-    columns += [_quantile(title, share) for title, share in _QUANTILES.items()]
-    columns.append(
-        Column(
-            title="at 0",
-            kind="number",
-            cell=lambda one: count_cell(int(np.count_nonzero(one.values == 0))),
-        )
-    )
-    columns.append(
-        Column(title="queries", kind="number", cell=lambda one: count_cell(one.values.size))
-    )
     rows = []
     for measure in subject.measures:
         values, counted = values_of(subject, measure)
@@ -286,13 +268,10 @@ class _Spread:
 
 
 def _quantile(title: str, share: float) -> Column[_Spread]:
-    return Column(
-        title=title,
-        kind="number",
-        cell=lambda one: number_cell(
-            float(np.quantile(one.values, share)) if one.values.size else math.nan
-        ),
-    )
+    def cell(row: _Spread) -> Cell:
+        return number_cell(float(np.quantile(row.values, share)) if row.values.size else math.nan)
+
+    return Column(title=title, kind="number", cell=cell)
 
 
 @dataclass(frozen=True)
@@ -301,102 +280,104 @@ class _AtCutoff:
 
     measure: str
     run: str
-    found: RunMean
+    mean: RunMean
 
 
 def curves_grid(subject: Subject) -> Table:
     """Means at each cutoff with their intervals."""
-    rows = [
-        _AtCutoff(f"{curve.measure}@{cutoff}", run, found)
-        for curve in subject.curves
-        for run, of_run in curve.means.items()
-        for cutoff, found in zip(curve.cutoffs, of_run, strict=True)
-    ]
-    places = decimals(one.found.interval for one in rows)
+    rows: list[_AtCutoff] = []
+    for curve in subject.curves:
+        for run, means in curve.means.items():
+            rows += [
+                _AtCutoff(f"{curve.measure}@{cutoff}", run, mean)
+                for cutoff, mean in zip(curve.cutoffs, means, strict=True)
+            ]
+    places = decimals(row.mean.interval for row in rows)
     columns: list[Column[_AtCutoff]] = [
-        Column(title="measure", cell=lambda one: one.measure),
-        Column(title="run", cell=lambda one: one_line(one.run)),
-        Column(title="mean", kind="number", cell=lambda one: number_cell(one.found.mean, places)),
+        Column(title="measure", cell=lambda row: row.measure),
+        Column(title="run", cell=lambda row: one_line(row.run)),
+        Column(title="mean", kind="number", cell=lambda row: number_cell(row.mean.mean, places)),
         Column(
-            title="95 % interval",
+            title=f"{100 * _level_of(subject):g} % interval",
             kind="number",
-            cell=lambda one: interval_cell(one.found.interval, places),
+            cell=lambda row: interval_cell(row.mean.interval, places),
         ),
     ]
     return Table.of(columns, rows, title="Means at several cutoffs")
 
 
-def robust_grid(found: Robustness) -> Table:
-    """Every way of computing the first measure that changes the numbers, and what it says."""
-    kept = [
-        found.reference,
-        *(
-            one
-            for one in found.variants
-            if one.row is not None and one.status == "changes the numbers"
-        ),
+def robust_grid(robustness: Robustness) -> Table:
+    """List the variants of the first measure that change the numbers, and their verdicts."""
+    reference = robustness.reference
+    changing = [
+        variant for variant in robustness.variants if variant.status == "changes the numbers"
     ]
+    rows = [variant for variant in (reference, *changing) if variant.row is not None]
+
+    def changed(variant: Variant) -> str:
+        return "as asked" if variant is reference else variant.change
+
+    differences = difference_columns("page: robust", _PLAIN, robustness.method.level)
     columns: list[Column[Variant]] = [
-        Column(
-            title="changed", cell=lambda one: "as asked" if one is found.reference else one.change
-        ),
-        Column(title="measure", cell=lambda one: one.measure),
-        *(
-            column.of(_line)
-            for column in difference_columns("page: robust", _PLAIN, found.method.level)
-        ),
+        Column(title="changed", cell=changed),
+        Column(title="measure", cell=lambda variant: variant.measure),
+        *(column.of(_line) for column in differences),
         Column(title="turns", cell=_turned),
     ]
-    title = f"{one_line(found.run_b)} against {one_line(found.run_a)}, by variant"
-    return Table.of(columns, (one for one in kept if one.row is not None), title=title)
+    title = f"{one_line(robustness.run_b)} against {one_line(robustness.run_a)}, by variant"
+    return Table.of(columns, rows, title=title)
 
 
-def _turned(one: Variant) -> str:
-    if one.verdict_turns:
+def _turned(variant: Variant) -> str:
+    if variant.verdict_turns:
         return "the verdict"
-    return "the sign" if one.sign_turns else "-"
+    return "the sign" if variant.sign_turns else "-"
 
 
-def _line(one: Variant) -> Line:
-    return Line.of(cast("Difference", one.row))
+def _line(variant: Variant) -> Line:
+    return Line.of(cast("Difference", variant.row))
 
 
 def checks_grid(gated: Gated) -> Table:
-    """The checks of a gate, failures first."""
+    """List the checks of a gate, failures first."""
     places = gate_places(gated)
 
-    def why(one: Check) -> str:
-        clause = reach_text(gated, one) if one.carried else ""
-        return reason_text(gated, one, places) + (f"; {clause}" if clause else "")
+    def why(check: Check) -> str:
+        clause = reach_text(gated, check) if check.carried else ""
+        return reason_text(gated, check, places) + (f"; {clause}" if clause else "")
 
     columns: list[Column[Check]] = [
-        Column(title="outcome", cell=lambda one: _said(mark_of_check(one, gated))),
-        Column(title="measure", cell=lambda one: one.measure),
-        Column(title="baseline", cell=lambda one: one_line(one.baseline)),
+        Column(title="outcome", cell=lambda check: _said(mark_of_check(check, gated))),
+        Column(title="measure", cell=lambda check: check.measure),
+        Column(title="baseline", cell=lambda check: one_line(check.baseline)),
         Column(
             title="mean before",
             kind="number",
-            cell=lambda one: number_cell(one.mean_baseline, places),
+            cell=lambda check: number_cell(check.mean_baseline, places),
         ),
-        Column(title="mean now", kind="number", cell=lambda one: number_cell(one.mean_run, places)),
+        Column(
+            title="mean now", kind="number", cell=lambda check: number_cell(check.mean_run, places)
+        ),
         Column(
             title="difference",
             kind="number",
-            cell=lambda one: number_cell(one.difference, places, signed=True),
+            cell=lambda check: number_cell(check.difference, places, signed=True),
         ),
         Column(
             title="bound",
             kind="number",
-            cell=lambda one: number_cell(one.bound, places, signed=True),
+            cell=lambda check: number_cell(check.bound, places, signed=True),
         ),
-        Column(title="one-sided p", kind="number", cell=lambda one: p_cell(one.p_corrected)),
-        Column(title="two-sided p", kind="number", cell=lambda one: p_cell(one.p_two_sided)),
-        Column(title="detectable", kind="number", cell=lambda one: visible(one, places)),
-        Column(title="unjudged before / now", kind="number", cell=lambda one: unjudged(one) or "-"),
+        Column(title="one-sided p", kind="number", cell=lambda check: p_cell(check.p_corrected)),
+        Column(title="two-sided p", kind="number", cell=lambda check: p_cell(check.p_two_sided)),
+        Column(title="detectable", kind="number", cell=lambda check: visible(check, places)),
+        Column(
+            title="unjudged before / now", kind="number", cell=lambda check: unjudged(check) or "-"
+        ),
         Column(title="why", cell=why),
     ]
     rows = sorted(gated.checks, key=lambda check: (not check.decides, check.passed))
-    notes = [] if all(one.decides for one in gated.checks) else [COMPANION]
+    notes = [] if all(check.decides for check in gated.checks) else [COMPANION]
     notes += [ANCHORED] if any(map(is_anchored, gated.checks)) else []
     return Table.of(columns, rows, title="Checks", notes=notes)
 
@@ -404,15 +385,17 @@ def checks_grid(gated: Gated) -> Table:
 def contracts_grid(
     gated: Gated, texts: Mapping[str, str] | None = None, ids: Mapping[str, str] | None = None
 ) -> Table:
-    """The contracts of a gate, broken ones first; a query by its text where there is one, with its
-    id, or what stands for it, behind.
+    """List the contracts of a gate, broken ones first; a query by its text if it has one, with its
+    id, which may be shortened, in brackets.
     """
     columns: list[Column[KeptContract]] = [
-        Column(title="outcome", cell=lambda one: _said(mark_of_contract(one, gated))),
-        Column(title="query", cell=lambda one: _named(one.contract.query, texts or {}, ids or {})),
-        Column(title="measure", cell=lambda one: one.measure),
+        Column(title="outcome", cell=lambda kept: _said(mark_of_contract(kept, gated))),
+        Column(
+            title="query", cell=lambda kept: _named(kept.contract.query, texts or {}, ids or {})
+        ),
+        Column(title="measure", cell=lambda kept: kept.measure),
         Column(title="found", cell=demand),
-        Column(title="from", cell=lambda one: one_line(one.contract.place) or "-"),
+        Column(title="from", cell=lambda kept: one_line(kept.contract.place) or "-"),
     ]
     rows = sorted(gated.contracts, key=lambda kept: kept.passed)
     return Table.of(columns, rows, title="Contracts")
@@ -437,17 +420,16 @@ class Change:
 def changes(
     subject: Subject, pair: tuple[int, int] | None, most: int
 ) -> tuple[Sequence[Change], Sequence[Change]]:
-    """Queries that lost and that gained most by the first measure; of a single run the worst, and
-    nothing.
+    """Return the queries that lost and that gained most by the first measure; of a single run the
+    worst queries, and none.
     """
     measure, queries = subject.measures[0], queries_of(subject)
     values, counted = values_of(subject, measure)
     direction = measure.direction or 1
     shown = list(pair) if pair is not None else [0]
     kept = np.flatnonzero((counted[shown] & np.isfinite(values[shown])).all(axis=0))
-    gain = (
-        values[shown[-1], kept] - (values[shown[0], kept] if pair is not None else 0.0)
-    ) * direction
+    before = values[shown[0], kept] if pair is not None else 0.0
+    gain = (values[shown[-1], kept] - before) * direction
     if pair is not None:
         largest = np.abs(values[shown][:, kept]).max(initial=0.0)
         # rounding is no change: a comparison counts it as equal

@@ -1,7 +1,7 @@
-"""The sentences of a page, taken from where reports have them, and its glossary: the measures for a
-reader new to them, and more terms.
+"""The sentences of a page, mostly from other reports, and its glossary: the measures for a reader
+new to them, and more terms.
 
-What a measure is comes from the facts of its class.
+A measure is described by the facts of its class.
 """
 
 import math
@@ -39,7 +39,7 @@ from idealrank.reports.views.gate.sentences import verdict as of_gate
 from idealrank.reports.views.measures import direction_words, plain, range_words
 
 _NAMED = 3  # runs named in a headline
-_SAID = 600  # letters of a sentence on who accepted a run
+_SAID = 600  # letters of the sentence about an accepted run
 _REASONS = 6  # of a closed gate; the tables have all
 
 Kind: TypeAlias = Literal["evaluation", "comparison", "gate"]
@@ -53,7 +53,7 @@ def kind(subject: Subject) -> Kind:
 
 
 def page_title(subject: Subject) -> str:
-    """Of the window, and of a bookmark."""
+    """Return the title of the window and of a bookmark."""
     names = [one_line(name) for name in subject.names]
     if subject.gated is not None:
         return f"Gate: {one_line(subject.gated.run)}"
@@ -63,7 +63,7 @@ def page_title(subject: Subject) -> str:
 
 
 def headline(subject: Subject) -> str:
-    """The verdict in a sentence without its numbers."""
+    """Return the verdict in a sentence without its numbers."""
     if subject.gated is not None:
         verdict = of_gate(subject.gated)
         accepted = subject.gated.acceptance
@@ -73,8 +73,8 @@ def headline(subject: Subject) -> str:
         only, *others = subject.evaluations
         if others:
             return f"{counted(len(subject.evaluations), 'run')}, evaluated, not compared"
-        found = subject.means.get(first, {}).get(only.name)
-        mean = only.mean().get(first, math.nan) if found is None else found.mean
+        run_mean = subject.means.get(first, {}).get(only.name)
+        mean = only.mean().get(first, math.nan) if run_mean is None else run_mean.mean
         return f"{one_line(subject.names[0])} reaches {first} {number(mean)}"
     if len(comparison.pairs) == 1:
         (pair,) = comparison.pairs
@@ -83,8 +83,8 @@ def headline(subject: Subject) -> str:
 
 
 def _of_many(comparison: Comparison, measure: str) -> str:
-    """The headline of several runs. If more than a few do not differ significantly, only their
-    number: tables name them.
+    """The headline of several runs. If more than a few do not differ significantly from the best,
+    it has their number, and tables name them.
     """
     if comparison.method.baseline is not None:
         return of_many(comparison, measure)
@@ -97,11 +97,9 @@ def _of_many(comparison: Comparison, measure: str) -> str:
         f"By {measure}, {one_line(best)} has the best mean of {runs}; {len(others):,} others do "
         f"not differ significantly from it"
     )
-    return (
-        f"{first}. It is better than {len(groups.better_than[best]):,}: {limits}."
-        if limits
-        else f"{first}."
-    )
+    if not limits:
+        return f"{first}."
+    return f"{first}. It is better than {len(groups.better_than[best]):,}: {limits}."
 
 
 def sentences(subject: Subject) -> list[str]:
@@ -122,43 +120,43 @@ def _told(subject: Subject) -> Told:
         return Told.of(_of_evaluation(subject), [])
     pair = leading_pairs(comparison)[0]
     told = verdict_sentences(comparison, pair, None, BY_COMMAND)
+    # the plain sentence has a place of its own on the page
+    more = [text for text in told.more if text != plain_sentence(pair)]
     if len(comparison.pairs) > 1:
         others = [_of_many(comparison, str(measure)) for measure in subject.measures[1:]]
         judged = judge_sentences(comparison.rows(), Shown.of(comparison))
         unknown = [comparison.reach_unknown] if comparison.reach_unknown else []
         cautions = [*unanswered(comparison.missing), *unknown]
-        more = [text for text in told.more if text != plain_sentence(pair)]  # it stands by itself
-        return Told.of(
-            [*_of_leading(comparison), *cautions, *told.brief[1:]], [*more, *others, *judged]
-        )
+        brief = [*_of_leading(comparison), *cautions, *told.brief[1:]]
+        return Told.of(brief, [*more, *others, *judged])
     if pair.mismatch:
-        question = pair.mismatch.partition("; ")[2]
-        return Told.of(
-            [f"{question[:1].upper()}{question[1:]}", *warned(comparison.mismatches)[-1:]], []
-        )
+        _, _, question = pair.mismatch.partition("; ")
+        return Told.of([_capitalized(question), *warned(comparison.mismatches)[-1:]], [])
     first = next(iter(pair.measures.values()))
     size = f"{numbers_text(first, comparison.method, Shown.of(comparison))}."
-    more = [text for text in told.more if text != plain_sentence(pair)]  # it stands by itself
     return Told.of([size, *told.brief[1:]], more)
 
 
+def _capitalized(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}"
+
+
 def _of_gate(gated: Gated) -> Told:
-    """The first reason in place of the verdict, which is the heading."""
+    """Sentences of a gate: the first reason in place of the verdict, which is the heading."""
     told = gate_sentences(gated, gate_places(gated), BY_COMMAND)
     why = [_opened(reason) for reason in reasons(gated)[:_REASONS]]
-    opened = told.brief[0].removeprefix("The gate is open: ")
-    first = why[0] if why else f"{opened[:1].upper()}{opened[1:]}"
+    first = why[0] if why else _capitalized(told.brief[0].removeprefix("The gate is open: "))
     several = [could_see(gated)] if len(gated.deciding) > 1 else []
     return Told.of([first, *told.brief[1:]], [*told.more, *why, *several])
 
 
 def in_plain_words(subject: Subject) -> str:
-    """The difference of the pair shown first as results that users get; empty where its measure
-    counts none.
+    """Describe the difference of the pair shown first by the results that users get; empty if its
+    measure counts no results.
     """
-    return (
-        "" if subject.comparison is None else plain_sentence(leading_pairs(subject.comparison)[0])
-    )
+    if subject.comparison is None:
+        return ""
+    return plain_sentence(leading_pairs(subject.comparison)[0])
 
 
 def _of_leading(comparison: Comparison) -> list[str]:
@@ -167,7 +165,7 @@ def _of_leading(comparison: Comparison) -> list[str]:
     first = next(iter(pair.measures.values()))
     against = "runner-up" if comparison.method.baseline is None else "baseline"
     verdict = verdict_text(pair, first, comparison.method)
-    # else it begins with a name
+    # after a colon; a verdict with another first word begins with a name, which stays
     verdict = f"t{verdict[1:]}" if verdict.startswith("These ") else verdict
     numbers = numbers_text(first, comparison.method, Shown.of(comparison))
     return [
@@ -177,37 +175,29 @@ def _of_leading(comparison: Comparison) -> list[str]:
 
 
 def _opened(reason: str) -> str:
-    """A reason as a sentence; the name of a measure stays what it is."""
-    opened = (
-        f"{reason[:1].upper()}{reason[1:]}" if reason.startswith(("query ", "run ")) else reason
-    )
+    """Turn a reason into a sentence; the name of a measure at its beginning is not capitalized."""
+    opened = _capitalized(reason) if reason.startswith(("query ", "run ")) else reason
     return opened if opened.endswith("?") else f"{opened}."
 
 
 def _of_evaluation(subject: Subject) -> list[str]:
     """Describe the confidence of the first mean of a single run; the table holds the others."""
-    found = subject.means.get(str(subject.measures[0]), {})
-    if len(subject.evaluations) > 1 or not found:
+    means = subject.means.get(str(subject.measures[0]), {})
+    if len(subject.evaluations) > 1 or not means:
         return []
-    (mean,) = found.values()
-    ends = " to ".join(interval(mean.interval, decimals([mean.interval])).strip("[]").split(", "))
-    over = (
-        f"95% interval {ends}, over"
-        if math.isfinite(mean.interval[1] - mean.interval[0])
-        else "Over"
-    )
+    (mean,) = means.values()
+    low, high = mean.interval
+    ends = interval(mean.interval, decimals([mean.interval])).strip("[]").replace(", ", " to ")
+    over = f"95% interval {ends}, over" if math.isfinite(high - low) else "Over"
     return [f"{over} {counted(mean.n, 'query', 'queries')}."]
 
 
 def pair_sentences(subject: Subject) -> list[str]:
-    """A line for each of a few pairs; none for one pair, or for very many."""
+    """Write a line for each of a few pairs; none for one pair, or for very many."""
     comparison = subject.comparison
-    if (
-        subject.gated is not None
-        or comparison is None
-        or len(comparison.pairs) == 1
-        or is_many(comparison)
-    ):
+    if subject.gated is not None or comparison is None:
+        return []
+    if len(comparison.pairs) == 1 or is_many(comparison):
         return []
     return [f"{line}." for line in pair_lines(comparison, str(subject.measures[0]))]
 
@@ -216,15 +206,13 @@ def method(subject: Subject) -> list[str]:
     """Describe the method in phrases."""
     phrases = [f"the gate: {gate_method(subject.gated)}"] if subject.gated is not None else []
     if subject.comparison is not None:
-        phrases += [f"differences: {method_text(subject.comparison)}"]
         phrases += [
+            f"differences: {method_text(subject.comparison)}",
             "better / equal / worse: number of queries on which the second run is better, "
-            "equal or worse"
-        ]
-        phrases += ["effect d_z: the difference over its standard deviation"]
-        phrases += [
+            "equal or worse",
+            "effect d_z: the difference over its standard deviation",
             "detectable with 80 % power: the smallest true difference that these queries find "
-            "80% of the time"
+            "80% of the time",
         ]
         if subject.robustness is None:
             phrases += ["other conventions: not tested for this page; idealrank robust tests them"]
@@ -277,20 +265,23 @@ _TIPS = Term(
 
 
 def terms(subject: Subject) -> list[Term]:
-    """RBO, d_z and the tipping point, where the page has them."""
+    """Explain RBO, d_z and the tipping point, if the page has them."""
     comparison = subject.comparison
     if comparison is None:
         return []
     # the sentences of several pairs do not say how alike rankings are
     alone = subject.gated is None and len(comparison.pairs) == 1
-    said = unchanged(comparison.pairs[0].rankings)[:1] if alone else []
-    rows = [row for pair in comparison.pairs for row in pair.measures.values()]
+    sentences = unchanged(comparison.pairs[0].rankings)[:1] if alone else []
+    has_rbo = any("RBO" in sentence for sentence in sentences)
+    rows = [row for _, row in comparison.rows()]
     tips = any(row.tipping is not None and (row.unjudged_a or row.unjudged_b) for row in rows)
-    return [_D_Z, *(_RBO for one in said if "RBO" in one), *([_TIPS] if tips else [])]
+    return [_D_Z, *([_RBO] if has_rbo else []), *([_TIPS] if tips else [])]
 
 
 def glossary(subject: Subject) -> list[GlossaryEntry]:
-    """An entry for each measure of the page; those that differ in options alone share one."""
+    """Make an entry for each measure of the page; measures that differ in options only share
+    one.
+    """
     names: dict[type[Measure], tuple[str, ...]] = {}
     for measure in subject.measures:
         names[type(measure)] = (*names.get(type(measure), ()), str(measure))
@@ -311,5 +302,5 @@ def entry_of(cls: type[Measure], names: tuple[str, ...]) -> GlossaryEntry:
 
 
 def _sentence(text: str) -> str:
-    """A text with a full stop; its first letter stays, for it may be the name of a measure."""
+    """End a text with a full stop; its first letter stays, since it may begin a measure's name."""
     return text if not text or text.endswith((".", "?", "!")) else f"{text}."

@@ -1,7 +1,10 @@
-"""A page of results, for anything a user may hold: gathered here, drawn by `pages.page`."""
+"""A page of results from results, or from judgments and runs in any form: gathered here, written by
+`pages.page`.
+"""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from os import PathLike
 from typing import Any, NamedTuple
 
@@ -166,36 +169,27 @@ def report(
         if path is not None:
             raise OptionError(f"path: found {others[0]} and {path}, expected one output file")
         path, others = others[0], ()
+    declared = {
+        "labels_are": labels_are,
+        "sampled_negatives": sampled_negatives,
+        "labels_from": labels_from,
+    }
     if others:
         if evaluations is not None or qrels is not None or runs is not None:
             raise OptionError(
                 f"evaluations, qrels, runs: found them beside {_FORM}, expected them with a "
                 f"result alone"
             )
-        declared = {
-            "labels_are": labels_are,
-            "sampled_negatives": sampled_negatives,
-            "labels_from": labels_from,
-        }
-        compared = {
-            "weights": weights,
-            "clusters": clusters,
-            "slices": slices,
-            "threads": threads,
-            **declared,
-        }
-        asked = _Asked(measures, names, convention, layout)
-        robustness = _robustness_of_arrays((result, *others), asked, compared, robustness)
-        result, evaluations, qrels, runs = _computed((result, *others), asked, compared)
+        of_queries = {"weights": weights, "clusters": clusters, "slices": slices}
+        compared = {**of_queries, "threads": threads, **declared}
+        request = _Request(measures, names, convention, layout)
+        robustness = _robustness_of_arrays((result, *others), request, compared, robustness)
+        result, evaluations, qrels, runs = _computed((result, *others), request, compared)
     else:
-        declared = {
-            "labels_are": labels_are,
-            "sampled_negatives": sampled_negatives,
-            "labels_from": labels_from,
-        }
         _refuse_beside_result({"names": names, "convention": convention, **layout, **declared})
+
     held = _held(result, evaluations, keep=bool(others) and runs is not None)
-    found = ReportMaterial(
+    material = ReportMaterial(
         evaluations=held,
         measures=_measures(result, held, measures),
         weights=weights_of(weights),
@@ -209,34 +203,29 @@ def report(
         runs=_runs(runs, held),
     )
     if isinstance(result, Gated):
-        found = with_gate(found, result)
-    if found.qrels is None and found.runs:
+        material = with_gate(material, result)
+    if material.qrels is None and material.runs:
         raise InputError(
             "runs: found no qrels beside them, expected both: lists are shown with the grades "
             "of their documents"
         )
-    made = (
-        robustness
-        if isinstance(robustness, Robustness)
-        else robustness_of(found, wanted=robustness)
-    )
-    inputs = hashed(one for evaluation in held for one in evaluation.provenance.inputs)
-    subject = gather(
-        replace(found, robustness=made, made=Made(inputs=inputs, when=moment())), progress=progress
-    )
-    page = Page(page_html(subject))
+
+    if not isinstance(robustness, Robustness):
+        robustness = robustness_of(material, wanted=robustness)
+    inputs = hashed(chain.from_iterable(evaluation.provenance.inputs for evaluation in held))
+    made = Made(inputs=inputs, when=moment())
+    material = replace(material, robustness=robustness, made=made)
+    page = Page(page_html(gather(material, progress=progress)))
     return page if path is None else page.save(path)
 
 
 def _is_result(value: Any) -> bool:
-    """Return whether this is a result, or a sequence of evaluations, and not judgments."""
+    """Return whether a value is a result, or a sequence of evaluations, and not judgments."""
     if isinstance(value, (Evaluation, Comparison, Gated)):
         return True
-    return (
-        isinstance(value, (list, tuple))
-        and bool(value)
-        and all(isinstance(one, Evaluation) for one in value)
-    )
+    if not isinstance(value, (list, tuple)) or not value:
+        return False
+    return all(isinstance(element, Evaluation) for element in value)
 
 
 def _refuse_beside_result(options: "Mapping[str, Any]") -> None:
@@ -245,7 +234,7 @@ def _refuse_beside_result(options: "Mapping[str, Any]") -> None:
             raise OptionError(f"{word}: found a result, whose runs have theirs, expected {_FORM}")
 
 
-class _Asked(NamedTuple):
+class _Request(NamedTuple):
     """Options of judgments and runs."""
 
     measures: "MeasureLike | Iterable[MeasureLike] | None"
@@ -254,151 +243,164 @@ class _Asked(NamedTuple):
     layout: "Mapping[str, Any]"
 
 
-def _computed(
-    given: "Sequence[Any]", asked: _Asked, options: dict[str, Any]
-) -> "tuple[Evaluation | Comparison, Sequence[Evaluation], Qrels | None, Sequence[Run] | None]":
-    """The result for judgments and runs, or for evaluations: evaluated, and compared if there are
-    several, as `compare` does.
+class _Computed(NamedTuple):
+    """A result for judgments and runs, or for evaluations, and what it was made of."""
+
+    result: "Evaluation | Comparison"
+    evaluations: "Sequence[Evaluation]"
+    # qrels, runs: Read judgments and runs; None for arrays and evaluations
+    qrels: "Qrels | None" = None
+    runs: "Sequence[Run] | None" = None
+
+
+def _computed(inputs: "Sequence[Any]", request: _Request, options: dict[str, Any]) -> _Computed:
+    """Compute the result for judgments and runs, or for evaluations: runs are evaluated, and
+    compared if there are several, as `compare` does.
     """
-    measures, names, convention, layout = asked
-    if any(isinstance(one, Evaluation) for one in given):
+    measures, names, convention, layout = request
+    if any(isinstance(element, Evaluation) for element in inputs):
         held = evaluations_of(
-            _FORM, given, measures or (), names, layout=layout, convention=convention
+            _FORM, inputs, measures or (), names, layout=layout, convention=convention
         )
-        return compare(*held, measures=measures, **options), held, None, None
-    qrels, *tables = given
+        return _Computed(compare(*held, measures=measures, **options), held)
+
+    qrels, *tables = inputs
     refuse_names(names, tables)
     measures = parse_measures(DEFAULT_MEASURES if measures is None else measures)
-    if is_array(qrels) and len(tables) == 1:
-        name = names[0] if names else None
-        held = [
-            evaluate(
-                qrels,
-                tables[0],
-                with_companions(measures),
-                convention or "standard",
-                name=name,
-                **layout,
-            )
-        ]
-        qrels, runs = None, None
-    elif is_array(qrels):
-        held = list(
-            evaluations_of(_FORM, given, measures, names, layout=layout, convention=convention)
-        )
+    if is_array(qrels):
+        held = _evaluations_of_arrays(inputs, measures, request)
         qrels, runs = None, None
     else:
         refuse_layout(layout)
         qrels = to_qrels(qrels).labelled(
             options["labels_are"], sampled_negatives=options["sampled_negatives"]
         )
-        if len(tables) == 1:
-            run = to_run(tables[0], name=names[0] if names else None, judgments=qrels)
-            runs = [run.renamed(names[0]) if names else run]
-        else:
-            runs = to_runs(tables, names, judgments=qrels)
-        held = [
-            _evaluated(qrels, run, measures, convention or "standard", options["threads"])
-            for run in runs
-        ]
-        for one in held:
-            warn_of_doubt(one)
-    return (
-        held[0] if len(held) == 1 else compare(*held, measures=measures, **options),
-        held,
-        qrels,
-        runs,
-    )
+        runs = _read_runs(tables, names, qrels)
+        threads = options["threads"]
+        held = [_evaluated(qrels, run, measures, convention or "standard", threads) for run in runs]
+        for evaluation in held:
+            warn_of_doubt(evaluation)
+    result = held[0] if len(held) == 1 else compare(*held, measures=measures, **options)
+    return _Computed(result, held, qrels, runs)
+
+
+def _evaluations_of_arrays(
+    inputs: "Sequence[Any]", measures: Sequence[Measure], request: _Request
+) -> list[Evaluation]:
+    """Evaluate the scores of one or more runs against an array of labels."""
+    _, names, convention, layout = request
+    labels, *scores = inputs
+    if len(scores) > 1:
+        return list(
+            evaluations_of(_FORM, inputs, measures, names, layout=layout, convention=convention)
+        )
+    name, both = names[0] if names else None, with_companions(measures)
+    return [evaluate(labels, scores[0], both, convention or "standard", name=name, **layout)]
+
+
+def _read_runs(
+    tables: "Sequence[Any]", names: "Sequence[str] | None", qrels: Qrels
+) -> "Sequence[Run]":
+    """Read the runs, with the given names; a single run takes the first name."""
+    if len(tables) > 1:
+        return to_runs(tables, names, judgments=qrels)
+    run = to_run(tables[0], name=names[0] if names else None, judgments=qrels)
+    return [run.renamed(names[0]) if names else run]
 
 
 def _evaluated(
-    qrels: Qrels, run: Run, asked: Sequence[Measure], convention: "Convention | str", threads: int
+    qrels: Qrels,
+    run: Run,
+    measures: Sequence[Measure],
+    convention: "Convention | str",
+    threads: int,
 ) -> Evaluation:
-    """As `evaluate` does, with the hits and first documents that the page shows: each run is
-    aligned once.
+    """Evaluate a run as `evaluate` does, and keep the hits and first documents that the page shows,
+    so that each run is aligned once.
     """
-    one = evaluate_read(
+    evaluation = evaluate_read(
         qrels,
         run,
-        with_companions(asked),
+        with_companions(measures),
         convention,
         keep_unjudged=True,
-        keep_for=measures_looked_at(asked),
-        keep_top=depth_of(asked),
+        keep_for=measures_looked_at(measures),
+        keep_top=depth_of(measures),
         threads=threads,
     )
-    return replace(
-        one,
-        provenance=replace(one.provenance, inputs=input_files((*qrels.paths, *run.paths))),
-        sources=(qrels, run),
-    )
+    inputs = input_files((*qrels.paths, *run.paths))
+    provenance = replace(evaluation.provenance, inputs=inputs)
+    return replace(evaluation, provenance=provenance, sources=(qrels, run))
 
 
 def _robustness_of_arrays(
-    given: "Sequence[Any]",
-    asked: _Asked,
+    inputs: "Sequence[Any]",
+    request: _Request,
     options: Mapping[str, Any],
     wanted: "Robustness | bool | None",
 ) -> "Robustness | bool | None":
-    """The robust verdict on the first two runs of arrays, which later steps could not compute;
-    otherwise what is `wanted`.
+    """Compute the robust verdict on the first two runs of arrays, since later steps have no arrays;
+    otherwise return `wanted`.
     """
-    alone = len(given) < _PAIR or (wanted is None and 2 * np.size(given[0]) > MOST_ROWS)
-    if wanted is False or isinstance(wanted, Robustness) or not is_array(given[0]) or alone:
+    labels, *scores = inputs
+    if wanted is False or isinstance(wanted, Robustness) or not is_array(labels):
         return wanted
-    measure = parse_measures(DEFAULT_MEASURES if asked.measures is None else asked.measures)[0]
+    if len(inputs) < _PAIR or (wanted is None and 2 * np.size(labels) > MOST_ROWS):
+        return wanted
+    measures = DEFAULT_MEASURES if request.measures is None else request.measures
+    measure, *_ = parse_measures(measures)
     if unfit(measure):
         return False
-    names = list(asked.names or unnamed_runs(len(given) - 1))[:2]
-    way: dict[str, Any] = {
-        "weights": options["weights"],
-        "clusters": options["clusters"],
-        "threads": options["threads"],
-        **asked.layout,
-    }
+    a, b, *_ = scores
+    names = list(request.names or unnamed_runs(len(scores)))[:2]
+    way = {name: options[name] for name in ("weights", "clusters", "threads")}
     return robust(
-        given[0],
-        given[1],
-        given[2],
+        labels,
+        a,
+        b,
         measure=measure,
-        convention=asked.convention,
+        convention=request.convention,
         names=names,
         **way,
+        **request.layout,
     )
 
 
 def _held(
-    result: Any, given: "Sequence[Evaluation] | None", *, keep: bool
+    result: Any, evaluations: "Sequence[Evaluation] | None", *, keep: bool
 ) -> tuple[Evaluation, ...]:
-    """The evaluations behind a result; they `keep` their hits if they were made of the runs that
-    the page shows.
+    """Return the evaluations behind a result; they `keep` their hits if they were made from the
+    runs that the page shows.
     """
-    held = _evaluations(result, given)
-    return held if keep else tuple(replace(one, judged=None) for one in held)
+    held = _evaluations(result, evaluations)
+    return held if keep else tuple(replace(evaluation, judged=None) for evaluation in held)
 
 
-def _evaluations(result: Any, given: "Sequence[Evaluation] | None") -> tuple[Evaluation, ...]:
-    """The evaluations behind a result: the run of a gate first, else in the order of the
-    comparison.
+def _evaluations(result: Any, evaluations: "Sequence[Evaluation] | None") -> tuple[Evaluation, ...]:
+    """Return the evaluations behind a result: the run of a gate first, otherwise in the order of
+    the comparison.
     """
     if isinstance(result, Evaluation):
         return (result,)
+    # several evaluations, which are shown without a comparison
     if not isinstance(result, (Comparison, Gated)):
         held = tuple(result) if isinstance(result, Iterable) else ()
-        if not held or not all(isinstance(one, Evaluation) for one in held):
+        if not held or not all(isinstance(evaluation, Evaluation) for evaluation in held):
             raise InputError(
                 f"result: found {type(result).__name__}, expected an Evaluation, several, a "
                 f"Comparison or a Gated, or {_FORM}"
             )
         return held
-    if given is None:
+    if evaluations is None:
         kind = type(result).__name__
         raise InputError(
             f"evaluations: found none, expected the evaluations of the {kind}: it holds no "
             f"values of single queries"
         )
     names = result.names if isinstance(result, Comparison) else (result.run, *result.baselines)
-    by_name = dict(zip(distinct([one.name for one in given]), given, strict=True))
+    by_name = dict(
+        zip(distinct([evaluation.name for evaluation in evaluations]), evaluations, strict=True)
+    )
     if set(by_name) != set(names):
         raise IncompatibleError(
             f"evaluations: found {', '.join(by_name)}, expected {', '.join(names)}"
@@ -407,12 +409,12 @@ def _evaluations(result: Any, given: "Sequence[Evaluation] | None") -> tuple[Eva
 
 
 def _measures(
-    result: Any, held: Sequence[Evaluation], asked: "MeasureLike | Iterable[MeasureLike] | None"
+    result: Any, held: Sequence[Evaluation], measures: "MeasureLike | Iterable[MeasureLike] | None"
 ) -> tuple[Measure, ...]:
     """Choose the measures to show; each was evaluated."""
     evaluated = held[0].measures
-    if asked is not None:
-        wanted = list(map(str, parse_measures(asked)))
+    if measures is not None:
+        wanted = list(map(str, parse_measures(measures)))
     elif isinstance(result, Comparison):
         wanted = list(result.pairs[0].measures)
     elif isinstance(result, Gated) and result.checks:
@@ -429,16 +431,16 @@ def _measures(
 
 
 def _runs(runs: Any, held: Sequence[Evaluation]) -> tuple[Run, ...]:
-    """The runs of the evaluations."""
+    """Read the runs of the evaluations."""
     if runs is None:
         return ()
     listed = list(runs) if isinstance(runs, (list, tuple)) else [runs]
     if len(listed) != len(held):
         raise InputError(
-            f"runs: found {len(listed)}, expected one for each of the {len(held)} "
-            f"evaluations, in their order"
+            f"runs: found {len(listed)}, expected one for each of the {len(held)} evaluations, in "
+            f"their order"
         )
     return tuple(
-        to_run(run, name=one.name if not isinstance(run, Run) else None)
-        for run, one in zip(listed, held, strict=True)
+        to_run(run, name=evaluation.name if not isinstance(run, Run) else None)
+        for run, evaluation in zip(listed, held, strict=True)
     )

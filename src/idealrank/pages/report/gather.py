@@ -1,12 +1,12 @@
-"""Everything a page shows, gathered from results and, where they are at hand, from judgments and
-runs, one run at a time: curves by cutoff, and the queries whose lists are shown.
+"""Content of a page, gathered from results and, if they are at hand, from judgments and runs, one
+run at a time: curves by cutoff, and the queries whose lists are shown.
 """
 
 import warnings
 import zlib
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations, islice, zip_longest
+from itertools import chain, combinations, islice, zip_longest
 
 import numpy as np
 
@@ -32,37 +32,33 @@ _MOST = 3  # families of measures
 
 
 def families(measures: Sequence[Measure]) -> dict[str, dict[int, Measure]]:
-    """Measures at rising cutoffs, by the text of the measure without one: of the first three
-    families that take a cutoff.
+    """Return the first three families of measures that take a cutoff, by the text of the measure
+    without one; each has rising cutoffs.
 
     Examples
     --------
     >>> from idealrank.measures.parse import parse_measures
-    >>> found = families(parse_measures(["nDCG@7", "nDCG", "P@10", "NumRel"]))
-    >>> list(found), [str(one) for one in found["nDCG"].values()][3:6]
+    >>> by_family = families(parse_measures(["nDCG@7", "nDCG", "P@10", "NumRel"]))
+    >>> list(by_family), [str(measure) for measure in by_family["nDCG"].values()][3:6]
     (['nDCG', 'P'], ['nDCG@5', 'nDCG@7', 'nDCG@10'])
     """
-    found: dict[str, dict[int, Measure]] = {}
+    by_family: dict[str, dict[int, Measure]] = {}
     for measure in measures:
-        if (
-            measure.cuts == "none"
-            or measure.aggregate != "mean"
-            or not isinstance(measure.cutoff, int | None)
-        ):
+        if measure.cuts == "none" or measure.aggregate != "mean":
+            continue
+        if not isinstance(measure.cutoff, int | None):
             continue
         name = str(measure).removesuffix(f"@{measure.cutoff}")
-        cutoffs = {
-            *CUTOFFS,
-            *([] if measure.cutoff is None else [measure.cutoff]),
-            *found.get(name, ()),
-        }
+        cutoffs = {*CUTOFFS, *by_family.get(name, ())}
+        if measure.cutoff is not None:
+            cutoffs.add(measure.cutoff)
         try:
             at = {cutoff: replace(measure, cutoff=cutoff) for cutoff in sorted(cutoffs)}
         except (TypeError, IdealrankError):  # a user's measure with other arguments
             continue
-        if name in found or len(found) < _MOST:
-            found[name] = at
-    return found
+        if name in by_family or len(by_family) < _MOST:
+            by_family[name] = at
+    return by_family
 
 
 def curves(
@@ -70,30 +66,26 @@ def curves(
     means: Mapping[str, Mapping[str, RunMean]],
     depth: int,
 ) -> tuple[CutoffCurve, ...]:
-    """The curves of every run, as deep as the longest list; curves of fewer than two cutoffs are
-    left out.
+    """Make the curves of every run, as deep as the longest list; a curve of fewer than two cutoffs
+    is left out.
     """
-    found = []
+    drawn = []
     for name, at in wanted.items():
         cutoffs = tuple(cutoff for cutoff in at if cutoff <= depth)
+        if len(cutoffs) < 2:
+            continue
         texts = [str(at[cutoff]) for cutoff in cutoffs]
-        if len(cutoffs) > 1:
-            found.append(
-                CutoffCurve(
-                    measure=name,
-                    cutoffs=cutoffs,
-                    means={run: tuple(of[text] for text in texts) for run, of in means.items()},
-                )
-            )
-    return tuple(found)
+        of_runs = {run: tuple(map(by_text.__getitem__, texts)) for run, by_text in means.items()}
+        drawn.append(CutoffCurve(measure=name, cutoffs=cutoffs, means=of_runs))
+    return tuple(drawn)
 
 
-# Bytes. A page is to stay under two megabytes; the script that draws, styles and tables take a part
-# of it whatever they show.
+# Bytes of a page, which must stay under two megabytes; of its scripts, styles and tables, whatever
+# they show; and the least for lists.
 _PAGE, _FIXED, _LEAST = 1_900_000, 620_000, 200_000
-_IN_BASE64 = 4 / 3
-# Compressed, of a listing: a document with grade, tie and contribution. Ids of eight digits take
-# twice that (measured): short ones do not.
+_IN_BASE64 = 4 / 3  # letters for a byte
+# Compressed bytes of a listed document with grade, tie and contribution, measured with short ids;
+# ids of eight digits take twice that.
 _FOR_A_DOCUMENT = 6.0
 
 
@@ -103,31 +95,30 @@ def queries_first(
     pairs: Sequence[tuple[int, int]],
     gated: Gated | None = None,
 ) -> Iterator[str]:
-    """Every query, the most telling ones first.
+    """Yield every query, the most telling ones first.
 
-    Those that closed a gate; then of each pair of runs in turn the largest loss, the largest gain,
-    the second loss, and so on; of one run alone those with the worst values; then all others.
+    Queries that closed a gate come first; then of each pair of runs in turn the largest loss, the
+    largest gain, the second loss, and so on, or of a single run the worst values; then all others.
     """
-    queries = list(
-        dict.fromkeys(query for evaluation in evaluations for query in evaluation.queries)
-    )
+    every = chain.from_iterable(evaluation.queries for evaluation in evaluations)
+    queries = list(dict.fromkeys(every))
     values = [
-        QueryTable.of(one, [measure], queries).values[:, 0] * (measure.direction or 1)
-        for one in evaluations
+        QueryTable.of(evaluation, [measure], queries).values[:, 0] * (measure.direction or 1)
+        for evaluation in evaluations
     ]
     looked = list(pairs) or list(combinations(range(len(values)), 2))
-    orders = [_by_size(values[b] - values[a]) for a, b in looked] or [
-        np.argsort(values[0], kind="stable")
-    ]
-    in_turn = (
-        int(row)
-        for rows in zip_longest(*(order.tolist() for order in orders))
-        for row in rows
-        if row is not None
-    )
+    orders = [_by_size(values[b] - values[a]) for a, b in looked]
+    if not orders:
+        orders = [np.argsort(values[0], kind="stable")]
     known, closing = set(queries), () if gated is None else gated.closing_queries
     first = (query for query in closing if query in known)
-    yield from dict.fromkeys([*first, *(queries[row] for row in in_turn), *queries])
+    yield from dict.fromkeys([*first, *(queries[row] for row in _in_turn(*orders)), *queries])
+
+
+def _in_turn(*orders: IntArray) -> Iterator[int]:
+    """Yield the first row of each order, then the second of each, and so on."""
+    for rows in zip_longest(*(order.tolist() for order in orders)):
+        yield from (row for row in rows if row is not None)
 
 
 def _by_size(differences: FloatArray) -> IntArray:
@@ -135,21 +126,23 @@ def _by_size(differences: FloatArray) -> IntArray:
     order = np.argsort(np.nan_to_num(differences), kind="stable")
     order = order[np.nan_to_num(differences)[order] != 0]
     gains = differences[order] > 0
-    losses = zip_longest(order[~gains].tolist(), order[gains][::-1].tolist())
-    return np.array([row for both in losses for row in both if row is not None], np.int64)
+    return np.array(list(_in_turn(order[~gains], order[gains][::-1])), np.int64)
 
 
 def room_for_lists(
     evaluations: Sequence[Evaluation], n_measures: int, query_texts: Mapping[str, str]
 ) -> int:
-    """Compressed bytes that lists, document ids and texts may take, beside the values and texts of
-    all queries.
+    """Return the compressed bytes that lists, document ids and texts may take, with the values and
+    texts of all queries on the page.
     """
-    n_queries = len(evaluations[0].queries)
-    values = 2 * n_queries * len(evaluations) * n_measures
-    ids = len(zlib.compress("\n".join(evaluations[0].queries).encode("utf-8", "replace"), 1))
-    texts = len(zlib.compress("\n".join(query_texts.values()).encode("utf-8", "replace"), 1))
+    queries = evaluations[0].queries
+    values = 2 * len(queries) * len(evaluations) * n_measures  # two bytes each
+    ids, texts = _compressed_size(queries), _compressed_size(query_texts.values())
     return max(int((_PAGE - _FIXED) / _IN_BASE64) - values - ids - texts, _LEAST)
+
+
+def _compressed_size(texts: Iterable[str]) -> int:
+    return len(zlib.compress("\n".join(texts).encode("utf-8", "replace"), 1))
 
 
 def most_queries(room: int, n_runs: int, depth: int) -> int:
@@ -158,120 +151,109 @@ def most_queries(room: int, n_runs: int, depth: int) -> int:
 
 
 def documents_of_lists(lists: Mapping[str, QueryLists]) -> dict[str, None]:
-    """Every document of the lists and of what they missed, in the order of the queries."""
-    found: dict[str, None] = {}
+    """Return every document of the lists and of the relevant documents that they missed, in the
+    order of the queries.
+    """
+    names: dict[str, None] = {}
     for shown in lists.values():
-        for listing in shown.runs:
-            found.update(
-                dict.fromkeys(
-                    document
-                    for document in (listing.documents if listing else ())
-                    if document is not None
-                )
-            )
-        found.update(dict.fromkeys(document for document, _ in shown.relevant))
-    return found
+        for listing in filter(None, shown.runs):
+            names |= {document: None for document in listing.documents if document is not None}
+        names |= {document: None for document, _ in shown.relevant}
+    return names
 
 
-_SAME = 1e-9  # of a value
-_QUERY_LETTERS, _DOCUMENT_LETTERS = 200, 280
+_SAME = 1e-9  # values that differ by less are the same value, computed again
+_QUERY_LETTERS, _DOCUMENT_LETTERS = 200, 280  # of texts that are read
 
 
 def gather(
-    found: ReportMaterial,
+    material: ReportMaterial,
     *,
     tell: Tell | None = None,
     progress: "Callable[[int, int], None] | None" = None,
 ) -> Subject:
     """Gather the content of a page."""
-    names = None if found.comparison is None else found.comparison.names
-    evaluations = lined_up(found.evaluations, names)
+    names = None if material.comparison is None else material.comparison.names
+    evaluations = lined_up(material.evaluations, names)
     queries = evaluations[0].queries
-    query_texts = _texts(found.queries, queries, _QUERY_LETTERS, "queries", tell)
+    query_texts = _texts(material.queries, queries, _QUERY_LETTERS, "queries", tell)
+
     lists: Mapping[str, QueryLists] = {}
     drawn: tuple[CutoffCurve, ...] = ()
-    room = room_for_lists(evaluations, len(found.measures), query_texts)
-    if (
-        isinstance(found.qrels, Qrels)
-        and found.runs
-        and evaluations[0].provenance.max_documents is None
-    ):
-        evaluations, lists, drawn = _looked_into(found, found.qrels, evaluations, room, progress)
-    elif any(found.hits):
-        lists = lists_of_hits(
-            found.hits, _chosen(found, evaluations, room), depth_of(found.measures)
-        )
-    documents = {} if found.documents is None else documents_of_lists(lists)
-    texts = _texts(found.documents, documents, _DOCUMENT_LETTERS, "documents", tell)
-    undecided = found.comparison is None and found.gated is None
-    cautions = interval_cautions(evaluations, found.weights, found.clusters) if undecided else ()
+    room = room_for_lists(evaluations, len(material.measures), query_texts)
+    qrels, is_whole = material.qrels, evaluations[0].provenance.max_documents is None
+    if isinstance(qrels, Qrels) and material.runs and is_whole:
+        evaluations, lists, drawn = _looked_into(material, qrels, evaluations, room, progress)
+    elif any(material.hits):
+        chosen = _chosen(material, evaluations, room)
+        lists = lists_of_hits(material.hits, chosen, depth_of(material.measures))
+    documents = {} if material.documents is None else documents_of_lists(lists)
+    texts = _texts(material.documents, documents, _DOCUMENT_LETTERS, "documents", tell)
+    undecided = material.comparison is None and material.gated is None
+    cautions: tuple[str, ...] = ()
+    if undecided:
+        cautions = interval_cautions(evaluations, material.weights, material.clusters)
     return Subject(
         cautions=cautions,
         evaluations=evaluations,
-        measures=found.measures,
-        means=_means(found, evaluations),
-        comparison=found.comparison,
-        gated=found.gated,
-        robustness=found.robustness,
+        measures=material.measures,
+        means=_means(material, evaluations),
+        comparison=material.comparison,
+        gated=material.gated,
+        robustness=material.robustness,
         curves=drawn,
-        categories=_categories(found),
+        categories=_categories(material),
         lists=lists,
         query_texts=query_texts,
         document_texts=texts,
-        made=found.made,
-        weighted=found.weights is not None,
-        clustered=found.clusters is not None,
+        made=material.made,
+        weighted=material.weights is not None,
+        clustered=material.clusters is not None,
     )
 
 
 def _looked_into(
-    found: ReportMaterial,
+    material: ReportMaterial,
     qrels: Qrels,
     evaluations: Sequence[Evaluation],
     room: int,
     progress: "Callable[[int, int], None] | None",
 ) -> tuple[tuple[Evaluation, ...], Mapping[str, QueryLists], tuple[CutoffCurve, ...]]:
-    """Evaluations with their judgedness, lists of as many queries as there may be room for, and
-    curves.
+    """Return the evaluations with their judgedness, lists of as many queries as there may be room
+    for, and curves.
     """
-    wanted, depth = families(found.measures), depth_of(found.measures)
-    lister = Lister(qrels, found.measures[0], evaluations[0].convention, depth)
-    chosen = _chosen(found, evaluations, room)
-    looked = []
-    for number, (evaluation, given, run) in enumerate(
-        zip(evaluations, found.evaluations, found.runs, strict=True), 1
-    ):
-        looked.append(
-            _look_into(
-                found=found,
-                lister=lister,
-                evaluation=evaluation,
-                looked=_looked_at(found, lister.qrels, given, run),
-                run=run,
-                queries=chosen,
-            )
+    wanted, depth = families(material.measures), depth_of(material.measures)
+    lister = Lister(qrels, material.measures[0], evaluations[0].convention, depth)
+    chosen = _chosen(material, evaluations, room)
+    looked: list[_Looked] = []
+    # `own` is the evaluation before `lined_up`, and may have kept its hits
+    for evaluation, own, run in zip(evaluations, material.evaluations, material.runs, strict=True):
+        of_run = _look_into(
+            material=material,
+            lister=lister,
+            evaluation=evaluation,
+            looked=_looked_at(material, lister.qrels, own, run),
+            run=run,
+            queries=chosen,
         )
+        looked.append(of_run)
         if progress is not None:
-            progress(number, len(evaluations))
+            progress(len(looked), len(evaluations))
 
     def lists_of(query: str) -> QueryLists:
-        return QueryLists(
-            runs=tuple(one.listings[query] for one in looked), relevant=lister.relevant(query)
-        )
+        listings = tuple(of_run.listings[query] for of_run in looked)
+        return QueryLists(runs=listings, relevant=lister.relevant(query))
 
-    lists = MadeOnDemand(chosen, lists_of)
-    means = {one.evaluation.name: one.at_cutoffs for one in looked}
-    return (
-        tuple(one.evaluation for one in looked),
-        lists,
-        curves(wanted, means, max(one.longest for one in looked)),
-    )
+    means = {of_run.evaluation.name: of_run.at_cutoffs for of_run in looked}
+    drawn = curves(wanted, means, max(of_run.longest for of_run in looked))
+    with_judgedness = tuple(of_run.evaluation for of_run in looked)
+    return with_judgedness, MadeOnDemand(chosen, lists_of), drawn
 
 
-def _chosen(found: ReportMaterial, evaluations: Sequence[Evaluation], room: int) -> list[str]:
-    """The queries whose lists are gathered."""
-    order = queries_first(evaluations, found.measures[0], found.pairs, found.gated)
-    return list(islice(order, most_queries(room, len(evaluations), depth_of(found.measures))))
+def _chosen(material: ReportMaterial, evaluations: Sequence[Evaluation], room: int) -> list[str]:
+    """Choose the queries whose lists are gathered."""
+    order = queries_first(evaluations, material.measures[0], material.pairs, material.gated)
+    return list(islice(order, most_queries(room, len(evaluations), depth_of(material.measures))))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -285,7 +267,7 @@ class _Looked:
 
 
 def _look_into(
-    found: ReportMaterial,
+    material: ReportMaterial,
     lister: Lister,
     evaluation: Evaluation,
     looked: tuple[Evaluation, Judged, Top],
@@ -293,46 +275,50 @@ def _look_into(
     queries: Sequence[str],
 ) -> _Looked:
     more, judged, top = looked
-    at_cutoffs = [measure for at in families(found.measures).values() for measure in at.values()]
-    means = intervals(
-        more.select(at_cutoffs), level=found.level, weights=found.weights, clusters=found.clusters
-    )
     return _Looked(
-        evaluation=evaluation.join(more, _judgedness(found)),
-        at_cutoffs=means,
+        evaluation=evaluation.join(more, _judgedness(material)),
+        at_cutoffs=_intervals(material, more.select(_at_cutoffs(material.measures))),
         listings=lister.listings(run, judged, queries),
         longest=top.longest,
     )
 
 
+def _intervals(material: ReportMaterial, evaluation: Evaluation) -> dict[str, RunMean]:
+    return intervals(
+        evaluation,
+        level=material.level,
+        weights=material.weights,
+        clusters=material.clusters,
+    )
+
+
+def _at_cutoffs(measures: Sequence[Measure]) -> list[Measure]:
+    return list(chain.from_iterable(at.values() for at in families(measures).values()))
+
+
 def measures_looked_at(measures: Sequence[Measure]) -> tuple[Measure, ...]:
-    """All that a page looks at beside the measures asked for: unjudged documents, and the measures
-    at many cutoffs.
+    """Return all measures that a page needs: the given ones, companions for unjudged documents, and
+    the measures at many cutoffs.
     """
-    at_cutoffs = (measure for at in families(measures).values() for measure in at.values())
-    return tuple(dict.fromkeys([*with_companions(measures), *at_cutoffs]))
+    return tuple(dict.fromkeys([*with_companions(measures), *_at_cutoffs(measures)]))
 
 
 def _looked_at(
-    found: ReportMaterial, qrels: Qrels, evaluation: Evaluation, run: Run
+    material: ReportMaterial, qrels: Qrels, evaluation: Evaluation, run: Run
 ) -> tuple[Evaluation, Judged, Top]:
-    """One run by all of these, its alignment and first documents: as its evaluation kept them, or
-    where it kept none, evaluated again.
+    """Return a run's values by all measures of the page, its alignment and first documents: as its
+    evaluation kept them, or evaluated again.
     """
-    measures, depth = measures_looked_at(found.measures), depth_of(found.measures)
-    if (
-        evaluation.can_tell(measures)
-        and (judged := evaluation.judged)
-        and (top := judged.top)
-        and top.depth >= depth
-    ):
-        return evaluation.further(measures), judged, top
+    measures, depth = measures_looked_at(material.measures), depth_of(material.measures)
+    judged = evaluation.judged if evaluation.can_tell(measures) else None
+    if judged and judged.top and judged.top.depth >= depth:
+        return evaluation.further(measures), judged, judged.top
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", IdealrankWarning)  # all was said of the evaluation itself
         again = evaluate(
-            qrels, run, measures, evaluation.convention, keep_top=depth, threads=found.threads
+            qrels, run, measures, evaluation.convention, keep_top=depth, threads=material.threads
         )
-    _refuse_another(evaluation, again, found.measures[0])
+    _refuse_another(evaluation, again, material.measures[0])
     if again.judged is None or again.judged.top is None:
         raise TypeError("evaluated without first documents, which `keep_top` keeps")
     return again, again.judged, again.judged.top
@@ -342,62 +328,65 @@ def _refuse_another(evaluation: Evaluation, again: Evaluation, measure: Measure)
     """Refuse judgments and a run that do not belong to the evaluation: rankings and numbers would
     not match.
     """
-    ours, theirs = (
-        QueryTable.of(one, [measure], queries_of([evaluation, again]))
-        for one in (evaluation, again)
-    )
+    queries = queries_of([evaluation, again])
+    ours = QueryTable.of(evaluation, [measure], queries)
+    theirs = QueryTable.of(again, [measure], queries)
     if not np.allclose(ours.values, theirs.values, rtol=0, atol=_SAME, equal_nan=True):
-        means = [one.mean()[str(measure)] for one in (again, evaluation)]
+        mean, own_mean = again.mean()[str(measure)], evaluation.mean()[str(measure)]
         raise IncompatibleError(
-            f"{evaluation.name}: found judgments and a run whose {measure} is {means[0]:.6g}, "
-            f"expected the evaluation's own, where it "
-            f"is {means[1]:.6g}; runs stand in the order of the evaluations"
+            f"{evaluation.name}: found judgments and a run whose {measure} is {mean:.6g}, expected "
+            f"the evaluation's own, where it is {own_mean:.6g}; runs stand in the order of the "
+            f"evaluations"
         )
 
 
-def _judgedness(found: ReportMaterial) -> tuple[Measure, ...]:
+def _judgedness(material: ReportMaterial) -> tuple[Measure, ...]:
     """Choose the measures of judgedness; a gate omits values of judged documents alone, since
     baselines are cut.
     """
-    added = (one for one in with_companions(found.measures) if one not in found.measures)
-    return tuple(one for one in added if found.gated is None or not one.judged_only)
+    added = (
+        measure
+        for measure in with_companions(material.measures)
+        if measure not in material.measures
+    )
+    return tuple(measure for measure in added if material.gated is None or not measure.judged_only)
 
 
 def _means(
-    found: ReportMaterial, evaluations: Sequence[Evaluation]
+    material: ReportMaterial, evaluations: Sequence[Evaluation]
 ) -> dict[str, dict[str, RunMean]]:
-    """Of every measure asked for that is averaged, by run."""
-    if found.comparison is not None and all(
-        str(measure) in found.comparison.means for measure in found.measures
-    ):
-        return {text: dict(of_runs) for text, of_runs in found.comparison.means.items()}
-    asked = [one.select(found.measures) for one in evaluations]
-    means = {
-        one.name: intervals(one, level=found.level, weights=found.weights, clusters=found.clusters)
-        for one in asked
-    }
-    texts = [str(measure) for measure in found.measures if measure.aggregate == "mean"]
-    return {text: {name: of_run[text] for name, of_run in means.items()} for text in texts}
+    """Means with intervals by measure and run, from the comparison if it has all measures."""
+    compared = {} if material.comparison is None else material.comparison.means
+    if compared and all(str(measure) in compared for measure in material.measures):
+        return {text: dict(of_runs) for text, of_runs in compared.items()}
+    selected = [evaluation.select(material.measures) for evaluation in evaluations]
+    means = {evaluation.name: _intervals(material, evaluation) for evaluation in selected}
+    texts = [str(measure) for measure in material.measures if measure.aggregate == "mean"]
+    by_measure = {}
+    for text in texts:
+        by_measure[text] = {name: of_run[text] for name, of_run in means.items()}
+    return by_measure
 
 
-def _categories(found: ReportMaterial) -> dict[str, tuple[str, ...]]:
+def _categories(material: ReportMaterial) -> dict[str, tuple[str, ...]]:
     return {
         query: (name,) if isinstance(name, str) else tuple(name)
-        for query, name in (found.categories or {}).items()
+        for query, name in (material.categories or {}).items()
     }
 
 
 def _texts(
     table: Texts | None, wanted: Collection[str], length: int, kind: str, tell: Tell | None
 ) -> dict[str, str]:
-    """The texts that are wanted; that a file has few of them is said."""
+    """Read the wanted texts; note or warn if some of them are missing."""
     if table is None or not wanted:
         return {}
     if isinstance(table, Mapping):
+        where = "the mapping"
         texts = {name: clipped(table[name], length) for name in wanted if name in table}
     else:
+        where = str(table)
         texts = read_texts(table, wanted, length=length, tell=tell)
-    where = "the mapping" if isinstance(table, Mapping) else str(table)
     if not texts:
         some = ", ".join(repr(name) for name in islice(wanted, 3))
         Notes(tell).warn(

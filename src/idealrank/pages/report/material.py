@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from itertools import chain
 from os import PathLike
 from pathlib import PurePath
 from threading import Thread
@@ -71,21 +72,25 @@ class ReportMaterial:
 def lined_up(
     evaluations: Sequence[Evaluation], names: Sequence[str] | None = None
 ) -> tuple[Evaluation, ...]:
-    """Evaluations with names that tell them apart, all on the same queries in the same order: a
-    query that one lacks counts for nothing.
+    """Give evaluations distinct names, and put all of them on the same queries in the same order; a
+    query that an evaluation lacks has no value.
     """
-    names = distinct([one.name for one in evaluations]) if names is None else names
-    queries = list(dict.fromkeys(query for one in evaluations for query in one.queries))
+    names = distinct([evaluation.name for evaluation in evaluations]) if names is None else names
+    every = chain.from_iterable(evaluation.queries for evaluation in evaluations)
+    queries = list(dict.fromkeys(every))
     first = evaluations[0].measures
-    for one in evaluations:
-        if one.measures != first:
-            ours, theirs = (", ".join(map(str, measures)) for measures in (first, one.measures))
+    for evaluation in evaluations:
+        if evaluation.measures != first:
+            ours, theirs = (
+                ", ".join(map(str, measures)) for measures in (first, evaluation.measures)
+            )
             raise IncompatibleError(
-                f"{one.name}: found measures {theirs}, expected the measures of "
+                f"{evaluation.name}: found measures {theirs}, expected the measures of "
                 f"{evaluations[0].name}: {ours}"
             )
     return tuple(
-        replace(one.on(queries), name=name) for one, name in zip(evaluations, names, strict=True)
+        replace(evaluation.on(queries), name=name)
+        for evaluation, name in zip(evaluations, names, strict=True)
     )
 
 
@@ -98,51 +103,51 @@ def shown_measures(evaluated: Sequence[Measure]) -> tuple[Measure, ...]:
 
 
 def moment() -> str:
-    """The time, UTC, ISO 8601, to the second; that of SOURCE_DATE_EPOCH where it is set, so that
-    the same input gives the same bytes.
+    """Return the time in UTC and ISO 8601, to the second; SOURCE_DATE_EPOCH replaces it if it is
+    set, so that the same input gives the same bytes.
 
     The SOURCE_DATE_EPOCH specification, https://reproducible-builds.org/specs/source-date-epoch/
     """
-    said = os.environ.get("SOURCE_DATE_EPOCH", "")
+    seconds = os.environ.get("SOURCE_DATE_EPOCH", "")
     try:
-        when = datetime.fromtimestamp(int(said), UTC) if said else datetime.now(UTC)
+        when = datetime.fromtimestamp(int(seconds), UTC) if seconds else datetime.now(UTC)
     except (ValueError, OverflowError, OSError):
         raise OptionError(
-            f"SOURCE_DATE_EPOCH={said!r}: expected whole seconds since 1970"
+            f"SOURCE_DATE_EPOCH={seconds!r}: expected whole seconds since 1970"
         ) from None
     return when.strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def hashed(inputs: Iterable[InputRecord]) -> tuple[tuple[str, str], ...]:
-    """Name without folder and SHA-256 of each file, each path once; a file that cannot be read any
-    more is left out.
+    """Return the name without folder and the SHA-256 of each file, each path once; a file that can
+    no longer be read is left out.
     """
-    once = list({one.path: one for one in inputs}.values())
+    once = list({record.path: record for record in inputs}.values())
     digests = in_order(lambda number: _digest(once[number]), len(once), None)
     return tuple(
-        (PurePath(one.path).name, digest)
-        for one, digest in zip(once, digests, strict=True)
+        (PurePath(record.path).name, digest)
+        for record, digest in zip(once, digests, strict=True)
         if digest is not None
     )
 
 
 def hashed_ahead(inputs: Iterable[InputRecord]) -> Callable[[], tuple[tuple[str, str], ...]]:
-    """Begin `hashed` on threads of its own; the call returned waits for the result."""
-    found: list[tuple[tuple[str, str], ...]] = []
+    """Start `hashed` on a thread of its own; the returned function waits for the result."""
+    results: list[tuple[tuple[str, str], ...]] = []
     inputs = list(inputs)
     # a command that fails does not wait for it
-    thread = Thread(target=lambda: found.append(hashed(inputs)), daemon=True)
+    thread = Thread(target=lambda: results.append(hashed(inputs)), daemon=True)
     thread.start()
 
     def result() -> tuple[tuple[str, str], ...]:
         thread.join()
-        return found[0] if found else hashed(inputs)  # which raises what the thread could not
+        return results[0] if results else hashed(inputs)  # which raises what the thread could not
 
     return result
 
 
-def _digest(one: InputRecord) -> str | None:
+def _digest(record: InputRecord) -> str | None:
     try:
-        return one.sha256
+        return record.sha256
     except OSError:
         return None

@@ -3,7 +3,6 @@ relevant documents.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import islice
 from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
@@ -24,8 +23,8 @@ Made = TypeVar("Made")
 
 
 class MadeOnDemand(Mapping[str, Made], Generic[Made]):
-    """A mapping whose values are made when they are first asked for: a page has room for some of
-    the lists that it could show.
+    """A mapping whose values are made at their first use: a page has room for some of the lists
+    that it could show.
     """
 
     def __init__(self, keys: Sequence[str], make: Callable[[str], Made]) -> None:
@@ -49,33 +48,29 @@ class MadeOnDemand(Mapping[str, Made], Generic[Made]):
 def lists_of_hits(
     hits: Sequence[JudgedHits | None], order: Sequence[str], depth: int
 ) -> dict[str, QueryLists]:
-    """Rankings from judged documents alone: other documents are known by rank alone, as
-    unjudged.
-    """
-    known = [set() if one is None else set(one.queries) for one in hits]
-    found = {}
+    """Make rankings from judged documents alone: of other documents only the ranks are known."""
+    known = [set() if of_run is None else set(of_run.queries) for of_run in hits]
+    lists = {}
     for query in order:
         own = [
-            one.of(query) if one is not None and query in has else None
-            for one, has in zip(hits, known, strict=True)
+            of_run.of(query) if of_run is not None and query in queries else None
+            for of_run, queries in zip(hits, known, strict=True)
         ]
         grades: dict[str, float] = {}
-        for one in own:
-            grades |= (
-                {} if one is None else dict(zip(one.documents, one.grade.tolist(), strict=True))
-            )
-        relevant = sorted(
-            ((name, grade) for name, grade in grades.items() if grade > 0),
-            key=lambda pair: -pair[1],
+        for of_query in own:
+            if of_query is not None:
+                grades |= zip(of_query.documents, of_query.grade.tolist(), strict=True)
+        positive = [name for name, grade in grades.items() if grade > 0]
+        best = sorted(positive, key=lambda name: -grades[name])[:depth]
+        lists[query] = QueryLists(
+            runs=tuple(_listing(of_query, depth) for of_query in own),
+            relevant=tuple((name, grades[name]) for name in best),
         )
-        found[query] = QueryLists(
-            runs=tuple(_listing(one, depth) for one in own), relevant=tuple(islice(relevant, depth))
-        )
-    return found
+    return lists
 
 
 def _listing(hits: JudgedHits | None, depth: int) -> Listing | None:
-    """The list of one query."""
+    """The list of one query from its judged documents; None if the run does not answer it."""
     if hits is None or not hits.lengths[0]:
         return None
     length = int(hits.lengths[0])
@@ -110,7 +105,7 @@ _LEAST, _MOST = 10, 20  # ranks of a listing
 
 
 def depth_of(measures: Sequence[Measure]) -> int:
-    """Ranks that a listing shows: as deep as the deepest cutoff, from 10 to 20."""
+    """Return the ranks that a listing shows: as deep as the deepest cutoff, from 10 to 20."""
     cutoffs = [measure.cutoff if isinstance(measure.cutoff, int) else _MOST for measure in measures]
     return min(max([_LEAST, *cutoffs]), _MOST)
 
@@ -126,32 +121,28 @@ class Lister(NamedTuple):
     def listings(
         self, run: Run, judged: Judged, queries: Sequence[str]
     ) -> Mapping[str, Listing | None]:
-        """The lists of some queries; None where the run does not answer one. `judged` has the hits
-        of whole lists, and their top.
+        """Return the lists of some queries; None for a query that the run does not answer. `judged`
+        has the hits of whole lists, and their top.
         """
-        convention = (
-            Convention.of(self.convention, unjudged="skipped")
-            if self.measure.judged_only
-            else self.convention
-        )
-        found = (
-            list_hits(judged, self.measure.under(convention), convention.alignment)
-            if queries
-            else None
-        )
-        if found is None:
-            held = in_memory(run) if queries else run
+        if not queries:
+            return {}
+        convention = self.convention
+        if self.measure.judged_only:
+            convention = Convention.of(convention, unjudged="skipped")
+        listed = list_hits(judged, self.measure.under(convention), convention.alignment)
+        if listed is None:
+            held = in_memory(run)
             return {query: self._listing(held, query, convention) for query in queries}
-        return MadeOnDemand(queries, lambda query: self._listing_of_hits(query, found))
+        return MadeOnDemand(queries, lambda query: self._listing_of_hits(query, listed))
 
-    def _listing_of_hits(self, query: str, found: ListedHits) -> Listing | None:
-        """The list from its judged documents, and the ids of its first ranks."""
-        hits = found.of(query, self.depth)
+    def _listing_of_hits(self, query: str, listed: ListedHits) -> Listing | None:
+        """The list of one query from its judged documents and the ids of its first ranks."""
+        hits = listed.of(query, self.depth)
         if hits is None:
             return None
         documents, tied = tuple(hits.documents), tuple(hits.tied)
         grades: list[float | None] = [None] * len(documents)
-        added: list[float | None] = [0.0 if found.is_explained else None] * len(documents)
+        added: list[float | None] = [0.0 if listed.is_explained else None] * len(documents)
         below = []
         for rank, row, grade, worth in zip(*hits.columns, strict=True):
             if rank <= self.depth:
@@ -168,7 +159,7 @@ class Lister(NamedTuple):
         )
 
     def _listing(self, run: Run, query: str, convention: Convention) -> Listing | None:
-        """The list of one query by itself."""
+        """The list of one query, ranked and explained by itself."""
         if query not in self.qrels and run_of_query(run, query) is None:
             return None
         listed = list_query(self.qrels, run, query, convention.alignment)
@@ -180,24 +171,23 @@ class Lister(NamedTuple):
             listed, added = account.listed, account.contributions.tolist()
         top = slice(self.depth)
         every = listed.by_row(listed.qrels.grades)
-        grades, is_judged = every[top].tolist(), listed.is_judged[top].tolist()
+        judged = zip(every[top].tolist(), listed.is_judged[top].tolist(), strict=True)
         deeper = (self.depth + np.flatnonzero(every[self.depth :] > 0)).tolist()
+        below = [
+            (listed.documents[place], place + 1, float(every[place]), added[place])
+            for place in deeper
+        ]
         return Listing(
             documents=tuple(listed.documents[top]),
-            grades=tuple(
-                grade if known else None for grade, known in zip(grades, is_judged, strict=True)
-            ),
+            grades=tuple(grade if is_judged else None for grade, is_judged in judged),
             tied=tuple((listed.first < listed.last)[top].tolist()),
             added=tuple(added[top]),
             length=len(listed.documents),
-            below=tuple(
-                (listed.documents[place], place + 1, float(every[place]), added[place])
-                for place in deeper
-            ),
+            below=tuple(below),
         )
 
     def relevant(self, query: str) -> tuple[tuple[str, float], ...]:
-        """Judged documents with a grade above 0, the best first, as deep as the listings."""
+        """Return the documents with a grade above 0, the best first, as deep as the listings."""
         table = self.qrels.table
         code = table.find_query(sought_id(query))
         if code < 0:

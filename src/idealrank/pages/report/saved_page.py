@@ -73,11 +73,9 @@ class Page(str):
         return str.__str__(self)
 
     def __repr__(self) -> str:
-        state = (
-            f"saved as {self.path}"
-            if self.path
-            else 'not saved; page.save("report.html") writes it'
-        )
+        state = 'not saved; page.save("report.html") writes it'
+        if self.path:
+            state = f"saved as {self.path}"
         return f"<idealrank page of {self._size()}, {state}>"
 
     def __reduce__(self) -> "tuple[type[Page], tuple[str, str | None]]":

@@ -1,9 +1,10 @@
-"""Verdicts that a page shows beside those asked for: the comparison behind a gate, and how robust
-the first verdict is.
+"""Further verdicts of a page: the comparison behind a gate, and the robustness of the first
+verdict.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Any
 
 from idealrank.analysis.comparison import Comparison, compare
 from idealrank.analysis.comparison.comparisons import distinct
@@ -18,56 +19,60 @@ from idealrank.measures.measure import Measure
 from idealrank.pages.report.material import ReportMaterial
 
 MOST_ROWS = 4_000_000
-"""Documents of both runs together, up to which a page has the robust verdict unasked; it takes some
-ten seconds then.
+"""Documents of both runs together, up to which a page has the robust verdict by default; it takes
+about ten seconds then.
 """
 
 
 def against_baselines(
     run: Evaluation, baselines: Sequence[Evaluation], measures: Sequence[Measure], **options: object
 ) -> Comparison:
-    """A run compared with each of its baselines: every difference is run - baseline."""
-    texts = tuple(measures)
+    """Compare a run with each of its baselines: every difference is run - baseline."""
+    listed = tuple(measures)
     if len(baselines) == 1:
-        return compare(baselines[0], run, measures=texts, **options)  # type: ignore[arg-type]
-    from_run = compare(
-        *baselines,
-        run,
-        measures=texts,
-        baseline=distinct([one.name for one in (*baselines, run)])[-1],
-        **options,  # type: ignore[arg-type]
-    )
-    return replace(
-        from_run,
-        pairs=tuple(pair.reversed() for pair in from_run.pairs),
-        method=replace(from_run.method, baseline=None),
-    )
+        return compare(baselines[0], run, measures=listed, **options)  # type: ignore[arg-type]
+    # The run is the baseline of the comparison, so that every other evaluation is paired with it;
+    # the pairs are turned afterwards.
+    *_, name = _names(run, baselines)
+    from_run = compare(*baselines, run, measures=listed, baseline=name, **options)  # type: ignore[arg-type]
+    pairs = tuple(pair.reversed() for pair in from_run.pairs)
+    return replace(from_run, pairs=pairs, method=replace(from_run.method, baseline=None))
 
 
-def with_gate(found: ReportMaterial, gated: Gated) -> ReportMaterial:
+def _names(run: Evaluation, baselines: Sequence[Evaluation]) -> tuple[str, ...]:
+    """Distinct names of the baselines, and then of the run."""
+    return distinct([evaluation.name for evaluation in (*baselines, run)])
+
+
+def with_gate(material: ReportMaterial, gated: Gated) -> ReportMaterial:
     """Add a gate and the comparison of its run with its baselines; their evaluations come first."""
-    run, *baselines = found.evaluations
+    run, *baselines = material.evaluations
     if not baselines:
-        return replace(found, gated=gated)
-    order = [*range(1, len(found.evaluations)), 0]
+        return replace(material, gated=gated)
     comparison = against_baselines(
         run,
         baselines,
-        found.measures,
-        weights=found.weights,
-        clusters=found.clusters,
-        threads=found.threads or None,
+        material.measures,
+        weights=material.weights,
+        clusters=material.clusters,
+        threads=material.threads or None,
         judgments="different" if gated.judgments == "different" else "same",
-        declared=_declared(gated, distinct([one.name for one in (*baselines, run)])),
+        declared=_declared(gated, _names(run, baselines)),
     )
     comparison = comparison.renamed([*gated.baselines, gated.run])
-    evaluations, runs, hits = (
-        tuple(held[number] for number in order) if held else ()
-        for held in (found.evaluations, found.runs, found.hits)
-    )
     return replace(
-        found, gated=gated, comparison=comparison, evaluations=evaluations, runs=runs, hits=hits
+        material,
+        gated=gated,
+        comparison=comparison,
+        evaluations=(*baselines, run),
+        runs=_first_to_end(material.runs),
+        hits=_first_to_end(material.hits),
     )
+
+
+def _first_to_end(of_runs: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Move the first run's part to the end: a comparison has the run of a gate last."""
+    return (*of_runs[1:], *of_runs[:1])
 
 
 def _declared(gated: Gated, names: Sequence[str]) -> DeclaredLabels:
@@ -79,7 +84,7 @@ def _declared(gated: Gated, names: Sequence[str]) -> DeclaredLabels:
 
 
 def robustness(
-    found: ReportMaterial,
+    material: ReportMaterial,
     judgments: "JudgmentsSource | None" = None,
     *,
     wanted: bool | None = None,
@@ -88,33 +93,28 @@ def robustness(
     """Run the robustness analysis of the leading pair by the first measure, tested like the
     comparison.
     """
-    source = found.qrels if judgments is None else judgments
-    if (
-        wanted is False
-        or source is None
-        or not found.runs
-        or found.comparison is None
-        or not found.comparison.pairs
-    ):
+    source, comparison = material.qrels if judgments is None else judgments, material.comparison
+    if wanted is False or source is None or not material.runs:
         return None
-    measure, (a, b) = found.measures[0], found.pairs[0]
-    sides = [found.runs[a], found.runs[b]]
-    if unfit(measure) or (wanted is None and sum(map(rows_about, sides)) > MOST_ROWS):
+    if comparison is None or not comparison.pairs:
         return None
-    method, names = found.comparison.method, found.comparison.names
-    labels_from = {names[a]: sides[0].name, names[b]: sides[1].name}.get(
-        found.comparison.labels_from or ""
-    )
+    measure, (a, b) = material.measures[0], material.pairs[0]
+    run_a, run_b = material.runs[a], material.runs[b]
+    if unfit(measure) or (wanted is None and rows_about(run_a) + rows_about(run_b) > MOST_ROWS):
+        return None
+    method, names = comparison.method, comparison.names
+    # the runs may have other names than in the comparison
+    own_names = {names[a]: run_a.name, names[b]: run_b.name}
+    labels_from = own_names.get(comparison.labels_from or "")
     way = VariantTest(
         test=method.test,  # type: ignore[arg-type]
         level=method.level,
         margin=method.margin,
-        weights=found.weights,
-        clusters=found.clusters,
-        threads=found.threads,
-        declared=DeclaredLabels.again(found.comparison.labels, labels_from),
+        weights=material.weights,
+        clusters=material.clusters,
+        threads=material.threads,
+        declared=DeclaredLabels.again(comparison.labels, labels_from),
     )
-    first, second = map(in_memory, sides)
-    return robust(
-        source, first, second, measure, found.evaluations[0].convention, way=way, tell=tell
-    )
+    convention = material.evaluations[0].convention
+    first, second = in_memory(run_a), in_memory(run_b)
+    return robust(source, first, second, measure, convention, way=way, tell=tell)

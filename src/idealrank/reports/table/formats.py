@@ -19,7 +19,7 @@ class Format(NamedTuple):
     name: str  # As ``--format`` takes it
     title: str  # In sentences
     use: Use  # For people to read, for programs to read, or to be pasted into a document
-    delimiter: str = ""  # Of the cells of a row, for a flat format; empty for others
+    delimiter: str = ""  # Delimiter of the cells of a row in a flat format; empty for others
 
     @property
     def is_data(self) -> bool:
@@ -28,8 +28,8 @@ class Format(NamedTuple):
 
 
 FORMATS: Mapping[str, Format] = {
-    one.name: one
-    for one in (
+    known.name: known
+    for known in (
         Format("table", "table", "people"),
         Format("text", "text", "people"),
         Format("json", "JSON", "programs"),
@@ -46,20 +46,20 @@ it.
 
 
 def formats_help(opening: str, names: Iterable[str], told: Mapping[str, str] | None = None) -> str:
-    """The help of an option ``--format``."""
+    """Write the help of an option ``--format``; `told` describes the content of formats."""
     offered = [FORMATS[name] for name in names]
     by_content: dict[str, list[str]] = {}
-    for one in offered:
-        if one.is_data:
-            by_content.setdefault((told or {}).get(one.name, ""), []).append(one.title)
+    for file_format in offered:
+        if file_format.is_data:
+            by_content.setdefault((told or {}).get(file_format.name, ""), []).append(
+                file_format.title
+            )
     data = ", or ".join(
         f"{_either(titles)} {content}".rstrip() for content, titles in by_content.items()
     )
-    pasted = _either(one.title for one in offered if one.use == "pasting")
-    return (
-        f"{opening} {data}{',' if told else ''} for "
-        f"programs{f'; {pasted} to paste' if pasted else ''}."
-    )
+    pasted = _either(known.title for known in offered if known.use == "pasting")
+    to_paste = f"; {pasted} to paste" if pasted else ""
+    return f"{opening} {data}{',' if told else ''} for programs{to_paste}."
 
 
 def _either(titles: Iterable[str]) -> str:

@@ -13,6 +13,7 @@ from idealrank.conventions import Convention
 from idealrank.data.interchange import finite
 from idealrank.errors import InputError, shown
 from idealrank.evaluation.evaluate import Evaluation
+from idealrank.measures.measure import Measure
 from idealrank.version import __version__
 
 if TYPE_CHECKING:
@@ -22,12 +23,11 @@ if TYPE_CHECKING:
 Row: TypeAlias = Sequence[str]
 """Cells of one line of a flat format; the first row of a report has the titles."""
 
-SCHEMA = 1
-_BLOCK = 4096
+SCHEMA = 1  # version of the layout of JSON
+_BLOCK = 4096  # queries that become Python objects at a time
 _BREAKS = {"\n": "a line feed", "\r": "a carriage return", "\t": "a tab"}
 _BREAK = re.compile("[\n\r\t]")
-# Beginnings of formulas, in the width of East Asian letters too; not a number, and not the dash of
-# an empty cell.
+# Beginnings of formulas, in full-width letters, too; but no number, and no dash of an empty cell.
 _FORMULA = re.compile(
     r"(?!-\Z|[+-](?:\d+(?:\.\d*)?(?:e[+-]?\d+)?|inf|nan)\Z)[=+@\t\r\n\uff1d\uff0b\uff0d\uff20-]",
     re.IGNORECASE,
@@ -44,8 +44,8 @@ def json_report(
     clustered: bool = False,
     cautions: Sequence[str] = (),
 ) -> Iterator[str]:
-    """JSON text in pieces; float64 in the shortest form that reads back, null for NaN and for what
-    is left out.
+    """Yield JSON text in pieces; float64 in the shortest form that reads back, null for NaN and for
+    values that are left out.
     """
     head: dict[str, Any] = {
         "version": __version__,
@@ -72,12 +72,10 @@ def json_report(
 def mean_of(
     evaluation: Evaluation, number: int, weighted: "Sequence[Mapping[str, RunMean]]"
 ) -> Mapping[str, float]:
-    """Means of an evaluation: the weighted ones with its number if there are any, else its own."""
-    return (
-        {text: found.mean for text, found in weighted[number].items()}
-        if weighted
-        else evaluation.mean()
-    )
+    """Return the weighted means with the number of an evaluation, if any, else its means."""
+    if not weighted:
+        return evaluation.mean()
+    return {text: run_mean.mean for text, run_mean in weighted[number].items()}
 
 
 def _json_run(
@@ -87,19 +85,17 @@ def _json_run(
     per_query: bool,
     ends: "Mapping[str, RunMean]",
 ) -> Iterator[str]:
-    yield (
-        f'\n      "name": {json.dumps(evaluation.name)},\n      "path": '
-        f"{json.dumps(evaluation.path)}"
-    )
+    yield f'\n      "name": {json.dumps(evaluation.name)}'
+    yield f',\n      "path": {json.dumps(evaluation.path)}'
     yield f',\n      "mean": {_object(mean)}'
     if ends:
         yield (
             f',\n      "intervals": '
-            f"{_object({measure: one.interval for measure, one in ends.items()})}"
+            f"{_object({measure: run_mean.interval for measure, run_mean in ends.items()})}"
         )
     if per_query:
         yield ',\n      "queries": {'
-        # One query a line: greppable, and no second copy of everything in memory.
+        # One query per line, so that grep finds it; all at once would be a second copy in memory.
         for number, (query, values) in enumerate(_rows(evaluation)):
             yield f"{',' if number else ''}\n        {json.dumps(query)}: {_object(values)}"
         yield "\n      }"
@@ -115,12 +111,14 @@ def _rows(evaluation: Evaluation) -> Iterator[tuple[str, dict[str, float | None]
     ids = iter(evaluation.queries)
     for top in range(0, len(evaluation.queries), _BLOCK):
         part = slice(top, top + _BLOCK)
-        for values, scored in zip(
-            evaluation.values[part].tolist(), evaluation.scored[part].tolist(), strict=True
-        ):
+        values, scored = evaluation.values[part].tolist(), evaluation.scored[part].tolist()
+        for of_query, counts in zip(values, scored, strict=True):
             yield (
                 next(ids),
-                {t: v if s else None for t, v, s in zip(texts, values, scored, strict=True)},
+                {
+                    text: value if is_scored else None
+                    for text, value, is_scored in zip(texts, of_query, counts, strict=True)
+                },
             )
 
 
@@ -129,26 +127,23 @@ def _object(values: Any) -> str:
 
 
 def convention_record(convention: Convention) -> dict[str, str]:
-    """A convention as JSON has it: name, fingerprint, and every switch as text."""
+    """Return the record of a convention in JSON: name, fingerprint, and every switch as text."""
     return {"name": convention.name, "fingerprint": convention.fingerprint, **convention.switches()}
 
 
 def conventions_record(conventions: Mapping[str, Convention]) -> str:
-    """Conventions as JSON: tool, proof, fingerprint and switches by name."""
-    record = {
-        name: {
+    """Write conventions as JSON: tool, proof, fingerprint and switches by name."""
+    records = {}
+    for name, convention in conventions.items():
+        records[name] = {
             "tool": convention.tool,
             "proof": convention.proof,
             "unstable_from": convention.unstable_from,
             "fingerprint": convention.fingerprint,
             "switches": convention.switches(),
         }
-        for name, convention in conventions.items()
-    }
-    return (
-        json.dumps({"version": __version__, "schema": SCHEMA, "conventions": record}, indent=2)
-        + "\n"
-    )
+    document = {"version": __version__, "schema": SCHEMA, "conventions": records}
+    return json.dumps(document, indent=2) + "\n"
 
 
 def evaluation_rows(
@@ -158,8 +153,8 @@ def evaluation_rows(
     intervals: "Sequence[Mapping[str, RunMean]]" = (),
     weighted: "Sequence[Mapping[str, RunMean]]" = (),
 ) -> Iterator[Row]:
-    """Titles and a row a value; empty where a value is left out or NaN. Intervals of means, where
-    asked for, are low and high.
+    """Yield the titles, then a row for each value, empty if it is left out or NaN; intervals of
+    means, if given, are in the columns low and high.
     """
     yield [
         "run",
@@ -182,15 +177,15 @@ def evaluation_rows(
 
 
 def delimited(rows: Iterable[Row], delimiter: str = ",") -> Iterator[str]:
-    r"""Rows as lines of a flat format, quoted where they must be; an apostrophe stands before what
-    a spreadsheet would compute.
+    r"""Yield rows as lines of a flat format, quoted if necessary; an apostrophe precedes a cell
+    that a spreadsheet would compute.
 
     Numbers are no formulas, also as ids. OWASP, "CSV Injection".
     """
     import csv  # noqa: PLC0415  (of all formats only these need it)
 
     line = io.StringIO()
-    # so that a carriage return is quoted, as a line feed is
+    # With this terminator, csv quotes a carriage return, as it quotes a line feed.
     writer = csv.writer(line, delimiter=delimiter, lineterminator="\r\n")
     for cells in rows:
         writer.writerow([f"'{cell}" if _FORMULA.match(cell) else cell for cell in cells])
@@ -199,8 +194,8 @@ def delimited(rows: Iterable[Row], delimiter: str = ",") -> Iterator[str]:
         line.truncate()
 
 
-def _ends(found: "RunMean | None") -> list[str]:
-    ends = (None, None) if found is None else finite(found.interval)
+def _ends(run_mean: "RunMean | None") -> list[str]:
+    ends = (None, None) if run_mean is None else finite(run_mean.interval)
     return [csv_cell(end) for end in ends]
 
 
@@ -216,7 +211,7 @@ def csv_cell(value: object) -> str:
 
 
 def record_rows(records: Iterable[Mapping[str, object]]) -> Iterator[Row]:
-    """Rows of records with the same fields, with titles."""
+    """Yield the titles and the rows of records with the same fields."""
     for number, record in enumerate(records):
         if not number:
             yield list(record)
@@ -224,8 +219,8 @@ def record_rows(records: Iterable[Mapping[str, object]]) -> Iterator[Row]:
 
 
 def trec_report(evaluations: Sequence[Evaluation], *, per_query: bool = False) -> Iterator[str]:
-    r"""trec_eval's layout: name, query or ``all``, value, separated by tabs; a run's block begins
-    with its name as ``runid``.
+    r"""Yield lines in trec_eval's layout: name, query or ``all``, value, separated by tabs; the
+    summary of a run begins with its name as ``runid``.
     """
     for evaluation in evaluations:
         refuse_broken_lines(evaluation, evaluation.name, per_query=per_query)
@@ -234,49 +229,42 @@ def trec_report(evaluations: Sequence[Evaluation], *, per_query: bool = False) -
         if per_query:
             for query, values in _rows(evaluation):
                 for text, value in values.items():
-                    # trec_eval says the number of queries, and what has a geometric mean, once,
-                    # under "all".
-                    if (
-                        value is not None
-                        and measures[text].name != "NumQ"
-                        and measures[text].aggregate != "geometric"
-                    ):
-                        yield _trec_line(
-                            measures[text].trec_name,
-                            query,
-                            _trec_value(value, measures[text].aggregate),
-                        )
-        yield _trec_line("runid", "all", evaluation.name)
-        for text, value in evaluation.mean().items():
-            yield _trec_line(
-                measures[text].trec_name, "all", _trec_value(value, measures[text].aggregate)
-            )
+                    if value is not None and _has_query_lines(measures[text]):
+                        yield _trec_line(measures[text], query, value)
+        yield _line("runid", "all", evaluation.name)
+        for text, mean in evaluation.mean().items():
+            yield _trec_line(measures[text], "all", mean)
+
+
+def _has_query_lines(measure: Measure) -> bool:
+    """Return whether trec_eval prints a measure query by query."""
+    # The number of queries and geometric means have only a line for all queries.
+    return measure.name != "NumQ" and measure.aggregate != "geometric"
 
 
 def refuse_broken_lines(evaluation: Evaluation, name: str | None, *, per_query: bool) -> None:
-    r"""Refuse a name or an id that would end a line or a column of trec_eval's layout, which can
-    quote none.
+    r"""Refuse a name or an id that would end a line or a column of trec_eval's layout, which has no
+    quotes.
     """
     run, next_step = evaluation.name, "--format json or csv can hold it"
-    if name is not None and (found := _BREAK.search(name)):
+    if name is not None and (match := _BREAK.search(name)):
         raise InputError(
-            f"run {shown(repr(name))}: found {_BREAKS[found[0]]}, expected one that fits into "
-            f"a line; {next_step}"
+            f"run {shown(repr(name))}: found {_BREAKS[match[0]]}, expected one that fits into a "
+            f"line; {next_step}"
         )
     for query in evaluation.queries if per_query else ():
-        if found := _BREAK.search(query):
-            where = (
-                f"run {shown(repr(run)) if _BREAK.search(run) else run}, query {shown(repr(query))}"
-            )
+        if match := _BREAK.search(query):
+            named = shown(repr(run)) if _BREAK.search(run) else run
             raise InputError(
-                f"{where}: found {_BREAKS[found[0]]}, expected one that fits into a line; "
-                f"{next_step}"
+                f"run {named}, query {shown(repr(query))}: found {_BREAKS[match[0]]}, expected one "
+                f"that fits into a line; {next_step}"
             )
 
 
-def _trec_line(name: str, query: str, value: str) -> str:
+def _trec_line(measure: Measure, query: str, value: float) -> str:
+    is_count = measure.aggregate == "sum" and math.isfinite(value)
+    return _line(measure.trec_name, query, f"{value:.0f}" if is_count else f"{value:6.4f}")
+
+
+def _line(name: str, query: str, value: str) -> str:
     return f"{name:<22}\t{query}\t{value}\n"
-
-
-def _trec_value(value: float, aggregate: str) -> str:
-    return f"{value:.0f}" if aggregate == "sum" and math.isfinite(value) else f"{value:6.4f}"

@@ -1,9 +1,8 @@
-"""Plain text: aligned columns, tables line by line, reports as parts, lines of values as small as a
-word, and text for logs.
+"""Plain text: aligned columns, tables line by line, reports as parts, sparklines, and text for
+logs.
 
-It is the same on a terminal and in a pipe. A report consists of parts, tables among them, so that a
-page shows the same, too. Logs of build servers are searched for commands: text for them is made
-harmless.
+Text is the same on a terminal and in a pipe. A report consists of parts, tables among them, so that
+a page shows the same. Build servers execute commands in their logs: text for logs is made harmless.
 """
 
 import math
@@ -11,67 +10,65 @@ import re
 import textwrap
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TypeAlias, cast
+from typing import TypeAlias
 
 from idealrank.reports.table.cells import Cell, Table, lacking
 
-WIDTH = 100
+WIDTH = 100  # letters of a line
 
 
 def columns(
     rows: Sequence[Sequence[str]], *, gap: str = "  ", left: Sequence[int] = (0,)
 ) -> list[str]:
-    """Rows as lines, cells padded to the width of their column."""
-    rows = [list(map(printable, row)) for row in rows]
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    padded = (
-        [
-            cell.ljust(width) if column in left else cell.rjust(width)
-            for column, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ]
-        for row in rows
-    )
-    return [gap.join(row).rstrip() for row in padded]
+    """Format rows as lines, cells padded to the width of their column."""
+    padded = []
+    for column, cells in enumerate(zip(*rows, strict=True)):
+        texts = list(map(printable, cells))
+        width = max(map(len, texts))
+        is_left = column in left
+        padded.append([text.ljust(width) if is_left else text.rjust(width) for text in texts])
+    return [gap.join(row).rstrip() for row in zip(*padded, strict=True)]
 
 
 def printable(text: str, *, surrogates: bool = True) -> str:
-    r"""A name or id on one line, in which nothing moves a cursor or turns the direction of
+    r"""Spell out characters of a name or id that move a cursor, end a line or turn the direction of
     writing.
     """
     if text.isprintable():
         return text
-    return "".join(
-        letter
-        if letter.isprintable() or (surrogates and "\udca0" <= letter <= "\udcff")
-        else ascii(letter)[1:-1]
-        for letter in text
-    )
+
+    def shown(letter: str) -> str:
+        # Such surrogates are bytes of an id that is not UTF-8; they are written as they were read.
+        is_byte = surrogates and "\udca0" <= letter <= "\udcff"
+        return letter if letter.isprintable() or is_byte else ascii(letter)[1:-1]
+
+    return "".join(map(shown, text))
 
 
 def printable_lines(text: str) -> str:
-    r"""Text of several lines, each as `printable` shows it."""
+    r"""Make each line of a text printable."""
     return "\n".join(map(printable, text.split("\n")))
 
 
 def clipped(text: str, width: int) -> str:
-    """The text, with its middle left out where it is too long; the ends of ids tell more than their
+    """Leave out the middle of a text that is too long; the ends of ids tell more than their
     beginnings.
     """
     text = printable(text)
     if len(text) <= width:
         return text
-    tail = (width - 2) * 2 // 3
+    tail = (width - 2) * 2 // 3  # two thirds of the letters beside the two dots
     return f"{text[: width - 2 - tail]}..{text[len(text) - tail :]}"
 
 
 def filled(
     text: str | Sequence[str], head: str = "", indent: str | None = None, *, width: int = WIDTH
 ) -> list[str]:
-    """Text, or sentences, as the lines of one paragraph; words stay whole."""
-    said = printable(text if isinstance(text, str) else " ".join(text))
+    """Fill a text, or sentences, into the lines of one paragraph; words stay whole."""
+    paragraph = printable(text if isinstance(text, str) else " ".join(text))
     later = " " * len(head) if indent is None else indent
     return textwrap.wrap(
-        said,
+        paragraph,
         width,
         initial_indent=head,
         subsequent_indent=later,
@@ -81,7 +78,7 @@ def filled(
 
 
 def wrapped(text: str, *, indent: str = "  ", width: int = WIDTH) -> list[str]:
-    """Phrases separated by ``"; "`` filled into lines."""
+    """Fill phrases that ``"; "`` separates into lines; phrases stay whole."""
     lines = [indent]
     for part in (phrase + ";" for phrase in printable(text).split("; ")):
         if lines[-1] != indent and len(lines[-1]) + 1 + len(part) > width:
@@ -92,25 +89,28 @@ def wrapped(text: str, *, indent: str = "  ", width: int = WIDTH) -> list[str]:
 
 
 Span: TypeAlias = tuple[str, Cell | None]
-"""A piece of a line, and the cell it shows; None for blanks, heads and notes."""
+"""A piece of a line, and its cell; None for blanks, heads and notes."""
 
 
 def as_text(table: Table, width: int = WIDTH) -> str:
-    r"""Aligned columns, no line wider than `width` where that can be had; see `laid`."""
-    return "".join("".join(text for text, _ in line).rstrip() + "\n" for line in laid(table, width))
+    r"""Write a table in aligned columns; see `laid`."""
+    return "".join(f"{_text(line)}\n" for line in laid(table, width))
+
+
+def _text(line: Iterable[Span]) -> str:
+    return "".join(text for text, _ in line).rstrip()
 
 
 def laid(table: Table, width: int = WIDTH) -> list[list[Span]]:
-    """The lines of a table in pieces, ready for colours: with a wide gap, a narrow one, or with
-    rows as columns in several blocks.
+    """Return the lines of a table in pieces, ready for colours: with a wide gap, a narrow one, or
+    with rows as columns in several blocks.
     """
     upright = _upright(table)
-    lines = next(
-        (found for gap in ("  ", " ") if _width(found := _joined(upright, gap)) <= width), None
-    )
-    lines = lines or list(
-        _blocks([Cell(column.title) for column in table.columns], table.rows, width)
-    )
+    lines = _joined(upright, "  ")
+    if _width(lines) > width:
+        lines = _joined(upright, " ")
+    if _width(lines) > width:
+        lines = list(_blocks([Cell(column.title) for column in table.columns], table.rows, width))
     notes: list[list[Span]] = [
         [(line, None)] for note in table.notes for line in filled(note, width=width)
     ]
@@ -129,62 +129,58 @@ def _upright(table: Table) -> list[list[list[Span]]]:
 
 
 def _padded(cells: Sequence[Cell], kind: str, *, points: bool = True) -> list[list[Span]]:
-    """A column, its head first: each cell with the blanks around it."""
-    marks = max(len(cell.mark) for cell in cells)
-    after = (
-        lacking([cell.text for cell in cells[1:]])
-        if points and kind == "number"
-        else [""] * (len(cells) - 1)
-    )
-    texts = [printable(cell.text) for cell in cells]
-    # the head's too
-    tails = [
-        " " * (len(blank) + marks - len(cell.mark))
-        for cell, blank in zip(cells, ["", *after], strict=True)
-    ]
-    widths = [
-        len(text + cell.mark + tail) for text, cell, tail in zip(texts, cells, tails, strict=True)
-    ]
+    """Pad a column, whose head comes first: return each cell with the blanks around it."""
+    head, *body = cells
+    most_marks = max(len(cell.mark) for cell in cells)
+    missing = [""] * len(body)
+    if points and kind == "number":
+        missing = lacking([cell.text for cell in body])
+    # Blanks for missing decimals and marks, so that decimal points align; the head has room for
+    # marks, too.
+    texts, tails = [], []
+    for cell, decimals in zip([head, *body], ["", *missing], strict=True):
+        texts.append(printable(cell.text) + cell.mark)
+        tails.append(" " * (len(decimals) + most_marks - len(cell.mark)))
+    width = max(len(text) + len(tail) for text, tail in zip(texts, tails, strict=True))
+
     column = []
-    for place, (cell, text, tail, size) in enumerate(zip(cells, texts, tails, widths, strict=True)):
-        blanks = " " * (max(widths) - size)
-        shown: Span = (text + cell.mark, cell if place else None)
-        column.append(
-            [(blanks, None), shown, (tail, None)]
-            if kind == "number"
-            else [shown, (tail + blanks, None)]
-        )
-    return [[span for span in spans if span[0]] for spans in column]
+    owners: list[Cell | None] = [None, *body]
+    for owner, text, tail in zip(owners, texts, tails, strict=True):
+        blanks = " " * (width - len(text) - len(tail))
+        spans: list[Span] = [(text, owner), (tail + blanks, None)]
+        if kind == "number":
+            spans = [(blanks, None), (text, owner), (tail, None)]
+        column.append([(piece, cell) for piece, cell in spans if piece])
+    return column
 
 
 def _joined(columns: Sequence[Sequence[list[Span]]], gap: str) -> list[list[Span]]:
     lines = []
-    for row in zip(*columns, strict=True):
-        first, *others = row
-        lines.append([*first, *(span for spans in others for span in ((gap, None), *spans))])
+    for first, *others in zip(*columns, strict=True):
+        line = list(first)
+        for spans in others:
+            line += [(gap, None), *spans]
+        lines.append(line)
     return lines
 
 
 def _width(lines: Sequence[Sequence[Span]]) -> int:
-    return max(len("".join(text for text, _ in line).rstrip()) for line in lines)
+    return max(len(_text(line)) for line in lines)
 
 
 def _blocks(
     head: Sequence[Cell], rows: Sequence[Sequence[Cell]], width: int
 ) -> Iterator[list[Span]]:
-    """Rows as columns, as many side by side as fit, at least one; the titles stand before each
-    block.
+    """Yield lines with rows as columns, as many side by side as fit, at least one; each block
+    begins with the titles.
     """
+    titles = [_without_cells(spans) for spans in _padded(head, "text")]
     rest, first = list(rows), True
-    titles: list[list[Span]] = [
-        [(text, None) for text, _ in spans] for spans in _padded(head, "text")
-    ]
     while rest:
         shown = len(rest)
         while True:
-            block = _joined(
-                [titles, *(_padded(row, "number", points=False) for row in rest[:shown])], "  "
-            )
+            turned = [_padded(row, "number", points=False) for row in rest[:shown]]
+            block = _joined([titles, *turned], "  ")
             if shown == 1 or _width(block) <= width:
                 break
             shown -= 1
@@ -192,14 +188,16 @@ def _blocks(
         rest, first = rest[shown:], False
 
 
+def _without_cells(spans: Iterable[Span]) -> list[Span]:
+    return [(text, None) for text, _ in spans]
+
+
 Part: TypeAlias = list[str] | Table
-"""Lines of a paragraph, or a table; a blank line stands between two parts, and empty parts are left
-out.
-"""
+"""Lines of a paragraph, or a table; a blank line separates parts, and empty parts are left out."""
 
 
 class MethodLines(list[str]):
-    """Part of a report that explains its method, with the phrases that stand for it in a short
+    """Part of a report that explains its method, with the phrases that replace it in a short
     report.
     """
 
@@ -213,39 +211,39 @@ class MoreLines(list[str]):
 
 
 def in_brief(parts: Iterable[Part], more: str) -> list[Part]:
-    """A report with one line in place of its `MethodLines`, where the last of them stood."""
+    """Replace the `MethodLines` of a report by one line, in the place of the last of them."""
     parts = list(parts)
-    explained = [place for place, part in enumerate(parts) if isinstance(part, MethodLines)]
+    explained = [part for part in parts if isinstance(part, MethodLines)]
     if not explained:
         return parts
-    phrases = [phrase for place in explained for phrase in cast("MethodLines", parts[place]).brief]
-    line: Part = wrapped("; ".join([*phrases, more]), indent="")
-    return [
-        line if place == explained[-1] else part
-        for place, part in enumerate(parts)
-        if place not in explained[:-1]
-    ]
+    phrases = [phrase for part in explained for phrase in part.brief]
+    brief: list[Part] = []
+    for part in parts:
+        if not isinstance(part, MethodLines):
+            brief.append(part)
+        elif part is explained[-1]:
+            brief.append(wrapped("; ".join([*phrases, more]), indent=""))
+    return brief
 
 
 def parts_text(parts: Iterable[Part], width: int = WIDTH) -> str:
-    r"""All parts as plain text."""
-    shown = (
-        as_text(part, width)
-        if isinstance(part, Table)
-        else "".join(f"{printable(line)}\n" for line in part)
-        for part in parts
-        if part
-    )
-    return "\n".join(shown)
+    r"""Write all parts as plain text."""
+    return "\n".join(_part_text(part, width) for part in parts if part)
+
+
+def _part_text(part: Part, width: int) -> str:
+    if isinstance(part, Table):
+        return as_text(part, width)
+    return "".join(f"{printable(line)}\n" for line in part)
 
 
 _BLOCKS = "▁▂▃▄▅▆▇█"
 _DIGITS = "12345678"
-_LONGEST = 60
+_LONGEST = 60  # values of a sparkline, so that it fits beside other columns
 
 
 def sparkline(values: Sequence[float], breaks: Sequence[bool] = (), *, plain: bool = False) -> str:
-    """Values as blocks of eight heights, from the least value to the greatest."""
+    """Draw values as blocks of eight heights, and a bar before each section."""
     marks, bar, dot = (_DIGITS, "|", ".") if plain else (_BLOCKS, "│", "·")
     start = max(0, len(values) - _LONGEST)
     drawn = values[start:]
@@ -253,31 +251,30 @@ def sparkline(values: Sequence[float], breaks: Sequence[bool] = (), *, plain: bo
     if not known:
         return ""
     low, span = min(known), max(known) - min(known)
-    pieces = [
-        dot if not math.isfinite(value) else marks[_level(value, low, span)] for value in drawn
-    ]
-    barred = [
-        bar if place and start + place < len(breaks) and breaks[start + place] else ""
-        for place in range(len(drawn))
-    ]
-    return "".join(before + piece for before, piece in zip(barred, pieces, strict=True))
+    line = ""
+    for place, value in enumerate(drawn, start):
+        is_break = place < len(breaks) and breaks[place]
+        if is_break and place > start:
+            line += bar
+        line += marks[_level(value, low, span)] if math.isfinite(value) else dot
+    return line
 
 
 def _level(value: float, low: float, span: float) -> int:
-    """Its height from 0 to 7: eight bands of equal width."""
+    """Return the height of a value from 0 to 7: eight bands of equal width."""
     return 3 if span == 0 else min(7, int((value - low) / span * 8))
 
 
 def harmless(text: str) -> str:
-    r"""Text for a log of GitHub Actions, which obeys lines that begin with ``::`` and ``##[...]``
-    wherever it stands.
+    r"""Make a text harmless for a log of GitHub Actions, which executes lines that begin with
+    ``::``, and ``##[...]`` anywhere.
     """
     # The runner also ends a line at a carriage return, and looks behind blanks at its beginning.
     return re.sub(r"(^|[\r\n])(\s*):(?=:)", r"\1\2: ", text).replace("##[", "## [")
 
 
 def harmless_json(text: str) -> str:
-    r"""JSON that means the same and holds no workflow command."""
+    r"""Return JSON of the same meaning without a workflow command."""
     return text.replace("##[", "##\\u005b")
 
 
@@ -286,30 +283,32 @@ WIDE, NARROW, TITLE = 28, 16, 18
 
 
 def told_apart(names: Sequence[str], width: int) -> list[str]:
-    """Names with at most so many letters: too long ones lose their middle, or what they share with
-    those that would look the same.
+    """Shorten names to so many letters: long names lose their middle, or the beginning that they
+    share with names that would look the same.
     """
-    found = [clipped(name, width) for name in names]
-    shared = {text for text, count in Counter(found).items() if count > 1}
+    shortened = [clipped(name, width) for name in names]
+    shared = {text for text, count in Counter(shortened).items() if count > 1}
     for text in shared:
-        places = [place for place, one in enumerate(found) if one == text]
+        places = [place for place, short_name in enumerate(shortened) if short_name == text]
         common = len(_beginning([names[place] for place in places]))
         for place in places:
-            found[place] = _cut("…" + names[place][max(common - 2, 0) :], width)
-    if len(set(found)) < len(found):  # they differ in places that are far apart
-        found = [
-            f"{_cut(text, width - 5)} ({place})" if found.count(text) > 1 else text
-            for place, text in enumerate(found, 1)
-        ]
-    return found
+            shortened[place] = _cut("…" + names[place][max(common - 2, 0) :], width)
+    counts = Counter(shortened)
+    # Names that still look the same differ in places that are far apart: numbers distinguish them.
+    for place, text in enumerate(shortened):
+        if counts[text] > 1:
+            shortened[place] = f"{_cut(text, width - 5)} ({place + 1})"
+    return shortened
 
 
 def _beginning(names: Sequence[str]) -> str:
-    """The letters with which all begin."""
+    """Return the letters with which all names begin."""
+    # The least and the greatest name have no other letters in common.
     first, last = min(names), max(names)
-    return next(
-        (first[:at] for at, letter in enumerate(first) if letter != last[at : at + 1]), first
-    )
+    for place, letter in enumerate(first):
+        if letter != last[place : place + 1]:
+            return first[:place]
+    return first
 
 
 def _cut(text: str, width: int) -> str:

@@ -1,4 +1,4 @@
-"""Advice as text and as JSON: what fits and why, what stands in the way, and what was seen."""
+"""Advice as text and as JSON: fitting measures with reasons, cautions, and statistics."""
 
 import json
 from typing import Any
@@ -12,12 +12,10 @@ from idealrank.version import __version__
 
 
 def advice_report(advice: Advice) -> str:
-    """The whole report."""
-    ranks = (
-        "rank 1 only"
-        if advice.cutoffs == (1,)
-        else f"the first {' and '.join(map(str, advice.cutoffs))} ranks"
-    )
+    """Write the whole report."""
+    ranks = f"the first {' and '.join(map(str, advice.cutoffs))} ranks"
+    if advice.cutoffs == (1,):
+        ranks = "rank 1 only"
     width = max((len(fit.measure) for fit in advice.fits), default=0)
     lines = filled(f"run {advice.run}: look at {ranks}, because {advice.why}")
     lines += ["", "what fits"]
@@ -29,62 +27,48 @@ def advice_report(advice: Advice) -> str:
         lines += ["", "cautions"]
         for warning in advice.warnings:
             lines += filled(warning, "  * ")
-    lines += [
-        "",
-        "data",
-        *(
-            line
-            for label, text in _rows(advice.observed)
-            for line in filled(text, f"  {label.ljust(_LABEL)}  ")
-        ),
-    ]
+
+    lines += ["", "data"]
+    for label, text in _rows(advice.observed):
+        lines += filled(text, f"  {label.ljust(_LABEL)}  ")
     measures = ",".join(fit.measure for fit in advice.fits)
     lines += ["", f"idealrank evaluate ... -m '{measures}'" if measures else ""]
-    lines += [
-        *filled(
-            "with several runs, `idealrank choose QRELS RUN...` finds the discount and cutoff "
-            "that best distinguish them"
-        )
-    ]
+    lines += filled(
+        "with several runs, `idealrank choose QRELS RUN...` finds the discount and cutoff that "
+        "best distinguish them"
+    )
     return "\n".join(lines).rstrip() + "\n"
 
 
-_LABEL = 20
+_LABEL = 20  # width of the labels of the data
 
 
 def _rows(seen: Observed) -> list[tuple[str, str]]:
-    depths = {
-        depth: share
-        for depth, share in seen.unjudged.items()
-        if depth <= seen.list_lengths.greatest
-    }
-    some = (
-        f"rank {seen.judged_depth}: nine in ten documents above it are judged"
-        if seen.judged_depth
-        else "not even rank 1"
+    """Describe the data, with a label for each line."""
+    queries = (
+        f"{seen.queries:,}; {seen.unanswered:,} not answered, {seen.no_relevant:,} without a "
+        "relevant document"
     )
-    deep = "everything is judged" if seen.complete else some
+    relevant = (
+        f"{_spread(seen.relevant_per_query)}; exactly one in {seen.one_relevant:.0%} of the "
+        "queries that have some"
+    )
+    longest = seen.list_lengths.greatest
+    shares = [f"@{depth} {share:.0%}" for depth, share in seen.unjudged.items() if depth <= longest]
+    judged = "not even rank 1"
+    if seen.complete:
+        judged = "everything is judged"
+    elif seen.judged_depth:
+        judged = f"rank {seen.judged_depth}: nine in ten documents above it are judged"
     return [
-        (
-            "queries",
-            f"{seen.queries:,}; {seen.unanswered:,} not answered, {seen.no_relevant:,} "
-            f"without a relevant document",
-        ),
+        ("queries", queries),
         ("grades", _grades(seen)),
         ("labels", f"{seen.labels}: {MEANINGS[seen.labels]}"),
         ("judgments", f"{seen.judgments:,}; per query {_spread(seen.judgments_per_query)}"),
-        (
-            "relevant per query",
-            f"{_spread(seen.relevant_per_query)}; exactly one in {seen.one_relevant:.0%} of "
-            f"the queries that have some",
-        ),
+        ("relevant per query", relevant),
         ("list lengths", _spread(seen.list_lengths)),
-        (
-            "unjudged",
-            ", ".join(f"@{depth} {share:.0%}" for depth, share in depths.items())
-            or "nothing was returned",
-        ),
-        ("judged down to", deep),
+        ("unjudged", ", ".join(shares) or "nothing was returned"),
+        ("judged down to", judged),
         ("tied scores", f"in {seen.tied:.0%} of the queries, somewhere in the list"),
     ]
 
@@ -104,7 +88,7 @@ def _spread(spread: Spread) -> str:
 
 
 def advice_record(advice: Advice) -> str:
-    """Advice as JSON; maps by grade and by depth have their keys as text."""
+    """Write advice as JSON; maps by grade and by depth have their keys as text."""
     record: dict[str, Any] = advice.as_dict()
     observed = record["observed"]
     observed["grades"] = {number_text(grade): share for grade, share in observed["grades"].items()}

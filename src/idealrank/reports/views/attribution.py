@@ -1,5 +1,5 @@
-"""Why two runs differ, as text, JSON and CSV: rank moves, the worst queries with their
-documents.
+"""Attribution of the difference of two runs as text, JSON and CSV: rank moves, and the worst
+queries with their documents.
 """
 
 import json
@@ -16,45 +16,46 @@ from idealrank.reports.views.comparison.pair_sentences import verdict_text
 from idealrank.reports.views.conventions import warned
 from idealrank.version import __version__
 
-_ID = 28  # characters of an id
-_SOME = 5
-_ROUNDING = 1e-9  # of a difference
+_ID = 28  # letters of an id
+_SOME = 5  # queries that a note names
+_ROUNDING = 1e-9  # error of a difference in floating point
 _CANCEL = (
     "Gains and losses partly cancel: one part is larger than the whole difference, so no "
     "percentages are shown."
 )
 
 
-def attribution_report(found: Attribution, *, queries: int = 5, documents: int = 3) -> str:
-    """The whole report, regressions first."""
-    parts = [_head(found), _moves(found)]
-    shown = [query for query in found.queries[:queries] if query.difference]
-    parts += [_query(found, query, documents) for query in shown]
-    more = sum(query.difference != 0 for query in found.queries) - len(shown)
+def attribution_report(attribution: Attribution, *, queries: int = 5, documents: int = 3) -> str:
+    """Write the whole report, regressions first."""
+    parts = [_head(attribution), _moves(attribution)]
+    shown = [query for query in attribution.queries[:queries] if query.difference]
+    parts += [_query(attribution, query, documents) for query in shown]
+    more = sum(query.difference != 0 for query in attribution.queries) - len(shown)
     if more:
         parts.append([f"{more:,} more {'query differs' if more == 1 else 'queries differ'}"])
-    parts.append(_notes(found))
+    parts.append(_notes(attribution))
     return parts_text(parts)
 
 
-def _head(found: Attribution) -> list[str]:
-    gains = [query.difference * (-1 if found.direction < 0 else 1) for query in found.queries]
+def _head(attribution: Attribution) -> list[str]:
+    gains = [
+        query.difference * (-1 if attribution.direction < 0 else 1) for query in attribution.queries
+    ]
     better, worse = sum(gain > 0 for gain in gains), sum(gain < 0 for gain in gains)
     verdict = []
-    if found.comparison is not None:
-        pair, row = next(found.comparison.rows())
-        said = verdict_text(
-            replace(pair, a=found.run_a, b=found.run_b), row, found.comparison.method
-        )
-        verdict = [said if pair.mismatch else f"{said}, p {p_text(row.p_corrected)}"]
+    if attribution.comparison is not None:
+        pair, row = next(attribution.comparison.rows())
+        named = replace(pair, a=attribution.run_a, b=attribution.run_b)
+        words = verdict_text(named, row, attribution.comparison.method)
+        verdict = [words if pair.mismatch else f"{words}, p {p_text(row.p_corrected)}"]
     return [
-        *warned(found.mismatches),
+        *warned(attribution.mismatches),
         *verdict,
-        f"{found.measure}: {found.run_a} {found.mean_a:.4f}, {found.run_b} "
-        f"{found.mean_b:.4f}, difference {_signed(found.difference)} "
-        f"over {counted(found.n, 'query', 'queries')}",
+        f"{attribution.measure}: {attribution.run_a} {attribution.mean_a:.4f}, {attribution.run_b} "
+        f"{attribution.mean_b:.4f}, difference {_signed(attribution.difference)} over "
+        f"{counted(attribution.n, 'query', 'queries')}",
         f"{better:,} {'query' if better == 1 else 'queries'} better, {worse:,} worse, "
-        f"{found.n - better - worse:,} equal",
+        f"{attribution.n - better - worse:,} equal",
     ]
 
 
@@ -62,54 +63,42 @@ def _signed(value: float) -> str:
     return f"{value:+.4f}" if value else "0.0000"
 
 
-def _moves(found: Attribution) -> list[str]:
-    """A row a kind of move; counts and differences alone where shares of the difference would
-    mislead.
-    """
-    cancel = any(abs(move.difference) > abs(found.difference) + _ROUNDING for move in found.moves)
-    rows = [
-        [
-            "relevant documents that",
-            "number",
-            "queries",
-            "difference",
-            *([] if cancel else ["share"]),
-        ]
-    ]
-    for move in found.moves:
-        name, number = (
-            ("(no document)", "")
-            if move.move == "no document"
-            else (move.move, f"{move.documents:,}")
-        )
+def _moves(attribution: Attribution) -> list[str]:
+    """Write a row for each kind of move; without shares of the difference if they would mislead."""
+    cancel = any(
+        abs(move.difference) > abs(attribution.difference) + _ROUNDING for move in attribution.moves
+    )
+    rows = [["relevant documents that", "number", "queries", "difference", "share"]]
+    for move in attribution.moves:
+        name, number = str(move.move), f"{move.documents:,}"
+        if move.move == "no document":
+            name, number = "(no document)", ""
         share = "-" if move.share is None else f"{round(100 * move.share)} %"
-        rows.append(
-            [
-                name,
-                number,
-                f"{move.queries:,}",
-                _signed(move.difference),
-                *([] if cancel else [share]),
-            ]
-        )
-    return [*(columns(rows) if len(rows) > 1 else []), *(["", _CANCEL] if cancel else [])]
+        rows.append([name, number, f"{move.queries:,}", _signed(move.difference), share])
+    if cancel:
+        rows = [row[:-1] for row in rows]
+    lines = columns(rows) if len(rows) > 1 else []
+    return [*lines, "", _CANCEL] if cancel else lines
 
 
-def _query(found: Attribution, query: QueryChange, documents: int) -> list[str]:
+def _query(attribution: Attribution, query: QueryChange, documents: int) -> list[str]:
     lines = [
         f"query {query.query}: {query.value_a:.4f} -> {query.value_b:.4f} "
         f"({_signed(query.difference)})"
     ]
-    for name, answered in ((found.run_a, query.answered_a), (found.run_b, query.answered_b)):
+    for name, answered in (
+        (attribution.run_a, query.answered_a),
+        (attribution.run_b, query.answered_b),
+    ):
         if not answered:
             lines.append(f"  {name} returned nothing")
     if query.unjudged_a != query.unjudged_b:
         lines.append(f"  unjudged documents: {query.unjudged_a:,} -> {query.unjudged_b:,}")
-    changed = [document for document in found.documents(query.query) if document.difference]
+    changed = [document for document in attribution.documents(query.query) if document.difference]
     if changed:
         rows = [
             ["document", "grade", "rank", "adds", "difference"],
-            *(_document(one) for one in _extremes(changed, documents)),
+            *(_document(document) for document in _extremes(changed, documents)),
         ]
         lines += [f"  {line}" for line in columns(rows, left=(0, 1, 2, 3))]
     if len(changed) > documents:
@@ -118,33 +107,42 @@ def _query(found: Attribution, query: QueryChange, documents: int) -> list[str]:
 
 
 def _extremes(changed: list[DocumentChange], limit: int) -> list[DocumentChange]:
-    """Those that changed most, in the order in which they came."""
+    """Return the documents that changed most, in their order."""
     kept = sorted(range(len(changed)), key=lambda place: -abs(changed[place].difference))[:limit]
     return [changed[place] for place in sorted(kept)]
 
 
-def _document(one: DocumentChange) -> list[str]:
+def _document(document: DocumentChange) -> list[str]:
     rank = " -> ".join(
-        "none" if place is None else number_text(place) for place in (one.rank_a, one.rank_b)
+        "none" if place is None else number_text(place)
+        for place in (document.rank_a, document.rank_b)
     )
-    adds = f"{one.added_a:.4f} -> {one.added_b:.4f}"
-    return [clipped(one.document, _ID), number_text(one.grade), rank, adds, _signed(one.difference)]
+    adds = f"{document.added_a:.4f} -> {document.added_b:.4f}"
+    return [
+        clipped(document.document, _ID),
+        number_text(document.grade),
+        rank,
+        adds,
+        _signed(document.difference),
+    ]
 
 
-def _notes(found: Attribution) -> list[str]:
-    said = f"The split is {found.split}."
-    notes = wrapped(said, indent="") if len(said) < 96 else _folded(said)
-    if found.excluded:
-        some = ", ".join(found.excluded[:_SOME]) + (", ..." if len(found.excluded) > _SOME else "")
+def _notes(attribution: Attribution) -> list[str]:
+    sentence = f"The split is {attribution.split}."
+    notes = wrapped(sentence, indent="") if len(sentence) < 96 else _folded(sentence)
+    excluded = attribution.excluded
+    if excluded:
+        some = ", ".join(excluded[:_SOME])
+        some += ", ..." if len(excluded) > _SOME else ""
         notes.append(
-            f"left out of both: {counted(len(found.excluded), 'query', 'queries')} that the "
-            f"convention leaves out of one ({some})"
+            f"left out of both: {counted(len(excluded), 'query', 'queries')} that the convention "
+            f"leaves out of one ({some})"
         )
     return notes
 
 
 def _folded(text: str, width: int = 98) -> list[str]:
-    """Words filled into lines, those after the first indented."""
+    """Fill words into lines; lines after the first are indented."""
     lines = [""]
     for word in text.split():
         if len(lines[-1]) + 1 + len(word) > width:
@@ -154,19 +152,26 @@ def _folded(text: str, width: int = 98) -> list[str]:
 
 
 def attribution_json(
-    found: Attribution, *, queries: int | None = None, documents: int | None = None
+    attribution: Attribution, *, queries: int | None = None, documents: int | None = None
 ) -> Iterator[str]:
-    """JSON text: moves, queries with their documents, convention; float64 in the shortest form that
-    reads back.
+    """Yield JSON text: moves, queries with their documents, convention; float64 in the shortest
+    form that reads back.
     """
-    record = found.as_dict(queries=queries, documents=documents)
-    yield json.dumps(finite({"version": __version__, "schema": SCHEMA, **record}), indent=2) + "\n"
+    record = attribution.as_dict(queries=queries, documents=documents)
+    document = finite({"version": __version__, "schema": SCHEMA, **record})
+    yield json.dumps(document, indent=2) + "\n"
 
 
-def attribution_rows(found: Attribution, *, queries: int | None = None) -> Iterator[Row]:
-    """Titles, and a query a row, the worst change first."""
+def attribution_rows(attribution: Attribution, *, queries: int | None = None) -> Iterator[Row]:
+    """Yield the titles, and a row for each query, the worst change first."""
     names = [field.name for field in fields(QueryChange)]
     yield ["run_a", "run_b", "measure", *names, "convention"]
-    for query in found.queries[:queries]:
+    for query in attribution.queries[:queries]:
         values = [csv_cell(finite(value)) for value in asdict(query).values()]
-        yield [found.run_a, found.run_b, found.measure, *values, str(found.convention)]
+        yield [
+            attribution.run_a,
+            attribution.run_b,
+            attribution.measure,
+            *values,
+            str(attribution.convention),
+        ]

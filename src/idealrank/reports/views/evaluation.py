@@ -1,5 +1,5 @@
-"""The report of `idealrank evaluate`: runs side by side, under it the convention in words and what
-the numbers cover.
+"""The report of `idealrank evaluate`: runs side by side, then the convention in words and the
+coverage.
 
 Means on slices of the queries have tables of their own. Markdown and LaTeX are made from the same
 tables.
@@ -40,112 +40,87 @@ class _Row(NamedTuple):
 
 
 def slice_tables(
-    evaluations: Sequence[Evaluation], found: "Sequence[SliceMeans]", digits: int | None = None
+    evaluations: Sequence[Evaluation], slices: "Sequence[SliceMeans]", digits: int | None = None
 ) -> list[Table]:
-    """A table for each run: a row for each slice, with the mean and the interval of each
+    """Build a table for each run: a row for each slice, with the mean and the interval of each
     measure.
     """
-    return [
-        _table(
-            evaluation.name,
-            {str(measure): measure.aggregate for measure in evaluation.measures},
-            one,
-            digits,
-        )
-        for evaluation, one in zip(evaluations if found else (), found, strict=True)
+    tables = []
+    for evaluation, slice_means in zip(evaluations if slices else (), slices, strict=True):
+        aggregates = {str(measure): measure.aggregate for measure in evaluation.measures}
+        tables.append(_table(evaluation.name, aggregates, slice_means, digits))
+    return tables
+
+
+def slice_parts(slice_means: "SliceMeans") -> list[Part]:
+    """Build the table of one run alone."""
+    means = next(iter(slice_means.slices.values()), {})
+    aggregates = {}
+    for text, run_mean in means.items():
+        low, _ = run_mean.interval
+        # Only a measure that is averaged has an interval.
+        aggregates[text] = "" if math.isnan(low) else "mean"
+    return [_table(slice_means.run, aggregates, slice_means, None)]
+
+
+def _table(
+    run: str, measures: Mapping[str, str], slice_means: "SliceMeans", digits: int | None
+) -> Table:
+    rows = [
+        _Row(name, slice_means.queries[name], dict(means))
+        for name, means in slice_means.slices.items()
     ]
-
-
-def slice_parts(found: "SliceMeans") -> list[Part]:
-    """The table of one run alone."""
-    means = next(iter(found.slices.values()), {})
-    # Only a measure that is averaged has an interval.
-    return [
-        _table(
-            found.run,
-            {text: "" if math.isnan(one.interval[0]) else "mean" for text, one in means.items()},
-            found,
-            None,
-        )
-    ]
-
-
-def _table(run: str, measures: Mapping[str, str], found: "SliceMeans", digits: int | None) -> Table:
-    rows = [_Row(name, found.queries[name], dict(means)) for name, means in found.slices.items()]
     columns: list[Column[_Row]] = [
         Column(title=f"{run}, by slice", cell=lambda row: row.name),
         Column(title="queries", kind="number", cell=lambda row: count_cell(row.queries)),
     ]
     for text, aggregate in measures.items():
-        known = [
-            row.means[text].interval for row in rows if math.isfinite(row.means[text].interval[0])
-        ]
-        columns += _columns(
-            text,
-            decimals(known, asked=digits),
-            is_sum=aggregate == "sum",
-            is_mean=aggregate == "mean",
-        )
-    notes = [words] if (words := _left_out(found)) else []
-    return Table.of(
-        columns,
-        rows,
-        notes=[f"{100 * found.level:g} % intervals of each mean alone (Student)", *notes],
-    )
+        intervals = [row.means[text].interval for row in rows]
+        known = [(low, high) for low, high in intervals if math.isfinite(low)]
+        is_sum, is_mean = aggregate == "sum", aggregate == "mean"
+        columns += _columns(text, decimals(known, digits=digits), is_sum=is_sum, is_mean=is_mean)
+    notes = [f"{100 * slice_means.level:g} % intervals of each mean alone (Student)"]
+    left_out = _left_out(slice_means)
+    notes += [left_out] if left_out else []
+    return Table.of(columns, rows, notes=notes)
 
 
 def _columns(text: str, places: int, *, is_sum: bool, is_mean: bool) -> "list[Column[_Row]]":
-    columns: list[Column[_Row]] = [
-        Column(
-            title=text,
-            kind="number",
-            cell=lambda row: _cell(row.means[text].mean, places, is_sum=is_sum),
-        )
-    ]
-    return (
-        [
-            *columns,
-            Column(
-                title="interval",
-                kind="number",
-                cell=lambda row: interval_cell(row.means[text].interval, places),
-            ),
-        ]
-        if is_mean
-        else columns
-    )
+    """Make the column of a measure, and of its interval if it is a mean."""
+
+    def mean(row: _Row) -> Cell:
+        return _cell(row.means[text].mean, places, is_sum=is_sum)
+
+    def ends(row: _Row) -> Cell:
+        return interval_cell(row.means[text].interval, places)
+
+    columns: list[Column[_Row]] = [Column(title=text, kind="number", cell=mean)]
+    columns += [Column(title="interval", kind="number", cell=ends)] if is_mean else []
+    return columns
 
 
-def _left_out(found: "SliceMeans") -> str:
+def _left_out(slice_means: "SliceMeans") -> str:
     parts = [
-        f"{found.counts[key]:,} {words}"
+        f"{slice_means.counts[key]:,} {words}"
         for key, words in (("in_none", "in no slice"), ("in_several", "in several"))
-        if found.counts[key]
+        if slice_means.counts[key]
     ]
     return f"queries {' and '.join(parts)}" if parts else ""
 
 
-def slice_rows(evaluations: Sequence[Evaluation], found: "Sequence[SliceMeans]") -> Iterator[Row]:
-    """Titles and rows: a mean a row with its interval, and the number of queries that count."""
+def slice_rows(evaluations: Sequence[Evaluation], slices: "Sequence[SliceMeans]") -> Iterator[Row]:
+    """Yield titles, then a row for each mean with its interval and number of queries."""
     yield ["run", "slice", "measure", "value", "low", "high", "n", "convention"]
-    for evaluation, one in zip(evaluations, found, strict=True):
-        for name, means in one.slices.items():
+    for evaluation, slice_means in zip(evaluations, slices, strict=True):
+        convention = str(evaluation.convention)
+        for name, means in slice_means.slices.items():
             for measure, row in means.items():
-                values = [
-                    "" if not math.isfinite(value) else repr(value)
-                    for value in (row.mean, *row.interval)
-                ]
-                yield [
-                    evaluation.name,
-                    name,
-                    measure,
-                    *values,
-                    str(row.n),
-                    str(evaluation.convention),
-                ]
+                numbers = (row.mean, *row.interval)
+                values = [repr(value) if math.isfinite(value) else "" for value in numbers]
+                yield [evaluation.name, name, measure, *values, str(row.n), convention]
 
 
-_SOME = 5
+_SOME = 5  # unanswered queries that a note names
 
 
 def report_parts(
@@ -159,22 +134,18 @@ def report_parts(
     cautions: Sequence[str] = (),
     digits: int | None = None,
 ) -> list[Part]:
-    """The whole report."""
-    parts: list[Part] = (
-        [query_table(evaluation, digits) for evaluation in evaluations] if per_query else []
-    )
+    """Build the whole report."""
+    parts: list[Part] = []
+    if per_query:
+        parts += [query_table(evaluation, digits) for evaluation in evaluations]
     parts.append(means_table(evaluations, intervals, digits, weighted=weighted))
     parts += [interval_table(evaluations, intervals, digits)] if intervals else []
     parts += slice_tables(evaluations, slices, digits)
-    parts += (
-        [said]
-        if (said := design_phrases(weighted=bool(weighted), clustered=clustered, judgments="same"))
-        else []
-    )
+    design = design_phrases(weighted=bool(weighted), clustered=clustered, judgments="same")
+    parts += [design] if design else []
     parts += [filled(cautioned(cautions))] if cautions else []
-    parts.append(
-        paragraph(evaluations[0].convention, map(str, evaluations[0].measures), with_tool=True)
-    )
+    first = evaluations[0]
+    parts.append(paragraph(first.convention, map(str, first.measures), with_tool=True))
     parts.append(coverage_table(evaluations))
     by_measure = measure_coverage_table(evaluations)
     return [*parts, by_measure] if by_measure.rows else parts
@@ -198,20 +169,15 @@ def means_table(
     mark: str = "*",
     weighted: "Sequence[Mapping[str, RunMean]]" = (),
 ) -> Table:
-    """Runs as rows with their means, weighted where weighted means are given; the best of each
-    measure strong and marked.
+    """Build the table of runs with their means, weighted if weighted means are given; the best of
+    each measure is in bold and marked.
     """
+    named: Column[EvaluatedRun] = Column(title="run", cell=lambda run: run.name)
     means = mean_columns(evaluations, intervals, digits, mark=mark, weighted=weighted)
-    table = Table.of(
-        [Column(title="run", cell=lambda run: run.name), *means.values()],
-        evaluated_runs(evaluations, intervals, weighted),
-    )
-    return replace(
-        table,
-        notes=[f"{mark} the best of each measure"]
-        if any(cell.mark for cell in table.cells())
-        else [],
-    )
+    runs = evaluated_runs(evaluations, intervals, weighted)
+    table = Table.of([named, *means.values()], runs)
+    is_marked = any(cell.mark for cell in table.cells())
+    return replace(table, notes=[f"{mark} the best of each measure"] if is_marked else [])
 
 
 class EvaluatedRun(NamedTuple):
@@ -227,11 +193,12 @@ def evaluated_runs(
     intervals: "Sequence[Mapping[str, RunMean]]",
     weighted: "Sequence[Mapping[str, RunMean]]" = (),
 ) -> list[EvaluatedRun]:
-    """The rows of tables of means."""
-    found = intervals or [{} for _ in evaluations]
-    rows = enumerate(zip(evaluations, found, strict=True))
+    """Make the rows of tables of means."""
+    ends_of_runs = intervals or [{} for _ in evaluations]
+    rows = enumerate(zip(evaluations, ends_of_runs, strict=True))
     return [
-        EvaluatedRun(one.name, mean_of(one, number, weighted), ends) for number, (one, ends) in rows
+        EvaluatedRun(evaluation.name, mean_of(evaluation, number, weighted), ends)
+        for number, (evaluation, ends) in rows
     ]
 
 
@@ -243,7 +210,7 @@ def mean_columns(
     mark: str = "*",
     weighted: "Sequence[Mapping[str, RunMean]]" = (),
 ) -> dict[str, Column[EvaluatedRun]]:
-    """By measure the means beside each run, the best strong and marked."""
+    """Make the column of means of each measure, the best in bold and marked."""
     places = _places(evaluations, intervals, digits)
     runs = evaluated_runs(evaluations, (), weighted)
 
@@ -267,8 +234,8 @@ def interval_table(
     intervals: "Sequence[Mapping[str, RunMean]]",
     digits: int | None = None,
 ) -> Table:
-    """Runs as rows with the interval of each mean; a dash where a measure is no mean, or has no
-    finite interval.
+    """Build the table of runs with the interval of each mean; a dash if a measure is no mean, or
+    has no finite interval.
     """
     named: Column[EvaluatedRun] = Column(title="95 % interval", cell=lambda run: run.name)
     return Table.of(
@@ -282,7 +249,7 @@ def interval_columns(
     intervals: "Sequence[Mapping[str, RunMean]]",
     digits: int | None = None,
 ) -> dict[str, Column[EvaluatedRun]]:
-    """By measure the intervals beside each run."""
+    """Make the column of intervals of each measure."""
 
     def column(measure: str, places: int) -> Column[EvaluatedRun]:
         return Column(
@@ -297,8 +264,8 @@ def interval_columns(
     }
 
 
-def _interval(found: "RunMean | None", places: int) -> Cell:
-    return interval_cell((math.nan, math.nan) if found is None else found.interval, places)
+def _interval(run_mean: "RunMean | None", places: int) -> Cell:
+    return interval_cell((math.nan, math.nan) if run_mean is None else run_mean.interval, places)
 
 
 def _places(
@@ -306,16 +273,16 @@ def _places(
     intervals: "Sequence[Mapping[str, RunMean]]",
     digits: int | None,
 ) -> dict[str, int]:
-    """Decimals of each measure."""
-    texts = [str(measure) for measure in evaluations[0].measures]
-    return {
-        text: decimals([means[text].interval for means in intervals if text in means], asked=digits)
-        for text in texts
-    }
+    """Choose the decimals of each measure."""
+    places = {}
+    for text in map(str, evaluations[0].measures):
+        known = [means[text].interval for means in intervals if text in means]
+        places[text] = decimals(known, digits=digits)
+    return places
 
 
 def _best(measure: Measure, values: Sequence[float]) -> float | None:
-    """The best value; None when there is nothing to compare, or all are the same."""
+    """Return the best value; None if there is nothing to compare, or all are equal."""
     known = [value for value in values if not math.isnan(value)]
     if measure.direction == 0 or len(known) < 2 or min(known) == max(known):
         return None
@@ -329,65 +296,57 @@ def _cell(value: float | None, places: int, *, is_sum: bool) -> Cell:
 
 
 def query_table(evaluation: Evaluation, digits: int | None = None) -> Table:
-    """Queries as rows with their values."""
-    places, values = decimals([], asked=digits), evaluation.per_query()
+    """Build the table of queries with their values."""
+    places, values = decimals([], digits=digits), evaluation.per_query()
 
-    def column(measure: Measure, text: str) -> Column[str]:
-        return Column(
-            title=text,
-            kind="number",
-            cell=lambda query: _cell(
-                values[query][text], places, is_sum=measure.aggregate == "sum"
-            ),
-        )
+    def column(measure: Measure) -> Column[str]:
+        text, is_sum = str(measure), measure.aggregate == "sum"
+
+        def value(query_id: str) -> Cell:
+            return _cell(values[query_id][text], places, is_sum=is_sum)
+
+        return Column(title=text, kind="number", cell=value)
 
     named: Column[str] = Column(title=evaluation.name, cell=str)
-    return Table.of(
-        [named, *(column(measure, str(measure)) for measure in evaluation.measures)], values
-    )
+    return Table.of([named, *map(column, evaluation.measures)], values)
 
 
 def coverage_table(evaluations: Sequence[Evaluation]) -> Table:
     """Build the coverage table: fixed counts, and others only if they are not 0."""
     table = coverage_of([(evaluation.name, evaluation.coverage) for evaluation in evaluations])
-    notes = [note for evaluation in evaluations for note in _missing(evaluation)] + _unjudged(
-        evaluations
-    )
-    return replace(table, notes=[*notes, *_labels(evaluations), *_unstable_ties(evaluations)])
+    notes = [note for evaluation in evaluations for note in _missing(evaluation)]
+    notes += [*_unjudged(evaluations), *_labels(evaluations), *_unstable_ties(evaluations)]
+    return replace(table, notes=notes)
 
 
 def _unstable_ties(evaluations: Sequence[Evaluation]) -> list[str]:
-    """Say that the tool of a convention may give another value, if its sort puts tied documents in
-    an order of its own.
+    """Say that the tool of a convention may give another value, if an unstable sort orders tied
+    documents.
     """
     length = evaluations[0].convention.unstable_from
     tied = [
-        f"{one.name} {one.coverage.tied_documents:,}"
-        for one in evaluations
-        if one.coverage.tied_documents
+        f"{evaluation.name} {evaluation.coverage.tied_documents:,}"
+        for evaluation in evaluations
+        if evaluation.coverage.tied_documents
     ]
     if not length or not tied:
         return []
     return [
-        f"tied docs: {', '.join(tied)}; in lists of {length} or more documents the tool puts "
-        f"them in an order of its own, by an unstable "
-        "sort, so that its value may differ: `idealrank reconcile --value` prints the range"
+        f"tied docs: {', '.join(tied)}; in lists of {length} or more documents the tool puts them "
+        "in an order of its own, by an unstable sort, so that its value may differ: `idealrank "
+        "reconcile --value` prints the range"
     ]
 
 
 def _labels(evaluations: Sequence[Evaluation]) -> list[str]:
-    """Describe the kind of labels behind the runs, where a run returns a document without one."""
-    kinds = [
-        one.provenance.labels
-        for one in evaluations
-        if one.provenance.labels is not None and one.coverage.unjudged
-    ]
-    return list(
-        dict.fromkeys(
-            f"labels: {labels.kind}{' found' if labels.found else ''}; {_UNLABELLED[labels.kind]}"
-            for labels in kinds
-        )
-    )
+    """Describe the kinds of labels behind the runs that return a document without one."""
+    notes = []
+    for evaluation in evaluations:
+        labels = evaluation.provenance.labels
+        if labels is not None and evaluation.coverage.unjudged:
+            source = " found" if labels.found else ""
+            notes.append(f"labels: {labels.kind}{source}; {_UNLABELLED[labels.kind]}")
+    return list(dict.fromkeys(notes))
 
 
 _UNLABELLED: dict[LabelKind, str] = {
@@ -398,12 +357,14 @@ _UNLABELLED: dict[LabelKind, str] = {
 
 
 def coverage_of(covers: Sequence[tuple[str, Coverage]]) -> Table:
-    """The counts of some coverages with their names."""
+    """Build the table of the counts of some coverages with their names."""
     rows = [_Covered(name, _counts(cover)) for name, cover in covers]
-    shown = [
-        name for name in rows[0].counts if name in _ALWAYS or any(row.counts[name] for row in rows)
-    ]
-    depth = covers[0][1].unjudged_cutoff
+    shown = list(_ALWAYS)
+    for row in rows:
+        shown += [name for name, count in row.counts.items() if count]
+    shown = [name for name in rows[0].counts if name in shown]
+    _, first = covers[0]
+    depth = first.unjudged_cutoff
 
     def column(name: str) -> Column[_Covered]:
         title = f"unjudged@{depth}" if name == "unjudged" and depth else name
@@ -421,8 +382,8 @@ class _CoveredMeasure(NamedTuple):
 
 
 def measure_coverage_table(evaluations: Sequence[Evaluation]) -> Table:
-    """Counts of the measures whose own counts differ from the coverage of the run; no row if none
-    do.
+    """Build the table of the measures whose counts differ from the coverage of the run; it may have
+    no row.
     """
     columns: list[Column[_CoveredMeasure]] = [
         Column(title="coverage by measure", cell=lambda row: row.measure),
@@ -433,14 +394,14 @@ def measure_coverage_table(evaluations: Sequence[Evaluation]) -> Table:
     ]
     if len(evaluations) > 1:
         columns.insert(1, Column(title="run", cell=lambda row: row.run))
-    measures = map(str, evaluations[0].measures)
-    return Table.of(
-        columns, [row for measure in measures for row in _rows_of_measure(measure, evaluations)]
-    )
+    rows: list[_CoveredMeasure] = []
+    for measure in map(str, evaluations[0].measures):
+        rows += _rows_of_measure(measure, evaluations)
+    return Table.of(columns, rows)
 
 
 def _rows_of_measure(measure: str, evaluations: Sequence[Evaluation]) -> list[_CoveredMeasure]:
-    """One row for each run whose counts differ from its coverage, or one for all of them."""
+    """Make a row for each run whose counts differ from its coverage, or one for all of them."""
     rows = []
     for evaluation in evaluations:
         cover = evaluation.coverage
@@ -484,23 +445,17 @@ def _counts(cover: Coverage) -> dict[str, float]:
 
 
 def _unjudged(evaluations: Sequence[Evaluation]) -> list[str]:
-    """Cautions where so many documents have no judgment that values may say more of the judgments
-    than of the run.
-
-    Of three runs or more that need one, they are one line.
+    """Caution that values may depend more on the judgments than on a run, since many documents are
+    unjudged; three or more such runs have one line.
     """
-    doubtful = sorted(
-        filter(_is_doubtful, evaluations), key=lambda evaluation: evaluation.coverage.unjudged_share
-    )
+    doubtful = [evaluation for evaluation in evaluations if _is_doubtful(evaluation)]
     if len(doubtful) > _SOME_RUNS:
-        ends = dict.fromkeys(
-            _unjudged_share(evaluation) for evaluation in (doubtful[0], doubtful[-1])
-        )
-        return [_unjudged_words(f"{len(doubtful)} runs", " to ".join(ends), doubtful[0])]
+        fewest, *_, most = sorted(doubtful, key=lambda each: each.coverage.unjudged_share)
+        shares = dict.fromkeys([_unjudged_share(fewest), _unjudged_share(most)])
+        return [_unjudged_words(f"{len(doubtful)} runs", " to ".join(shares), fewest)]
     return [
-        _unjudged_words(one.name, _unjudged_share(one), one)
-        for one in evaluations
-        if _is_doubtful(one)
+        _unjudged_words(evaluation.name, _unjudged_share(evaluation), evaluation)
+        for evaluation in doubtful
     ]
 
 
@@ -526,7 +481,7 @@ def _unjudged_words(runs: str, share: str, evaluation: Evaluation) -> str:
     within = f" within rank {cutoff}" if cutoff else ""
     return (
         f"{runs}: {share} of the documents{within} are unjudged; values are too low if some are "
-        f"relevant"
+        "relevant"
     )
 
 
@@ -534,13 +489,13 @@ def _missing(evaluation: Evaluation) -> list[str]:
     missing = evaluation.coverage.missing_queries
     if not len(missing):
         return []
-    some = ", ".join(list(missing)[:_SOME]) + (", ..." if len(missing) > _SOME else "")
-    fate = {"zero": "each counted 0", "left-out": "left out"}.get(
-        evaluation.convention.alignment.missing, ""
-    )
+    some = ", ".join(list(missing)[:_SOME])
+    some += ", ..." if len(missing) > _SOME else ""
+    fates = {"zero": "each counted 0", "left-out": "left out"}
+    fate = fates.get(evaluation.convention.alignment.missing, "")
     return [
-        f"{evaluation.name} misses {len(missing):,} of "
-        f"{evaluation.coverage.queries_in_qrels:,} judged queries, {fate}: {some}"
+        f"{evaluation.name} misses {len(missing):,} of {evaluation.coverage.queries_in_qrels:,} "
+        f"judged queries, {fate}: {some}"
     ]
 
 
@@ -555,8 +510,8 @@ def evaluated_markdown(
     cautions: Sequence[str] = (),
     digits: int | None = None,
 ) -> str:
-    """A row a run, the best of each measure in bold, intervals beside the means where there are
-    any; with `per_query` a table a run before.
+    """Write a Markdown table with a row for each run, the best of each measure in bold, and
+    intervals, if any; with `per_query`, a table for each run comes first.
     """
     return _pasted(
         as_markdown,
@@ -615,18 +570,16 @@ def _pasted(
     ends = interval_columns(evaluations, intervals, digits) if intervals else {}
     for measure, mean in means.items():
         columns.append(mean)
-        # none beside what is no mean
+        # A measure that is no mean has only dashes for intervals.
         if measure in ends and any(ends[measure].beside(run).text != "-" for run in runs):
             columns.append(replace(ends[measure], title="95 % interval"))
     table = Table.of(columns, runs)
-    notes = (
-        ["Bold: the best of each measure."] if any(cell.strong for cell in table.cells()) else []
-    )
+
+    has_best = any(cell.strong for cell in table.cells())
+    notes = ["Bold: the best of each measure."] if has_best else []
     notes += ["95 % intervals of each mean alone (Student)."] if intervals else []
-    notes += [
-        f"{one.capitalize()}."
-        for one in design_phrases(weighted=bool(weighted), clustered=clustered, judgments="same")
-    ]
-    notes += cautioned(cautions)
-    noted = replace(table, notes=[" ".join([*notes, f"Convention {evaluations[0].convention}."])])
+    design = design_phrases(weighted=bool(weighted), clustered=clustered, judgments="same")
+    notes += [f"{phrase.capitalize()}." for phrase in design]
+    notes += [*cautioned(cautions), f"Convention {evaluations[0].convention}."]
+    noted = replace(table, notes=[" ".join(notes)])
     return "\n".join(map(form, [*tables, noted, *slice_tables(evaluations, slices, digits)]))

@@ -1,4 +1,4 @@
-"""An explanation as text: the list with the ideal beside it, and under it what would raise the
+"""An explanation as text: the list next to the ideal list, and the changes that would raise the
 value most.
 """
 
@@ -9,7 +9,7 @@ from typing import Any
 from idealrank.analysis.explanation import Explanation, IdealDocument, RankedDocument
 from idealrank.data.interchange import finite
 from idealrank.measures.measure_texts import number_text
-from idealrank.reports.table.cells import Cell, Column, Table
+from idealrank.reports.table.cells import Cell, Column, Kind, Table
 from idealrank.reports.table.records import SCHEMA
 from idealrank.reports.table.text import WIDTH, Part, clipped, columns
 from idealrank.reports.views.conventions import paragraph
@@ -20,22 +20,24 @@ SHOWN = 20
 
 
 def shown_rows(explanation: Explanation, *, everything: bool) -> tuple[RankedDocument, ...]:
-    """The rows down to the cutoff, with the whole tie group that stands across it; or all of
-    them.
+    """Return the rows down to the cutoff, with the whole tie group across it if ties are averaged;
+    or all rows.
     """
     if everything or explanation.cutoff is None:
         return explanation.rows
     is_averaged = explanation.convention.alignment.ties == "expected"
-    cutoff = explanation.cutoff
-    return tuple(
-        row
-        for row in explanation.rows
-        if (row.tie[0] if row.tie and is_averaged else row.rank) <= cutoff
-    )
+
+    def first_rank(row: RankedDocument) -> float:
+        if row.tie is None or not is_averaged:
+            return row.rank
+        first, _ = row.tie
+        return first
+
+    return tuple(row for row in explanation.rows if first_rank(row) <= explanation.cutoff)
 
 
 def explanation_parts(explanation: Explanation, *, everything: bool = False) -> list[Part]:
-    """The whole report."""
+    """Build the whole report."""
     rows = shown_rows(explanation, everything=everything)
     if not everything and explanation.cutoff is None:
         rows = rows[:SHOWN]
@@ -48,7 +50,7 @@ def explanation_parts(explanation: Explanation, *, everything: bool = False) -> 
 
 
 def explanation_head(explanation: Explanation) -> list[str]:
-    """Return the head of an explanation: value and list, one line each."""
+    """Return the head of an explanation: a line for the value, and a line for the list."""
     note = f" ({explanation.note})" if explanation.note else ""
     value = "has no value" if explanation.value is None else f"= {explanation.value:.4f}"
     lines = [
@@ -70,13 +72,17 @@ def _grade(grade: float | None) -> str:
 
 
 def _tie(row: RankedDocument) -> str:
-    return "" if row.tie is None else f"{row.tie[0]}-{row.tie[1]}"
+    if row.tie is None:
+        return ""
+    first, last = row.tie
+    return f"{first}-{last}"
 
 
 def _gain(gain: float) -> str:
     return number_text(gain) if float(gain).is_integer() else f"{gain:.4f}"
 
 
+# Columns of the list, by title.
 _LIST: dict[str, Callable[[RankedDocument], str]] = {
     "document": lambda row: row.document,
     "grade": lambda row: _grade(row.grade),
@@ -85,8 +91,8 @@ _LIST: dict[str, Callable[[RankedDocument], str]] = {
     "discount": lambda row: "" if row.discount is None else f"{row.discount:.4f}",
     "adds": lambda row: f"{row.contribution:.4f}",
 }
-# The discount of the ideal is that of its rank, which stands on the left; where ties are averaged
-# it is in the JSON.
+# Columns of the ideal list; its discount is the discount of the rank at the left, and if ties are
+# averaged, only JSON has it.
 _IDEAL: dict[str, Callable[[IdealDocument], str]] = {
     "ideal document": lambda row: row.document,
     "grade": lambda row: _grade(row.grade),
@@ -98,8 +104,8 @@ _IDEAL: dict[str, Callable[[IdealDocument], str]] = {
 def _list(
     explanation: Explanation, rows: Sequence[RankedDocument], *, everything: bool
 ) -> list[str]:
-    """The list, and for NDCG the ideal beside it, rank by rank; then what the ranks not shown
-    add.
+    """Write the list, for NDCG next to the ideal list, rank by rank; then the contribution of the
+    ranks that are not shown.
     """
     reach = max(len(rows), explanation.cutoff or SHOWN)
     ideal = [row for row in explanation.ideal if everything or row.rank <= reach]
@@ -107,24 +113,18 @@ def _list(
     if not last:
         return ["the run returned no document for this query"]
     left = {name: cell for name, cell in _LIST.items() if _is_shown(name, rows)}
-    # A gain that is the grade need not be said twice in a row; the ids have use for the room.
-    right = (
-        {
-            name: cell
-            for name, cell in _IDEAL.items()
-            if name != "gain" or any(row.gain != row.grade for row in ideal)
-        }
-        if ideal
-        else {}
-    )
+    right = dict(_IDEAL) if ideal else {}
+    # A gain that is the grade need not be repeated; the ids need the room.
+    if all(row.gain == row.grade for row in ideal):
+        right.pop("gain", None)
+
     returned, best = {row.rank: row for row in rows}, {row.rank: row for row in ideal}
-    table = [["rank", *left, *(["|", *right] if right else [])]]
+    head = ["rank", *left, *(["|", *right] if right else [])]
+    table = [head]
     for rank in range(1, last + 1):
         cells = [str(rank), *_cells(returned.get(rank), left)]
         table.append([*cells, "|", *_cells(best.get(rank), right)] if right else cells)
-    lines = columns(
-        _fitted(table), left=tuple(i for i, name in enumerate(table[0]) if "document" in name)
-    )
+    lines = columns(_fitted(table), left=_id_columns(head))
     return [
         *lines,
         *_rest("returned", explanation.rows[len(rows) :]),
@@ -133,7 +133,7 @@ def _list(
 
 
 def ranking_table(explanation: Explanation, caption: str = "") -> Table:
-    """The list down to the cutoff, a row a document."""
+    """Build the table of the list down to the cutoff, with a row for each document."""
     rows = shown_rows(explanation, everything=False)
     rows = rows if explanation.cutoff is not None else rows[:SHOWN]
     columns: list[Column[RankedDocument]] = [
@@ -141,11 +141,8 @@ def ranking_table(explanation: Explanation, caption: str = "") -> Table:
     ]
     for name, cell in _LIST.items():
         if _is_shown(name, rows):
-            columns.append(
-                Column(
-                    title=name, kind="text" if name in ("document", "tied") else "number", cell=cell
-                )
-            )
+            kind: Kind = "text" if name in ("document", "tied") else "number"
+            columns.append(Column(title=name, kind=kind, cell=cell))
     return Table.of(columns, rows, title=caption)
 
 
@@ -170,36 +167,43 @@ def _cells(row: Any, cells: dict[str, Callable[[Any], str]]) -> list[str]:
     return [cell(row) for cell in cells.values()] if row is not None else [""] * len(cells)
 
 
+def _id_columns(head: Sequence[str]) -> tuple[int, ...]:
+    return tuple(column for column, name in enumerate(head) if "document" in name)
+
+
 def _fitted(table: list[list[str]]) -> list[list[str]]:
-    """Long document ids clipped in the middle, so that a line fits the width."""
-    texts = [column for column, name in enumerate(table[0]) if "document" in name]
-    widths = [max(len(row[column]) for row in table) for column in range(len(table[0]))]
-    room = WIDTH - sum(width + 2 for column, width in enumerate(widths) if column not in texts) + 2
-    needed = {column: widths[column] + 2 for column in texts}
-    for done, column in enumerate(sorted(texts, key=needed.__getitem__)):
-        share = max(room // (len(texts) - done), 16)
+    """Clip long document ids in the middle, so that a line fits the width."""
+    head = table[0]
+    id_columns = _id_columns(head)
+    widths = [max(map(len, cells)) for cells in zip(*table, strict=True)]
+    room = WIDTH - sum(width + 2 for column, width in enumerate(widths) if column not in id_columns)
+    room += 2  # no gap follows the last column
+    needed = {column: widths[column] + 2 for column in id_columns}
+    # The narrowest column first: the room that it does not need is shared by the others.
+    for done, column in enumerate(sorted(id_columns, key=needed.__getitem__)):
+        share = max(room // (len(id_columns) - done), 16)
         needed[column] = min(needed[column], share)
         room -= needed[column]
-    return [
-        [
-            clipped(cell, needed[column] - 2) if column in needed else cell
-            for column, cell in enumerate(row)
-        ]
-        for row in table
-    ]
+    fitted = [list(row) for row in table]
+    for row in fitted:
+        for column in id_columns:
+            row[column] = clipped(row[column], needed[column] - 2)
+    return fitted
 
 
 def improvements(explanation: Explanation) -> list[str]:
-    """The two best changes in words; nothing for a query that does not count."""
+    """Describe the two best changes in words; nothing for a query that does not count."""
     if explanation.value is None or (explanation.note and explanation.n_relevant == 0):
         return []
     swap, missing, rows = explanation.best_swap, explanation.best_missing, explanation.rows
+
+    def placed(document: str, rank: int) -> str:
+        return f"{document} (rank {rank}, {_graded(rows[rank - 1].grade)})"
+
     lines = ["best swap of two returned documents: none would raise the value"]
     if swap is not None:
-        upper, lower = (
-            f"{name} (rank {rank}, {_graded(rows[rank - 1].grade)})"
-            for name, rank in ((swap.upper, swap.upper_rank), (swap.lower, swap.lower_rank))
-        )
+        upper = placed(swap.upper, swap.upper_rank)
+        lower = placed(swap.lower, swap.lower_rank)
         lines = [
             f"best swap of two returned documents: {_change(explanation.value, swap.value)}",
             f"  {lower} with {upper}",
@@ -226,7 +230,8 @@ def _change(before: float, after: float) -> str:
 
 
 def explanation_record(explanation: Explanation, *, everything: bool = False) -> str:
-    """An explanation as JSON; its rows down to the cutoff, or all of them."""
+    """Write an explanation as JSON, with its rows down to the cutoff, or all of them."""
     record = explanation.as_dict()
     record["rows"] = record["rows"][: len(shown_rows(explanation, everything=everything))]
-    return json.dumps(finite({"version": __version__, "schema": SCHEMA, **record}), indent=2) + "\n"
+    document = finite({"version": __version__, "schema": SCHEMA, **record})
+    return json.dumps(document, indent=2) + "\n"

@@ -12,7 +12,7 @@ from idealrank.reports.table.records import SCHEMA
 from idealrank.reports.table.text import columns, filled
 from idealrank.version import __version__
 
-# What one looks for, and the measure for it; each also has sentences of its own under `use`.
+# Advice: an aim, the measure for it, and the reason; each measure also has sentences under `use`.
 ADVICE = (
     ("one right answer per query", "RR", "only the first right answer counts"),
     ("several relevant documents, binary labels", "AP", "all of them count, higher ranks more"),
@@ -35,18 +35,18 @@ _AGGREGATES = {
     "geometric": "geometric mean over the queries",
     "text": "none: text",
 }
-_LABEL = 14
+_LABEL = 14  # width of the labels of a card
 
 
 def tie_words(facts: Facts) -> str:
-    """The tie rule in words."""
+    """Describe the tie rule in words."""
     if facts.kind == "pair of runs" and facts.ties == "not offered":
         return "no mean over the orders of tied documents; ties=shared, docid or input"
     return _TIES[facts.ties]
 
 
 def range_words(facts: Facts) -> str:
-    """Least and greatest value in words."""
+    """Describe the least and greatest value in words."""
     low, high = facts.bounds
     if math.isinf(low) and math.isinf(high):
         return "any number"
@@ -63,12 +63,12 @@ def direction_words(facts: Facts) -> str:
 
 
 def plain(text: str) -> str:
-    """Text of a docstring without its backticks."""
+    """Return the text of a docstring without its backticks."""
     return text.replace("`", "")
 
 
 def measures_table(listed: Iterable[tuple[str, Sequence[Facts]]]) -> str:
-    """All measures by family, and which one to choose."""
+    """Write a table of all measures by family, and the advice on choosing one."""
     families = list(listed)
     width = max(len(facts.text) for _, members in families for facts in members)
     lines = []
@@ -88,7 +88,7 @@ def measures_table(listed: Iterable[tuple[str, Sequence[Facts]]]) -> str:
 
 
 def measure_card(facts: Facts) -> str:
-    """Everything about one measure."""
+    """Describe one measure in full."""
     looks_at = facts.kind + (f"; needs {', '.join(facts.needs)}" if facts.needs else "")
     rows = [
         ("formula", facts.formula),
@@ -113,17 +113,12 @@ def measure_card(facts: Facts) -> str:
 def _options(facts: Facts) -> list[str]:
     lines = ["", "options"]
     for parameter in facts.parameters:
-        words = (
-            f"{plain(parameter.meaning)} ({plain(parameter.values)})"
-            if parameter.values
-            else plain(parameter.meaning)
-        )
+        words = plain(parameter.meaning)
+        words += f" ({plain(parameter.values)})" if parameter.values else ""
         lines += _labelled(f"  {parameter.name}", words)
     if facts.from_convention:
-        lines += [
-            "",
-            f"Options taken from the convention if unset: {', '.join(facts.from_convention)}.",
-        ]
+        unset = ", ".join(facts.from_convention)
+        lines += ["", f"Options taken from the convention if unset: {unset}."]
     return lines
 
 
@@ -132,15 +127,14 @@ def _labelled(label: str, text: str) -> list[str]:
 
 
 def measures_record(listed: Iterable[Facts]) -> str:
-    """Measures as JSON: every fact by the name of the measure, measures of two runs apart, and the
-    advice of the table.
+    """Write measures as JSON: the facts by name of the measure, with measures of two runs in a map
+    of their own, and the advice of the table.
     """
     advice = [{"what": what, "choose": choose, "why": why} for what, choose, why in ADVICE]
     tables: dict[str, dict[str, Any]] = {"measures": {}, "pair_measures": {}}
     for facts in listed:
-        tables["pair_measures" if facts.kind == "pair of runs" else "measures"][facts.name] = (
-            _record(facts)
-        )
+        kind = "pair_measures" if facts.kind == "pair of runs" else "measures"
+        tables[kind][facts.name] = _record(facts)
     record = {"version": __version__, "schema": SCHEMA, **tables, "advice": advice}
     return json.dumps(record, indent=2, ensure_ascii=False) + "\n"
 

@@ -15,7 +15,7 @@ from idealrank.reports.table.forms import as_latex, as_markdown
 from idealrank.reports.table.records import SCHEMA, Row, csv_cell
 from idealrank.reports.table.text import NARROW, Part, told_apart, wrapped
 
-_SOME = 5
+_SOME = 5  # queries of one run that the text lists
 _TIES = {
     "shared": "share a rank",
     "docid": "are ordered by document id, descending",
@@ -27,29 +27,23 @@ _TITLES = ["run_a", "run_b", "measure", "value", "queries", "in_both", "only_a",
 _NO_VALUE = "no value if fewer than two common documents can be ordered"
 
 
-def overlap_parts(found: Overlap, *, per_query: bool = False) -> list[Part]:
-    """The whole report."""
-    return [
-        overlap_said(found),
-        *([_per_query(found)] if per_query else []),
-        overlap_means(found),
-        _notes(found),
-    ]
+def overlap_parts(overlap: Overlap, *, per_query: bool = False) -> list[Part]:
+    """Build the whole report."""
+    return [overlap_said(overlap), *_tables(overlap, per_query=per_query), _notes(overlap)]
 
 
-def overlap_said(found: Overlap) -> list[str]:
-    """List the queries that both runs answer, and only one; one line each."""
-    a, b = found.names
-    n, only_a, only_b = len(found.queries), len(found.only_a), len(found.only_b)
+def overlap_said(overlap: Overlap) -> list[str]:
+    """Count the queries that both runs answer, and list the queries that only one answers."""
+    a, b = overlap.names
+    n, only_a, only_b = len(overlap.queries), len(overlap.only_a), len(overlap.only_b)
     lines = [
         f"{a} and {b}: {n:,} {_queries(n)} in both, {only_a:,} only in {a}, {only_b:,} only in {b}"
     ]
-    for name, queries in ((a, found.only_a), (b, found.only_b)):
+    for name, queries in ((a, overlap.only_a), (b, overlap.only_b)):
         if len(queries):
-            lines.append(
-                f"  only in {name}: "
-                f"{', '.join(list(queries)[:_SOME])}{', ...' if len(queries) > _SOME else ''}"
-            )
+            some = ", ".join(list(queries)[:_SOME])
+            some += ", ..." if len(queries) > _SOME else ""
+            lines.append(f"  only in {name}: {some}")
     return lines
 
 
@@ -57,10 +51,10 @@ def _queries(n: int) -> str:
     return "query" if n == 1 else "queries"
 
 
-def overlap_means(found: Overlap) -> Table:
-    """A row a measure, with its mean and the queries that have a value."""
-    means = found.mean()
-    counted = dict(zip(means, found.scored.sum(axis=0).tolist(), strict=True))
+def overlap_means(overlap: Overlap) -> Table:
+    """Build a table of measures: the mean, and the number of queries with a value."""
+    means = overlap.mean()
+    counted = _scored(overlap)
     columns: list[Column[str]] = [
         Column(title="measure", cell=str),
         Column(title="mean", kind="number", cell=lambda measure: number_cell(means[measure])),
@@ -69,31 +63,29 @@ def overlap_means(found: Overlap) -> Table:
     return Table.of(columns, means)
 
 
-def _per_query(found: Overlap) -> Table:
-    a, b = found.names
+def _per_query(overlap: Overlap) -> Table:
+    a, b = overlap.names
     columns: list[Column[_Query]] = [
-        Column(title="query", cell=lambda one: one.query),
-        Column(title=f"in {a}", kind="number", cell=lambda one: count_cell(one.length_a, "quiet")),
-        Column(title=f"in {b}", kind="number", cell=lambda one: count_cell(one.length_b, "quiet")),
-        Column(title="common", kind="number", cell=lambda one: count_cell(one.common, "quiet")),
-        *map(_value_column, map(str, found.measures)),
+        Column(title="query", cell=lambda row: row.query),
+        Column(title=f"in {a}", kind="number", cell=lambda row: count_cell(row.length_a, "quiet")),
+        Column(title=f"in {b}", kind="number", cell=lambda row: count_cell(row.length_b, "quiet")),
+        Column(title="common", kind="number", cell=lambda row: count_cell(row.common, "quiet")),
+        *map(_value_column, map(str, overlap.measures)),
     ]
-    counted = zip(found.lengths.tolist(), found.common.tolist(), strict=True)
-    rows = [
-        _Query(query, first, second, common, of)
-        for (query, of), ((first, second), common) in zip(
-            found.per_query().items(), counted, strict=True
-        )
-    ]
+    rows = []
+    counts = zip(overlap.lengths.tolist(), overlap.common.tolist(), strict=True)
+    for query_id, values in overlap.per_query().items():
+        (length_a, length_b), common = next(counts)
+        rows.append(_Query(query_id, length_a, length_b, common, values))
     return Table.of(columns, rows)
 
 
 def _value_column(measure: str) -> "Column[_Query]":
-    return Column(title=measure, kind="number", cell=lambda one: number_cell(one.values[measure]))
+    return Column(title=measure, kind="number", cell=lambda row: number_cell(row.values[measure]))
 
 
 class _Query(NamedTuple):
-    """A query: documents of both runs, how many are common, values by measure."""
+    """A query: numbers of documents of both runs and in common, and values by measure."""
 
     query: str
     length_a: int
@@ -102,43 +94,46 @@ class _Query(NamedTuple):
     values: Mapping[str, float | None]
 
 
-def _notes(found: Overlap) -> list[str]:
+def _notes(overlap: Overlap) -> list[str]:
     """List the notes needed to understand the numbers."""
-    return [line for note in _said_below(found) for line in wrapped(note, indent="")]
+    return [line for note in _said_below(overlap) for line in wrapped(note, indent="")]
 
 
-def _said_below(found: Overlap) -> list[str]:
-    n = len(found.queries)
-    missing = [
-        str(measure)
-        for measure, scored in zip(found.measures, found.scored.sum(axis=0).tolist(), strict=True)
-        if scored < n
-    ]
+def _scored(overlap: Overlap) -> dict[str, int]:
+    """Count the queries that have a value, by text of the measure."""
+    counts = overlap.scored.sum(axis=0).tolist()
+    return dict(zip(map(str, overlap.measures), counts, strict=True))
+
+
+def _said_below(overlap: Overlap) -> list[str]:
+    """Write notes on measures that lack values, and on tied documents."""
+    n = len(overlap.queries)
+    missing = [text for text, scored in _scored(overlap).items() if scored < n]
     notes = [f"{', '.join(missing)}: {_NO_VALUE}"] if missing else []
-    tied = found.tied.sum(axis=0).tolist()
+    tied = overlap.tied.sum(axis=0).tolist()
     if any(tied):
-        where = (found.tied > 0).sum(axis=0).tolist()
+        where = (overlap.tied > 0).sum(axis=0).tolist()
         counts = " and ".join(
             f"{documents:,} in {queries:,} {_queries(queries)} of {name}"
-            for name, documents, queries in zip(found.names, tied, where, strict=True)
+            for name, documents, queries in zip(overlap.names, tied, where, strict=True)
             if documents
         )
         notes.append(
-            f"documents with tied scores {_TIES[found.ties]} (ties={found.ties}): {counts}"
+            f"documents with tied scores {_TIES[overlap.ties]} (ties={overlap.ties}): {counts}"
         )
     return notes
 
 
-def overlap_markdown(found: Overlap, *, per_query: bool = False) -> str:
+def overlap_markdown(overlap: Overlap, *, per_query: bool = False) -> str:
     """Markdown tables; with `per_query`, a table of the queries before the means."""
     return _pasted(
         as_markdown,
-        _tables(found, per_query=per_query),
-        [f"{found.names[0]} and {found.names[1]}.", *_said_below(found)],
+        _tables(overlap, per_query=per_query),
+        [f"{overlap.names[0]} and {overlap.names[1]}.", *_said_below(overlap)],
     )
 
 
-def overlap_latex(found: Overlap, *, per_query: bool = False) -> str:
+def overlap_latex(overlap: Overlap, *, per_query: bool = False) -> str:
     r"""LaTeX tables; with `per_query`, a table of the queries before the means.
 
     Examples
@@ -149,114 +144,106 @@ def overlap_latex(found: Overlap, *, per_query: bool = False) -> str:
     """  # noqa: E501
     return _pasted(
         as_latex,
-        _tables(found, per_query=per_query),
-        [f"{found.names[0]} and {found.names[1]}.", *_said_below(found)],
+        _tables(overlap, per_query=per_query),
+        [f"{overlap.names[0]} and {overlap.names[1]}.", *_said_below(overlap)],
     )
 
 
-def _tables(found: Overlap, *, per_query: bool) -> list[Table]:
-    return [*([_per_query(found)] if per_query else []), overlap_means(found)]
+def _tables(overlap: Overlap, *, per_query: bool) -> list[Table]:
+    return [*([_per_query(overlap)] if per_query else []), overlap_means(overlap)]
 
 
 def _pasted(form: Callable[[Table], str], tables: Sequence[Table], notes: Sequence[str]) -> str:
-    """The tables, with the notes below the last."""
+    """Write the tables, with the notes below the last."""
     *others, last = tables
     return "\n".join(map(form, [*others, replace(last, notes=notes)]))
 
 
-def overlap_json(found: Overlap, *, per_query: bool = False) -> Iterator[str]:
-    """JSON text; float64 in the shortest form that reads back, null where a value is undefined."""
+def overlap_json(overlap: Overlap, *, per_query: bool = False) -> Iterator[str]:
+    """Yield JSON text; float64 in the shortest form that reads back, null for undefined values."""
     record = {
-        "version": found.version,
+        "version": overlap.version,
         "schema": SCHEMA,
-        "run_a": _side(found, 0, found.only_a),
-        "run_b": _side(found, 1, found.only_b),
-        "ties": found.ties,
-        "duplicates": found.duplicates,
-        "common_queries": len(found.queries),
-        "mean": {text: finite(value) for text, value in found.mean().items()},
-        "queries_with_value": {
-            str(measure): int(n)
-            for measure, n in zip(found.measures, found.scored.sum(axis=0).tolist(), strict=True)
-        },
+        "run_a": _side(overlap, 0, overlap.only_a),
+        "run_b": _side(overlap, 1, overlap.only_b),
+        "ties": overlap.ties,
+        "duplicates": overlap.duplicates,
+        "common_queries": len(overlap.queries),
+        "mean": {text: finite(value) for text, value in overlap.mean().items()},
+        "queries_with_value": _scored(overlap),
     }
     yield json.dumps(record, indent=2).removesuffix("\n}")
     if per_query:
-        values = (
-            {text: finite(value) for text, value in row.items()}
-            for row in found.per_query().values()
-        )
-        yield from _by_query("queries", found.queries, values)
-        counts = zip(found.lengths.tolist(), found.common.tolist(), strict=True)
+        yield from _by_query("queries", overlap.queries, map(finite, overlap.per_query().values()))
+        counts = zip(overlap.lengths.tolist(), overlap.common.tolist(), strict=True)
         yield from _by_query(
             "documents",
-            found.queries,
+            overlap.queries,
             ({"in_a": a, "in_b": b, "common": common} for (a, b), common in counts),
         )
     yield "\n}\n"
 
 
 def _by_query(title: str, queries: Sequence[str], entries: Iterable[object]) -> Iterator[str]:
-    """One query a line, as in the JSON of `idealrank evaluate`."""
+    """Yield one query per line, as in the JSON of `idealrank evaluate`."""
     yield f',\n  "{title}": {{'
     for place, (query, entry) in enumerate(zip(queries, entries, strict=True)):
         yield f"{',' if place else ''}\n    {json.dumps(query)}: {json.dumps(entry)}"
     yield "\n  }"
 
 
-def _side(found: Overlap, side: int, only: Sequence[str]) -> dict[str, object]:
+def _side(overlap: Overlap, side: int, only: Sequence[str]) -> dict[str, object]:
     return {
-        "name": found.names[side],
-        "path": found.paths[side],
+        "name": overlap.names[side],
+        "path": overlap.paths[side],
         "only_here": list(only),
-        "tied_documents": int(found.tied[:, side].sum()),
-        "tied_queries": int((found.tied[:, side] > 0).sum()),
+        "tied_documents": int(overlap.tied[:, side].sum()),
+        "tied_queries": int((overlap.tied[:, side] > 0).sum()),
     }
 
 
-def overlap_rows(found: Overlap, *, per_query: bool = False) -> Iterator[Row]:
-    """Titles, and a value a row; empty where a value is undefined."""
+def overlap_rows(overlap: Overlap, *, per_query: bool = False) -> Iterator[Row]:
+    """Yield the titles, and a row for each value, empty if it is undefined."""
     if per_query:
         yield ["run_a", "run_b", "query", "measure", "value", "common", "ties"]
         for (query, values), common in zip(
-            found.per_query().items(), found.common.tolist(), strict=True
+            overlap.per_query().items(), overlap.common.tolist(), strict=True
         ):
             for text, value in values.items():
-                yield [*found.names, query, text, csv_cell(value), str(common), found.ties]
+                yield [*overlap.names, query, text, csv_cell(value), str(common), overlap.ties]
         return
     yield _TITLES
-    counts = [str(len(queries)) for queries in (found.queries, found.only_a, found.only_b)]
+    counts = [str(len(queries)) for queries in (overlap.queries, overlap.only_a, overlap.only_b)]
     for (text, value), n in zip(
-        found.mean().items(), found.scored.sum(axis=0).tolist(), strict=True
+        overlap.mean().items(), overlap.scored.sum(axis=0).tolist(), strict=True
     ):
-        yield [*found.names, text, csv_cell(value), str(n), *counts, found.ties]
+        yield [*overlap.names, text, csv_cell(value), str(n), *counts, overlap.ties]
 
 
 # --- several runs ---------------------------------------------------------------------------------
 
 
-def matrix_parts(found: OverlapMatrix) -> list[Part]:
-    """The whole report: a matrix for each measure, and what the means cover."""
-    return [
-        *matrix_tables(found),
-        [line for note in matrix_notes(found) for line in wrapped(note, indent="")],
-    ]
+def matrix_parts(matrix: OverlapMatrix) -> list[Part]:
+    """Build the whole report: a matrix for each measure, and notes on the queries behind them."""
+    notes = [line for note in matrix_notes(matrix) for line in wrapped(note, indent="")]
+    return [*matrix_tables(matrix), notes]
 
 
-def matrix_tables(found: OverlapMatrix) -> list[Table]:
-    """A table for each measure: a row and a column for each run."""
-    short = told_apart(found.names, NARROW)
+def matrix_tables(matrix: OverlapMatrix) -> list[Table]:
+    """Build a table for each measure, with a row and a column for each run."""
+    short = told_apart(matrix.names, NARROW)
     tables = []
-    for measure in found.measures:
-        rows = zip(found.names, found[measure].tolist(), strict=True)
+    for measure in matrix.measures:
+        rows = zip(matrix.names, matrix[measure].tolist(), strict=True)
         values = {
-            (a, b): value for a, row in rows for b, value in zip(found.names, row, strict=True)
+            (a, b): value for a, row in rows for b, value in zip(matrix.names, row, strict=True)
         }
         columns: list[Column[str]] = [Column(title=str(measure), cell=str)]
         columns += [
-            _run_column(title, name, values) for title, name in zip(short, found.names, strict=True)
+            _run_column(title, name, values)
+            for title, name in zip(short, matrix.names, strict=True)
         ]
-        tables.append(Table.of(columns, found.names))
+        tables.append(Table.of(columns, matrix.names))
     return tables
 
 
@@ -266,81 +253,86 @@ def _run_column(title: str, name: str, values: Mapping[tuple[str, str], float]) 
     )
 
 
-def matrix_notes(found: OverlapMatrix) -> list[str]:
-    """Sentences below the matrices: the queries behind the means, the reference of measures that
-    are not symmetric, ties.
+def matrix_notes(matrix: OverlapMatrix) -> list[str]:
+    """Write the sentences below the matrices: the queries behind the means, the reference of
+    measures that are not symmetric, ties.
     """
-    counts = [len(found.pair(a, b).queries) for a, b in product(found.names, repeat=2) if a != b]
+    counts = [len(matrix.pair(a, b).queries) for a, b in product(matrix.names, repeat=2) if a != b]
     several = (
         f"{min(counts):,} to {max(counts):,}" if min(counts) < max(counts) else f"{counts[0]:,}"
     )
     notes = [f"each mean covers the queries that both runs answer, {several}"]
     lacking = [
         str(measure)
-        for measure in found.measures
-        if (found.values_with(measure) < found.common()).any()
+        for measure in matrix.measures
+        if (matrix.values_with(measure) < matrix.common()).any()
     ]
     notes += [f"{', '.join(lacking)}: {_NO_VALUE}"] if lacking else []
-    turned = [str(measure) for measure in found.measures if not getattr(measure, "symmetric", True)]
-    notes += (
-        [f"{', '.join(turned)}: not symmetric; the run of the row is the first run"]
-        if turned
-        else []
-    )
-    tied = [name for name in found.names if found.pair(name, name).tied.any()]
-    ties = found.pair(found.names[0], found.names[0]).ties
-    return notes + (
-        [f"documents with tied scores {_TIES[ties]} (ties={ties}), in {', '.join(tied)}"]
-        if tied
-        else []
-    )
+    turned = [
+        str(measure) for measure in matrix.measures if not getattr(measure, "symmetric", True)
+    ]
+    if turned:
+        notes.append(f"{', '.join(turned)}: not symmetric; the run of the row is the first run")
+    tied = [name for name in matrix.names if matrix.pair(name, name).tied.any()]
+    if tied:
+        ties = matrix.pair(matrix.names[0], matrix.names[0]).ties
+        named = ", ".join(tied)
+        notes.append(f"documents with tied scores {_TIES[ties]} (ties={ties}), in {named}")
+    return notes
 
 
-def matrix_markdown(found: OverlapMatrix) -> str:
-    """A Markdown table for each measure."""
-    return _pasted(as_markdown, matrix_tables(found), matrix_notes(found))
+def matrix_markdown(matrix: OverlapMatrix) -> str:
+    """Write a Markdown table for each measure."""
+    return _pasted(as_markdown, matrix_tables(matrix), matrix_notes(matrix))
 
 
-def matrix_latex(found: OverlapMatrix) -> str:
-    r"""A LaTeX table for each measure."""
-    return _pasted(as_latex, matrix_tables(found), matrix_notes(found))
+def matrix_latex(matrix: OverlapMatrix) -> str:
+    r"""Write a LaTeX table for each measure."""
+    return _pasted(as_latex, matrix_tables(matrix), matrix_notes(matrix))
 
 
-def matrix_json(found: OverlapMatrix) -> str:
-    """JSON text: each mean by measure and the names of the two runs, with the queries behind it."""
-    own = [found.pair(name, name) for name in found.names]
+def matrix_json(matrix: OverlapMatrix) -> str:
+    """Write JSON text: each mean by measure and pair of runs, with its number of queries."""
+    own = [matrix.pair(name, name) for name in matrix.names]
     record = {
         "version": own[0].version,
         "schema": SCHEMA,
         "runs": [
-            {"name": name, "path": one.paths[0], "queries": len(one.queries)}
-            for name, one in zip(found.names, own, strict=True)
+            {"name": name, "path": overlap.paths[0], "queries": len(overlap.queries)}
+            for name, overlap in zip(matrix.names, own, strict=True)
         ],
         "ties": own[0].ties,
         "duplicates": own[0].duplicates,
-        "common_queries": _by_names(found, found.common()),
-        "mean": {str(measure): _by_names(found, found[measure]) for measure in found.measures},
+        "common_queries": _by_names(matrix, matrix.common()),
+        "mean": {str(measure): _by_names(matrix, matrix[measure]) for measure in matrix.measures},
         "queries_with_value": {
-            str(measure): _by_names(found, found.values_with(measure)) for measure in found.measures
+            str(measure): _by_names(matrix, matrix.values_with(measure))
+            for measure in matrix.measures
         },
     }
     return json.dumps(record, indent=2) + "\n"
 
 
-def _by_names(found: OverlapMatrix, values: Any) -> dict[str, dict[str, float | int | None]]:
+def _by_names(matrix: OverlapMatrix, values: Any) -> dict[str, dict[str, float | int | None]]:
     return {
-        a: dict(zip(found.names, map(finite, row), strict=True))
-        for a, row in zip(found.names, values.tolist(), strict=True)
+        a: dict(zip(matrix.names, map(finite, row), strict=True))
+        for a, row in zip(matrix.names, values.tolist(), strict=True)
     }
 
 
-def matrix_rows(found: OverlapMatrix) -> Iterator[Row]:
-    """The columns of `overlap_rows`, a row for each measure and ordered pair of runs."""
+def matrix_rows(matrix: OverlapMatrix) -> Iterator[Row]:
+    """Yield the columns of `overlap_rows`, with a row for each measure and ordered pair of runs."""
     yield _TITLES
-    means = {str(measure): found[measure].tolist() for measure in found.measures}
-    for (row, a), (column, b) in product(enumerate(found.names), repeat=2):
-        one = found.pair(a, b)
-        only = (one.only_a, one.only_b) if one.names == (a, b) else (one.only_b, one.only_a)
-        counts = [str(len(queries)) for queries in (one.queries, *only)]
-        for (text, values), n in zip(means.items(), one.scored.sum(axis=0).tolist(), strict=True):
-            yield [a, b, text, csv_cell(values[row][column]), str(n), *counts, one.ties]
+    means = {str(measure): matrix[measure].tolist() for measure in matrix.measures}
+    for (row, a), (column, b) in product(enumerate(matrix.names), repeat=2):
+        overlap = matrix.pair(a, b)
+        only = (
+            (overlap.only_a, overlap.only_b)
+            if overlap.names == (a, b)
+            else (overlap.only_b, overlap.only_a)
+        )
+        counts = [str(len(queries)) for queries in (overlap.queries, *only)]
+        for (text, values), n in zip(
+            means.items(), overlap.scored.sum(axis=0).tolist(), strict=True
+        ):
+            yield [a, b, text, csv_cell(values[row][column]), str(n), *counts, overlap.ties]

@@ -7,146 +7,159 @@ from typing import Any
 from idealrank.analysis.recall import IndexRecall
 from idealrank.data.interchange import finite
 from idealrank.reports.table.cells import counted
+from idealrank.reports.table.records import csv_cell
 from idealrank.reports.table.text import Part, columns, filled
 from idealrank.stats import Interval
 
 _MISSED = 5  # missed documents of a query that the text lists
 
 
-def recall_parts(found: IndexRecall, *, worst: int = 10) -> list[Part]:
+def recall_parts(index_recall: IndexRecall, *, worst: int = 10) -> list[Part]:
     """Show recall by cutoff, the loss by measure, and the queries that lose most."""
-    percent = f"{100 * found.level:g} % interval"
-    parts: list[Part] = [
-        [
-            f"{found.approximate} against {found.exact}: "
-            f"{counted(len(found.queries), 'query', 'queries')}",
-            *_lonely(found),
-        ]
-    ]
+    queries = counted(len(index_recall.queries), "query", "queries")
+    head = f"{index_recall.approximate} against {index_recall.exact}: {queries}"
+    parts: list[Part] = [[head, *_lonely(index_recall)], columns(_by_cutoff(index_recall))]
+    if index_recall.losses:
+        parts.append(columns(_lost(index_recall)))
+        parts.append(filled(f"Under convention {index_recall.evaluations[0].convention}."))
+    return [*parts, *_worst(index_recall, worst)]
+
+
+def _by_cutoff(index_recall: IndexRecall) -> list[list[str]]:
+    percent = f"{100 * index_recall.level:g} % interval"
     rows = [["", "mean", percent, "5th percentile", "complete", percent]]
-    for cutoff in found.cutoffs:
-        one = found.summary(cutoff)
-        inside = f"[{max(0.0, one.interval.low):.4f}, {min(1.0, one.interval.high):.4f}]"
-        low, high = one.complete_interval
-        count = f"{one.n_complete} of {len(found.queries)}"
+    for cutoff in index_recall.cutoffs:
+        summary = index_recall.summary(cutoff)
+        mean = summary.interval
+        low, high = summary.complete_interval
         rows.append(
             [
                 f"recall@{cutoff}",
-                f"{one.interval.estimate:.4f}",
-                inside,
-                f"{one.percentile_5:.4f}",
-                count,
+                f"{mean.estimate:.4f}",
+                f"[{max(0.0, mean.low):.4f}, {min(1.0, mean.high):.4f}]",
+                f"{summary.percentile_5:.4f}",
+                f"{summary.n_complete} of {len(index_recall.queries)}",
                 f"[{low:.4f}, {high:.4f}]",
             ]
         )
-    parts.append(columns(rows))
-    if found.losses:
-        lost = [["lost", "mean", percent, found.exact, found.approximate]]
-        means = [one.mean() for one in found.evaluations]
-        for text, interval in found.losses.items():
-            inside = f"[{interval.low:.4f}, {interval.high:.4f}]"
-            lost.append(
-                [text, f"{interval.estimate:.4f}", inside, *(f"{mean[text]:.4f}" for mean in means)]
-            )
-        parts.append(columns(lost))
-        parts.append(filled(f"Under convention {found.evaluations[0].convention}."))
-    return [*parts, *_worst(found, worst)]
+    return rows
 
 
-def _lonely(found: IndexRecall) -> list[str]:
+def _lost(index_recall: IndexRecall) -> list[list[str]]:
+    percent = f"{100 * index_recall.level:g} % interval"
+    rows = [["lost", "mean", percent, index_recall.exact, index_recall.approximate]]
+    means = [evaluation.mean() for evaluation in index_recall.evaluations]
+    for text, loss in index_recall.losses.items():
+        interval = f"[{loss.low:.4f}, {loss.high:.4f}]"
+        values = [f"{mean[text]:.4f}" for mean in means]
+        rows.append([text, f"{loss.estimate:.4f}", interval, *values])
+    return rows
+
+
+def _lonely(index_recall: IndexRecall) -> list[str]:
     lines = []
-    if found.unanswered:
-        lines.append(f"  no answer of {found.approximate}, recall 0: {_some(found.unanswered)}")
-    if found.only_approximate:
-        lines.append(f"  not in {found.exact}, left out: {_some(found.only_approximate)}")
+    if index_recall.unanswered:
+        lines.append(
+            f"  no answer of {index_recall.approximate}, recall 0: {_some(index_recall.unanswered)}"
+        )
+    if index_recall.only_approximate:
+        lines.append(
+            f"  not in {index_recall.exact}, left out: {_some(index_recall.only_approximate)}"
+        )
     return lines
 
 
 def _some(names: "list[str] | tuple[str, ...]") -> str:
-    return ", ".join(names[:_MISSED]) + (
-        f" and {len(names) - _MISSED} more" if len(names) > _MISSED else ""
-    )
+    some = ", ".join(names[:_MISSED])
+    return f"{some} and {len(names) - _MISSED} more" if len(names) > _MISSED else some
 
 
-def _worst(found: IndexRecall, number: int) -> list[Part]:
-    losing = found.worst(number)
+def _worst(index_recall: IndexRecall, number: int) -> list[Part]:
+    losing = index_recall.worst(number)
     if not losing:
         return [["no query loses a document"]]
-    rows = [["query", *found.losses, *(f"recall@{cutoff}" for cutoff in found.cutoffs), "missed"]]
-    for one in losing:
-        lost = ["-" if value != value else f"{value:.4f}" for value in one.lost.values()]  # noqa: PLR0124  (NaN)
+    rows = [
+        [
+            "query",
+            *index_recall.losses,
+            *(f"recall@{cutoff}" for cutoff in index_recall.cutoffs),
+            "missed",
+        ]
+    ]
+    for loss in losing:
+        lost = ["-" if value != value else f"{value:.4f}" for value in loss.lost.values()]  # noqa: PLR0124  (NaN)
         rows.append(
             [
-                one.query,
+                loss.query,
                 *lost,
-                *(f"{value:.4f}" for value in one.recall.values()),
-                _some(one.missed),
+                *(f"{value:.4f}" for value in loss.recall.values()),
+                _some(loss.missed),
             ]
         )
     return [["queries that lose most"], columns(rows, left=(0, len(rows[0]) - 1))]
 
 
-def recall_json(found: IndexRecall, *, worst: int = 10) -> str:
+def recall_json(index_recall: IndexRecall, *, worst: int = 10) -> str:
     """Write everything as JSON: means, losses, each query, and the missed documents of those that
     lose most.
     """
     recall: dict[str, Any] = {}
-    for cutoff in found.cutoffs:
-        one = found.summary(cutoff)
+    for cutoff in index_recall.cutoffs:
+        summary = index_recall.summary(cutoff)
+        low, high = summary.complete_interval
         recall[str(cutoff)] = {
-            **_interval(one.interval, "mean"),
-            "percentile_5": one.percentile_5,
-            "complete": one.n_complete,
-            "complete_low": one.complete_interval[0],
-            "complete_high": one.complete_interval[1],
+            **_interval(summary.interval, "mean"),
+            "percentile_5": summary.percentile_5,
+            "complete": summary.n_complete,
+            "complete_low": low,
+            "complete_high": high,
         }
-    lost = found.lost_per_query()
+    lost = index_recall.lost_per_query()
+    per_query: dict[str, dict[str, Any]] = {}
+    for row, query_id in enumerate(index_recall.queries):
+        values = map(float, index_recall.values[row])
+        by_cutoff = dict(zip(map(str, index_recall.cutoffs), values, strict=True))
+        per_query[query_id] = {"recall": by_cutoff}
+        if lost:
+            by_measure = {text: finite(float(losses[row])) for text, losses in lost.items()}
+            per_query[query_id]["lost"] = by_measure
+
+    evaluations = index_recall.evaluations
+    losing = index_recall.worst(worst)
     report = {
-        "exact": found.exact,
-        "approximate": found.approximate,
-        "level": found.level,
-        "queries": len(found.queries),
-        "unanswered": found.unanswered,
-        "only_approximate": found.only_approximate,
+        "exact": index_recall.exact,
+        "approximate": index_recall.approximate,
+        "level": index_recall.level,
+        "queries": len(index_recall.queries),
+        "unanswered": index_recall.unanswered,
+        "only_approximate": index_recall.only_approximate,
         "recall": recall,
-        "lost": {text: _interval(interval, "mean") for text, interval in found.losses.items()},
-        "convention": str(found.evaluations[0].convention) if found.evaluations else None,
-        "per_query": {
-            query: {
-                "recall": dict(
-                    zip(map(str, found.cutoffs), map(float, found.values[row]), strict=True)
-                )
-            }
-            | (
-                {"lost": {text: finite(float(values[row])) for text, values in lost.items()}}
-                if lost
-                else {}
-            )
-            for row, query in enumerate(found.queries)
+        "lost": {
+            text: _interval(interval, "mean") for text, interval in index_recall.losses.items()
         },
-        "worst": [{"query": one.query, "missed": list(one.missed)} for one in found.worst(worst)],
+        "convention": str(evaluations[0].convention) if evaluations else None,
+        "per_query": per_query,
+        "worst": [{"query": loss.query, "missed": list(loss.missed)} for loss in losing],
     }
     return json.dumps(report, indent=1, ensure_ascii=False) + "\n"
 
 
-def _interval(one: Interval, name: str) -> dict[str, Any]:
+def _interval(interval: Interval, name: str) -> dict[str, Any]:
     return {
-        name: finite(float(one.estimate)),
-        "low": finite(float(one.low)),
-        "high": finite(float(one.high)),
+        name: finite(float(interval.estimate)),
+        "low": finite(float(interval.low)),
+        "high": finite(float(interval.high)),
     }
 
 
-def recall_rows(found: IndexRecall) -> Iterator[list[str]]:
-    """Write a row for each query: recall by cutoff, and loss by measure."""
-    lost = found.lost_per_query()
+def recall_rows(index_recall: IndexRecall) -> Iterator[list[str]]:
+    """Yield a row for each query: recall by cutoff, and loss by measure."""
+    lost = index_recall.lost_per_query()
     yield [
         "query",
-        *(f"recall@{cutoff}" for cutoff in found.cutoffs),
+        *(f"recall@{cutoff}" for cutoff in index_recall.cutoffs),
         *(f"lost {text}" for text in lost),
     ]
-    for row, query in enumerate(found.queries):
-        values = [float(one) for one in found.values[row]] + [
-            float(values[row]) for values in lost.values()
-        ]
-        yield [query, *("" if value != value else repr(value) for value in values)]  # noqa: PLR0124  (NaN)
+    for row, query_id in enumerate(index_recall.queries):
+        values = [*index_recall.values[row], *(losses[row] for losses in lost.values())]
+        yield [query_id, *(csv_cell(float(value)) for value in values)]

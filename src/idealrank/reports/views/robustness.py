@@ -1,5 +1,5 @@
-"""The report of `idealrank robust`: a few sentences, a grid of all variants, what turns the
-verdict, and how it was found out.
+"""The report of `idealrank robust`: a few sentences, a grid of all variants, the changes that turn
+the verdict, and the method.
 """
 
 import json
@@ -41,11 +41,11 @@ from idealrank.reports.views.comparison.verdicts import TOO_FEW, is_identical
 from idealrank.reports.views.comparison.verdicts import mark as verdict_mark
 from idealrank.reports.views.conventions import cautioned, paragraph, warned
 
-_CHANGE, _NAME = 34, 10
-_MOVERS = 6
+_CHANGE, _NAME = 34, 10  # letters of a change, and of a run's name
+_MOVERS = 6  # variants that move the difference most, in the table
 _AGAIN = "run the analysis again"
-_MOST_TURNING = 15
-# By verdict, and then by who is ahead.
+_MOST_TURNING = 15  # variants that change the verdict, in the table
+# States of variants without numbers of their own, in the words of their counts.
 _COUNTED: dict[Status, str] = {
     "no effect": "with no effect here",
     "repeats": "with the numbers of another",
@@ -54,117 +54,130 @@ _COUNTED: dict[Status, str] = {
 
 
 def robust_parts(
-    found: Robustness,
+    robustness: Robustness,
     digits: int | None = None,
     *,
-    asked: Asked = IN_PYTHON,
+    origin: Asked = IN_PYTHON,
 ) -> list[Part]:
-    """The whole report.
+    """Build the whole report.
 
     Examples
     --------
     >>> import idealrank as ir
-    >>> found = ir.robust(
+    >>> robustness = ir.robust(
     ...     {"q": {"x": 1}}, {"q": ["x"]}, {"q": ["y", "x"]}, "RR", variants=["cutoff"]
     ... )
-    >>> robust_parts(found)[0][0][:21]
+    >>> robust_parts(robustness)[0][0][:21]
     'These queries do not '
     """
     shown = Shown.of_rows(
-        [found.asked, *(one.row for one in found.variants if one.row is not None)],
-        found.method.level,
+        [
+            robustness.asked,
+            *(variant.row for variant in robustness.variants if variant.row is not None),
+        ],
+        robustness.method.level,
         digits,
     )
-    told = robust_sentences(found, shown, asked)
+    told = robust_sentences(robustness, shown, origin)
     parts: list[Part] = [
         filled(told.brief),
         MoreLines(filled(told.more)),
-        [*_grid(found), *_legend(found)],
+        [*_grid(robustness), *_legend(robustness)],
     ]
-    note = labels_note(found.labels, [found.basis], asked)
-    too_few = found.verdict == "too few judgments"
-    command = labels_command(found, found.run_a, found.run_b, "compare", asked) if too_few else []
-    ending = [command, note, _method(found), paragraph(found.convention, [found.measure])]
-    return [*parts, movers_table(found, shown), _counts(found), *ending]
+    note = labels_note(robustness.labels, [robustness.basis], origin)
+    too_few = robustness.verdict == "too few judgments"
+    command = (
+        labels_command(robustness, robustness.run_a, robustness.run_b, "compare", origin)
+        if too_few
+        else []
+    )
+    ending = [
+        command,
+        note,
+        _method(robustness),
+        paragraph(robustness.convention, [robustness.measure]),
+    ]
+    return [*parts, movers_table(robustness, shown), _counts(robustness), *ending]
 
 
-def robust_sentences(found: Robustness, shown: Shown, asked: Asked = IN_PYTHON) -> Told:
+def robust_sentences(robustness: Robustness, shown: Shown, origin: Asked = IN_PYTHON) -> Told:
     """Return all sentences: the verdict as asked, the effect of the variants and the next step in
     at most four, then everything else.
     """
-    if found.mismatches:
-        return Told.of([*warned(found.mismatches), *found.summary()], [])
-    row = replace(found.asked, measure=found.measure, verdict=found.verdict)
-    pair = Pair(a=found.run_a, b=found.run_b, measures={found.measure: row})
-    verdict = f"{verdict_text(pair, row, found.method)}: {numbers_text(row, found.method, shown)}."
-    first, *others = found.varied()
-    if clause := label_clause(found.basis):
+    if robustness.mismatches:
+        return Told.of([*warned(robustness.mismatches), *robustness.summary()], [])
+    row = replace(robustness.asked, measure=robustness.measure, verdict=robustness.verdict)
+    pair = Pair(a=robustness.run_a, b=robustness.run_b, measures={robustness.measure: row})
+    numbers = numbers_text(row, robustness.method, shown)
+    verdict = f"{verdict_text(pair, row, robustness.method)}: {numbers}."
+    first, *others = robustness.varied()
+    if clause := label_clause(robustness.basis):
         first = f"{first.removesuffix('.')}; {clause}."
-    if found.verdict != "too few judgments":
-        return Told.of([verdict, *cautioned(found.cautions), first, *others, _next(found)], [])
-    why, step = _too_few(found, asked)
-    return Told.of([verdict, why, *cautioned(found.cautions), f"As judged: {first}", step], others)
-
-
-def _too_few(found: Robustness, asked: Asked) -> tuple[str, str]:
-    """Say why there are too few judgments, and what to do."""
-    a, b = found.run_a, found.run_b
-    if found.basis is not None and found.basis.one_sided is not None:
-        return one_sided_why(found.basis.one_sided, a, b), one_sided_step(
-            found.basis.one_sided, _AGAIN, asked
+    if robustness.verdict != "too few judgments":
+        return Told.of(
+            [verdict, *cautioned(robustness.cautions), first, *others, _next(robustness)], []
         )
-    if found.tipping is None:
-        return (
-            "Unjudged documents may explain the difference.",
-            f"Judge the unjudged documents and {_AGAIN}.",
-        )
-    return why_too_few(found.tipping, a, b), next_step(found.tipping, a, b, "compare", asked)
+    why, step = _too_few(robustness, origin)
+    return Told.of(
+        [verdict, why, *cautioned(robustness.cautions), f"As judged: {first}", step], others
+    )
 
 
-def _next(found: Robustness) -> str:
+def _too_few(robustness: Robustness, origin: Asked) -> tuple[str, str]:
+    """Say why there are too few judgments, and write the next step."""
+    a, b = robustness.run_a, robustness.run_b
+    basis, tipping = robustness.basis, robustness.tipping
+    if basis is not None and basis.one_sided is not None:
+        why = one_sided_why(basis.one_sided, a, b)
+        return why, one_sided_step(basis.one_sided, _AGAIN, origin)
+    if tipping is None:
+        why = "Unjudged documents may explain the difference."
+        return why, f"Judge the unjudged documents and {_AGAIN}."
+    return why_too_few(tipping, a, b), next_step(tipping, a, b, "compare", origin)
+
+
+def _next(robustness: Robustness) -> str:
     """Say what follows from the variants for the reader."""
-    if is_identical(found.asked):
+    if is_identical(robustness.asked):
         return "Check that these are the runs that you meant to compare."
-    if found.turning or found.pairs:
+    if robustness.turning or robustness.pairs:
         return "The verdict depends on the choices below: report yours with it."
-    if found.verdict == "undecided":
+    if robustness.verdict == "undecided":
         return "Another measure or convention does not decide it; more queries may."
     return "Report the verdict as asked: it does not depend on these choices."
 
 
-def mark(one: Variant) -> str:
+def mark(variant: Variant) -> str:
     """Return the verdict of a variant in one or two signs."""
-    if one.row is None:
+    if variant.row is None:
         return "x"
-    if one.status == "no effect":
+    if variant.status == "no effect":
         return "="
-    gain = one.row.difference * one.row.direction
-    sign = "0"
-    if variant := verdict_mark(one.row.verdict).variant:
-        sign = variant
-    elif gain > 0:
-        sign = "+"
-    elif gain < 0:
-        sign = "-"
-    return f"{sign}'" if one.status == "repeats" else sign
+    gain = variant.row.difference * variant.row.direction
+    sign = verdict_mark(variant.row.verdict).variant
+    if not sign:
+        sign = "+" if gain > 0 else "0"
+        sign = "-" if gain < 0 else sign
+    return f"{sign}'" if variant.status == "repeats" else sign
 
 
-def _grid(found: Robustness) -> list[str]:
-    groups = found.groups()
-    shown = {
-        group: members
-        for group, members in groups.items()
-        if any(one.status != "no effect" for one in members)
-    }
+def _grid(robustness: Robustness) -> list[str]:
+    """List the variants of each group with their marks; groups without any effect only by name."""
+    shown, silent = {}, []
+    for group, members in robustness.groups().items():
+        if all(variant.status == "no effect" for variant in members):
+            silent.append(group)
+        else:
+            shown[group] = members
     lines: list[str] = []
     width = max(map(len, shown), default=0)
     for group, members in shown.items():
-        row = [
-            f"{clipped(one.change.removeprefix(f'{one.group}='), _CHANGE)} {mark(one)}"
-            for one in members
-        ]
-        lines += _wrapped_cells(group.ljust(width), row)
-    if silent := [group for group in groups if group not in shown]:
+        cells = []
+        for variant in members:
+            change = variant.change.removeprefix(f"{variant.group}=")
+            cells.append(f"{clipped(change, _CHANGE)} {mark(variant)}")
+        lines += _wrapped_cells(group.ljust(width), cells)
+    if silent:
         lines += filled(f"no effect on these data: {', '.join(silent)}", indent="  ")
     return lines
 
@@ -178,9 +191,9 @@ def _wrapped_cells(head: str, row: Sequence[str]) -> list[str]:
     return lines
 
 
-def _legend(found: Robustness) -> list[str]:
-    seen = {mark(one).rstrip("'") for one in found.variants}
-    a, b = found.run_a, found.run_b
+def _legend(robustness: Robustness) -> list[str]:
+    seen = {mark(variant).rstrip("'") for variant in robustness.variants}
+    a, b = robustness.run_a, robustness.run_b
     words = {
         "++": f"{b} better",
         "+": f"{b} ahead, undecided",
@@ -192,39 +205,45 @@ def _legend(found: Robustness) -> list[str]:
         "=": "the numbers as asked",
         "x": "refused",
     }
-    said = [f"{sign} {word}" for sign, word in words.items() if sign in seen]
-    if any(one.status == "repeats" for one in found.variants):
-        said.append("' the numbers of a variant before it")
-    return ["", *wrapped("; ".join(said), indent="")]
+    meanings_seen = [f"{sign} {word}" for sign, word in words.items() if sign in seen]
+    if any(variant.status == "repeats" for variant in robustness.variants):
+        meanings_seen.append("' the numbers of a variant before it")
+    return ["", *wrapped("; ".join(meanings_seen), indent="")]
 
 
-def movers_table(found: Robustness, shown: Shown) -> Part:
+def movers_table(robustness: Robustness, shown: Shown) -> Part:
     """Build the table of variants that change the verdict, then of those that move the difference
     most, in standard deviations.
     """
-    turning = [*found.turning, *found.pairs]
-    effect = found.asked.effect
+    turning = [*robustness.turning, *robustness.pairs]
+    effect = robustness.asked.effect
     moved = {
-        one.change: abs(one.row.effect - effect)
-        for one in found.changing
-        if one.row is not None and one not in turning
+        variant.change: abs(variant.row.effect - effect)
+        for variant in robustness.changing
+        if variant.row is not None and variant not in turning
     }
     others = sorted(
-        (one for one in found.changing if 0 < moved.get(one.change, 0) < math.inf),
-        key=lambda one: -moved[one.change],
+        (variant for variant in robustness.changing if 0 < moved.get(variant.change, 0) < math.inf),
+        key=lambda variant: -moved[variant.change],
     )
     if not turning and not others:
         return []
     lines: list[Line | NamedCells] = [
-        Line.of(one.row, one.change) for one in turning[:_MOST_TURNING] if one.row is not None
+        Line.of(variant.row, variant.change)
+        for variant in turning[:_MOST_TURNING]
+        if variant.row is not None
     ]
     if hidden := len(turning[_MOST_TURNING:]):
         lines.append(NamedCells(change=Cell(f"and {hidden} more")))
     if turning and others:
         lines += [NamedCells(), NamedCells(change=Cell("moves the difference most", tone="quiet"))]
-    lines += [Line.of(one.row, one.change) for one in others[:_MOVERS] if one.row is not None]
-    names = (clipped(name, _NAME) for name in (found.run_a, found.run_b))
-    columns = difference_columns("robust", shown, found.method.level, *names)
+    lines += [
+        Line.of(variant.row, variant.change)
+        for variant in others[:_MOVERS]
+        if variant.row is not None
+    ]
+    names = (clipped(name, _NAME) for name in (robustness.run_a, robustness.run_b))
+    columns = difference_columns("robust", shown, robustness.method.level, *names)
     return _fitting(
         "changes the verdict" if turning else "moves the difference most", columns, lines
     )
@@ -233,44 +252,42 @@ def movers_table(found: Robustness, shown: Shown) -> Part:
 def _fitting(
     title: str, columns: Sequence[Column[Line]], lines: Sequence[Line | NamedCells]
 ) -> Table:
-    """The table with as much of the changes as a page has room for."""
+    """Build the table with as much of the changes as a page has room for; all of them if even half
+    of the usual width is too much.
+    """
 
     def table(width: int | None) -> Table:
-        change: Column[Line] = Column(
-            title=title,
-            cell=lambda line: line.name if width is None else clipped(line.name, width),
-            name="change",
-        )
-        return Table.of([change, *columns], lines)
+        def change(line: Line) -> str:
+            return line.name if width is None else clipped(line.name, width)
 
-    narrow = map(table, range(_CHANGE, _CHANGE // 2, -2))
-    return next((found for found in narrow if fits(found, gap=" ")), table(None))
+        return Table.of([Column(title=title, cell=change, name="change"), *columns], lines)
+
+    for width in range(_CHANGE, _CHANGE // 2, -2):
+        narrow = table(width)
+        if fits(narrow, gap=" "):
+            return narrow
+    return table(None)
 
 
-def _counts(found: Robustness) -> list[str]:
-    counts = [f"{len(found.changing):,} with other numbers"]
+def _counts(robustness: Robustness) -> list[str]:
+    counts = [f"{len(robustness.changing):,} with other numbers"]
     for status, words in _COUNTED.items():
-        if count := found.count(status):
+        if count := robustness.count(status):
             counts.append(f"{count:,} {words}")
-    lines = wrapped(f"{len(found.variants):,} variants: {'; '.join(counts)}", indent="")
-    lines += [
-        line
-        for one in found.variants
-        if one.status == "refused"
-        for line in filled(f"  {one.change}: {one.reason}", indent="    ")
-    ]
+    lines = wrapped(f"{len(robustness.variants):,} variants: {'; '.join(counts)}", indent="")
+    for variant in robustness.variants:
+        if variant.status == "refused":
+            lines += filled(f"  {variant.change}: {variant.reason}", indent="    ")
     lacking: dict[str, list[str]] = {}
-    for group, reason in found.lacking.items():
+    for group, reason in robustness.lacking.items():
         lacking.setdefault(reason, []).append(group)
-    return lines + [
-        line
-        for reason, groups in lacking.items()
-        for line in filled(f"no variants of {', '.join(groups)}: {reason}", indent="  ")
-    ]
+    for reason, groups in lacking.items():
+        lines += filled(f"no variants of {', '.join(groups)}: {reason}", indent="  ")
+    return lines
 
 
-def _method(found: Robustness) -> MethodLines:
-    method = found.method
+def _method(robustness: Robustness) -> MethodLines:
+    method = robustness.method
     tests = {
         "permutation": "sign flips",
         "t": "Student's t",
@@ -278,28 +295,23 @@ def _method(found: Robustness) -> MethodLines:
         "sign": "signs",
     }
     phrases = [f"{tests[method.test]}, two-sided"]
-    phrases += (
-        [f"{method.n_resamples:,} draws, seed {method.seed} everywhere"]
-        if method.n_resamples is not None
-        else []
-    )
+    if method.n_resamples is not None:
+        phrases.append(f"{method.n_resamples:,} draws, seed {method.seed} everywhere")
     phrases += [f"margin {method.margin:g}"] if method.margin is not None else []
-    design = [
-        *(["queries weighted"] if method.weighted else []),
-        *(["queries in clusters"] if method.clustered else []),
-    ]
-    said = "; ".join([*phrases, *design, *meanings(["robust"]), CAUTION])
-    return MethodLines(["method", *wrapped(said)], *design, CAUTION.rpartition("; ")[2])
+    design = ["queries weighted"] if method.weighted else []
+    design += ["queries in clusters"] if method.clustered else []
+    phrases_text = "; ".join([*phrases, *design, *meanings(["robust"]), CAUTION])
+    return MethodLines(["method", *wrapped(phrases_text)], *design, CAUTION.rpartition("; ")[2])
 
 
-def robust_json(found: Robustness) -> Iterator[str]:
-    """JSON text: the comparison asked for, a summary, every variant, the method."""
-    record = found.as_dict()
+def robust_json(robustness: Robustness) -> Iterator[str]:
+    """Yield JSON text: the reference comparison, a summary, every variant, the method."""
+    record = robustness.as_dict()
     record["method"]["schema"] = SCHEMA
     yield json.dumps(record, indent=2) + "\n"
 
 
-def robust_rows(found: Robustness) -> Iterator[Row]:
-    """Titles, the comparison asked for, then a variant a row; empty where there is no number."""
-    how = {"test": found.method.test, "seed": found.method.seed}
-    yield from record_rows(record | how for record in found.records())
+def robust_rows(robustness: Robustness) -> Iterator[Row]:
+    """Yield titles, the reference comparison, and a row for each variant."""
+    how = {"test": robustness.method.test, "seed": robustness.method.seed}
+    yield from record_rows(record | how for record in robustness.records())

@@ -1,4 +1,6 @@
-"""Output of trec_eval: one line a query and measure, then one line a measure for all queries."""
+"""Output of trec_eval: a line for each query and measure, then a line for each measure for all
+queries.
+"""
 
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -21,15 +23,15 @@ class TrecColumn:
     """One measure under the name that is printed."""
 
     name: str  # As trec_eval writes it, parameters included
-    measure: Measure  # What is computed
-    summary: Measure | None = None  # What the line for all queries shows where it is not the same
-    # What a document that trec_eval makes up for a query without a list adds to the value, or the
-    # text that it gives; None if nothing
+    measure: Measure  # Measure of the line of a query
+    summary: Measure | None = None  # Measure of the line for all queries, if it is another one
+    # Value that a document adds which trec_eval makes up for a query without a list, or its text;
+    # None if it adds nothing
     made_up: float | str | None = None
 
     @property
     def per_query(self) -> bool:
-        """True if queries have a line; false for the number of queries and geometric means."""
+        """Return whether queries have a line; not for the number of queries and geometric means."""
         return self.measure.name != "NumQ" and self.measure.aggregate != "geometric"
 
 
@@ -44,7 +46,9 @@ def trec_eval_report(
     made_up: Collection[str] = (),
     zscores: ZScores | None = None,
 ) -> Iterator[str]:
-    r"""The text, in pieces."""
+    r"""Yield the text, in pieces; `silent` are queries without lines, and `made_up` the queries
+    with a document that trec_eval makes up.
+    """
     refuse_broken_lines(evaluation, runid, per_query=per_query)
     table = {
         column.name: _values(evaluation, column, zscores, silent, made_up) for column in columns
@@ -69,8 +73,9 @@ def _values(
     silent: Collection[str],
     made_up: Collection[str],
 ) -> FloatArray:
+    """Return the values of a column by query, as z-scores if means and deviations are given."""
     values = evaluation[column.measure]
-    # of an empty list it is no 0, but version 9 computes nothing and counts 0
+    # YAAP of an empty list is not 0, but version 9 computes nothing and counts 0.
     if silent and column.measure.name == "YAAP":
         values = np.where([query in silent for query in evaluation.queries], 0.0, values)
     if isinstance(column.made_up, float):
@@ -83,8 +88,8 @@ def _values(
     for row, query in enumerate(evaluation.queries):
         if (query, column.name) not in zscores:
             raise InputError(
-                f"-Z: found no line for {column.name} of query {query}, expected one for "
-                f"every measure and query that is printed"
+                f"-Z: found no line for {column.name} of query {query}, expected one for every "
+                "measure and query that is printed"
             )
         mean, deviation = zscores[query, column.name]
         moved[row] = (values[row] - mean) / deviation if deviation else 0.0
@@ -100,18 +105,19 @@ def _queries(
     *,
     scored: bool,
 ) -> Iterator[str]:
-    """Query after query in the order of their ids as bytes."""
+    """Yield the lines of query after query, in the order of their ids as bytes."""
     ids = list(evaluation.queries)
     cells = [_cells(evaluation, column, table[column.name], made_up) for column in columns]
+    # One format for all lines of a query, with \0 in the place of the id: a format for each line
+    # takes several times as long.
     lines = "".join(
         f"{_label(column, scored=scored)}\t\0\t{_form(column, scored=scored)}\n"
         for column in columns
     )
     for row in sorted(range(len(ids)), key=lambda row: encode_id(ids[row])):
         if ids[row] not in silent:
-            yield lines.replace("\0", ids[row].replace("%", "%%")) % tuple(
-                cell[row] for cell in cells
-            )
+            of_query = lines.replace("\0", ids[row].replace("%", "%%"))
+            yield of_query % tuple(cell[row] for cell in cells)
 
 
 def _cells(
@@ -151,17 +157,16 @@ def _summary(
         yield f"{'runid':<22}\tall\t{runid}\n"
     for column in columns:
         if column.measure.aggregate != "text":
-            value = _total(evaluation, column, table[column.name], scored=scored)
-            yield f"{_label(column, scored=scored)}\tall\t%s\n" % (
-                _form(column, scored=scored) % value
-            )
+            total = _total(evaluation, column, table[column.name], scored=scored)
+            value = _form(column, scored=scored) % total
+            yield f"{_label(column, scored=scored)}\tall\t%s\n" % value
 
 
 def _total(
     evaluation: Evaluation, column: TrecColumn, values: FloatArray, *, scored: bool
 ) -> float:
-    """The mean, the sum or the geometric mean; trec_eval has no z-score of a geometric mean and
-    prints 0.
+    """Return the mean, the sum or the geometric mean; trec_eval prints 0 for the z-score of a
+    geometric mean.
     """
     if scored and column.measure.aggregate == "geometric":
         return 0.0

@@ -96,25 +96,23 @@ def diff(
 
     shown = MOST if most is None and not FORMATS[layout].is_data else most
     with store_options.opened(store_path) as store:
-        a, b = (store.evaluation(one) for one in (id_a, id_b))
+        a, b = (store.evaluation(key) for key in (id_a, id_b))
         text = _measure(measure, a, b)
-        found = changes(a, b, measure=text, most=shown or max(len(a.queries), 1))
-        compared = (
-            ()
-            if no_test or not _FORMATS.takes(layout, "comparison")
-            else _compared(a, b, found["judgments"], judgments)
-        )
-    _FORMATS.write(layout, output_path, found, *compared)
+        changed = changes(a, b, measure=text, most=shown or max(len(a.queries), 1))
+        tested: tuple[Comparison | None, str] | tuple[()] = ()
+        if not no_test and _FORMATS.takes(layout, "comparison"):
+            tested = _compared(a, b, changed["judgments"], judgments)
+    _FORMATS.write(layout, output_path, changed, *tested)
 
 
 def _measure(measure: str | None, a: "Stored", b: "Stored") -> str | None:
-    """Its text as it is kept."""
+    """Return the text by which both evaluations keep a measure."""
     if measure is None:
         return None
     from idealrank.measures.parse import parse_measure  # noqa: PLC0415
 
     text = measure if measure in a.measures else str(parse_measure(measure))
-    both = [one for one in a.measures if one in b.measures]
+    both = [kept for kept in a.measures if kept in b.measures]
     if text not in both:
         raise OptionError(
             f"{text}: expected a measure of both evaluations: {', '.join(both) or 'there is none'}"
@@ -123,17 +121,17 @@ def _measure(measure: str | None, a: "Stored", b: "Stored") -> str | None:
 
 
 def _compared(
-    a: "Stored", b: "Stored", found: str, judgments: "JudgmentsOption"
+    a: "Stored", b: "Stored", judgment_state: str, judgments: "JudgmentsOption"
 ) -> "tuple[Comparison | None, str]":
     """The paired comparison, or why there is none."""
-    from idealrank.api.comparison import compare  # noqa: PLC0415  (SciPy, for those who compare)
+    from idealrank.api.comparison import compare  # noqa: PLC0415  (SciPy; not without a test)
 
-    if found == "changed" and judgments == "same":
-        return (
-            None,
-            "they were computed with different judgments; evaluate the older run again, or "
-            "use --different-judgments",
+    if judgment_state == "changed" and judgments == "same":
+        why_not = (
+            "they were computed with different judgments; evaluate the older run again, or use "
+            "--different-judgments"
         )
+        return None, why_not
     both = [text for text in a.measures if text in b.measures]
     if not both:
         return None, "they have no measure in common"

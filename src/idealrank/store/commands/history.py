@@ -16,7 +16,7 @@ from idealrank.store.timeline import Rule, Timeline, Trace
 if TYPE_CHECKING:
     from idealrank.reports.table.records import Row
 
-_DROP, _LIMIT = 0.1, 30
+_DROP, _LIMIT = 0.1, 30  # defaults: a fall that fails, and entries in the table
 _FAILS, _SKIP = 1, 125  # exit codes that `git bisect run` knows
 _EPILOG = """\
 Examples:
@@ -71,21 +71,23 @@ class FailureRule:
         return Rule(below=self.below, drop=drop, direction=direction)
 
 
-def _table(timeline: Timeline, asked: FailureRule, *, shown: int, together: bool) -> Iterable[str]:
+def _table(
+    timeline: Timeline, failure: FailureRule, *, shown: int, together: bool
+) -> Iterable[str]:
     from idealrank.store.views import history as words  # noqa: PLC0415  (not for the help)
 
     yield words.history_table(
         timeline, shown=shown, together=together, plain=store_options.is_plain()
     )
-    for run, trace in (_since(timeline, asked, together=together) or {}).items():
+    for run, trace in (_since(timeline, failure, together=together) or {}).items():
         yield "\n" + words.since_report(run, trace) + "\n"
 
 
-def _json(timeline: Timeline, asked: FailureRule, *, shown: int, together: bool) -> Iterable[str]:
+def _json(timeline: Timeline, failure: FailureRule, *, shown: int, together: bool) -> Iterable[str]:
     from idealrank.store.views.history import history_json  # noqa: PLC0415
 
     return history_json(
-        timeline, _since(timeline, asked, together=together), shown=shown, together=together
+        timeline, _since(timeline, failure, together=together), shown=shown, together=together
     )
 
 
@@ -131,7 +133,8 @@ _FORMATS = Formats("A table and a sparkline to read;", table=_table, json=_json,
     "--drop",
     metavar="D",
     type=float,
-    help="Values that are D or more below the best earlier value fail.  [default of --query: ",
+    help="Values that are D or more below the best earlier value fail.  [default of --query: "
+    f"{_DROP:g}]",
 )
 @click.option(
     "--one-line",
@@ -191,7 +194,7 @@ def history(
     of other judgments or another convention, which cannot be compared. With --query, the table
     shows one query, and when it regressed.
     """
-    asked = FailureRule(
+    failure = FailureRule(
         below=below,
         drop=drop,
         query=query,
@@ -206,34 +209,34 @@ def history(
     with store_options.opened(store_path) as store:
         timeline = store.history(measure, run=runs, tag=tag, query=query, since=since)
     if bisect or exit_code:
-        _answer(timeline, asked, together=together)
+        _answer(timeline, failure, together=together)
         return
     shown = _LIMIT if limit is None and not FORMATS[layout].is_data else limit
-    _FORMATS.write(layout, output_path, timeline, asked, shown=shown or 0, together=together)
+    _FORMATS.write(layout, output_path, timeline, failure, shown=shown or 0, together=together)
 
 
-def _since(timeline: Timeline, asked: FailureRule, *, together: bool) -> dict[str, Trace] | None:
-    """Since when each line fails, where that was asked and can be said."""
-    can_fail = timeline.direction or asked.below is not None or asked.drop is not None
-    return _traces(timeline, asked, together=together) if asked.wanted and can_fail else None
+def _since(timeline: Timeline, failure: FailureRule, *, together: bool) -> dict[str, Trace] | None:
+    """Find since when each line fails; None if the options do not ask, or no value can fail."""
+    can_fail = timeline.direction or failure.below is not None or failure.drop is not None
+    return _traces(timeline, failure, together=together) if failure.wanted and can_fail else None
 
 
-def _traces(timeline: Timeline, asked: FailureRule, *, together: bool) -> dict[str, Trace]:
+def _traces(timeline: Timeline, failure: FailureRule, *, together: bool) -> dict[str, Trace]:
     from idealrank.store.bisect import head, trace  # noqa: PLC0415  (starts git)
 
-    if asked.repository != "." and not head(asked.repository):
+    if failure.repository != "." and not head(failure.repository):
         raise InputError(
-            f"--repository {asked.repository}: found no git repository with a commit, "
-            f"expected the folder of a repository"
+            f"--repository {failure.repository}: found no git repository with a commit, expected "
+            "the folder of a repository"
         )
-    rule = asked.rule(timeline.direction)
+    rule = failure.rule(timeline.direction)
     return {
-        run: trace(points, rule, asked.repository)
+        run: trace(points, rule, failure.repository)
         for run, points in timeline.lines(together=together).items()
     }
 
 
-def _answer(timeline: Timeline, asked: FailureRule, *, together: bool) -> None:
+def _answer(timeline: Timeline, failure: FailureRule, *, together: bool) -> None:
     """One commit on standard output, or an exit code."""
     lines = timeline.lines(together=together)
     if len(lines) > 1:
@@ -242,14 +245,14 @@ def _answer(timeline: Timeline, asked: FailureRule, *, together: bool) -> None:
             f"NAME, or --one-line"
         )
     (points,) = lines.values()
-    rule = asked.rule(timeline.direction)
-    if asked.exit_code:
+    rule = failure.rule(timeline.direction)
+    if failure.exit_code:
         from idealrank.store.bisect import fails_here  # noqa: PLC0415  (starts git)
 
-        raise click.exceptions.Exit(
-            {None: _SKIP, True: _FAILS, False: 0}[fails_here(points, rule, asked.repository)]
-        )
-    _print_next(_traces(timeline, asked, together=together).popitem()[1])
+        codes = {None: _SKIP, True: _FAILS, False: 0}
+        raise click.exceptions.Exit(codes[fails_here(points, rule, failure.repository)])
+    (trace,) = _traces(timeline, failure, together=together).values()
+    _print_next(trace)
 
 
 def _print_next(trace: Trace) -> None:
@@ -261,8 +264,8 @@ def _print_next(trace: Trace) -> None:
         return
     if not suspects.found:
         raise InputError(
-            f"found {suspects.between} commits up to {suspects.bad}, of which only the last "
-            f"has a value; expected commits to evaluate"
+            f"found {suspects.between} commits up to {suspects.bad}, of which only the last has a "
+            "value; expected commits to evaluate"
         )
     about = f": {trace.subject}" if trace.subject else ""
     console.say("note", f"{suspects.bad[:12]} is the first bad commit{about}")
@@ -274,9 +277,9 @@ def _why_not(trace: Trace) -> str:
     """Why there is no commit to evaluate."""
     if trace.order == "time":
         return (
-            "found fewer than two evaluations of commits of this repository, expected a good "
-            "and a bad commit; set --repository to the "
-            "folder of the repository, and evaluate from a checkout without uncommitted changes"
+            "found fewer than two evaluations of commits of this repository, expected a good and a "
+            "bad commit; set --repository to the folder of the repository, and evaluate from a "
+            "checkout without uncommitted changes"
         )
     states = {
         "fine": "the newest commit is good",

@@ -12,7 +12,7 @@ from idealrank.evaluation.judged_hits import JudgedHits
 from idealrank.io.sources import input_files
 from idealrank.store import Record, Store
 
-if TYPE_CHECKING:  # SciPy, for those who have a verdict
+if TYPE_CHECKING:  # SciPy, which only verdicts need
     from idealrank.analysis.comparison import Comparison
     from idealrank.analysis.gate import Gated
 
@@ -27,7 +27,7 @@ class StoredResults:
 
     @property
     def ids(self) -> tuple[str, ...]:
-        """All of them, that of the verdict first."""
+        """All ids, the verdict first."""
         return (self.verdict, *self.evaluations) if self.verdict else self.evaluations
 
 
@@ -68,10 +68,10 @@ def keep(
         command=command, commit=here.commit, dirty=here.dirty, tags=tuple(tags), notes=tuple(notes)
     )
     with Store.open(folder) as store:
-        found = list(hits) or [None] * len(evaluations)
+        hits_of_each = list(hits) or [None] * len(evaluations)
         ids = tuple(
             store.add(_with_inputs(evaluation, judgments), hits=own, record=record)
-            for evaluation, own in zip(evaluations, found, strict=True)
+            for evaluation, own in zip(evaluations, hits_of_each, strict=True)
         )
         key = ""
         if verdict is not None:
@@ -103,6 +103,6 @@ def _with_inputs(evaluation: Evaluation, judgments: Sequence[str]) -> Evaluation
 
 def _line(store: Store, ids: Sequence[str], key: str) -> str:
     """One line that names everything, and how to see it again."""
-    first = key or ids[0]
-    made = f", made of {', '.join(ids)}" if key else "".join(f", {one}" for one in ids[1:])
-    return f"stored as {first}{made}; idealrank show {store.shortest(first)}"
+    if key:
+        return f"stored as {key}, made of {', '.join(ids)}; idealrank show {store.shortest(key)}"
+    return f"stored as {', '.join(ids)}; idealrank show {store.shortest(ids[0])}"

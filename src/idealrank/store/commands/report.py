@@ -83,16 +83,17 @@ def report(
     The page shows stored values, verdicts and judged documents. Of unjudged documents it knows only
     the ranks.
     """
-    if file := next((one for one in ids if Path(one).is_file()), None):
+    files = [name for name in ids if Path(name).is_file()]
+    if files:
         raise OptionError(
-            f"{file}: found a file, expected the id of a stored result; for judgments and "
-            f"runs use `idealrank evaluate QRELS RUN --report "
-            "out.html` or `idealrank compare QRELS RUN_A RUN_B --report out.html`"
+            f"{files[0]}: found a file, expected the id of a stored result; for judgments and runs "
+            "use `idealrank evaluate QRELS RUN --report out.html` or `idealrank compare QRELS "
+            "RUN_A RUN_B --report out.html`"
         )
     if report is None and figures is None:
         raise OptionError(
-            f"found no output, expected -o FILE or --figures DIR: idealrank report {ids[0]} "
-            f"-o out.html"
+            f"found no output, expected -o FILE or --figures DIR: idealrank report {ids[0]} -o "
+            "out.html"
         )
     results = Results(
         report=report, figures=figures, queries=queries, documents=documents, page_option="-o"
@@ -102,7 +103,7 @@ def report(
     from idealrank.store.stored_report import found_in  # noqa: PLC0415  (not for the help)
 
     with store_options.opened(store_path) as store:
-        found = found_in(
+        material = found_in(
             store, ids, measures, judgments=judgments, command=invocation.command_line()
         )
-        results.write_page(results.shown(found, Watch()))
+        results.write_page(results.shown(material, Watch()))

@@ -59,8 +59,8 @@ def serve(
 
     if token is not None and not token.strip():
         raise OptionError(
-            f"token: found an empty one, expected text; set {options.TOKEN_VARIABLE} or leave "
-            f"it out"
+            f"token: found an empty one, expected text; set {options.TOKEN_VARIABLE} or leave it "
+            "out"
         )
     serving = Serving(
         store=store_path or None,
@@ -71,9 +71,8 @@ def serve(
         data=data,
         slices=slices_text,
     )
-    serve(
-        serving,
-        lambda address: console.tell(
-            f"serving {store_path or 'no store'} at {address}  (Ctrl-C ends)"
-        ),
-    )
+
+    def tell(address: str) -> None:
+        console.tell(f"serving {store_path or 'no store'} at {address}  (Ctrl-C ends)")
+
+    serve(serving, tell)

@@ -66,11 +66,8 @@ def show(
     ID is printed by `idealrank history`. A unique prefix of at least four digits suffices.
     """
     with store_options.opened(store_path) as store:
-        _FORMATS.write(
-            layout,
-            output_path,
-            _found(store, store.entry(id), per_query=per_query, intervals=intervals),
-        )
+        entry = _shown(store, store.entry(id), per_query=per_query, intervals=intervals)
+        _FORMATS.write(layout, output_path, entry)
 
 
 def facts(entry: "Entry") -> dict[str, str]:
@@ -129,15 +126,15 @@ class _Evaluated:
     def json(self) -> str:
         from idealrank.reports.table.records import json_report  # noqa: PLC0415
 
-        record = json.loads(
-            "".join(json_report([self.evaluation], per_query=self.per_query, intervals=self.means))
-        )
+        report = json_report([self.evaluation], per_query=self.per_query, intervals=self.means)
+        record = json.loads("".join(report))
         return _json(self.kept.entry, {"inputs": self.kept.fields["inputs"]} | record)
 
     def rows(self) -> "Iterable[Row]":
         from idealrank.reports.table.records import evaluation_rows  # noqa: PLC0415
 
         rows = evaluation_rows([self.evaluation], per_query=self.per_query, intervals=self.means)
+        # The first row has the titles.
         return ([self.kept.id if place else "id", *cells] for place, cells in enumerate(rows))
 
 
@@ -203,7 +200,7 @@ class _Verdict:
         return as_rows(verdict_table(self.kept.entry.kind, self.kept.result))
 
 
-def _found(store: "Store", entry: "Entry", *, per_query: bool, intervals: bool) -> _Shown:
+def _shown(store: "Store", entry: "Entry", *, per_query: bool, intervals: bool) -> _Shown:
     if entry.kind == "evaluation":
         kept = store.evaluation(entry.id)
         try:
@@ -218,8 +215,8 @@ def _found(store: "Store", entry: "Entry", *, per_query: bool, intervals: bool) 
             return _Means(kept, error)
     if per_query or intervals:
         raise OptionError(
-            f"{entry.id} is a {entry.kind}: expected neither --per-query nor --intervals; use "
-            f"them with {' or '.join(entry.parts)} with it"
+            f"{entry.id} is a {entry.kind}: expected neither --per-query nor --intervals; use them "
+            f"with {' or '.join(entry.parts)} with it"
         )
     return _Verdict(
         store.comparison(entry.id) if entry.kind == "comparison" else store.gate(entry.id)
@@ -227,7 +224,7 @@ def _found(store: "Store", entry: "Entry", *, per_query: bool, intervals: bool) 
 
 
 def _means(evaluation: "Evaluation") -> "list[Mapping[str, RunMean]]":
-    from idealrank.analysis.comparison import intervals  # noqa: PLC0415  (SciPy, for those who ask)
+    from idealrank.analysis.comparison import intervals  # noqa: PLC0415  (SciPy; only with --intervals)
 
     return [intervals(evaluation)]
 

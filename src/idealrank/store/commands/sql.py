@@ -37,21 +37,19 @@ of queries from disk.
 """  # noqa: E501
 
 
+_WIDTH = 1 << 16  # letters of a line: wide answers are not cut
+
+
 def _table(answer: "Answer") -> list[str]:
     from idealrank.reports.table.forms import Cell, Column, Table, as_text  # noqa: PLC0415  (not for the help)
 
-    numeric = [
-        all(_is_number(row[place]) for row in answer.rows) for place in range(len(answer.columns))
-    ]
-    columns: list[Column[Any]] = [
-        Column(title=name, kind="number" if number else "text")
-        for name, number in zip(answer.columns, numeric, strict=True)
-    ]
+    columns: list[Column[Any]] = []
+    for place, name in enumerate(answer.columns):
+        is_numeric = all(_is_number(row[place]) for row in answer.rows)
+        columns.append(Column(title=name, kind="number" if is_numeric else "text"))
     rows = [[Cell(_text(value)) for value in row] for row in answer.rows]
-    return [
-        as_text(Table(columns=columns, rows=rows), 1 << 16),
-        f"({len(rows):,} row{'s' * (len(rows) != 1)})\n",
-    ]
+    table = Table(columns=columns, rows=rows)
+    return [as_text(table, _WIDTH), f"({len(rows):,} row{'s' * (len(rows) != 1)})\n"]
 
 
 def _is_number(value: Any) -> bool:
@@ -78,9 +76,9 @@ def _plain(value: Any) -> Any:
     if isinstance(value, date):
         return value.isoformat()
     if isinstance(value, list | tuple):
-        return [_plain(one) for one in value]
+        return [_plain(part) for part in value]
     if isinstance(value, dict):
-        return {str(name): _plain(one) for name, one in value.items()}
+        return {str(name): _plain(part) for name, part in value.items()}
     return value if value is None or isinstance(value, bool | int | float | str) else str(value)
 
 

@@ -86,8 +86,8 @@ def import_(*, files: tuple[str, ...], store_path: str | None) -> None:
     """
     if not store_path:
         raise OptionError(
-            f"found no store, expected --store DIR or the variable {store_options.VARIABLE}; "
-            f"a missing store is created"
+            f"found no store, expected --store DIR or the variable {store_options.VARIABLE}; a "
+            "missing store is created"
         )
     from idealrank.store import Store  # noqa: PLC0415  (SQLite; not for the help)
 
@@ -122,7 +122,7 @@ def remove(*, ids: tuple[str, ...], store_path: str | None) -> None:
     An evaluation that belongs to a comparison or gate is refused: remove that entry first.
     """
     with store_options.opened(store_path) as opened:
-        for key in [opened.resolve(one) for one in ids]:
+        for key in [opened.resolve(prefix) for prefix in ids]:
             opened.remove(key)
             console.say("note", f"removed {key}")
 
@@ -157,14 +157,10 @@ def info(*, layout: str, store_path: str | None, output_path: str | None) -> Non
         counts = dict.fromkeys(("evaluation", "comparison", "gate"), 0)
         counts |= dict(opened.rows("SELECT kind, count(*) FROM entry GROUP BY kind"))
         oldest, newest = opened.rows("SELECT min(time), max(time) FROM entry")[0]
-        runs = opened.rows("SELECT count(DISTINCT name) FROM entry WHERE kind = 'evaluation'")[0][0]
-        measures = [
-            row[0]
-            for row in opened.rows(
-                "SELECT measure FROM mean GROUP BY measure ORDER BY count(*) DESC, measure"
-            )
-        ]
-        tags = [row[0] for row in opened.rows("SELECT DISTINCT tag FROM tag ORDER BY tag")]
+        ((runs,),) = opened.rows("SELECT count(DISTINCT name) FROM entry WHERE kind = 'evaluation'")
+        by_use = "SELECT measure FROM mean GROUP BY measure ORDER BY count(*) DESC, measure"
+        measures = [measure for (measure,) in opened.rows(by_use)]
+        tags = [tag for (tag,) in opened.rows("SELECT DISTINCT tag FROM tag ORDER BY tag")]
         size = sum(path.stat().st_size for path in Path(opened.folder).rglob("*") if path.is_file())
     record = {
         "evaluations": counts["evaluation"],

@@ -27,7 +27,7 @@ different_judgments: Callable[[Callable[..., Any]], Callable[..., Any]] = click.
     "--different-judgments",
     "judgments",
     is_flag=True,
-    callback=lambda _context, _option, given: "different" if given else "same",
+    callback=lambda _context, _option, is_set: "different" if is_set else "same",
     help="Compare evaluations with different judgments.",
 )
 
@@ -37,8 +37,8 @@ def opened(path: str | None) -> "Iterator[Store]":
     """The store of a folder, which must be there."""
     if not path:
         raise OptionError(
-            f"found no store, expected --store DIR or the variable {VARIABLE}; `idealrank "
-            f"evaluate ... --store DIR` creates one"
+            f"found no store, expected --store DIR or the variable {VARIABLE}; `idealrank evaluate "
+            "... --store DIR` creates one"
         )
     from idealrank.store import Store  # noqa: PLC0415  (loads SQLite; not for a command's help)
 

@@ -53,4 +53,4 @@ def tag(
             if not note.strip():
                 raise OptionError("--note: found an empty note, expected a text")
             store.note(key, note)
-        output.write((f"{one}\n" for one in store.entry(key).record.tags), output_path)
+        output.write((f"{name}\n" for name in store.entry(key).record.tags), output_path)

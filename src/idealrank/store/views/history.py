@@ -6,6 +6,7 @@ import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
+from itertools import chain
 from typing import Any
 
 from idealrank.data.interchange import finite
@@ -38,15 +39,12 @@ def history_table(
 
 def _title(timeline: Timeline, shown: int) -> str:
     total = len(timeline.points)
-    count = (
-        f"{shown:,} of {total:,} evaluations, the newest (--limit 0 shows all)"
-        if shown < total
-        else f"{total:,} evaluation{'s' * (total != 1)}"
-    )
-    return (
-        f"{timeline.measure}{f' of query {printable(timeline.query)}' if timeline.query else ''}: "
-        f"{count}{'; newest last' * (shown > 1)}"
-    )
+    count = f"{total:,} evaluation{'s' * (total != 1)}"
+    if shown < total:
+        count = f"{shown:,} of {total:,} evaluations, the newest (--limit 0 shows all)"
+    of_query = f" of query {printable(timeline.query)}" if timeline.query else ""
+    order = "; newest last" if shown > 1 else ""
+    return f"{timeline.measure}{of_query}: {count}{order}"
 
 
 def _rows(points: Sequence[Point], by_id: Mapping[str, Step]) -> list[str]:
@@ -63,11 +61,9 @@ def _rows(points: Sequence[Point], by_id: Mapping[str, Step]) -> list[str]:
 
 
 def _change(step: Step) -> Cell:
-    return (
-        Cell(f"| {' and '.join(step.breaks)}", tone="worse")
-        if step.breaks
-        else number_cell(step.change, signed=True)
-    )
+    if step.breaks:
+        return Cell(f"| {' and '.join(step.breaks)}", tone="worse")
+    return number_cell(step.change, signed=True)
 
 
 def minute(when: str) -> str:
@@ -85,28 +81,20 @@ def _drawn(lines: Mapping[str, Sequence[Point]], *, plain: bool) -> list[str]:
     rows = []
     for run, points in lines.items():
         known = [point.value for point in points if point.known]
-        if len(known) > 1:
-            drawn = sparkline(
-                [point.value for point in points],
-                [bool(step.breaks) for step in steps(points)],
-                plain=plain,
-            )
-            ends = f"{number(min(known))} to {number(max(known))}"
-            rows.append(
-                [
-                    printable(clipped(run, _RUN)) or "all runs",
-                    number(known[0]),
-                    drawn,
-                    number(known[-1]),
-                    ends,
-                ]
-            )
+        if len(known) < 2:
+            continue
+        values = [point.value for point in points]
+        breaks = [bool(step.breaks) for step in steps(points)]
+        drawn = sparkline(values, breaks, plain=plain)
+        name = printable(clipped(run, _RUN)) or "all runs"
+        ends = f"{number(min(known))} to {number(max(known))}"
+        rows.append([name, number(known[0]), drawn, number(known[-1]), ends])
     return columns([["line", "first", "", "last", "range"], *rows], left=(0, 2, 4)) if rows else []
 
 
-def _warnings(found: Iterable[Step]) -> list[str]:
-    """That a line is not of one question."""
-    kinds = sorted({kind for step in found for kind in step.breaks})
+def _warnings(line_steps: Iterable[Step]) -> list[str]:
+    """Warn that values before and after a break cannot be compared."""
+    kinds = sorted(set(chain.from_iterable(step.breaks for step in line_steps)))
     if not kinds:
         return []
     bar = (
@@ -117,8 +105,8 @@ def _warnings(found: Iterable[Step]) -> list[str]:
 
 
 def since_report(run: str, trace: Trace) -> str:
-    """In words since when a line fails, and which commit to evaluate next."""
-    found, head, rule = trace.onset, printable(run) or "all runs", trace.onset.rule.text
+    """Report since when a line fails, and which commit to evaluate next."""
+    onset, head, rule = trace.onset, printable(run) or "all runs", trace.onset.rule.text
     words = {
         "unknown": "no value, so the state is unknown",
         "fine": f"the newest value passes (a failure is {rule})",
@@ -126,35 +114,27 @@ def since_report(run: str, trace: Trace) -> str:
         f"it began",
         "fails": f"fails (it is {rule})",
     }
-    lines = [f"{head}: {words[found.state]}"]
-    if found.last_good and found.first_bad:
-        lines[0] += (
-            "; it began between"
-            if found.state == "fails"
-            else "; the last time it failed began between"
-        )
-        lines += [
-            f"  {line}"
-            for line in columns(
-                [_side("last good", found.last_good), _side("first bad", found.first_bad)],
-                left=(0, 1, 2, 4),
-            )
-        ]
+    lines = [f"{head}: {words[onset.state]}"]
+    if onset.last_good and onset.first_bad:
+        which = "it" if onset.state == "fails" else "the last time it failed"
+        lines[0] += f"; {which} began between"
+        sides = [_side("last good", onset.last_good), _side("first bad", onset.first_bad)]
+        lines += [f"  {line}" for line in columns(sides, left=(0, 1, 2, 4))]
     suspects = _suspects(trace.suspects, trace.subject) if trace.suspects else []
-    return "\n".join([*lines, *_doubts(trace), *suspects, *_later(found)])
+    return "\n".join([*lines, *_doubts(trace), *suspects, *_later(onset)])
 
 
-def _later(found: Onset) -> list[str]:
-    """Where to look instead, when a line falls deeper after it began to fail."""
-    if found.state != "fails" or found.later_fall is None:
+def _later(onset: Onset) -> list[str]:
+    """Suggest another rule when a line falls deeper after it began to fail."""
+    if onset.state != "fails" or onset.later_fall is None:
         return []
-    before, after = found.later_fall
+    before, after = onset.later_fall
     floor = f"{(before.value + after.value) / 2:.3g}"
-    said = (
+    sentence = (
         f"The largest fall came later, from {number(before.value)} ({before.id}) to "
         f"{number(after.value)} ({after.id})."
     )
-    return filled([f"{said} To find it, use --below {floor}."])
+    return filled([f"{sentence} To find it, use --below {floor}."])
 
 
 def _side(title: str, point: Point) -> list[str]:
@@ -171,20 +151,18 @@ def _doubts(trace: Trace) -> list[str]:
     lines = []
     if trace.onset.breaks and trace.onset.state == "fails":
         what = " and the ".join(trace.onset.breaks)
-        lines += filled(
-            [
-                f"The {what} changed between the two, too: evaluate the last good commit "
-                f"again, like the first bad commit."
-            ]
+        sentence = (
+            f"The {what} changed between the two, too: evaluate the last good commit again, like "
+            "the first bad commit."
         )
+        lines += filled([sentence])
     if trace.left_out:
-        many = f"{trace.left_out:,} evaluation{'s' if trace.left_out != 1 else ''}"
-        lines += filled(
-            [
-                f"In the order of commits, without {many} that had uncommitted changes or no "
-                f"commit of this repository."
-            ]
+        many = f"{trace.left_out:,} evaluation{'s' * (trace.left_out != 1)}"
+        sentence = (
+            f"In the order of commits, without {many} that had uncommitted changes or no commit of "
+            "this repository."
         )
+        lines += filled([sentence])
     return lines
 
 
@@ -195,8 +173,8 @@ def _suspects(suspects: Suspects, subject: str) -> list[str]:
         return [f"  {bad} is the first bad commit{f': {printable(subject)}' if subject else ''}"]
     if not suspects.next:
         return [
-            f"  one of {suspects.between} commits up to {bad} is the first bad one; none of "
-            f"the others has a value"
+            f"  one of {suspects.between} commits up to {bad} is the first bad one; none of the "
+            "others has a value"
         ]
     more = f"about {suspects.steps} evaluation{'s' * (suspects.steps != 1)} to go"
     return [
@@ -207,7 +185,7 @@ def _suspects(suspects: Suspects, subject: str) -> list[str]:
 
 
 def history_rows(timeline: Timeline, *, shown: int = 0, together: bool = False) -> Iterator[Row]:
-    """Titles, and a point a row; empty where there is no value."""
+    """Titles, and one row per point; a missing value is an empty cell."""
     names = (
         "id",
         "when",
@@ -226,10 +204,8 @@ def history_rows(timeline: Timeline, *, shown: int = 0, together: bool = False) 
     )
     yield names
     for record in _records(timeline, together=together)[-shown:]:
-        yield [
-            _cell((record | {"measure": timeline.measure, "query": timeline.query})[name])
-            for name in names
-        ]
+        record |= {"measure": timeline.measure, "query": timeline.query}
+        yield [_cell(record[name]) for name in names]
 
 
 def _cell(value: object) -> str:
@@ -265,17 +241,18 @@ def history_json(
 
 
 def since_record(trace: Trace) -> dict[str, Any]:
-    """Since when a line fails, as JSON has it."""
-    found, suspects = trace.onset, trace.suspects
+    """Start of the failure of a line, as JSON has it."""
+    onset, suspects = trace.onset, trace.suspects
+    later_fall = None
+    if onset.later_fall is not None:
+        later_fall = [_point(point) for point in onset.later_fall]
     return {
-        "rule": found.rule.text,
-        "state": found.state,
-        "last_good": None if found.last_good is None else _point(found.last_good),
-        "first_bad": None if found.first_bad is None else _point(found.first_bad),
-        "breaks": list(found.breaks),
-        "later_fall": None
-        if found.later_fall is None
-        else [_point(point) for point in found.later_fall],
+        "rule": onset.rule.text,
+        "state": onset.state,
+        "last_good": None if onset.last_good is None else _point(onset.last_good),
+        "first_bad": None if onset.first_bad is None else _point(onset.first_bad),
+        "breaks": list(onset.breaks),
+        "later_fall": later_fall,
         "order": trace.order,
         "left_out": trace.left_out,
         "commits": None if suspects is None else asdict(suspects) | {"found": suspects.found},
@@ -288,9 +265,9 @@ def _point(point: Point) -> dict[str, Any]:
 
 def _records(timeline: Timeline, *, together: bool) -> list[dict[str, Any]]:
     by_id = timeline.steps(together=together)
-    found = []
+    records = []
     for point in timeline.points:
         step = by_id[point.id]
         change = None if step.change is None or math.isnan(step.change) else step.change
-        found.append(_point(point) | {"change": change, "breaks": list(step.breaks)})
-    return found
+        records.append(_point(point) | {"change": change, "breaks": list(step.breaks)})
+    return records

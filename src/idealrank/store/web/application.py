@@ -1,6 +1,7 @@
 """The application that shows a store: its addresses."""
 
 from collections.abc import Mapping, Sequence
+from itertools import chain
 
 from starlette.routing import Route
 from starlette.types import ASGIApp
@@ -41,9 +42,12 @@ def application(
         Route("/query", query_page, methods=["GET"]),
         Route("/slices", slices_page, methods=["GET"]),
         Route("/conventions", conventions_page, methods=["GET"]),
-        *(route for one in added for route in one.routes),
+        *chain.from_iterable(feature.routes for feature in added),
         Route(PATH, openapi, methods=["GET"]),
-        *(Route(one.path, one.endpoint, methods=["GET"], name=one.name) for one in OPERATIONS),
+        *(
+            Route(operation.path, operation.endpoint, methods=["GET"], name=operation.name)
+            for operation in OPERATIONS
+        ),
         Route("/metrics", metrics, methods=["GET"]),
     ]
     return guarded_application(site, routes)

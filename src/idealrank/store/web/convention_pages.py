@@ -7,7 +7,7 @@ gives each stored value again.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from starlette.requests import Request
@@ -27,9 +27,9 @@ from idealrank.store.web.query_pages import QuerySide, sides_of
 from idealrank.store.web.site import Site
 
 _MOST_QUERIES = 2000  # up to which all conventions are computed at once
-_SAME = 1e-9
-_CHANGED = 8
-_CHOICES = 200
+_SAME = 1e-9  # two values that differ by rounding alone
+_CHANGED = 8  # queries in the table of changes
+_CHOICES = 200  # runs to choose from
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,18 +60,19 @@ def rebuilt(evaluation: Evaluation, hits: JudgedHits | None) -> "KnownRanking | 
     unseen = int(np.count_nonzero(~with_relevant))
     if cover.no_relevant not in (0, unseen):
         return "Some queries have no relevant document, and the store does not keep which."
+
+    # A query that got no relevant document has one that the run missed, or none at all.
     missed = 1.0 if cover.no_relevant == 0 else 0.0
-    qrels: dict[str, dict[str, float]] = {
-        query: {} if with_relevant[place] else {"missed": missed}
-        for place, query in enumerate(hits.queries)
-    }
-    lists: dict[str, dict[str, float]] = {
-        query: {
-            f"unjudged {rank}": -float(rank) for rank in range(1, min(int(length), hits.depth) + 1)
-        }
-        for query, length in zip(hits.queries, hits.lengths, strict=True)
-        if length
-    }
+    qrels: dict[str, dict[str, float]] = {}
+    for place, query in enumerate(hits.queries):
+        qrels[query] = {} if with_relevant[place] else {"missed": missed}
+
+    # All ranks have unjudged documents first; then judged documents take their places.
+    lists: dict[str, dict[str, float]] = {}
+    for query, length in zip(hits.queries, hits.lengths, strict=True):
+        if length:
+            ranks = range(1, min(int(length), hits.depth) + 1)
+            lists[query] = {f"unjudged {rank}": -float(rank) for rank in ranks}
     for place, rank, document, grade in zip(
         hits.query.tolist(), hits.rank.tolist(), hits.documents, hits.grade.tolist(), strict=True
     ):
@@ -79,20 +80,21 @@ def rebuilt(evaluation: Evaluation, hits: JudgedHits | None) -> "KnownRanking | 
         qrels[query][document] = grade
         lists[query].pop(f"unjudged {rank}", None)
         lists[query][document] = -float(rank)
+
     judged, ranking = Qrels(qrels), Run(lists, name=evaluation.name)
     again = evaluate_read(judged, ranking, evaluation.measures, evaluation.convention)
-    kept = tuple(one for one in evaluation.measures if _is_same(evaluation, again, one))
-    lacking = (
-        ""
-        if len(kept) == len(evaluation.measures)
-        else "The store keeps judged documents that the run returned, and these measures also need "
-        "those that it missed."
-    )
+    kept = tuple(measure for measure in evaluation.measures if _is_same(evaluation, again, measure))
+    lacking = ""
+    if len(kept) < len(evaluation.measures):
+        lacking = (
+            "The store keeps judged documents that the run returned, and these measures also need "
+            "those that it missed."
+        )
     return KnownRanking(qrels=judged, run=ranking, measures=kept, lacking=lacking)
 
 
-def _is_same(one: Evaluation, other: Evaluation, measure: Measure) -> bool:
-    a, b = (found.select([measure]) for found in (one, other))
+def _is_same(stored: Evaluation, other: Evaluation, measure: Measure) -> bool:
+    a, b = (evaluation.select([measure]) for evaluation in (stored, other))
     places = {query: place for place, query in enumerate(b.queries)}
     if set(places) != set(a.queries):
         return False
@@ -117,10 +119,10 @@ def ranking_of(site: Site, side: QuerySide) -> "KnownRanking | str":
 
 def conventions_page(request: Request) -> Response:
     """Answer ``/conventions``."""
-    site, asked = Site.of(request), request.query_params
+    site, parameters = Site.of(request), request.query_params
     with site.folder.opened() as store:
         entries = [] if store is None else store.entries(kind="evaluation", limit=_CHOICES)
-        run = asked.get("run", "").strip()
+        run = parameters.get("run", "").strip()
         context: dict[str, Any] = {
             "title": "Conventions",
             "choices": entries,
@@ -130,8 +132,9 @@ def conventions_page(request: Request) -> Response:
         }
         if store is None or not run:
             return site.page("conventions.html", context)
+
         (side,) = sides_of(site, store, [run])
-        chosen = asked.get("convention", "").strip()
+        chosen = parameters.get("convention", "").strip()
         convention = Convention.of(chosen) if chosen else None
         ranking = ranking_of(site, side)
         context |= {
@@ -140,14 +143,13 @@ def conventions_page(request: Request) -> Response:
             "run": side.entry.id,
             "stored": title(side.evaluation.convention),
         }
-        if isinstance(ranking, str) or not ranking.measures:
-            return site.page(
-                "conventions.html",
-                context | {"lacking": ranking if isinstance(ranking, str) else ranking.lacking},
-            )
+        if isinstance(ranking, str):
+            return site.page("conventions.html", context | {"lacking": ranking})
+        if not ranking.measures:
+            return site.page("conventions.html", context | {"lacking": ranking.lacking})
         context |= {"note": ranking.lacking, "is_rebuilt": site.originals.of(side.stored) is None}
         if convention is not None:
-            context |= _one(site, side, ranking, convention)
+            context |= _chosen_convention(site, side, ranking, convention)
         if side.evaluation.values.shape[0] <= _MOST_QUERIES:
             context |= {"every": _table(site, side, ranking, chosen)}
         return site.page("conventions.html", context)
@@ -170,71 +172,87 @@ def _under(
     return site.results.get(key, made)
 
 
-def _one(
+def _chosen_convention(
     site: Site, side: QuerySide, ranking: KnownRanking, convention: Convention
 ) -> dict[str, Any]:
-    found = _under(site, side, ranking, convention)
-    if isinstance(found, str):
-        return {"lacking": found}
+    recomputed = _under(site, side, ranking, convention)
+    if isinstance(recomputed, str):
+        return {"lacking": recomputed}
     measure = ranking.measures[0]
-    before, after = (one.mean()[str(measure)] for one in (side.evaluation, found))
+    before = side.evaluation.mean()[str(measure)]
+    after = recomputed.mean()[str(measure)]
+    contrast = f"not {number(before)}" if abs(after - before) > _SAME else "too"
     return {
-        "headline": f"{convention.name} says {measure} {number(after)}, not {number(before)}"
-        if abs(after - before) > _SAME
-        else f"{convention.name} says {measure} {number(after)}, too",
+        "headline": f"{convention.name} says {measure} {number(after)}, {contrast}",
         "words": in_words(convention).split("; "),
         "convention_title": title(convention),
-        "queries": _changed(side, found, measure),
+        "queries": _changed(side, recomputed, measure),
     }
 
 
-def _changed(side: QuerySide, found: Evaluation, measure: Measure) -> Table | None:
+class _Change(NamedTuple):
+    """A query whose value differs under another convention."""
+
+    query: str
+    was: float
+    now: float
+
+    @property
+    def difference(self) -> float:
+        return self.now - self.was
+
+
+def _changed(side: QuerySide, recomputed: Evaluation, measure: Measure) -> Table | None:
     """Queries whose value changes most."""
     before = side.evaluation.select([measure]).per_query()
-    after = found.select([measure]).per_query()
+    after = recomputed.select([measure]).per_query()
     text = str(measure)
-    known: dict[str, tuple[float, float]] = {}
+    changes: list[_Change] = []
     for query, values in after.items():
         was, now = before.get(query, {}).get(text), values[text]
         if was is not None and now is not None and abs(now - was) > _SAME:
-            known[query] = (was, now)
-    largest = sorted(known, key=lambda query: -abs(known[query][1] - known[query][0]))[:_CHANGED]
+            changes.append(_Change(query, was, now))
+    largest = sorted(changes, key=lambda change: -abs(change.difference))[:_CHANGED]
     if not largest:
         return None
-    columns: list[Column[str]] = [
-        Column(title="query", cell=str),
-        Column(title="stored", kind="number", cell=lambda query: number_cell(known[query][0])),
-        Column(title="now", kind="number", cell=lambda query: number_cell(known[query][1])),
+    columns: list[Column[_Change]] = [
+        Column(title="query", cell=lambda change: change.query),
+        Column(title="stored", kind="number", cell=lambda change: number_cell(change.was)),
+        Column(title="now", kind="number", cell=lambda change: number_cell(change.now)),
         Column(
             title="difference",
             kind="number",
-            cell=lambda query: number_cell(known[query][1] - known[query][0], signed=True),
+            cell=lambda change: number_cell(change.difference, signed=True),
         ),
     ]
     return Table.of(columns, largest, title=f"Queries whose {text} changes most")
 
 
 def _table(site: Site, side: QuerySide, ranking: KnownRanking, chosen: str) -> Table:
-    """Every preset, a row each."""
-    found = {name: _under(site, side, ranking, preset) for name, preset in PRESETS.items()}
+    """Every preset, one row each."""
+    by_preset = {name: _under(site, side, ranking, preset) for name, preset in PRESETS.items()}
     stored = side.evaluation.mean()
     columns: list[Column[str]] = [
         Column(title="convention", cell=lambda name: Cell(name, strong=name == chosen))
     ]
     columns += [
-        Column(title=str(one), kind="number", cell=_mean_cell(found, one, stored[str(one)]))
-        for one in ranking.measures
+        Column(
+            title=str(measure),
+            kind="number",
+            cell=_mean_cell(by_preset, measure, stored[str(measure)]),
+        )
+        for measure in ranking.measures
     ]
     columns.append(Column(title="tool", cell=lambda name: Cell(PRESETS[name].tool, tone="quiet")))
     return Table.of(columns, list(PRESETS), title="Means under every convention")
 
 
-def _mean_cell(found: "Mapping[str, Evaluation | str]", measure: Measure, stored: float) -> Any:
+def _mean_cell(by_preset: "Mapping[str, Evaluation | str]", measure: Measure, stored: float) -> Any:
     def cell(name: str) -> Cell:
-        one = found[name]
-        if isinstance(one, str):
+        evaluation = by_preset[name]
+        if isinstance(evaluation, str):
             return Cell("refused", tone="quiet")
-        value = one.mean()[str(measure)]
+        value = evaluation.mean()[str(measure)]
         shown = number_cell(value)
         return shown if abs(value - stored) > _SAME else Cell(shown.text, shown.value, tone="quiet")
 

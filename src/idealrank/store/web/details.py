@@ -11,6 +11,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
+from idealrank.analysis.comparison.requirements import JudgmentsOption
 from idealrank.api.comparison import compare
 from idealrank.errors import IncompatibleError, InputError, OptionError
 from idealrank.measures.parse import parse_measures
@@ -29,8 +30,8 @@ from idealrank.store.web.query_pages import QuerySide, asked_sides, measure_of
 from idealrank.store.web.site import Site, entry_of
 from idealrank.store.web.timelines import Drawing
 
-_OLDER = 50  # evaluations of the same run in the drawing of one
-_CHOICES = 200
+_OLDER = 50  # earlier evaluations in the drawing of one run; half as many later ones
+_CHOICES = 200  # evaluations to choose from
 
 
 def evaluation_page(request: Request) -> Response:
@@ -94,40 +95,34 @@ def verdict_page(request: Request) -> Response:
 def comparison_page(request: Request) -> Response:
     """Answer ``/compare``: a form, or two evaluations against each other."""
     site = Site.of(request)
-    asked = request.query_params
-    ids = [
-        one for one in (asked.get("a", "").strip(), asked.get("b", "").strip()) if one
-    ] or asked.getlist("id")
-    different = asked.get("judgments") == "different"
+    parameters = request.query_params
+    a, b = parameters.get("a", "").strip(), parameters.get("b", "").strip()
+    ids = [key for key in (a, b) if key] or parameters.getlist("id")
+    different = parameters.get("judgments") == "different"
     with site.folder.opened() as store:
+        choices = [] if store is None else _choices(store)
         if store is None or not ids:
-            return site.page(
-                "compare.html",
-                {
-                    "title": "Compare",
-                    "choices": [] if store is None else _choices(store),
-                    "a": "",
-                    "b": "",
-                },
-            )
-        if len(set(ids)) != 2:  # before any of them is looked up: an address may hold thousands
+            form = {"title": "Compare", "choices": choices, "a": "", "b": ""}
+            return site.page("compare.html", form)
+        if len(set(ids)) != 2:  # before any of them is looked up: an address may have thousands
             raise _not_two(len(set(ids)))
-        entries = [entry_of(store, one, "evaluation") for one in dict.fromkeys(ids)]
-        if asked.get("a", "").strip() == "":  # ticked in a list: the older one comes first
+        entries = [entry_of(store, key, "evaluation") for key in dict.fromkeys(ids)]
+        if not a:  # ticked in a list: the older one comes first
             entries = sorted(entries, key=lambda entry: (entry.record.time, entry.id))
-        if entries[0].id == entries[1].id:
+        compared = [entry.id for entry in entries]
+        if compared[0] == compared[1]:
             raise _not_two(1)
-        if not asked.get("a"):
-            return RedirectResponse(f"/compare?a={entries[0].id}&b={entries[1].id}", 303)
-        compared = [one.id for one in entries]
+        if not parameters.get("a"):
+            return RedirectResponse(f"/compare?a={compared[0]}&b={compared[1]}", 303)
+
         context: dict[str, Any] = {
-            "a": entries[0].id,
-            "b": entries[1].id,
-            "choices": _choices(store),
+            "a": compared[0],
+            "b": compared[1],
+            "choices": choices,
             "pair": entries,
         }
         try:
-            measures = asked.get("measure", "").strip()
+            measures = parameters.get("measure", "").strip()
             subject = subject_of(site, store, compared, measures=measures, different=different)
         except IncompatibleError as error:
             can_ask = not different and "judgments" in str(error)
@@ -144,24 +139,24 @@ def comparison_page(request: Request) -> Response:
         )
 
 
-def _not_two(found: int) -> HTTPException:
-    return HTTPException(400, f"found {found} evaluation(s), expected two different ones; tick two")
+def _not_two(count: int) -> HTTPException:
+    return HTTPException(400, f"found {count} evaluation(s), expected two different ones; tick two")
 
 
 def _address(ids: Sequence[str]) -> str:
-    """Where a query of these evaluations is looked into: the last is the run, the one before what
-    it is held against.
-    """
-    return (
-        f"/query?run={ids[-1]}&against={ids[-2]}&query="
-        if len(ids) == 2
-        else f"/query?run={ids[0]}&query="
-    )
+    """Address of the page of a query, without its id; of two evaluations the second is the run."""
+    if len(ids) == 2:
+        against, run = ids
+        return f"/query?run={run}&against={against}&query="
+    return f"/query?run={ids[0]}&query="
 
 
 def _every(ids: Sequence[str]) -> str:
-    """Where all queries of two evaluations are listed."""
-    return f"/queries?run={ids[-1]}&against={ids[-2]}" if len(ids) == 2 else ""
+    """Address of the list of all queries of two evaluations; empty for one evaluation."""
+    if len(ids) != 2:
+        return ""
+    against, run = ids
+    return f"/queries?run={run}&against={against}"
 
 
 def subject_of(
@@ -170,13 +165,10 @@ def subject_of(
     """Everything about some results, as reports take it; computed once."""
 
     def made() -> Subject:
-        found = found_in(
-            store,
-            ids,
-            parse_measures(measures) if measures else (),
-            judgments="different" if different else "same",
-        )
-        return gather(replace(found, hits=()))
+        chosen = parse_measures(measures) if measures else ()
+        judgments: JudgmentsOption = "different" if different else "same"
+        material = found_in(store, ids, chosen, judgments=judgments)
+        return gather(replace(material, hits=()))
 
     return site.results.get((tuple(ids), measures, different), made)
 
@@ -204,10 +196,8 @@ def _over_time(site: Site, store: Store, entry: Entry) -> dict[str, Any]:
     if not measure:
         return {}
     timeline = store.history(measure, run=entry.name)
-    at = next(
-        (place for place, point in enumerate(timeline.points) if point.id == entry.id),
-        len(timeline.points) - 1,
-    )
+    ids = [point.id for point in timeline.points]
+    at = ids.index(entry.id) if entry.id in ids else len(ids) - 1
     near = timeline.points[max(0, at - _OLDER) : at + _OLDER // 2 + 1]
     if len(near) < 2:
         return {}
@@ -225,7 +215,7 @@ def _choices(store: Store) -> list[Entry]:
 
 
 def link_to(kind: str, key: str) -> str:
-    """Where an entry is shown.
+    """Address of the page of an entry.
 
     Examples
     --------
@@ -237,23 +227,23 @@ def link_to(kind: str, key: str) -> str:
 
 def slices_page(request: Request) -> Response:
     """Answer ``/slices``."""
-    site, asked = Site.of(request), request.query_params
+    site, parameters = Site.of(request), request.query_params
     with site.folder.opened() as store:
         context: dict[str, Any] = {
             "title": "Slices",
-            "run": asked.get("run", "").strip(),
-            "against": asked.get("against", "").strip(),
+            "run": parameters.get("run", "").strip(),
+            "against": parameters.get("against", "").strip(),
             "has_slices": bool(site.slices),
             "choices": [] if store is None else store.entries(kind="evaluation", limit=_CHOICES),
         }
         if store is None or not context["run"] or not site.slices:
             return site.page("slices.html", context)
         sides = asked_sides(site, store, request)
-        measure = measure_of(sides, asked.get("measure", "").strip())
+        measure = measure_of(sides, parameters.get("measure", "").strip())
         context |= {
             "sides": sides,
             "measure": str(measure),
-            "measures": [str(one) for one in sides[-1].evaluation.measures],
+            "measures": sides[-1].measures,
         }
         try:
             key = ("slices", tuple(side.entry.id for side in sides), str(measure))
@@ -265,14 +255,13 @@ def slices_page(request: Request) -> Response:
 
 def _table(site: Site, sides: list[QuerySide], measure: str) -> Any:
     if len(sides) == 1:
-        found = sides[0].evaluation
-        return replace(
-            slice_tables([found], [found.by(site.slices)])[0], title="Means on each slice"
-        )
+        evaluation = sides[0].evaluation
+        (table,) = slice_tables([evaluation], [evaluation.by(site.slices)])
+        return replace(table, title="Means on each slice")
     a, b = (side.evaluation.select([measure]) for side in sides)
     if a.name == b.name:
         a, b = (
-            replace(one, name=f"{one.name} {side.entry.id[:6]}")
-            for one, side in zip((a, b), sides, strict=True)
+            replace(evaluation, name=f"{evaluation.name} {side.entry.id[:6]}")
+            for evaluation, side in zip((a, b), sides, strict=True)
         )
     return slices_grid(compare(a, b, slices=site.slices).pairs[0], measure)

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterator, Sequence
 from datetime import datetime
+from itertools import chain
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -14,7 +15,7 @@ from idealrank.store.web.metrics_text import CONTENT_TYPE, Gauge, gauges_text
 from idealrank.store.web.overview import intervals_of
 from idealrank.store.web.site import Site
 
-MOST_RUNS = 200
+MOST_RUNS = 200  # runs with metrics, the newest ones
 
 
 def metrics(request: Request) -> Response:
@@ -23,7 +24,7 @@ def metrics(request: Request) -> Response:
     with site.folder.opened() as store:
         gauges = list(newest_gauges(site, store))
         if store is not None:
-            gauges += [gauge for one in site.added for gauge in one.gauges(store)]
+            gauges += chain.from_iterable(feature.gauges(store) for feature in site.added)
     return Response(gauges_text(gauges), headers={"content-type": CONTENT_TYPE})
 
 
@@ -70,9 +71,8 @@ def _values(site: Site, store: Store, newest: Sequence[Entry]) -> Iterator[Gauge
     by_measure: dict[str, list[Point]] = {}
     for entry in newest:
         for measure, mean in (entry.means or {}).items():
-            value.add(
-                math.nan if mean is None else float(mean), entry.name, measure, entry.convention
-            )
+            number = math.nan if mean is None else float(mean)
+            value.add(number, entry.name, measure, entry.convention)
             point = Point(
                 id=entry.id,
                 when=entry.record.time,
@@ -82,11 +82,12 @@ def _values(site: Site, store: Store, newest: Sequence[Entry]) -> Iterator[Gauge
             )
             by_measure.setdefault(measure, []).append(point)
     for measure, points in by_measure.items():
-        ends = intervals_of(site, store, Timeline(measure=measure, points=tuple(points)))
+        intervals = intervals_of(site, store, Timeline(measure=measure, points=tuple(points)))
         for point in points:
-            if math.isfinite(sum(ends.get(point.id, (math.nan,)))):
-                for gauge, end in zip((low, high), ends[point.id], strict=True):
-                    gauge.add(end, point.run, measure, point.convention)
+            lower, upper = intervals.get(point.id, (math.nan, math.nan))
+            if math.isfinite(lower + upper):
+                low.add(lower, point.run, measure, point.convention)
+                high.add(upper, point.run, measure, point.convention)
     yield from (value, low, high)
 
 

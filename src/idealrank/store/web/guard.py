@@ -50,8 +50,6 @@ def shown_host(host: str) -> str:
 def names_server(header: str, host: str, names: Iterable[str] = ()) -> bool:
     """Return whether the header `Host` of a request names a server; a foreign name that resolves to
     this machine does not.
-
-    On loopback these are its names.
     """
     try:
         split = urlsplit(f"//{header}")
@@ -60,18 +58,15 @@ def names_server(header: str, host: str, names: Iterable[str] = ()) -> bool:
         return False
     if not name or split.netloc != header or split.username is not None:
         return False
-    return (
-        name in {host.lower(), *(one.lower() for one in names)}
-        or is_loopback(name)
-        or (not is_loopback(host) and is_address(name))
-    )
+    is_known = name in {host.lower(), *(known.lower() for known in names)}
+    # An address cannot be a foreign name that resolves to this machine.
+    return is_known or is_loopback(name) or (not is_loopback(host) and is_address(name))
 
 
 COOKIE = "idealrank-session"
 POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
-    "connect-src 'self'; form-action 'self'; "
-    "base-uri 'none'; frame-ancestors 'none'"
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src "
+    "'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
 _HEADERS: Mapping[str, str] = {
     "content-security-policy": POLICY,
@@ -112,27 +107,25 @@ class Guard:
         """Return why a request is refused; None if it is not."""
         hosts = headers.getlist("host")
         if len(hosts) != 1 or not self.names_itself(hosts[0]):
-            return (
-                400,
-                "found a host that is not this server's, expected localhost, its address, or "
-                "a name given with --allow-host",
+            why = (
+                "found a host that is not this server's, expected localhost, its address, or a "
+                "name given with --allow-host"
             )
+            return 400, why
         if method not in _READING and not self._is_own(headers, hosts[0]):
-            return (
-                403,
-                "found a request from another origin, expected one from a page of this server",
-            )
+            why = "found a request from another origin, expected one from a page of this server"
+            return 403, why
         if self.token and not path.startswith(_OPEN) and not self._is_known(headers):
-            return (
-                401,
-                "found no token, or a wrong one; expected the token that the server was "
-                "started with",
+            why = (
+                "found no token, or a wrong one; expected the token that the server was started "
+                "with"
             )
+            return 401, why
         return None
 
     def _is_own(self, headers: Headers, host: str) -> bool:
-        """Return whether the origin is that of the host; programs send none, and have no cookie
-        that a page could misuse.
+        """Return whether a request comes from a page of this host; programs send no origin, and
+        have no cookie that a page could misuse.
         """
         origin = headers.get("origin")
         if origin is None:
@@ -144,9 +137,9 @@ class Guard:
         return split.scheme in {"http", "https"} and split.netloc.lower() == host.lower()
 
     def _is_known(self, headers: Headers) -> bool:
-        scheme, _, given = headers.get("authorization", "").partition(" ")
-        # headers were read byte by byte
-        text = given.strip().encode("latin-1").decode("utf-8", "replace")
+        scheme, _, credentials = headers.get("authorization", "").partition(" ")
+        # Headers are decoded as Latin-1; a token may be UTF-8.
+        text = credentials.strip().encode("latin-1").decode("utf-8", "replace")
         if scheme.lower() == "bearer" and self.fits(text):
             return True
         try:
@@ -156,12 +149,12 @@ class Guard:
         kept = cookies[COOKIE].value if COOKIE in cookies else ""
         return hmac.compare_digest(kept.encode("utf-8", "replace"), self.session.encode())
 
-    def fits(self, given: str) -> bool:
+    def fits(self, token: str) -> bool:
         """Return whether this is the token, in a time that does not depend on how much of it is
         right.
         """
         return bool(self.token) and hmac.compare_digest(
-            given.encode("utf-8", "replace"), self.token.encode()
+            token.encode("utf-8", "replace"), self.token.encode()
         )
 
 

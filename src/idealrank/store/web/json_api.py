@@ -8,10 +8,11 @@ says of them.
 import json
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
@@ -30,10 +31,10 @@ from idealrank.store.web.query_pages import sides_of
 from idealrank.store.web.site import Site, entry_of, status_of
 from idealrank.version import __version__
 
-Given = Mapping[str, Any]
+Parameters = Mapping[str, Any]  # of a request, by name
 
-_MOST, _USUAL = 1000, 100
-_MOST_TEXT = 500
+_MOST, _USUAL = 1000, 100  # entries of an answer: at most, and by default
+_MOST_TEXT = 500  # letters of a parameter
 _ID = "^[0-9a-f]{4,12}$"
 
 
@@ -50,32 +51,26 @@ class ApiParameter:
 
     def value(self, text: str) -> "str | int":
         """Return the value of a text."""
-        if self.schema["type"] == "integer":
-            number = int(text) if re.fullmatch(r"-?[0-9]{1,12}", text, re.ASCII) else None
-            if number is None or not self.schema["minimum"] <= number <= self.schema.get(
-                "maximum", number
-            ):
-                raise self._refused(
-                    f"a whole number from {self.schema['minimum']} to "
-                    f"{self.schema.get('maximum', 'any')}"
-                )
-            return number
-        if "enum" in self.schema and text not in self.schema["enum"]:
-            raise self._refused(f"one of {', '.join(self.schema['enum'])}")
-        if "pattern" in self.schema and not re.search(
-            self.schema["pattern"].replace("$", r"\Z"), text
-        ):
+        schema = self.schema
+        if schema["type"] == "integer":
+            return self._number(text)
+        if "enum" in schema and text not in schema["enum"]:
+            raise self._refused(f"one of {', '.join(schema['enum'])}")
+        # In Python $ would also match before a line feed at the end.
+        pattern = schema.get("pattern", "").replace("$", r"\Z")
+        if not re.search(pattern, text):
             raise self._refused(self.description)
-        if (
-            not self.schema.get("minLength", 0)
-            <= len(text)
-            <= self.schema.get("maxLength", len(text))
-        ):
-            raise self._refused(
-                f"text of {self.schema.get('minLength', 0)} to {self.schema.get('maxLength')} "
-                f"characters"
-            )
+        shortest, longest = schema.get("minLength", 0), schema.get("maxLength")
+        if len(text) < shortest or (longest is not None and len(text) > longest):
+            raise self._refused(f"text of {shortest} to {longest} characters")
         return text
+
+    def _number(self, text: str) -> int:
+        least, most = self.schema["minimum"], self.schema.get("maximum")
+        number = int(text) if re.fullmatch(r"-?[0-9]{1,12}", text, re.ASCII) else None
+        if number is None or number < least or (most is not None and number > most):
+            raise self._refused(f"a whole number from {least} to {'any' if most is None else most}")
+        return number
 
     def _refused(self, expected: str) -> HTTPException:
         return HTTPException(400, f"{self.name}: found another value, expected {expected}")
@@ -83,22 +78,22 @@ class ApiParameter:
 
 @dataclass(frozen=True, kw_only=True)
 class Operation:
-    """Something that can be asked for."""
+    """Operation of the API."""
 
     path: str  # Address, with its parameters in braces
     # name, summary: As the document has them
     name: str
     summary: str
     # Makes the result from the page, the store and the parameters
-    answer: Callable[[Site, Store, Given], Any]
+    answer: Callable[[Site, Store, Parameters], Any]
     parameters: tuple[ApiParameter, ...] = ()  # All of them, also of the path
     # JSON schema of the result
     result: Mapping[str, Any] = field(default_factory=lambda: {"type": "object"})
 
-    def given(self, request: Request) -> dict[str, Any]:
+    def values(self, request: Request) -> dict[str, Any]:
         """Read the parameters of a request."""
-        known = {one.name: one for one in self.parameters}
-        found: dict[str, Any] = {}
+        known = {parameter.name: parameter for parameter in self.parameters}
+        values: dict[str, Any] = {}
         for name, text in [*request.path_params.items(), *request.query_params.multi_items()]:
             if name not in known:
                 raise HTTPException(
@@ -106,23 +101,25 @@ class Operation:
                     f"parameter {name!r}: found an unknown one, expected one of "
                     f"{', '.join(known) or 'none'}",
                 )
-            if name in found:
+            if name in values:
                 raise HTTPException(400, f"{name}: found it more than once, expected it once")
-            found[name] = known[name].value(str(text))
-        for one in self.parameters:
-            if one.required and one.name not in found:
-                raise HTTPException(400, f"{one.name}: found none, expected {one.description}")
-            if "default" in one.schema:
-                found.setdefault(one.name, one.schema["default"])
-        return found
+            values[name] = known[name].value(str(text))
+        for parameter in self.parameters:
+            if parameter.required and parameter.name not in values:
+                raise HTTPException(
+                    400, f"{parameter.name}: found none, expected {parameter.description}"
+                )
+            if "default" in parameter.schema:
+                values.setdefault(parameter.name, parameter.schema["default"])
+        return values
 
     def endpoint(self, request: Request) -> Response:
         """Answer a request."""
-        site, given = Site.of(request), self.given(request)
+        site, parameters = Site.of(request), self.values(request)
         with site.folder.required() as store:
             try:
-                return answer_json(self.answer(site, store, given))
-            # a measure that no evaluation has, or that cannot be explained
+                return answer_json(self.answer(site, store, parameters))
+            # A measure that no evaluation has, or that cannot be explained.
             except OptionError as error:
                 raise HTTPException(404, str(error)) from error
             except IncompatibleError as error:
@@ -137,47 +134,54 @@ def answer_json(result: Any) -> Response:
 
 def _plain(value: Any) -> Any:
     if isinstance(value, Mapping):
-        return {str(name): _plain(one) for name, one in value.items()}
+        return {str(name): _plain(part) for name, part in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(one) for one in value]
+        return [_plain(part) for part in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def _entries(*kinds: Kind) -> Callable[[Site, Store, Given], Any]:
-    def answer(_site: Site, store: Store, given: Given) -> Any:
-        wanted = {
-            name: given[name] for name in ("run", "tag", "measure", "commit") if name in given
+def _entries(*kinds: Kind) -> Callable[[Site, Store, Parameters], Any]:
+    """Make the operation that lists entries of some kinds."""
+
+    def answer(_site: Site, store: Store, parameters: Parameters) -> Any:
+        limit = parameters["limit"]
+        wanted = _chosen(parameters, ("run", "tag", "measure", "commit"))
+        entries: list[Entry] = []
+        for kind in kinds:
+            entries += store.entries(kind=kind, limit=limit, **wanted)
+        entries.sort(key=lambda entry: (entry.record.time, entry.id), reverse=True)
+        return {
+            "version": __version__,
+            "schema": SCHEMA,
+            "entries": list(map(_entry_record, entries[:limit])),
         }
-        found = [
-            one
-            for kind in kinds
-            for one in store.entries(kind=kind, limit=given["limit"], **wanted)
-        ]
-        newest = sorted(found, key=lambda one: (one.record.time, one.id), reverse=True)[
-            : given["limit"]
-        ]
-        rows = [
-            origin(one) | {"mean": one.means, "queries": one.n_queries, "convention": _name(one)}
-            for one in newest
-        ]
-        return {"version": __version__, "schema": SCHEMA, "entries": rows}
 
     return answer
 
 
-def _name(entry: Entry) -> "dict[str, str] | None":
-    return (
-        {"name": entry.convention, "fingerprint": entry.fingerprint} if entry.convention else None
-    )
+def _chosen(parameters: Parameters, names: Sequence[str]) -> dict[str, Any]:
+    return {name: parameters[name] for name in names if name in parameters}
 
 
-def _evaluation(site: Site, store: Store, given: Given) -> Any:
-    entry = entry_of(store, given["id"], "evaluation")
+def _entry_record(entry: Entry) -> dict[str, Any]:
+    convention = None
+    if entry.convention:
+        convention = {"name": entry.convention, "fingerprint": entry.fingerprint}
+    return origin(entry) | {
+        "mean": entry.means,
+        "queries": entry.n_queries,
+        "convention": convention,
+    }
+
+
+def _evaluation(site: Site, store: Store, parameters: Parameters) -> Any:
+    entry = entry_of(store, parameters["id"], "evaluation")
     subject = subject_of(site, store, [entry.id])
     evaluation = subject.evaluations[0]
-    ends = {
-        text: list(one.interval) for text, runs in subject.means.items() for one in runs.values()
-    }
+    ends: dict[str, list[float]] = {}
+    for text, runs in subject.means.items():
+        for mean in runs.values():
+            ends[text] = list(mean.interval)
     return origin(entry) | {
         "version": __version__,
         "schema": SCHEMA,
@@ -190,34 +194,28 @@ def _evaluation(site: Site, store: Store, given: Given) -> Any:
     }
 
 
-def _queries(site: Site, store: Store, given: Given) -> Any:
-    (side,) = sides_of(site, store, [given["id"]])
-    found = side.evaluation
-    texts = [str(one) for one in found.measures]
-    part = slice(given["offset"], given["offset"] + given["limit"])
+def _queries(site: Site, store: Store, parameters: Parameters) -> Any:
+    (side,) = sides_of(site, store, [parameters["id"]])
+    evaluation = side.evaluation
+    texts = list(map(str, evaluation.measures))
+    part = slice(parameters["offset"], parameters["offset"] + parameters["limit"])
+    # A value that does not count is null.
+    values = np.where(evaluation.scored[part], evaluation.values[part], np.nan).tolist()
     rows = {
-        query: {
-            text: value if counts else None
-            for text, value, counts in zip(texts, values, scored, strict=True)
-        }
-        for query, values, scored in zip(
-            list(found.queries[part]),
-            found.values[part].tolist(),
-            found.scored[part].tolist(),
-            strict=True,
-        )
+        query: dict(zip(texts, row, strict=True))
+        for query, row in zip(evaluation.queries[part], values, strict=True)
     }
     return {
         "version": __version__,
         "schema": SCHEMA,
         "id": side.entry.id,
-        "total": len(found.queries),
+        "total": len(evaluation.queries),
         "queries": rows,
     }
 
 
-def _verdict(_site: Site, store: Store, given: Given) -> Any:
-    entry = entry_of(store, given["id"])
+def _verdict(_site: Site, store: Store, parameters: Parameters) -> Any:
+    entry = entry_of(store, parameters["id"])
     if entry.kind == "evaluation":
         raise HTTPException(
             404, f"id {entry.id}: found an evaluation, expected a comparison or a gate"
@@ -226,60 +224,56 @@ def _verdict(_site: Site, store: Store, given: Given) -> Any:
     return origin(entry) | {"result": kept.result}
 
 
-def _comparison(site: Site, store: Store, given: Given) -> Any:
-    ids = [entry_of(store, given[name], "evaluation").id for name in ("a", "b")]
+def _comparison(site: Site, store: Store, parameters: Parameters) -> Any:
+    ids = [entry_of(store, parameters[name], "evaluation").id for name in ("a", "b")]
     if ids[0] == ids[1]:
         raise HTTPException(400, "a and b: found one evaluation, expected two")
     subject = subject_of(
         site,
         store,
         ids,
-        measures=given.get("measure", ""),
-        different=given["judgments"] == "different",
+        measures=parameters.get("measure", ""),
+        different=parameters["judgments"] == "different",
     )
     compared = {} if subject.comparison is None else subject.comparison.as_dict()
     return {"version": __version__, "schema": SCHEMA, "a": ids[0], "b": ids[1], **compared}
 
 
-def _history(_site: Site, store: Store, given: Given) -> Any:
+def _history(_site: Site, store: Store, parameters: Parameters) -> Any:
     try:
-        found = store.history(
-            **{
-                name: given[name]
-                for name in ("measure", "run", "tag", "query", "since")
-                if name in given
-            }
-        )
+        timeline = store.history(**_chosen(parameters, ("measure", "run", "tag", "query", "since")))
     except InputError as error:
         raise HTTPException(status_of(error), str(error)) from error
-    return json.loads("".join(history_json(found, shown=given["limit"])))
+    return json.loads("".join(history_json(timeline, shown=parameters["limit"])))
 
 
-def _explanation(site: Site, store: Store, given: Given) -> Any:
-    (side,) = sides_of(site, store, [given["id"]])
+def _explanation(site: Site, store: Store, parameters: Parameters) -> Any:
+    (side,) = sides_of(site, store, [parameters["id"]])
     original = site.originals.of(side.stored)
     if original is None:
         raise HTTPException(
             404,
             "found no judgments and run of this evaluation, expected them below a folder of --data",
         )
-    measure = given.get("measure", str(side.evaluation.measures[0]))
+    measure = parameters.get("measure", str(side.evaluation.measures[0]))
     try:
         return explain(
-            original.qrels, original.run, given["query"], measure, side.evaluation.convention
+            original.qrels, original.run, parameters["query"], measure, side.evaluation.convention
         ).as_dict()
     except InputError as error:
         raise HTTPException(404, str(error)) from error
 
 
-def _under(site: Site, store: Store, given: Given) -> Any:
-    (side,) = sides_of(site, store, [given["id"]])
-    convention = Convention.of(given["convention"])
+def _under(site: Site, store: Store, parameters: Parameters) -> Any:
+    (side,) = sides_of(site, store, [parameters["id"]])
+    convention = Convention.of(parameters["convention"])
     ranking = ranking_of(site, side)
-    if isinstance(ranking, str) or not ranking.measures:
-        raise HTTPException(404, ranking if isinstance(ranking, str) else ranking.lacking)
+    if isinstance(ranking, str):
+        raise HTTPException(404, ranking)
+    if not ranking.measures:
+        raise HTTPException(404, ranking.lacking)
     try:
-        found = evaluate_read(ranking.qrels, ranking.run, ranking.measures, convention)
+        evaluation = evaluate_read(ranking.qrels, ranking.run, ranking.measures, convention)
     except IdealrankError as error:
         raise HTTPException(400, str(error)) from error
     stored = side.evaluation.mean()
@@ -288,13 +282,13 @@ def _under(site: Site, store: Store, given: Given) -> Any:
         "schema": SCHEMA,
         "id": side.entry.id,
         "convention": convention_record(convention),
-        "mean": found.mean(),
-        "stored": {str(one): stored[str(one)] for one in ranking.measures},
+        "mean": evaluation.mean(),
+        "stored": {str(measure): stored[str(measure)] for measure in ranking.measures},
         "lacking": ranking.lacking,
     }
 
 
-def _monitors(site: Site, store: Store, _given: Given) -> Any:
+def _monitors(site: Site, store: Store, _parameters: Parameters) -> Any:
     return {"version": __version__, "schema": SCHEMA, "monitors": site.monitors(store)}
 
 
@@ -541,7 +535,7 @@ OPERATIONS: tuple[Operation, ...] = (
         result=_object({**_ORIGIN, "result": {"type": "object"}}),
     ),
 )
-"""Everything that can be asked for, but the document itself."""
+"""All operations except the one that gives the document itself."""
 
 
 PATH = "/api/openapi.json"
@@ -558,6 +552,7 @@ _REFUSALS = {
 }
 
 
+# The ids of the first two entries of a list, as OpenAPI writes them.
 _FIRST, _SECOND = ({"id": f"$response.body#/entries/{place}/id"} for place in (0, 1))
 _LINKS: Mapping[str, Mapping[str, Mapping[str, str]]] = {
     "list_evaluations": {
@@ -604,19 +599,20 @@ def document(*, has_token: bool) -> dict[str, Any]:
 
 
 def _operation(operation: Operation) -> dict[str, Any]:
+    parameters = [
+        {
+            "name": parameter.name,
+            "in": "path" if f"{{{parameter.name}}}" in operation.path else "query",
+            "description": parameter.description,
+            "required": parameter.required,
+            "schema": dict(parameter.schema),
+        }
+        for parameter in operation.parameters
+    ]
     return {
         "operationId": operation.name,
         "summary": operation.summary,
-        "parameters": [
-            {
-                "name": one.name,
-                "in": "path" if f"{{{one.name}}}" in operation.path else "query",
-                "description": one.description,
-                "required": one.required,
-                "schema": dict(one.schema),
-            }
-            for one in operation.parameters
-        ],
+        "parameters": parameters,
         "responses": {
             "200": {
                 "description": operation.summary,
@@ -630,8 +626,8 @@ def _operation(operation: Operation) -> dict[str, Any]:
 
 def _links(operation: Operation) -> dict[str, Any]:
     return {
-        name: {"operationId": name, "parameters": dict(given)}
-        for name, given in _LINKS[operation.name].items()
+        name: {"operationId": name, "parameters": dict(links)}
+        for name, links in _LINKS[operation.name].items()
     }
 
 

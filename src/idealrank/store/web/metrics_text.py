@@ -34,7 +34,7 @@ def gauges_text(gauges: Iterable[Gauge]) -> bytes:
     """Return gauges of different names as the body of an answer to Prometheus."""
     exposition = load_extra("prometheus_client.exposition", _WHAT, _EXTRA, _PACKAGE)
     registry = load_extra("prometheus_client.registry", _WHAT, _EXTRA, _PACKAGE).CollectorRegistry()
-    registry.register(_Collected([one.family for one in gauges if one.family.samples]))
+    registry.register(_Collected([gauge.family for gauge in gauges if gauge.family.samples]))
     text: bytes = exposition.generate_latest(registry)
     return text
 

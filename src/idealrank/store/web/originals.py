@@ -1,12 +1,12 @@
-"""Files that were evaluated, found again by name and SHA-256, and results that are computed once: a
-store keeps values and judged documents, and no whole rankings.
+"""Evaluated files, found again by name and SHA-256, since a store keeps no whole rankings; and
+results that are computed once.
 """
 
 import hashlib
 import os
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -19,7 +19,7 @@ from idealrank.store import Stored
 
 T = TypeVar("T")
 
-_MOST_KEPT = 64
+_MOST_KEPT = 64  # results; the one that was not used for longest goes first
 
 
 class Kept:
@@ -30,21 +30,21 @@ class Kept:
     def __init__(self, most: int = _MOST_KEPT) -> None:
         self._most = most
         self._lock = threading.Lock()
-        self._found: OrderedDict[Hashable, Any] = OrderedDict()
+        self._results: OrderedDict[Hashable, Any] = OrderedDict()
         self._making: dict[Hashable, threading.Lock] = {}
 
     def get(self, key: Hashable, make: Callable[[], T]) -> T:
         """Return the result of a key, and compute it if it is not kept."""
         with self._lock:
-            if key in self._found:
-                self._found.move_to_end(key)
-                found: T = self._found[key]
-                return found
+            if key in self._results:
+                self._results.move_to_end(key)
+                kept: T = self._results[key]
+                return kept
             making = self._making.setdefault(key, threading.Lock())
         with making:
             with self._lock:
-                if key in self._found:
-                    made_meanwhile: T = self._found[key]
+                if key in self._results:
+                    made_meanwhile: T = self._results[key]
                     return made_meanwhile
             try:
                 made = make()
@@ -57,15 +57,15 @@ class Kept:
     def put(self, key: Hashable, value: Any) -> None:
         """Keep a result that was computed elsewhere."""
         with self._lock:
-            self._found[key] = value
-            self._found.move_to_end(key)
-            while len(self._found) > self._most:
-                self._found.popitem(last=False)
+            self._results[key] = value
+            self._results.move_to_end(key)
+            while len(self._results) > self._most:
+                self._results.popitem(last=False)
 
     def known(self, key: Hashable) -> Any:
         """Return the result of a key; None if it is not kept."""
         with self._lock:
-            return self._found.get(key)
+            return self._results.get(key)
 
 
 _MOST_FILES = 20_000  # names that are looked at in each folder
@@ -92,40 +92,42 @@ class Originals:
         not plain judgments.
         """
         run_name, inputs = stored.fields.get("path") or "", stored.fields["inputs"]
-        last = max(
-            (place for place, one in enumerate(inputs) if one["name"] == run_name), default=-1
-        )
-        judgments = [one for place, one in enumerate(inputs) if place != last]
-        if last < 0 or len(judgments) != 1:
+        # Inputs list the run last, and a file of judgments may have its name.
+        named_so = [place for place, file in enumerate(inputs) if file["name"] == run_name]
+        if not named_so or len(inputs) != 2:
             return None
-        found = [
-            self._found(one["name"], int(one["size"]), one["sha256"])
-            for one in (judgments[0], inputs[last])
-        ]
-        if found[0] is None or found[1] is None:
+        run_file = inputs[named_so[-1]]
+        qrels_file = inputs[1 - named_so[-1]]
+        qrels_path, run_path = self._path_of(qrels_file), self._path_of(run_file)
+        if qrels_path is None or run_path is None:
             return None
         try:
-            qrels = self._read.get(("qrels", judgments[0]["sha256"]), lambda: read_qrels(found[0]))
+            qrels = self._read.get(("qrels", qrels_file["sha256"]), lambda: read_qrels(qrels_path))
             declared = stored.fields.get("labels")
             if declared is not None and not declared["found"]:
                 qrels = qrels.labelled(
                     declared["kind"], sampled_negatives=declared["sampled_negatives"]
                 )
-            run = self._read.get(("run", inputs[last]["sha256"]), lambda: read_run(found[1]))
+            run = self._read.get(("run", run_file["sha256"]), lambda: read_run(run_path))
         except (IdealrankError, OSError):
             return None
         return Original(qrels, run.renamed(stored.entry.name))
 
-    def _found(self, name: str, size: int, sha256: str) -> Path | None:
+    def _path_of(self, file: Mapping[str, Any]) -> Path | None:
+        """Find a file by its name, size and hash."""
+        size, sha256 = int(file["size"]), file["sha256"]
         if not sha256:
             return None
-        return next((path for path in self._named(name) if self._is(path, size, sha256)), None)
+        for path in self._named(file["name"]):
+            if self._is(path, size, sha256):
+                return path
+        return None
 
     def _named(self, name: str) -> Iterator[Path]:
         for folder in self.folders:
             seen = 0
             for place, below, files in os.walk(folder):
-                below[:] = sorted(one for one in below if not one.startswith("."))
+                below[:] = sorted(child for child in below if not child.startswith("."))
                 if name in files:
                     yield Path(place, name)
                 seen += len(files) + len(below)
@@ -137,10 +139,8 @@ class Originals:
             state = path.stat()
             if state.st_size != size:
                 return False
-            return (
-                self._hashes.get((path, state.st_size, state.st_mtime_ns), lambda: _sha256(path))
-                == sha256
-            )
+            version = (path, state.st_size, state.st_mtime_ns)
+            return self._hashes.get(version, lambda: _sha256(path)) == sha256
         except OSError:
             return False
 

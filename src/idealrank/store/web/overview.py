@@ -1,5 +1,6 @@
 """The first page: what the store holds, one measure over time, and the newest evaluations."""
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -15,48 +16,45 @@ from idealrank.store.views.history import minute, short_commit
 from idealrank.store.web.site import Site, status_of
 from idealrank.store.web.timelines import Drawing
 
-SHOWN = 100  # evaluations over time, unless more are asked for
+SHOWN = 100  # evaluations over time, by default
 _MOST_SHOWN = 1000
 _LISTED = 25  # evaluations in the table
-_VERDICTS = 8
+_VERDICTS = 8  # comparisons and gates in the list
 _CHOICES = 200  # runs, measures and tags to choose from
+_NO_INTERVAL = (math.nan, math.nan)
 
 
 def overview(request: Request) -> Response:
     """Answer ``/``."""
     site = Site.of(request)
-    asked = {
+    chosen = {
         name: request.query_params.get(name, "").strip()
         for name in ("measure", "run", "tag", "show")
     }
     with site.folder.opened() as store:
-        counts: dict[str, int] = (
-            {}
-            if store is None
-            else dict(store.rows("SELECT kind, count(*) FROM entry GROUP BY kind"))
-        )
+        counts: dict[str, int] = {}
+        if store is not None:
+            counts = dict(store.rows("SELECT kind, count(*) FROM entry GROUP BY kind"))
         if store is None or not counts.get("evaluation"):
-            return site.page(
-                "overview.html",
-                {
-                    "title": "Overview",
-                    "counts": counts,
-                    "folder": site.folder.path,
-                    "is_empty": True,
-                },
-            )
-        shown = _shown(asked["show"])
+            empty = {
+                "title": "Overview",
+                "counts": counts,
+                "folder": site.folder.path,
+                "is_empty": True,
+            }
+            return site.page("overview.html", empty)
+        shown = _shown(chosen["show"])
         context = {
             "title": "Overview",
             "counts": counts,
             "is_empty": False,
-            "asked": asked | {"show": str(shown)},
+            "asked": chosen | {"show": str(shown)},
             "choices": _choices(store),
             "verdicts": _verdicts(store),
             "monitors": site.monitors(store),
         }
         try:
-            timeline = _timeline(store, asked, shown)
+            timeline = _timeline(store, chosen, shown)
         except (InputError, OptionError) as error:
             if isinstance(error, InputError) and status_of(error) != 404:
                 raise
@@ -65,24 +63,22 @@ def overview(request: Request) -> Response:
 
 
 def _shown(text: str) -> int:
-    return (
-        min(max(int(text), 1), _MOST_SHOWN)
-        if text.isascii() and text.isdigit() and len(text) < 9
-        else SHOWN
-    )
+    is_number = text.isascii() and text.isdigit() and len(text) < 9
+    return min(max(int(text), 1), _MOST_SHOWN) if is_number else SHOWN
 
 
 def _choices(store: Store) -> dict[str, list[str]]:
-    asked = {
+    statements = {
         "runs": "SELECT name FROM entry WHERE kind = 'evaluation' GROUP BY name ORDER BY max(time) "
         "DESC LIMIT ?",
         "measures": "SELECT measure FROM mean GROUP BY measure ORDER BY count(*) DESC, min(place), "
         "measure LIMIT ?",
         "tags": "SELECT tag FROM tag GROUP BY tag ORDER BY count(*) DESC, tag LIMIT ?",
     }
-    return {
-        name: [str(row[0]) for row in store.rows(sql, [_CHOICES])] for name, sql in asked.items()
-    }
+    choices: dict[str, list[str]] = {}
+    for name, sql in statements.items():
+        choices[name] = [str(word) for (word,) in store.rows(sql, [_CHOICES])]
+    return choices
 
 
 def _verdicts(store: Store) -> list[dict[str, str]]:
@@ -96,28 +92,28 @@ def _verdicts(store: Store) -> list[dict[str, str]]:
     return [row | {"when": minute(row["when"])} for row in rows]
 
 
-def _timeline(store: Store, asked: Mapping[str, str], shown: int) -> Timeline:
-    """The newest values that are asked for; a table says since when these are, so that older
-    records are not even read.
+def _timeline(store: Store, chosen: Mapping[str, str], shown: int) -> Timeline:
+    """The newest values that a request chooses. The time of the oldest one is looked up first, so
+    that older records are not read.
     """
     conditions, parameters = "kind = 'evaluation'", []
-    for name, condition in (
-        ("run", "name = ?"),
-        ("tag", "id IN (SELECT id FROM tag WHERE tag = ?)"),
-    ):
-        if asked[name]:
-            conditions += f" AND {condition}"
-            parameters.append(asked[name])
-    measure = asked["measure"] and _spelled(asked["measure"])
+    if chosen["run"]:
+        conditions += " AND name = ?"
+        parameters.append(chosen["run"])
+    if chosen["tag"]:
+        conditions += " AND id IN (SELECT id FROM tag WHERE tag = ?)"
+        parameters.append(chosen["tag"])
+    measure = chosen["measure"] and _spelled(chosen["measure"])
     if measure:
         conditions += " AND id IN (SELECT id FROM mean WHERE measure = ?)"
         parameters.append(measure)
-    # Conditions are constants of this file; what a user says stands in the parameters.
+    # Conditions are constants of this file; the words of a user are parameters.
     sql = f"SELECT time FROM entry WHERE {conditions} ORDER BY time DESC LIMIT 1 OFFSET ?"  # noqa: S608
-    earlier = store.rows(sql, [*parameters, shown - 1])
-    since = str(earlier[0][0]) if earlier else None
+    since = None
+    for (time,) in store.rows(sql, [*parameters, shown - 1]):
+        since = str(time)
     return store.history(
-        measure or None, run=asked["run"] or None, tag=asked["tag"] or None, since=since
+        measure or None, run=chosen["run"] or None, tag=chosen["tag"] or None, since=since
     )
 
 
@@ -132,8 +128,8 @@ def _over_time(site: Site, store: Store, timeline: Timeline) -> dict[str, Any]:
     ends = intervals_of(site, store, timeline)
     lines = timeline.lines()
     together = len(lines) > 1 and all(len(points) == 1 for points in lines.values())
-    found = timeline.steps(together=together)
-    newest = [found[point.id] for point in reversed(timeline.points)]
+    steps = timeline.steps(together=together)
+    newest = [steps[point.id] for point in reversed(timeline.points)]
     return {
         "measure": timeline.measure,
         "drawing": Drawing.of(timeline, ends, together=together),
@@ -166,12 +162,13 @@ def intervals_of(site: Site, store: Store, timeline: Timeline) -> dict[str, tupl
 
     keys = {point.id: (point.id, timeline.measure) for point in timeline.points}
     lacking = [key for key in keys if site.intervals.known(keys[key]) is None]
-    for key, values in counted_values(store, timeline.measure, lacking).items() if lacking else ():
-        found = None if values is None or not values.size else mean_interval(values)
-        site.intervals.put(
-            keys[key],
-            (float("nan"),) * 2 if found is None else (float(found.low), float(found.high)),
-        )
+    if lacking:
+        for key, values in counted_values(store, timeline.measure, lacking).items():
+            ends = _NO_INTERVAL
+            if values is not None and values.size:
+                mean = mean_interval(values)
+                ends = float(mean.low), float(mean.high)
+            site.intervals.put(keys[key], ends)
     known = {key: site.intervals.known(keys[key]) for key in keys}
     return {key: ends for key, ends in known.items() if ends is not None}
 
@@ -186,13 +183,12 @@ def _is_averaged(measure: str) -> bool:
 def _rows(newest: Sequence[Step], ends: Mapping[str, tuple[float, float]]) -> list[dict[str, Any]]:
     """Rows of the table, as templates write them."""
     places = decimals(list(ends.values()))
-    lacking = (float("nan"), float("nan"))
     return [
         {
             "id": step.point.id,
             "run": step.point.run,
             "value": number(step.point.value),
-            "interval": interval(ends.get(step.point.id, lacking), places),
+            "interval": interval(ends.get(step.point.id, _NO_INTERVAL), places),
             "change": step.change,
             "breaks": step.breaks,
             "when": minute(step.point.when),

@@ -5,7 +5,7 @@ its value.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
 import numpy as np
@@ -27,6 +27,7 @@ from idealrank.store import Entry, Store, Stored
 from idealrank.store.web.site import Site, entry_of
 
 _PAGE = 50  # queries on a page
+_BELOW = 5  # relevant documents further down, by name
 _SORTS = {
     "loss": "largest loss first",
     "gain": "largest gain first",
@@ -46,15 +47,18 @@ class QuerySide:
 
     def value(self, measure: str, place: int | None) -> float:
         """Value of the query at a place; NaN if it does not count or is not there."""
-        texts = [str(one) for one in self.evaluation.measures]
+        texts = self.measures
         if place is None or measure not in texts:
             return math.nan
         column = texts.index(measure)
-        return (
-            float(self.evaluation.values[place, column])
-            if self.evaluation.scored[place, column]
-            else math.nan
-        )
+        if not self.evaluation.scored[place, column]:
+            return math.nan
+        return float(self.evaluation.values[place, column])
+
+    @property
+    def measures(self) -> list[str]:
+        """Texts of the measures."""
+        return list(map(str, self.evaluation.measures))
 
     def place(self, query: str) -> int | None:
         """Place of a query; None if it is not evaluated."""
@@ -65,69 +69,71 @@ class QuerySide:
 def sides_of(site: Site, store: Store, ids: Sequence[str]) -> list[QuerySide]:
     """Evaluations of a page, read once."""
     sides = []
-    for one in ids:
-        entry = entry_of(store, one, "evaluation")
+    for beginning in ids:
+        entry = entry_of(store, beginning, "evaluation")
         stored = store.evaluation(entry.id)
-        sides.append(
-            QuerySide(
-                entry,
-                stored,
-                site.results.get(("evaluation", entry.id), lambda stored=stored: stored.evaluation),  # type: ignore[misc]
-            )
-        )
+        key = ("evaluation", entry.id)
+        evaluation = site.results.get(key, lambda stored=stored: stored.evaluation)  # type: ignore[misc]
+        sides.append(QuerySide(entry, stored, evaluation))
     return sides
 
 
 def asked_sides(site: Site, store: Store, request: Request) -> list[QuerySide]:
     """The run of the address, after the one that it is held against."""
-    asked = request.query_params
-    run, against = asked.get("run", "").strip(), asked.get("against", "").strip()
+    parameters = request.query_params
+    run, against = parameters.get("run", "").strip(), parameters.get("against", "").strip()
     if not run:
         raise HTTPException(400, "found no run, expected ?run=ID with the id of an evaluation")
     return sides_of(site, store, [against, run] if against else [run])
 
 
 def measure_of(sides: Sequence[QuerySide], text: str) -> Measure:
-    """The measure that is asked for, or the first one that all have."""
+    """The measure of this text, or the first one that all evaluations have."""
     common = [
-        one
-        for one in sides[-1].evaluation.measures
-        if all(one in side.evaluation.measures for side in sides)
+        measure
+        for measure in sides[-1].evaluation.measures
+        if all(measure in side.evaluation.measures for side in sides)
     ]
-    asked = parse_measure(text) if text else None
-    found = next((one for one in common if asked is None or str(one) == str(asked)), None)
-    if found is None:
-        raise OptionError(
-            f"measure {text or 'in common'}: found no values of it, expected one of "
-            f"{', '.join(map(str, common)) or 'none at all'}"
-        )
-    return found
+    wanted = str(parse_measure(text)) if text else ""
+    for measure in common:
+        if not wanted or str(measure) == wanted:
+            return measure
+    raise OptionError(
+        f"measure {text or 'in common'}: found no values of it, expected one of "
+        f"{', '.join(map(str, common)) or 'none at all'}"
+    )
 
 
 def queries_page(request: Request) -> Response:
     """Answer ``/queries``: every query with its values."""
-    site, asked = Site.of(request), request.query_params
+    site, parameters = Site.of(request), request.query_params
     with site.folder.required() as store:
         sides = asked_sides(site, store, request)
-        measure = measure_of(sides, asked.get("measure", "").strip())
-        sort = asked.get("sort", "loss" if len(sides) > 1 else "worst")
-        words = asked.get("find", "").strip()
+        is_pair = len(sides) > 1
+        measure = measure_of(sides, parameters.get("measure", "").strip())
+        sort = parameters.get("sort", "loss" if is_pair else "worst")
+        words = parameters.get("find", "").strip()
         queries, values = _values(sides, measure)
         if words:
             kept = [place for place, query in enumerate(queries) if words.lower() in query.lower()]
             queries, values = [queries[place] for place in kept], values[kept]
         order = _order(queries, values, sort, measure.direction or 1)
         number_of_pages = max(1, math.ceil(len(order) / _PAGE))
-        at = min(_number(asked.get("page", "1")), number_of_pages)
+        at = min(_number(parameters.get("page", "1")), number_of_pages)
         rows = [
             {
                 "query": queries[place],
-                "values": [number(float(one)) for one in values[place]],
+                "values": list(map(number, values[place].tolist())),
                 "difference": _difference(values[place]),
             }
             for place in order[(at - 1) * _PAGE : at * _PAGE]
         ]
+
         ids = _ids(sides)
+        options = {**ids, "measure": str(measure), "sort": sort, "find": words}
+        sorts = {
+            name: text for name, text in _SORTS.items() if is_pair or name not in ("loss", "gain")
+        }
         return site.page(
             "queries.html",
             {
@@ -136,26 +142,25 @@ def queries_page(request: Request) -> Response:
                 "measure": str(measure),
                 "rows": rows,
                 "sort": sort,
-                "sorts": {
-                    name: text
-                    for name, text in _SORTS.items()
-                    if len(sides) > 1 or name not in ("loss", "gain")
-                },
+                "sorts": sorts,
                 "find": words,
                 "page": at,
                 "n_pages": number_of_pages,
                 "n_queries": len(order),
                 "ids": ids,
                 "direction": measure.direction or 1,
-                "measures": [str(one) for one in sides[-1].evaluation.measures],
+                "measures": sides[-1].measures,
                 "address": f"/query?{urlencode(ids)}&query=",
-                "more": f"/queries?{urlencode({**ids, 'measure': str(measure), 'sort': sort, 'find': words})}&page=",  # noqa: E501
+                "more": f"/queries?{urlencode(options)}&page=",
             },
         )
 
 
 def _ids(sides: Sequence[QuerySide]) -> dict[str, str]:
-    return {"run": sides[-1].entry.id, **({"against": sides[0].entry.id} if len(sides) > 1 else {})}
+    ids = {"run": sides[-1].entry.id}
+    if len(sides) > 1:
+        ids["against"] = sides[0].entry.id
+    return ids
 
 
 def _number(text: str) -> int:
@@ -163,32 +168,31 @@ def _number(text: str) -> int:
 
 
 def _values(sides: Sequence[QuerySide], measure: Measure) -> tuple[list[str], FloatArray]:
-    """Queries of the newer run, then further ones of the other; a column a side, NaN where a query
-    does not count.
+    """Queries of the newer run, then the other queries of the older one; and their values, one
+    column per side, NaN where a query does not count.
     """
     queries = list(dict.fromkeys([*sides[-1].evaluation.queries, *sides[0].evaluation.queries]))
     places = {query: place for place, query in enumerate(queries)}
     values = np.full((len(queries), len(sides)), math.nan)
     for column, side in enumerate(sides):
-        own = [str(one) for one in side.evaluation.measures].index(str(measure))
+        own = side.measures.index(str(measure))
         at = [places[query] for query in side.evaluation.queries]
-        values[at, column] = np.where(
-            side.evaluation.scored[:, own], side.evaluation.values[:, own], math.nan
-        )
+        counts = side.evaluation.scored[:, own]
+        values[at, column] = np.where(counts, side.evaluation.values[:, own], math.nan)
     return queries, values
 
 
 def _order(queries: Sequence[str], values: FloatArray, sort: str, direction: int) -> list[int]:
-    """Places in the order that is asked for; queries without a value come last."""
+    """Places in the order of a key of `_SORTS`; queries without a value come last."""
+    if sort == "id" or sort not in _SORTS:
+        return sorted(range(len(queries)), key=queries.__getitem__)
     worth = values[:, -1] * direction
     if values.shape[1] > 1 and sort in ("loss", "gain"):
         worth = (values[:, 1] - values[:, 0]) * direction
     if sort in ("gain", "best"):
         worth = -worth
-    if sort == "id" or sort not in _SORTS:
-        return sorted(range(len(queries)), key=queries.__getitem__)
-    found: list[int] = np.argsort(worth, kind="stable").tolist()
-    return found
+    order: list[int] = np.argsort(worth, kind="stable").tolist()
+    return order
 
 
 def _difference(values: FloatArray) -> float | None:
@@ -199,14 +203,14 @@ def _difference(values: FloatArray) -> float | None:
 
 def query_page(request: Request) -> Response:
     """Answer ``/query``: one query, its rankings side by side, and how its value comes about."""
-    site, asked = Site.of(request), request.query_params
-    query = asked.get("query", "")
+    site, parameters = Site.of(request), request.query_params
+    query = parameters.get("query", "")
     with site.folder.required() as store:
         sides = asked_sides(site, store, request)
         places = [side.place(query) for side in sides]
         if all(place is None for place in places):
             raise HTTPException(404, f"query {query!r}: found in none of these evaluations")
-        measure = measure_of(sides, asked.get("measure", "").strip())
+        measure = measure_of(sides, parameters.get("measure", "").strip())
         ids = _ids(sides)
         return site.page(
             "query.html",
@@ -219,7 +223,7 @@ def query_page(request: Request) -> Response:
                 "rankings": _rankings(site, sides, query, measure),
                 "ids": ids,
                 "folders": site.originals.folders,
-                "measures": [str(one) for one in sides[-1].evaluation.measures],
+                "measures": sides[-1].measures,
                 "every": f"/queries?{urlencode(ids)}",
             }
             | _neighbours(sides, measure, query, ids),
@@ -237,26 +241,19 @@ def _neighbours(
         "before": order[at - 1] if at else None,
         "after": order[at + 1] if at + 1 < len(order) else None,
     }
-    links = {
-        name: None
-        if place is None
-        else f"/query?{urlencode({**ids, 'measure': str(measure), 'query': queries[place]}, errors='replace')}"  # noqa: E501
-        for name, place in around.items()
-    }
+    links: dict[str, str | None] = {}
+    for name, place in around.items():
+        links[name] = None
+        if place is not None:
+            options = {**ids, "measure": str(measure), "query": queries[place]}
+            links[name] = f"/query?{urlencode(options, errors='replace')}"
     return {**links, "position": at + 1, "n_queries": len(order)}
 
 
 def _value_table(sides: Sequence[QuerySide], places: Sequence[int | None]) -> Table:
-    common = [str(one) for one in sides[-1].evaluation.measures]
     columns: list[Column[str]] = [Column(title="measure", cell=str)]
     for side, place in zip(sides, places, strict=True):
-        columns.append(
-            Column(
-                title=side.entry.name,
-                kind="number",
-                cell=lambda text, side=side, place=place: number_cell(side.value(text, place)),  # type: ignore[misc]
-            )
-        )
+        columns.append(_value_column(side, place))
     if len(sides) > 1:
         columns.append(
             Column(
@@ -265,16 +262,24 @@ def _value_table(sides: Sequence[QuerySide], places: Sequence[int | None]) -> Ta
                 cell=lambda text: _change_cell(sides, places, text),
             )
         )
-    return Table.of(columns, common, title="Values of this query")
+    return Table.of(columns, sides[-1].measures, title="Values of this query")
+
+
+def _value_column(side: QuerySide, place: int | None) -> Column[str]:
+    return Column(
+        title=side.entry.name,
+        kind="number",
+        cell=lambda text: number_cell(side.value(text, place)),
+    )
 
 
 def _change_cell(sides: Sequence[QuerySide], places: Sequence[int | None], text: str) -> Cell:
     a, b = (side.value(text, place) for side, place in zip(sides, places, strict=True))
-    direction = parse_measure(text).direction
+    gain = (b - a) * parse_measure(text).direction
     cell = number_cell(b - a, signed=True)
-    if (b - a) * direction > 0:
+    if gain > 0:
         return cell._replace(tone="better")
-    return cell._replace(tone="worse") if (b - a) * direction < 0 else cell
+    return cell._replace(tone="worse") if gain < 0 else cell
 
 
 def _rankings(
@@ -296,39 +301,37 @@ def _explained(site: Site, side: QuerySide, query: str, measure: Measure) -> dic
     if original is None:
         return None
     try:
-        found = explain(original.qrels, original.run, query, measure, side.evaluation.convention)
+        explanation = explain(
+            original.qrels, original.run, query, measure, side.evaluation.convention
+        )
     except IdealrankError:
         return None
-    table = ranking_table(found, f"Ranking of {side.entry.name}")
-    ideal = Table.of(
-        [
-            Column(title="rank", kind="number", cell=lambda row: Cell(str(row.rank), row.rank)),
-            Column(title="document", cell=lambda row: row.document),
-            Column(
-                title="grade", kind="number", cell=lambda row: Cell(f"{row.grade:g}", row.grade)
-            ),
-            Column(title="adds", kind="number", cell=lambda row: number_cell(row.contribution)),
-        ],
-        found.ideal[: depth_of([measure])],
-        title=f"Ideal ranking beside {side.entry.name}",
-    )
+    table = ranking_table(explanation, f"Ranking of {side.entry.name}")
+    columns: list[Column[Any]] = [
+        Column(title="rank", kind="number", cell=lambda row: Cell(str(row.rank), row.rank)),
+        Column(title="document", cell=lambda row: row.document),
+        Column(title="grade", kind="number", cell=lambda row: Cell(f"{row.grade:g}", row.grade)),
+        Column(title="adds", kind="number", cell=lambda row: number_cell(row.contribution)),
+    ]
+    rows = explanation.ideal[: depth_of([measure])]
+    ideal = Table.of(columns, rows, title=f"Ideal ranking beside {side.entry.name}")
     return {
         "table": table,
-        "head": explanation_head(found)[1:],
-        "better": _paragraphs(improvements(found)),
+        "head": explanation_head(explanation)[1:],
+        "better": _paragraphs(improvements(explanation)),
         "ideal": ideal,
     }
 
 
 def _paragraphs(lines: Sequence[str]) -> list[str]:
-    """Lines of a terminal as sentences: what is indented goes on."""
-    found: list[str] = []
+    """Lines of a terminal as sentences; an indented line continues the one before."""
+    sentences: list[str] = []
     for line in lines:
-        if line.startswith(" ") and found:
-            found[-1] += f": {line.strip()}"
+        if line.startswith(" ") and sentences:
+            sentences[-1] += f": {line.strip()}"
         else:
-            found.append(line)
-    return [f"{line[:1].upper()}{line[1:]}." for line in found]
+            sentences.append(line)
+    return [f"{line[:1].upper()}{line[1:]}." for line in sentences]
 
 
 def _listed(side: QuerySide, query: str, measure: Measure) -> dict[str, Any]:
@@ -339,39 +342,44 @@ def _listed(side: QuerySide, query: str, measure: Measure) -> dict[str, Any]:
         return {"table": None, "lacking": "The store has no documents of this evaluation."}
     if listing is None:
         return {"table": None, "lacking": "The run does not answer this query."}
-    below = f"{len(listing.below or ())} relevant further down: " + ", ".join(
-        f"{name} at rank {rank}" for name, rank, *_ in (listing.below or ())[:5]
-    )
+    below = ""
+    if listing.below:
+        documents = [f"{name} at rank {rank}" for name, rank, *_ in listing.below[:_BELOW]]
+        below = f"{len(listing.below)} relevant further down: {', '.join(documents)}"
     return {
         "table": _listing_table(side.entry.name, listing),
         "lacking": "",
-        "below": below if listing.below else "",
+        "below": below,
         "length": listing.length,
     }
 
 
+class _Rank(NamedTuple):
+    """A rank of a listing; an unjudged document has no name and grade."""
+
+    rank: int
+    document: str | None
+    grade: float | None
+    is_tied: bool
+
+
 def _listing_table(name: str, listing: Listing) -> Table:
-    rows = list(
-        zip(
-            range(1, len(listing.documents) + 1),
-            listing.documents,
-            listing.grades,
-            listing.tied,
-            strict=True,
-        )
-    )
-    columns: list[Column[Any]] = [
-        Column(title="rank", kind="number", cell=lambda row: Cell(str(row[0]), row[0])),
-        Column(
-            title="document",
-            cell=lambda row: Cell("unjudged", tone="quiet") if row[1] is None else row[1],
-        ),
-        Column(
-            title="grade",
-            kind="number",
-            cell=lambda row: Cell("-") if row[2] is None else Cell(f"{row[2]:g}", row[2]),
-        ),
+    ranks = range(1, len(listing.documents) + 1)
+    columns_of_listing = (ranks, listing.documents, listing.grades, listing.tied)
+    rows = [_Rank(*row) for row in zip(*columns_of_listing, strict=True)]
+    columns: list[Column[_Rank]] = [
+        Column(title="rank", kind="number", cell=lambda row: Cell(str(row.rank), row.rank)),
+        Column(title="document", cell=_document_cell),
+        Column(title="grade", kind="number", cell=_grade_cell),
     ]
     if any(listing.tied):
-        columns.append(Column(title="tied", cell=lambda row: "tied" if row[3] else ""))
+        columns.append(Column(title="tied", cell=lambda row: "tied" if row.is_tied else ""))
     return Table.of(columns, rows, title=f"Ranking of {name}")
+
+
+def _document_cell(row: _Rank) -> Cell | str:
+    return Cell("unjudged", tone="quiet") if row.document is None else row.document
+
+
+def _grade_cell(row: _Rank) -> Cell:
+    return Cell("-") if row.grade is None else Cell(f"{row.grade:g}", row.grade)

@@ -19,7 +19,8 @@ from idealrank.store.web.guard import is_loopback, shown_host
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
-# connections that are accepted at a time; with those that wait, fewer than the files of a process
+# Connections that are accepted at a time, and that wait for a whole request: together fewer than
+# the files that a process may open.
 _BACKLOG = 128
 _MOST_WAITING = 100
 _LONGEST_WAIT = 30  # seconds until a connection has sent a whole request
@@ -42,10 +43,11 @@ class Serving:
         check_token(self.host, self.token)
         if self.store is not None and Path(self.store).is_file():
             raise OptionError(f"store {self.store}: found a file, expected the folder of a store")
-        if missing := next((one for one in self.data if not Path(one).is_dir()), None):
-            raise OptionError(
-                f"data {missing}: found no such folder, expected one with judgments and runs"
-            )
+        for folder in self.data:
+            if not Path(folder).is_dir():
+                raise OptionError(
+                    f"data {folder}: found no such folder, expected one with judgments and runs"
+                )
 
 
 def check_token(host: str, token: str) -> None:
@@ -58,9 +60,8 @@ def check_token(host: str, token: str) -> None:
         ) from None
     if not is_loopback(host) and not token:
         raise OptionError(
-            f"host {host}: found an address that other machines reach and no token, expected "
-            f"a token: set IDEALRANK_TOKEN or "
-            "--token, or listen on 127.0.0.1"
+            f"host {host}: found an address that other machines reach and no token, expected a "
+            "token: set IDEALRANK_TOKEN or --token, or listen on 127.0.0.1"
         )
 
 
@@ -177,13 +178,16 @@ def _http_protocol() -> type[asyncio.Protocol]:
                 and not self.cycle.response_complete
                 and not self.cycle.more_body
             )
-            (waiting.remove if is_answering else waiting.add)(self)
+            if is_answering:
+                waiting.remove(self)
+            else:
+                waiting.add(self)
 
     return BoundedProtocol
 
 
 async def _prepare(app: "ASGIApp", host: str, token: str) -> None:
-    """Answer the first page once before any request: what it loads and computes is then there."""
+    """Answer the first page once before any request, so that its modules and results are loaded."""
     headers = [(b"host", host.encode()), (b"authorization", f"Bearer {token}".encode())]
     scope: dict[str, Any] = {
         "type": "http",
@@ -206,20 +210,19 @@ async def _prepare(app: "ASGIApp", host: str, token: str) -> None:
     async def send(_: object) -> None:
         """Drop a part of the answer."""
 
-    with suppress(Exception):  # the first request meets it again, and its answer says so
+    with suppress(Exception):  # the first request raises it again, and its answer says so
         await app(scope, receive, send)
 
 
 def bound(host: str, port: int) -> socket.socket:
     """Return a socket that listens, so that a port in use is found before anything is loaded."""
     try:
-        kind, _, protocol, _, address = socket.getaddrinfo(
-            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
-        )[0]
+        addresses = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     except (socket.gaierror, UnicodeError, OverflowError) as error:
         raise OptionError(
             f"host {host}: {error}; expected an address of this machine, such as 127.0.0.1"
         ) from None
+    kind, _, protocol, _, address = addresses[0]
     # With its protocol named, asyncio sends small pieces at once; else an answer on an open
     # connection waits 40 ms for the client's system.
     made = socket.socket(kind, socket.SOCK_STREAM, protocol)

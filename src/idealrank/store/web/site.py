@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from hashlib import sha256
 from importlib import resources
+from itertools import chain
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs
@@ -61,7 +62,7 @@ class StoreFolder:
 
     @contextmanager
     def required(self) -> Iterator[Store]:
-        """Open the store where an entry of it was asked for."""
+        """Open the store for a request that needs an entry; without a store the answer is 404."""
         with self.opened() as store:
             if store is None:
                 raise HTTPException(
@@ -74,20 +75,20 @@ class StoreFolder:
 def entry_of(store: Store, beginning: str, kind: Kind | None = None) -> Entry:
     """Return the entry with an id or a prefix of it."""
     try:
-        found = store.resolve(beginning, kind=kind)
+        key = store.resolve(beginning, kind=kind)
     except OptionError as error:
         raise HTTPException(404, str(error)) from error
     except InputError as error:
         raise HTTPException(status_of(error), str(error)) from error
-    return store.entry(found)
+    return store.entry(key)
 
 
 def status_of(error: InputError) -> int:
-    """Return 404 if only what was asked for is not there, 503 if the store could not be read."""
+    """Return 404 if the store has no such entry, 503 if it could not be read."""
     return 404 if isinstance(error, NotStoredError) else 503
 
 
-_MOST_BODY = 4096
+_MOST_BODY = 4096  # bytes of the form for the token
 STORE_PAGES = (
     ("/", "Overview"),
     ("/compare", "Compare"),
@@ -147,7 +148,7 @@ class Site:
 
     def monitors(self, store: Store) -> list[dict[str, Any]]:
         """Each monitor of a store with the number of its open alarms and its last round."""
-        return [monitor for one in self.added for monitor in one.monitors(store)]
+        return list(chain.from_iterable(feature.monitors(store) for feature in self.added))
 
     def page(self, name: str, context: Mapping[str, Any], status: int = 200) -> Response:
         """Answer with a template."""
@@ -157,14 +158,11 @@ class Site:
             "has_token": bool(self.guard.token),
             "address": "",
         }
-        listed = [*self.pages, *(page for one in self.added for page in one.listed)]
+        listed = [*self.pages, *chain.from_iterable(feature.listed for feature in self.added)]
         shared |= {"pages": listed, "is_store": not self.package}
-        packages = [self.package] if self.package else [one.package for one in self.added]
-        text: str = (
-            templates("`idealrank serve`", "web", *packages, _PACKAGE)
-            .get_template(name)
-            .render({**shared, **context})
-        )
+        packages = [self.package] if self.package else [feature.package for feature in self.added]
+        template = templates("`idealrank serve`", "web", *packages, _PACKAGE).get_template(name)
+        text: str = template.render({**shared, **context})
         return Response(
             text.encode("utf-8", "backslashreplace"), status, media_type="text/html; charset=utf-8"
         )
@@ -182,14 +180,12 @@ _TYPES = {"css": "text/css; charset=utf-8", "js": "text/javascript; charset=utf-
 
 @cache
 def _assets(package: str) -> dict[str, str]:
-    """Files that pages load, of all pages and of a package; what is no style or script is none."""
-    texts = {
-        file.name: file.read_text(encoding="utf-8")
-        for home in (_PACKAGE, package)
-        if home
-        for file in resources.files(home).joinpath("assets").iterdir()
-        if file.name.rpartition(".")[2] in _TYPES
-    }
+    """Styles and scripts that pages load, of all pages and of a package."""
+    texts: dict[str, str] = {}
+    for home in (_PACKAGE, package) if package else (_PACKAGE,):
+        for file in resources.files(home).joinpath("assets").iterdir():
+            if file.name.rpartition(".")[2] in _TYPES:
+                texts[file.name] = file.read_text(encoding="utf-8")
     return {**texts, "style.css": f"{styles()}\n{texts.pop('web.css')}"}
 
 
@@ -205,7 +201,7 @@ def asset_versions(package: str = "") -> dict[str, str]:
 
 
 def failure(error: Exception) -> tuple[int, str]:
-    """Status of an error, and what there is to say."""
+    """Status of an error, and the sentence that says why."""
     if isinstance(error, HTTPException):
         return error.status_code, str(error.detail)
     if isinstance(error, OptionError | IncompatibleError):
@@ -218,28 +214,24 @@ def failure(error: Exception) -> tuple[int, str]:
 async def answer_error(request: Request, error: Exception) -> Response:
     """Answer with a page that says what is wrong, or with JSON below ``/api``."""
     answer = told(Site.of(request), request.url.path, *failure(error))
-    # of a method that is not allowed, the others
+    # The answer to a method that is not allowed lists the allowed ones.
     answer.headers.update(getattr(error, "headers", None) or {})
     return answer
 
 
 def told(site: Site, path: str, status: int, detail: str) -> Response:
-    """Answer with a status and a sentence, as a page, as JSON or as a line, by what was asked
-    for.
-    """
+    """Answer with a status and a sentence: a page, JSON below ``/api``, or a line for metrics."""
     headers = {"www-authenticate": "Bearer"} if status == 401 else {}
     if path.startswith("/api"):
         content = json.dumps({"error": detail}, separators=(",", ":"))
         return Response(content, status, headers, media_type="application/json")
     if path == "/metrics":
         return Response(f"{detail}\n", status, headers, media_type="text/plain; charset=utf-8")
-    found = site.page(
-        "failure.html",
-        {"title": _TITLES.get(status, "Something failed"), "detail": detail, "status": status},
-        status,
-    )
-    found.headers.update(headers)
-    return found
+    title = _TITLES.get(status, "Something failed")
+    context = {"title": title, "detail": detail, "status": status}
+    page = site.page("failure.html", context, status)
+    page.headers.update(headers)
+    return page
 
 
 def guarded_application(site: Site, routes: Sequence[BaseRoute]) -> ASGIApp:
@@ -272,8 +264,8 @@ def _asset(request: Request) -> Response:
 async def _sign_in(request: Request) -> Response:
     """Take the token from the form, and remember that it was given."""
     guard = Site.of(request).guard
-    given = (await form_of(request, _MOST_BODY)).get("token", "")
-    if not guard.fits(given.strip()):
+    token = (await form_of(request, _MOST_BODY)).get("token", "")
+    if not guard.fits(token.strip()):
         raise HTTPException(
             401, "found a wrong token; expected the token that the server was started with"
         )

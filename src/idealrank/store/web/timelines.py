@@ -1,15 +1,16 @@
-"""Values over time as drawings: a line a run, with the interval of each mean as a band, and marks
-where commits and questions change.
+"""Values over time as drawings: one line per run, with the interval of each mean as a band, and
+marks where commits, judgments or conventions change.
 
-The line is drawn in a box that stretches with the page; dots, marks and texts stand by shares of
-its width, so that none is distorted.
+The line is drawn in a box that stretches with the page; dots, marks and texts are placed by shares
+of its width, so that they are not distorted.
 """
 
 import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import chain, pairwise, product
+from typing import NamedTuple
 
 from idealrank.reports.table.cells import decimals, interval, number
 from idealrank.store.timeline import Point, Step, Timeline
@@ -78,10 +79,9 @@ class Panel:
             return f"{self.run or 'all runs'}: no value"
         return (
             f"{self.run or 'all runs'}: {len(known):,} value{'s' * (len(known) != 1)} from "
-            f"{minute(self.dots[0].point.when)} to "
-            f"{minute(self.dots[-1].point.when)}, first {number(known[0])}, last "
-            f"{number(known[-1])}, "
-            f"lowest {number(min(known))}, highest {number(max(known))}"
+            f"{minute(self.dots[0].point.when)} to {minute(self.dots[-1].point.when)}, first "
+            f"{number(known[0])}, last {number(known[-1])}, lowest {number(min(known))}, highest "
+            f"{number(max(known))}"
         )
 
 
@@ -124,24 +124,25 @@ class Drawing:
         newest = {run: points[-1].when for run, points in lines.items()}
         shown = sorted(lines, key=lambda run: newest[run], reverse=True)[:_MOST_PANELS]
         points = [point for point in timeline.points if together or point.run in shown]
-        ends = [
-            end for point in points for end in intervals.get(point.id, ()) if math.isfinite(end)
-        ]
         values = [point.value for point in points if point.known]
         if not values:
             return cls(panels=[], left_out=len(lines))
-        scale = _Scale.over([*values, *ends], _TALL if len(shown) == 1 else _LOW)
-        found = timeline.steps(together=together)
+
+        # All panels have one scale, which holds the intervals, too.
+        ends = chain.from_iterable(intervals.get(point.id, ()) for point in points)
+        values += filter(math.isfinite, ends)
+        scale = _Scale.over(values, _TALL if len(shown) == 1 else _LOW)
+        by_id = timeline.steps(together=together)
         x = {point.id: _share(place, len(points)) for place, point in enumerate(points)}
-        panels = [
-            _panel(run, [found[point.id] for point in lines[run]], x, scale, intervals)
-            for run in shown
-        ]
-        for panel in panels:
-            ids = {point.id for point in lines[panel.run]}
-            panel.alarms.extend(
-                Mark(x=x[one], label=label) for one, label in (marks or {}).items() if one in ids
-            )
+        panels = []
+        for run in shown:
+            line = [by_id[point.id] for point in lines[run]]
+            panel = _panel(run, line, x, scale, intervals)
+            ids = {point.id for point in lines[run]}
+            for key, label in (marks or {}).items():
+                if key in ids:
+                    panel.alarms.append(Mark(x=x[key], label=label))
+            panels.append(panel)
         return cls(
             panels=panels,
             left_out=len(lines) - len(shown),
@@ -162,13 +163,11 @@ class _Scale:
     @classmethod
     def over(cls, values: Sequence[float], height: int) -> "_Scale":
         low, high = min(values), max(values)
-        room = (high - low) * 0.05 or abs(high) * 0.05 or 0.5
-        return cls(
-            low=low - room,
-            high=high + room,
-            height=height,
-            step=_step(low - room, high + room, 4 if height > _LOW else 2),
-        )
+        # A margin of 5 %; equal values have 5 % of the value, and zeros half a unit.
+        margin = (high - low) * 0.05 or abs(high) * 0.05 or 0.5
+        low, high = low - margin, high + margin
+        fewest = 4 if height > _LOW else 2
+        return cls(low=low, high=high, height=height, step=_step(low, high, fewest))
 
     def y(self, value: float) -> float:
         return round(
@@ -177,29 +176,30 @@ class _Scale:
 
     @property
     def ticks(self) -> list[tuple[float, str]]:
+        # A step such as 0.1 is inexact, so its logarithm may be just below a whole number.
         places = max(0, -math.floor(math.log10(self.step) + 1e-9))
         first = math.ceil(self.low / self.step)
-        steps_up = range(first, math.floor(self.high / self.step) + 1)
-        return [
-            (self.y(place * self.step), f"{place * self.step:.{places}f}") for place in steps_up
-        ]
+        multiples = range(first, math.floor(self.high / self.step) + 1)
+        values = [multiple * self.step for multiple in multiples]
+        return [(self.y(value), f"{value:.{places}f}") for value in values]
 
 
 def _step(low: float, high: float, fewest: int) -> float:
-    """The largest of 1, 2 and 5 times a power of ten of which so many multiples lie between two
+    """The largest of 1, 2 and 5 times a power of ten that has so many multiples between two
     values.
     """
     power = math.floor(math.log10(high - low))
-    steps_down = (
-        factor * 10.0**exponent for exponent in range(power, power - 3, -1) for factor in (5, 2, 1)
-    )
+    exponents = range(power, power - 3, -1)
+    steps_down = (factor * 10.0**exponent for exponent, factor in product(exponents, (5, 2, 1)))
     return next(
         step for step in steps_down if math.floor(high / step) - math.ceil(low / step) + 1 >= fewest
     )
 
 
 def _share(place: int, total: int) -> float:
-    """Each evaluation has the same room, half of it left of the first."""
+    """Place of an evaluation in percent of the width: each has the same room, and its dot in the
+    middle of it.
+    """
     return round((place + 0.5) / total * 100, 3)
 
 
@@ -223,17 +223,12 @@ def _panel(
             stretches.append([])
             continue
         stretches[-1].append(point)
-        panel.dots.append(
-            Dot(
-                point=point,
-                x=x[point.id],
-                y=scale.y(point.value),
-                text=_said(step, intervals.get(point.id), places),
-            )
-        )
+        text = _tooltip(step, intervals.get(point.id), places)
+        panel.dots.append(Dot(point=point, x=x[point.id], y=scale.y(point.value), text=text))
         if point.commit and (before is None or before.commit != point.commit):
             panel.commits.append(Mark(x=x[point.id], label=short_commit(point)))
         before = point
+
     for stretch in stretches:
         known = [(x[point.id] * WIDTH / 100, point) for point in stretch]
         if len(known) > 1:
@@ -241,6 +236,17 @@ def _panel(
         panel.bands.extend(_bands(known, scale, intervals))
     panel.commits[:] = _thinned(panel.commits)
     return panel
+
+
+_HALF = 4  # of the width of the bar of a value alone, in the stretched box
+
+
+class _Bar(NamedTuple):
+    """An interval in the drawing: place in the box, and pixels of its ends from the top."""
+
+    at: float
+    top: float
+    bottom: float
 
 
 def _bands(
@@ -251,53 +257,48 @@ def _bands(
     """Polygons between the ends of the intervals of neighbours; a value alone has a bar of its own
     width.
     """
-    runs: list[list[tuple[float, float, float]]] = [[]]
+    stretches: list[list[_Bar]] = [[]]
     for at, point in known:
         low, high = intervals.get(point.id, (math.nan, math.nan))
         if math.isfinite(high - low):
-            runs[-1].append((at, scale.y(high), scale.y(low)))
+            stretches[-1].append(_Bar(at, scale.y(high), scale.y(low)))
         else:
-            runs.append([])
+            stretches.append([])
     bands = []
-    for run in runs:
-        ends = (
-            [(at + side, high, low) for at, high, low in run for side in (-4, 4)]
-            if len(run) == 1
-            else run
-        )
-        around = [f"{at:.1f},{high}" for at, high, _ in ends] + [
-            f"{at:.1f},{low}" for at, _, low in reversed(ends)
-        ]
-        bands += [" ".join(around)] if around else []
+    for stretch in filter(None, stretches):
+        bars = stretch
+        if len(stretch) == 1:
+            (alone,) = stretch
+            bars = [alone._replace(at=alone.at - _HALF), alone._replace(at=alone.at + _HALF)]
+        # Around the polygon: the upper ends to the right, then the lower ends back to the left.
+        upper = [f"{bar.at:.1f},{bar.top}" for bar in bars]
+        lower = [f"{bar.at:.1f},{bar.bottom}" for bar in reversed(bars)]
+        bands.append(" ".join(upper + lower))
     return bands
 
 
-def _said(step: Step, ends: tuple[float, float] | None, places: int) -> str:
+def _tooltip(step: Step, ends: tuple[float, float] | None, places: int) -> str:
     point = step.point
     words = [f"{point.run}: {number(point.value)}"]
-    words += (
-        [f"95 % interval {interval(ends, places)}"]
-        if ends is not None and math.isfinite(ends[1] - ends[0])
-        else []
-    )
-    words += [f"{step.change:+.4f}"] if step.change is not None else []
-    words += [
-        minute(point.when),
-        *([f"commit {short_commit(point)}"] if point.commit else []),
-        *point.tags,
-    ]
-    return ", ".join(words)
+    if ends is not None and math.isfinite(ends[1] - ends[0]):
+        words.append(f"95 % interval {interval(ends, places)}")
+    if step.change is not None:
+        words.append(f"{step.change:+.4f}")
+    words.append(minute(point.when))
+    if point.commit:
+        words.append(f"commit {short_commit(point)}")
+    return ", ".join([*words, *point.tags])
 
 
 def _thinned(marks: Sequence[Mark]) -> list[Mark]:
-    """Every mark stays; of the labels only so many that they have room."""
-    last, last_major, found = -math.inf, -math.inf, []
+    """Keep every mark, and only so many labels that they have room."""
+    last, last_major, thinned = -math.inf, -math.inf, []
     for mark in marks:
         is_shown = mark.x - last >= 100 / _LABELS
         is_major = mark.x - last_major >= 100 / _NARROW_LABELS
         last = mark.x if is_shown else last
         last_major = mark.x if is_shown and is_major else last_major
-        found.append(
+        thinned.append(
             Mark(
                 x=mark.x,
                 label=mark.label if is_shown else "",
@@ -305,7 +306,7 @@ def _thinned(marks: Sequence[Mark]) -> list[Mark]:
                 is_minor=not is_major,
             )
         )
-    return found
+    return thinned
 
 
 def _dates(points: Sequence[Point], x: Mapping[str, float]) -> list[Mark]:

@@ -116,12 +116,11 @@ def distinguish(
     """
     pairs = model_options.pairs(discount_texts, cutoff_texts, _DEFAULT)
     sizes = model_options.list_sizes(size_texts, "--sizes") or None
-    rivals = (
-        _models(texts_a, texts_b, gain)
-        if not runs
-        else _scores(runs, texts_a + texts_b, query_id, inputs)
-    )
-    found = Watch().count(
+    if runs:
+        rivals = _scores(runs, texts_a + texts_b, query_id, inputs)
+    else:
+        rivals = _models(texts_a, texts_b, gain)
+    counted = Watch().count(
         "lists",
         lambda tell: distinguish_many(
             measures=pairs,
@@ -136,7 +135,7 @@ def distinguish(
     )
     every = {} if FORMATS[layout].is_data else {"every_size": sizes is not None}
     _FORMATS.write(
-        layout, output_path, [model_options.measure_text(pair) for pair in pairs], found, **every
+        layout, output_path, [model_options.measure_text(pair) for pair in pairs], counted, **every
     )
 
 
@@ -160,19 +159,20 @@ def _scores(
     """Labels and scores of the documents of one query that both runs list."""
     if len(paths) != 3 or models:
         raise click.UsageError(
-            f"found {len(paths)} files{' and a model' * bool(models)}, expected QRELS RUN_A "
-            f"RUN_B, or --a and --b"
+            f"found {len(paths)} files{' and a model' * bool(models)}, expected QRELS RUN_A RUN_B, "
+            "or --a and --b"
         )
     input_options.refuse_standard_input_twice(*paths)
     qrels_path, *run_paths = paths
     names = input_options.run_names(run_paths)
     qrels = inputs.open_qrels(qrels_path, Convention.of("standard"))
     query = _query(qrels, query_id, qrels_path)
-    found = [
+    rankings = [
         _ranking(inputs.open_run(path, name, qrels_path), query, path)
         for path, name in zip(run_paths, names, strict=True)
     ]
-    return {**_joined(qrels[query], found[0], found[1], query), "names": tuple(names)}
+    first, second = rankings
+    return {**_joined(qrels[query], first, second, query), "names": tuple(names)}
 
 
 def _query(qrels: Qrels, query_id: str | None, path: str) -> str:
@@ -204,22 +204,21 @@ def _joined(
     grades: dict[str, float], first: Ranking, second: Ranking, query: str
 ) -> dict[str, Any]:
     """Ranks in place of scores: the same order and ties, and always finite."""
-    places = [
-        dict(zip(each.documents, -(each.first + each.last) / 2, strict=True))
-        for each in (first, second)
-    ]
-    both = [document for document in first.documents if document in places[1]]
+    first_places, second_places = (
+        dict(zip(ranking.documents, -(ranking.first + ranking.last) / 2, strict=True))
+        for ranking in (first, second)
+    )
+    both = [document for document in first.documents if document in second_places]
     if not both:
         raise InputError(f"query {query!r}: found no common document of both runs, expected some")
     left_out = len(first.documents) + len(second.documents) - 2 * len(both)
     console.say(
         "note",
-        f"query {query}: {len(both):,} documents are in both runs; {left_out:,} documents of "
-        f"only one run are left out",
+        f"query {query}: {len(both):,} documents are in both runs; {left_out:,} documents of only "
+        "one run are left out",
     )
-    a, b = (np.array([place[document] for document in both], np.float64) for place in places)
     return {
-        "a": a,
-        "b": b,
+        "a": np.array([first_places[document] for document in both], np.float64),
+        "b": np.array([second_places[document] for document in both], np.float64),
         "labels": np.array([max(grades.get(document, 0.0), 0.0) for document in both]),
     }

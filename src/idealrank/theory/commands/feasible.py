@@ -62,5 +62,7 @@ def feasible(
     over many queries.
     """  # noqa: D301  (click's mark is the backspace itself)
     pairs = model_options.pairs(discount_texts, cutoff_texts, _DEFAULT)
-    found = [feasibility(discount, cutoff) for discount, cutoff in pairs]
-    _FORMATS.write(layout, output_path, [model_options.measure_text(pair) for pair in pairs], found)
+    verdicts = [feasibility(discount, cutoff) for discount, cutoff in pairs]
+    _FORMATS.write(
+        layout, output_path, [model_options.measure_text(pair) for pair in pairs], verdicts
+    )

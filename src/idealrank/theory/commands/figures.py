@@ -1,6 +1,8 @@
 """`idealrank theory figures`: figures 1 to 4 of the paper, drawn anew."""
 
+from itertools import chain
 from pathlib import Path
+from typing import Any
 
 import click
 import numpy as np
@@ -41,8 +43,7 @@ concatenated, with an array offsets:
     metavar="FORMAT",
     multiple=True,
     help="svg, png, pdf, html (one page for all figures, which needs no network) or json "
-    "(Vega-Lite, to change by hand).  "
-    "[default: svg,png,html]",
+    "(Vega-Lite, to change by hand).  [default: svg,png,html]",
 )
 @click.option(
     "--figure",
@@ -62,8 +63,8 @@ concatenated, with an array offsets:
     "--documents",
     metavar="N",
     type=click.IntRange(2),
-    help="List length: queries with at least N documents, cut at N.  [default: as "
-    "many as half of the queries have]",
+    help="List length: queries with at least N documents, cut at N.  [default: as many as half of "
+    "the queries have]",
 )
 def figures(
     *,
@@ -96,38 +97,39 @@ def figures(
             f"figure-{figure.number}": figure_spec(figure, curve, interactive=kind == "html")
             for figure, curve in curves
         }
-        written += watch.run(
-            kind,
-            lambda _, kind=kind, specs=specs: _write(specs, Path(folder), kind),  # type: ignore[misc]
-        )
+
+        def write(
+            _: Any, kind: drawings.Format = kind, specs: dict[str, drawings.Spec] = specs
+        ) -> list[Path]:
+            return _write(specs, Path(folder), kind)
+
+        written += watch.run(kind, write)
     output.write((f"{path}\n" for path in written), None)
 
 
 def _make(folder: Path) -> None:
-    """The folder, before anything is computed for it."""
+    """Make the folder, before anything is computed for it."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        why = "it is a file" if folder.is_file() else error.strerror or str(error)
+        why = error.strerror or str(error)
+        if folder.is_file():
+            why = "it is a file"
         raise InputError(
-            f"--out {folder}: the folder does not exist and cannot be created: {why}; "
-            f"expected another name"
+            f"--out {folder}: the folder does not exist and cannot be created: {why}; expected "
+            "another name"
         ) from None
 
 
 def _formats(texts: tuple[str, ...]) -> list[drawings.Format]:
-    found = [
-        part.strip().lower()
-        for text in texts
-        for part in split_outside_brackets(text)
-        if part.strip()
-    ]
-    for kind in found:
+    parts = chain.from_iterable(split_outside_brackets(text) for text in texts)
+    names = [part.strip().lower() for part in parts if part.strip()]
+    for kind in names:
         if kind not in FIGURE_FORMATS:
             raise OptionError(f"--format {kind}: expected {', '.join(FIGURE_FORMATS)}")
-    if not found:
+    if not names:
         raise OptionError("--format: found nothing, expected svg, png, pdf, html or json")
-    return [FIGURE_FORMATS[kind] for kind in dict.fromkeys(found)]
+    return [FIGURE_FORMATS[kind] for kind in dict.fromkeys(names)]
 
 
 def _cut(collection: RankedCollection, documents: int | None) -> RankedCollection:
@@ -141,10 +143,9 @@ def _cut(collection: RankedCollection, documents: int | None) -> RankedCollectio
 
 def _source(collection: RankedCollection, data: str | None) -> str:
     """Describe the data for the caption."""
-    what = (
-        str(collection.about.get("what", "")).strip().rstrip(".")
-        or f"read from {Path(data or '').name}"
-    )
+    what = str(collection.about.get("what", "")).strip().rstrip(".")
+    if not what:
+        what = f"read from {Path(data or '').name}"
     return f"Data: {what}."
 
 
@@ -166,25 +167,20 @@ def curves_of(
 
         grown = growing_ndcg(labels, collection.rows(scores), measures=measures, progress=told)
         means[name], sizes = grown.mean(), grown.sizes
-    return [
-        (
-            figure,
-            SimulatedMeans(
-                sizes=sizes,
-                means={name: rows[row] for name, rows in means.items()},
-                queries=collection.n_queries,
-                source=source,
-            ),
+    curves = []
+    for row, figure in enumerate(figures):
+        content = SimulatedMeans(
+            sizes=sizes,
+            means={name: rows[row] for name, rows in means.items()},
+            queries=collection.n_queries,
+            source=source,
         )
-        for row, figure in enumerate(figures)
-    ]
+        curves.append((figure, content))
+    return curves
 
 
 def _write(specs: dict[str, drawings.Spec], folder: Path, kind: drawings.Format) -> list[Path]:
     if kind == "html":
-        return [
-            drawings.write_file(
-                folder / "figures.html", drawings.page(specs, "NDCG of growing lists")
-            )
-        ]
+        page = drawings.page(specs, "NDCG of growing lists")
+        return [drawings.write_file(folder / "figures.html", page)]
     return drawings.save(specs, folder, kind)

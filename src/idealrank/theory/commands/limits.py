@@ -46,6 +46,7 @@ def labelled(judged: Judged) -> LabelledLists:
     starts = np.cumsum(lengths) - lengths
     labels = np.zeros(int(lengths.sum()))
     labels[starts[hits.query] + hits.rank - 1] = np.maximum(hits.grade, 0.0)
+    # A score is the rank turned round; a tied document has the middle of the ranks of its tie.
     scores = (np.repeat(starts, lengths) - np.arange(labels.size) - 1).astype(np.float64)
     if hits.tie_first is not None and hits.tie_last is not None:
         sizes = hits.tie_last - hits.tie_first + 1
@@ -75,8 +76,8 @@ def lists_of(
     unjudged = lists.labels.size - judged.hits.rank.size
     console.say(
         "note",
-        f"{lists.lengths.size:,} lists of {lists.labels.size:,} documents; {unjudged:,} of "
-        f"them unjudged, counted not relevant",
+        f"{lists.lengths.size:,} lists of {lists.labels.size:,} documents; {unjudged:,} of them "
+        "unjudged, counted not relevant",
     )
     return lists
 
@@ -85,8 +86,7 @@ _DEFAULT = (("log2", "zipf(0.5)", "geometric(2)"), ("all", "0.2n", "10"))
 _SIZES = ("100", "10_000", "1e6")
 _CERTAIN = (
     "a few documents at the top decide, and their relevance is certain in the limit, so NDCG "
-    "converges: "
-    "Theorem 10 requires probabilities strictly between 0 and 1 at the very top."
+    "converges: Theorem 10 requires probabilities strictly between 0 and 1 at the very top."
 )
 _EPILOG = """\
 Examples:
@@ -187,20 +187,27 @@ def limits(
     """
     if bool(texts) == bool(runs) or len(runs) not in {0, 2}:
         raise click.UsageError(
-            f"found {_given(runs, texts)}, expected one ranker: --ybar MODEL, or the files "
-            f"QRELS RUN"
+            f"found {_given(runs, texts)}, expected one ranker: --ybar MODEL, or the files QRELS "
+            "RUN"
         )
     pairs = model_options.pairs(discount_texts, cutoff_texts, _DEFAULT)
     sizes = model_options.list_sizes(size_texts or _SIZES, "--n")
     watch = Watch()
     ranker: _Ranker
     if runs:
-        ranker = watch.run(
-            runs[1],
-            lambda progress: Estimated.of(
-                runs[0], runs[1], inputs, (gain, resamples, seed), progress
-            ),
-        )
+        qrels_path, run_path = runs
+
+        def estimated(progress: Any) -> Estimated:
+            lists = lists_of(qrels_path, run_path, inputs, progress)
+            return Estimated(
+                estimate=estimate_ybar(lists.labels, lists.scores, lists.lengths, rel="graded"),
+                name=input_options.run_names([run_path])[0],
+                gain=gain,
+                resamples=resamples,
+                seed=seed,
+            )
+
+        ranker = watch.run(run_path, estimated)
     else:
         ranker = Typed(model_options.model_of(texts, "--ybar", gain), ", ".join(texts))
 
@@ -217,11 +224,10 @@ def limits(
 
 def _given(runs: Sequence[str], texts: Sequence[str]) -> str:
     """Describe the model as typed."""
-    named = f"{len(runs)} file{'s' * (len(runs) > 1)} ({', '.join(runs)})" if runs else ""
-    return (
-        " and ".join(part for part in (named, "--ybar" if texts else "") if part)
-        or "neither --ybar nor files"
-    )
+    parts = [f"{len(runs)} file{'s' * (len(runs) > 1)} ({', '.join(runs)})"] if runs else []
+    if texts:
+        parts.append("--ybar")
+    return " and ".join(parts) or "neither --ybar nor files"
 
 
 class _Ranker(Protocol):
@@ -244,10 +250,11 @@ class Typed:
 
     def limit(self, pair: model_options.Pair) -> Ended:
         """Return the limit of a measure."""
-        return Ended(limit(self.model, discount=pair[0], cutoff=pair[1]).value)
+        discount, cutoff = pair
+        return Ended(limit(self.model, discount=discount, cutoff=cutoff).value)
 
     def means(self, sizes: Sequence[int], pair: model_options.Pair) -> list[Ended]:
-        """N* at each list length."""
+        """Return N* at each list length."""
         return [Ended(value) for value in pseudo_expectation(self.model, sizes, *pair).tolist()]
 
 
@@ -261,26 +268,6 @@ class Estimated:
     resamples: int
     seed: int
 
-    @classmethod
-    def of(
-        cls,
-        qrels: str,
-        run: str,
-        inputs: input_options.Inputs,
-        how: tuple[str, int, int],
-        progress: Any,
-    ) -> "Estimated":
-        """Read the files and estimate."""
-        lists = lists_of(qrels, run, inputs, progress)
-        gain, resamples, seed = how
-        return cls(
-            estimate=estimate_ybar(lists.labels, lists.scores, lists.lengths, rel="graded"),
-            name=input_options.run_names([run])[0],
-            gain=gain,
-            resamples=resamples,
-            seed=seed,
-        )
-
     @property
     def model(self) -> RelevanceModel:
         """The estimate as a model."""
@@ -289,23 +276,25 @@ class Estimated:
     @property
     def text(self) -> str:
         """Title of a table."""
-        found = self.estimate
+        estimate = self.estimate
         return (
-            f"{self.name} ({found.n:,} documents of {found.n_queries:,} queries; {found.method}; "
-            f"{found.check})"
+            f"{self.name} ({estimate.n:,} documents of {estimate.n_queries:,} queries; "
+            f"{estimate.method}; {estimate.check})"
         )
 
     def limit(self, pair: model_options.Pair) -> Ended:
         """Return the limit of a measure, with its interval."""
-        found = self.estimate.limit(*pair, gain=self.gain, resamples=self.resamples, rng=self.seed)
-        return Ended(found.value, found.low, found.high)
+        implied = self.estimate.limit(
+            *pair, gain=self.gain, resamples=self.resamples, rng=self.seed
+        )
+        return Ended(implied.value, implied.low, implied.high)
 
     def means(self, sizes: Sequence[int], pair: model_options.Pair) -> list[Ended]:
-        """Its mean at each list length, with its interval."""
-        found = self.estimate.pseudo_expectation(
+        """Return the mean at each list length, with its interval."""
+        implied = self.estimate.pseudo_expectation(
             sizes, *pair, gain=self.gain, resamples=self.resamples, rng=self.seed
         )
-        return [Ended(each.value, each.low, each.high) for each in found]
+        return [Ended(each.value, each.low, each.high) for each in implied]
 
 
 def _row(ranker: _Ranker, pair: model_options.Pair, sizes: Sequence[int]) -> LimitRow:
@@ -323,6 +312,7 @@ def _row(ranker: _Ranker, pair: model_options.Pair, sizes: Sequence[int]) -> Lim
         verdict = feasibility(discount, cutoff)
         if verdict.verdict != "infeasible":
             raise
+        # A model that is certain at the very top converges, against the letter of Theorem 10.
         certain = ranker.model.at_top / ranker.model.gains[0]
         if isinstance(ranker, Typed) and certain in {0.0, 1.0}:
             return row(
@@ -338,7 +328,7 @@ def _means(ranker: _Ranker, sizes: Sequence[int], pair: model_options.Pair) -> l
     """
     long = [size for size in sizes if size > 1]
     try:
-        found = dict(zip(long, ranker.means(long, pair), strict=True)) if long else {}
+        mean_of = dict(zip(long, ranker.means(long, pair), strict=True)) if long else {}
     except OptionError:
-        found = {}
-    return [found.get(size) for size in sizes]
+        mean_of = {}
+    return [mean_of.get(size) for size in sizes]

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from itertools import chain
 from pathlib import Path
 
 import click
@@ -66,24 +67,26 @@ def pairs(
     default: tuple[Sequence[str], Sequence[str]],
 ) -> list[Pair]:
     """Every discount with every cutoff, as the library takes them."""
-    named = [make_discount(text).text for text in _parts(discount_texts, "--discount", default[0])]
+    default_discounts, default_cutoffs = default
+    named = [
+        make_discount(text).text for text in _parts(discount_texts, "--discount", default_discounts)
+    ]
     depths = [
         None if text.lower() in _WHOLE else make_cutoff(text)
-        for text in _parts(cutoff_texts, "--cutoff", default[1])
+        for text in _parts(cutoff_texts, "--cutoff", default_cutoffs)
     ]
     return list(dict.fromkeys((discount, cutoff) for discount in named for cutoff in depths))
 
 
 def _parts(texts: Sequence[str], option: str, default: Sequence[str]) -> list[str]:
-    found = [
-        part.strip() for text in texts for part in split_outside_brackets(text) if part.strip()
-    ]
-    if texts and not found:  # such as an unset variable of a script
+    split = chain.from_iterable(split_outside_brackets(text) for text in texts)
+    parts = [part.strip() for part in split if part.strip()]
+    if texts and not parts:  # such as an unset variable of a script
         raise OptionError(
             f"{option}: found no value, expected one such as {default[-1]}; the default is "
             f"{','.join(default)}"
         )
-    return found or list(default)
+    return parts or list(default)
 
 
 def measure_text(pair: Pair) -> str:
@@ -95,16 +98,15 @@ def measure_text(pair: Pair) -> str:
 def list_sizes(texts: Sequence[str], option: str) -> list[int]:
     """List lengths, rising: ``100``, ``10_000``, ``1e6``, ``10^9``."""
     sizes = set()
-    for part in (
-        part.strip().lower() for text in texts for part in text.split(",") if part.strip()
-    ):
-        found = _SIZE.fullmatch(part)
-        if found is None:
+    split = chain.from_iterable(text.split(",") for text in texts)
+    for part in (part.strip().lower() for part in split if part.strip()):
+        number = _SIZE.fullmatch(part)
+        if number is None:
             size = 0
-        elif found["alone"]:
-            size = 10 ** int(found["alone"])
+        elif number["alone"]:
+            size = 10 ** int(number["alone"])
         else:
-            size = int(found["mantissa"]) * 10 ** int(found["power"] or 0)
+            size = int(number["mantissa"]) * 10 ** int(number["power"] or 0)
         if not 1 <= size <= _LONGEST:
             raise OptionError(
                 f"{option} {part}: expected list lengths from 1 to 10^18, as in 100,10_000,1e6"
@@ -116,38 +118,35 @@ def list_sizes(texts: Sequence[str], option: str) -> list[int]:
 def model_of(texts: Sequence[str], option: str, gain_text: str) -> RelevanceModel:
     """A model from the texts of one option; a file of points is read."""
     try:
-        return parse_model(
-            [_points_of_file(text) if text.lower().endswith(".csv") else text for text in texts],
-            gain=gain_text,
-        )
+        typed = [_points_of_file(text) if text.lower().endswith(".csv") else text for text in texts]
+        return parse_model(typed, gain=gain_text)
     except (OptionError, InputError) as error:
         message = str(error)
-        raise type(error)(
-            f"{option} {message[5:]}" if message.startswith("ybar ") else f"{option}: {message}"
-        ) from None
+        if message.startswith("ybar "):  # the option takes the place of the name
+            message = f"{option} {message.removeprefix('ybar ')}"
+        else:
+            message = f"{option}: {message}"
+        raise type(error)(message) from None
 
 
 def _points_of_file(path: str) -> str:
-    """The points of a file, a line each with s and the chance, as one types them; a line of words
-    above them is their head.
+    """Return the points of a file as they are typed; each line has s and the chance, and a line of
+    words above them is a heading.
     """
     try:
-        lines = [
-            line.strip()
-            for line in Path(path).read_text(encoding="utf-8").splitlines()
-            if line.strip()
-        ]
+        text = Path(path).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(
             f"{path}: cannot be read: {getattr(error, 'strerror', None) or 'not UTF-8'}"
         ) from None
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
     rows = [line.replace(" ", "").split(",") for line in lines]
     if rows and re.search("[a-df-z]", rows[0][0].lower()):
         del rows[0]
     for number, row in enumerate(rows):
         if len(row) != 2:
             raise InputError(
-                f"{path}: found {len(row)} values in row {number + 1} of the points, expected "
-                f"2: s,probability"
+                f"{path}: found {len(row)} values in row {number + 1} of the points, expected 2: "
+                "s,probability"
             )
     return ",".join(f"{score}:{chance}" for score, chance in rows)

@@ -20,7 +20,7 @@ from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.stats.intervals import clopper_pearson
 from idealrank.theory.estimation.smoothing import GRID, step_of
 
-_ROWS = 1 << 22  # numbers of queries and cells whose sum is taken apart
+_ROWS = 1 << 22  # numbers, of queries by cells, that are summed apart from the others
 _HELD = 1 << 16  # numbers held at a time
 
 _Residuals: TypeAlias = Callable[[IntArray, BoolArray, IntArray, int], FloatArray]
@@ -43,11 +43,9 @@ class PlacedDocuments:
     @cached_property
     def _order(self) -> IntArray | None:
         """The documents by query; None if they are."""
-        return (
-            None
-            if (self.query[1:] >= self.query[:-1]).all()
-            else np.argsort(self.query, kind="stable")
-        )
+        if (self.query[1:] >= self.query[:-1]).all():
+            return None
+        return np.argsort(self.query, kind="stable")
 
     def by_query(self, code: IntArray) -> tuple[IntArray, BoolArray, IntArray]:
         """Query, relevance and code of the documents, by query."""
@@ -76,10 +74,10 @@ def worth(
         squares = _between_queries(documents, code, weights, share)
     inner = (share > 0) & (share < 1) & (squares > 0)
     spread = np.where(inner, share * (1 - share), 1.0)
-    found = np.where(inner, spread * total**2 / np.where(inner, squares, 1.0), most)
+    independent = np.where(inner, spread * total**2 / np.where(inner, squares, 1.0), most)
     # Where all documents agree, the variance says nothing: as much is lost to queries as elsewhere.
-    loss = np.maximum(1.0, (most[inner] / found[inner]).mean()) if inner.any() else 1.0
-    kept: FloatArray = np.where(inner, np.minimum(found, most), most / loss)
+    loss = np.maximum(1.0, (most[inner] / independent[inner]).mean()) if inner.any() else 1.0
+    kept: FloatArray = np.where(inner, np.minimum(independent, most), most / loss)
     return kept
 
 
@@ -114,13 +112,12 @@ def _own_residuals(share: FloatArray) -> _Residuals:
     cells = share.size
 
     def residuals(query: IntArray, relevant: BoolArray, code: IntArray, queries: int) -> FloatArray:
-        table = np.bincount(
-            query * cells + code + relevant * (queries * cells), minlength=2 * queries * cells
-        )
+        place = query * cells + code + relevant * (queries * cells)
+        table = np.bincount(place, minlength=2 * queries * cells)
         counts, hits = table.reshape(2, queries, cells)
         counts += hits  # they were the others
-        found = counts * share
-        return np.subtract(hits, found, out=found)
+        expected = counts * share
+        return np.subtract(hits, expected, out=expected)
 
     return residuals
 
@@ -136,14 +133,13 @@ def _weighted_residuals(weights: FloatArray, share: FloatArray) -> _Residuals:
     sparse = csr_array((weights.ravel()[held], held % cells, ends), weights.shape)
 
     def residuals(query: IntArray, relevant: BoolArray, code: IntArray, queries: int) -> FloatArray:
-        table = np.bincount(
-            code * (2 * queries) + query + relevant * queries, minlength=2 * queries * cells
-        )
+        place = code * (2 * queries) + query + relevant * queries
+        table = np.bincount(place, minlength=2 * queries * cells)
         both = table.reshape(cells, 2 * queries).astype(np.float64)
         both[:, :queries] += both[:, queries:]
         summed = sparse @ both
-        found = summed[:, :queries] * share[:, None]
-        return np.ascontiguousarray(np.subtract(summed[:, queries:], found, out=found).T)
+        expected = summed[:, :queries] * share[:, None]
+        return np.ascontiguousarray(np.subtract(summed[:, queries:], expected, out=expected).T)
 
     return residuals
 
@@ -161,9 +157,9 @@ def wilson(
     return np.maximum(middle - half, 0.0), np.minimum(middle + half, 1.0)
 
 
-_BLOCKS = 10
+_BLOCKS = 10  # blocks of the test of a rising ybar, at most
 _LEAST = 20  # documents in a block of the test
-_ALARM = 0.05
+_ALARM = 0.05  # p value below which the labels contradict a rising ybar
 
 
 @dataclass(frozen=True)
@@ -198,11 +194,10 @@ class MonotoneCheck:
     def __str__(self) -> str:
         if math.isnan(self.p):
             return "rising ybar not tested: too few documents"
-        fall = (
-            f"; falls most between {self.falls[0]:g} and {self.falls[1]:g}"
-            if self.falls and self.contradicted
-            else ""
-        )
+        fall = ""
+        if self.falls and self.contradicted:
+            begin, end = self.falls
+            fall = f"; falls most between {begin:g} and {end:g}"
         word = "contradicted" if self.contradicted else "not contradicted"
         return f"rising ybar {word} (p = {self.p:.3g}, {self.blocks} blocks{fall})"
 
@@ -219,11 +214,13 @@ def check_monotone(documents: PlacedDocuments) -> MonotoneCheck:
         return MonotoneCheck(math.nan, max(blocks, 0), None)
     share = np.bincount(code, weights=documents.relevant, minlength=blocks) / count
     size = count * float((worth(documents, code, None, share) / count).mean())
+    # Anscombe's transform: the angle of a share has a variance of about 1 / size, whatever it is.
     angle = 2 * np.arcsin(np.sqrt((share * size + 0.375) / (size + 0.75)))
     risen = isotonic_regression(angle, weights=size).x
     distance = float((size * (angle - risen) ** 2).sum())
-    worst = int(np.diff(share).argmin())
-    falls = (float(edges[worst]), float(edges[worst + 2])) if np.diff(share)[worst] < 0 else None
+    changes = np.diff(share)
+    worst = int(changes.argmin())
+    falls = (float(edges[worst]), float(edges[worst + 2])) if changes[worst] < 0 else None
     return MonotoneCheck(_tail(distance, blocks), blocks, falls)
 
 
@@ -234,9 +231,8 @@ def _tail(distance: float, blocks: int) -> float:
     if distance <= 1e-12:
         return 1.0
     levels = level_probabilities(blocks)
-    return float(
-        sum(levels[level - 1] * chi2.sf(distance, blocks - level) for level in range(1, blocks))
-    )
+    tails = (chi2.sf(distance, blocks - level) for level in range(1, blocks))
+    return float(sum(chance * tail for chance, tail in zip(levels, tails, strict=False)))
 
 
 @cache
@@ -249,9 +245,8 @@ def level_probabilities(blocks: int) -> tuple[float, ...]:
     stirling = [1]
     for k in range(1, blocks):
         # |s(k + 1, l)| = k |s(k, l)| + |s(k, l - 1)|
-        stirling = [
-            k * here + before for here, before in zip([*stirling, 0], [0, *stirling], strict=True)
-        ]
+        pairs = zip([*stirling, 0], [0, *stirling], strict=True)
+        stirling = [k * here + before for here, before in pairs]
     return tuple(number / math.factorial(blocks) for number in stirling)
 
 

@@ -46,33 +46,36 @@ from idealrank.theory.expectation import pseudo_expectation
 from idealrank.theory.limits import limit
 from idealrank.theory.relevance import Chance, RelevanceModel
 
-_CELLS = 256
-_NARROWEST = 1 / (GRID - 1)
+_CELLS = 256  # places of the documents when a bandwidth is chosen
+_NARROWEST = 1 / (GRID - 1)  # bandwidth: a step of the grid
 # The bandwidth that predicts best has a bias as large as its noise; a band needs less bias than
 # that.
 _SHRINK = 0.7
-_SHARES = (2.0, 1.4, 1.0, 0.7, 0.5, 0.35, 0.25)
+_SHARES = (2.0, 1.4, 1.0, 0.7, 0.5, 0.35, 0.25)  # of the widest bandwidth, tried one by one
 
 
 def chosen_bandwidth(sample: Sample) -> float:
-    """0.7 of the bandwidth, among some, that predicts each document best from the others; at most
-    0.6 n^-1/4.
+    """Return 0.7 of the bandwidth, among several, that predicts each document best from the others;
+    at most 0.6 n^-1/4.
 
     Fan and Gijbels (1996), Local Polynomial Modelling and Its Applications, section 4.10.
     """
     cells = near(sample.cells, _CELLS)
     most = min(0.6 * sample.n**-0.25, _WIDEST)
-    found = [
-        (_error(cells, most * share / _SHRINK), -share)
-        for share in _SHARES
-        if most * share >= _NARROWEST
-    ]
-    width = max(min(-min(found)[1], 1.0) * most, _NARROWEST) if found else _NARROWEST
-    while (
-        width < 1 and not (_totals(Kernel(width).weights(cells), cells.count) > LEAST_WEIGHT).all()
-    ):
+    wide_enough = [share for share in _SHARES if most * share >= _NARROWEST]
+    width = _NARROWEST
+    if wide_enough:  # of equal errors, the first and widest counts
+        best = min(wide_enough, key=lambda share: _error(cells, most * share / _SHRINK))
+        width = max(min(best, 1.0) * most, _NARROWEST)
+    while width < 1 and not _reaches_all(cells, width):
         width = min(1.25 * width, 1.0)
     return width
+
+
+def _reaches_all(cells: Cells, width: float) -> bool:
+    """Return whether two cells or more are within the bandwidth of each place of the grid."""
+    totals = _totals(Kernel(width).weights(cells), cells.count)
+    return bool((totals > LEAST_WEIGHT).all())
 
 
 def _totals(weights: FloatArray, counts: FloatArray) -> FloatArray:
@@ -91,15 +94,15 @@ def _error(cells: Cells, bandwidth: float) -> float:
     own, share = np.diag(weights) / total, _totals(weights, hits) / total
     if not (own < 1 - LEAST_WEIGHT).all():
         return math.inf
-    return float(
-        ((hits * (1 - share) ** 2 + (cells.count - hits) * share**2) / (1 - own) ** 2).sum()
-    )
+    squares = hits * (1 - share) ** 2 + (cells.count - hits) * share**2
+    # Without the document itself, its error is larger by the factor 1 / (1 - its own weight).
+    return float((squares / (1 - own) ** 2).sum())
 
 
 Method: TypeAlias = Literal["binned", "kernel", "isotonic"]
 
 _MOST_BINS = 500
-_WIDEST = 0.25
+_WIDEST = 0.25  # share of the list that smooths a place, to either side
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -152,8 +155,8 @@ def _binned(sample: Sample, bins: "int | Sequence[float] | None") -> SmoothingMe
         first = int(empty[0])
         raise InputError(
             f"bins: no document has a canonical score from {edges[first]:g} to "
-            f"{edges[first + 1]:g}; the shortest of the lists has "
-            f"{sample.shortest} documents; take fewer or wider bins"
+            f"{edges[first + 1]:g}; the shortest of the lists has {sample.shortest} documents; "
+            "take fewer or wider bins"
         )
     text = f"binned ({edges.size - 1} bins)"
     return SmoothingMethod(
@@ -166,7 +169,7 @@ def _binned(sample: Sample, bins: "int | Sequence[float] | None") -> SmoothingMe
 
 
 def _most_bins(sample: Sample) -> FloatArray:
-    """As many equal bins as the square root of n, or as leave none empty."""
+    """Return as many equal bins as the square root of n, or as leave none empty."""
     places = sample.cells.score
     count = max(1, min(round(math.sqrt(sample.n)), places.size, _MOST_BINS))
     while count > 1 and np.unique(step_of(np.linspace(0, 1, count + 1), places)).size < count:
@@ -499,8 +502,8 @@ class YbarEstimate:
         def compute(model: RelevanceModel) -> FloatArray:
             return pseudo_expectation(model, sizes, discount, cutoff)
 
-        found = self._implied(compute, sizes, (discount, cutoff, gain), resamples, rng)
-        return found if isinstance(n, (Sequence, np.ndarray)) else found[0]
+        implied = self._implied(compute, sizes, (discount, cutoff, gain), resamples, rng)
+        return implied if isinstance(n, (Sequence, np.ndarray)) else implied[0]
 
     def _model(self, gain: GainLike) -> RelevanceModel:
         return RelevanceModel.of(self.ybar, points=self.points, gain=gain)
@@ -520,14 +523,13 @@ class YbarEstimate:
             )
         discount, cutoff, gain = options
         value = compute(self._model(gain))
-        low, high = interval_of(
-            compute, self._refitted(gain, resamples, generator_of(rng)), self.level
-        )
+        models = self._refitted(gain, resamples, generator_of(rng))
+        low, high = interval_of(compute, models, self.level)
         drawn = "queries" if self.n_queries > 1 else "documents"
         rows = zip(value.tolist(), low.tolist(), high.tolist(), sizes, strict=True)
         return tuple(
             Implied(
-                value=one,
+                value=mean,
                 low=first,
                 high=last,
                 level=self.level,
@@ -538,7 +540,7 @@ class YbarEstimate:
                 resamples=resamples,
                 theorem=theorem,
             )
-            for one, first, last, size in rows
+            for mean, first, last, size in rows
         )
 
     def _refitted(

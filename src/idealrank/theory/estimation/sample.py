@@ -93,13 +93,13 @@ def refuse_nan(name: str, values: AnyArray) -> None:
     """Raise an InputError that names the first NaN."""
     if values.dtype.kind == "f" and np.isnan(values).any():
         raise InputError(
-            f"{name}: found NaN at item {int(np.flatnonzero(np.isnan(values))[0])}, expected "
-            f"a number for every item"
+            f"{name}: found NaN at item {int(np.flatnonzero(np.isnan(values))[0])}, expected a "
+            "number for every item"
         )
 
 
-_MOST_CELLS = 4096
-_MOST_GRADES = 32
+_MOST_CELLS = 4096  # places of documents whose samples are drawn
+_MOST_GRADES = 32  # each has a curve
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -123,10 +123,10 @@ class Sample:
         grades, reached = _reached(lists.labels, rel)
         total = int(reached[-1].sum())
         if total in {0, lists.labels.size}:
-            found = "no document is" if total == 0 else f"all {total} documents are"
+            relevant = "no document is" if total == 0 else f"all {total} documents are"
             raise InputError(
-                f"labels: {found} relevant ({_wanted(rel)}); expected some of each kind, or "
-                f"there is nothing to estimate"
+                f"labels: {relevant} relevant ({_wanted(rel)}); expected some of each kind, or "
+                "there is nothing to estimate"
             )
         held = np.bincount(where.query) > 0
         return cls(
@@ -174,13 +174,8 @@ class Sample:
     def _gathered(self, score: FloatArray, code: IntArray, weight: FloatArray | None) -> Cells:
         count = np.bincount(code, weights=weight, minlength=score.size).astype(np.float64)
         held = [row.astype(np.float64) if weight is None else row * weight for row in self.reached]
-        return Cells(
-            score,
-            count,
-            np.stack([np.bincount(code, weights=row, minlength=score.size) for row in held]).astype(
-                np.float64
-            ),
-        )
+        reached = [np.bincount(code, weights=row, minlength=score.size) for row in held]
+        return Cells(score, count, np.stack(reached).astype(np.float64))
 
     def resampled(self, rng: np.random.Generator, times: int) -> Iterator[Cells]:
         """Samples drawn with replacement: of queries where there are several, else of documents,
@@ -189,23 +184,18 @@ class Sample:
         score, code = self._places
         if self.n_queries > 1:
             for _ in range(times):
-                drawn = np.bincount(
-                    rng.integers(self.n_queries, size=self.n_queries), minlength=self.n_queries
-                )
-                yield _without_gaps(
-                    self._gathered(score, code, drawn[self.query].astype(np.float64))
-                )
+                picks = rng.integers(self.n_queries, size=self.n_queries)
+                times_drawn = np.bincount(picks, minlength=self.n_queries)
+                weight = times_drawn[self.query].astype(np.float64)
+                yield _without_gaps(self._gathered(score, code, weight))
             return
         whole = self._gathered(score, code, None)
         # A document has its highest grade, or none: the table of places and grades is drawn at
         # once.
         kinds = np.diff(np.vstack([np.zeros(score.size), whole.reached, whole.count]), axis=0)
         for _ in range(times):
-            table = (
-                rng.multinomial(self.n, kinds.ravel() / self.n)
-                .reshape(kinds.shape)
-                .astype(np.float64)
-            )
+            drawn = rng.multinomial(self.n, kinds.ravel() / self.n)
+            table = drawn.reshape(kinds.shape).astype(np.float64)
             count, reached = table.sum(axis=0), np.cumsum(table[:-1], axis=0)
             yield _without_gaps(Cells((np.cumsum(count) - count / 2) / self.n, count, reached))
 
@@ -231,8 +221,8 @@ def _reached(
         grades = np.unique(labels[labels > 0])[::-1].astype(np.float64)
         if grades.size > _MOST_GRADES:
             raise InputError(
-                f"labels: found {grades.size} grades above 0, expected at most "
-                f"{_MOST_GRADES}; round them, or pass rel=GRADE"
+                f"labels: found {grades.size} grades above 0, expected at most {_MOST_GRADES}; "
+                "round them, or pass rel=GRADE"
             )
         if not grades.size:
             raise InputError(

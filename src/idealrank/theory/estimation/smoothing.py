@@ -39,8 +39,8 @@ class Cells:
 
 @dataclass(frozen=True)
 class Curves:
-    """For each grade the chance of it or a higher one, at any canonical score: steps between edges,
-    or lines between knots.
+    """Chances of each grade or a higher one at any canonical score: steps between edges, or lines
+    between knots.
     """
 
     kind: Literal["steps", "lines"]
@@ -62,8 +62,8 @@ def along(
 ) -> FloatArray:
     """Values at canonical scores, constant between edges or linear between knots."""
     if kind == "lines":
-        found: FloatArray = np.interp(score, knots, values)
-        return found
+        interpolated: FloatArray = np.interp(score, knots, values)
+        return interpolated
     step = np.clip(np.searchsorted(knots, score, side="right") - 1, 0, values.size - 1)
     return values[step]
 
@@ -75,7 +75,7 @@ class Smoother(Protocol):
 
 
 def step_of(edges: FloatArray, score: FloatArray) -> IntArray:
-    """In which step each score falls; the last takes its upper edge."""
+    """Return the step of each score; the last step takes its upper edge."""
     return np.clip(np.searchsorted(edges, score, side="right") - 1, 0, edges.size - 2)
 
 
@@ -142,16 +142,17 @@ class Kernel:
 
         Cells out of reach of all these places keep their zeros.
         """
-        reach = slice(
-            *np.searchsorted(
-                cells.score, [at.min() - 1.01 * self.bandwidth, at.max() + 1.01 * self.bandwidth]
-            )
-        )
+        # The kernel is 0 beyond the bandwidth; 1.01 of it leaves room for rounding.
+        lowest, highest = at.min() - 1.01 * self.bandwidth, at.max() + 1.01 * self.bandwidth
+        first_cell, last_cell = np.searchsorted(cells.score, [lowest, highest])
+        reach = slice(first_cell, last_cell)
         away, inner = cells.score[reach] - at, weights[:, reach]
         kernel = away / self.bandwidth
         kernel *= kernel
         np.subtract(1, kernel, out=kernel)
         np.maximum(kernel, 0.0, out=kernel)
+        # Weight of a document at distance d: K(d) (S2 - d S1), with the sums S1 of K d and S2 of
+        # K d^2 over all documents. `inner` is a part of `weights`, whose rows are summed.
         counted = kernel * cells.count[reach]
         np.multiply(counted, away, out=inner)
         first = weights.sum(axis=1, keepdims=True)

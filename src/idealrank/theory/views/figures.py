@@ -17,7 +17,7 @@ from idealrank.pages.figures.theme import LIGHT, SCHEMA_URL, Spec, spread_out, t
 # Okabe and Ito's colours, told apart by people who see few of them; grey is for what is random.
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
 _CHANCE = "#767676"
-_WIDTH, _HEIGHT = 500, 290
+_WIDTH, _HEIGHT = 500, 290  # of a figure, in pixels
 _PANEL = 262  # width of each of two panels
 _FIELD_SIGNS = re.compile(r"[\\.\[\]'\"]")  # which Vega would take for a path into a record
 _LABEL_GAP = 13.5  # pixels between the names of two lines
@@ -44,8 +44,7 @@ FIGURES: Mapping[int, PaperFigure] = {
             measure="nDCG",
             title="NDCG with the logarithmic discount, D(r) = 1 / log(1 + r)",
             theory="Theorem 4: every ranker converges to 1. Theorem 6: from some n on, one ranker "
-            "is "
-            "always ahead.",
+            "is always ahead.",
             enlarged=True,
         ),
         PaperFigure(
@@ -53,8 +52,7 @@ FIGURES: Mapping[int, PaperFigure] = {
             measure="nDCG(discount=zipf(0.5))",
             title="NDCG with the discount D(r) = 1 / \u221ar",
             theory="Theorem 7: each ranker has a limit. Theorem 8: if the limits differ, one "
-            "ranker "
-            "is always ahead from some n on.",
+            "ranker is always ahead from some n on.",
         ),
         PaperFigure(
             number=3,
@@ -186,7 +184,8 @@ def _rows(curves: SimulatedMeans, start: int) -> list[Spec]:
 
 def _names_at_end(curves: SimulatedMeans, domain: tuple[float, float]) -> list[Spec]:
     """Positions of the line names: at the ends of the lines, moved apart if they would overlap."""
-    gap = _LABEL_GAP * (domain[1] - domain[0]) / _HEIGHT
+    low, high = domain
+    gap = _LABEL_GAP * (high - low) / _HEIGHT
     ends = {
         name: float(means[-1]) for name, means in curves.means.items() if not math.isnan(means[-1])
     }
@@ -198,7 +197,8 @@ def _names_at_end(curves: SimulatedMeans, domain: tuple[float, float]) -> list[S
 
 def _frame(start: int, last: int, domain: tuple[float, float]) -> Spec:
     """Area of the left panel that the right panel enlarges."""
-    corners = [{"n": start, "to": last, "value": domain[0], "top": domain[1]}]
+    low, high = domain
+    corners = [{"n": start, "to": last, "value": low, "top": high}]
     return {
         "data": {"values": corners},
         "mark": {
@@ -253,12 +253,12 @@ def _pointer(names: Sequence[str]) -> list[Spec]:
 
 def _domain(curves: SimulatedMeans, start: int = 1) -> tuple[float, float]:
     """Limits of the y axis: the values from this list length on, rounded outwards."""
-    seen = np.concatenate(
-        [means[(curves.sizes >= start) & ~np.isnan(means)] for means in curves.means.values()]
-    )
+    late = curves.sizes >= start
+    seen = np.concatenate([means[late & ~np.isnan(means)] for means in curves.means.values()])
     low, high = (float(seen.min()), float(seen.max())) if seen.size else (0.0, 1.0)
     step = 0.05 if high - low > 0.25 else 0.01
-    return max(0.0, math.floor(low / step) * step), min(1.0, math.ceil(high / step) * step)
+    bottom, top = math.floor(low / step) * step, math.ceil(high / step) * step
+    return max(0.0, bottom), min(1.0, top)
 
 
 def _round_step(least: float) -> int:
@@ -306,7 +306,7 @@ def _in_words(curves: SimulatedMeans) -> str:
     )
 
 
-_SMALL_WIDTH, _SMALL_HEIGHT, _SPACE = 196, 210, 26
+_SMALL_WIDTH, _SMALL_HEIGHT, _SPACE = 196, 210, 26  # of a panel of simulations, in pixels
 _BLUE, _BAND, _DASHED, _INK = LIGHT["accent"], LIGHT["accent"], LIGHT["quiet"], LIGHT["ink"]
 
 
@@ -327,9 +327,9 @@ def simulated_spec(panels: Sequence[Simulated], model: str) -> Spec:
     """Panels side by side on one scale."""
     lists = panels[0].values.shape[0]
     caption = (
-        f"Blue line: N*, the theoretical mean. Dots: means of {lists:,} simulated lists; the "
-        f"band holds 90 % of them. Dashed line: the "
-        "limit, if it exists. Each list is of one query, not a mean over queries."
+        f"Blue line: N*, the theoretical mean. Dots: means of {lists:,} simulated lists; the band "
+        "holds 90 % of them. Dashed line: the limit, if it exists. Each list is of one query, not "
+        "a mean over queries."
     )
     width = len(panels) * (_SMALL_WIDTH + _SPACE)
     lines = textwrap.wrap(caption, width // 5)
@@ -371,23 +371,11 @@ def _simulated_panel(panel: Simulated) -> Spec:
     low = np.nanquantile(panel.values, 0.05, axis=0)
     middle = np.nanmean(panel.values, axis=0)
     high = np.nanquantile(panel.values, 0.95, axis=0)
-    rows = [
-        {
-            "n": int(n),
-            "low": round(a, 5),
-            "mean": round(m, 5),
-            "high": round(b, 5),
-            "theory": round(t, 5),
-        }
-        for n, a, m, b, t in zip(
-            panel.sizes,
-            low.tolist(),
-            middle.tolist(),
-            high.tolist(),
-            panel.means.tolist(),
-            strict=True,
-        )
-    ]
+    columns = {"low": low, "mean": middle, "high": high, "theory": panel.means}
+    rows = []
+    for place, n in enumerate(panel.sizes.tolist()):
+        numbers = {name: round(float(column[place]), 5) for name, column in columns.items()}
+        rows.append({"n": n, **numbers})
     y = {
         "type": "quantitative",
         "title": "NDCG of one query",

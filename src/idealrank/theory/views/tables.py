@@ -4,6 +4,7 @@ import json
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
+from itertools import chain
 from typing import Any, NamedTuple, get_args
 
 import numpy as np
@@ -16,7 +17,7 @@ from idealrank.theory.limits import Limit
 from idealrank.theory.relevance import RelevanceModel
 from idealrank.version import __version__
 
-_LABEL = 13
+_LABEL = 13  # characters before a reason
 _DIGITS = 6  # of limits and means in tables
 
 
@@ -30,13 +31,13 @@ class Ended(NamedTuple):
     high: float = math.nan
 
     def __str__(self) -> str:
-        """With the interval, where there is one."""
+        """Return the value, with the interval if there is one."""
         if math.isnan(self.low):
             return f"{self.value:.{_DIGITS}f}"
         return f"{self.value:.3f} [{self.low:.3f}, {self.high:.3f}]"
 
     def record(self) -> "float | dict[str, float]":
-        """For JSON; twelve digits, which the theory's quadrature has on every machine."""
+        """Return the JSON record; all machines agree on its twelve digits."""
         kept = {
             name: float(f"{number:.12g}")
             for name, number in zip(("value", "low", "high"), self, strict=True)
@@ -60,44 +61,43 @@ class LimitRow:
     means: tuple[Ended | None, ...]  # Its mean at each list length; None where there is no formula
 
 
-def feasibility_table(measures: Sequence[str], found: Sequence[Feasibility]) -> Iterator[str]:
+def feasibility_table(measures: Sequence[str], verdicts: Sequence[Feasibility]) -> Iterator[str]:
     """Build the table of measures that can distinguish rankers, with reasons."""
-    rows = [
-        ["measure", "verdict", "theorem"],
-        *([m, f.verdict, f.theorem or "-"] for m, f in zip(measures, found, strict=True)),
-    ]
+    rows = [["measure", "verdict", "theorem"]]
+    for measure, verdict in zip(measures, verdicts, strict=True):
+        rows.append([measure, verdict.verdict, verdict.theorem or "-"])
     yield from (f"{line}\n" for line in columns(rows, left=(0, 1, 2)))
-    yield from _reasons(measures, found)
+    yield from _reasons(measures, verdicts)
 
 
-def feasibility_json(measures: Sequence[str], found: Sequence[Feasibility]) -> str:
+def feasibility_json(measures: Sequence[str], verdicts: Sequence[Feasibility]) -> str:
     """Return the feasibility as JSON."""
     rows = [
-        {"measure": measure, **_record(each)} for measure, each in zip(measures, found, strict=True)
+        {"measure": measure, **_record(each)}
+        for measure, each in zip(measures, verdicts, strict=True)
     ]
-    return (
-        json.dumps({"version": __version__, "schema": SCHEMA, "feasibility": rows}, indent=2) + "\n"
-    )
+    record = {"version": __version__, "schema": SCHEMA, "feasibility": rows}
+    return json.dumps(record, indent=2) + "\n"
 
 
-def feasibility_rows(measures: Sequence[str], found: Sequence[Feasibility]) -> Iterator[Row]:
+def feasibility_rows(measures: Sequence[str], verdicts: Sequence[Feasibility]) -> Iterator[Row]:
     """Return the feasibility as rows of cells, one row a measure."""
     names = ["discount", "cutoff", "verdict", "theorem", "reason", "distinguishes", "errata"]
     yield ["measure", *names]
-    for measure, each in zip(measures, found, strict=True):
+    for measure, each in zip(measures, verdicts, strict=True):
         yield [measure, *(str(_record(each)[name]) for name in names)]
 
 
-def _record(found: Feasibility) -> dict[str, Any]:
-    return asdict(found) | {"cutoff": found.cutoff.removeprefix("@")}
+def _record(verdict: Feasibility) -> dict[str, Any]:
+    return asdict(verdict) | {"cutoff": verdict.cutoff.removeprefix("@")}
 
 
-def _reasons(measures: Sequence[str], found: Sequence[Feasibility]) -> Iterator[str]:
-    """Why, once for all measures of which the same is said."""
-    said: dict[tuple[str, ...], list[str]] = {}
-    for measure, each in zip(measures, found, strict=True):
-        said.setdefault((each.reason, each.distinguishes, each.errata), []).append(measure)
-    for (reason, distinguishes, errata), alike in said.items():
+def _reasons(measures: Sequence[str], verdicts: Sequence[Feasibility]) -> Iterator[str]:
+    """Give each reason once, for all measures that have it."""
+    measures_of: dict[tuple[str, ...], list[str]] = {}
+    for measure, each in zip(measures, verdicts, strict=True):
+        measures_of.setdefault((each.reason, each.distinguishes, each.errata), []).append(measure)
+    for (reason, distinguishes, errata), alike in measures_of.items():
         yield "\n" + _labelled(", ".join(alike))
         for label, text in (("why", reason), ("tells apart", distinguishes), ("note", errata)):
             if text:
@@ -150,7 +150,7 @@ def limits_rows(
             row.cutoff,
             *_cells(row.limit),
             row.theorem,
-            *(c for m in row.means for c in _cells(m)),
+            *chain.from_iterable(_cells(mean) for mean in row.means),
         ]
 
 
@@ -209,8 +209,8 @@ def limits_table(
     r"""Build the table of limits for one model, with means at some list lengths."""
     expected = "chance of relevance" if model.gains == (1.0,) else "expected gain"
     yield _labelled(
-        f"{name}: {100 * model.share:.4g} % of the documents are relevant; {expected} at the "
-        f"very top {model.at_top:.4g}"
+        f"{name}: {100 * model.share:.4g} % of the documents are relevant; {expected} at the very "
+        f"top {model.at_top:.4g}"
     )
     yield "\n"
     head = ["measure", "limit", "theorem", *(f"n = {size:,}" for size in sizes)]
@@ -231,9 +231,8 @@ def limits_table(
     why: dict[tuple[str, str], list[str]] = {}
     for row in rows:
         if row.why_not:
-            why.setdefault((row.why_not, "none" if row.limit is None else "note"), []).append(
-                row.measure
-            )
+            label = "none" if row.limit is None else "note"
+            why.setdefault((row.why_not, label), []).append(row.measure)
     for (reason, label), measures in why.items():
         yield _labelled(f"{', '.join(measures)}: {reason}", label, 4)
     if len(rows) == 1 and rows[0].told:
@@ -247,9 +246,9 @@ def _shown(value: Ended | None, nothing: str) -> str:
 _FEW = 8  # so many rows are shown of each measure
 
 
-def distinguished_json(measures: Sequence[str], found: Sequence[Distinguishability]) -> str:
+def distinguished_json(measures: Sequence[str], counted: Sequence[Distinguishability]) -> str:
     """Return the counts at every list length as JSON; the arguments match `distinguished_table`."""
-    first = found[0]
+    first = counted[0]
     told = {
         "names": list(first.names),
         "source": first.source,
@@ -259,36 +258,34 @@ def distinguished_json(measures: Sequence[str], found: Sequence[Distinguishabili
     }
     rows = [
         {"measure": measure, "sizes": _records(each)}
-        for measure, each in zip(measures, found, strict=True)
+        for measure, each in zip(measures, counted, strict=True)
     ]
-    return (
-        json.dumps({"version": __version__, "schema": SCHEMA, **told, "measures": rows}, indent=2)
-        + "\n"
-    )
+    record = {"version": __version__, "schema": SCHEMA, **told, "measures": rows}
+    return json.dumps(record, indent=2) + "\n"
 
 
 def distinguished_rows(
-    measures: Sequence[str], found: Sequence[Distinguishability]
+    measures: Sequence[str], counted: Sequence[Distinguishability]
 ) -> Iterator[Row]:
     """Return the counts as rows of cells, one row a measure and list length."""
-    yield ["measure", *_records(found[0])[0]]
-    for measure, each in zip(measures, found, strict=True):
+    yield ["measure", *_records(counted[0])[0]]
+    for measure, each in zip(measures, counted, strict=True):
         yield from (
             [measure, *(_cell(value) for value in record.values())] for record in _records(each)
         )
 
 
-def _records(found: Distinguishability) -> list[dict[str, Any]]:
+def _records(counts: Distinguishability) -> list[dict[str, Any]]:
     """A record for each size."""
-    columns: dict[str, list[Any]] = {"size": found.sizes.tolist()}
+    columns: dict[str, list[Any]] = {"size": counts.sizes.tolist()}
     for name in get_args(Column):
-        low, high = found.interval(name).round(6).T
+        low, high = counts.interval(name).round(6).T
         columns |= {
-            name: found.share(name).tolist(),
+            name: counts.share(name).tolist(),
             f"{name}_low": low.tolist(),
             f"{name}_high": high.tolist(),
         }
-    columns["last_decade"] = found.last_decade.tolist()
+    columns["last_decade"] = counts.last_decade.tolist()
     return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
 
@@ -297,22 +294,18 @@ def _cell(value: object) -> str:
 
 
 def distinguished_table(
-    _measures: Sequence[str], found: Sequence[Distinguishability], *, every_size: bool = False
+    _measures: Sequence[str], counted: Sequence[Distinguishability], *, every_size: bool = False
 ) -> Iterator[str]:
     """Build one table a measure; shared notes follow once, below."""
-    sizes = found[0].sizes
+    sizes = counted[0].sizes
     shown = range(sizes.size) if every_size or sizes.size <= _FEW else _landmarks(sizes.tolist())
-    texts = [str(each).splitlines() for each in found]
+    texts = [str(each).splitlines() for each in counted]
     end = 2 + sizes.size
     common = [line for line in texts[0][end:] if all(line in lines[end:] for lines in texts)]
     for lines in texts:
         own = [line for line in lines[end:] if line not in common]
-        yield (
-            "".join(
-                f"{line}\n" for line in (*lines[:2], *(lines[2 + place] for place in shown), *own)
-            )
-            + "\n"
-        )
+        body = [lines[2 + place] for place in shown]
+        yield "".join(f"{line}\n" for line in (*lines[:2], *body, *own, ""))
     yield "".join(f"{line}\n" for line in common)
     if len(shown) < sizes.size:
         yield (
@@ -325,13 +318,9 @@ def _landmarks(sizes: Sequence[int]) -> list[int]:
     """Places of the first and the last size, and of those nearest to 1 and 3 times the powers of
     ten between.
     """
-    marks = [
-        factor * 10**power
-        for power in range(19)
-        for factor in (1, 3)
-        if sizes[0] < factor * 10**power < sizes[-1]
-    ]
+    first, last = sizes[0], sizes[-1]
+    candidates = [factor * 10**power for power in range(19) for factor in (1, 3)]
+    marks = [mark for mark in candidates if first < mark < last]
     logs = np.log(np.array(sizes, np.float64))
-    return sorted(
-        {0, len(sizes) - 1, *(int(np.abs(logs - np.log(mark)).argmin()) for mark in marks)}
-    )
+    nearest = [int(np.abs(logs - np.log(mark)).argmin()) for mark in marks]
+    return sorted({0, len(sizes) - 1, *nearest})

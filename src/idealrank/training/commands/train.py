@@ -101,10 +101,10 @@ def train(
     """
     from idealrank.training import training_checks, training_folder  # noqa: PLC0415  (help needs none of it)
 
-    given = read_configuration(config, "train")
-    if output_folder is not None and isinstance(given, dict):
-        given["output"] = output_folder
-    chosen, watch = TrainingConfig.of(given, config), Watch()
+    mapping = read_configuration(config, "train")
+    if output_folder is not None and isinstance(mapping, dict):
+        mapping["output"] = output_folder
+    chosen, watch = TrainingConfig.of(mapping, config), Watch()
     training_folder.require_folder(chosen)
     parts = watch.run(
         "data", lambda _: training_folder.read_parts(chosen, partial(console.say, "note"))
@@ -138,25 +138,23 @@ def train(
 
 def _record(system: Any) -> dict[str, Any]:
     part, _ = system.final
-    found = {
+    return {
         "seed": system.seed,
         "rounds": system.rounds,
         "part": part,
         "measures": system.record(),
-    }
-    return found | {
         "folder": str(system.files[0].parent),
         "files": [path.name for path in system.files],
     }
 
 
 def _cautions(systems: list[Any]) -> list[str]:
-    """Of the scores; with the seed if there are several models."""
-    return [
-        f"seed {system.seed}, {one}" if len(systems) > 1 else one
-        for system in systems
-        for one in system.cautions
-    ]
+    """Cautions about the scores; with the seed if there are several models."""
+    cautions: list[str] = []
+    for system in systems:
+        seed = f"seed {system.seed}, " if len(systems) > 1 else ""
+        cautions += [f"{seed}{caution}" for caution in system.cautions]
+    return cautions
 
 
 def _again(config: TrainingConfig, system: Any) -> str:

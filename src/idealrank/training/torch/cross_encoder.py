@@ -53,8 +53,8 @@ class CrossEncoderLoss(torch.nn.Module):
             )
         if not isinstance(loss, ListLoss):
             raise OptionError(
-                f"loss: found {type(loss).__name__}, expected a loss of "
-                f"idealrank.training.torch, such as ApproxNDCGLoss()"
+                f"loss: found {type(loss).__name__}, expected a loss of idealrank.training.torch, "
+                "such as ApproxNDCGLoss()"
             )
         self.model = model
         self.loss = loss
@@ -76,8 +76,8 @@ class CrossEncoderLoss(torch.nn.Module):
         """
         if isinstance(labels, torch.Tensor) or len(inputs) != 2:
             raise InputError(
-                f"found {len(inputs)} columns and labels of type {type(labels).__name__}, "
-                f"expected queries, lists of documents"
+                f"found {len(inputs)} columns and labels of type {type(labels).__name__}, expected "
+                "queries, lists of documents"
             )
         queries, lists = inputs
         sizes = [len(documents) for documents in lists]
@@ -92,13 +92,9 @@ class CrossEncoderLoss(torch.nn.Module):
             for document in documents
         ]
         logits = self._logits(pairs, prompt=prompt, task=task)
-        scores, grades = (
-            torch.nn.utils.rnn.pad_sequence(parts, batch_first=True)
-            for parts in (
-                logits.split(sizes),
-                [torch.as_tensor(part).to(logits.device) for part in labels],
-            )
-        )
+        label_rows = [torch.as_tensor(part).to(logits.device) for part in labels]
+        scores = torch.nn.utils.rnn.pad_sequence(logits.split(sizes), batch_first=True)
+        grades = torch.nn.utils.rnn.pad_sequence(label_rows, batch_first=True)
         mask = (
             torch.arange(scores.shape[-1], device=scores.device)
             < torch.tensor(sizes, device=scores.device)[:, None]
@@ -107,8 +103,13 @@ class CrossEncoderLoss(torch.nn.Module):
         return value
 
     def _logits(self, pairs: list[tuple[str, str]], **options: Any) -> "torch.Tensor":
-        order = sorted(range(len(pairs)), key=lambda at: -len(pairs[at][0]) - len(pairs[at][1]))
-        found = []
+        def characters(at: int) -> int:
+            query, document = pairs[at]
+            return len(query) + len(document)
+
+        # Texts of about one length together: the padding of a block costs time.
+        order = sorted(range(len(pairs)), key=characters, reverse=True)
+        blocks = []
         for first in range(0, len(pairs), self.mini_batch_size):
             tokens = self.model.preprocess(
                 [pairs[at] for at in order[first : first + self.mini_batch_size]], **options
@@ -117,8 +118,9 @@ class CrossEncoderLoss(torch.nn.Module):
                 name: part.to(self.model.device) if isinstance(part, torch.Tensor) else part
                 for name, part in tokens.items()
             }
-            found.append(self.model(on_device)["scores"].view(-1))
-        logits = torch.cat(found).float()[torch.tensor(order, device=found[0].device).argsort()]
+            blocks.append(self.model(on_device)["scores"].view(-1))
+        back = torch.tensor(order, device=blocks[0].device).argsort()
+        logits = torch.cat(blocks).float()[back]
         return logits if self.activation_fn is None else self.activation_fn(logits)
 
     def get_config_dict(self) -> dict[str, Any]:

@@ -105,9 +105,8 @@ class LambdaLoss(PairLoss):
 
         def terms(scores: "torch.Tensor", first: int, last: int) -> "torch.Tensor":
             lost = torch.nn.functional.softplus(-scale * differences(scores, first, last)) / base
-            return torch.where(
-                pairs(first, last), weight(first, last) * lost, torch.zeros_like(lost)
-            ).sum((1, 2))
+            weighted = weight(first, last) * lost
+            return torch.where(pairs(first, last), weighted, torch.zeros_like(lost)).sum((1, 2))
 
         return terms, pairs
 
@@ -124,12 +123,10 @@ class LambdaLoss(PairLoss):
         )
         if self.weighting == "ndcg-loss1":
             return lambda first, last: (share * _at(table, ranks))[:, first:last, None]
-        of_rank = _at(
-            table if self.below_cutoff == "discounted" else self._ndcg.weights(batch), ranks
-        )
-        following = torch.nn.functional.pad(
-            table[:, 1:], (0, 1), value=float(table[:, -1:].min()) if table.numel() else 0.0
-        )
+        below = table if self.below_cutoff == "discounted" else self._ndcg.weights(batch)
+        of_rank = _at(below, ranks)
+        last_weight = float(table[:, -1:].min()) if table.numel() else 0.0
+        following = torch.nn.functional.pad(table[:, 1:], (0, 1), value=last_weight)
         fall = torch.nn.functional.pad((table - following).abs(), (1, 0))  # by distance, from 0
 
         def weight(first: int, last: int) -> "torch.Tensor":
@@ -139,7 +136,9 @@ class LambdaLoss(PairLoss):
                 return swapped * lead
             distance = (ranks[:, first:last, None] - ranks[:, None, :]).abs()
             steps = _at(fall, distance.flatten(1) + 1).reshape(distance.shape)
-            return (steps if self.weighting == "ndcg-loss2" else swapped + self.mu * steps) * lead
+            if self.weighting == "ndcg-loss2":
+                return steps * lead
+            return (swapped + self.mu * steps) * lead
 
         return weight
 

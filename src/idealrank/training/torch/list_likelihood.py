@@ -7,8 +7,8 @@ from idealrank.training.torch.tensors import LOWEST, Batch, ListLoss, choice, po
 
 def log_shares(scores: "torch.Tensor", mask: "torch.Tensor") -> "torch.Tensor":
     """Logarithm of the softmax over the documents of a list, 0 for padding."""
-    found = torch.log_softmax(torch.where(mask, scores, scores.new_tensor(LOWEST)), dim=-1)
-    return torch.where(mask, found, torch.zeros_like(found))
+    shares = torch.log_softmax(torch.where(mask, scores, scores.new_tensor(LOWEST)), dim=-1)
+    return torch.where(mask, shares, torch.zeros_like(shares))
 
 
 class ListNetLoss(ListLoss):
@@ -49,9 +49,8 @@ class ListNetLoss(ListLoss):
             log_shares(batch.labels / self.label_temperature, batch.mask).exp(),
             torch.zeros_like(batch.scores),
         )
-        return -(wanted * log_shares(batch.scores / self.temperature, batch.mask)).sum(
-            -1
-        ), batch.mask.any(-1)
+        entropy = -(wanted * log_shares(batch.scores / self.temperature, batch.mask)).sum(-1)
+        return entropy, batch.mask.any(-1)
 
 
 class SoftmaxLoss(ListLoss):
@@ -92,14 +91,11 @@ class SoftmaxLoss(ListLoss):
         """Cross entropy of each list."""
         total = batch.labels.sum(-1)
         relevant = total > 0
-        divisor = (
-            torch.where(relevant, total, torch.ones_like(total))
-            if self.labels == "share"
-            else torch.ones_like(total)
-        )
-        return -(batch.labels * log_shares(batch.scores / self.temperature, batch.mask)).sum(
-            -1
-        ) / divisor, relevant
+        divisor = torch.ones_like(total)
+        if self.labels == "share":
+            divisor = torch.where(relevant, total, divisor)
+        shares = log_shares(batch.scores / self.temperature, batch.mask)
+        return -(batch.labels * shares).sum(-1) / divisor, relevant
 
 
 class ListMLELoss(ListLoss):
@@ -167,12 +163,11 @@ class ListMLELoss(ListLoss):
         keys = torch.where(batch.mask, wanted, wanted.new_tensor(-float("inf")))
         if self.ties == "input" or self.order == "input":
             return keys.argsort(dim=-1, descending=True, stable=True)
-        shuffled = torch.rand(keys.shape, generator=self._generator, device=keys.device).argsort(
-            dim=-1
-        )
-        return shuffled.gather(
-            -1, keys.gather(-1, shuffled).argsort(dim=-1, descending=True, stable=True)
-        )
+        # A stable sort of shuffled documents leaves equal labels in random order.
+        drawn = torch.rand(keys.shape, generator=self._generator, device=keys.device)
+        shuffled = drawn.argsort(dim=-1)
+        order = keys.gather(-1, shuffled).argsort(dim=-1, descending=True, stable=True)
+        return shuffled.gather(-1, order)
 
 
 class PListMLELoss(ListMLELoss):

@@ -34,20 +34,20 @@ class NDCGRules:
         convention: "Convention | str" = "standard",
     ) -> None:
         switches = {"gain": gain, "discount": discount, "no_relevant": no_relevant}
-        found = Convention.of(
+        parsed = Convention.of(
             convention, **{name: value for name, value in switches.items() if value is not None}
         )
         self.cutoff = cutoff if cutoff is None else count("cutoff", cutoff)
-        self.convention = found.name
-        self._rules = found.rules
+        self.convention = parsed.name
+        self._rules = parsed.rules
 
     def gains(self, batch: Batch) -> "torch.Tensor":
         """Gain of each document, 0 for padding, shape (lists, width)."""
         labels, gain = batch.labels, self._rules.gain
         if bool((labels < 0).any()):
             raise InputError(
-                f"labels: found {float(labels.min()):g}, expected 0 or more; padding is said "
-                f"by mask, not by a label"
+                f"labels: found {float(labels.min()):g}, expected 0 or more; padding is said by "
+                "mask, not by a label"
             )
         if gain.text == "linear":
             return labels
@@ -62,15 +62,14 @@ class NDCGRules:
         """Discount of each rank, shape (1 or lists, width); 0 below the cutoff, if it is cut."""
         width = batch.mask.shape[-1]
         ranks = np.arange(1, width + 1)[None]
-        lengths = (
-            batch.lengths.cpu().numpy()[:, None]
-            if self._rules.discount.by_length
-            else np.full((1, 1), width)
-        )
-        found = _like(self._rules.discount.at(*np.broadcast_arrays(ranks, lengths)), batch.labels)
+        lengths = np.full((1, 1), width)
+        if self._rules.discount.by_length:
+            lengths = batch.lengths.cpu().numpy()[:, None]
+        rank_table, length_table = np.broadcast_arrays(ranks, lengths)
+        discounts = _like(self._rules.discount.at(rank_table, length_table), batch.labels)
         if cut and self.cutoff is not None:
-            found[:, self.cutoff :] = 0
-        return found
+            discounts[:, self.cutoff :] = 0
+        return discounts
 
     def weights_at(
         self, batch: Batch, ranks: "torch.Tensor", table: "torch.Tensor"
@@ -84,24 +83,20 @@ class NDCGRules:
         if text == "linear":
             return (batch.lengths[:, None] - ranks).clamp(min=0)
         below = ranks.detach().floor().clamp(1, max(1, table.shape[-1] - 1)).long()
-        pair = [
-            table.expand(ranks.shape[0], -1).gather(
-                -1, (below - 1 + step).clamp(max=table.shape[-1] - 1)
-            )
-            for step in (0, 1)
-        ]
-        return pair[0] + (ranks - below) * (pair[1] - pair[0])
+        by_list, last = table.expand(ranks.shape[0], -1), table.shape[-1] - 1
+        at_rank, at_next = (
+            by_list.gather(-1, (below - 1 + step).clamp(max=last)) for step in (0, 1)
+        )
+        return at_rank + (ranks - below) * (at_next - at_rank)
 
     def discounted(
         self, batch: Batch, ranks: "torch.Tensor", table: "torch.Tensor", cutoff_temperature: float
     ) -> "torch.Tensor":
         """Discount of smooth ranks, less below the cutoff."""
         weights = self.weights_at(batch, ranks, table)
-        return (
-            weights
-            if self.cutoff is None
-            else weights * torch.sigmoid((self.cutoff + 0.5 - ranks) / cutoff_temperature)
-        )
+        if self.cutoff is None:
+            return weights
+        return weights * torch.sigmoid((self.cutoff + 0.5 - ranks) / cutoff_temperature)
 
     def ideal(self, gains: "torch.Tensor", weights: "torch.Tensor") -> "torch.Tensor":
         """DCG of the best order, shape (lists,)."""
@@ -236,12 +231,9 @@ class ApproxNDCGLoss(NDCGLoss):
             above = torch.sigmoid(
                 (scores[:, None, :] - scores[:, first:last, None]) / self.temperature
             )
-            # itself is 1/2 of these
-            ranks = 0.5 + torch.where(batch.mask[:, None, :], above, torch.zeros_like(above)).sum(
-                -1
-            )
-            return (
-                gains[:, first:last] * self.discounted(batch, ranks, table, self.cutoff_temperature)
-            ).sum(-1)
+            counted = torch.where(batch.mask[:, None, :], above, torch.zeros_like(above))
+            ranks = 0.5 + counted.sum(-1)  # a document is above itself by 1/2
+            discounts = self.discounted(batch, ranks, table, self.cutoff_temperature)
+            return (gains[:, first:last] * discounts).sum(-1)
 
         return row_sums(batch.scores, terms, self.pairs_at_once)

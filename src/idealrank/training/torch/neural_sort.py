@@ -17,13 +17,15 @@ from idealrank.training.torch.tensors import (
     wide,
 )
 
-_TINY = 1e-20
+_TINY = 1e-20  # keeps a division by an empty row or column finite
 
 
 def distances(scores: "torch.Tensor", mask: "torch.Tensor") -> "torch.Tensor":
     """Sum of the distances from each score to all others of its list, shape (..., width); by one
     sort, not by pairs.
     """
+    # With s_(1) <= ... <= s_(n), the distances from s_(k) sum to s_(k) (2k - n) plus the total
+    # less twice the sum up to k.
     length = mask.sum(-1, keepdim=True)
     # padding last
     sorted_, order = torch.where(mask, scores, scores.new_tensor(-LOWEST)).sort(dim=-1)
@@ -51,17 +53,15 @@ def neural_sort(
     relaxations. ICLR: NeuralSort, the relaxed permutation matrix.
     """
     length = mask.sum(-1)[..., None, None]
-    rank = torch.arange(
-        1 + first, 1 + (scores.shape[-1] if last is None else last), device=scores.device
-    )[:, None]
+    end = scores.shape[-1] if last is None else last
+    rank = torch.arange(1 + first, 1 + end, device=scores.device)[:, None]
     # shifts cancel; small numbers keep their digits
-    centred = scores - (scores.sum(-1) / mask.sum(-1).clamp(min=1)).detach()[..., None]
-    exponent = (
-        (length + 1 - 2 * rank) * centred[..., None, :] - distances(centred, mask)[..., None, :]
-    ) / temperature
-    share = torch.softmax(
-        torch.where(mask[..., None, :], exponent, exponent.new_tensor(LOWEST)), dim=-1
-    )
+    centre = (scores.sum(-1) / mask.sum(-1).clamp(min=1)).detach()
+    centred = scores - centre[..., None]
+    apart = distances(centred, mask)[..., None, :]
+    exponent = ((length + 1 - 2 * rank) * centred[..., None, :] - apart) / temperature
+    masked = torch.where(mask[..., None, :], exponent, exponent.new_tensor(LOWEST))
+    share = torch.softmax(masked, dim=-1)
     return torch.where((rank <= length) & mask[..., None, :], share, torch.zeros_like(share))
 
 
@@ -178,9 +178,8 @@ def sinkhorn_scales(
     """Factors of rows and columns, after which both add up to 1: products with vectors, so that the
     matrix is kept once, not once a step.
     """
-    real = (torch.arange(mask.shape[-1], device=mask.device) < mask.sum(-1, keepdim=True)).to(
-        shares.dtype
-    )
+    place = torch.arange(mask.shape[-1], device=mask.device)
+    real = (place < mask.sum(-1, keepdim=True)).to(shares.dtype)
     columns = mask.to(shares.dtype)
     rows = real
     for _ in range(steps):
@@ -266,8 +265,8 @@ class PiRankLoss(NDCGLoss):
         self.temperature = positive("temperature", temperature)
         if branching is not None and (self.cutoff is None or branching < 2 * self.cutoff):
             raise OptionError(
-                f"branching={shown(branching)}: found cutoff={self.cutoff}, expected a cutoff "
-                f"of at most half the branching"
+                f"branching={shown(branching)}: found cutoff={self.cutoff}, expected a cutoff of "
+                "at most half the branching"
             )
         self.branching = branching if branching is None else count("branching", branching, 2)
         self.sorting = choice("sorting", sorting, get_args(Literal["soft", "straight-through"]))
@@ -310,6 +309,8 @@ def _merged(
     temperature: float,
 ) -> "torch.Tensor":
     """Sorted gains of the first ranks, shape (lists, at most cutoff)."""
+    # A tournament: groups of `branching` documents are sorted, and the first ranks of each group
+    # go on to the next round, until one group is left.
     while True:
         lists, width = scores.shape
         size = min(branching, max(width, 1))

@@ -49,11 +49,12 @@ class PairLoss(ListLoss):
         value = row_sums(batch.scores, terms, self.pairs_at_once)
         if self.reduction == "pair-mean":
             with torch.no_grad():
-                number = row_sums(
-                    batch.scores,
-                    lambda _, first, last: pairs(first, last).sum((1, 2)).to(value.dtype),
-                    self.pairs_at_once,
-                )
+
+                def counts(_: "torch.Tensor", first: int, last: int) -> "torch.Tensor":
+                    number: torch.Tensor = pairs(first, last).sum((1, 2)).to(value.dtype)
+                    return number
+
+                number = row_sums(batch.scores, counts, self.pairs_at_once)
             value = value / number.sum().clamp(min=1)
         return value, torch.ones_like(value, dtype=torch.bool)
 
@@ -126,9 +127,10 @@ class RankNetLoss(PairLoss):
         scale = 1 / math.log(2) if self.log == "binary" else 1.0
 
         def pairs(first: int, last: int) -> "torch.Tensor":
-            return above(batch, first, last).to(batch.scores.dtype) + (
-                self._tied(batch, first, last) if self.ties == "half" else 0
-            )
+            ordered = above(batch, first, last).to(batch.scores.dtype)
+            if self.ties == "half":
+                return ordered + self._tied(batch, first, last)
+            return ordered
 
         def terms(scores: "torch.Tensor", first: int, last: int) -> "torch.Tensor":
             apart = self.sigma * differences(scores, first, last)
@@ -138,9 +140,8 @@ class RankNetLoss(PairLoss):
                 torch.zeros_like(apart),
             )
             if self.ties == "half":
-                total = total + self._tied(batch, first, last) * (
-                    torch.nn.functional.softplus(-apart) + apart / 2
-                )
+                tied = torch.nn.functional.softplus(-apart) + apart / 2
+                total = total + self._tied(batch, first, last) * tied
             return scale * total.sum((1, 2))
 
         return terms, pairs
@@ -150,9 +151,8 @@ class RankNetLoss(PairLoss):
         same = batch.labels[:, first:last, None] == batch.labels[:, None, :]
         both = same & batch.mask[:, first:last, None] & batch.mask[:, None, :]
         places = torch.arange(batch.mask.shape[-1], device=both.device)
-        return torch.where(both & (places[first:last, None] != places), 0.5, 0.0).to(
-            batch.scores.dtype
-        )
+        two = both & (places[first:last, None] != places)
+        return torch.where(two, 0.5, 0.0).to(batch.scores.dtype)
 
 
 class PairwiseLogisticLoss(PairLoss):
@@ -200,9 +200,9 @@ class PairwiseLogisticLoss(PairLoss):
 
         def pairs(first: int, last: int) -> "torch.Tensor":
             weight = above(batch, first, last).to(batch.scores.dtype)
-            return (
-                weight if self.weights == "one" else weight * differences(batch.labels, first, last)
-            )
+            if self.weights == "one":
+                return weight
+            return weight * differences(batch.labels, first, last)
 
         def terms(scores: "torch.Tensor", first: int, last: int) -> "torch.Tensor":
             lost = torch.nn.functional.softplus(

@@ -55,11 +55,9 @@ class RankPolicyScores(torch.nn.Module):
                 )
         if not 0 <= momentum < 1:
             raise OptionError(f"momentum={momentum}: expected a number from 0 to below 1")
-        self.rank_margin, self.adaptive_margin, self.momentum = (
-            float(rank_margin),
-            float(adaptive_margin),
-            float(momentum),
-        )
+        self.rank_margin = float(rank_margin)
+        self.adaptive_margin = float(adaptive_margin)
+        self.momentum = float(momentum)
         self.register_buffer("averages", torch.zeros(count("answers", answers)))
         self.register_buffer("updates", torch.zeros(answers))
 
@@ -98,9 +96,8 @@ class RankPolicyScores(torch.nn.Module):
             self.rank_margin * rank.to(per_token.dtype)
             - self.adaptive_margin * self._unbiased().to(per_token.dtype)[rank - 1]
         )
-        return torch.where(mean.mask, per_token + margin, torch.zeros_like(per_token)).reshape(
-            log_probs.shape
-        )
+        scores = torch.where(mean.mask, per_token + margin, torch.zeros_like(per_token))
+        return scores.reshape(log_probs.shape)
 
     def _update(
         self, per_token: "torch.Tensor", rank: "torch.Tensor", mask: "torch.Tensor"

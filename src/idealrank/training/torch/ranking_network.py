@@ -22,7 +22,7 @@ from idealrank.training.torch.tensors import ListLoss, torch
 
 _FORMAT = "idealrank ranking network 1"
 _ROWS = 1 << 14  # scored at a time; the same rows in the same blocks have the same bits
-_MOST_WEIGHTS = 100_000_000
+_MOST_WEIGHTS = 100_000_000  # of a network: 400 MB
 _ACTIVATIONS = {
     "relu": torch.nn.ReLU,
     "leaky-relu": torch.nn.LeakyReLU,
@@ -71,14 +71,10 @@ class RankingNetwork(torch.nn.Module):
         width = n_features
         for units in shape.hidden:
             layers.append(torch.nn.Linear(width, units))
-            if shape.normalisation != "none":
-                layers.append(
-                    (
-                        torch.nn.LayerNorm
-                        if shape.normalisation == "layer"
-                        else torch.nn.BatchNorm1d
-                    )(units)
-                )
+            if shape.normalisation == "layer":
+                layers.append(torch.nn.LayerNorm(units))
+            elif shape.normalisation == "batch":
+                layers.append(torch.nn.BatchNorm1d(units))
             layers.append(_ACTIVATIONS[shape.activation]())
             if shape.dropout:
                 layers.append(torch.nn.Dropout(shape.dropout))
@@ -113,11 +109,9 @@ class RankingNetwork(torch.nn.Module):
         )
 
     def _logarithm(self, features: "torch.Tensor") -> "torch.Tensor":
-        return (
-            features.sign() * features.abs().log1p()
-            if self.shape.transform.startswith("log1p")
-            else features
-        )
+        if self.shape.transform.startswith("log1p"):
+            return features.sign() * features.abs().log1p()
+        return features
 
     def score(self, features: FloatArray) -> FloatArray:
         """Return the scores of rows.
@@ -142,8 +136,8 @@ class RankingNetwork(torch.nn.Module):
         with torch.no_grad():
             blocks = [self.layers(block).squeeze(-1) for block in inputs.split(_ROWS)]
         self.train(was_training)
-        found: FloatArray = torch.cat(blocks).double().numpy() if blocks else np.zeros(0)
-        return found
+        scores: FloatArray = torch.cat(blocks).double().numpy() if blocks else np.zeros(0)
+        return scores
 
     def save(self, path: "str | Path") -> None:
         """Write the network: its weights, and the layers, transform and names of features that are
@@ -185,24 +179,24 @@ class RankingNetwork(torch.nn.Module):
         True
         """
         try:
-            found = torch.load(path, map_location="cpu", weights_only=True)
+            content = torch.load(path, map_location="cpu", weights_only=True)
         except OSError as error:
             raise InputError(f"{path}: cannot be read: {error.strerror or error}") from None
         except Exception:  # noqa: BLE001  (a changed byte makes its reader fail in any way)
-            found = None
+            content = None
         expected = "expected the model.pt of `idealrank train` with `library: torch`"
-        if not isinstance(found, dict) or found.get("format") != _FORMAT:
+        if not isinstance(content, dict) or content.get("format") != _FORMAT:
             raise InputError(f"{path}: found no ranking network, {expected}")
         try:
-            shape = NetworkSection.of(Section(found["shape"], str(path), "shape"))
-            features, names, state = found["features"], found["names"], found["state"]
+            shape = NetworkSection.of(Section(content["shape"], str(path), "shape"))
+            features, names, state = content["features"], content["names"], content["state"]
             _refuse_names(features, names, state)
             network = cls(features, shape, tuple(names))
             _refuse_weights(state, network.state_dict())
             network.load_state_dict(state)
         except (InputError, OptionError) as error:
-            said = str(error).removeprefix(f"{path}: ")
-            raise InputError(f"{path}: {said}") from None
+            message = str(error).removeprefix(f"{path}: ")
+            raise InputError(f"{path}: {message}") from None
         except (
             RuntimeError,
             LookupError,
@@ -211,8 +205,8 @@ class RankingNetwork(torch.nn.Module):
             AttributeError,
             OverflowError,
         ) as error:
-            said = next(iter(str(error).splitlines()), type(error).__name__)
-            raise InputError(f"{path}: found a damaged network ({said}), {expected}") from None
+            message = next(iter(str(error).splitlines()), type(error).__name__)
+            raise InputError(f"{path}: found a damaged network ({message}), {expected}") from None
         network.eval()
         return network
 
@@ -235,8 +229,8 @@ def fit_network(
     train = parts["train"]
     if not train.features.shape[1]:
         raise InputError(
-            f"{train.path}: found no features, expected at least one; a network scores "
-            f"documents by them"
+            f"{train.path}: found no features, expected at least one; a network scores documents "
+            "by them"
         )
     with _threads(shape.threads), torch.random.fork_rng(devices=[]), _enough_memory():
         torch.manual_seed(seed)
@@ -250,12 +244,14 @@ def fit_network(
         }
         for name, rows in parts.items():
             rows.require(np.isfinite(inputs[name].numpy()), IN_FLOAT32)
+
         labels = torch.from_numpy(train.labels / train.beside.get("propensity", 1.0)).float()
         offsets = torch.from_numpy(np.ascontiguousarray(train.offsets))
-        decay = {"lr": shape.learning_rate, "weight_decay": shape.weight_decay}
-        optimiser = (torch.optim.Adam if shape.optimiser == "adam" else torch.optim.AdamW)(
-            network.parameters(), **decay
+        kind = torch.optim.Adam if shape.optimiser == "adam" else torch.optim.AdamW
+        optimiser = kind(
+            network.parameters(), lr=shape.learning_rate, weight_decay=shape.weight_decay
         )
+
         kept: dict[str, torch.Tensor] = {}
         for epoch in range(1, epochs + 1):
             network.train()
@@ -265,15 +261,12 @@ def fit_network(
                 if rows.numel() < 2:  # one document has no order, and no spread for a normalisation
                     continue
                 empty = torch.zeros(mask.shape)
-                scores = empty.masked_scatter(
-                    mask, network.layers(inputs["train"][rows]).squeeze(-1)
-                )
-                _descend(
-                    optimiser, loss(scores, empty.masked_scatter(mask, labels[rows]), mask), epoch
-                )
-            keep, stop = after(
-                epoch, {name: network.score_inputs(rows) for name, rows in inputs.items()}
-            )
+                row_scores = network.layers(inputs["train"][rows]).squeeze(-1)
+                scores = empty.masked_scatter(mask, row_scores)
+                grades = empty.masked_scatter(mask, labels[rows])
+                _descend(optimiser, loss(scores, grades, mask), epoch)
+            epoch_scores = {name: network.score_inputs(rows) for name, rows in inputs.items()}
+            keep, stop = after(epoch, epoch_scores)
             if keep:
                 kept = {name: tensor.clone() for name, tensor in network.state_dict().items()}
             if stop:
@@ -326,9 +319,9 @@ def _refuse_weights(state: Mapping[str, Any], like: Mapping[str, "torch.Tensor"]
             raise ValueError(f"{name}: {tensor.dtype} instead of {like[name].dtype}")
         if not bool(torch.isfinite(tensor).all()):
             raise ValueError(f"{name}: not finite")
-        if (name == "scale" and not bool((tensor > 0).all())) or (
-            name.endswith("running_var") and bool((tensor < 0).any())
-        ):
+        not_above_0 = name == "scale" and not bool((tensor > 0).all())
+        below_0 = name.endswith("running_var") and bool((tensor < 0).any())
+        if not_above_0 or below_0:
             raise ValueError(f"{name}: not above 0")
 
 
@@ -336,10 +329,10 @@ def _refuse_large(n_features: int, shape: NetworkSection) -> None:
     widths = [n_features, *shape.hidden, 1]
     weights = sum(wide * following for wide, following in pairwise(widths))
     if weights > _MOST_WEIGHTS:
-        found = f"{weights:,} weights of {n_features} features and layers of {list(shape.hidden)}"
+        size = f"{weights:,} weights of {n_features} features and layers of {list(shape.hidden)}"
         raise InputError(
-            f"model.params.hidden: found {found}, expected at most {_MOST_WEIGHTS:,}; make "
-            f"the layers smaller"
+            f"model.params.hidden: found {size}, expected at most {_MOST_WEIGHTS:,}; make the "
+            "layers smaller"
         )
 
 

@@ -30,21 +30,18 @@ class FallingFit(torch.autograd.Function):
         place = torch.arange(width, device=values.device)
         fit = torch.full_like(values, float("inf"))
         for first in range(0, width, rows):
+            # rows are the starts j, columns the ends k; a pair with k < j is none
             j = place[first : first + rows, None]
-            means = (running[:, None, 1:] - running[:, :-1][:, first : first + rows, None]) / (
-                place + 1 - j
-            ).clamp(min=1)
+            sums = running[:, None, 1:] - running[:, :-1][:, first : first + rows, None]
+            means = sums / (place + 1 - j).clamp(min=1)
             means = torch.where(place >= j, means, means.new_tensor(-float("inf")))
             highest = means.flip(-1).cummax(-1).values.flip(-1)
-            fit = torch.minimum(
-                fit, torch.where(place >= j, highest, highest.new_tensor(float("inf"))).amin(1)
-            )
-        rising = (
-            torch.nn.functional.pad((fit[:, 1:] != fit[:, :-1]).long(), (1, 0))
-            if width
-            else fit.long()
-        )
-        ctx.save_for_backward(rising.cumsum(-1))
+            bounds = torch.where(place >= j, highest, highest.new_tensor(float("inf")))
+            fit = torch.minimum(fit, bounds.amin(1))
+        changes = fit.long()
+        if width:
+            changes = torch.nn.functional.pad((fit[:, 1:] != fit[:, :-1]).long(), (1, 0))
+        ctx.save_for_backward(changes.cumsum(-1))
         return fit
 
     @staticmethod

@@ -41,9 +41,16 @@ def layers(network: Network, width: int) -> Iterator[Layer]:
     while size <= width:
         stride = size // 2
         while stride:
-            pairs = [(at, at | stride) for at in range(width) if not at & stride]
-            falling = [pair[::-1] if pair[0] & size else pair for pair in pairs]
-            yield [pair[0] for pair in falling], [pair[1] for pair in falling], size // 2
+            tops, bottoms = [], []
+            for at in range(width):
+                if at & stride:  # the second of its pair
+                    continue
+                top, bottom = at, at | stride
+                if at & size:  # every other block rises, so that two blocks make a bitonic list
+                    top, bottom = bottom, top
+                tops.append(top)
+                bottoms.append(bottom)
+            yield tops, bottoms, size // 2
             stride //= 2
         size *= 2
 
@@ -75,16 +82,16 @@ def soft_sort(
         lower = both[:, bottoms]
         is_upper = real[:, tops]
         is_lower = real[:, bottoms]
+        # share of the upper document that stays; a document goes above padding, whatever its score
         kept = _SWAPS[swap]((upper[..., 0] - lower[..., 0]) / temperature)
-        kept = torch.where(
-            is_upper & is_lower, kept, torch.where(is_lower & ~is_upper, 0.0, 1.0).to(kept.dtype)
-        )
+        beside_padding = torch.where(is_lower & ~is_upper, 0.0, 1.0).to(kept.dtype)
+        kept = torch.where(is_upper & is_lower, kept, beside_padding)
         kept = torch.where(length > longer, kept, torch.ones_like(kept))[..., None]
         rest = sorted(set(range(whole)) - {*tops, *bottoms})
         back = torch.tensor([*tops, *bottoms, *rest], device=mask.device).argsort()
-        both = torch.cat(
-            (kept * upper + (1 - kept) * lower, (1 - kept) * upper + kept * lower, both[:, rest]), 1
-        )[:, back]
+        new_upper = kept * upper + (1 - kept) * lower
+        new_lower = (1 - kept) * upper + kept * lower
+        both = torch.cat((new_upper, new_lower, both[:, rest]), 1)[:, back]
         moved = torch.cat((is_upper | is_lower, is_upper & is_lower, real[:, rest]), 1)[:, back]
         real = torch.where(length > longer, moved, real)
     return both[:, :width, 0], both[:, :width, 1]

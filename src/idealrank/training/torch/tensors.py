@@ -15,8 +15,7 @@ if TYPE_CHECKING:
 else:
     torch = load_extra("torch", "training with PyTorch", "torch")
 
-# a score of padding where an order or a softmax is asked for; finite, so that no gradient becomes 0
-# * inf
+# Score of padding in an order or a softmax; finite, so that no gradient becomes 0 * inf
 LOWEST = -1e30
 
 
@@ -40,10 +39,9 @@ class Batch:
         # `where`, not a product: padding may hold NaN or infinities, and its gradient is 0 all the
         # same.
         return cls(
-            *(
-                part.reshape(-1, width)
-                for part in (torch.where(kept, wide, zero), torch.where(kept, grades, zero), kept)
-            )
+            scores=torch.where(kept, wide, zero).reshape(-1, width),
+            labels=torch.where(kept, grades, zero).reshape(-1, width),
+            mask=kept.reshape(-1, width),
         )
 
     @property
@@ -72,10 +70,10 @@ class Batch:
 
 
 def _check(scores: Any, labels: Any, mask: Any) -> None:
-    for name, given in (("scores", scores), ("labels", labels)):
-        if not isinstance(given, torch.Tensor) or given.dim() == 0:
+    for name, tensor in (("scores", scores), ("labels", labels)):
+        if not isinstance(tensor, torch.Tensor) or tensor.dim() == 0:
             raise InputError(
-                f"{name}: found {_kind(given)}, expected a tensor whose last dimension is the "
+                f"{name}: found {_kind(tensor)}, expected a tensor whose last dimension is the "
                 f"documents of a list"
             )
     if not scores.is_floating_point():
@@ -84,22 +82,22 @@ def _check(scores: Any, labels: Any, mask: Any) -> None:
         )
     if labels.shape != scores.shape:
         raise InputError(
-            f"labels: found shape {tuple(labels.shape)}, expected {tuple(scores.shape)}, the "
-            f"shape of scores"
+            f"labels: found shape {tuple(labels.shape)}, expected {tuple(scores.shape)}, the shape "
+            "of scores"
         )
     if mask is not None and (
         not isinstance(mask, torch.Tensor) or mask.dtype != torch.bool or mask.shape != scores.shape
     ):
         raise InputError(
-            f"mask: found {_kind(mask)}, expected a bool tensor of shape "
-            f"{tuple(scores.shape)}, True for documents"
+            f"mask: found {_kind(mask)}, expected a bool tensor of shape {tuple(scores.shape)}, "
+            "True for documents"
         )
 
 
-def _kind(given: Any) -> str:
-    if isinstance(given, torch.Tensor):
-        return f"a tensor of {given.dtype} and shape {tuple(given.shape)}"
-    return type(given).__name__
+def _kind(value: Any) -> str:
+    if isinstance(value, torch.Tensor):
+        return f"a tensor of {value.dtype} and shape {tuple(value.shape)}"
+    return type(value).__name__
 
 
 def wide(scores: "torch.Tensor") -> "torch.Tensor":
@@ -165,9 +163,8 @@ class ListLoss(torch.nn.Module, ABC):
             values, counted = self.values(batch)
         counted = counted & batch.mask.any(-1)
         if self.reduction == "none":
-            return torch.where(counted, values, values.new_tensor(float("nan"))).reshape(
-                scores.shape[:-1]
-            )
+            by_list = torch.where(counted, values, values.new_tensor(float("nan")))
+            return by_list.reshape(scores.shape[:-1])
         total = torch.where(counted, values, values.new_zeros(())).sum()
         return total / counted.sum().clamp(min=1) if self.reduction == "mean" else total
 

@@ -8,7 +8,9 @@ from itertools import chain
 
 from idealrank.pages.figures.theme import DARK, FONT, LIGHT
 
+# Size of a panel, and its margins, in units of its viewBox; the labels of the lines are right
 _WIDTH, _HEIGHT, _LEFT, _TOP, _BOTTOM, _RIGHT = 640, 220, 58, 14, 34, 96
+_LINE = 13  # between two labels
 _DASHES = {"train": "5 4", "valid": ""}
 _PAGE = """\
 <!doctype html>
@@ -34,7 +36,7 @@ svg text {{ fill: var(--quiet); }}
 <body>
 <main>
 <h1>Learning curves</h1>
-<p>{said}</p>
+<p>{sentence}</p>
 {panels}
 </main>
 </body>
@@ -45,15 +47,17 @@ svg text {{ fill: var(--quiet); }}
 def learning_page(curves: Mapping[str, Mapping[str, Sequence[float]]], best: int) -> str:
     """The page."""
     measures = list(dict.fromkeys(chain.from_iterable(curves.values())))
-    colours = [
+    light, dark = (
         " ".join(f"--{name}: {value};" for name, value in theme.items()) for theme in (LIGHT, DARK)
-    ]
-    said = f"The model keeps round {best}. A value on the training set is no result."
-    panels = "\n".join(
-        _panel(measure, {part: of[measure] for part, of in curves.items() if of.get(measure)}, best)
-        for measure in measures
     )
-    return _PAGE.format(light=colours[0], dark=colours[1], font=FONT, said=said, panels=panels)
+    sentence = f"The model keeps round {best}. A value on the training set is no result."
+    panels = []
+    for measure in measures:
+        lines = {part: of[measure] for part, of in curves.items() if of.get(measure)}
+        panels.append(_panel(measure, lines, best))
+    return _PAGE.format(
+        light=light, dark=dark, font=FONT, sentence=sentence, panels="\n".join(panels)
+    )
 
 
 def _panel(measure: str, lines: Mapping[str, Sequence[float]], best: int) -> str:
@@ -88,12 +92,12 @@ def _panel(measure: str, lines: Mapping[str, Sequence[float]], best: int) -> str
             f"{across(number):.1f},{up(value):.1f}" for number, value in enumerate(line, 1)
         )
         drawn.append(
-            f'<polyline class="{html.escape(part)}" '
-            f'stroke-dasharray="{_DASHES.get(part, "2 2")}" points="{points}"/>'
+            f'<polyline class="{html.escape(part)}" stroke-dasharray="{_DASHES.get(part, "2 2")}" '
+            f'points="{points}"/>'
         )
         drawn.append(
-            f'<text x="{across(len(line)) + 6:.1f}" '
-            f'y="{ends[part] + 4:.1f}">{html.escape(part)} {line[-1]:.4f}</text>'
+            f'<text x="{across(len(line)) + 6:.1f}" y="{ends[part] + 4:.1f}">{html.escape(part)} '
+            f"{line[-1]:.4f}</text>"
         )
     last = "; ".join(
         f"{part} {line[min(best, len(line)) - 1]:.4f} at round {best}"
@@ -108,8 +112,8 @@ def _panel(measure: str, lines: Mapping[str, Sequence[float]], best: int) -> str
 
 def _spread(places: Mapping[str, float]) -> dict[str, float]:
     """Heights of labels, moved apart where they would meet."""
-    found: dict[str, float] = {}
+    heights: dict[str, float] = {}
     above = float("-inf")
-    for part, place in sorted(places.items(), key=lambda one: one[1]):
-        above = found[part] = max(place, above + 13)
-    return found
+    for part in sorted(places, key=places.__getitem__):
+        above = heights[part] = max(places[part], above + _LINE)
+    return heights

@@ -38,51 +38,46 @@ def training_parts(report: Mapping[str, Any]) -> list[Part]:
 
 def _rows(systems: Sequence[Mapping[str, Any]]) -> list[list[str]]:
     several = len(systems) > 1
-    conventions = {
-        found["own"]["convention"]
-        for system in systems
-        for found in system["measures"].values()
-        if "own" in found
-    }
-    chance = any(
-        "random_order" in found for system in systems for found in system["measures"].values()
-    )
-    rows = [["measure", "mean", "95 % interval", "queries", "rounds"]]
-    rows[0][1:1] = ["seed"] if several else []
-    rows[0] += (["random order"] if chance else []) + [
-        f"under {name}" for name in sorted(conventions)
-    ]
+    measured = [numbers for system in systems for numbers in system["measures"].values()]
+    conventions = {numbers["own"]["convention"] for numbers in measured if "own" in numbers}
+    chance = any("random_order" in numbers for numbers in measured)
+    header = ["measure", "mean", "95 % interval", "queries", "rounds"]
+    header[1:1] = ["seed"] if several else []
+    header += ["random order"] if chance else []
+    header += [f"under {name}" for name in sorted(conventions)]
+    rows = [header]
     for system in systems:
-        for text, found in system["measures"].items():
-            interval = f"[{found['low']:.4f}, {found['high']:.4f}]"
+        for text, numbers in system["measures"].items():
+            interval = f"[{numbers['low']:.4f}, {numbers['high']:.4f}]"
             row = [
                 text,
-                f"{found['mean']:.4f}",
+                f"{numbers['mean']:.4f}",
                 interval,
-                str(found["queries"]),
+                str(numbers["queries"]),
                 str(system["rounds"]),
             ]
             row[1:1] = [str(system["seed"])] if several else []
-            row += [f"{found['random_order']:.4f}"] if chance else []
-            row += [f"{found['own']['mean']:.4f}"] if conventions else []
+            row += [f"{numbers['random_order']:.4f}"] if chance else []
+            row += [f"{numbers['own']['mean']:.4f}"] if conventions else []
             rows.append(row)
     return rows
 
 
 def _without_relevant(measures: Mapping[str, Mapping[str, Any]]) -> list[str]:
     """Sentences on queries without a relevant document, which say nothing about a ranker."""
-    if not measures or not next(iter(measures.values())).get("no_relevant"):
+    first: Mapping[str, Any] = next(iter(measures.values()), {})
+    count = first.get("no_relevant")
+    if not count:
         return []
-    count = next(iter(measures.values()))["no_relevant"]
     queries = "1 query has" if count == 1 else f"{count} queries have"
     sentences = [f"{queries} no relevant document, so that every order is equally good."]
-    for text, found in measures.items():
-        if found.get("counted_as") is None:
+    for text, numbers in measures.items():
+        if numbers.get("counted_as") is None:
             continue
         sentences.append(
-            f"{text} counts each of them as {found['counted_as']:g}; without them its mean is "
-            f"{found['mean_of_others']:.4f}, and that of a random order "
-            f"{found['random_order_of_others']:.4f}."
+            f"{text} counts each of them as {numbers['counted_as']:g}; without them its mean is "
+            f"{numbers['mean_of_others']:.4f}, and that of a random order "
+            f"{numbers['random_order_of_others']:.4f}."
         )
     return [" ".join(sentences)]
 

@@ -1,5 +1,5 @@
-"""The columns of all tables of differences, one list for every format and for pages; and the
-decimals they are shown with.
+"""The columns of all tables of differences, one list for every format and for pages; and their
+decimals.
 """
 
 import math
@@ -44,10 +44,10 @@ class Shown(NamedTuple):
     marked: bool = False
 
     @classmethod
-    def of(cls, comparison: Comparison, asked: int | None = None) -> "Shown":
-        """By the intervals of all differences of a comparison; slices among them."""
-        rows = [one for _, row in comparison.rows() for one in (row, *(row.slices or ()))]
-        return cls.of_rows(rows, comparison.method.level, asked)
+    def of(cls, comparison: Comparison, digits: int | None = None) -> "Shown":
+        """Choose decimal places by the intervals of all differences, slices among them."""
+        rows = [part for _, row in comparison.rows() for part in (row, *(row.slices or ()))]
+        return cls.of_rows(rows, comparison.method.level, digits)
 
     @classmethod
     def of_pair(cls, pair: Pair) -> "Shown":
@@ -60,38 +60,34 @@ class Shown(NamedTuple):
         >>> Shown.of_pair(ir.compare(one, one).pairs[0]).places
         4
         """
-        rows = [one for row in pair.measures.values() for one in (row, *(row.slices or ()))]
+        rows = [part for row in pair.measures.values() for part in (row, *(row.slices or ()))]
         return cls.of_rows(rows, next(iter(pair.measures.values())).level)
 
     @classmethod
     def of_rows(
-        cls, rows: "Sequence[Difference | Slice]", level: float, asked: int | None = None
+        cls, rows: "Sequence[Difference | Slice]", level: float, digits: int | None = None
     ) -> "Shown":
         """Choose decimal places for rows that are shown together."""
+        # Numbers that decide a verdict keep their order after rounding: the means of both runs, the
+        # sign of the difference, and the end of an interval beside the value of no effect.
         of_differences = [row for row in rows if row.about in _OF_DIFFERENCES]
-        others = [row for row in rows if row.about not in _OF_DIFFERENCES]
-        decided = [
-            (one, other)
-            for row in rows
-            if row.verdict in ("better", "worse")
-            for one, other in _unlike(row)
-        ]
-        ends = [(end, 0.0) for row in of_differences for end in _beyond(row.interval, 0.0)]
-        places = decimals(
-            (row.interval for row in of_differences), apart=[*decided, *ends], asked=asked
-        )
-        shares = [(end, 0.5) for row in others for end in _beyond(row.interval, 0.5)]
-        return cls(
-            places,
-            decimals((row.interval for row in others), apart=shares, asked=asked)
-            if others
-            else places,
-            round(1 - level, 12),
-        )
+        decided = [row for row in rows if row.verdict in ("better", "worse")]
+        apart = [pair for row in decided for pair in _unlike(row)]
+        apart += [(end, 0.0) for row in of_differences for end in _beyond(row.interval, 0.0)]
+        places = decimals((row.interval for row in of_differences), apart=apart, digits=digits)
+
+        ends = places
+        shares = [row for row in rows if row.about not in _OF_DIFFERENCES]
+        if shares:
+            apart = [(end, 0.5) for row in shares for end in _beyond(row.interval, 0.5)]
+            ends = decimals((row.interval for row in shares), apart=apart, digits=digits)
+        # Rounded, since 1 - 0.95 is not 0.05 in floating point.
+        return cls(places, ends, round(1 - level, 12))
 
     @classmethod
     def on_page(cls, rows: "Sequence[Difference | Slice]") -> "Shown":
-        """Of one table of a page: no interval may look as if it held 0 where it does not."""
+        """Choose decimal places for one table of a page."""
+        # No interval that excludes 0 may seem to contain it.
         usual = [row for row in rows if row.about == "mean difference"]
         places = decimals(
             (row.interval for row in usual),
@@ -100,19 +96,19 @@ class Shown(NamedTuple):
         return cls(places, places, None)
 
     def number(self, value: float) -> str:
-        """A mean, or another number without a sign."""
+        """Format a mean, or another number without a sign."""
         return number(value, self.places)
 
     def signed(self, value: float | None) -> str:
-        """A difference."""
+        """Format a difference; a dash for None."""
         return "-" if value is None else number(value, self.places, signed=True)
 
     def interval(self, row: "Difference | Slice") -> str:
-        """Both ends, with signs where it is of a difference of means."""
+        """Format the interval of a row, with signs if it is of a difference of means."""
         return interval(row.interval, self.ends, signed=row.about == "mean difference")
 
     def p(self, p: float) -> str:
-        """A p value on its own side of alpha."""
+        """Format a p value on its own side of alpha."""
         return p_text(p, self.alpha)
 
 
@@ -122,7 +118,7 @@ def _unlike(row: "Difference | Slice") -> list[tuple[float, float]]:
 
 
 def _beyond(ends: tuple[float, float], limit: float) -> list[float]:
-    """The end of an interval nearest to a limit that the interval excludes."""
+    """Return the end of an interval nearest to a limit; none if the interval contains it."""
     low, high = ends
     if low > limit:
         return [low]
@@ -133,16 +129,16 @@ class Line(NamedTuple):
     """Row of a table of differences."""
 
     row: "Difference | Slice"  # The difference
-    direction: int  # Of its measure: the better mean is strong
-    name: str = ""  # Of the row, where it is not its measure: a slice, a run, a change
-    # a, b: The runs, where each row has its own
+    direction: int  # Direction of its measure: the better mean is in bold
+    name: str = ""  # Name of the row if that is not its measure: a slice, a run, a change
+    # a, b: Names of the runs, if each row has its own
     a: str = ""
     b: str = ""
-    measure: str = ""  # Its measure
+    measure: str = ""  # Text of its measure
 
     @classmethod
     def of(cls, row: Difference, name: str = "", a: str = "", b: str = "") -> "Line":
-        """The line of a difference over all queries."""
+        """Make the line of a difference over all queries."""
         return cls(row=row, direction=row.direction, name=name, a=a, b=b, measure=row.measure)
 
 
@@ -178,31 +174,35 @@ Form: TypeAlias = Callable[[Line, Shown], Cell]
 
 
 def of_whole(cell: Callable[[Difference, Shown], Cell]) -> Form:
-    """A cell of a difference over all queries, from fields that a slice lacks: in the row of a
-    slice it is a dash.
+    """Make the cell of a line from fields that only a difference over all queries has; a slice has
+    a dash.
     """
-    return lambda line, shown: (
-        cell(line.row, shown) if isinstance(line.row, Difference) else Cell("-")
-    )
+
+    def of_line(line: Line, shown: Shown) -> Cell:
+        return cell(line.row, shown) if isinstance(line.row, Difference) else Cell("-")
+
+    return of_line
 
 
 class Compared(NamedTuple):
-    """A column of such tables."""
+    """A column of tables of differences."""
 
-    name: str  # By which a row of given cells knows it
+    name: str  # Key of its cell in `NamedCells`
     # The tables that have it, and its title there; ``{a}``, ``{b}`` and ``{level}`` stand for both
     # runs and the level
     titles: Mapping[Where, str]
-    cell: Form  # Of a line: what people read and the exact number
-    kind: Kind = "number"  # How its texts stand
+    cell: Form  # Function from a line to its cell
+    kind: Kind = "number"  # Alignment of its texts
     on_page: Form | None = None  # The cell on a page; default the same without colours and marks
-    # What the column is, for the paragraph on the method; ``{power}`` stands for the power of
+    # Meaning of the column, for the paragraph on the method; ``{power}`` stands for the power of
     # `detectable`
     meaning: str = ""
 
     def column(self, where: Where, shown: Shown, words: Mapping[str, str]) -> "Column[Line]":
-        """The column of one table."""
-        form = self.cell if not where.startswith("page") else self.on_page or self._plain
+        """Make the column of one table."""
+        form = self.cell
+        if where.startswith("page"):
+            form = self.on_page or self._plain
         return Column(
             title=self.titles[where].format(**words),
             kind=self.kind,
@@ -224,27 +224,25 @@ def difference_columns(
     *,
     without: Collection[str] = (),
 ) -> "list[Column[Line]]":
-    """The columns of one table, in their order."""
+    """Make the columns of one table, in their order."""
     words = {"a": a, "b": b, "level": f"{100 * level:g} %"}
     return [
-        one.column(where, shown, words)
-        for one in COLUMNS
-        if where in one.titles and one.name not in without
+        compared.column(where, shown, words)
+        for compared in COLUMNS
+        if where in compared.titles and compared.name not in without
     ]
 
 
 def meanings(tables: Iterable[Where], power: float = POWER) -> list[str]:
-    """Meanings of the columns of some tables, each column once."""
-    shown = [
-        (one.titles[where], one.meaning)
-        for where in tables
-        for one in COLUMNS
-        if one.meaning and where in one.titles
-    ]
-    return [
-        f"{title}: {meaning.format(power=f'{100 * power:g} %')}"
-        for title, meaning in dict.fromkeys(shown)
-    ]
+    """Explain the columns of some tables, each column once."""
+    share = f"{100 * power:g} %"
+    explained = [compared for compared in COLUMNS if compared.meaning]
+    lines: dict[str, None] = {}
+    for where in tables:
+        for compared in explained:
+            if where in compared.titles:
+                lines[f"{compared.titles[where]}: {compared.meaning.format(power=share)}"] = None
+    return list(lines)
 
 
 # --- the cells ------------------------------------------------------------------------------------
@@ -289,13 +287,16 @@ def _detectable(line: Line, shown: Shown) -> Cell:
 def _tipping(
     row: Difference, _: Shown, share: Literal["significance", "sign", "likely", "likely_ahead"]
 ) -> Cell:
-    """A share of unjudged documents at which a difference tips or turns, or the likely one; a dash
-    where none does, or it is unknown.
+    """Make the cell of a share of unjudged documents at which a difference tips or turns, or of the
+    likely share; a dash if there is none, or it is unknown.
     """
-    found = row.tipping
-    if found is None or not {"a": found.unjudged_a, "b": found.unjudged_b, None: 0}[found.side]:
+    tipping = row.tipping
+    if tipping is None:
         return Cell("-")
-    value: float | None = getattr(found, share)
+    unjudged_behind = {"a": tipping.unjudged_a, "b": tipping.unjudged_b, None: 0}[tipping.side]
+    if not unjudged_behind:
+        return Cell("-")
+    value: float | None = getattr(tipping, share)
     if share == "significance" and value == 0:
         return Cell("-")
     return Cell("never" if value is None else share_text(value).replace(" %", "%"), value)
@@ -317,7 +318,7 @@ def _judged(row: Difference, shown: Shown) -> Cell:
 
 
 def _short_verdict(line: Line, shown: Shown) -> Cell:
-    # a sentence only counts these verdicts
+    # Sentences only count the verdicts of unknown error rate, so their mark is always shown.
     unknown = isinstance(line.row, Difference) and not line.row.error_rate_known
     caution = caution_mark(line.row) if shown.marked or unknown else ""
     return Cell(word(line.row), mark=caution, tone=decided_tone(line.row.verdict))
@@ -415,8 +416,7 @@ COLUMNS = (
         _in("tips at", "judged"),
         of_whole(partial(_tipping, share="significance")),
         meaning="relevant share of the unjudged documents of the run behind at which significance "
-        "is "
-        "lost (paired t)",
+        "is lost (paired t)",
     ),
     Compared(
         "turns at",
@@ -429,8 +429,7 @@ COLUMNS = (
         _in("likely behind", "judged"),
         of_whole(partial(_tipping, share="likely")),
         meaning="upper limit of the relevant share in the run behind, from judged documents at "
-        "these "
-        "ranks",
+        "these ranks",
     ),
     Compared(
         "likely ahead",

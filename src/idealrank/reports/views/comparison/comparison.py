@@ -1,5 +1,5 @@
-"""The report of `idealrank compare`: a paragraph that anyone can read, tables, and the method; JSON
-and CSV with every digit.
+"""The report of `idealrank compare`: a paragraph in plain words, tables, and the method; JSON and
+CSV with every digit.
 """
 
 import json
@@ -58,25 +58,19 @@ def method_text(comparison: Comparison) -> str:
     method = comparison.method
     phrases = [f"{_TESTS[method.test]}, two-sided"]
     if method.test == "permutation":
-        drawn = method.n_resamples is not None
-        phrases.append(
-            f"{method.n_resamples:,} draws, seed {method.seed}"
-            if drawn
-            else "exact, over all signs"
-        )
+        drawn = "exact, over all signs"
+        if method.n_resamples is not None:
+            drawn = f"{method.n_resamples:,} draws, seed {method.seed}"
+        phrases.append(drawn)
     about = next(row.about for _, row in comparison.rows())
-    phrases.append(
-        "each interval from the same test"
-        + ("" if about == "mean difference" else f": of the {about}")
-    )
+    of_what = "" if about == "mean difference" else f": of the {about}"
+    phrases.append(f"each interval from the same test{of_what}")
     phrases += family_phrases(comparison)
     if method.margin is not None:
-        limit = (
-            ""
-            if method.largest_loss is None
-            else f", largest loss of a query {method.largest_loss:g}"
-        )
-        phrases.append(f"margin {method.margin:g}{limit}")
+        margin = f"margin {method.margin:g}"
+        if method.largest_loss is not None:
+            margin += f", largest loss of a query {method.largest_loss:g}"
+        phrases.append(margin)
     phrases += design_phrases(
         weighted=method.weighted, clustered=method.clustered, judgments=method.judgments
     )
@@ -101,23 +95,23 @@ def family_phrases(comparison: Comparison, labels: Mapping[str, str] | None = No
     method, measure = comparison.method, next(iter(comparison.pairs[0].measures))
     first = (labels or {}).get(measure, measure)
     how = correction_word(method.correction)
-    said = {
-        "primary measure": lambda n: f"{n:,} tests of {first} corrected together ({how})",
-        "companions": lambda n: f"{n:,} tests of the other measures corrected together ({how})",
-        "slices": lambda n: f"{n:,} slices of {first} corrected together ({how})",
-        "slices of companions": lambda n: (
-            f"{n:,} slices of the other measures corrected together ({how})"
-        ),
+    tested = {
+        "primary measure": f"tests of {first}",
+        "companions": "tests of the other measures",
+        "slices": f"slices of {first}",
+        "slices of companions": "slices of the other measures",
     }
     alone = {
         "primary measure": f"{first} is tested alone",
         "companions": "the other measure is tested alone",
     }
-    return [
-        said[name](n) if n > 1 else alone[name]
-        for name, n in method.families.items()
-        if n > 1 or name in alone
-    ]
+    phrases = []
+    for family, n_tests in method.families.items():
+        if n_tests > 1:
+            phrases.append(f"{n_tests:,} {tested[family]} corrected together ({how})")
+        elif family in alone:
+            phrases.append(alone[family])
+    return phrases
 
 
 def comparison_parts(
@@ -126,61 +120,57 @@ def comparison_parts(
     every_pair: bool = False,
     digits: int | None = None,
     letters: Letters = "better",
-    asked: Asked = IN_PYTHON,
+    origin: Asked = IN_PYTHON,
 ) -> list[Part]:
-    """The whole report: two to five runs pair by pair, more runs by groups without a significant
-    difference.
+    """Build the whole report: two to five runs pair by pair, more runs by groups without a
+    significant difference.
     """
-    pairs = comparison.pairs
-    first = comparison.pairs[0]
-    many = is_many(comparison)
     shown = Shown.of(comparison, digits)
-    several, with_pairs = len(pairs) > 1, every_pair or not many
-    above = filled([*warned(comparison.mismatches), *cautioned(comparison.cautions)])
-    parts = [above, *opening(comparison, shown, digits, letters)] if many else []
-    parts += _of_runs(comparison, shown, asked) if many else _of_pairs(comparison, shown, asked)
-    for pair in pairs if with_pairs else ():
-        parts += [
-            pair_table(
-                pair, shown, title=f"{pair.b} against {pair.a}" if several else "", clip=NAME
-            )
-        ]
-        parts += [
-            judged_table(pair, shown, clip=NAME),
-            _rankings(pair, titled=several),
-            _left_out(pair),
-        ]
+    parts: list[Part] = []
+    if is_many(comparison):
+        parts.append(filled([*warned(comparison.mismatches), *cautioned(comparison.cautions)]))
+        parts += opening(comparison, shown, digits, letters)
+        parts += _of_runs(comparison, shown, origin)
+    else:
+        parts += _of_pairs(comparison, shown, origin)
+
+    several = len(comparison.pairs) > 1
+    with_pairs = every_pair or not is_many(comparison)
+    for pair in comparison.pairs if with_pairs else ():
+        title = f"{pair.b} against {pair.a}" if several else ""
+        parts.append(pair_table(pair, shown, title=title, clip=NAME))
+        parts.append(judged_table(pair, shown, clip=NAME))
+        parts += [_rankings(pair, titled=several), _left_out(pair)]
     parts += slice_parts(comparison, shown, with_pairs=with_pairs)
-    measures = [row.measure for row in first.measures.values()]
-    note = (
-        []
-        if comparison.mismatches
-        else labels_note(comparison.labels, [row.basis for _, row in comparison.rows()], asked)
-    )
+
+    legend = reach_legend(parts)
+    parts.append(_labels_command(comparison, origin))
+    if not comparison.mismatches:
+        bases = [row.basis for _, row in comparison.rows()]
+        parts.append(labels_note(comparison.labels, bases, origin))
+    measures = [row.measure for row in comparison.pairs[0].measures.values()]
     method = _method(comparison, letters, with_pairs=with_pairs)
+    return [*parts, legend, method, paragraph(comparison.convention, measures)]
+
+
+def _labels_command(comparison: Comparison, origin: Asked) -> list[str]:
+    """Return the lines with the command that chooses labels, if the leading pair has too few."""
     leading = leading_pairs(comparison)[0]
     primary = next(iter(leading.measures.values()))
-    too_few = primary.verdict == "too few judgments"
-    command = labels_command(primary, leading.a, leading.b, "compare", asked) if too_few else []
-    return [
-        *parts,
-        command,
-        note,
-        reach_legend(parts),
-        method,
-        paragraph(comparison.convention, measures),
-    ]
+    if primary.verdict != "too few judgments":
+        return []
+    return labels_command(primary, leading.a, leading.b, "compare", origin)
 
 
-def _of_pairs(comparison: Comparison, shown: Shown, asked: Asked) -> list[Part]:
-    """The verdict on two runs; of several, on the leading pair, then a line for each pair."""
+def _of_pairs(comparison: Comparison, shown: Shown, origin: Asked) -> list[Part]:
+    """Build the verdict on two runs; of several, on the leading pair, then a line for each pair."""
     first, several = leading_pairs(comparison)[0], len(comparison.pairs) > 1
-    told = verdict_sentences(comparison, first, shown, asked)
+    told = verdict_sentences(comparison, first, shown, origin)
     apart = warned(comparison.mismatches)
     if not several:
         return [filled([*told.brief, *apart[-1:]]), MoreLines(filled(told.more))]
     judged = judge_sentences(comparison.rows(), shown)
-    besides = [*told.more, *judged, *label_sentences(comparison, asked, but=first)]
+    besides = [*told.more, *judged, *label_sentences(comparison, origin, but=first)]
     besides = [text for text in dict.fromkeys(besides) if text not in told.brief]
     return [
         filled(apart),
@@ -190,8 +180,8 @@ def _of_pairs(comparison: Comparison, shown: Shown, asked: Asked) -> list[Part]:
     ]
 
 
-def _of_runs(comparison: Comparison, shown: Shown, asked: Asked) -> list[Part]:
-    """Sentences below the tables of many runs: what holds for all pairs."""
+def _of_runs(comparison: Comparison, shown: Shown, origin: Asked) -> list[Part]:
+    """Build the sentences below the tables of many runs, which hold for all pairs."""
     unknown = [comparison.reach_unknown] if comparison.reach_unknown else []
     cautions = [
         *unanswered(comparison.missing),
@@ -199,12 +189,12 @@ def _of_runs(comparison: Comparison, shown: Shown, asked: Asked) -> list[Part]:
         *unknown,
     ]
     scales = list(dict.fromkeys(row.margin_scale for _, row in comparison.rows()))
-    told = Told.of([*cautions, *label_sentences(comparison, asked)], scales)
+    told = Told.of([*cautions, *label_sentences(comparison, origin)], scales)
     return [filled(told.brief), MoreLines(filled(told.more))]
 
 
 def _summary(comparison: Comparison, shown: Shown) -> list[str]:
-    """One line for each pair: what the first measure says."""
+    """Write one line for each pair by the first measure."""
     measure = next(iter(comparison.pairs[0].measures))
     return [
         f"By {measure}, the first measure:",
@@ -213,24 +203,21 @@ def _summary(comparison: Comparison, shown: Shown) -> list[str]:
 
 
 def pair_lines(comparison: Comparison, measure: str, shown: Shown | None = None) -> list[str]:
-    """One line for each pair: what a measure says of it."""
+    """Write one line for each pair by one measure: verdict, difference and p."""
     shown, lines = shown or Shown.of(comparison), []
     for pair in comparison.pairs:
         row = pair.measures[measure]
-        needed = (
-            f"; {said[:1].lower()}{said[1:]}"
-            if (said := needed_text(row, comparison.method))
-            else ""
-        )
-        numbers = f": {shown.signed(row.difference)}, p {shown.p(row.p_corrected)}{needed}"
-        lines.append(
-            verdict_text(pair, row, comparison.method) + ("" if pair.mismatch else numbers)
-        )
+        line = verdict_text(pair, row, comparison.method)
+        if not pair.mismatch:
+            line += f": {shown.signed(row.difference)}, p {shown.p(row.p_corrected)}"
+            needed = needed_text(row, comparison.method)
+            line += f"; {needed[:1].lower()}{needed[1:]}" if needed else ""
+        lines.append(line)
     return lines
 
 
 def pair_table(pair: Pair, shown: Shown, *, title: str = "", clip: int | None = None) -> Table:
-    """Every measure of one pair, a row each."""
+    """Build the table of one pair, with a row for each measure."""
     return Table.of(
         [_MEASURE, *_columns("pair", pair, shown, clip)],
         map(Line.of, pair.measures.values()),
@@ -261,35 +248,33 @@ def judged_table(pair: Pair, shown: Shown, *, clip: int | None = None) -> Part:
 
 def reach_legend(parts: Iterable[Part]) -> MethodLines:
     """Explain the columns of tipping points; empty without such a column."""
-    legend = "; ".join([*meanings(["judged"]), BOTH_RUNS])
-    tips = any(
-        column.title == "tips at"
-        for part in parts
-        if isinstance(part, Table)
-        for column in part.columns
-    )
-    return MethodLines(filled(legend) if tips else [])
+    tables = [part for part in parts if isinstance(part, Table)]
+    titles = {column.title for table in tables for column in table.columns}
+    if "tips at" not in titles:
+        return MethodLines([])
+    return MethodLines(filled("; ".join([*meanings(["judged"]), BOTH_RUNS])))
 
 
 def _rankings(pair: Pair, *, titled: bool) -> MoreLines:
-    """Describe the similarity of the rankings; of two runs alone the sentences contain the first
-    one.
+    """Describe the similarity of the rankings; for two runs alone, the first sentence stands in the
+    verdict.
     """
-    return MoreLines(
-        line for text in unchanged(pair.rankings)[0 if titled else 1 :] for line in filled([text])
-    )
+    sentences = unchanged(pair.rankings)
+    rest = sentences if titled else sentences[1:]
+    return MoreLines(line for text in rest for line in filled([text]))
 
 
 def _left_out(pair: Pair) -> list[str]:
     return [
-        f"{row.measure}: {counted(row.excluded_queries, 'query', 'queries')} left out, not "
-        f"scored in both runs; {row.n:,} compared"
+        f"{row.measure}: {counted(row.excluded_queries, 'query', 'queries')} left out, not scored "
+        f"in both runs; {row.n:,} compared"
         for row in pair.measures.values()
         if row.excluded_queries
     ]
 
 
 def _method(comparison: Comparison, letters: Letters, *, with_pairs: bool) -> MethodLines:
+    """Describe the method and the columns; the brief phrases are shown without --explain-method."""
     method = comparison.method
     phrases = [method_text(comparison)]
     brief = [_TESTS[comparison.method.test]]
@@ -309,8 +294,8 @@ def _method(comparison: Comparison, letters: Letters, *, with_pairs: bool) -> Me
 
 
 def comparison_json(comparison: Comparison) -> Iterator[str]:
-    """JSON text: pairs, method, convention; float64 in the shortest form that reads back, null for
-    what is not finite.
+    """Yield JSON text: pairs, method, convention; float64 in the shortest form that reads back,
+    null for numbers that are not finite.
     """
     record = comparison.as_dict()
     record["method"]["schema"] = SCHEMA
@@ -318,8 +303,8 @@ def comparison_json(comparison: Comparison) -> Iterator[str]:
 
 
 def comparison_rows(comparison: Comparison) -> Iterator[Row]:
-    """Titles, a pair and measure a row, and below it its slices; empty where a number is not finite
-    or was not measured.
+    """Yield the titles, and a row for each pair and measure with its slices below; a number that is
+    not finite or was not measured is empty.
     """
     method = comparison.method
     how = {"test": method.test, "seed": method.seed, "convention": str(comparison.convention)}

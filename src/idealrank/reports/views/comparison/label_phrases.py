@@ -1,5 +1,5 @@
-"""Sentences on the labels behind a verdict: what it takes unlabelled documents to be, and what to
-do if there are too few labels.
+"""Sentences on the labels behind a verdict: how unlabelled documents count, and the next step if
+there are too few labels.
 """
 
 from collections.abc import Iterable, Mapping
@@ -20,13 +20,13 @@ _CLAUSES: Mapping[LabelKind, str] = {
     "positive-only": UNLABELLED,
     "complete": "the labels were declared complete",
 }
-_SHARE = 0.05  # of the unlabelled documents of the run ahead, in the sentence on the sensitivity
+# Share of the unlabelled documents of the run ahead in the sentence on the sensitivity; one of the
+# shares for which `LabelBasis.sensitivity` has a row.
+_SHARE = 0.05
 
 
 def label_clause(basis: LabelBasis | None) -> str:
-    """Say what a verdict takes documents without a label to be; empty if nothing needs to be
-    said.
-    """
+    """Say how documents without a label count in a verdict; empty if nothing needs to be said."""
     return "" if basis is None else _CLAUSES.get(basis.kind, "")
 
 
@@ -44,12 +44,12 @@ def one_sided_why(one_sided: OneSided, a: str, b: str) -> str:
     source, other = (a, b) if one_sided.run == "a" else (b, a)
     if one_sided.share is None or one_sided.other_share is None:
         return (
-            f"The labels come from the results of {source}, as declared, so they hardly cover "
-            f"what only {other} returns."
+            f"The labels come from the results of {source}, as declared, so they hardly cover what "
+            f"only {other} returns."
         )
     return (
         f"{_shares(one_sided, a, b)}: the labels seem to come from {source} alone, unless it "
-        f"really finds all of them."
+        "really finds all of them."
     )
 
 
@@ -59,11 +59,12 @@ def suspected_sentence(basis: LabelBasis | None, a: str, b: str, difference: flo
     if suspected is None or suspected.share is None or suspected.other_share is None:
         return ""
     ahead = "b" if difference > 0 else "a"
+    # Labels that favour the run behind do not explain the difference.
     if not difference or suspected.run != ahead:
-        return ""  # labels that favour the run behind do not explain the difference
+        return ""
     return (
         f"{_shares(suspected, a, b)}: labels from {b if ahead == 'b' else a}, or from a system "
-        f"like it, would favour it."
+        "like it, would favour it."
     )
 
 
@@ -78,14 +79,14 @@ def _shares(one_sided: OneSided, a: str, b: str) -> str:
     )
 
 
-def one_sided_step(one_sided: OneSided, again: str, asked: Asked = IN_PYTHON) -> str:
+def one_sided_step(one_sided: OneSided, again: str, origin: Asked = IN_PYTHON) -> str:
     """Say what to do about labels that come from one run."""
     if one_sided.declared:
         return f"Label documents of both runs and {again}."
-    complete = asked.declares("complete")
+    complete = origin.declares("complete")
     return (
         f"Label documents of both runs and {again}, or declare {complete} if a document without a "
-        f"label is never relevant."
+        "label is never relevant."
     )
 
 
@@ -93,12 +94,10 @@ def sensitivity_sentence(basis: LabelBasis | None, a: str, b: str, difference: f
     """Say how many unlabelled documents would have to be relevant to undo a difference; empty if
     that is not known.
     """
-    row = (
-        None
-        if basis is None
-        else next((one for one in basis.sensitivity if one.share == _SHARE), None)
-    )
-    if basis is None or row is None or not difference:
+    if basis is None:
+        return ""
+    row = next((row for row in basis.sensitivity if row.share == _SHARE), None)
+    if row is None or not difference:
         return ""
     sides = _Sides.of(basis, a, b, difference)
     if not sides.n_behind:
@@ -106,13 +105,13 @@ def sensitivity_sentence(basis: LabelBasis | None, a: str, b: str, difference: f
     if not sides.n_ahead:
         return _undone_alone(row, sides.behind)
     start = (
-        f"If {100 * row.share:g}% of the unlabelled documents that only {sides.ahead} returns "
-        f"were relevant"
+        f"If {100 * row.share:g}% of the unlabelled documents that only {sides.ahead} returns were "
+        "relevant"
     )
     if row.turning_share is None:
         return (
             f"{start}, not even all of those that only {sides.behind} returns would undo the "
-            f"difference."
+            "difference."
         )
     documents = (
         f"those that only {sides.behind} returns "
@@ -120,7 +119,7 @@ def sensitivity_sentence(basis: LabelBasis | None, a: str, b: str, difference: f
     )
     return (
         f"{start}, {share(row.turning_share)} of {documents} would also have to be relevant to "
-        f"undo the difference."
+        "undo the difference."
     )
 
 
@@ -138,20 +137,21 @@ def sensitivity_in_full(
     rows = basis.sensitivity
     shares = _listed(f"{100 * row.share:g}%" for row in rows)
     moved = _listed(format(row.difference, number) for row in rows)
-    undone = _listed(
-        "more than all" if row.turning_share is None else share(row.turning_share) for row in rows
-    )
-    counts = _listed(
-        "all" if row.turning_documents is None else f"{row.turning_documents:,}" for row in rows
-    )
-    said = (
-        f"If {shares} of the unlabelled documents that only {sides.ahead} returns were relevant, "
-        f"the difference would be {moved}"
-    )
+    undone = _listed(map(_turning_share, rows))
+    counts = _listed(map(_turning_documents, rows))
     return (
-        f"{said}; {undone} of those that only {sides.behind} returns ({counts} documents) would "
-        f"then undo it."
+        f"If {shares} of the unlabelled documents that only {sides.ahead} returns were relevant, "
+        f"the difference would be {moved}; {undone} of those that only {sides.behind} returns "
+        f"({counts} documents) would then undo it."
     )
+
+
+def _turning_share(row: Sensitivity) -> str:
+    return "more than all" if row.turning_share is None else share(row.turning_share)
+
+
+def _turning_documents(row: Sensitivity) -> str:
+    return "all" if row.turning_documents is None else f"{row.turning_documents:,}"
 
 
 class _Sides(NamedTuple):
@@ -169,37 +169,38 @@ class _Sides(NamedTuple):
 
 
 def _listed(words: Iterable[str]) -> str:
-    """Words as a list in a sentence."""
+    """Join words to a list in a sentence."""
     *first, last = words
     return f"{', '.join(first)} and {last}" if first else last
 
 
 def _undone_alone(row: Sensitivity, behind: str) -> str:
-    """Describe what undoes a difference where the run ahead returns labelled documents only."""
+    """Describe what undoes a difference if the run ahead returns only labelled documents."""
     documents = f"the unlabelled documents that only {behind} returns"
     if row.turning_share is None:
         return f"Even if all of {documents} were relevant, the difference would not be undone."
     return (
         f"If {share(row.turning_share)} of {documents} were relevant, the difference would be "
-        f"undone."
+        "undone."
     )
 
 
 def labels_note(
-    labels: Labels | None, bases: Iterable[LabelBasis | None], asked: Asked = IN_PYTHON
+    labels: Labels | None, bases: Iterable[LabelBasis | None], origin: Asked = IN_PYTHON
 ) -> list[str]:
-    """A line with the kind of labels that was found and how to change it; none where it was
-    declared or does not matter.
+    """Write the line with the detected kind of labels and how to change it; none if it was declared
+    or does not matter.
     """
     matters = any(basis is not None for basis in bases)
-    note = found_kind(labels, command=asked.command)
+    note = found_kind(labels, command=origin.command)
     return [note] if matters and note else []
 
 
 def one_sided_sentences(
-    basis: LabelBasis, a: str, b: str, again: str, asked: Asked = IN_PYTHON
+    basis: LabelBasis, a: str, b: str, again: str, origin: Asked = IN_PYTHON
 ) -> list[str]:
-    """Two sentences on labels that come from one run, why and what to do; none if they do not.
+    """Write two sentences on labels that come from one run, why and the next step; none if they do
+    not.
 
     Examples
     --------
@@ -208,4 +209,4 @@ def one_sided_sentences(
     """
     if basis.one_sided is None:
         return []
-    return [one_sided_why(basis.one_sided, a, b), one_sided_step(basis.one_sided, again, asked)]
+    return [one_sided_why(basis.one_sided, a, b), one_sided_step(basis.one_sided, again, origin)]

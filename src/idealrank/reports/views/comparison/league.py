@@ -30,17 +30,17 @@ from idealrank.reports.views.comparison.columns import Line, Shown, difference_c
 from idealrank.reports.views.comparison.verdicts import IDENTICAL, TOO_FEW, mark, mark_of
 
 _NAME = 24  # letters of a run's name
-_CELLS = 60  # of a line: with more runs, neighbours share a cell
-_BANDS = (("#", 50.0), ("+", 5.0), (":", 1.0))  # by how many times p is below alpha
+_CELLS = 60  # cells of a line of the map; with more runs, neighbours share a cell
+# Signs of significant pairs, each with the factor by which p is at least below alpha.
+_BANDS = (("#", 50.0), ("+", 5.0), (":", 1.0))
 _MAPPED = ("undecided", IDENTICAL, "equivalent", TOO_FEW)  # verdicts that have a sign of their own
-_AGAINST, _SELF = "!", "\\"
+_AGAINST, _SELF = "!", "\\"  # signs of a pair whose worse mean wins, and of the diagonal
 
 
 def pair_map(comparison: Comparison, measure: str) -> list[str]:
-    r"""Signs for all pairs by one measure: a line a run, with a sign for each run above it.
+    r"""Draw signs for all pairs by one measure: a line per run, with a sign for each run above it.
 
-    With more than 60 runs, neighbours in the order of the means share a line and a cell, which then
-    shows how many of its pairs have a better run.
+    With more than 60 runs, neighbours in the order of the means share a line and a cell.
     """
     order = list(comparison.groups(measure).letters)
     rows = {(pair.a, pair.b): pair.measures[measure] for pair in comparison.pairs}
@@ -53,13 +53,12 @@ def pair_map(comparison: Comparison, measure: str) -> list[str]:
 def _of_each(
     measure: str, order: Sequence[str], rows: Mapping[tuple[str, str], Difference], alpha: float
 ) -> list[str]:
-    signs = [
-        [_sign(rows, better, run, alpha) for better in order[:place]]
-        for place, run in enumerate(order)
-    ]
+    signs = []
+    for place, run in enumerate(order):
+        signs.append("".join(_sign(rows, better, run, alpha) for better in order[:place]))
     names = [f"{place:>3} {clipped(run, _NAME)}" for place, run in enumerate(order, 1)]
-    lines = _framed(names, ["".join(line) + _SELF for line in signs], len(order))
-    used = {sign for line in signs for sign in line}
+    lines = _framed(names, [line + _SELF for line in signs], len(order))
+    used = set("".join(signs))
     words = {sign: f"{sign} p <= {alpha / part:g}" for sign, part in _BANDS}
     words |= {shown.symbol: f"{shown.symbol} {shown.word}" for shown in map(mark, _MAPPED)}
     words |= {_AGAINST: f"{_AGAINST} the other way round, by ranks"}
@@ -79,51 +78,46 @@ def _sign(rows: Mapping[tuple[str, str], Difference], better: str, run: str, alp
 
 
 def _framed(names: Sequence[str], lines: Sequence[str], count: int) -> list[str]:
-    """Lines with names before them, and the numbers of the columns above them, their tens where
-    these change.
+    """Put names before the lines, and the numbers of the columns above them, with a digit for the
+    tens only at each ten.
     """
     width = max(map(len, names))
-    tens = "".join(
-        str(place // 10 % 10) if place % 10 == 0 else " " for place in range(1, count + 1)
-    ).rstrip()
-    ones = "".join(str(place % 10) for place in range(1, count + 1))
-    heads = [" " * (width + 3) + text for text in (tens, ones) if text]
-    return [
-        *heads,
-        *(f"  {name.ljust(width)} {line}" for name, line in zip(names, lines, strict=True)),
-    ]
+    tens, ones = "", ""
+    for place in range(1, count + 1):
+        tens += str(place // 10 % 10) if place % 10 == 0 else " "
+        ones += str(place % 10)
+    heads = [" " * (width + 3) + text for text in (tens.rstrip(), ones) if text]
+    named = [f"  {name.ljust(width)} {line}" for name, line in zip(names, lines, strict=True)]
+    return [*heads, *named]
 
 
 def _of_blocks(
     measure: str, order: Sequence[str], rows: Mapping[tuple[str, str], Difference]
 ) -> list[str]:
-    """Neighbours in one cell: the share of its pairs with a better run."""
+    """Draw neighbours in one cell, as the share of its pairs with a better run."""
     place = {run: number for number, run in enumerate(order)}
     differs = np.zeros((len(order), len(order)), np.bool_)
+    # Only the marks of better and worse have no symbol of their own.
     for (a, b), row in rows.items():
         differs[place[a], place[b]] = differs[place[b], place[a]] = not mark_of(row).symbol
-    size = -(-len(order) // _CELLS)
+    size = -(-len(order) // _CELLS)  # rounded up
     blocks = [range(first, min(first + size, len(order))) for first in range(0, len(order), size)]
-    lines = [
-        "".join(_share(differs, line, column) for column in blocks[: number + 1])
-        for number, line in enumerate(blocks)
-    ]
-    places = [
-        f"{block[0] + 1:>3}" + (f"-{block[-1] + 1}" if len(block) > 1 else "") for block in blocks
-    ]
-    names = [
-        f"{place:<7} {clipped(order[block[0]], _NAME - 4)}"
-        for place, block in zip(places, blocks, strict=True)
-    ]
-    said = (
+    lines, names = [], []
+    for number, block in enumerate(blocks):
+        columns = blocks[: number + 1]
+        lines.append("".join(_share(differs, block, column) for column in columns))
+        places = f"{block[0] + 1:>3}"
+        places += f"-{block[-1] + 1}" if len(block) > 1 else ""
+        names.append(f"{places:<7} {clipped(order[block[0]], _NAME - 4)}")
+    explanation = (
         f"Each line and column stands for {size} runs with neighbouring means. Signs show the "
-        f"share of "
-        "pairs of a cell with a better run: . none, 1 to 9 tenths, # all."
+        "share of pairs of a cell with a better run: . none, 1 to 9 tenths, # all."
     )
-    return [f"pairs by {measure}", *_framed(names, lines, len(blocks)), *filled([said])]
+    return [f"pairs by {measure}", *_framed(names, lines, len(blocks)), *filled([explanation])]
 
 
 def _share(differs: BoolArray, line: range, column: range) -> str:
+    """Return the sign of a cell; on the diagonal, pairs of a run with itself do not count."""
     if line == column:
         if len(line) == 1:
             return _SELF
@@ -141,7 +135,8 @@ _LONG_ROW = 4  # runs in a row from which only the first and the last are writte
 
 
 def letter_of(place: int) -> str:
-    """The letter of a run by its place in the table; after z follow aa, ab, and so on."""
+    """Return the letter of a run by its place in the table; after z follow aa, ab, and so on."""
+    # Base 26 with digits from 1 to 26, as in the columns of a spreadsheet.
     text, left = "", place + 1
     while left:
         left, digit = divmod(left - 1, 26)
@@ -150,8 +145,8 @@ def letter_of(place: int) -> str:
 
 
 def listed(places: Iterable[int], runs: int) -> str:
-    """Letters of several runs; of four and more in a row the ends, with commas where letters alone
-    would be read otherwise.
+    """List the letters of several runs: only the ends of four or more in a row, and commas where
+    letters alone would be ambiguous.
     """
     rows: list[list[int]] = []
     for place in sorted(places):
@@ -159,21 +154,24 @@ def listed(places: Iterable[int], runs: int) -> str:
             rows[-1].append(place)
         else:
             rows.append([place])
-    long = [len(row) >= _LONG_ROW for row in rows]
-    texts = [
-        [f"{letter_of(row[0])}-{letter_of(row[-1])}"] if is_long else [*map(letter_of, row)]
-        for row, is_long in zip(rows, long, strict=True)
-    ]
-    return ("," if any(long) or runs > 26 else "").join(text for row in texts for text in row)
+    texts = []
+    for row in rows:
+        if len(row) >= _LONG_ROW:
+            texts.append(f"{letter_of(row[0])}-{letter_of(row[-1])}")
+        else:
+            texts += map(letter_of, row)
+    is_ambiguous = runs > 26 or any(len(row) >= _LONG_ROW for row in rows)
+    return ("," if is_ambiguous else "").join(texts)
 
 
 def better_letters(comparison: Comparison, measure: str, order: Sequence[str]) -> dict[str, str]:
-    """By run: letters of the runs that it is better than by the verdicts of this measure, which the
-    judgments must carry.
+    """Return, by run, the letters of the runs that it is better than by the verdicts of a measure,
+    which the judgments must support.
     """
     place = {run: number for number, run in enumerate(order)}
     beaten = comparison.groups(measure).better_than
-    return {run: listed((place[other] for other in beaten[run]), len(order)) for run in order}
+    places = {run: [place[other] for other in beaten[run]] for run in order}
+    return {run: listed(places[run], len(order)) for run in order}
 
 
 def letters_note(comparison: Comparison, letters: Letters) -> str:
@@ -183,7 +181,7 @@ def letters_note(comparison: Comparison, letters: Letters) -> str:
     alpha = f"{1 - comparison.method.level:g}"
     if letters == "groups":
         return (
-            f"letters count p alone: runs that share one do not differ significantly (corrected p "
+            "letters count p alone: runs that share one do not differ significantly (corrected p "
             f"above {alpha})"
         )
     named = f"letters count verdicts: the worse runs, corrected p at most {alpha}"
@@ -196,7 +194,7 @@ def letters_note(comparison: Comparison, letters: Letters) -> str:
 
 MANY = 6  # runs; from here on a report begins with groups, and pairs are shown on request
 _MAPS = 3  # measures; with more of them only the first has its map
-_LETTERS = 20
+_LETTERS = 20  # width of a column of letters
 _TITLES: dict[Letters, str] = {"better": "better than", "groups": "group"}
 _SOME = 9  # runs named in a sentence
 
@@ -210,11 +208,9 @@ class Ranked(NamedTuple):
     """Runs by one measure."""
 
     measure: str  # Text of the measure
-    means: dict[str, RunMean]  # Of each run, the best first
-    # As tables show them; empty where runs were compared with a baseline alone
-    letters: dict[str, str]
-    # Letters of groups without significant differences, or letters of the runs that a run is better
-    # than
+    means: dict[str, RunMean]  # Mean of each run, the best first
+    letters: dict[str, str]  # As tables show them; empty for a comparison with a baseline
+    # Meaning of the letters: groups without significant differences, or the worse runs
     about: Letters = "groups"
 
     def columns(
@@ -224,69 +220,64 @@ class Ranked(NamedTuple):
         level: float | None = None,
         letters: Literal["column", "mark"] = "column",
     ) -> list[Column[str]]:
-        """Beside each run its mean, the best strong; intervals where their level is given; letters
-        in a column, or as marks.
+        """Make the columns of the means, the best in bold, of intervals if their level is given,
+        and of letters, unless they are marks.
         """
         best = next(iter(self.means.values())).mean
         marks = self.letters if letters == "mark" else {}
 
-        def mean(run: str) -> Cell:
-            return number_cell(
-                self.means[run].mean, places, strong=self.means[run].mean == best
-            )._replace(mark=marks.get(run, ""))
+        def mean_cell(run: str) -> Cell:
+            mean = self.means[run].mean
+            cell = number_cell(mean, places, strong=mean == best)
+            return cell._replace(mark=marks.get(run, ""))
 
-        columns = [Column(title=self.measure, kind="number", cell=mean)]
+        def ends_cell(run: str) -> Cell:
+            return interval_cell(self.means[run].interval, places)
+
+        def letters_cell(run: str) -> str:
+            return fitting(self.letters[run])
+
+        columns = [Column(title=self.measure, kind="number", cell=mean_cell)]
         if level:
-            columns.append(
-                Column(
-                    title=f"{100 * level:g} % interval",
-                    kind="number",
-                    cell=lambda run: interval_cell(self.means[run].interval, places),
-                )
-            )
-        return [
-            *columns,
-            *(
-                [Column(title=_TITLES[self.about], cell=lambda run: fitting(self.letters[run]))]
-                if letters == "column"
-                else []
-            ),
-        ]
+            title = f"{100 * level:g} % interval"
+            columns.append(Column(title=title, kind="number", cell=ends_cell))
+        if letters == "column":
+            columns.append(Column(title=_TITLES[self.about], cell=letters_cell))
+        return columns
 
     @classmethod
     def of(cls, comparison: Comparison, measure: str) -> "Ranked":
-        """The runs of a comparison."""
+        """Rank the runs of a comparison."""
         means = comparison.means[measure]
         if comparison.method.baseline is not None:
             direction = comparison.pairs[0].measures[measure].direction
-            return cls(
-                measure, dict(sorted(means.items(), key=lambda one: -one[1].mean * direction)), {}
-            )
+            order = sorted(means, key=lambda run: -means[run].mean * direction)
+            return cls(measure, {run: means[run] for run in order}, {})
         groups = comparison.groups(measure)
-        return cls(
-            measure,
-            {run: means[run] for run in groups.letters},
-            {run: shortened(text) for run, text in groups.letters.items()},
-        )
+        ordered = {run: means[run] for run in groups.letters}
+        letters = {run: shortened(text) for run, text in groups.letters.items()}
+        return cls(measure, ordered, letters)
 
 
 def ranked_by_all(comparison: Comparison, letters: Letters) -> list[Ranked]:
-    """The runs by each measure; letters that name runs follow the order by the first."""
-    found = [Ranked.of(comparison, measure) for measure in comparison.means]
+    """Rank the runs by each measure; letters that name runs follow the order by the first."""
+    ranked = [Ranked.of(comparison, measure) for measure in comparison.means]
     if letters == "groups" or comparison.method.baseline is not None:
-        return found
-    order = list(found[0].means)
+        return ranked
+    order = list(ranked[0].means)
     return [
-        one._replace(letters=better_letters(comparison, one.measure, order), about="better")
-        for one in found
+        by_measure._replace(
+            letters=better_letters(comparison, by_measure.measure, order), about="better"
+        )
+        for by_measure in ranked
     ]
 
 
 def run_columns(
     order: Sequence[str], letters: Letters, clip: int | None = None
 ) -> list[Column[str]]:
-    """The first columns of a league table: the place of each run, or its letter, and its name of at
-    most `clip` letters.
+    """Make the first columns of a league table: the place of each run, or its letter, and its name
+    of at most `clip` letters.
     """
     places = {run: place for place, run in enumerate(order)}
     named: Column[str] = Column(
@@ -301,32 +292,29 @@ def run_columns(
 
 
 def shortened(letters: str) -> str:
-    """Letters with only the ends of long rows of them, cut where even that is too long for a
-    table.
-    """
+    """Shorten letters to the ends of long rows, and cut them if that is too long for a table."""
+    # Groups beyond the last letter are numbers in brackets, which stay as they are.
     signs, bracket, numbers = letters.partition("[")
     rows: list[str] = []
     for sign in signs:
-        follows = rows and ord(sign) == ord(rows[-1][-1]) + 1
-        rows = [*rows[:-1], rows[-1] + sign] if follows else [*rows, sign]
-    text = (
-        "".join(row if len(row) < _LONG_ROW else f"{row[0]}-{row[-1]}" for row in rows)
-        + bracket
-        + numbers
-    )
-    return fitting(text)
+        if rows and ord(sign) == ord(rows[-1][-1]) + 1:
+            rows[-1] += sign
+        else:
+            rows.append(sign)
+    text = "".join(row if len(row) < _LONG_ROW else f"{row[0]}-{row[-1]}" for row in rows)
+    return fitting(text + bracket + numbers)
 
 
 def fitting(text: str) -> str:
-    """Letters cut where they are too long for a column; JSON has all."""
+    """Cut letters that are too long for a column; JSON has all."""
     return text if len(text) <= _LETTERS else f"{text[: _LETTERS - 2]}.."
 
 
 def opening(
     comparison: Comparison, shown: Shown, digits: int | None = None, letters: Letters = "better"
 ) -> list[Part]:
-    """Build the opening of a report: top group, league table and map of all pairs, or each run
-    against the baseline.
+    """Build the opening of a report: the top group, the league table and the map of all pairs; or
+    each run against the baseline.
     """
     measures = list(comparison.means)
     if comparison.method.baseline is not None:
@@ -343,8 +331,8 @@ def opening(
 
 
 def headline(comparison: Comparison, measure: str) -> str:
-    """The first sentence on several runs: the best run, and the runs that do not differ from it; or
-    how many beat the baseline.
+    """Write the first sentence on several runs: the best run, and the runs that do not differ from
+    it; or how many beat the baseline.
     """
     if comparison.method.baseline is not None:
         return _against(comparison, measure)
@@ -356,15 +344,12 @@ def headline(comparison: Comparison, measure: str) -> str:
     if not others:
         first = (
             f"By {groups.measure}, {best} has the best mean of {runs:,} runs and differs "
-            f"significantly from all others"
+            "significantly from all others"
         )
-        return (
-            f"{first}, but is better than "
-            f"{f'only {better:,} of them' if better else 'none of them'}: {limits}."
-        )
-    shown = ", ".join(others[:_SOME]) + (
-        f" and {len(others) - _SOME:,} more" if len(others) > _SOME else ""
-    )
+        beaten = f"only {better:,} of them" if better else "none of them"
+        return f"{first}, but is better than {beaten}: {limits}."
+    shown = ", ".join(others[:_SOME])
+    shown += f" and {len(others) - _SOME:,} more" if len(others) > _SOME else ""
     if len(groups.top) == runs:
         return (
             f"By {groups.measure}, none of {runs:,} runs differs significantly from the best, "
@@ -374,11 +359,9 @@ def headline(comparison: Comparison, measure: str) -> str:
         f"By {groups.measure}, {best} has the best mean of {runs:,} runs, and does not differ "
         f"significantly from {shown}"
     )
-    return (
-        f"{first}. Of the others, {best} is better than {better:,}: {limits}."
-        if limits
-        else f"{first}."
-    )
+    if limits:
+        return f"{first}. Of the others, {best} is better than {better:,}: {limits}."
+    return f"{first}."
 
 
 def verdict_limits(comparison: Comparison, measure: str) -> str:
@@ -386,50 +369,47 @@ def verdict_limits(comparison: Comparison, measure: str) -> str:
     if it is.
     """
     groups = comparison.groups(measure)
-    settled = {*groups.top, *groups.better_than[groups.top[0]]}
-    pairs = (
-        (pair, pair.measures[groups.measure])
-        for pair in comparison.pairs
-        if groups.top[0] in (pair.a, pair.b)
-    )
-    found = Counter(row.verdict for pair, row in pairs if not {pair.a, pair.b} <= settled)
-    equal, rest = found.pop("equivalent", 0), sum(found.values()) - found["too few judgments"]
-    unreached = found["too few judgments"]
-    said = [
+    best = groups.top[0]
+    # Runs of the top group do not differ from the best run, and beaten runs need no reason.
+    settled = {*groups.top, *groups.better_than[best]}
+    counts = Counter[str]()
+    for pair in comparison.pairs:
+        if best in (pair.a, pair.b) and not {pair.a, pair.b} <= settled:
+            counts[pair.measures[groups.measure].verdict] += 1
+    equal, unreached = counts["equivalent"], counts["too few judgments"]
+    rest = counts.total() - equal - unreached
+    limits = [
         counted(equal, "is equivalent", "are equivalent") if equal else "",
         f"too few judgments for {unreached:,}" if unreached else "",
         counted(rest, "has another verdict", "have another verdict") if rest else "",
     ]
-    return " and ".join(filter(None, said))
+    return " and ".join(filter(None, limits))
 
 
 def _against(comparison: Comparison, measure: str) -> str:
-    found = [pair.measures[measure].verdict for pair in comparison.pairs]
-    better, worse = (found.count(verdict) for verdict in ("better", "worse"))
+    verdicts = [pair.measures[measure].verdict for pair in comparison.pairs]
+    better, worse = (verdicts.count(verdict) for verdict in ("better", "worse"))
     counts = (
         f"{better:,} better than {comparison.method.baseline}, {worse:,} worse, "
-        f"{len(found) - better - worse:,} neither"
+        f"{len(verdicts) - better - worse:,} neither"
     )
-    return f"Of {len(found):,} runs, by {measure}: {counts}."
+    return f"Of {len(verdicts):,} runs, by {measure}: {counts}."
 
 
 def league_tables(
     comparison: Comparison, digits: int | None = None, letters: Letters = "better"
 ) -> list[Table]:
-    r"""Runs with means and letters, the best by the first measure first; as many measures side by
-    side as fit on a page.
+    r"""Build tables of runs with means and letters, the best by the first measure first; as many
+    measures side by side as fit on a page.
     """
-    ranked = ranked_by_all(comparison, letters)
-    order = list(ranked[0].means)
-    first, *others = ranked
+    first, *others = ranked_by_all(comparison, letters)
+    order = list(first.means)
     names = run_columns(order, letters, _NAME)
-    columns = [
-        *names,
-        *first.columns(league_places(comparison, first, digits), level=comparison.method.level),
-    ]
+    places = league_places(comparison, first, digits)
+    columns = [*names, *first.columns(places, level=comparison.method.level)]
     tables = [Table.of(columns, order)]
-    for one in others:
-        more = one.columns(league_places(comparison, one, digits))
+    for other in others:
+        more = other.columns(league_places(comparison, other, digits))
         wider = Table.of([*columns, *more], order)
         if fits(wider):
             columns, tables[-1] = [*columns, *more], wider
@@ -439,47 +419,42 @@ def league_tables(
     return tables
 
 
-def league_places(comparison: Comparison, ranked: Ranked, asked: int | None = None) -> int:
-    """Decimals of the means of one measure: by their intervals, and enough that runs that differ do
-    not look the same.
+def league_places(comparison: Comparison, ranked: Ranked, digits: int | None = None) -> int:
+    """Choose the decimals of the means of one measure by their intervals; runs that differ must not
+    look the same.
     """
     rows = [pair.measures[ranked.measure] for pair in comparison.pairs]
     apart = [(row.mean_a, row.mean_b) for row in rows if row.verdict in ("better", "worse")]
-    return decimals((one.interval for one in ranked.means.values()), apart=apart, asked=asked)
+    return decimals(
+        (run_mean.interval for run_mean in ranked.means.values()), apart=apart, digits=digits
+    )
 
 
 def _against_baseline(comparison: Comparison, measure: str, shown: Shown) -> list[Part]:
-    """Every run beside the baseline, the best first."""
+    """Build the table of every run against the baseline, the best first."""
     ranked = Ranked.of(comparison, measure)
-    found = {pair.b: pair.measures[measure] for pair in comparison.pairs}
-    named: list[Column[Line]] = [
+    by_run = {pair.b: pair.measures[measure] for pair in comparison.pairs}
+    level = next(iter(by_run.values())).level
+    columns: list[Column[Line]] = [
         column.of(lambda line: line.name)
         for column in run_columns(list(ranked.means), "groups", _NAME)
     ]
-    columns = [
-        *named,
-        *difference_columns("baseline", shown, next(iter(found.values())).level, b=measure),
-    ]
+    columns += difference_columns("baseline", shown, level, b=measure)
     return [
         filled([headline(comparison, measure)]),
-        Table.of(columns, [_of_run(run, ranked, found, shown) for run in ranked.means]),
+        Table.of(columns, [_of_run(run, ranked, by_run, shown) for run in ranked.means]),
     ]
 
 
 def _of_run(
-    run: str, ranked: Ranked, found: Mapping[str, Difference], shown: Shown
+    run: str, ranked: Ranked, by_run: Mapping[str, Difference], shown: Shown
 ) -> Line | NamedCells:
-    """Its difference; of the baseline itself place, name and mean."""
-    if run in found:
-        return Line.of(found[run], run)
-    named = {
-        column.title: column.beside(run)
-        for column in run_columns(list(ranked.means), "groups", _NAME)
-    }
-    return NamedCells(
-        named
-        | {
-            "mean b": number_cell(ranked.means[run].mean, shown.places),
-            "verdict": Cell("baseline", tone="quiet"),
-        }
-    )
+    """Make the row of a run: its difference, or place, name and mean of the baseline itself."""
+    if run in by_run:
+        return Line.of(by_run[run], run)
+    cells = NamedCells()
+    for column in run_columns(list(ranked.means), "groups", _NAME):
+        cells[column.title] = column.beside(run)
+    cells["mean b"] = number_cell(ranked.means[run].mean, shown.places)
+    cells["verdict"] = Cell("baseline", tone="quiet")
+    return cells

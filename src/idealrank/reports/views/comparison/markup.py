@@ -1,8 +1,8 @@
 """Comparisons to paste, as Markdown and LaTeX: the tables of the report with marks, letters and
 notes on the method; a table for a paper.
 
-The table for a paper has a row a run and a column a measure, the best in bold, and a triangle up or
-down if a run is better or worse than the baseline.
+The table for a paper has a row for each run and a column for each measure, the best in bold, and a
+triangle up or down if a run is better or worse than the baseline.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -48,8 +48,8 @@ def comparison_markdown(
     digits: int | None = None,
     letters: Letters = "better",
 ) -> str:
-    """A Markdown table, and below it what marks mean and how it was found out: of many runs a row a
-    run, with letters.
+    """Write a Markdown table, with marks and method explained below: a row for each measure, or for
+    each of many runs, with letters.
     """
     cautions = [markdown_text(caution) for caution in cautioned(comparison.cautions)]
     lines = [*warned(comparison.mismatches, markdown_text), *cautions]
@@ -57,25 +57,22 @@ def comparison_markdown(
     if _as_league(comparison, every_pair=every_pair):
         return above + as_markdown(_league(comparison, digits, letters, intervals=True))
     table = comparison_cells(comparison, digits)
-    said = _said(comparison) if len(comparison.pairs) == 1 else []
+    sentences = _said(comparison) if len(comparison.pairs) == 1 else []
     judged = judge_sentences(comparison.rows(), Shown.of(comparison, digits))
     return above + as_markdown(
-        replace(table, notes=[*said, *judged, *table.notes, _below(comparison)])
+        replace(table, notes=[*sentences, *judged, *table.notes, _below(comparison)])
     )
 
 
 def _said(comparison: Comparison) -> list[str]:
-    """Of one pair: that nothing differs, the difference in plain words, or how many queries would
-    decide.
+    """Write sentences on one pair: that nothing differs, the difference in plain words, and how
+    many queries would decide.
     """
     (pair,) = comparison.pairs
     first = next(iter(pair.measures.values()))
     same = verdict_text(pair, first, comparison.method) if is_identical(first) else ""
-    return [
-        said if said.endswith(".") else f"{said}."
-        for said in (same, plain_sentence(pair), needed_text(first, comparison.method))
-        if said
-    ]
+    texts = [same, plain_sentence(pair), needed_text(first, comparison.method)]
+    return [f"{text.removesuffix('.')}." for text in texts if text]
 
 
 def comparison_latex(
@@ -85,8 +82,8 @@ def comparison_latex(
     digits: int | None = None,
     letters: Letters = "better",
 ) -> str:
-    r"""A LaTeX table with the rules of booktabs: the better mean is bold, decided differences are
-    marked, and a note says by what.
+    r"""Write a LaTeX table with the rules of booktabs: the better mean is bold, decided differences
+    are marked, and a note explains the mark.
     """
     if _as_league(comparison, every_pair=every_pair):
         return as_latex(_league(comparison, digits, letters, intervals=False))
@@ -101,8 +98,8 @@ def _as_league(comparison: Comparison, *, every_pair: bool) -> bool:
 
 
 def comparison_cells(comparison: Comparison, digits: int | None = None) -> Table:
-    """Every pair and measure a row, and below it its slices; names of runs as heads of columns
-    where there is one pair.
+    """Build a table with a row for each pair and measure, and its slices below; for a single pair,
+    names of runs are heads of columns.
     """
     shown = Shown.of(comparison, digits)._replace(marked=True)
     method = comparison.method
@@ -134,39 +131,38 @@ def star_notes(comparison: Comparison, tables: Iterable[Table]) -> list[str]:
 
 
 def _lines(pair: Pair, row: Difference) -> Iterator[Line]:
-    """A difference over all queries, and below it the differences of its slices."""
-    yield Line.of(row, "all", pair.a, pair.b)
-    yield from (
-        Line(
-            row=one, direction=row.direction, name=one.name, a=pair.a, b=pair.b, measure=row.measure
-        )
-        for one in row.slices or ()
-    )
+    """Yield a difference over all queries, and below it the differences of its slices."""
+    line = Line.of(row, "all", pair.a, pair.b)
+    yield line
+    for of_slice in row.slices or ():
+        yield line._replace(row=of_slice, name=of_slice.name)
 
 
 def _league(
     comparison: Comparison, digits: int | None, letters: Letters, *, intervals: bool
 ) -> Table:
-    """A row a run, the best by the first measure first; letters in columns of their own, or as
-    marks where there are no intervals.
+    """Build a table with a row for each run, the best by the first measure first; letters are in
+    columns of their own, or marks if there are no intervals.
     """
     ranked, level = ranked_by_all(comparison, letters), comparison.method.level
     order = list(ranked[0].means)
     columns: list[Column[str]] = (
         run_columns(order, letters) if letters == "better" else [Column(title="run", cell=str)]
     )
-    for one in ranked:
-        places = league_places(comparison, one, digits)
-        columns += (
-            one.columns(places, level=level) if intervals else one.columns(places, letters="mark")
-        )
-    said = f" {100 * level:g} % intervals of each mean alone (Student)." if intervals else ""
+    for by_measure in ranked:
+        places = league_places(comparison, by_measure, digits)
+        if intervals:
+            columns += by_measure.columns(places, level=level)
+        else:
+            columns += by_measure.columns(places, letters="mark")
     meaning = letters_note(comparison, letters)
-    note = (
-        f"{meaning[0].upper()}{meaning[1:]}.{said} Method: {method_text(comparison)}. Convention "
-        f"{comparison.convention}."
-    )
-    return Table.of(columns, order, notes=[note, *basis_notes(comparison.rows(), marked=False)])
+    sentences = [f"{meaning[0].upper()}{meaning[1:]}."]
+    if intervals:
+        sentences.append(f"{100 * level:g} % intervals of each mean alone (Student).")
+    sentences.append(f"Method: {method_text(comparison)}.")
+    sentences.append(f"Convention {comparison.convention}.")
+    notes = [" ".join(sentences), *basis_notes(comparison.rows(), marked=False)]
+    return Table.of(columns, order, notes=notes)
 
 
 def _below(comparison: Comparison) -> str:
@@ -190,15 +186,13 @@ def paper_table(
     ranked = {measure: Ranked.of(comparison, measure) for measure in comparison.means}
     runs = list(ranked[order].means) if order else list(comparison.names)
     columns: list[Column[str]] = [Column(title="run", cell=lambda run: names.get(run, run))]
-    for text, one in ranked.items():
-        means = _column(comparison, one, league_places(comparison, one, digits), star)
+    for text, by_measure in ranked.items():
+        means = _column(comparison, by_measure, league_places(comparison, by_measure, digits), star)
         columns.append(replace(means, title=names.get(text, text)))
     table = Table.of(columns, runs)
-    notes = (
-        [f"{star or 'Bold:'} the best mean of each measure."]
-        if any(cell.strong for cell in table.cells())
-        else []
-    )
+    notes = []
+    if any(cell.strong for cell in table.cells()):
+        notes.append(f"{star or 'Bold:'} the best mean of each measure.")
     notes += [*_paper_notes(comparison, names), *basis_notes(comparison.rows(), marked=False)]
     return replace(table, notes=[" ".join([*notes, f"Convention {comparison.convention}."])])
 
@@ -210,19 +204,19 @@ def _paper_notes(comparison: Comparison, names: Mapping[str, str]) -> list[str]:
         return []
     baseline = comparison.method.baseline or ""
     signs = ", ".join(f"{mark(state).paper} {state}" for state in ("better", "worse"))
-    notes = [
-        f"Against {names.get(baseline, baseline)}: {mark_note(comparison, f'{signs},', names)}"
-    ]
+    explained = mark_note(comparison, f"{signs},", names)
+    notes = [f"Against {names.get(baseline, baseline)}: {explained}"]
     if mark(TOO_FEW).paper in marks:
         notes.append(f"{mark(TOO_FEW).paper} {STAR_WORDS['?']}.")
     return notes
 
 
 def _column(comparison: Comparison, ranked: Ranked, places: int, star: str) -> Column[str]:
-    """The means of one measure."""
+    """Make the column of the means of one measure, with marks against the baseline."""
     pairs = {pair.b: pair.measures[ranked.measure] for pair in comparison.pairs}
-    values = [one.mean for one in ranked.means.values()]
-    best = values[0] if next(iter(pairs.values())).direction and len(set(values)) > 1 else None
+    values = [run_mean.mean for run_mean in ranked.means.values()]
+    has_best = next(iter(pairs.values())).direction and len(set(values)) > 1
+    best = values[0] if has_best else None
 
     def mean(run: str) -> Cell:
         value = ranked.means[run].mean
@@ -234,7 +228,7 @@ def _column(comparison: Comparison, ranked: Ranked, places: int, star: str) -> C
 
 
 def _written(form: Callable[[Table], str], star: str = "") -> Callable[..., str]:
-    """The writer of one format."""
+    """Make the writer of one format."""
 
     def write(
         comparison: Comparison,
@@ -251,8 +245,8 @@ def _written(form: Callable[[Table], str], star: str = "") -> Callable[..., str]
 def known_labels(
     labels: Mapping[str, str], names: Sequence[str], measures: Collection[str], where: str
 ) -> dict[str, str]:
-    """Labels by name of the run or text of the measure, from any spelling of the measure."""
-    found = {}
+    """Return labels by name of the run or text of the measure, whose spelling may be any."""
+    known_texts = {}
     for name, text in labels.items():
         known = name if name in names else _measure_text(name)
         if known not in names and known not in measures:
@@ -261,8 +255,8 @@ def known_labels(
                 f"{where}{shown(name)}: found no run or measure of that name, expected one of "
                 f"{expected}"
             )
-        found[known] = text
-    return found
+        known_texts[known] = text
+    return known_texts
 
 
 def _measure_text(name: str) -> str:
@@ -280,15 +274,14 @@ def paper_text(
     labels: Mapping[str, str] | None = None,
     digits: int | None = None,
 ) -> str:
-    """The table in a format; the function of `Comparison.paper_table`."""
+    """Write the table for a paper in a format; the function of `Comparison.paper_table`."""
     if form not in PAPER_FORMATS:
         raise OptionError(
             f"form {shown(repr(form))}: expected one of {', '.join(map(repr, PAPER_FORMATS))}"
         )
     if comparison.method.baseline is None:
-        found = "found a comparison of every two runs, expected one against a baseline"
         raise OptionError(
-            found,
+            "found a comparison of every two runs, expected one against a baseline",
             hint="name it, as in compare(..., baseline=NAME)",
             command_hint="name it with --baseline",
         )

@@ -31,30 +31,34 @@ from idealrank.reports.views.comparison.verdicts import is_identical, word
 from idealrank.reports.views.conventions import cautioned, unanswered
 from idealrank.stats.seen_changes import FEWEST_CHANGED
 
-_CONTRADICTED = 6  # sentences on signs
-_SENTENCES = 4  # of a verdict
-_AGAIN = "compare again"
+_CONTRADICTED = 6  # sentences on signs that a judge contradicts; the others are counted
+_SENTENCES = 4  # sentences of a verdict
+_AGAIN = "compare again"  # ends a next step
 
 
 class Told(NamedTuple):
     """Sentences on a result."""
 
-    # At most four: the verdict with its size, cautions, what it rests on, and what to do next
+    # At most four: the verdict with its size, cautions, its basis, and the next step
     brief: list[str]
     more: list[str]  # All others
 
     @classmethod
     def of(cls, brief: Sequence[str], more: Sequence[str]) -> "Told":
-        """At most four sentences, of which the last is the next step, and all others; each once."""
-        said = [text for text in dict.fromkeys(brief) if text]
-        if len(said) > _SENTENCES:
-            said = [*said[: _SENTENCES - 1], said[-1]]
-        besides = [text for text in dict.fromkeys([*brief, *more]) if text and text not in said]
-        return cls(said, besides)
+        """Keep at most four sentences, of which the last is the next step, and all others; each
+        once.
+        """
+        first_sentences = [text for text in dict.fromkeys(brief) if text]
+        if len(first_sentences) > _SENTENCES:
+            first_sentences = [*first_sentences[: _SENTENCES - 1], first_sentences[-1]]
+        besides = [
+            text for text in dict.fromkeys([*brief, *more]) if text and text not in first_sentences
+        ]
+        return cls(first_sentences, besides)
 
 
 def sentences(
-    comparison: Comparison, pair: Pair, shown: Shown | None = None, asked: Asked = IN_PYTHON
+    comparison: Comparison, pair: Pair, shown: Shown | None = None, origin: Asked = IN_PYTHON
 ) -> list[str]:
     """Return at most four sentences on a pair by the first measure: the verdict with its size, its
     basis, and the next step.
@@ -67,11 +71,11 @@ def sentences(
     >>> sentences(found, found.pairs[0])[0].split(":")[0]
     'run (2) and run are identical in every value'
     """
-    return verdict_sentences(comparison, pair, shown, asked).brief
+    return verdict_sentences(comparison, pair, shown, origin).brief
 
 
 def verdict_sentences(
-    comparison: Comparison, pair: Pair, shown: Shown | None = None, asked: Asked = IN_PYTHON
+    comparison: Comparison, pair: Pair, shown: Shown | None = None, origin: Asked = IN_PYTHON
 ) -> Told:
     """Return all sentences on a pair: the verdict by the first measure in at most four, then
     everything else.
@@ -83,7 +87,7 @@ def verdict_sentences(
     verdict = f"{verdict_text(pair, first, method)}: {numbers_text(first, method, shown)}."
     brief = [verdict, *_cautions(comparison, pair, first, shown)]
     if first.verdict == "too few judgments":
-        brief += _too_few(pair, first, asked)
+        brief += _too_few(pair, first, origin)
     else:
         brief += [_basis(pair, first), *_next_steps(comparison, pair, first, shown)]
     more = [
@@ -103,7 +107,7 @@ def verdict_sentences(
 
 
 def _cautions(comparison: Comparison, pair: Pair, row: Difference, shown: Shown) -> list[str]:
-    """Sentences that change how a reader must take the verdict."""
+    """Write sentences that qualify the verdict."""
     missing = {
         name: number for name, number in comparison.missing.items() if name in (pair.a, pair.b)
     }
@@ -115,7 +119,7 @@ def _cautions(comparison: Comparison, pair: Pair, row: Difference, shown: Shown)
 
 
 def _basis(pair: Pair, row: Difference) -> str:
-    """Describe what a verdict rests on: the queries, and what unlabelled documents count as."""
+    """Describe the basis of a verdict: the queries, and how unlabelled documents count."""
     clause = label_clause(row.basis)
     if is_identical(row):
         return sentence(clause)
@@ -123,8 +127,8 @@ def _basis(pair: Pair, row: Difference) -> str:
 
 
 def _basis_in_full(pair: Pair, row: Difference, shown: Shown) -> list[str]:
-    """Describe everything that a verdict rests on: queries, judgments, and the sensitivity to
-    unlabelled documents.
+    """Describe the whole basis of a verdict: queries, judgments, and the sensitivity to unlabelled
+    documents.
     """
     if row.basis is None or row.basis.kind == "pooled":
         return [_basis(pair, row), *reach_sentences(pair, row)]
@@ -136,10 +140,10 @@ def _sensitivity(pair: Pair, row: Difference) -> str:
     return sensitivity_sentence(row.basis, pair.a, pair.b, row.difference)
 
 
-def _too_few(pair: Pair, row: Difference, asked: Asked) -> list[str]:
+def _too_few(pair: Pair, row: Difference, origin: Asked) -> list[str]:
     """Describe why there are too few judgments, and what to do."""
     if _is_one_sided(row) and row.basis is not None:
-        why, step = one_sided_sentences(row.basis, pair.a, pair.b, _AGAIN, asked)
+        why, step = one_sided_sentences(row.basis, pair.a, pair.b, _AGAIN, origin)
         return [why, _sensitivity(pair, row), step]
     if row.tipping is None:
         return [_basis(pair, row)]
@@ -147,12 +151,12 @@ def _too_few(pair: Pair, row: Difference, asked: Asked) -> list[str]:
         return _equivalence_sentences(row.tipping)
     return [
         why_too_few(row.tipping, pair.a, pair.b),
-        next_step(row.tipping, pair.a, pair.b, "compare", asked),
+        next_step(row.tipping, pair.a, pair.b, "compare", origin),
     ]
 
 
 def _next_steps(comparison: Comparison, pair: Pair, row: Difference, shown: Shown) -> list[str]:
-    """Describe what to do next, and before it what a reader has to know for that."""
+    """Write the next step, and before it what a reader has to know for that."""
     if is_identical(row):
         return ["Check that these are the runs that you meant to compare."]
     if row.judge is not None and row.judge.contradicts:
@@ -187,8 +191,8 @@ def _needed(row: Difference, method: Method) -> str:
 def _more_queries(method: Method, row: Difference) -> str:
     if method.effect is None and row.detectable_reason is None:
         return (
-            "State the smallest difference worth finding (--effect, or effect= in Python) to "
-            "learn how many queries find it."
+            "State the smallest difference worth finding (--effect, or effect= in Python) to learn "
+            "how many queries find it."
         )
     return "Add queries to find a smaller difference."
 
@@ -201,30 +205,28 @@ def power_text(comparison: Comparison, row: Difference, shown: Shown) -> str:
         return ""
     size, power = shown.number(row.detectable), f"{100 * comparison.method.power:g}%"
     return (
-        f"With these {row.n:,} queries, a true difference of {size} in changes like these "
-        f"would be found {power} of the time; smaller "
-        "ones may be missed."
+        f"With these {row.n:,} queries, a true difference of {size} in changes like these would be "
+        f"found {power} of the time; smaller ones may be missed."
     )
 
 
-def label_sentences(comparison: Comparison, asked: Asked, but: Pair | None = None) -> list[str]:
-    """Sentences on the labels of several pairs by the first measure: what unlabelled documents
-    count as, and labels from one run.
+def label_sentences(comparison: Comparison, origin: Asked, but: Pair | None = None) -> list[str]:
+    """Write sentences on the labels of several pairs by the first measure: how unlabelled documents
+    count, and labels from one run.
     """
     rows = [(pair, next(iter(pair.measures.values()))) for pair in comparison.pairs]
     clauses = [sentence(label_clause(row.basis)) for _, row in rows if row.basis is not None]
-    said = [clause for clause in dict.fromkeys(clauses) if clause]
+    on_labels = [clause for clause in dict.fromkeys(clauses) if clause]
+    left_out = set[str]() if but is None else {but.a, but.b}
     withheld = [
-        (pair, row)
-        for pair, row in rows
-        if _is_one_sided(row) and (but is None or {pair.a, pair.b} != {but.a, but.b})
+        (pair, row) for pair, row in rows if _is_one_sided(row) and {pair.a, pair.b} != left_out
     ]
     for pair, row in withheld[:1]:
         if row.basis is not None:
-            said += one_sided_sentences(row.basis, pair.a, pair.b, _AGAIN, asked)
+            on_labels += one_sided_sentences(row.basis, pair.a, pair.b, _AGAIN, origin)
     if len(withheld) > 1:
-        said.append(f"The same holds for {counted(len(withheld) - 1, 'other pair')}.")
-    return said
+        on_labels.append(f"The same holds for {counted(len(withheld) - 1, 'other pair')}.")
+    return on_labels
 
 
 def _is_one_sided(row: Difference) -> bool:
@@ -238,9 +240,8 @@ def _is_one_sided(row: Difference) -> bool:
 def undetectable(comparison: Comparison, row: Difference) -> str:
     """Describe why no detectable difference is given, and what to do; empty if nothing differs."""
     if math.isnan(row.detectable):
-        return (
-            f"No power is stated, since {row.detectable_reason}." if row.wins or row.losses else ""
-        )
+        differs = row.wins or row.losses
+        return f"No power is stated, since {row.detectable_reason}." if differs else ""
     if comparison.method.weighted:
         return "The queries count as too few of equal weight to give a detectable difference."
     if row.wins + row.losses >= FEWEST_CHANGED:
@@ -249,8 +250,8 @@ def undetectable(comparison: Comparison, row: Difference) -> str:
             f"Changes like these are found less than {power} of the time, however large their mean."
         )
     return (
-        f"{counted(row.n, 'query is', 'queries are')} too few to show any difference by this "
-        f"test, however large."
+        f"{counted(row.n, 'query is', 'queries are')} too few to show any difference by this test, "
+        "however large."
     )
 
 
@@ -264,9 +265,8 @@ def verdict_text(pair: Pair, row: Difference, method: Method) -> str:
         return f"No verdict on {pair.b} against {pair.a}: run {pair.mismatch.partition(';')[0]}"
     if is_identical(row):
         every = all(map(is_identical, pair.measures.values()))
-        return f"{pair.b} and {pair.a} are identical in every value" + (
-            "" if every else f" of {row.measure}"
-        )
+        of_measure = "" if every else f" of {row.measure}"
+        return f"{pair.b} and {pair.a} are identical in every value{of_measure}"
     equivalent = (
         f"{pair.b} and {pair.a} are equivalent, within {method.margin or 0:g} of each other"
     )
@@ -289,45 +289,46 @@ def judge_sentences(rows: Iterable[tuple[Pair, Difference]], shown: Shown) -> li
     """Describe where a judge contradicts people, difference by difference; nothing without a
     judge.
     """
-    held = [(pair, row, row.judge) for pair, row in rows if row.judge is not None]
-    against = [
-        f"{pair.b} against {pair.a} by {row.measure} is undecided: people find "
-        f"{shown.signed(row.difference)} and the judge "
-        f"{shown.signed(judge.difference)} ({counted(judge.n, 'query', 'queries')}), which "
-        f"disagree on the sign."
-        for pair, row, judge in held
-        if judge.contradicts
-    ]
+    n_queries: list[int] = []
+    against: list[str] = []
+    for pair, row in rows:
+        judge = row.judge
+        if judge is None:
+            continue
+        n_queries.append(judge.n)
+        if judge.contradicts:
+            people, other = shown.signed(row.difference), shown.signed(judge.difference)
+            queries = counted(judge.n, "query", "queries")
+            against.append(
+                f"{pair.b} against {pair.a} by {row.measure} is undecided: people find {people} "
+                f"and the judge {other} ({queries}), which disagree on the sign."
+            )
     if len(against) > _CONTRADICTED:
         against[_CONTRADICTED:] = [
-            f"People and the judge disagree on the sign of {len(against) - _CONTRADICTED:,} "
-            f"more differences."
+            f"People and the judge disagree on the sign of {len(against) - _CONTRADICTED:,} more "
+            "differences."
         ]
-    return against or ([_agreed([judge.n for _, _, judge in held])] if held else [])
+    return against or ([_agreed(n_queries)] if n_queries else [])
 
 
 def _agreed(queries: Sequence[int]) -> str:
-    """Say that a judge contradicts no sign, and on how many queries it was heard."""
-    fewest, most = min(queries), counted(max(queries), "query", "queries")
+    """Say that a judge contradicts no sign, and on how many queries."""
+    fewest, most = min(queries), max(queries)
+    numbers = counted(most, "query", "queries")
+    if fewest < most:
+        numbers = f"{fewest:,} to {numbers}"
     contradicted = "contradicts no sign" if len(queries) > 1 else "does not contradict the sign"
-    return (
-        f"The judge {contradicted} on "
-        f"{most if fewest == max(queries) else f'{fewest:,} to {most}'}."
-    )
+    return f"The judge {contradicted} on {numbers}."
 
 
 def reach_sentences(pair: Pair, row: Difference) -> list[str]:
     """Describe the tipping point under pooled labels, or the reason for its absence if unjudged
-    documents could matter.
-
-    Where no difference is claimed none can tip: the table has the numbers all the same.
+    documents could matter; nothing if no difference is claimed, which then cannot tip.
     """
-    if is_identical(row):
+    claims_difference = row.verdict not in ("undecided", "equivalent")
+    claims_difference = claims_difference and not about_equivalence(row)
+    if is_identical(row) or (row.tipping is not None and not claims_difference):
         return []
-    if row.tipping is not None and (
-        row.verdict in ("undecided", "equivalent") or about_equivalence(row)
-    ):
-        return []  # a tipping point, of a difference, says nothing of these
     unjudged = bool(row.unjudged_a or row.unjudged_b)
     clause = reach_text(row.tipping, row.tipping_reason if unjudged else None, pair.a, pair.b)
     return [sentence(clause)] if clause else []
@@ -335,26 +336,22 @@ def reach_sentences(pair: Pair, row: Difference) -> list[str]:
 
 def bounds_sentences(row: Difference) -> list[str]:
     """State the bounds of a difference over all grades of unjudged documents, if there are any."""
-    found = row.bounds
-    if found is None or is_identical(row):
+    bounds = row.bounds
+    if bounds is None or is_identical(row):
         return []
     grades = (
-        f"If unjudged documents down to rank {found.depth} may have any grade from 0 to "
-        f"{found.max_grade:g}"
+        f"If unjudged documents down to rank {bounds.depth} may have any grade from 0 to "
+        f"{bounds.max_grade:g}"
     )
-    either = (
-        f", and either run may be ahead on {found.either:,} of {row.n:,} queries"
-        if found.either
-        else ""
-    )
-    return [f"{grades}, the difference is between {found.low:+.3f} and {found.high:+.3f}{either}."]
+    difference = f"the difference is between {bounds.low:+.3f} and {bounds.high:+.3f}"
+    if bounds.either:
+        difference += f", and either run may be ahead on {bounds.either:,} of {row.n:,} queries"
+    return [f"{grades}, {difference}."]
 
 
 def _equivalence_sentences(tipping: Tipping) -> list[str]:
     count = tipping.unjudged_a + tipping.unjudged_b + tipping.unjudged_both
-    documents = (
-        f"the {count:,} unjudged {'document' if count == 1 else 'documents'} within the cutoff"
-    )
+    documents = f"the {counted(count, 'unjudged document')} within the cutoff"
     return [
         f"At the likely relevant share of {documents}, the runs would no longer be equivalent.",
         "Judge them, the highest ranks first, and compare again.",
@@ -362,7 +359,7 @@ def _equivalence_sentences(tipping: Tipping) -> list[str]:
 
 
 def numbers_text(row: Difference, method: Method, shown: Shown | None = None) -> str:
-    """Both means, the difference with its interval, and p."""
+    """State both means, the difference with its interval, and p."""
     shown, tests = shown or Shown.of_rows([row], method.level), method.tests
     if is_identical(row):
         return f"{row.measure} is {shown.number(row.mean_b)} in both"
@@ -371,10 +368,10 @@ def numbers_text(row: Difference, method: Method, shown: Shown | None = None) ->
     if about_equivalence(row):
         p = f"p {shown.p(row.p_equivalence or 0.0)} of a difference of the margin or more"
     means = f"{row.measure} is {shown.number(row.mean_b)} against {shown.number(row.mean_a)}"
-    if math.isnan(row.interval[0]):  # the reason is long, and p is not a part of it
+    if math.isnan(row.interval[0]):
         beside = (
             f"{p}{corrected}; no interval: the {row.about} has none if a difference is 0 or two "
-            f"are equal in size"
+            "are equal in size"
         )
     else:
         beside = f"{_interval(row, shown)}, {p}{corrected}"
@@ -392,19 +389,16 @@ def _interval(row: Difference, shown: Shown) -> str:
         ends = f"from {start} up"
     elif math.isinf(low):
         ends = f"from {end} down"
-    return (
-        f"{level} interval {ends}"
-        if row.about == "mean difference"
-        else f"{level} interval of the {row.about} {ends}"
-    )
+    about = "" if row.about == "mean difference" else f" of the {row.about}"
+    return f"{level} interval{about} {ends}"
 
 
 def _others(rows: Sequence[Difference]) -> list[str]:
     by_verdict: dict[str, list[str]] = {}
     for row in rows:
         by_verdict.setdefault(word(row), []).append(row.measure)
-    said = [f"{verdict} ({', '.join(measures)})" for verdict, measures in by_verdict.items()]
-    return [f"Verdicts by other measures: {', '.join(said)}."] if said else []
+    phrases = [f"{verdict} ({', '.join(measures)})" for verdict, measures in by_verdict.items()]
+    return [f"Verdicts by other measures: {', '.join(phrases)}."] if phrases else []
 
 
 def needed_text(row: Difference, method: Method) -> str:
@@ -423,6 +417,6 @@ def needed_text(row: Difference, method: Method) -> str:
 
 
 def _rounded(number: int) -> int:
-    """Two digits, upwards: the rest would be a promise."""
+    """Round a number up to two digits, since it is an estimate."""
     unit: int = 10 ** max(len(str(number)) - 2, 0)
     return math.ceil(number / unit) * unit

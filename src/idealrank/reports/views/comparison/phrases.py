@@ -24,22 +24,21 @@ from idealrank.measures.parse import parse_measure
 from idealrank.reports.table.cells import counted
 
 BOTH_RUNS = (
-    "for tips at, the unjudged documents of the run ahead count as not relevant; the verdict "
-    "is checked twice, with relevant shares for "
-    "both runs: first likely behind and likely ahead, then the larger of the two upper limits "
-    "for both; both times, the difference must "
-    "stay significant and keep its sign"
+    "for tips at, the unjudged documents of the run ahead count as not relevant; the verdict is "
+    "checked twice, with relevant shares for both runs: first likely behind and likely ahead, then "
+    "the larger of the two upper limits for both; both times, the difference must stay significant "
+    "and keep its sign"
 )
-"""The rule of the verdict in a phrase: why a difference may stand though its tipping point is
-low.
+"""The rule of the verdict in a phrase: the reason that a difference may be supported although its
+tipping point is low.
 """
 
 
 @dataclass(frozen=True, kw_only=True)
 class Asked:
-    """Where a result was asked for, so that advice names its options and files."""
+    """Origin of a request for a result, so that advice names its options and files."""
 
-    command: bool = False  # Whether a command of `idealrank` made it; else Python
+    command: bool = False  # Whether a command of `idealrank` made the request; else Python
     qrels: str = "QRELS"  # Path of the judgments, if known
     paths: Mapping[str, str] = field(default_factory=dict)  # Path of each run by its name, if known
     options: tuple[str, ...] = ()  # Words of the command that say how files are read and measured
@@ -80,14 +79,14 @@ class Withheld(Protocol):
 
 
 class Phrases(NamedTuple):
-    """Phrases for what a test has found, and for what becomes of it."""
+    """Phrases for the answer of a test, and for the effect of unjudged documents on it."""
 
-    # goes, stays: What follows where unjudged documents undo the answer, and where they do not
+    # goes, stays: Clauses for unjudged documents that undo the answer, and that do not
     goes: str = "this difference would no longer be significant"
     stays: str = "this difference would stay significant"
-    # What is said where the t test, by which tipping points go, does not find it even as judged
+    # Clause for a t test, on which tipping points are based, that finds nothing even as judged
     weak: str = "by the paired t test this difference is not significant"
-    # The sign turns, after ``it would``; empty where the sign is not what was asked about
+    # Change of the sign, after ``it would``; empty if the question is not about the sign
     turns: str = "change its sign"
 
 
@@ -96,42 +95,28 @@ SIGNIFICANT = Phrases()
 
 
 def tipping_text(tipping: Tipping, a: str, b: str, answer: Phrases = SIGNIFICANT) -> str:
-    """The tipping point in a clause that begins with a small letter and has no full stop; empty
-    where nothing can tip.
+    """Describe the tipping point in a clause that begins with a small letter and has no full stop;
+    empty if nothing can tip.
     """
     own = {"a": (a, tipping.unjudged_a), "b": (b, tipping.unjudged_b), None: ("", 0)}
     name, count = own[tipping.side]
     if not count:
         if tipping.reaches or not tipping.unjudged_both or not tipping.significance_both:
             return ""
-        shown = (
-            f"{tipping.unjudged_both:,} unjudged "
-            f"{'document' if tipping.unjudged_both == 1 else 'documents'}"
+        part = share(tipping.significance_both)
+        documents = f"{counted(tipping.unjudged_both, 'unjudged document')} that both return"
+        return f"{answer.goes} if {part} of the {documents} were relevant"
+    documents = f"the {counted(count, 'unjudged document')} that only {name} returns"
+    clause = f"{_share_text(tipping, documents, answer)}. {_rate_text(tipping, name)}"
+    # The likely share of the run behind would undo the answer; it is supported all the same, since
+    # documents of the run ahead are likely to be relevant, too.
+    if tipping.reaches and 0 < (tipping.significance or 0) <= tipping.likely:
+        other = b if tipping.side == "a" else a
+        clause += (
+            f". The verdict holds if documents that only {other} returns are relevant as often as "
+            "its judged ones"
         )
-        return (
-            f"{answer.goes} if {share(tipping.significance_both)} of the {shown} that both return "
-            f"were relevant"
-        )
-    documents = (
-        f"the {count:,} unjudged {'document' if count == 1 else 'documents'} that only {name} "
-        f"returns"
-    )
-    other = b if tipping.side == "a" else a
-    stands = (
-        tipping.reaches
-        and tipping.significance is not None
-        and 0 < tipping.significance <= tipping.likely
-    )
-    ahead = (
-        f". The verdict holds if documents that only {other} returns are relevant as often as "
-        f"its judged ones"
-        if stands
-        else ""
-    )
-    return (
-        f"{_share_text(tipping, documents, answer)}. "
-        f"{_rate_text(tipping, name)}{ahead}{_conclusion(tipping)}"
-    )
+    return clause + _conclusion(tipping)
 
 
 def why_too_few(
@@ -150,7 +135,7 @@ def why_too_few(
     if not tipping.significance:
         return (
             f"Another test, the paired t test, does not show the difference, and {documents} may "
-            f"be relevant."
+            "be relevant."
         )
     return (
         f"If {share(tipping.significance)} of {documents} were relevant, {lost}; "
@@ -159,7 +144,7 @@ def why_too_few(
 
 
 def _seen_there(tipping: Tipping, name: str) -> str:
-    """Describe the judged documents that the share is held against, in a clause."""
+    """Describe the judged documents that make the needed share likely, in a clause."""
     judged = tipping.rate_judged
     exclusive = tipping.rate_exclusive
     wanted = tipping.significance or 0.0
@@ -173,7 +158,7 @@ def _seen_there(tipping: Tipping, name: str) -> str:
 
 
 def next_step(
-    tipping: Tipping, a: str, b: str, until: Literal["compare", "gate"], asked: Asked = IN_PYTHON
+    tipping: Tipping, a: str, b: str, until: Literal["compare", "gate"], origin: Asked = IN_PYTHON
 ) -> str:
     """Say which documents to judge, with the number of labels if it is known.
 
@@ -195,10 +180,10 @@ def next_step(
     'Judge the unjudged documents that only new returns, the highest ranks first, and compare again.'
     """  # noqa: E501
     if tipping.labels_needed is not None:
-        said = f"About {counted(tipping.labels_needed, 'label')} will decide"
-        if asked.paths:  # `labels_command` prints the command on a line of its own
-            return f"{said}; the command below chooses them."
-        return f"{said}: {asked.judge_next(a, b, until)}"
+        number_needed = f"About {counted(tipping.labels_needed, 'label')} will decide"
+        if origin.paths:  # `labels_command` prints the command on a line of its own
+            return f"{number_needed}; the command below chooses them."
+        return f"{number_needed}: {origin.judge_next(a, b, until)}"
     behind = a if tipping.side == "a" else b
     which = f" that only {behind} returns" if tipping.own_behind else ""
     again = {"compare": "compare again", "gate": "run the gate again"}[until]
@@ -206,67 +191,63 @@ def next_step(
 
 
 def labels_command(
-    result: "Withheld", a: str, b: str, until: Literal["compare", "gate"], asked: Asked
+    result: "Withheld", a: str, b: str, until: Literal["compare", "gate"], origin: Asked
 ) -> list[str]:
     """Return the lines with the command that chooses the labels for a withheld verdict; none if no
     number is known, or no files.
     """
     tipping, basis = result.tipping, result.basis
-    if not asked.paths:
+    if not origin.paths:
         return []
     if basis is not None and basis.one_sided is not None:
         source = a if basis.one_sided.run == "a" else b
-        return ["the documents to label:", f"  {asked.judge_next(a, b, until, source)}"]
+        return ["the documents to label:", f"  {origin.judge_next(a, b, until, source)}"]
     if tipping is None or tipping.labels_needed is None:
         return []
-    return ["the labels that will decide:", f"  {asked.judge_next(a, b, until)}"]
+    return ["the labels that will decide:", f"  {origin.judge_next(a, b, until)}"]
 
 
 def _share_text(tipping: Tipping, documents: str, answer: Phrases) -> str:
     if tipping.significance is None:
         return f"{answer.stays} even if all of {documents} were relevant"
     if tipping.significance == 0:
-        said = f"{answer.weak} as judged"
+        answer_words = f"{answer.weak} as judged"
         if answer.turns and tipping.sign is not None:
-            return (
-                f"{said}. It would {answer.turns} if {share(tipping.sign)} of {documents} were "
-                f"relevant"
-            )
-        return said
-    said = f"{answer.goes} if {share(tipping.significance)} of {documents} were relevant"
+            turns = f"It would {answer.turns} if {share(tipping.sign)} of {documents} were relevant"
+            return f"{answer_words}. {turns}"
+        return answer_words
+    answer_words = f"{answer.goes} if {share(tipping.significance)} of {documents} were relevant"
     if not answer.turns:
-        return said
+        return answer_words
     if tipping.sign is None:
-        return f"{said}, but would not {answer.turns} even if all were"
-    return f"{said}, and would {answer.turns} if {share(tipping.sign)} were"
+        return f"{answer_words}, but would not {answer.turns} even if all were"
+    return f"{answer_words}, and would {answer.turns} if {share(tipping.sign)} were"
 
 
 def _rate_text(tipping: Tipping, name: str) -> str:
-    """Describe the shares to compare with."""
+    """Describe the relevant shares of judged documents, to compare with."""
     if tipping.rate_judged is None:
         return "No document at the ranks of these documents is judged"
-    said = (
+    rates = (
         f"At the ranks of these documents, {share(tipping.rate_judged)} of the judged documents "
-        f"are relevant"
+        "are relevant"
     )
     if tipping.rate_exclusive is not None:
-        said += (
+        rates += (
             f", and {share(tipping.rate_exclusive)} of the judged documents that only {name} "
-            f"returns are relevant"
+            "returns are relevant"
         )
-    if (
-        not tipping.reaches
-        and max(tipping.rate_judged, tipping.rate_exclusive or 0.0)
-        < (tipping.significance or 0.0)
-        <= tipping.likely
-    ):
-        said += f". With so few judged documents, up to {share(tipping.likely)} is likely"
-    return said
+    largest, needed = max(tipping.rate_judged, tipping.rate_exclusive or 0.0), tipping.significance
+    # The stated shares are below the needed share, and only the limit of the likely one is not.
+    if not tipping.reaches and largest < (needed or 0.0) <= tipping.likely:
+        rates += f". With so few judged documents, up to {share(tipping.likely)} is likely"
+    return rates
 
 
 def _conclusion(tipping: Tipping) -> str:
     """State the conclusion if there are too few judgments; the end of the sentence."""
-    if tipping.reaches or tipping.significance == 0:  # what is not significant needs no explanation
+    # A difference that is not significant as judged needs no explanation.
+    if tipping.reaches or tipping.significance == 0:
         return ""
     if tipping.significance is None or tipping.significance > tipping.likely:
         return (
@@ -277,16 +258,16 @@ def _conclusion(tipping: Tipping) -> str:
     least = min(rates, default=0.0)
     if tipping.significance < least:
         far = "far " if tipping.significance <= least / 2 else ""
-        those = "That is" if len(rates) == 1 else "Both shares are"
+        subject = "That is" if len(rates) == 1 else "Both shares are"
         return (
-            f". {those} {far}more than {share(tipping.significance)}, so unjudged documents may "
-            f"explain the difference"
+            f". {subject} {far}more than {share(tipping.significance)}, so unjudged documents may "
+            "explain the difference"
         )
     return ", so unjudged documents may explain the difference"
 
 
 def unknown_text(reason: str | None) -> str:
-    """Why a tipping point is not known, in a clause as of `tipping_text`; empty without a
+    """Say why a tipping point is not known, in a clause like `tipping_text`; empty without a
     reason.
     """
     if not reason:
@@ -298,85 +279,88 @@ def unknown_text(reason: str | None) -> str:
 def reach_text(
     tipping: Tipping | None, reason: str | None, a: str, b: str, answer: Phrases = SIGNIFICANT
 ) -> str:
-    """Either of `tipping_text` and `unknown_text`, whichever there is."""
+    """Describe the tipping point, or say why it is not known."""
     return unknown_text(reason) if tipping is None else tipping_text(tipping, a, b, answer)
 
 
 def sentence(clause: str) -> str:
-    """A clause as a sentence; empty where it is."""
+    """Make a sentence of a clause; empty for an empty one."""
     return f"{clause[:1].upper()}{clause[1:]}." if clause else ""
 
 
 def share(part: float) -> str:
-    """A share in percent; no share but 0 and 1 looks like 0% or 100%."""
+    """Format a share in per cent; only 0 and 1 look like 0% and 100%."""
     if part in (0, 1):
         return f"{100 * part:.0f}%"
     if part < 0.001:
         return "under 0.1%"
     if part > 0.999:
         return "over 99.9%"
-    return f"{100 * part:.{0 if 0.0995 <= part <= 0.99 else 1}f}%"
+    places = 0 if 0.0995 <= part <= 0.99 else 1  # two digits, or a distance from 100%
+    return f"{100 * part:.{places}f}%"
 
 
-def unchanged(found: Rankings | None) -> list[str]:
-    r"""A sentence for each depth looked at, the first with RBO; none where rankings were not
+def unchanged(rankings: Rankings | None) -> list[str]:
+    r"""Write a sentence for each compared depth, the first with RBO; none if rankings were not
     compared.
     """
-    if found is None:
+    if rankings is None:
         return []
-    if not found.queries:
+    if not rankings.queries:
         return ["The runs answer no query of these in common."]
-    rbo = [
-        f" (RBO {mean:.2f})"
-        for text, mean in found.mean.items()
-        if text.startswith("RBO") and math.isfinite(mean)
-    ][:1]
-    depths = [text.removeprefix("Same@") for text in found.mean if text.startswith("Same@")]
+    means = rankings.mean
+    depths = [text.removeprefix("Same@") for text in means if text.startswith("Same@")]
     depths = [
         depth
         for depth in depths
-        if found.mean.keys() >= {f"Same(order=any)@{depth}", f"overlap@{depth}"}
+        if means.keys() >= {f"Same(order=any)@{depth}", f"overlap@{depth}"}
     ]
-    # two cutoffs beyond short lists look at the same ranks
-    said = list(dict.fromkeys(_at(depth, found) for depth in depths))
-    return [one + (rbo[0] if rbo and not number else "") + "." for number, one in enumerate(said)]
+    # Two cutoffs beyond the ends of short lists look at the same ranks: each clause stands once.
+    clauses = list(dict.fromkeys(_at(depth, rankings) for depth in depths))
+    overlaps = [mean for text, mean in means.items() if text.startswith("RBO")]
+    rbo = [f" (RBO {mean:.2f})" for mean in overlaps if math.isfinite(mean)]
+    if clauses and rbo:
+        clauses[0] += rbo[0]
+    return [f"{clause}." for clause in clauses]
 
 
-def _at(depth: str, found: Rankings) -> str:
-    same, in_any_order = (
-        round(found.queries * found.mean[f"{text}@{depth}"]) for text in ("Same", "Same(order=any)")
-    )
-    shared = found.mean[f"overlap@{depth}"]
-    what, ranks = _looked_at(depth, found)
-    if same == found.queries:
-        return f"{what} the same on {_each(found.queries)} that both answer"
+def _at(depth: str, rankings: Rankings) -> str:
+    """Say how similar the rankings are down to one depth, in a clause."""
+    same = round(rankings.queries * rankings.mean[f"Same@{depth}"])
+    in_any_order = round(rankings.queries * rankings.mean[f"Same(order=any)@{depth}"])
+    shared = rankings.mean[f"overlap@{depth}"]
+    what, ranks = _looked_at(depth, rankings)
+    if same == rankings.queries:
+        return f"{what} the same on {_each(rankings.queries)} that both answer"
     more = f", and on {in_any_order - same:,} more in another order" if in_any_order > same else ""
-    of = f"{same:,} of the {counted(found.queries, 'query', 'queries')}"
+    of = f"{same:,} of the {counted(rankings.queries, 'query', 'queries')}"
     text = f"{what} the same on {of} that both answer{more}"
     if not in_any_order:
         differ = {"is": "differs", "are": "differ"}
         subject, _, verb = what.rpartition(" ")
-        text = f"{subject} {differ[verb]} on {_each(found.queries, 'all')} that both answer"
+        text = f"{subject} {differ[verb]} on {_each(rankings.queries, 'all')} that both answer"
     # overlap@k divides by k: times k it is a number of documents, whatever the lengths of the
     # lists.
     count = f"{shared * int(depth):.1f}" if depth.isdigit() else f"{shared:.0%}"
-    share = count if ranks is None else f"{count} of {ranks}"
-    return text if ranks == 1 else f"{text}; on average, {share} are shared"
+    of_ranks = count if ranks is None else f"{count} of {ranks}"
+    return text if ranks == 1 else f"{text}; on average, {of_ranks} are shared"
 
 
 def _each(queries: int, every: str = "each of the") -> str:
     return "the only query" if queries == 1 else f"{every} {queries:,} queries"
 
 
-def _looked_at(depth: str, found: Rankings) -> tuple[str, int | None]:
-    """Subject of the sentence, and the number of ranks where all queries have the same: k, or fewer
-    where lists are shorter.
+def _looked_at(depth: str, rankings: Rankings) -> tuple[str, int | None]:
+    """Return the subject of the sentence, and the number of ranks if it is the same for all
+    queries: k, or fewer for shorter lists.
     """
-    asked = int(depth) if depth.isdigit() else 0
-    fewest, most = found.depths.get(f"overlap@{depth}", (asked, asked))
-    if not asked or fewest != most:
-        return f"The first {depth} results{', or all of shorter lists,' if asked else ''} are", None
-    return ("The first result is" if most == 1 else f"The first {most:,} results are"), most
+    cutoff = int(depth) if depth.isdigit() else 0
+    fewest, most = rankings.depths.get(f"overlap@{depth}", (cutoff, cutoff))
+    if not cutoff or fewest != most:
+        shorter = ", or all of shorter lists," if cutoff else ""
+        return f"The first {depth} results{shorter} are", None
+    subject = "The first result is" if most == 1 else f"The first {most:,} results are"
+    return subject, most
 
 
 _NUMBERS = dict(
@@ -384,14 +368,14 @@ _NUMBERS = dict(
         ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"), start=1
     )
 )
-# with too few judgments, a difference is not put into plain words
+# Verdicts whose difference is put into plain words: with too few judgments it is not known.
 _SAID = ("better", "worse", "equivalent", "undecided")
-_SMALL = 0.05  # counts below it round to 0.0 and get two digits
+_SMALL = 0.05  # counts below it would round to 0.0 with one decimal
 
 
 def plain_sentence(pair: Pair) -> str:
-    """The difference by the first measure as results, with its interval; by precision at its cutoff
-    where that measure counts none.
+    """State the difference by the first measure as a number of results, with its interval; by
+    precision at its cutoff if that measure counts nothing.
     """
     if pair.mismatch:
         return ""
@@ -399,19 +383,19 @@ def plain_sentence(pair: Pair) -> str:
     cutoff = getattr(_measure(first), "cutoff", None)
     beside = [row for row in others if _is_precision_at(cutoff, _measure(row))]
     for row in [first] if _counts(first) else beside[:1]:
-        if said := plain_effect(row):
-            return f"By {row.measure}, {pair.b} has {said}."
+        if effect := plain_effect(row):
+            return f"By {row.measure}, {pair.b} has {effect}."
     return ""
 
 
 def plain_effect(row: Difference) -> str:
-    """One difference of P@k, Success@k or R@k as a number of results, queries or documents, with
-    its interval.
+    """State a difference of P@k, Success@k or R@k as a number of results, queries or documents,
+    with its interval.
     """
-    found = _counts(row)
-    if found is None or row.verdict not in _SAID or not row.difference:
+    unit = _counts(row)
+    if unit is None or row.verdict not in _SAID or not row.difference:
         return ""
-    scale, what, digits = found
+    scale, what, digits = unit
     text = f"about {_count(row.difference * scale, digits)} {_word(row.difference)} {what}"
     low, high = (end * scale for end in row.interval)
     if row.about != "mean difference" or not math.isfinite(high - low):
@@ -424,35 +408,28 @@ def plain_effect(row: Difference) -> str:
 
 
 def _counts(row: Difference) -> tuple[float, str, int] | None:
-    """Return the unit of a measure, its size, and its decimals; None if the measure counts
-    nothing.
+    """Return the factor that makes a count of a value, the words for what is counted, and decimals;
+    None if the measure counts nothing.
     """
     measure = _measure(row)
-    if (
-        measure is None
-        or not measure.counts
-        or measure.judged_only
-        or not isinstance(measure.cutoff, int)
-    ):
+    if measure is None or not measure.counts or measure.judged_only:
         return None
     k = measure.cutoff
-    grade = "" if (rel := _rel(measure)) is None else f" of grade {number_text(rel)} or more"
-    first = "as the first result" if k == 1 else f"in the first {_number(k)}"
-    one, several = (
-        f"result{ending}{grade}" if grade else f"relevant result{ending}" for ending in ("", "s")
-    )
+    if not isinstance(k, int):
+        return None
+    rel = _rel(measure)
+    grade = "" if rel is None else f" of grade {number_text(rel)} or more"
     if measure.counts == "documents":
         documents = f"documents{grade}" if grade else "relevant documents"
+        first = "as the first result" if k == 1 else f"in the first {_number(k)}"
         return 100.0, f"of every 100 {documents} {first}", 0
-    if measure.counts == "queries" or k == 1:
-        return (
-            100.0,
-            f"queries in 100 with a {one} {first}"
-            if k > 1
-            else f"queries in 100 whose first result is {_is(grade)}",
-            0,
-        )
-    return float(k), f"{several} in {_number(k)}", 1
+    if k == 1:
+        return 100.0, f"queries in 100 whose first result is {grade.strip() or 'relevant'}", 0
+    if measure.counts == "queries":
+        result = f"result{grade}" if grade else "relevant result"
+        return 100.0, f"queries in 100 with a {result} in the first {_number(k)}", 0
+    results = f"results{grade}" if grade else "relevant results"
+    return float(k), f"{results} in {_number(k)}", 1
 
 
 def _is_precision_at(cutoff: Cutoff | None, measure: Measure | None) -> bool:
@@ -466,10 +443,6 @@ def _is_precision_at(cutoff: Cutoff | None, measure: Measure | None) -> bool:
 
 def _rel(measure: Measure) -> float | None:
     return getattr(measure, "rel", None)
-
-
-def _is(grade: str) -> str:
-    return grade.strip() or "relevant"
 
 
 def _measure(row: Difference) -> Measure | None:
@@ -488,8 +461,7 @@ def _word(value: float) -> str:
 
 
 def _count(value: float, digits: int) -> str:
-    """Without its sign; two digits where so few decimals would be 0."""
+    """Format a count without its sign; one digit if so few decimals would be 0."""
     size = abs(value)
-    return (
-        f"{size:.{digits}f}" if not size or size >= _SMALL * 10 ** (1 - digits) else f"{size:.1g}"
-    )
+    is_shown = not size or size >= _SMALL * 10 ** (1 - digits)
+    return f"{size:.{digits}f}" if is_shown else f"{size:.1g}"

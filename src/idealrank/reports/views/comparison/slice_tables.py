@@ -1,14 +1,22 @@
-"""Slices of the queries: a table a pair for the first measure, and in brief what the other measures
-say of them.
+"""Slices of the queries: a table for each pair by the first measure, and the differences by the
+other measures in brief.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from idealrank.analysis.comparison import Comparison, Pair
-from idealrank.reports.table.cells import Cell, Column, NamedCells, Table, count_cell, number_cell
+from idealrank.reports.table.cells import (
+    Cell,
+    Column,
+    NamedCells,
+    Table,
+    count_cell,
+    counted,
+    number_cell,
+)
 from idealrank.reports.table.text import Part, clipped
 from idealrank.reports.views.comparison.columns import Line, Shown, difference_columns
 from idealrank.reports.views.comparison.verdicts import decided_tone, mark_of, stars_text
@@ -21,35 +29,39 @@ _SLICE = 28  # letters of a slice's name
 
 
 def slice_parts(comparison: Comparison, shown: Shown, *, with_pairs: bool = True) -> list[Part]:
-    r"""For each pair the slices by the first measure, worst first, and differences by the others;
-    nothing without slices.
+    r"""Build, for each pair, the slices by the first measure, the worst first, and the differences
+    by other measures; nothing without slices.
     """
     if comparison.method.slices is None:
         return []
     first = next(iter(comparison.pairs[0].measures))
     if not with_pairs:
         rows = {f"{pair.b} - {pair.a}": _by_name(_of(pair, first)) for pair in comparison.pairs}
-        names = list(dict.fromkeys(name for found in rows.values() for name in found))
+        names = _names_of(rows.values())
         return [_brief(f"differences on slices by {first}", "pair", names, rows, shown)]
-    return [
-        part
-        for pair in comparison.pairs
-        for part in (slice_table(pair, first, shown), _other_slices(pair, first, shown))
-    ]
+    parts = []
+    for pair in comparison.pairs:
+        parts += [slice_table(pair, first, shown), _other_slices(pair, first, shown)]
+    return parts
 
 
 def _of(pair: Pair, measure: str) -> "Sequence[Slice]":
-    found = pair.measures[measure].slices
-    return () if found is None else found.rows
+    slices = pair.measures[measure].slices
+    return () if slices is None else slices.rows
 
 
 def _by_name(rows: "Sequence[Slice]") -> "dict[str, Slice]":
     return {row.name: row for row in rows}
 
 
+def _names_of(slices: "Iterable[Mapping[str, Slice]]") -> list[str]:
+    """List the names of slices, each once, in the order in which they come first."""
+    return list(dict.fromkeys(name for by_name in slices for name in by_name))
+
+
 def slice_table(pair: Pair, measure: str, shown: Shown, *, clip: int | None = NAME) -> Part:
-    """The slices of one pair by one measure, the worst first; names of runs of at most `clip`
-    letters.
+    """Build the table of the slices of one pair by one measure, the worst first; names of runs have
+    at most `clip` letters.
     """
     title = f"slices by {measure}: {pair.b} against {pair.a}, the worst first"
     rows, row = _of(pair, measure), pair.measures[measure]
@@ -81,20 +93,16 @@ def _slice_columns(names: Sequence[str], level: float, shown: Shown) -> list[Col
 
 
 def _other_slices(pair: Pair, first: str, shown: Shown) -> Part:
-    """Differences by the other measures, slices in the order of the first."""
+    """Build the table of differences by other measures, slices ordered by the first."""
     others = [measure for measure in pair.measures if measure != first]
     rows = {measure: _by_name(_of(pair, measure)) for measure in others}
-    names = list(
-        dict.fromkeys(
-            name for found in (_by_name(_of(pair, first)), *rows.values()) for name in found
-        )
-    )
+    names = _names_of([_by_name(_of(pair, first)), *rows.values()])
     if not others or not names:
         return []
-    by_slice = {
-        name: {measure: rows[measure][name] for measure in others if name in rows[measure]}
-        for name in names
-    }
+    by_slice: dict[str, dict[str, Slice]] = {name: {} for name in names}
+    for measure, by_name in rows.items():
+        for name, row in by_name.items():
+            by_slice[name][measure] = row
     return _brief("differences by other measures", "slice", others, by_slice, shown)
 
 
@@ -105,8 +113,8 @@ def _brief(
     rows: "Mapping[str, Mapping[str, Slice]]",
     shown: Shown,
 ) -> Table:
-    """A row each of `rows`, by its name, and a column each of `head`; the title explains the
-    marks.
+    """Build a table with a row for each name in `rows`, and a column for each name in `head`; the
+    title explains the marks.
     """
     names: Column[str] = Column(title=corner, cell=lambda row: clipped(row, _SLICE))
     table = Table.of([names, *(_brief_column(name, rows, shown) for name in head)], rows)
@@ -137,45 +145,36 @@ def slice_phrases(comparison: Comparison) -> list[str]:
     if counts is None:
         return []
     phrases: list[str] = []
-    if counts["in_several"]:
-        phrases.append(
-            _counted(
-                counts["in_several"],
-                "{} is in several slices and counts in each",
-                "{} are in several slices and count in each",
-            )
-        )
-    if counts["in_none"]:
-        phrases.append(_counted(counts["in_none"], "{} is in no slice", "{} are in no slice"))
-    if counts["unknown"]:
-        phrases.append(
-            _counted(
-                counts["unknown"],
-                "{} with a category is not compared",
-                "{} with a category are not compared",
-            )
-        )
-    if any(math.isinf(one.detectable) for _, row in comparison.rows() for one in row.slices or ()):
-        few = (
-            "count as too few of equal weight"
-            if comparison.method.weighted
-            else "cannot detect any difference by this test, however large"
-        )
+    if n := counts["in_several"]:
+        one_counts = "is in several slices and counts in each"
+        several_count = "are in several slices and count in each"
+        phrases.append(f"{_queries(n)} {one_counts if n == 1 else several_count}")
+    if n := counts["in_none"]:
+        phrases.append(f"{_queries(n)} {'is' if n == 1 else 'are'} in no slice")
+    if n := counts["unknown"]:
+        phrases.append(f"{_queries(n)} with a category {'is' if n == 1 else 'are'} not compared")
+    slices = [part for _, row in comparison.rows() for part in row.slices or ()]
+    if any(math.isinf(part.detectable) for part in slices):
+        few = "cannot detect any difference by this test, however large"
+        if comparison.method.weighted:
+            few = "count as too few of equal weight"
         phrases.append(f"detectable none: so few queries {few}")
     return phrases
 
 
-def _counted(number: int, one: str, several: str) -> str:
-    return one.format("1 query") if number == 1 else several.format(f"{number:,} queries")
+def _queries(n: int) -> str:
+    return counted(n, "query", "queries")
 
 
-def slices_cells(found: "Slices") -> Table:
-    """Slices of `idealrank.slices` as a table, the worst first."""
-    shown = Shown.of_rows(found.rows, found.level)
-    lines: list[Line | NamedCells] = [Line(row, 1, clipped(row.name, _SLICE)) for row in found.rows]
+def slices_cells(slices: "Slices") -> Table:
+    """Build the table of the result of `idealrank.slices`, the worst slice first."""
+    shown = Shown.of_rows(slices.rows, slices.level)
+    lines: list[Line | NamedCells] = [
+        Line(row, 1, clipped(row.name, _SLICE)) for row in slices.rows
+    ]
     total = NamedCells(
         slice=Cell("all"),
-        queries=count_cell(found.n),
-        difference=number_cell(found.difference, shown.places, signed=True),
+        queries=count_cell(slices.n),
+        difference=number_cell(slices.difference, shown.places, signed=True),
     )
-    return Table.of(_slice_columns(["a", "b"], found.level, shown), [*lines, total])
+    return Table.of(_slice_columns(["a", "b"], slices.level, shown), [*lines, total])

@@ -1,8 +1,8 @@
 """The marks of each verdict, one record for every form.
 
-A sentence, a table, a map, a paper, a figure, a build server, a page and a tracker ask this table
-how a verdict is shown. None of them compares a p value with a level to decide what to call a
-difference: letters of groups alone do, and their note says so.
+Sentences, tables, maps, papers, figures, build servers, pages and trackers take the presentation of
+a verdict from here. None of them compares a p value with a level to name a difference: only letters
+of groups do, and their note says so.
 """
 
 from collections.abc import Collection, Iterable, Mapping
@@ -21,7 +21,7 @@ IDENTICAL = "identical"
 """The word for two runs that have one value on every query: more queries cannot tell them apart."""
 
 TOO_FEW = "too few judgments"
-"""The word where a test decides and the judgments do not support it."""
+"""The word for a decision of a test that the judgments do not support."""
 
 CONTRADICTED = "contradicted by a judge"
 """The state of an undecided difference whose sign people and a judge disagree on; its word is
@@ -39,17 +39,18 @@ class VerdictMark:
     symbol: str = "."  # In the map of all pairs in text; empty where the size of p decides
     paper: str = ""  # Behind a mean in a table for a paper, against the baseline
     star: str = ""  # Behind a difference in tables and slices
-    variant: str = ""  # In the grid of variants; empty where the sign of the difference is shown
+    variant: str = ""  # In the grid of variants; empty to show the sign of the difference
     tone: Tone = "quiet"  # Colour of its word, and its class in HTML
     side: Side = "equal"  # Shape and colour in figures of differences; the last two are hollow
-    decided: bool = False  # Whether it answers the question that was asked
+    decided: bool = False  # Whether it answers the question
     shape: Literal["", "dot", "cross"] = "dot"  # Over its cell in the coloured map of all pairs
-    # What the shape says, after "marks pairs"; ``{p}`` stands for its p values, ``{level}`` for the
-    # level and correction of the test, ``{margin}`` for the margin
+    # Meaning of the shape, after "marks pairs"; ``{p}`` stands for its p values, ``{level}`` for
+    # the level and correction of the test, ``{margin}`` for the margin
     caption: str = "without a verdict"
-    case: Literal["passed", "skipped", "failure"] = "passed"  # Of a JUnit test case, and of a test
-    annotation: Literal["", "warning", "error"] = ""  # Of a workflow on GitHub
-    tracker: str = ""  # Of a gate in an experiment tracker
+    # Outcome of a JUnit test case, and of a test of pytest
+    case: Literal["passed", "skipped", "failure"] = "passed"
+    annotation: Literal["", "warning", "error"] = ""  # Kind of annotation on GitHub
+    tracker: str = ""  # Outcome of a gate in an experiment tracker
     # Class of the verdict of a gate on a page
     section: Literal["passed", "closed", "unreached"] = "unreached"
 
@@ -139,14 +140,14 @@ MARKS: Mapping[str, VerdictMark] = {
 
 
 def mark(state: str) -> VerdictMark:
-    """The marks of a state by its name."""
+    """Return the marks of a state by its name."""
     known = MARKS.get(state)
     return VerdictMark(word=state, caption=_UNDECIDED.caption) if known is None else known
 
 
 def state_of(row: "Difference | Slice") -> str:
-    """The state of a difference: its verdict, or why it is undecided where queries are no
-    reason.
+    """Return the state of a difference: its verdict, or the reason that it is undecided if that is
+    not the number of queries.
     """
     if row.verdict != "undecided":
         return row.verdict
@@ -157,30 +158,32 @@ def state_of(row: "Difference | Slice") -> str:
 
 
 def mark_of(row: "Difference | Slice") -> VerdictMark:
-    """The marks of a difference."""
+    """Return the marks of a difference."""
     return mark(state_of(row))
 
 
 def mark_of_check(check: "Check", gated: "Gated") -> VerdictMark:
-    """The marks of a check of a gate; a companion closes no gate and is named one.
+    """Return the marks of a check of a gate; a companion closes no gate and is named one.
 
-    The word says what was found, too few judgments for example, whatever the policy makes of it.
-    Colour, test case and annotation say what follows.
+    The word is the state of the check, such as too few judgments, whatever the policy says. Colour,
+    test case and annotation show the outcome.
     """
-    found = mark(state_of_check(check, gated))
+    shown = mark(state_of_check(check, gated))
     if not check.decides:
-        if found.case == "skipped":
-            return mark(f"companion, {found.word}")
+        if shown.case == "skipped":
+            return mark(f"companion, {shown.word}")
         return mark("companion" if check.passed else "companion, would fail")
-    shown = found if check.outcome == TOO_FEW else replace(mark(check.outcome), word=found.word)
+    if check.outcome != TOO_FEW:
+        shown = replace(mark(check.outcome), word=shown.word)
     return shown if check.passed else _as_accepted(shown, gated)
 
 
 def state_of_check(check: "Check", gated: "Gated") -> str:
-    """Name what a check found, whatever the policy makes of it; its outcome unless the answer is
+    """Return the state of a check, whatever the policy says: its outcome, unless the answer is
     withheld.
     """
-    if gated.mismatches:  # values say nothing, so that nothing is withheld
+    # A run that does not fit the judgments has no answer that could be withheld.
+    if gated.mismatches:
         return check.outcome
     if not check.carried:
         return TOO_FEW
@@ -191,30 +194,30 @@ def state_of_check(check: "Check", gated: "Gated") -> str:
 
 
 def mark_of_contract(kept: "KeptContract", gated: "Gated") -> VerdictMark:
-    """The marks of a contract of a gate."""
+    """Return the marks of a contract of a gate."""
     return mark("kept") if kept.passed else _as_accepted(mark("broken"), gated)
 
 
 def _as_accepted(shown: VerdictMark, gated: "Gated") -> VerdictMark:
-    """Marks of what closed the gate: where a person accepted the run, it fails no build."""
+    """Return the marks of a check that closed the gate; once accepted, it fails no build."""
     if gated.acceptance is None:
         return shown
     return replace(shown, word=f"{shown.word}, accepted", case="skipped", annotation="warning")
 
 
 def mark_of_gate(gated: "Gated") -> VerdictMark:
-    """The marks of a whole gate."""
+    """Return the marks of a whole gate."""
     return mark(gated.outcome if gated.acceptance is None else "accepted")
 
 
 def decided_tone(verdict: str) -> Tone:
-    """The colour of a number whose verdict says which run is better; none of another."""
+    """Return the colour of a number whose verdict names the better run; empty for others."""
     shown = mark(verdict)
     return shown.tone if shown.side in ("better", "worse") else ""
 
 
 def correction_word(correction: str) -> str:
-    """The name of a correction for people."""
+    """Return the name of a correction for people."""
     return {"holm": "Holm", "bonferroni": "Bonferroni"}.get(correction, correction)
 
 
@@ -224,7 +227,7 @@ def is_identical(row: "Difference | Slice | Check") -> bool:
 
 
 def word(row: "Difference | Slice") -> str:
-    """The verdict for people: undecided because all values are equal is called identical."""
+    """Return the verdict for people; a difference whose values are all equal is identical."""
     return mark_of(row).word
 
 
@@ -236,14 +239,15 @@ STAR_WORDS: Mapping[str, str] = {
 
 
 def stars_text(marks: Collection[str]) -> str:
-    """Explain the marks behind differences; the star always, for its absence says something,
+    """Explain the marks behind differences; the star always, since its absence has a meaning,
     too.
     """
     explained = [f"* {STAR_WORDS['*']} after correction"]
-    return "; ".join([*explained, *([f"? {STAR_WORDS['?']}"] if "?" in marks else [])])
+    explained += [f"? {STAR_WORDS['?']}"] if "?" in marks else []
+    return "; ".join(explained)
 
 
-# --- what a verdict rests on ----------------------------------------------------------------------
+# --- the basis of a verdict -----------------------------------------------------------------------
 
 UNLABELLED = "documents without a label count as not relevant"
 """The clause of a verdict under positive-only labels."""
@@ -256,7 +260,7 @@ CAUTION = "!"
 
 
 def many_unjudged(row: Difference) -> float:
-    """The larger unjudged share of both runs if a verdict needs a caution; else 0.
+    """Return the larger unjudged share of both runs if a verdict needs a caution; else 0.
 
     A verdict under pooled labels needs one, and one under labels of an unknown kind. Under complete
     labels no document is unjudged, and under positive-only labels the clause `UNLABELLED` stands.
@@ -269,8 +273,8 @@ def many_unjudged(row: Difference) -> float:
 
 
 def caution_mark(row: "Difference | Slice") -> str:
-    """The mark of a verdict that needs a caution: much is unjudged, or its error rate is not known.
-    Slices have none.
+    """Return the mark of a verdict with many unjudged documents, or of unknown error rate; none for
+    slices.
     """
     cautioned = isinstance(row, Difference) and (many_unjudged(row) or not row.error_rate_known)
     return CAUTION if cautioned else ""
@@ -288,22 +292,19 @@ def counts_unlabelled(row: Difference) -> bool:
 
 
 def basis_notes(rows: Iterable[tuple[Pair, Difference]], *, marked: bool = True) -> list[str]:
-    """List notes on what the verdicts of a table rest on where documents are unjudged."""
-    held = [(pair, row) for pair, row in rows if not pair.mismatch]
-    notes = (
-        [f"{UNLABELLED.capitalize()}."] if any(counts_unlabelled(row) for _, row in held) else []
-    )
-    if any(not row.error_rate_known for _, row in held):
-        notes.append(
-            f"{CAUTION} {RATE_UNKNOWN}."
-            if marked
-            else "Too few queries to know the error rate of every verdict."
-        )
-    doubtful = [(pair, row) for pair, row in held if many_unjudged(row)]
+    """List notes on the basis of the verdicts of a table if documents are unjudged."""
+    valid = [(pair, row) for pair, row in rows if not pair.mismatch]
+    notes = []
+    if any(counts_unlabelled(row) for _, row in valid):
+        notes.append(f"{UNLABELLED.capitalize()}.")
+    if any(not row.error_rate_known for _, row in valid):
+        note = "Too few queries to know the error rate of every verdict."
+        notes.append(f"{CAUTION} {RATE_UNKNOWN}." if marked else note)
+    doubtful = [(pair, row) for pair, row in valid if many_unjudged(row)]
     if not doubtful:
         return notes
-    pair, row = max(doubtful, key=lambda one: many_unjudged(one[1]))
-    most = many_unjudged(row)
+    most = max(many_unjudged(row) for _, row in doubtful)
+    pair, row = next((pair, row) for pair, row in doubtful if many_unjudged(row) == most)
     run = pair.a if row.unjudged_a == most else pair.b
     up_to = "" if len(doubtful) == 1 else "up to "
     share = f"{up_to}{most:.1%} in {run}, by {row.measure}"

@@ -12,13 +12,18 @@ from idealrank.reports.views.comparison.verdicts import (
 )
 from idealrank.reports.views.gate.sentences import COMPANION, RATE_MARKED
 
-_NAME = 24
+_NAME = 24  # letters of a baseline's name
 _TEXT = 60  # letters of a query that fell
 _SHOWN_OPEN = 3  # worst queries of an open gate
 
 
 def checks_table(gated: Gated, places: int, *, clip: int | None = _NAME) -> Table:
-    """A row a check; names of baselines of at most `clip` letters."""
+    """Build a table with a row for each check; names of baselines have at most `clip` letters."""
+
+    def difference(check: Check) -> Cell:
+        tone: Tone = "worse" if _shut(check) else ""
+        return number_cell(check.difference, places, signed=True, tone=tone)
+
     columns: list[Column[Check]] = [
         Column(title="measure", cell=lambda check: check.measure),
         Column(
@@ -31,13 +36,7 @@ def checks_table(gated: Gated, places: int, *, clip: int | None = _NAME) -> Tabl
             cell=lambda check: number_cell(check.mean_baseline, places),
         ),
         Column(title="now", kind="number", cell=lambda check: number_cell(check.mean_run, places)),
-        Column(
-            title="difference",
-            kind="number",
-            cell=lambda check: number_cell(
-                check.difference, places, signed=True, tone="worse" if _shut(check) else ""
-            ),
-        ),
+        Column(title="difference", kind="number", cell=difference),
         Column(
             title="bound",
             kind="number",
@@ -94,23 +93,23 @@ def with_worst(gated: Gated) -> list[Check]:
 
 
 def worst_table(check: Check, *, many: bool = False) -> Table:
-    """The queries that fell most; the baseline is named where there are `many`."""
+    """Build the table of the queries that fell most; it names the baseline if there are `many`."""
     against = f" against {check.baseline}" if many else ""
     shown = check.worst if not check.passed else check.worst[:_SHOWN_OPEN]
     columns: list[Column[QueryDrop]] = [
-        Column(title="query", cell=lambda one: clipped(one.query, 40)),
-        Column(title="before", kind="number", cell=lambda one: number_cell(one.baseline)),
-        Column(title="now", kind="number", cell=lambda one: number_cell(one.run)),
+        Column(title="query", cell=lambda drop: clipped(drop.query, 40)),
+        Column(title="before", kind="number", cell=lambda drop: number_cell(drop.baseline)),
+        Column(title="now", kind="number", cell=lambda drop: number_cell(drop.run)),
         Column(
             title="difference",
             kind="number",
-            cell=lambda one: number_cell(one.difference, signed=True, tone="worse"),
+            cell=lambda drop: number_cell(drop.difference, signed=True, tone="worse"),
         ),
     ]
     if any(drop.text for drop in shown):
         columns.append(Column(title="text", cell=lambda drop: clipped(drop.text or "", _TEXT)))
     title = (
         f"worst queries by {check.measure}{against} ({len(shown)} of {check.losses:,} that are "
-        f"worse)"
+        "worse)"
     )
     return Table.of(columns, shown, title=title)

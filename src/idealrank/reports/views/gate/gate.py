@@ -73,7 +73,7 @@ from idealrank.reports.views.gate.sentences import (
 )
 from idealrank.version import __version__
 
-_NAME = 24
+_NAME = 24  # letters of a baseline's name
 _LOW = "unjudged documents count as not relevant: both means are too low if some are relevant"
 
 
@@ -83,22 +83,21 @@ def gate_parts(
     policy_file: str = "",
     digits: int | None = None,
     *,
-    asked: Asked = IN_PYTHON,
+    origin: Asked = IN_PYTHON,
 ) -> list[Part]:
-    """The whole report."""
+    """Build the whole report."""
     places = gate_places(gated, digits)
-    told = gate_sentences(gated, places, asked)
+    told = gate_sentences(gated, places, origin)
     parts: list[Part] = [filled(told.brief), MoreLines(filled(told.more))]
     parts += [checks_table(gated, places)] if gated.checks else []
     parts += [worst_table(check, many=len(gated.baselines) > 1) for check in with_worst(gated)]
     parts += [_unjudged(gated, places), _contracts(gated), _left_out(gated.checks), _notes(notes)]
-    parts += (
-        []
-        if gated.mismatches
-        else [labels_note(gated.labels, [check.basis for check in gated.checks], asked)]
-    )
-    if (check := withheld(gated)) is not None and not is_anchored(check):
-        parts += [labels_command(check, check.baseline, gated.run, "gate", asked)]
+    if not gated.mismatches:
+        bases = [check.basis for check in gated.checks]
+        parts.append(labels_note(gated.labels, bases, origin))
+    doubtful = withheld(gated)
+    if doubtful is not None and not is_anchored(doubtful):
+        parts.append(labels_command(doubtful, doubtful.baseline, gated.run, "gate", origin))
     measures = list(dict.fromkeys(check.measure for check in gated.checks))
     return [*parts, _rule(gated, policy_file), paragraph(gated.convention, measures)]
 
@@ -111,14 +110,14 @@ def gate_text(
 
 
 def gate_json(gated: Gated, notes: Sequence[str] = (), policy_file: str = "") -> str:
-    """JSON text; float64 in the shortest form that reads back, null for what is not finite."""
-    said = {
+    """Write JSON text; floats read back exactly, null for numbers that are not finite."""
+    report_fields = {
         "notes": list(notes),
         "policy_file": policy_file or None,
         "schema": SCHEMA,
         "version": __version__,
     }
-    return json.dumps(gated.as_dict() | said, indent=2) + "\n"
+    return json.dumps(gated.as_dict() | report_fields, indent=2) + "\n"
 
 
 def verdict(gated: Gated, places: int = USUAL) -> str:
@@ -136,21 +135,23 @@ def verdict(gated: Gated, places: int = USUAL) -> str:
         return f"{_doubt(gated, doubtful)}: {_size(gated, doubtful, places)}{more}."
     if gated.passed and doubtful is not None:
         return f"The gate is open, {_as_asked(gated, doubtful)}: {_size(gated, doubtful, places)}."
+
     contracts = f"{counted(len(broken), 'contract')} broken" if broken else ""
+    besides = []
     if checks:
         further = "other check" if len(checks) == 2 else "other checks"
-        besides = [*counts_by_state(gated, checks[1:], further), contracts]
+        besides += [*counts_by_state(gated, checks[1:], further), contracts]
         start = f"The gate is closed{_why_closed(gated, checks[0], places)}"
     else:
-        besides = []
         start = f"The gate is closed: {contracts}, first that of {_of_contract(broken[0])}"
     short = len(short_of_judgments(gated))
     besides += [f"too few judgments for {counted(short, 'check')}"] if short else []
-    return start + (f"; besides, {' and '.join(filter(None, besides))}." if any(besides) else ".")
+    rest = " and ".join(filter(None, besides))
+    return f"{start}; besides, {rest}." if rest else f"{start}."
 
 
 def _doubt(gated: Gated, check: Check) -> str:
-    """Say what is not known, in a clause."""
+    """Describe the open question, in a clause."""
     may = f"{gated.run} may replace {' or '.join(replaceable(gated))}"
     if is_contradicted(check, gated.policy.alpha):
         return f"People and the judge disagree on whether {may}"
@@ -159,11 +160,10 @@ def _doubt(gated: Gated, check: Check) -> str:
 
 def _as_asked(gated: Gated, check: Check) -> str:
     """Say that the policy decides, in a clause."""
-    is_judge = is_contradicted(check, gated.policy.alpha)
-    return (
-        f"as the policy asks if "
-        f"{'people and the judge disagree' if is_judge else 'there are too few judgments'}"
-    )
+    condition = "there are too few judgments"
+    if is_contradicted(check, gated.policy.alpha):
+        condition = "people and the judge disagree"
+    return f"as the policy asks if {condition}"
 
 
 def _size(gated: Gated, check: Check, places: int) -> str:
@@ -180,27 +180,28 @@ def _size(gated: Gated, check: Check, places: int) -> str:
             f"by {check.measure}, {means} in {check.baseline}, a difference of {gain} (p of a "
             f"{_drop(check)}: {p})"
         )
-    beyond = (
-        f", more than the accepted {gated.policy.tolerance:g}" if gated.policy.tolerance else ""
-    )
+    beyond = _beyond_accepted(gated)
     return (
         f"by {check.measure}, {means} in {check.baseline}, a {_drop(check)} of {drop}{beyond} (p "
         f"{p})"
     )
 
 
+def _beyond_accepted(gated: Gated) -> str:
+    """Name the accepted drop, which is exceeded, in a clause; empty without one."""
+    tolerance = gated.policy.tolerance
+    return f", more than the accepted {tolerance:g}" if tolerance else ""
+
+
 def _why_closed(gated: Gated, check: Check, places: int) -> str:
-    """Why the gate is closed, in a clause that begins with its punctuation."""
+    """Say why the gate is closed, in a clause that begins with its punctuation."""
     if check is withheld(gated):
         return _not_shown_harmless(gated, check, places)
     means = f"{number(check.mean_run, places)} against {number(check.mean_baseline, places)}"
     if not gated.policy.strict:
         drop = number(abs(check.difference), places)
         p = p_text(check.p_corrected, gated.policy.alpha)
-        beyond = (
-            f", more than the accepted {gated.policy.tolerance:g}" if gated.policy.tolerance else ""
-        )
-        size = f"{means}, a {_drop(check)} of {drop}{beyond} (p {p})"
+        size = f"{means}, a {_drop(check)} of {drop}{_beyond_accepted(gated)} (p {p})"
         return (
             f": by {check.measure}, {subject_of(gated, check, str)} is worse than "
             f"{check.baseline}: {size}"
@@ -215,7 +216,7 @@ def _why_closed(gated: Gated, check: Check, places: int) -> str:
 
 
 def _not_shown_harmless(gated: Gated, check: Check, places: int) -> str:
-    """Why a gate is closed whose judgments decide nothing, in a clause that begins with its
+    """Say why a gate is closed whose judgments decide nothing, in a clause that begins with its
     punctuation.
     """
     if is_contradicted(check, gated.policy.alpha):
@@ -233,15 +234,15 @@ def _not_shown_harmless(gated: Gated, check: Check, places: int) -> str:
             f", with too few judgments: {short} only if unjudged documents are not relevant (p {p})"
         )
     drop = number(abs(check.difference), places)
-    beyond = (
-        f", more than the accepted {gated.policy.tolerance:g}," if gated.policy.tolerance else ""
-    )
+    beyond = _beyond_accepted(gated)
+    beyond += "," if beyond else ""
     harm = f"a {_drop(check)} of {drop}{beyond} that cannot be shown to be harmless (p {p})"
     whose = f" of {subject_of(gated, check, str)}" if is_anchored(check) else ""
     return f", with too few judgments: {check.measure}{whose} is {means}, {harm}"
 
 
 def _why_open(gated: Gated, places: int) -> str:
+    """Say why the gate is open, in a clause."""
     if not gated.checks:
         return f"there is no baseline yet to compare {gated.run} with"
     against = " or ".join(replaceable(gated))
@@ -253,44 +254,42 @@ def _why_open(gated: Gated, places: int) -> str:
             f"by {by}, {gated.run} is shown to be less than {gated.policy.margin:g} worse than "
             f"{against}"
         )
+
+    # The numbers of a single check stand in brackets; a gain is a clause of its own.
     first = gated.deciding[0]
-    means = f"{number(first.mean_run, places)} against {number(first.mean_baseline, places)}"
-    gained = (first.mean_run - first.mean_baseline) * first.direction > 0
-    p = (
-        ""
-        if gained
-        else f"; p of a {_drop(first)}: {p_text(first.p_corrected, gated.policy.alpha)}"
-    )
-    only = f" ({means}{p})" if len(gated.deciding) == 1 else ""
-    if gained and only:
-        higher = (
-            f"{number(abs(first.difference), places)} "
-            f"{'higher' if first.direction > 0 else 'lower'}"
-        )
-        return f"by {by}, {gated.run} is {higher} than {against}{only}"
+    numbers = f"{number(first.mean_run, places)} against {number(first.mean_baseline, places)}"
+    is_gain = (first.mean_run - first.mean_baseline) * first.direction > 0
+    if not is_gain:
+        p = p_text(first.p_corrected, gated.policy.alpha)
+        numbers += f"; p of a {_drop(first)}: {p}"
+    only = f" ({numbers})" if len(gated.deciding) == 1 else ""
+    if is_gain and only:
+        size = number(abs(first.difference), places)
+        word = "higher" if first.direction > 0 else "lower"
+        return f"by {by}, {gated.run} is {size} {word} than {against}{only}"
+
     anchors = [check.baseline for check in gated.deciding if is_anchored(check)]
-    beside = f", nor is its mean with the last accepted runs, than {anchors[0]}" if anchors else ""
+    beside = ""
     if gated.policy.tolerance:
         larger = f"is not shown to be larger than {gated.policy.tolerance:g}"
-        beside = (
-            f", nor is that of its mean with the last accepted runs, from {anchors[0]}"
-            if anchors
-            else ""
-        )
+        if anchors:
+            beside = f", nor is that of its mean with the last accepted runs, from {anchors[0]}"
         return f"by {by}, the drop from {against} to {gated.run} {larger}{only}{beside}"
+    if anchors:
+        beside = f", nor is its mean with the last accepted runs, than {anchors[0]}"
     return f"by {by}, {gated.run} is not shown to be worse than {against}{only}{beside}"
 
 
-def gate_sentences(gated: Gated, places: int = USUAL, asked: Asked = IN_PYTHON) -> Told:
+def gate_sentences(gated: Gated, places: int = USUAL, origin: Asked = IN_PYTHON) -> Told:
     """Return all sentences on a gate: the verdict, its basis and the next step in at most four,
     then everything else.
     """
-    said, doubtful = verdict(gated, places), withheld(gated)
+    answer, doubtful = verdict(gated, places), withheld(gated)
     if gated.acceptance is not None:
-        said = f"{gated.acceptance.headline} {said}"
-    missing = [*unanswered(gated.missing), *cautioned(gated.cautions)]
+        answer = f"{gated.acceptance.headline} {answer}"
+    brief = [answer, *unanswered(gated.missing), *cautioned(gated.cautions)]
     if gated.mismatches:
-        return Told.of([said, *missing], [])
+        return Told.of(brief, [])
     seen = seen_text(gated, places)
     more = [_reason(gated, check, places) for check in gated.deciding if not is_identical(check)]
     more += [
@@ -302,74 +301,57 @@ def gate_sentences(gated: Gated, places: int = USUAL, asked: Asked = IN_PYTHON) 
         *_level(gated),
     ]
     if doubtful is not None:
+        brief += [_why_doubted(gated, doubtful), *_steps(gated, origin)]
+        basis = [_basis(gated, doubtful)]
         if gated.outcome == TOO_FEW or doubtful.outcome == "failed":
-            why = _why_doubted(gated, doubtful)
-            look = (
+            basis.append(
                 "'idealrank why' lists the queries with unjudged documents, and 'idealrank "
                 "explain' lists the documents of a query."
             )
-            return Told.of(
-                [said, *missing, why, *_steps(gated, asked)], [_basis(gated, doubtful), look, *more]
-            )
-        return Told.of(
-            [said, *missing, _why_doubted(gated, doubtful), *_steps(gated, asked)],
-            [_basis(gated, doubtful), *more],
-        )
+        return Told.of(brief, [*basis, *more])
+
     checks, broken = failed(gated)
     if checks:
+        brief += _basis_of_failure(gated, checks[0])
         step = "Add queries, or accept a larger drop."
         if checks[0].losses:
             step = (
                 "The queries that fell most are listed below; 'idealrank why' shows the documents "
                 "behind them."
             )
-        step += _or_accept(gated)
-        suspected = suspected_sentence(
-            checks[0].basis, checks[0].baseline, gated.run, checks[0].difference
-        )
-        return Told.of(
-            [
-                said,
-                *missing,
-                suspected,
-                _basis(gated, checks[0]),
-                _sensitivity(gated, checks[0]),
-                step,
-            ],
-            more,
-        )
+        return Told.of([*brief, step + _or_accept(gated)], more)
     if broken:
         step = "The contracts are listed below; 'idealrank explain' shows the documents of a query."
-        return Told.of([said, *missing, step], more)
-    if caution := hidden_drop(gated, str, asked):
-        return Told.of(
-            [
-                said,
-                *missing,
-                caution[0],
-                *(_basis(gated, check) for check in gated.deciding[:1]),
-                caution[1],
-            ],
-            more,
-        )
-    basis = [_basis(gated, check) for check in gated.deciding[:1]]
-    return Told.of([said, *missing, *basis, *seen, *_larger(gated)], more)
+        return Told.of([*brief, step], more)
+
+    of_first = [_basis(gated, check) for check in gated.deciding[:1]]
+    if hidden := hidden_drop(gated, str, origin):
+        caution, step = hidden
+        return Told.of([*brief, caution, *of_first, step], more)
+    return Told.of([*brief, *of_first, *seen, *_larger(gated)], more)
 
 
-def _steps(gated: Gated, asked: Asked) -> list[str]:
-    """Explain the exit code if neither open nor closed, and say what to do."""
-    return next_step(gated, str, asked) or [
-        f"{judgments_step(gated, str, asked)}{_or_accept(gated)}"
+def _basis_of_failure(gated: Gated, check: Check) -> list[str]:
+    """Write sentences on the basis of a failed check: suspected labels, queries, sensitivity."""
+    names = (check.baseline, gated.run)
+    return [
+        suspected_sentence(check.basis, *names, check.difference),
+        _basis(gated, check),
+        sensitivity_sentence(check.basis, *names, check.difference),
     ]
 
 
+def _steps(gated: Gated, origin: Asked) -> list[str]:
+    """Explain the exit code if the gate is neither open nor closed, and write the next step."""
+    steps = next_step(gated, str, origin)
+    return steps or [f"{judgments_step(gated, str, origin)}{_or_accept(gated)}"]
+
+
 def _or_accept(gated: Gated) -> str:
-    """Offer to accept a drop by name, where a baseline file can record it."""
-    return (
-        " --accept REASON records that you accept the drop."
-        if gated.series is not None and gated.acceptance is None
-        else ""
-    )
+    """Offer to accept a drop by name, if a baseline file can record it."""
+    if gated.series is None or gated.acceptance is not None:
+        return ""
+    return " --accept REASON records that you accept the drop."
 
 
 def _why_doubted(gated: Gated, check: Check) -> str:
@@ -379,12 +361,12 @@ def _why_doubted(gated: Gated, check: Check) -> str:
     queries = counted(judge.n, "query", "queries")
     return (
         f"People find {check.difference:+.4f} and the judge {judge.difference:+.4f} on {queries}, "
-        f"which disagree on the sign."
+        "which disagree on the sign."
     )
 
 
 def _basis(gated: Gated, check: Check) -> str:
-    """Describe what an answer rests on: the queries, and what unlabelled documents count as."""
+    """Describe the basis of an answer: the queries, and how unlabelled documents count."""
     clause = label_clause(check.basis)
     if is_identical(check):
         return sentence(clause)
@@ -392,17 +374,13 @@ def _basis(gated: Gated, check: Check) -> str:
     return counts_sentence(f"T{subject[1:]}" if is_anchored(check) else subject, check, clause)
 
 
-def _sensitivity(gated: Gated, check: Check) -> str:
-    return sensitivity_sentence(check.basis, check.baseline, gated.run, check.difference)
-
-
 def _reason(gated: Gated, check: Check, places: int) -> str:
     return f"{check.measure} against {check.baseline}: {reason_text(gated, check, places, str)}."
 
 
 def _labels_of_others(gated: Gated) -> list[str]:
-    """Describe what each check rests on where documents are unjudged, except for those whose reason
-    says it.
+    """Describe the basis of each check with unjudged documents, except for checks whose reason
+    states it.
     """
     clauses = [(check, reach_text(gated, check, str)) for check in gated.checks if check.carried]
     return [
@@ -431,15 +409,16 @@ def _drop(check: Check) -> str:
 
 
 def seen_text(gated: Gated, places: int) -> list[str]:
-    """The drop that the gate detects: by the first check with a power of those in which anything
-    differs, or by none.
+    """State the drop that the gate detects by the first changed check whose power is known, or that
+    there is none.
     """
     if not gated.checks:
         return []
-    changed = [one for one in gated.deciding if not is_identical(one)]
+    changed = [deciding for deciding in gated.deciding if not is_identical(deciding)]
     if not changed:
         return [_nothing_changed(gated)]
-    check = next((one for one in changed if not math.isnan(one.detectable)), changed[0])
+    with_power = [deciding for deciding in changed if not math.isnan(deciding.detectable)]
+    check = with_power[0] if with_power else changed[0]
     by = f" by {check.measure}" if len(gated.checks) > 1 else ""
     if check is not changed[0] and check.measure == changed[0].measure:
         by += f" against {check.baseline}"
@@ -449,7 +428,7 @@ def seen_text(gated: Gated, places: int) -> list[str]:
             return [f"{flips} {gated.policy.alpha:.2g}{by}{passes}."]
         if gated.weighted:
             return [
-                f"The queries count as too few of equal weight to give a detectable "
+                "The queries count as too few of equal weight to give a detectable "
                 f"{_drop(check)}{by}."
             ]
         return [
@@ -467,9 +446,8 @@ def _power(gated: Gated, check: Check, places: int, by: str) -> list[str]:
         return [f"No power is stated{by}, since {check.detectable_reason}."]
     if check.detectable < 0:
         return [
-            f"Even a run that is truly better by {number(-check.detectable, places)}{by} "
-            f"fails 80% of the time: "
-            "so few queries need a larger margin."
+            f"Even a run that is truly better by {number(-check.detectable, places)}{by} fails 80% "
+            "of the time: so few queries need a larger margin."
         ]
     queries = "this query" if check.n == 1 else f"these {check.n:,} queries"
     size = f"a true {_drop(check)} of {number(check.detectable, places)}{by}"
@@ -479,36 +457,34 @@ def _power(gated: Gated, check: Check, places: int, by: str) -> list[str]:
 
 
 def _nothing_changed(gated: Gated) -> str:
-    """As many queries as can change elsewhere, where none of these did: with a larger share, none
-    among n has a chance below alpha.
-    """
+    """State the share of queries that may change although none of these did."""
     n = gated.checks[0].n
-    said = f"No value changed on {counted(n, 'query', 'queries')}"
-    if gated.clustered:  # queries of one cluster are no independent witnesses
-        return f"{said}, so the gate says nothing about changes on other queries."
+    unchanged = f"No value changed on {counted(n, 'query', 'queries')}"
+    if gated.clustered:  # queries of one cluster are not independent
+        return f"{unchanged}, so the gate says nothing about changes on other queries."
     return (
-        f"{said}, but a change that affects up to {_hidden(gated)} of such queries can pass unseen."
+        f"{unchanged}, but a change that affects up to {_hidden(gated)} of such queries can pass "
+        "unseen."
     )
 
 
 def _hidden(gated: Gated) -> str:
+    # If more than this share s of all queries changed, (1 - s)^n, the probability that none of n
+    # did, would be below alpha.
     n, alpha = gated.checks[0].n, gated.policy.alpha
     return f"{100 * (1 - alpha ** (1 / n)):.2g}%"
 
 
 def _level(gated: Gated) -> list[str]:
-    """State the level of what can pass unseen where nothing changed."""
-    if (
-        not gated.checks
-        or gated.clustered
-        or not all(is_identical(check) for check in gated.deciding)
-    ):
+    """State the level of the share that can change unseen, if nothing changed."""
+    unchanged = all(is_identical(check) for check in gated.deciding)
+    if not gated.checks or gated.clustered or not unchanged:
         return []
     return [f"The share of {_hidden(gated)} is an upper limit at level {1 - gated.policy.alpha:g}."]
 
 
 def _unjudged(gated: Gated, places: int) -> Part:
-    """Describe unjudged documents, if there are any."""
+    """Build the table of unjudged documents, if there are any."""
     checks = gated.checks
     if not any(check.unjudged_baseline or check.unjudged_run for check in checks):
         return []
@@ -527,16 +503,12 @@ def _unjudged(gated: Gated, places: int) -> Part:
     if any(check.difference_judged is not None for check in checks):
         judged = partial(_judged, places=places)
         columns.append(Column(title="difference on judged documents", kind="number", cell=judged))
-    shares = [
-        share
-        for check in checks
-        for share in (check.unjudged_baseline, check.unjudged_run)
-        if share is not None
-    ]
-    counted_as = {label_clause(check.basis) for check in checks} - {""}  # said above
+    shares = [max(check.unjudged_baseline or 0, check.unjudged_run or 0) for check in checks]
+    # The sentences above say how unlabelled documents count.
+    has_clause = any(label_clause(check.basis) for check in checks)
     many = (
         max(shares) >= MANY_UNJUDGED
-        and not counted_as
+        and not has_clause
         and not hidden_drop(gated)
         and gated.convention.alignment.unjudged != "skipped"
     )
@@ -555,15 +527,15 @@ def _contracts(gated: Gated) -> Part:
     if not broken:
         return [title]
     columns: list[Column[KeptContract]] = [
-        Column(title="query", cell=lambda one: clipped(one.contract.query, 40)),
-        Column(title="measure", cell=lambda one: one.measure),
+        Column(title="query", cell=lambda kept: clipped(kept.contract.query, 40)),
+        Column(title="measure", cell=lambda kept: kept.measure),
         Column(
-            title="demanded", kind="number", cell=lambda one: _demanded(one.demanded, "a value")
+            title="demanded", kind="number", cell=lambda kept: _demanded(kept.demanded, "a value")
         ),
         Column(
             title="found",
             kind="number",
-            cell=lambda one: _demanded(one.found, "no value")._replace(tone="worse"),
+            cell=lambda kept: _demanded(kept.found, "no value")._replace(tone="worse"),
         ),
         Column(title="demanded by", cell=_demanded_by),
     ]
@@ -575,27 +547,22 @@ def _demanded(value: float, without: str) -> Cell:
 
 
 def _demanded_by(kept: KeptContract) -> str:
-    return ", ".join(
-        part
-        for part in (kept.contract.place, f"its value in {kept.baseline}" if kept.baseline else "")
-        if part
-    )
+    own_value = f"its value in {kept.baseline}" if kept.baseline else ""
+    return ", ".join(filter(None, [kept.contract.place, own_value]))
 
 
 def _of_contract(kept: KeptContract) -> str:
-    found = (
-        "no value, because no such query is scored"
-        if math.isnan(kept.found)
-        else f"{kept.found:.4f}"
-    )
+    value = f"{kept.found:.4f}"
+    if math.isnan(kept.found):
+        value = "no value, because no such query is scored"
     demanded = "some" if math.isnan(kept.demanded) else f"{kept.demanded:.4f}"
-    return f"query {kept.contract.query}: {kept.measure} {found}, demanded {demanded}"
+    return f"query {kept.contract.query}: {kept.measure} {value}, demanded {demanded}"
 
 
 def _left_out(checks: Sequence[Check]) -> list[str]:
     return [
-        f"{check.measure}: {counted(check.excluded_queries, 'query', 'queries')} left out, "
-        f"not scored in both {check.baseline} and the run"
+        f"{check.measure}: {counted(check.excluded_queries, 'query', 'queries')} left out, not "
+        f"scored in both {check.baseline} and the run"
         for check in checks
         if check.excluded_queries
     ]
@@ -610,11 +577,9 @@ def _rule(gated: Gated, policy_file: str) -> MethodLines:
     rule = f"passes if {rule_text(gated)}"
     phrases, tested = [rule], families(gated)
     if gated.checks:
-        drawn = (
-            f"{gated.n_resamples:,} draws, seed {gated.seed} derived from the values"
-            if gated.n_resamples
-            else "exact, over all signs"
-        )
+        drawn = "exact, over all signs"
+        if gated.n_resamples:
+            drawn = f"{gated.n_resamples:,} draws, seed {gated.seed} derived from the values"
         phrases += ["sign-flip permutation test of each difference, one-sided", drawn]
         phrases += tested
         end = "worse" if gated.policy.strict else "better"
@@ -630,6 +595,6 @@ def _rule(gated: Gated, policy_file: str) -> MethodLines:
         weighted=gated.weighted, clustered=gated.clustered, judgments=gated.judgments
     )
     last += [f"policy from {policy_file}"] if policy_file else []
-    return MethodLines(
-        ["rule", *wrapped("; ".join([*phrases, *last]))], rule, *tested[1:][-1:], *last
-    )
+    lines = ["rule", *wrapped("; ".join([*phrases, *last]))]
+    # In brief, of the families only the phrase on companions, which is the last of several.
+    return MethodLines(lines, rule, *tested[1:][-1:], *last)

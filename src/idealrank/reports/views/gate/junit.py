@@ -35,14 +35,13 @@ from idealrank.reports.views.gate.sentences import (
 )
 from idealrank.version import __version__
 
-# What XML 1.0 cannot hold, and control characters, which it may hold and no reader shows; a
-# carriage return would come back as a line feed. Section 2.2 of the recommendation.
+# Characters that XML 1.0 cannot contain, and control characters, which it can and no reader shows;
+# a carriage return would come back as a line feed. Section 2.2 of the recommendation.
 _UNFIT = re.compile("[^\t\n\x20-\x7e\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def gate_junit(gated: Gated) -> Iterator[str]:
-    r"""JUnit XML as Jenkins, GitLab and their like read it.
-
+    r"""Write JUnit XML as Jenkins, GitLab and other build servers read it.
     A check is a test case: its class is the baseline, its name the measure. A contract is one of
     the class ``contracts``. The schema junit-10.xsd of Jenkins' xUnit plug-in.
     """
@@ -53,23 +52,15 @@ def gate_junit(gated: Gated) -> Iterator[str]:
     attributes = {"tests": str(len(marks)), "failures": str(cases["failure"]), "errors": "0"}
     skipped = str(cases["skipped"])
     root = ET.Element("testsuites", {"name": "idealrank gate", **attributes})
-    suite = ET.SubElement(
-        root,
-        "testsuite",
-        {
-            "name": _fit(f"idealrank gate {gated.run}"),
-            **attributes,
-            "skipped": skipped,
-            "time": "0",
-        },
-    )
+    of_suite = {"name": _fit(f"idealrank gate {gated.run}"), **attributes}
+    suite = ET.SubElement(root, "testsuite", {**of_suite, "skipped": skipped, "time": "0"})
     properties = ET.SubElement(suite, "properties")
     for name, value in _properties(gated).items():
         ET.SubElement(properties, "property", {"name": name, "value": _fit(value)})
+
     for name, phrase in gated.mismatches.items():
-        _case(
-            suite, mark("failed"), ("judgments", name, "mismatch"), phrase, f"run {name} {phrase}"
-        )
+        named = ("judgments", name, "mismatch")
+        _case(suite, mark("failed"), named, phrase, f"run {name} {phrase}")
     for check in gated.checks:
         state = state_of_check(check, gated)
         named = (check.baseline, check.measure, "drop" if state == "failed" else mark(state).word)
@@ -81,6 +72,7 @@ def gate_junit(gated: Gated) -> Iterator[str]:
         named = ("contracts", about + against, "contract")
         message = _message(gated, f"{about} {demand(kept)}", passed=kept.passed)
         _case(suite, mark_of_contract(kept, gated), named, message, _place(kept))
+
     accepted = [gated.acceptance.headline] if gated.acceptance is not None else []
     ET.SubElement(suite, "system-out").text = _fit(
         "\n".join([*accepted, verdict(gated), *cautioned(gated.cautions)])
@@ -93,9 +85,8 @@ def gate_junit(gated: Gated) -> Iterator[str]:
 def _case(
     suite: ET.Element, shown: VerdictMark, named: tuple[str, str, str], message: str, body: str
 ) -> None:
-    """A case that failed, or was skipped since there are too few judgments, or passed.
-
-    It is named by its class, its name, and the type of a failure.
+    """Add a case that failed, or was skipped since there are too few judgments, or passed; `named`
+    has its class, its name, and the type of a failure.
     """
     group, name, kind = named
     case = ET.SubElement(
@@ -111,11 +102,11 @@ def _case(
 
 def _properties(gated: Gated) -> dict[str, str]:
     policy, convention = gated.policy, gated.convention
-    accepted = gated.acceptance
-    found: dict[str, Any] = (
-        {} if accepted is None else {"accepted.by": accepted.by, "accepted.reason": accepted.reason}
-    )
-    found |= {
+    properties: dict[str, Any] = {}
+    if gated.acceptance is not None:
+        properties["accepted.by"] = gated.acceptance.by
+        properties["accepted.reason"] = gated.acceptance.reason
+    properties |= {
         "version": __version__,
         "run": gated.run,
         "baselines": ", ".join(gated.baselines),
@@ -133,14 +124,16 @@ def _properties(gated: Gated) -> dict[str, str]:
         "convention": convention.name,
         "convention.fingerprint": convention.fingerprint,
     }
-    return {name: str(value) for name, value in found.items() if value is not None}
+    return {name: str(value) for name, value in properties.items() if value is not None}
 
 
-def _message(gated: Gated, said: str, *, passed: bool) -> str:
-    """A message of a case; first comes the acceptance of what closed the gate. Ids stay as they
-    are, so nothing is capitalised.
+def _message(gated: Gated, message: str, *, passed: bool) -> str:
+    """Return the message of a case, after the acceptance of a case that closed the gate; nothing is
+    capitalised, so that ids stay as they are.
     """
-    return said if passed or gated.acceptance is None else f"{gated.acceptance.headline} {said}"
+    return (
+        message if passed or gated.acceptance is None else f"{gated.acceptance.headline} {message}"
+    )
 
 
 def _reason(gated: Gated, check: Check) -> str:
@@ -148,7 +141,7 @@ def _reason(gated: Gated, check: Check) -> str:
 
 
 def _numbers(gated: Gated, check: Check) -> str:
-    """The numbers of a check, how far the judgments carry it, and the queries that fell."""
+    """Write the numbers of a check, its support by the judgments, and the queries that fell."""
     lines = [
         _reason(gated, check),
         *([] if check.decides else [COMPANION]),
@@ -156,11 +149,10 @@ def _numbers(gated: Gated, check: Check) -> str:
         *([ANCHORED] if is_anchored(check) else []),
         f"mean {number(check.mean_run)}, in {check.baseline} {number(check.mean_baseline)}, "
         f"difference {number(check.difference, signed=True)}",
-        f"bound of the difference {number(check.bound, signed=True)}; one-sided p "
-        f"{check.p:.4g}, corrected {check.p_corrected:.4g}; "
-        f"two-sided p, as in compare, {check.p_two_sided:.4g}",
-        f"queries {check.n}: better {check.wins}, equal {check.ties}, worse {check.losses}; "
-        f"left out {check.excluded_queries}",
+        f"bound of the difference {number(check.bound, signed=True)}; one-sided p {check.p:.4g}, "
+        f"corrected {check.p_corrected:.4g}; two-sided p, as in compare, {check.p_two_sided:.4g}",
+        f"queries {check.n}: better {check.wins}, equal {check.ties}, worse {check.losses}; left "
+        f"out {check.excluded_queries}",
         f"true drop detectable with 80 % power: {visible(check)}",
     ]
     if shares := unjudged(check):
@@ -174,17 +166,17 @@ def _numbers(gated: Gated, check: Check) -> str:
 
 
 def _fallen(drop: QueryDrop) -> str:
-    """A query that fell, in a line with its text."""
+    """Format a query that fell, in a line with its text."""
     values = f"{number(drop.baseline)}  {number(drop.run)}  {number(drop.difference, signed=True)}"
-    return f"  {drop.query}  {values}" + (f"  {one_line(drop.text)}" if drop.text else "")
+    text = f"  {one_line(drop.text)}" if drop.text else ""
+    return f"  {drop.query}  {values}{text}"
 
 
 def _place(kept: KeptContract) -> str:
-    return f"{kept.measure} {demand(kept)}" + (
-        f"\ndemanded in {kept.contract.place}" if kept.contract.place else ""
-    )
+    place = f"\ndemanded in {kept.contract.place}" if kept.contract.place else ""
+    return f"{kept.measure} {demand(kept)}{place}"
 
 
 def _fit(text: str) -> str:
-    r"""Text that XML 1.0 can hold."""
-    return _UNFIT.sub(lambda found: ascii(found[0])[1:-1], text)
+    r"""Spell out characters that XML 1.0 cannot contain."""
+    return _UNFIT.sub(lambda match: ascii(match[0])[1:-1], text)

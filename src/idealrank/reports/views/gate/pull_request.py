@@ -1,5 +1,5 @@
-"""A gate on a pull request: a comment in Markdown that fits and that no name or id can get out of,
-and annotations beside the change.
+"""A gate on a pull request: a comment in Markdown that fits and in which no name or id is live, and
+annotations on the change.
 """
 
 import re
@@ -38,7 +38,7 @@ from idealrank.reports.views.gate.sentences import (
 )
 
 MARKER = "<!-- idealrank gate -->"
-"""Stands at the end of each comment, so that a program finds its own and replaces it."""
+"""End of each comment, by which a program finds its own comment and replaces it."""
 
 COMMENT_BYTES = 65_535
 """GitHub takes fewer than 65,536 characters; bytes are never fewer than characters, however these
@@ -59,37 +59,34 @@ _HEAD = (
     "unjudged before / now",
     "why",
 )
-_CODE = re.compile(r"[^\w\s]|_")
-_WHY = 600  # letters
+_CODE = re.compile(r"[^\w\s]|_")  # punctuation of names and ids, which becomes entities
+_WHY = 600  # letters of a reason
 _MORE = "\nMore did not fit here; the log and the JUnit file have all.\n"
 
 
 def gate_markdown(
     gated: Gated, most_bytes: int = COMMENT_BYTES, digits: int | None = None
 ) -> Iterator[str]:
-    """The verdict in the first line, a table, the worst queries folded away, then the rule,
-    convention and seed.
+    """Yield a comment: the verdict in the first line, a table, the worst queries folded away, then
+    the rule, convention and seed.
 
-    Where a person accepted the run of a closed gate, the first line states the acceptance.
+    If a person accepted the run of a closed gate, the first line states the acceptance.
     """
     places = gate_places(gated, digits)
     doubtful = next((check for check in gated.deciding if not check.carried), None)
-    said = (
-        ""
-        if doubtful is None
-        else f"{code(doubtful.measure)}: {plain(_why(gated, doubtful, places), _WHY)}.\n\n"
-    )
+    doubt = ""
+    if doubtful is not None:
+        doubt = f"{code(doubtful.measure)}: {plain(_why(gated, doubtful, places), _WHY)}.\n\n"
     beside = [
         *warned(gated.mismatches, code),
         *unanswered(gated.missing, code),
         *_cautions(gated),
         could_see(gated, code, places),
     ]
-    beside += [*one_sided(gated, [said]), *hidden_drop(gated, code), *next_step(gated, code)]
-    accepted = (
-        "" if gated.acceptance is None else f"**{plain(gated.acceptance.headline, _WHY)}**\n\n"
-    )
-    head = f"{accepted}**{verdict(gated, code)}**\n\n{said}{' '.join(beside)}\n"
+    beside += [*one_sided(gated, [doubt]), *hidden_drop(gated, code), *next_step(gated, code)]
+    head = f"**{verdict(gated, code)}**\n\n{doubt}{' '.join(beside)}\n"
+    if gated.acceptance is not None:
+        head = f"**{plain(gated.acceptance.headline, _WHY)}**\n\n{head}"
     foot = _foot(gated)
     left = most_bytes - _size(head) - _size(foot) - _size(_MORE)
     body, complete = _fitted(_body(gated, places), left)
@@ -101,23 +98,23 @@ def gate_markdown(
 
 
 def code(text: str) -> str:
-    """A name or id in which nothing is Markdown, HTML, a mention or a link.
+    """Format a name or id in which nothing is Markdown, HTML, a mention or a link.
 
-    Punctuation stands as entities, which mean a letter and never an instruction; within ``<code>``
-    neither mentions nor links are made.
+    Entities, which always mean a letter, replace punctuation; within ``<code>`` there are neither
+    mentions nor links.
     """
-    return f"<code>{_CODE.sub(lambda found: entity(found[0]), one_line(text))}</code>"
+    return f"<code>{_CODE.sub(lambda match: entity(match[0]), one_line(text))}</code>"
 
 
 def plain(text: str, width: int = 200) -> str:
-    """A phrase of at most so many letters in which nothing is Markdown, HTML, a mention or a
+    """Format a phrase of at most so many letters in which nothing is Markdown, HTML, a mention or a
     link.
     """
     return escaped(one_line(text, width))
 
 
 def _cautions(gated: Gated) -> list[str]:
-    """Cautions, which may name runs, so that nothing in them is live."""
+    """Format cautions, which may name runs, so that nothing in them is live."""
     return [plain(caution, _WHY) for caution in cautioned(gated.cautions)]
 
 
@@ -126,28 +123,28 @@ def _size(text: str) -> int:
 
 
 def _fitted(pieces: Iterable[tuple[str, str]], room: int) -> tuple[list[str], bool]:
-    """As many pieces as there is room for. With each stands what closes the fold it is in, for
-    which room is kept.
+    """Return as many pieces as there is room for, and whether these are all. Each comes with the
+    text that closes its fold, for which room is kept.
     """
     fitted: list[str] = []
-    closing = ""
-    for piece, ends in pieces:
-        if _size(piece) + _size(ends) > room:
-            return [*fitted, closing], False
+    open_fold = ""
+    for piece, closing in pieces:
+        if _size(piece) + _size(closing) > room:
+            return [*fitted, open_fold], False
         fitted.append(piece)
         room -= _size(piece)
-        closing = ends
+        open_fold = closing
     return fitted, True
 
 
 def _body(gated: Gated, places: int) -> Iterator[tuple[str, str]]:
-    contracts = failed(gated)[1]
-    ordered = sorted(
-        gated.checks, key=lambda check: (not check.decides, check.passed, check.outcome != "failed")
-    )
+    """Yield the pieces of a comment, each with the text that closes its fold."""
+    _, contracts = failed(gated)
+    # Checks that stopped the run come first: a piece that does not fit is then no reason for the
+    # verdict.
+    ordered = sorted(gated.checks, key=_importance)
     if gated.checks:
         yield _table_head(_HEAD, left=(0, 1, 2, 11)), ""
-        # What stopped the run first: whatever does not fit is no reason for the verdict.
         for check in ordered:
             yield _check_row(gated, check, places), ""
         if not all(check.decides for check in ordered):
@@ -157,16 +154,17 @@ def _body(gated: Gated, places: int) -> Iterator[tuple[str, str]]:
         if any(map(is_anchored, ordered)):
             yield f"\n<sub>{plain(ANCHORED)}</sub>\n", ""
     if contracts:
-        yield (
-            "\nBroken contracts:\n"
-            + _table_head(("query", "measure", "demanded", "found", "of"), left=(0, 1, 4)),
-            "",
-        )
+        head = _table_head(("query", "measure", "demanded", "found", "of"), left=(0, 1, 4))
+        yield f"\nBroken contracts:\n{head}", ""
         for kept in contracts:
             yield _contract_row(kept), ""
     for check in ordered:
         if check.worst:
             yield from _worst(check)
+
+
+def _importance(check: Check) -> tuple[bool, bool, bool]:
+    return not check.decides, check.passed, check.outcome != "failed"
 
 
 def _check_row(gated: Gated, check: Check, places: int) -> str:
@@ -176,15 +174,16 @@ def _check_row(gated: Gated, check: Check, places: int) -> str:
     word = mark_of_check(check, gated).word
     shown = f"**{word}**" if check.decides and not check.passed else word
     named = [f"{shown}{caution_mark_of_check(check)}", code(check.measure), code(check.baseline)]
-    # where the judgments do not carry it, the rest of the sentence stands above the table
+    # If the judgments do not support it, the rest of the sentence stands above the table.
     why = _why(gated, check, places)
     why = why if check.carried else f"{why.partition(NOT_CARRIED)[0]}{NOT_CARRIED}"
     return _row([*named, *means, visible(check, places), unjudged(check), plain(why, _WHY)])
 
 
 def _why(gated: Gated, check: Check, places: int) -> str:
+    why = reason_text(gated, check, places)
     clause = reach_text(gated, check) if check.carried else ""
-    return reason_text(gated, check, places) + (f"; {clause}" if clause else "")
+    return f"{why}; {clause}" if clause else why
 
 
 def _contract_row(kept: KeptContract) -> str:
@@ -218,10 +217,8 @@ def _worst(check: Check) -> Iterator[tuple[str, str]]:
 
 
 def _table_head(titles: Sequence[str], left: Sequence[int]) -> str:
-    return (
-        f"\n"
-        f"{_row(titles)}|{'|'.join(' --- ' if column in left else ' ---: ' for column in range(len(titles)))}|\n"  # noqa: E501
-    )
+    rules = [" --- " if column in left else " ---: " for column in range(len(titles))]
+    return f"\n{_row(titles)}|{'|'.join(rules)}|\n"
 
 
 def _row(cells: Sequence[str]) -> str:
@@ -229,22 +226,19 @@ def _row(cells: Sequence[str]) -> str:
 
 
 def _foot(gated: Gated) -> str:
-    return (
-        f"\n<sub>Rule: {plain(method(gated))}. Convention "
-        f"{plain(title(gated.convention))}.</sub>\n\n{MARKER}\n"
-    )
+    rule, convention = plain(method(gated)), plain(title(gated.convention))
+    return f"\n<sub>Rule: {rule}. Convention {convention}.</sub>\n\n{MARKER}\n"
 
 
 # GitHub shows ten errors and ten warnings of a step and drops the rest without a word.
 _SHOWN = 10
-_REASON = 600  # letters
-_WORST = 3
+_REASON = 600  # letters of a reason
+_WORST = 3  # queries that an annotation names
 
 
 def annotations(gated: Gated) -> Iterator[str]:
-    """Workflow commands, one a line: an error for each check and contract that failed, and a notice
-    with the drop that the gate detects.
-
+    """Yield workflow commands, one per line: an error for each check and contract that failed, and
+    a notice with the drop that the gate detects.
     A check with too few judgments gets a warning in place of the error.
     """
     checks, contracts = failed(gated)
@@ -252,9 +246,8 @@ def annotations(gated: Gated) -> Iterator[str]:
         _command("error", f"Run {one_line(name)}", phrase)
         for name, phrase in gated.mismatches.items()
     ]
-    errors += [_check(gated, check) for check in checks] + [
-        _contract(gated, kept) for kept in contracts
-    ]
+    errors += [_check(gated, check) for check in checks]
+    errors += [_contract(gated, kept) for kept in contracts]
     if gated.acceptance is not None:
         yield _command("notice", "Accepted", one_line(gated.acceptance.headline, _REASON))
     yield from _listed("error" if gated.acceptance is None else "warning", errors, "failed")
@@ -265,13 +258,11 @@ def annotations(gated: Gated) -> Iterator[str]:
 
 
 def _listed(kind: str, commands: list[str], what: str) -> Iterator[str]:
-    """As many as GitHub shows, the last of which says how many more there are."""
+    """Yield as many commands as GitHub shows; the last one counts the others."""
     if len(commands) > _SHOWN:
         hidden = len(commands) - _SHOWN + 1
-        commands = [
-            *commands[: _SHOWN - 1],
-            _command(kind, "More", f"{hidden} more checks and contracts {what}; the log has them"),
-        ]
+        message = f"{hidden} more checks and contracts {what}; the log has them"
+        commands = [*commands[: _SHOWN - 1], _command(kind, "More", message)]
     yield from commands
 
 
@@ -282,15 +273,13 @@ def _check(gated: Gated, check: Check) -> str:
     means = f"{number(check.mean_run, places)} against {number(check.mean_baseline, places)}"
     numbers = f"{means}, {number(check.difference, places, signed=True)}"
     worst = ", ".join(map(_named, check.worst[:_WORST]))
-    why = one_line(reason_text(gated, check, places), _REASON)
-    kind = mark_of_check(check, gated).annotation
-    return _command(
-        kind, title, f"{why}; {numbers}" + (f"; worst queries: {worst}" if worst else "")
-    )
+    message = f"{one_line(reason_text(gated, check, places), _REASON)}; {numbers}"
+    message += f"; worst queries: {worst}" if worst else ""
+    return _command(mark_of_check(check, gated).annotation, title, message)
 
 
 def _named(drop: QueryDrop) -> str:
-    """A query that fell, with its text."""
+    """Name a query that fell, with its text."""
     text = f' "{one_line(drop.text)}"' if drop.text else ""
     return f"{one_line(drop.query)}{text} ({number(drop.difference, signed=True)})"
 
@@ -298,18 +287,14 @@ def _named(drop: QueryDrop) -> str:
 def _contract(gated: Gated, kept: KeptContract) -> str:
     place = f" ({one_line(kept.contract.place)})" if kept.contract.place else ""
     kind = mark_of_contract(kept, gated).annotation
-    return _command(
-        kind,
-        f"Contract of {one_line(kept.contract.query)} is broken",
-        f"{one_line(kept.measure)} {demand(kept)}{place}",
-    )
+    title = f"Contract of {one_line(kept.contract.query)} is broken"
+    return _command(kind, title, f"{one_line(kept.measure)} {demand(kept)}{place}")
 
 
 def _command(kind: str, title: str, message: str) -> str:
-    return (
-        f"::{kind} "
-        f"title={_escaped(title).replace(':', '%3A').replace(',', '%2C')}::{_escaped(message)}\n"
-    )
+    # A colon or comma would end the title.
+    title = _escaped(title).replace(":", "%3A").replace(",", "%2C")
+    return f"::{kind} title={title}::{_escaped(message)}\n"
 
 
 def _escaped(text: str) -> str:

@@ -10,7 +10,7 @@ from idealrank.analysis.comparison.families import COMPANIONS, PRIMARY
 from idealrank.analysis.gate.outcome import NOT_CARRIED, TOO_FEW, Check, Gated, KeptContract
 from idealrank.analysis.gate.series import ANCHOR
 from idealrank.reports.table.cells import USUAL, counted, decimals, number
-from idealrank.reports.table.text import clipped
+from idealrank.reports.table.text import clipped, printable
 from idealrank.reports.views.comparison.label_phrases import (
     label_clause,
     one_sided_step,
@@ -41,8 +41,8 @@ ANCHORED = (
     "last accepted ones"
 )
 RATE_MARKED = f"{CAUTION} {RATE_UNKNOWN}"
-_NAME = 60
-_NAMED = 6
+_NAME = 60  # letters of a name
+_NAMED = 6  # names or checks that a sentence lists
 _RULED_OUT = Phrases(
     "this drop would no longer be ruled out",
     "this drop would still be ruled out",
@@ -60,8 +60,9 @@ _JUDGE_STEP = (
     "says where that is."
 )
 _NEITHER = "The run neither passed nor failed (exit code 3 of the command)."
-# of all documents: by so much the baseline's unjudged share exceeds the run's where a drop may hide
+# A drop may be hidden if the baseline's unjudged share exceeds the run's by at least this.
 _FEWER = 0.1
+# What the policy makes of a check with too few judgments, at the end of a sentence.
 _ASKED = {
     "neutral": "",
     "fail": ", so that the gate is closed",
@@ -70,67 +71,57 @@ _ASKED = {
 
 
 def one_line(text: str, width: int = _NAME) -> str:
-    r"""A name or id as a report shows it: printable, on one line, and no longer than that."""
-    if len(text) > 2 * width:  # what is left out need not be made printable
+    r"""Make a name or id printable, on one line of at most `width` letters."""
+    # Only the ends are shown, so the middle need not be made printable.
+    if len(text) > 2 * width:
         text = text[:width] + text[-width:]
-    return clipped(
-        "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in text), width
-    )
+    return clipped(printable(text, surrogates=False), width)
 
 
-def gate_places(gated: Gated, asked: int | None = None) -> int:
-    """Decimals of the means, differences and bounds of a gate: one number for all of it.
+def gate_places(gated: Gated, digits: int | None = None) -> int:
+    """Choose the decimals of the means, differences and bounds of a gate, one number for all.
 
     A check has the end of a one-sided interval; its distance from the difference stands for the
     half-width.
     """
-    widths = [
-        abs(check.bound - check.difference) for check in gated.checks if check.wins or check.losses
-    ]
+    changed = [check for check in gated.checks if check.wins or check.losses]
+    widths = [abs(check.bound - check.difference) for check in changed]
     limit = -(gated.policy.margin or 0.0) if gated.policy.strict else -gated.policy.tolerance
-    apart = [
-        (check.bound, limit * check.direction)
-        for check in gated.checks
-        if check.wins or check.losses
-    ]
-    apart += [
-        (check.mean_baseline, check.mean_run)
-        for check in gated.checks
-        if not check.passed and not gated.policy.strict
-    ]
-    return decimals([(-width, width) for width in widths], apart=apart, asked=asked)
+    apart = [(check.bound, limit * check.direction) for check in changed]
+    if not gated.policy.strict:
+        failed_checks = [check for check in gated.checks if not check.passed]
+        apart += [(check.mean_baseline, check.mean_run) for check in failed_checks]
+    return decimals([(-width, width) for width in widths], apart=apart, digits=digits)
 
 
 def reason_text(
     gated: Gated, check: Check, places: int, shown: Callable[[str], str] = one_line
 ) -> str:
-    """Why a check passed or failed, its drop with as many decimals as the means beside it; names
-    made fit by `shown`.
+    """Say why a check passed or failed, with as many decimals as the table; `shown` makes names fit
+    for their place.
     """
-    said = check.reason.replace(
-        f" of {number(abs(check.difference))} ", f" of {number(abs(check.difference), places)} ", 1
-    )
+    drop = abs(check.difference)
+    # The reason of the result has the usual decimals.
+    reason = check.reason.replace(f" of {number(drop)} ", f" of {number(drop, places)} ", 1)
     clause = "" if check.carried else _clause(gated, check, shown)
     if not clause:
-        return said
-    found = said.partition(NOT_CARRIED)[0]
-    shown_by = (
-        found
-        if gated.policy.strict
-        else f"the values show {found.replace(' is significant', '', 1)}"
-    )
-    return (
-        f"{shown_by}{NOT_CARRIED} to support it: "
-        f"{clause}{_ASKED[gated.policy.when_unjudged] if check.decides else ''}"
-    )
+        return reason
+    measured, _, _ = reason.partition(NOT_CARRIED)
+    if not gated.policy.strict:
+        measured = f"the values show {measured.replace(' is significant', '', 1)}"
+    consequence = _ASKED[gated.policy.when_unjudged] if check.decides else ""
+    return f"{measured}{NOT_CARRIED} to support it: {clause}{consequence}"
 
 
 def _clause(gated: Gated, check: Check, shown: Callable[[str], str]) -> str:
+    """Say what the judgments lack, in a clause; empty if that is not known."""
+    a, b = shown(check.baseline), shown(gated.run)
     if check.basis is not None and check.basis.one_sided is not None:
-        said = one_sided_why(
-            check.basis.one_sided, shown(check.baseline), shown(gated.run)
-        ).removesuffix(".")
-        return f"the {said.removeprefix('The ')}" if said.startswith("The labels come") else said
+        clause = one_sided_why(check.basis.one_sided, a, b).removesuffix(".")
+        # Other clauses begin with the name of a run.
+        if clause.startswith("The labels come"):
+            clause = f"the {clause.removeprefix('The ')}"
+        return clause
     if check.tipping is None:
         return ""
     answer = _DROP
@@ -138,7 +129,7 @@ def _clause(gated: Gated, check: Check, shown: Callable[[str], str]) -> str:
         answer = _RULED_OUT
     elif gated.policy.tolerance:
         answer = _DROP._replace(turns="")
-    return tipping_text(check.tipping, shown(check.baseline), shown(gated.run), answer)
+    return tipping_text(check.tipping, a, b, answer)
 
 
 def why_withheld(gated: Gated, check: Check, shown: Callable[[str], str] = one_line) -> str:
@@ -148,9 +139,9 @@ def why_withheld(gated: Gated, check: Check, shown: Callable[[str], str] = one_l
     Examples
     --------
     >>> import idealrank as ir
-    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
-    >>> found = ir.gate(one, one)
-    >>> why_withheld(found, found.checks[0])
+    >>> evaluation = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+    >>> gated = ir.gate(evaluation, evaluation)
+    >>> why_withheld(gated, gated.checks[0])
     ''
     """
     if check.carried:
@@ -160,66 +151,56 @@ def why_withheld(gated: Gated, check: Check, shown: Callable[[str], str] = one_l
         return one_sided_why(check.basis.one_sided, a, b)
     if check.tipping is None:
         return "Unjudged documents may explain the result."
-    return why_too_few(
-        check.tipping,
-        a,
-        b,
-        "the drop would no longer be ruled out"
-        if gated.policy.strict
-        else "the drop could be chance",
-    )
+    lost = "the drop could be chance"
+    if gated.policy.strict:
+        lost = "the drop would no longer be ruled out"
+    return why_too_few(check.tipping, a, b, lost)
 
 
-def one_sided(gated: Gated, said: Iterable[str]) -> list[str]:
-    """A sentence on the shares in what was said; none where no share of a one-sided test stands
-    there.
+def one_sided(gated: Gated, sentences: Iterable[str]) -> list[str]:
+    """Write a sentence on the shares in other sentences; none if these state no share of a
+    one-sided test.
     """
-    told = not gated.policy.strict and any(_DROP.goes in clause for clause in said)
-    return (
-        ["'idealrank compare' reports a different share, because its test is two-sided."]
-        if told
-        else []
-    )
+    if gated.policy.strict or not any(_DROP.goes in clause for clause in sentences):
+        return []
+    return ["'idealrank compare' reports a different share, because its test is two-sided."]
 
 
 def hidden_drop(
-    gated: Gated, shown: Callable[[str], str] = one_line, asked: Asked = IN_PYTHON
+    gated: Gated, shown: Callable[[str], str] = one_line, origin: Asked = IN_PYTHON
 ) -> list[str]:
-    """A caution where a check passes though the judgments favour the run.
-
-    Positive-only labels may come from the run. Or the baseline has many more unjudged documents, by
-    10 points or more: they count as not relevant, so the baseline may be better than its value.
+    """Return a caution and a next step if a check passes though the judgments favour the run:
+    labels may come from the run, or the baseline has many more unjudged documents.
     """
     for check in () if gated.policy.strict else gated.deciding:
         before, now = check.unjudged_baseline, check.unjudged_run
         source = None if check.basis is None else check.basis.one_sided
         if check.passed and source is not None and source.run == "b":
-            said = (
+            caution = (
                 f"Caution: a drop by {shown(check.measure)} may be hidden: "
                 f"{_clause(gated, check, shown)}."
             )
-            return [said, one_sided_step(source, _AGAIN, asked)]
+            return [caution, one_sided_step(source, _AGAIN, origin)]
+        # Under other labels, documents without one count as not relevant, as declared.
         if check.basis is not None and check.basis.kind != "pooled":
-            continue  # documents without a label count as not relevant, as asked
-        if (
-            check.passed
-            and before is not None
-            and now is not None
-            and round(before - now, 9) >= _FEWER
-        ):
-            of, run = shown(check.baseline), shown(gated.run)
-            shares = f"{before:.1%} of the documents of {of} are unjudged, and {now:.1%} of {run}"
+            continue
+        if not check.passed or before is None or now is None:
+            continue
+        if round(before - now, 9) >= _FEWER:
+            baseline, run = shown(check.baseline), shown(gated.run)
+            before_text = f"{before:.1%} of the documents of {baseline} are unjudged"
             return [
-                f"Caution: by {shown(check.measure)} {shares}, which may hide a drop.",
-                f"Judge the documents that only {of} returns, the highest ranks first, and "
+                f"Caution: by {shown(check.measure)} {before_text}, and {now:.1%} of {run}, which "
+                "may hide a drop.",
+                f"Judge the documents that only {baseline} returns, the highest ranks first, and "
                 f"{_AGAIN}.",
             ]
     return []
 
 
 def reach_text(gated: Gated, check: Check, shown: Callable[[str], str] = one_line) -> str:
-    """Describe what a check rests on where documents are unjudged; empty if nothing is significant
-    or all is judged.
+    """Describe the basis of a check with unjudged documents; empty if nothing is significant or all
+    is judged.
     """
     if is_identical(check) or check.p_corrected > gated.policy.alpha:
         return ""
@@ -227,46 +208,44 @@ def reach_text(gated: Gated, check: Check, shown: Callable[[str], str] = one_lin
         return _clause(gated, check, shown)
     if check.basis is not None and check.basis.kind != "pooled":
         return label_clause(check.basis)
-    return (
-        unknown_text(check.tipping_reason) if check.unjudged_baseline or check.unjudged_run else ""
-    )
+    has_unjudged = check.unjudged_baseline or check.unjudged_run
+    return unknown_text(check.tipping_reason) if has_unjudged else ""
 
 
 def reasons(gated: Gated) -> list[str]:
-    """Why the gate is not open, or only by its policy, as the result itself says it, but with the
-    digits of its tables.
+    """List the reasons that the gate is not open, or only by its policy, as in the result itself
+    but with the digits of its tables.
     """
     places = gate_places(gated)
-    first = len(gated.mismatches)
-    told = [check for check in gated.deciding if not (check.passed and check.carried)]
+    # `Gated.reasons` has the mismatches first, then the checks that did not pass, then the rest.
+    n_mismatches = len(gated.mismatches)
+    n_failed = sum(not check.passed for check in gated.deciding)
+    unclear = [check for check in gated.deciding if not (check.passed and check.carried)]
     checks = [
         f"{check.measure} against {check.baseline}: {reason_text(gated, check, places, str)}"
-        for check in told
+        for check in unclear
     ]
-    return [
-        *gated.reasons[:first],
-        *checks,
-        *gated.reasons[first + sum(not check.passed for check in gated.deciding) :],
-    ]
+    mismatches, rest = gated.reasons[:n_mismatches], gated.reasons[n_mismatches + n_failed :]
+    return [*mismatches, *checks, *rest]
 
 
 def next_step(
-    gated: Gated, shown: Callable[[str], str] = one_line, asked: Asked = IN_PYTHON
+    gated: Gated, shown: Callable[[str], str] = one_line, origin: Asked = IN_PYTHON
 ) -> list[str]:
-    """Explain exit code 3 and what to do; none if there are enough judgments."""
-    return [_NEITHER, judgments_step(gated, shown, asked)] if gated.outcome == TOO_FEW else []
+    """Explain exit code 3, and write the next step; none if there are enough judgments."""
+    return [_NEITHER, judgments_step(gated, shown, origin)] if gated.outcome == TOO_FEW else []
 
 
 def judgments_step(
-    gated: Gated, shown: Callable[[str], str] = one_line, asked: Asked = IN_PYTHON
+    gated: Gated, shown: Callable[[str], str] = one_line, origin: Asked = IN_PYTHON
 ) -> str:
-    """Say what to do about the first check whose answer is withheld; empty without one.
+    """Write the next step for the first check whose answer is withheld; empty without one.
 
     Examples
     --------
     >>> import idealrank as ir
-    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
-    >>> judgments_step(ir.gate(one, one))
+    >>> evaluation = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+    >>> judgments_step(ir.gate(evaluation, evaluation))
     ''
     """
     check = withheld(gated)
@@ -275,10 +254,10 @@ def judgments_step(
     if is_contradicted(check, gated.policy.alpha):
         return _JUDGE_STEP
     if check.basis is not None and check.basis.one_sided is not None:
-        return one_sided_step(check.basis.one_sided, _AGAIN, asked)
+        return one_sided_step(check.basis.one_sided, _AGAIN, origin)
     if check.tipping is None or is_anchored(check):
         return f"Judge the unjudged documents, the highest ranks first, and {_AGAIN}."
-    return judging_step(check.tipping, shown(check.baseline), shown(gated.run), "gate", asked)
+    return judging_step(check.tipping, shown(check.baseline), shown(gated.run), "gate", origin)
 
 
 def withheld(gated: Gated) -> Check | None:
@@ -290,7 +269,7 @@ def withheld(gated: Gated) -> Check | None:
         for check in gated.deciding
         if not check.carried or is_contradicted(check, gated.policy.alpha)
     ]
-    # Where another check is clear, the gate is closed whatever more labels say.
+    # If another check has clearly failed, the gate is closed whatever further labels show.
     clear = any(check.outcome == "failed" and check not in doubtful for check in gated.deciding)
     return None if clear or not doubtful else doubtful[0]
 
@@ -301,9 +280,10 @@ def is_contradicted(check: Check, alpha: float) -> bool:
 
 
 def names(several: Iterable[str], shown: Callable[[str], str] = one_line) -> str:
-    """The first few of some names, made fit by `shown`."""
+    """List the first few of some names, made fit by `shown`."""
     listed = list(several)
-    return ", ".join([*map(shown, listed[:_NAMED]), *(["..."] if len(listed) > _NAMED else [])])
+    dots = ["..."] if len(listed) > _NAMED else []
+    return ", ".join([*map(shown, listed[:_NAMED]), *dots])
 
 
 def is_anchored(check: Check) -> bool:
@@ -312,7 +292,7 @@ def is_anchored(check: Check) -> bool:
 
 
 def subject_of(gated: Gated, check: Check, shown: Callable[[str], str] = one_line) -> str:
-    """Name what a check tests: the run, or against an anchor its mean with the last accepted
+    """Name the subject of a check: the run, or against an anchor its mean with the last accepted
     runs.
     """
     return check.subject(shown(gated.run))
@@ -324,12 +304,10 @@ def replaceable(gated: Gated) -> list[str]:
 
 
 def verdict(gated: Gated, shown: Callable[[str], str] = one_line) -> str:
-    """The verdict in one line; `shown` makes names fit for the place where it stands."""
-    place = (
-        f"replace {names(replaceable(gated), shown)}"
-        if gated.baselines
-        else "become the first baseline"
-    )
+    """State the verdict in one line; `shown` makes names fit for their place."""
+    place = "become the first baseline"
+    if gated.baselines:
+        place = f"replace {names(replaceable(gated), shown)}"
     if gated.outcome == TOO_FEW:
         short = short_of_judgments(gated)
         by_judge = bool(short) and state_of_check(short[0], gated) == CONTRADICTED
@@ -344,25 +322,22 @@ def verdict(gated: Gated, shown: Callable[[str], str] = one_line) -> str:
     checks, contracts = failed(gated)
     why = [f"it {phrase.partition(';')[0]}" for phrase in gated.mismatches.values()]
     why += counts_by_state(gated, checks, f"of {counted(len(gated.deciding), 'check')}")
-    why += (
-        [f"{len(contracts)} of {counted(len(gated.contracts), 'contract')} broken"]
-        if contracts
-        else []
-    )
+    if contracts:
+        why.append(f"{len(contracts)} of {counted(len(gated.contracts), 'contract')} broken")
     return f"The gate is closed: {about} ({', '.join(why)})"
 
 
 def counts_by_state(gated: Gated, checks: Iterable[Check], of_checks: str) -> list[str]:
-    """Count checks by what they found, in the words of the verdict column."""
-    found = Counter(mark(state_of_check(check, gated)).word for check in checks)
+    """Count checks by state, in the words of the verdict column."""
+    counts = Counter(mark(state_of_check(check, gated)).word for check in checks)
     return [
         f"{number} {of_checks}{' with' if word == TOO_FEW else ''} {word}"
-        for word, number in found.items()
+        for word, number in counts.items()
     ]
 
 
 def visible(check: Check, places: int = USUAL) -> str:
-    """The smallest true drop that a check finds 80% of the time, in a few words."""
+    """State the smallest true drop that a check finds 80% of the time, in a few words."""
     drop = check.detectable
     if not check.wins and not check.losses:
         return f"unknown: nothing changed on {counted(check.n, 'query', 'queries')}"
@@ -372,11 +347,9 @@ def visible(check: Check, places: int = USUAL) -> str:
         return f"none: {few_flips(check) or 'too few queries'}"
     if drop == -math.inf:
         return "any: only equal values can pass"
-    return (
-        number(drop, places)
-        if drop > 0
-        else f"any, and an improvement below {number(-drop, places)}"
-    )
+    if drop > 0:
+        return number(drop, places)
+    return f"any, and an improvement below {number(-drop, places)}"
 
 
 def few_flips(check: Check) -> str:
@@ -388,7 +361,7 @@ def few_flips(check: Check) -> str:
 
 
 def unjudged(check: Check) -> str:
-    """The unjudged shares of the baseline and of the run; empty if they were not measured."""
+    """Format the unjudged shares of the baseline and of the run; empty if not measured."""
     if check.unjudged_baseline is None or check.unjudged_run is None:
         return ""
     return f"{check.unjudged_baseline:.1%} / {check.unjudged_run:.1%}"
@@ -397,65 +370,52 @@ def unjudged(check: Check) -> str:
 def could_see(
     gated: Gated, shown: Callable[[str], str] = one_line, places: int | None = None
 ) -> str:
-    """The smallest true drops that the gate detects, in a sentence."""
+    """State the smallest true drops that the gate detects, in a sentence."""
     if not gated.checks:
         return "No measure was compared with a baseline."
     places = gate_places(gated) if places is None else places
-    against = " against {}" if len(gated.baselines) > 1 else ""
-    first = gated.deciding[:_NAMED]
     phrases = []
-    for check in first:
+    for check in gated.deciding[:_NAMED]:
         whose = f" of {subject_of(gated, check, shown)}" if is_anchored(check) else ""
-        phrases.append(
-            f"{shown(check.measure)}{whose}{against.format(shown(check.baseline))} "
-            f"{visible(check, places)}"
-        )
-    more = (
-        [f"and so on for {len(gated.deciding) - _NAMED} more"]
-        if len(gated.deciding) > _NAMED
-        else []
-    )
-    below = (
-        " Smaller drops may be missed."
-        if any(math.isfinite(check.detectable) for check in gated.deciding)
-        else ""
-    )
-    return f"True drop that would be found 80% of the time: {'; '.join([*phrases, *more])}.{below}"
+        against = f" against {shown(check.baseline)}" if len(gated.baselines) > 1 else ""
+        phrases.append(f"{shown(check.measure)}{whose}{against} {visible(check, places)}")
+    if len(gated.deciding) > _NAMED:
+        phrases.append(f"and so on for {len(gated.deciding) - _NAMED} more")
+    sentence = f"True drop that would be found 80% of the time: {'; '.join(phrases)}."
+    if any(math.isfinite(check.detectable) for check in gated.deciding):
+        sentence += " Smaller drops may be missed."
+    return sentence
 
 
 def failed(gated: Gated) -> tuple[list[Check], list[KeptContract]]:
-    """Checks and contracts that closed the gate; checks whose answer is withheld come last."""
+    """Return checks and contracts that closed the gate; checks that are withheld come last."""
     checks = [check for check in gated.deciding if check.outcome == "failed"]
     checks.sort(key=lambda check: state_of_check(check, gated) != "failed")
     return checks, [kept for kept in gated.contracts if not kept.passed]
 
 
 def short_of_judgments(gated: Gated) -> list[Check]:
-    """Checks that would close the gate, or under `strict` open it, with enough judgments."""
+    """Return checks that would close the gate, or under `strict` open it, with enough judgments."""
     return [check for check in gated.deciding if check.outcome == TOO_FEW]
 
 
 def demand(kept: KeptContract, shown: Callable[[str], str] = one_line) -> str:
     """State the demand of a contract and the value found."""
-    found = "no value" if math.isnan(kept.found) else number(kept.found)
-    return f"{found}, demanded {number(kept.demanded)}" + (
-        f", its value in {shown(kept.baseline)}" if kept.baseline else ""
-    )
+    value = "no value" if math.isnan(kept.found) else number(kept.found)
+    source = f", its value in {shown(kept.baseline)}" if kept.baseline else ""
+    return f"{value}, demanded {number(kept.demanded)}{source}"
 
 
 def method(gated: Gated) -> str:
     """Describe the method in phrases."""
-    phrases = [rule_text(gated), *families(gated)]
-    phrases.append(
-        "exact, over all signs"
-        if gated.n_resamples is None
-        else f"{gated.n_resamples:,} draws, seed {gated.seed}"
-    )
-    return "; ".join(phrases)
+    drawn = "exact, over all signs"
+    if gated.n_resamples is not None:
+        drawn = f"{gated.n_resamples:,} draws, seed {gated.seed}"
+    return "; ".join([rule_text(gated), *families(gated), drawn])
 
 
 def rule_text(gated: Gated) -> str:
-    """The policy as a sentence, the place of this look in its series, and the queries held out."""
+    """Describe the policy, the place of this look in its series, and the queries held out."""
     phrases = [gated.policy.asked]
     if gated.series is not None and not gated.policy.strict:
         begins = "" if gated.checks else ", from the next run on"
@@ -471,19 +431,16 @@ def unseen(gated: Gated) -> list[str]:
     """Say how large a lasting drop must be to be seen in a series, and how many queries would see
     half of it.
     """
-    checks = [
-        check
-        for check in gated.deciding
-        if math.isfinite(check.detectable) and check.detectable > 0
-    ]
+    checks = [check for check in gated.deciding if 0 < check.detectable < math.inf]
     if gated.series is None or gated.policy.strict or not checks:
         return []
-    check = checks[-1]  # the anchor, where there is one
-    drop = (
-        f"a lasting drop of {check.measure} below {check.detectable:.3f} against {check.baseline}"
-    )
-    queries = f"these {check.n:,} queries; {4 * check.n:,} such queries would show half of it"
-    return [f"{drop[0].upper()}{drop[1:]} may stay unseen on {queries}."]
+    check = checks[-1]  # against the anchor, if there is one
+    # The detectable drop falls with the square root of the number of queries.
+    return [
+        f"A lasting drop of {check.measure} below {check.detectable:.3f} against {check.baseline} "
+        f"may stay unseen on these {check.n:,} queries; {4 * check.n:,} such queries would show "
+        "half of it."
+    ]
 
 
 def families(gated: Gated) -> list[str]:
@@ -508,8 +465,6 @@ def families(gated: Gated) -> list[str]:
 
 
 def _over(checks: list[Check]) -> str:
-    return (
-        "tested alone"
-        if len(checks) == 1
-        else f"corrected over {counted(len(checks), 'baseline')} (max-T)"
-    )
+    if len(checks) == 1:
+        return "tested alone"
+    return f"corrected over {counted(len(checks), 'baseline')} (max-T)"
