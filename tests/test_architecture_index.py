@@ -6,6 +6,7 @@ fail.
 
 import ast
 import re
+import tomllib
 from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 
@@ -59,6 +60,16 @@ def _packages(sources: Mapping[str, str]) -> Collection[str]:
 
 def test_the_pages_name_what_is_there() -> None:
     assert paths_missing({page: (ROOT / page).read_text("utf-8") for page in PAGES}) == []
+
+
+def test_the_drawing_of_the_layers_is_the_contract() -> None:
+    page = (ROOT / "ARCHITECTURE.md").read_text("utf-8")
+    drawing = page.split("## Import rule")[1].split("```text\n")[1].split("```")[0]
+    drawn = [re.split(r"\s{2,}", line)[0] for line in drawing.splitlines()]
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["importlinter"]
+    layers = next(rules["layers"] for rules in contracts["contracts"] if rules["id"] == "layers")
+
+    assert drawn == layers
 
 
 def test_the_indexes_of_packages_name_what_is_there() -> None:
