@@ -177,3 +177,18 @@ def test_the_message_of_an_accepted_contract_has_the_id_as_it_is(
         for case in suites.iter("testcase")
     }
     assert messages["contracts"] == [f"{HEADLINE} q001: RR 0.2000, demanded 0.5000"]
+
+
+def test_a_user_without_a_name_is_asked_for_one_before_any_work(
+    gate: Gate, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def unknown() -> str:
+        raise KeyError("getpwuid(): uid not found: 4711")
+
+    monkeypatch.setattr("getpass.getuser", unknown)
+    write_run(folder, "worse", dict.fromkeys(QUERIES, 5))
+
+    said = gate("worse", "--accept", "half the latency")
+
+    assert said.code == 2
+    assert "--accepted-by: found no name of the user, expected one" in " ".join(said.err.split())

@@ -401,3 +401,15 @@ def test_a_thousand_deep_list_of_distinct_grades_is_explained_exactly() -> None:
     assert found.best_swap is not None
     assert found.ideal_dcg is not None
     assert found.best_swap.gain * found.ideal_dcg == pytest.approx(every_pair.max(), abs=1e-9)
+
+
+def test_a_term_is_rounded_down_as_the_measure_rounds_it() -> None:
+    """0.29 times 100 is a float below 29."""
+    explanation = explain(
+        Qrels({"q": {"a": 0.29, "b": 0.57}}),
+        Run({"q": ["a", "b"]}),
+        "q",
+        "DCG(rounding=floor-2)",
+    )
+    assert [row.contribution for row in explanation.rows] == [0.29, 0.35]
+    assert explanation.value == pytest.approx(0.64)

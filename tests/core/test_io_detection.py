@@ -26,6 +26,10 @@ CASES = [
     ("a.tsv", b"q1\t0\td1\t1\n", "trec", []),
     ("a.txt", b"q 1\t0\td 1\t1\n", "trec", []),
     ("a.txt", b"[1] 0 {d} 1\n", "trec", []),
+    ("a.txt", b"[1]\t0\t[2]\t1\n", "trec", []),
+    ("a.txt", b"{q1 0 d1 1\n", "trec", []),
+    ("a.txt", b"{ 0 d1 1\n", "trec", []),
+    ("a.txt", b'["q1 Q0 d1 1 2.5 tag\n', "trec", []),
     ("a.txt", b"2 0 CR93,12 1\n", "trec", []),
     ("empty", b"", "trec", []),
     ("a.csv", b"query,docid,Ann\nshoes,p1,3\n", "quepid", ["a.csv: read as Quepid's judgments"]),
@@ -39,6 +43,27 @@ CASES = [
     ("a.json", b'{"q": {"d": 1}}', "json", []),
     ("a.JSON", b'\n {\n"q": {"d": 1}}', "json", []),
     ("a.json", b'[{"qid": 1}]', "json", []),
+    # A bare number is the fourth or fifth word of these lines, as in TREC lines.
+    ("a.json", b'{ "q1": { "d1": 1 } }\n', "json", []),
+    (
+        "a.txt",
+        b'{ "q1": { "d1": 1 } }\n',
+        "json",
+        ["a.txt: read as JSON, though it could be JSON lines"],
+    ),
+    ("a.json", b'{ "q1": { "d1": 1 },\n"q2": { "d1": 1 } }\n', "json", []),
+    ("a.txt", b'\xef\xbb\xbf { "q1": { "d1": 1 },\n"q2": { "d1": 1 } }\n', "json", []),
+    ("a.txt", b'[ "q1", "d1", 1\n, 2]', "json", []),
+    ("a.txt", b'[ "q1", "d1", ' + b"1" * 5000 + b" ]", "json", []),
+    ("a.json", b'{ "q1": { "d1": 1 }' + b', "q2": { "d2": 1 }' * 4000 + b"}", "json", []),
+    ("a.jsonl", b'{ "query": "q1", "grade": 1 }\n' * 2, "jsonl", []),
+    ("a.txt", b'{ "query": "q1", "grade": 1 }\n' * 2, "jsonl", []),
+    (
+        "a.json",
+        b'{ "query": "q1", "grade": 1 }\n' * 2,
+        "jsonl",
+        ["a.json: found JSON lines, expected JSON from the ending"],
+    ),
     ("a.jsonl", b'{"q": {"d": 1}}', "jsonl", []),
     ("a.jsonl", b'{"q": {"d": 1}}\n\n{"r": {"d": 1}}', "jsonl", []),
     ("a.txt", b'{"q": {"d": 1}}\n{"r": {"d": 1}}', "jsonl", []),
@@ -88,6 +113,29 @@ def test_the_format_of(name: str, content: bytes, kind: str, said: Sequence[str]
     heard: list[str] = []
     assert detect(Source(name, content), "auto", Notes(heard.append)) == kind
     assert heard == [f"{one}; to set the format, use format={kind!r}" for one in said]
+
+
+@pytest.mark.parametrize("name", ["a.json", "a.txt"])
+def test_json_whose_first_line_has_a_bare_number_as_a_trec_line_has(
+    tmp_path: Path, name: str
+) -> None:
+    (tmp_path / name).write_text('{ "q1": { "d1": 1 } }\n')
+    assert read_qrels(tmp_path / name, tell=lambda _: None)["q1"] == {"d1": 1.0}
+    assert read_run(tmp_path / name, tell=lambda _: None).ranking("q1").documents == ["d1"]
+
+
+@pytest.mark.parametrize("name", ["a.jsonl", "a.txt"])
+def test_json_lines_whose_first_has_a_bare_number_as_a_trec_line_has(
+    tmp_path: Path, name: str
+) -> None:
+    (tmp_path / name).write_text('{ "query": "q1", "grade": 1 , "document": "d1" }\n')
+    qrels = read_qrels(tmp_path / name, tell=lambda _: None)
+    assert qrels["q1"] == {"d1": 1.0}
+    (tmp_path / name).write_text('{ "query": "q1", "score": 2 , "document": "d1" }\n')
+    assert read_run(tmp_path / name, tell=lambda _: None).ranking("q1").scores == [2.0]
+    (tmp_path / name).write_text('{ "query": "q1", "grade": 1 }\n' * 2)
+    with pytest.raises(InputError, match="found columns 'query', 'grade', expected one for the"):
+        read_qrels(tmp_path / name, tell=lambda _: None)
 
 
 def test_a_format_that_is_asked_for_is_taken(tmp_path: Path) -> None:

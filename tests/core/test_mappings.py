@@ -18,6 +18,7 @@ from idealrank import IdealrankWarning, InputError, Qrels, Run, evaluate, explai
             {"q": ["d1", "d1"]},
             "query 'q': found document 'd1' twice in a list, expected each once, as in a set",
         ),
+        ({"q": ["d1", "d2", "d3", "d2", "d1"]}, "query 'q': found document 'd2' twice in a list"),
         ({"q": iter(["d1"])}, "expected {document: grade}"),
         ({"q": 1}, "query 'q': found int, expected {document: grade}"),
         ({"q": {"d": "x"}}, "query q, document d: expected a number, found str"),

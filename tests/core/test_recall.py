@@ -146,3 +146,8 @@ def test_every_form_has_every_query(runs: tuple[Run, Run, Run]) -> None:
 def test_cutoffs_are_whole_numbers(cutoffs: list[object]) -> None:
     with pytest.raises(OptionError, match="expected whole numbers of 1 or more"):
         ir.index_recall({"q": ["a"]}, {"q": ["a"]}, cutoffs)  # type: ignore[arg-type]
+
+
+def test_a_cutoff_that_is_no_int_is_named() -> None:
+    with pytest.raises(OptionError, match=r"cutoffs: found \[2.5\], expected whole numbers"):
+        ir.index_recall({"q": ["a", "b"]}, {"q": ["b", "c"]}, 2.5)  # type: ignore[arg-type]

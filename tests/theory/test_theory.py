@@ -67,6 +67,8 @@ COMMANDS = {
     "error-discount-unknown": "theory feasible --discount zipff",
     "error-cutoff": "theory feasible --cutoff n/5",
     "error-n": "theory limits --ybar s --n 1e99",
+    "error-n-underscore": "theory limits --ybar s --n 10_",
+    "error-n-none": "theory limits --ybar s --n ,",
     "error-gain": "theory limits --ybar s --gain cubic",
     "error-no-ybar": "theory limits",
     "error-ybar-file": "theory limits --ybar none.csv",
@@ -287,3 +289,19 @@ def test_every_point_of_the_committed_figures_is_what_the_command_draws(
         assert len(committed) == len(drawn) == (6 if number == 1 else 3)
         for old, new in zip(committed, drawn, strict=True):
             np.testing.assert_allclose(new, old, rtol=0, atol=0.02)
+
+
+@pytest.mark.parametrize("heading", ["", "s,ybar\n", "E,F\n"])
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+def test_points_of_a_spreadsheet_may_have_a_heading_and_a_mark(
+    heading: str, mark: str, say: Say, tmp_path: Path
+) -> None:
+    (tmp_path / "points.csv").write_text(f"{mark}{heading}0,0.1\n1,0.9\n", encoding="utf-8")
+    typed, read = (
+        say("theory", "limits", "--ybar", text, "--n", "10", cwd=tmp_path)
+        for text in ("0:0.1,1:0.9", "points.csv")
+    )
+    assert (read.code, read.out.removeprefix("points.csv")) == (
+        0,
+        typed.out.removeprefix("0:0.1,1:0.9"),
+    )

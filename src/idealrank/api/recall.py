@@ -63,13 +63,13 @@ def index_recall(
     >>> index_recall(flat, hnsw, 2).summary(2).interval.estimate
     0.75
     """
-    first, second = to_runs((exact, approximate), unnamed=("exact", "approximate"))
-    cutoff_list = [cutoffs] if isinstance(cutoffs, int) else cutoffs
-    recall = recall_of_runs(first, second, cutoff_list, level=level, threads=threads)
+    exact_run, indexed_run = to_runs((exact, approximate), unnamed=("exact", "approximate"))
+    cutoff_list = cutoffs if isinstance(cutoffs, Iterable) else [cutoffs]
+    recall = recall_of_runs(exact_run, indexed_run, cutoff_list, level=level, threads=threads)
     if qrels is None:
         return recall
-    flat, indexed = (
+    exact_evaluation, indexed_evaluation = (
         evaluate(qrels, run, measures, convention, threads=threads) for run in recall.runs
     )
-    losses = losses_of(flat, indexed, level)
-    return replace(recall, losses=losses, evaluations=(flat, indexed))
+    evaluations = exact_evaluation, indexed_evaluation
+    return replace(recall, losses=losses_of(*evaluations, level), evaluations=evaluations)

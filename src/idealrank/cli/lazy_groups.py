@@ -1,5 +1,6 @@
 """Groups of commands whose modules are imported only when a command is used.
-Commands that are next to their group are its own, as in every group of click.
+A command defined in the group's own module is used as it is; others are imported from `modules` or
+`home`. Only those in `lines` are known.
 """
 
 import gc
@@ -13,7 +14,7 @@ from idealrank.cli import console
 
 # Thresholds of Python's garbage collector, higher than usual: commands make few objects and large
 # arrays, and loading SciPy makes no garbage.
-_RARELY = (10_000, 20, 20)
+_GC_THRESHOLDS = (10_000, 20, 20)
 
 
 class LazyGroup(click.Group):
@@ -49,9 +50,10 @@ class LazyGroup(click.Group):
         if cmd_name not in self._lines:
             return None
         command = self.commands.get(cmd_name) or self._imported(cmd_name)
+        # `cli.main` turned the collector off while modules load; from here on the command runs.
         if not gc.isenabled():
             gc.freeze()
-            gc.set_threshold(*_RARELY)
+            gc.set_threshold(*_GC_THRESHOLDS)
             gc.enable()
         return command
 

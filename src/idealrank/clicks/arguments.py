@@ -1,6 +1,4 @@
-"""Arguments of public functions, checked: numbers, tables of numbers, labels, sessions and
-replicates.
-"""
+"""Arguments of public functions, checked: numbers, tables of numbers, labels and replicates."""
 
 import math
 from collections.abc import Sequence

@@ -16,9 +16,9 @@ from idealrank.data.types import FloatArray, IntArray
 from idealrank.errors import InputError, warn
 from idealrank.stats.randomness import RandomLike, generator_of
 
-_DRAWN = 1 << 24  # counts of drawn queries that are held at once: 128 MB
+_MOST_DRAW_COUNTS = 1 << 24  # counts of drawn queries that are held at once: 128 MB
 # Standard errors of the covariance with the instrument, below which the slope is not to be trusted.
-_STRONG = 4.0
+_LEAST_STRENGTH = 4.0
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -149,29 +149,34 @@ def trust_propensities(
     whole = _moments(sums.sum(axis=0)[None])  # one replicate, of the whole log
     slope, offset = (
         # NaN for ranks without any pair
-        np.divide(top, whole.of_first, out=np.full_like(top, np.nan), where=whole.of_first != 0)
-        for top in (whole.of_own, whole.of_offset)
+        np.divide(top, whole.bottom, out=np.full_like(top, np.nan), where=whole.bottom != 0)
+        for top in (whole.slope_top, whole.offset_top)
     )
     shape = (sessions.n_ranks, 2)
-    of_slope, of_offset = np.full(shape, np.nan), np.full(shape, np.nan)
+    slope_intervals = np.full(shape, np.nan)
+    offset_intervals = np.full(shape, np.nan)
     strength = np.full(sessions.n_ranks, np.inf)
     n_linking = (sums[..., 0] > 0).sum(axis=0)
     n_linking[0] = n_linking.max()  # any rank is compared with the first
     first_has_click = bool(sessions.clicks[:, 0].any())
     if replicates and first_has_click and n_linking[0] >= LEAST_QUERIES:
-        generator, n_queries = generator_of(rng), sums.shape[0]
+        generator = generator_of(rng)
+        n_queries = sums.shape[0]
         drawn = _moments(_drawn_sums(sums, replicates, generator, n_queries))
         compared = max(int((n_pairs > 0).sum()), 1)
         quantile = float(stdtrit(n_queries - 1, 1 - (1 - level) / (2 * compared)))  # Bonferroni
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RuntimeWarning)  # ranks without any pair are NaN
-            of_slope, of_offset = (
-                fieller(top[0], whole.of_first[0], tops, drawn.of_first, quantile)
-                for top, tops in ((whole.of_own, drawn.of_own), (whole.of_offset, drawn.of_offset))
+            slope_intervals, offset_intervals = (
+                fieller(top[0], whole.bottom[0], tops, drawn.bottom, quantile)
+                for top, tops in (
+                    (whole.slope_top, drawn.slope_top),
+                    (whole.offset_top, drawn.offset_top),
+                )
             )
-            strength = np.nanmean(drawn.of_first, axis=0) / np.nanstd(drawn.of_first, axis=0)
-        of_slope[n_linking < LEAST_QUERIES] = np.nan
-        of_offset[n_linking < LEAST_QUERIES] = np.nan
+            strength = np.nanmean(drawn.bottom, axis=0) / np.nanstd(drawn.bottom, axis=0)
+        slope_intervals[n_linking < LEAST_QUERIES] = np.nan
+        offset_intervals[n_linking < LEAST_QUERIES] = np.nan
 
     cautions = tuple(_cautions(n_pairs, strength))
     if replicates:
@@ -183,8 +188,8 @@ def trust_propensities(
     return TrustPropensities(
         slope=slope[0],
         offset=offset[0],
-        slope_intervals=of_slope,
-        offset_intervals=of_offset,
+        slope_intervals=slope_intervals,
+        offset_intervals=offset_intervals,
         n_pairs=n_pairs,
         n_sessions=len(sessions),
         cautions=cautions,
@@ -198,7 +203,7 @@ def _drawn_sums(
     holds.
     """
     drawn = np.empty((replicates, *sums.shape[1:]))
-    step = max(1, _DRAWN // n_queries)
+    step = max(1, _MOST_DRAW_COUNTS // n_queries)
     for start in range(0, replicates, step):
         rows = range(start, min(start + step, replicates))
         times = np.array(list(query_draws(rng, n_queries, len(rows))))
@@ -214,7 +219,7 @@ def _cautions(n_pairs: IntArray, strength: FloatArray) -> list[str]:
                 f"no document stood at rank {rank + 1}, at the first and at a third: its line "
                 "cannot be told"
             )
-        elif not strength[rank] >= _STRONG:
+        elif not strength[rank] >= _LEAST_STRENGTH:
             cautions.append(
                 f"documents at rank {rank + 1} differ too little in attractiveness, for their "
                 "clicks, to tell its line"
@@ -223,8 +228,8 @@ def _cautions(n_pairs: IntArray, strength: FloatArray) -> list[str]:
 
 
 def _sums(sessions: Sessions) -> tuple[FloatArray, IntArray]:
-    """Weighted sums by query and rank: of 1, and of the rates at the first rank, at the rank, and
-    at all others; of their products.
+    """Shape (queries, ranks, 6): weight, then weighted sums of first, at_rank, rest, first·rest,
+    at_rank·rest; and the number of pairs by rank.
     """
     n_ranks, n_pairs = sessions.n_ranks, len(sessions.documents)
     has_document = sessions.pair >= 0
@@ -255,9 +260,9 @@ class _Moments:
     (replicates, ranks).
     """
 
-    of_own: FloatArray
-    of_offset: FloatArray
-    of_first: FloatArray
+    slope_top: FloatArray
+    offset_top: FloatArray
+    bottom: FloatArray
 
 
 def _moments(sums: FloatArray) -> _Moments:
@@ -266,10 +271,10 @@ def _moments(sums: FloatArray) -> _Moments:
         means = sums[..., 1:] / sums[..., :1]
     # Means of the rates at the first rank, at the rank and at all others; then of two products.
     first, at_rank, rest = means[..., 0], means[..., 1], means[..., 2]
-    of_first, of_own = means[..., 3] - first * rest, means[..., 4] - at_rank * rest
-    of_offset = at_rank * of_first - of_own * first
-    of_first[:, 0], of_own[:, 0], of_offset[:, 0] = 1.0, 1.0, 0.0
-    return _Moments(of_own, of_offset, of_first)
+    bottom, slope_top = means[..., 3] - first * rest, means[..., 4] - at_rank * rest
+    offset_top = at_rank * bottom - slope_top * first
+    bottom[:, 0], slope_top[:, 0], offset_top[:, 0] = 1.0, 1.0, 0.0
+    return _Moments(slope_top, offset_top, bottom)
 
 
 def fieller(
@@ -279,14 +284,15 @@ def fieller(
     significant.
     """
     n = tops.shape[0]
-    of_tops, of_bottoms = tops - tops.mean(axis=0), bottoms - bottoms.mean(axis=0)
+    top_deviations, bottom_deviations = tops - tops.mean(axis=0), bottoms - bottoms.mean(axis=0)
 
     def covariance(deviations: FloatArray, others: FloatArray) -> FloatArray:
         scaled: FloatArray = quantile**2 * (deviations * others).sum(axis=0) / max(n - 1, 1)
         return scaled
 
-    of_top, of_bottom = covariance(of_tops, of_tops), covariance(of_bottoms, of_bottoms)
-    of_both = covariance(of_tops, of_bottoms)
+    of_top = covariance(top_deviations, top_deviations)
+    of_bottom = covariance(bottom_deviations, bottom_deviations)
+    of_both = covariance(top_deviations, bottom_deviations)
     # The ends solve a quadratic equation in the ratio.
     square, half = bottom**2 - of_bottom, top * bottom - of_both
     root = np.sqrt(np.maximum(half**2 - square * (top**2 - of_top), 0.0))

@@ -110,7 +110,8 @@ class Qrels:
     Raises
     ------
     InputError
-        A grade is not finite.
+        The grades do not have this form, a grade is not a finite number, an id is empty or is not
+        text, or a list names a document twice.
     OptionError
         The kind of labels or the share is impossible.
 
@@ -355,15 +356,14 @@ def _graded(query: str, documents: Any) -> Mapping[str, float]:
             f"qrels: query {query!r}: found documents that are not ids, expected text"
         ) from None
     if len(graded) < len(documents):
-        twice = next(
-            document
-            for place, document in enumerate(documents)
-            if document in list(documents)[:place]
-        )
-        raise InputError(
-            f"qrels: query {query!r}: found document {twice!r} twice in a list, expected each "
-            f"once, as in a set"
-        )
+        seen: set[Any] = set()
+        for document in documents:
+            if document in seen:
+                raise InputError(
+                    f"qrels: query {query!r}: found document {document!r} twice in a list, "
+                    f"expected each once, as in a set"
+                )
+            seen.add(document)
     return graded
 
 

@@ -68,11 +68,11 @@ def refuse(complaint: Complaint) -> None:
     raise complaint.error() from None
 
 
-class Collection:
+class ComplaintCounts:
     """All problems, counted by kind, with the first few of each."""
 
     def __init__(self, examples: int = 3) -> None:
-        self._kept = examples
+        self._most_examples = examples
         self.counts: Counter[str] = Counter()
         self.severities: dict[str, Severity] = {}
         self.examples: dict[str, list[Complaint]] = {}
@@ -87,7 +87,7 @@ class Collection:
         self.counts[kind] += count
         self.severities[kind] = severity
         kept = self.examples.setdefault(kind, [])
-        kept.extend(examples[: max(0, self._kept - len(kept))])
+        kept.extend(examples[: max(0, self._most_examples - len(kept))])
 
     @property
     def n_errors(self) -> int:

@@ -25,7 +25,7 @@ from idealrank.evaluation.coverage import (
     no_judged_document_words,
     without_relevant_words,
 )
-from idealrank.io.complaints import Collection, Complaint, Notes, Severity
+from idealrank.io.complaints import Complaint, ComplaintCounts, Notes, Severity
 from idealrank.io.formats.detection import Format
 from idealrank.io.formats.trec import refuse_swapped
 from idealrank.io.read import common_format, read_part
@@ -46,7 +46,7 @@ class Report:
     paths: list[str]  # As typed
     table: Table  # What they should hold
     format: Format | Literal[""] = ""  # What they were read as; empty if they could not be opened
-    problems: Collection = field(default_factory=Collection)  # Counts and examples by kind
+    problems: ComplaintCounts = field(default_factory=ComplaintCounts)  # By kind, with examples
     failure: str = ""  # Why nothing could be read at all; empty otherwise
     # notes, doubts: What was guessed; and what might have been guessed wrong, which counts as
     # warnings
@@ -79,7 +79,9 @@ def lint(
     examples: int = 3,
 ) -> Report:
     r"""Look for every problem of one collection."""
-    report = Report(paths=[str(path) for path in paths], table=table, problems=Collection(examples))
+    report = Report(
+        paths=[str(path) for path in paths], table=table, problems=ComplaintCounts(examples)
+    )
     notes = Notes(report.notes.append, report.doubts.append)
     try:
         sources = open_sources(paths, notes)

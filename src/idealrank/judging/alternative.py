@@ -125,7 +125,8 @@ def alt_test(
         Names; numbers by default.
     clusters : array of labels, shape (instances,), optional
         Cluster of each instance, such as its query. The standard error is then that of clusters,
-        with clusters - 1 degrees. By default instances are independent, as the authors have it.
+        with clusters - 1 degrees of freedom. By default instances are independent, as the authors
+        have it.
     least : int
         An annotator with fewer instances is not tested; at least 2.
     alpha : float
@@ -140,6 +141,8 @@ def alt_test(
     ------
     InputError
         A length differs, or no annotator has enough instances.
+    OptionError
+        The scoring is unknown, or `epsilon`, `alpha` or `least` is outside its range.
 
     References
     ----------

@@ -129,6 +129,7 @@ class LabelStop:
             by, verdict, decided = "gate", check.outcome, check.carried
         else:
             verdict = cast("Any", result).verdict
+            # None, of runs that cannot be compared, counts as decided.
             decided = verdict != _TOO_FEW
         needed = None if decided or result.tipping is None else result.tipping.labels_needed
         one_sided = None if decided or result.basis is None else result.basis.one_sided

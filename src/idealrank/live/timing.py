@@ -1,13 +1,11 @@
-"""Clock of live systems: the one place that reads the time and waits, so that tests can do both
-without waiting.
-"""
+"""Clock of search jobs, which tests replace; and the time of day."""
 
 import queue
 import time
 from typing import Protocol, TypeVar
 
 Item = TypeVar("Item")
-_LONGEST_WAIT = 86_400.0  # seconds; queues cannot wait for any number
+_LONGEST_WAIT = 86_400.0  # seconds; `Queue.get` refuses a timeout that is too large
 
 
 class Clock(Protocol):
@@ -19,6 +17,7 @@ class Clock(Protocol):
 
     def wait_for(self, items: "queue.Queue[Item]", seconds: float) -> "Item | None":
         """Return the next item, or None if none comes in so many seconds."""
+        ...
 
 
 class SystemClock:

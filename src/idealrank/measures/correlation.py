@@ -47,12 +47,14 @@ def smaller_before(query: IntArray, values: AnyArray) -> IntArray:
         high = (code[place] >> bit) & 1
         starts = starts_of(prefix)
         sizes = sizes_of(starts, prefix.size)
-        ones = np.cumsum(high) - high
-        ones -= np.repeat(ones[starts], sizes)
-        zeros = number_within(prefix) - 1 - ones
-        count[place] += high * zeros
-        in_group = np.repeat(np.add.reduceat(1 - high, starts), sizes)
-        target = np.repeat(starts, sizes) + np.where(high == 1, in_group + ones, zeros)
+        ones_before = np.cumsum(high) - high
+        ones_before -= np.repeat(ones_before[starts], sizes)
+        zeros_before = number_within(prefix) - 1 - ones_before
+        count[place] += high * zeros_before
+        zeros_in_group = np.repeat(np.add.reduceat(1 - high, starts), sizes)
+        target = np.repeat(starts, sizes) + np.where(
+            high == 1, zeros_in_group + ones_before, zeros_before
+        )
         moved, prefixes = np.empty_like(place), np.empty_like(prefix)
         moved[target] = place
         prefixes[target] = np.repeat(np.arange(starts.size), sizes) * 2 + high
@@ -109,6 +111,7 @@ def tau_ap(query: IntArray, rank: AnyArray, reference: AnyArray, n_queries: int)
     above = _Above.of(query, rank, reference)
     if above.query.size == 0:
         return np.full(n_queries, np.nan)
+    # C(i) = items above i that the reference also puts above i (Yilmaz, Aslam and Robertson 2008).
     # Twice C(i) from the items before its tie: the smaller in the reference count 2, the equal 1,
     # the larger 0.
     twice = above.before + above.smaller - above.larger
@@ -175,7 +178,7 @@ class _Above:
 
 def weighted_tau(query: IntArray, first: AnyArray, second: AnyArray, n_queries: int) -> FloatArray:
     """Weighted Kendall tau with hyperbolic weights: each pair weighs the sum of 1 / rank of its two
-    items.
+    items. It is the mean of two values, with ranks of the first order and of the second.
     """
     order = np.lexsort((second, first, query))
     query, first, second = query[order], first[order], second[order]
@@ -201,6 +204,8 @@ def _balances(query: IntArray, first: AnyArray, second: AnyArray) -> IntArray:
     """Count for each item its pairs that both orders put alike, less its pairs in opposite orders;
     the items are sorted by both.
     """
+    # Negated columns sort in exactly the reverse order, except for items equal in all columns, and
+    # equal items have equal counts.
     above, below = _Above.of(query, first, second), _Above.of(-query, -first, -second)
     return above.smaller - above.larger + (below.smaller - below.larger)[::-1]
 
@@ -214,7 +219,8 @@ def _tie_sizes(query: IntArray, column: AnyArray) -> IntArray:
 
 def overlap_sums(query: IntArray, deeper: IntArray, depth: IntArray, p: float) -> FloatArray:
     """Sum over depths i of p^(i-1) |items in both lists down to i| / i, from 1 to a depth for each
-    query: what RBO is made of.
+    query: what RBO is made of. `deeper` is the rank of each common item in the list that has it
+    further down.
     """
     deepest = int(depth.max(initial=0))
     weight = np.concatenate(([0.0], np.cumsum(p ** np.arange(deepest) / np.arange(1, deepest + 1))))

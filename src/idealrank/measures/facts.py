@@ -101,18 +101,29 @@ def classes_of(text: str) -> list[type[Measure]]:
     if name not in MEASURES:
         of_preset, *_ = PRESET_OPTIONS.get(name.lower(), ("",))
         known = SPELLINGS.get(name.lower(), of_preset)
-    paired = name if name in PAIR_MEASURES else PAIR_SPELLINGS.get(name.lower(), "")
-    if known or paired:
+    pair_name = name if name in PAIR_MEASURES else PAIR_SPELLINGS.get(name.lower(), "")
+    if known or pair_name:
         classes = [MEASURES[known]] if known else []
-        return [*classes, PAIR_MEASURES[paired]] if paired else classes
+        return [*classes, PAIR_MEASURES[pair_name]] if pair_name else classes
+    return [_parsed_class(name)]
+
+
+def _parsed_class(text: str) -> type[Measure]:
+    """Class of a measure with options; an unknown text has the error of measures of one run."""
     try:
-        return [type(parse_measure(name))]
+        return type(parse_measure(text))
     except OptionError:
-        try:
-            return [type(parse_pair_measure(name))]
-        except OptionError:
-            pass
-        raise
+        pair_class = _parsed_pair_class(text)
+        if pair_class is None:
+            raise
+        return pair_class
+
+
+def _parsed_pair_class(text: str) -> type[Measure] | None:
+    try:
+        return type(parse_pair_measure(text))
+    except OptionError:
+        return None
 
 
 def families() -> dict[str, list[type[Measure]]]:
@@ -135,6 +146,7 @@ def example_of(cls: type[Measure]) -> Measure:
     try:
         return cls()
     except OptionError:
+        # An option has no default: those with examples take their first value.
         required = {
             name: next(value for value in values if value is not None)
             for name, values in cls.samples.items()
@@ -153,9 +165,11 @@ def _one_line(text: str) -> str:
 
 
 def _text(cls: type[Measure]) -> str:
-    last = "k" if cls.after_at == "cutoff" else cls.after_at
+    # The name alone if nothing may follow it; else @ and the cutoff or the option that is written
+    # there, in brackets if it may be left out.
     if cls.after_at == "cutoff" and cls.cuts == "none":
         return cls.name
+    last = "k" if cls.after_at == "cutoff" else cls.after_at
     try:
         optional = "@" not in str(cls()) or cls.after_at == "cutoff"
     except OptionError:
@@ -223,14 +237,14 @@ def _class_named(name: str) -> type:
     return object
 
 
-def _entries(section: str) -> Iterator[tuple[list[str], str, str]]:
+def _entries(section: str) -> list[tuple[list[str], str, str]]:
     """Names, values and meaning of each entry of a Parameters section."""
-    names, values, meaning = [""], "", ""
-    for line in [*section.splitlines(), "end"]:
+    entries: list[tuple[list[str], str, list[str]]] = []
+    for line in section.splitlines():
         entry = None if line.startswith(" ") else _ENTRY.match(line.strip())
-        if entry is None:
-            meaning += f" {line.strip()}"
-            continue
-        if names != [""]:
-            yield names, values, meaning.strip()
-        names, values, meaning = entry["names"].split(", "), entry["type"] or "", ""
+        if entry is not None:
+            entries.append((entry["names"].split(", "), entry["type"] or "", []))
+        elif entries:
+            *_, meaning_lines = entries[-1]
+            meaning_lines.append(line.strip())
+    return [(names, values, " ".join(lines).strip()) for names, values, lines in entries]

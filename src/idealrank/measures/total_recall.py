@@ -40,6 +40,7 @@ def _rank_of(judged: Judged, hits: Hits, wanted: IntArray) -> FloatArray:
         ranks[query[holds]] = expected[holds]
         return ranks
     rank = tied_ranks(judged, hits, np.ones(hits.query.size))
+    # The hits of a query stand by rank, unless the tie policy has moved them.
     rank = rank if rank is hits.rank else rank[np.lexsort((rank, hits.query))]
     chosen = number_within(hits.query) == wanted[hits.query]
     ranks[hits.query[chosen]] = rank[chosen]
@@ -51,7 +52,8 @@ class LastRel(NeedsRelevant):
     better.
 
     ``LastRel = rank of the last relevant document``, or the length of the list + 1 if some were not
-    returned; in [1, inf).
+    returned; in [1, inf), and 0 for a query without relevant documents where ``no_relevant`` gives
+    it 0.
 
     Parameters
     ----------
@@ -167,15 +169,22 @@ class WSS(NeedsRelevant):
         """Work saved of every query."""
         relevant = judged.relevant(self.threshold)
         recall = _RECALL if self.recall is None else self.recall
-        ranks = _rank_of(judged, relevant.hits, _share(recall, relevant.total, self.count or "up"))
+        ranks = _rank_of(
+            judged, relevant.hits, _number_wanted(recall, relevant.total, self.count or "up")
+        )
         read = np.where(ranks > 0, ranks, judged.lengths)
         saved = (judged.lengths - read) / np.maximum(judged.lengths, 1)
-        return self.filled(saved - float(1 - Fraction(repr(float(recall)))), relevant.total)
+        return self.filled(saved - float(1 - _as_written(recall)), relevant.total)
 
 
-def _share(share: float, totals: IntArray, count: Count) -> IntArray:
+def _as_written(number: float) -> Fraction:
+    """The number that the decimal digits of a float spell: 0.95 is exactly 19/20."""
+    return Fraction(repr(float(number)))
+
+
+def _number_wanted(share: float, totals: IntArray, count: Count) -> IntArray:
     """A whole number of documents, exact for the decimal digits of the share: 0.95 of 20 is 19."""
-    exact = Fraction(repr(float(share)))
+    exact = _as_written(share)
     distinct, inverse = np.unique(totals, return_inverse=True)
     wanted = (exact * int(total) for total in distinct)
     whole = [math.ceil(number) if count == "up" else max(round(number), 1) for number in wanted]
@@ -240,4 +249,6 @@ class RecallArea(NeedsRelevant):
         counted = (inside * (end - first + 0.5) - inside * (inside - 1) / 2) / (last - first + 1)
         best = np.minimum(seen, total)
         area = best * (seen - best / 2)
+        # An area above 0 is at least 0.5, that of one document in a list of one. If it is 0, so is
+        # the sum, and dividing by 0.5 leaves 0.
         return self.filled(judged.sum_by_query(hits.query, counted) / np.maximum(area, 0.5), total)

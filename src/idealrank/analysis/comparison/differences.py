@@ -39,8 +39,8 @@ class Difference(DifferenceRow):
     """One measure of two runs a and b on the same queries; every difference is b - a.
 
     Has the fields of `DifferenceRow`, too. All intervals of a family hold at once at `level`, and
-    where the verdict is ``judgments do not reach``, `tipping` says why: as many unjudged documents
-    as is likely, being relevant, would undo the difference.
+    where the verdict is ``too few judgments``, `tipping` says why: as many unjudged documents as is
+    likely, being relevant, would undo the difference.
 
     Attributes
     ----------

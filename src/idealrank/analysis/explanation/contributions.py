@@ -16,6 +16,7 @@ from idealrank.data.qrels import Qrels
 from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.errors import OptionError, shown
 from idealrank.measures.cutoffs import resolve_cutoff
+from idealrank.measures.dcg import floored
 from idealrank.measures.measure import Measure
 from idealrank.measures.ranks import tied_ranks
 from idealrank.measures.terms import Quotient, RelevantGroups, Terms
@@ -26,6 +27,8 @@ from idealrank.measures.terms import Quotient, RelevantGroups, Terms
 
 Term: TypeAlias = Callable[[FloatArray, FloatArray], FloatArray]
 Pair: TypeAlias = tuple[int, int]
+
+_LEAST_GAIN = 1e-15  # of a swap: less is rounding
 
 
 def best_swap_of_gains(gains: FloatArray, weights: FloatArray, term: Term) -> Pair | None:
@@ -45,17 +48,17 @@ def best_swap_of_gains(gains: FloatArray, weights: FloatArray, term: Term) -> Pa
     now = term(gain, weight)
     best, pair = 0.0, None
     for start, end in zip(starts.tolist(), ends.tolist(), strict=True):
-        # Change of a member of this gain that takes another gain, by member and gain; and the best
-        # change of a member of each other gain that takes this one.
-        own_change = term(gain[starts][None, :], weight[start:end, None]) - now[start:end, None]
-        changes = term(np.full(gain.size, gain[start]), weight) - now
-        sums = own_change.max(axis=0) + np.maximum.reduceat(changes, starts)
+        # Changes by members of this gain that take another one, by member and gain, and by others
+        # that take this one. The best of either side are chosen apart.
+        own_changes = term(gain[starts][None, :], weight[start:end, None]) - now[start:end, None]
+        partner_changes = term(np.full(gain.size, gain[start]), weight) - now
+        sums = own_changes.max(axis=0) + np.maximum.reduceat(partner_changes, starts)
         other = int(np.argmax(sums))
-        if sums[other] > best + 1e-15:
+        if sums[other] > best + _LEAST_GAIN:
             best = float(sums[other])
             begin_other, end_other = int(starts[other]), int(ends[other])
-            own = start + int(np.argmax(own_change[:, other]))
-            partner = begin_other + int(np.argmax(changes[begin_other:end_other]))
+            own = start + int(np.argmax(own_changes[:, other]))
+            partner = begin_other + int(np.argmax(partner_changes[begin_other:end_other]))
             pair = int(kept[own]), int(kept[partner])
     return None if pair is None else (min(pair), max(pair))
 
@@ -69,26 +72,30 @@ def _worth_trying(gains: FloatArray, weights: FloatArray) -> IntArray:
     return np.append(counted, below[np.argmax(gains[below])]) if below.size else counted
 
 
-Worth: TypeAlias = Callable[[RelevantGroups], FloatArray]
+GroupValues: TypeAlias = Callable[[RelevantGroups], FloatArray]
 
 
-def best_swap_of_relevant(groups: RelevantGroups, relevant: BoolArray, worth: Worth) -> Pair | None:
+def best_swap_of_relevant(
+    groups: RelevantGroups, relevant: BoolArray, values_of: GroupValues
+) -> Pair | None:
     """The swap of a relevant document with one above it that is not relevant, that raises the value
     most.
     """
     if groups.size.size < 2:
         return None
-    now = worth(groups)
-    up = np.where(groups.relevant < groups.size, worth(groups.changed(relevant=1)) - now, -np.inf)
-    less = worth(groups.changed(relevant=-1, before=1))
+    now = values_of(groups)
+    up = np.where(
+        groups.relevant < groups.size, values_of(groups.changed(relevant=1)) - now, -np.inf
+    )
+    less = values_of(groups.changed(relevant=-1, before=1))
     down = np.where(groups.relevant > 0, less - now, -np.inf)
     # A swap of groups u < l changes up[u], down[l], and every group between them, which has one
     # relevant document more above it: the sum over them is a difference of two cumulative sums.
-    between = np.cumsum(worth(groups.changed(before=1)) - now)
+    between = np.cumsum(values_of(groups.changed(before=1)) - now)
     reach = up - between
     total = np.maximum.accumulate(reach)[:-1] + between[:-1] + down[1:]
     lower = int(np.argmax(total)) + 1
-    if not total[lower - 1] > 1e-15:
+    if not total[lower - 1] > _LEAST_GAIN:
         return None
     upper = int(np.argmax(reach[:lower]))
     owner = groups.owner
@@ -218,7 +225,7 @@ def _by_row(listed: QueryList, worth: FloatArray) -> FloatArray:
 def _term_of(measure: Measure) -> Term:
     """Term of one document: gain times weight, rounded down where the measure does so."""
     if getattr(measure, "rounding", None) == "floor-2":
-        return lambda gain, weight: np.floor(gain * weight * 100) / 100
+        return lambda gain, weight: floored(gain * weight, "floor-2")
     return lambda gain, weight: gain * weight
 
 
@@ -345,7 +352,9 @@ class ListedHits:
 
 
 def list_hits(judged: Judged, measure: Measure, alignment: Alignment) -> ListedHits | None:
-    """Find what each judged document of every list adds to a measure."""
+    """Find what each judged document of every list adds to a measure; None where lists are not
+    whole, or where what a list holds (ties, skipped and repeated documents) is settled by query.
+    """
     qrels, top = judged.qrels, judged.top
     if qrels is None or top is None or not top.is_whole or judged.depth:
         return None

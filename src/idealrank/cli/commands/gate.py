@@ -74,7 +74,7 @@ class Job:
     accept: str = ""
     accepted_by: str = ""
 
-    def done(self) -> "Done":
+    def decide(self) -> "Done":
         """Run the gate on the files as they are before any is replaced."""
         self._check_paths()
         watch, names = Watch(), _names(self.run, self.asked.baselines)
@@ -115,7 +115,7 @@ class Job:
     def _acceptance(self, held: Held) -> Acceptance:
         """Make the acceptance that the options ask for."""
         time = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-        return acceptance_of(held.gated, self.accept, self.accepted_by or getpass.getuser(), time)
+        return acceptance_of(held.gated, self.accept, self.accepted_by, time)
 
     def first_baseline(self) -> tuple[bytes, dict[str, float]]:
         """Return the file of a first baseline, made of the run, and the run's means; write
@@ -134,7 +134,7 @@ class Job:
         """
         return self.results.gathered(
             watch,
-            self._given,
+            self._input_files,
             gated=held.gated,
             evaluations=held.evaluations,
             measures=self.asked.measures,
@@ -146,7 +146,7 @@ class Job:
         )
 
     @property
-    def _given(self) -> input_options.InputFiles:
+    def _input_files(self) -> input_options.InputFiles:
         baselines = self.asked.baselines
         return input_options.InputFiles(
             qrels=self.qrels,
@@ -166,8 +166,8 @@ class Job:
         _refuse_same_repeat(self.run, self.repeats)
         texts = [path for path in (self.asked.queries, self.results.documents) if path is not None]
         written = self.asked.state if self._writes or self.asked.series else None
-        self.outputs.refuse_to_replace([*self._given.paths, *texts], written)
-        self.results.check(self._given.paths, dict(self.outputs.files()))
+        self.outputs.refuse_to_replace([*self._input_files.paths, *texts], written)
+        self.results.check(self._input_files.paths, dict(self.outputs.files()))
 
         if "-" in self.asked.baselines:
             raise OptionError(
@@ -177,7 +177,7 @@ class Job:
         if self._writes:
             refuse_unfit_target(last, (*new_files, *other_baselines, *self.asked.paths, *texts))
         if self.asked.series and Path(self.asked.state).exists():
-            refuse_unfit_target(self.asked.state, (*new_files, *self.asked.paths))
+            _refuse_unfit_state(self.asked.state, (*new_files, *self.asked.paths))
 
 
 @dataclass(frozen=True)
@@ -267,6 +267,21 @@ def refuse_unfit_target(path: str, others: Sequence[str]) -> None:
             f"--baseline {path}: found a file that --update-baseline did not make, and so does not "
             f"replace; expected another baseline after it, as in --baseline {path} --baseline "
             "best.run.gz --update-baseline, which replaces the last baseline"
+        )
+
+
+def _refuse_unfit_state(path: str, others: Sequence[str]) -> None:
+    """Refuse to replace a file that is no state of a series, before any work is done."""
+    if any(
+        other != "-" and Path(other).exists() and Path(path).samefile(other) for other in others
+    ):
+        raise OptionError(
+            f"--series: {path}: found an input file of this command, expected another folder"
+        )
+    if Path(path).is_dir() or read_record(path, input_options.notes()) is None:
+        raise OptionError(
+            f"--series: {path}: found a file that no gate made, and so does not replace; expected "
+            "another folder, or none of this file"
         )
 
 
@@ -561,9 +576,9 @@ def gate(
         judge_path=judge_path,
         repeats=repeats,
         accept=_reason(accept, accepted_by),
-        accepted_by=accepted_by,
+        accepted_by="" if accept is None else accepted_by.strip() or _user(),
     )
-    gated, notes, page = job.done()
+    gated, notes, page = job.decide()
     from idealrank.reports.views.comparison.phrases import Asked  # noqa: PLC0415  (not for the help)
 
     paths = {name: path for path, name in _names(job.run, request.baselines).items()}
@@ -574,8 +589,8 @@ def gate(
         *job.inputs.words(typed["convention_text"] or "standard"),
     )
     origin = Asked(command=True, qrels=job.qrels, paths=paths, options=words)
-    people = _People(outputs.digits, origin)
-    report = partial(_report, gated, notes, request.policy_file, layout, people)
+    details = _TextDetails(outputs.digits, origin)
+    report = partial(_report, gated, notes, request.policy_file, layout, details)
     outputs.write(gated, report, layout)
     results.write_page(page)
     context.exit(FINE if gated.acceptance is not None else _CODES[gated.outcome])
@@ -603,24 +618,35 @@ def _reason(accept: str | None, accepted_by: str) -> str:
     return accept
 
 
+def _user() -> str:
+    """Return the name of the user of this process."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):  # a container may give a number that has no name
+        raise OptionError(
+            "--accepted-by: found no name of the user, expected one, such as --accepted-by Ada"
+        ) from None
+
+
 def _policy_words(policy: Policy) -> list[str]:
     """Options of `judge next` that make its stop the rule of this gate."""
-    words = ["--tolerance", f"{policy.tolerance:g}"] if policy.tolerance else []
-    words += ["--strict", "--margin", f"{policy.margin:g}"] if policy.strict else []
+    words = ["--tolerance", repr(policy.tolerance)] if policy.tolerance else []
+    if policy.strict and policy.margin is not None:
+        words += ["--strict", "--margin", repr(policy.margin)]
     if policy.largest_loss is not None:
-        words += ["--largest-loss", f"{policy.largest_loss:g}"]
-    return words if policy.alpha == Policy().alpha else [*words, "--alpha", f"{policy.alpha:g}"]
+        words += ["--largest-loss", repr(policy.largest_loss)]
+    return words if policy.alpha == Policy().alpha else [*words, "--alpha", repr(policy.alpha)]
 
 
-class _People(NamedTuple):
-    """Arguments of a report for people: decimals, and the origin of the request."""
+class _TextDetails(NamedTuple):
+    """Details of a report that is text, not data: decimals, and the origin of the request."""
 
     digits: int | None
     origin: "Asked"
 
 
 def _report(
-    gated: Gated, notes: Sequence[str], policy_file: str, layout: str, people: _People
+    gated: Gated, notes: Sequence[str], policy_file: str, layout: str, details: _TextDetails
 ) -> str | list[Part]:
-    shown = {} if FORMATS[layout].is_data else people._asdict()
+    shown = {} if FORMATS[layout].is_data else details._asdict()
     return cast("str | list[Part]", _FORMATS.made(layout, gated, notes, policy_file, **shown))

@@ -117,22 +117,23 @@ def detect(source: Source, choice: str, notes: Notes) -> Format:
     likeliest, *others = plausible
     name = FORMAT_NAMES[likeliest]
     if likeliest in _GENERAL and promised in (None, *_GENERAL[likeliest]):
-        notes.inform(_sure(f"{source.path}: read as {name}", likeliest))
+        notes.inform(_with_format_hint(f"{source.path}: read as {name}", likeliest))
         return likeliest
     if promised == "tsv" and likeliest in ("trec", "beir"):
         return likeliest
     if promised:
         expected = FORMAT_NAMES[promised]
         text = f"{source.path}: found {name}, expected {expected} from the ending"
-        notes.warn(_sure(text, likeliest))
+        notes.warn(_with_format_hint(text, likeliest))
     elif others:
         other_names = " or ".join(FORMAT_NAMES[other] for other in others)
         text = f"{source.path}: read as {name}, though it could be {other_names}"
-        notes.warn(_sure(text, likeliest))
+        notes.warn(_with_format_hint(text, likeliest))
     return likeliest
 
 
-def _sure(text: str, kind: Format) -> Advised:
+def _with_format_hint(text: str, kind: Format) -> Advised:
+    """Return a message that ends with how to set this format."""
     return Advised(
         text,
         f"to set the format, use format={kind!r}",
@@ -169,7 +170,7 @@ def _ending(path: str) -> str:
 
 def refuse_foreign(path: str, start: bytes) -> None:
     """Refuse a file whose first four bytes are of no format that can be read."""
-    if start[:2] in (b"\xff\xfe", b"\xfe\xff") and start != b"\xff\xff\xff\xff":
+    if start[:2] in (b"\xff\xfe", b"\xfe\xff"):
         raise FileFormatError(
             path,
             0,
@@ -201,18 +202,31 @@ def sniff(data: Data) -> list[Format]:
     first, second = islice(chain(data_lines, ("", "")), 2)
     if parse_number(first) is not None and second.startswith(("{", "[")):
         return ["jsonl"]  # of which the first line is broken
-    # A query of a TREC file may be called "[1]"; no JSON has a bare number in the fourth or fifth
-    # word of its first line.
-    if (
-        start.lstrip()[:1] in (b"{", b"[")
-        and not _is_trec(first.split())
-        and not _is_trec(first.split("\t"))
+    # A query of a TREC file may be called "{q1" or "[1]", but no TREC line fills all these bytes.
+    is_cut = len(data) >= _HEAD and b"\n" not in start.lstrip()
+    could_be_trec = _is_trec(first.split()) or _is_trec(first.split("\t"))
+    if start.lstrip()[:1] in (b"{", b"[") and (
+        is_cut or not could_be_trec or _begins_json(first.strip())
     ):
         return _sniff_tool(bytes(data[:_HEAD])) or _sniff_json(data)
     formats = _sniff_line(first) if first else []
     if formats == ["csv"] and _is_quepid(start, is_whole=len(data) <= _HEAD):
         return ["quepid"]
     return formats
+
+
+def _begins_json(line: str) -> bool:
+    """Return whether a line without blanks at its ends is JSON, or the first line of it."""
+    import json  # noqa: PLC0415  (TREC files do not need it)
+
+    try:
+        json.loads(line)
+    except json.JSONDecodeError as error:
+        # JSON that goes on in the next line is at fault only where the line ends.
+        return error.pos >= len(line)
+    except (ValueError, RecursionError):  # of a number too long, or too many brackets
+        return True
+    return True
 
 
 def _sniff_tool(start: bytes) -> list[Format]:
@@ -229,8 +243,8 @@ def _is_msearch(start: bytes) -> bool:
     """Return whether the first two lines are the header and the body of a request of ``_msearch``;
     the responses may come much later.
     """
-    from idealrank.io.formats.nested import load  # noqa: PLC0415  (as above)
-    from idealrank.io.formats.responses import is_body, is_header  # noqa: PLC0415  (TREC files do not need it)
+    from idealrank.io.formats.nested import load  # noqa: PLC0415  (TREC files do not need it)
+    from idealrank.io.formats.responses import is_body, is_header  # noqa: PLC0415  (as above)
 
     header, _, rest = start.removeprefix(b"\xef\xbb\xbf").lstrip().partition(b"\n")
     try:
@@ -278,6 +292,7 @@ def _are_whole(start: bytes) -> bool:
 
 def _sniff_line(line: str) -> list[Format]:
     fields = line.split()
+    # a LETOR line without features
     if len(fields) == 1 and parse_number(fields[0]) is not None:
         return ["letor"]
     if (
@@ -305,10 +320,10 @@ def _is_quepid(start: bytes, *, is_whole: bool) -> bool:
     """
     all_lines = start.decode("utf-8", "replace").splitlines()
     lines = all_lines[:_QUEPID_LINES]
-    simple = lines[0].lower().replace('"', "")
-    delimiter = max(",;", key=simple.count)
-    is_wide = simple.startswith(f"query{delimiter}docid{delimiter}")
-    if "rating" not in simple and not is_wide:
+    header_line = lines[0].lower().replace('"', "")
+    delimiter = max(",;", key=header_line.count)
+    is_wide = header_line.startswith(f"query{delimiter}docid{delimiter}")
+    if "rating" not in header_line and not is_wide:
         return False
     import csv  # noqa: PLC0415  (TREC files do not need it)
 
@@ -317,8 +332,9 @@ def _is_quepid(start: bytes, *, is_whole: bool) -> bool:
     try:
         if is_row_per_rating(next(csv.reader(lines[:1], delimiter=delimiter), [])):
             return True
-        reader = csv.reader(lines if is_wide else [], delimiter=delimiter)
-        header, *rows = [row[2:] for row in reader] or [[]]
+        if not is_wide:
+            return False
+        header, *rows = [row[2:] for row in csv.reader(lines, delimiter=delimiter)]
     except (csv.Error, ValueError):
         return False
     if [name.lower() for name in header] == ["rating"]:

@@ -111,7 +111,7 @@ class VerdictFiles:
             **policy,
         )
         job = Job(asked=options, qrels=self.qrels, run=self.run_b, inputs=self.inputs)
-        checks = job.done().gated.checks
+        checks = job.decide().gated.checks
         return next(check for check in checks if check.measure == str(measure))
 
 

@@ -41,11 +41,12 @@ class LanceRows:
             raise BackendError(
                 f"{self.name}: {reason(error)}", temporary=isinstance(error, OSError)
             ) from None
-        number, order = ("_score", "score") if self._by == "text" else ("_distance", "distance")
+        by_text = self._by == "text"
+        score_column, order = ("_score", "score") if by_text else ("_distance", "distance")
         return ranked(
             self.name,
             [row[self._id] for row in rows],
-            [row[number] for row in rows],
+            [row[score_column] for row in rows],
             limit=limit,
             order=order,
         )
@@ -63,13 +64,13 @@ class LanceRows:
             rows = matches.select([self._id, "_score"]).limit(limit).to_list()
         else:
             vector = vector_numbers(query, self.name)
-            near = self._table.search(
+            vector_query = self._table.search(
                 vector, query_type="vector", vector_column_name=self._column or None
             ).distance_type(self._metric)
             for key, value in self._effort.items():
                 if value is not None:
-                    near = getattr(near, key)(value)
-            rows = near.select([self._id, "_distance"]).limit(limit).to_list()
+                    vector_query = getattr(vector_query, key)(value)
+            rows = vector_query.select([self._id, "_distance"]).limit(limit).to_list()
         return rows
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +42,13 @@ from idealrank.measures.parse import parse_measure
 from idealrank.store.record import Record
 from idealrank.store.store import Store
 
+_LEAST_PEOPLE = 2  # queries with grades of people in a round, for an interval
+_ALL_EMPTY = (
+    "every answer is empty: check that the index has documents, and that the keys of `backend` "
+    "name the hits of its answers"
+)
+_PROBLEMS = 5  # messages of failed queries in the record of a round
+
 
 def failure_of(name: str, act: Callable[[], object], hide: Callable[[str], str] = str) -> str:
     """Do something with an engine, a channel or a file, and return why it failed; empty if it did
@@ -56,14 +63,6 @@ def failure_of(name: str, act: Callable[[], object], hide: Callable[[str], str] 
     except Exception as error:  # noqa: BLE001  (see above)
         return f"{name}: {type(error).__name__}: {shown(hide(str(error)))}"
     return ""
-
-
-_LEAST_PEOPLE = 2  # queries with grades of people in a round, for an interval
-_ALL_EMPTY = (
-    "every answer is empty: check that the index has documents, and that the keys of `backend` "
-    "name the hits of its answers"
-)
-_PROBLEMS = 5  # messages of failed queries in the record of a round
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -146,7 +145,9 @@ class CanaryMonitor:
 
     @cached_property
     def epoch(self) -> str:
-        """Hash of all that values depend on, except the engine; a change starts another series."""
+        """Hash of judgments, queries, measure, convention and baseline; a change starts another
+        series. The engine, and the number of documents it is asked for, have no part in it.
+        """
         people = "" if self._people is None else f"{self._people.fingerprint}"
         queries = hash_of(f"{query.id}\0{query.text}" for query in self.queries)
         baseline = self.config.baseline.entry or ""
@@ -199,14 +200,14 @@ class CanaryMonitor:
         """Ask and evaluate the queries of a round; with too few answers it has no value."""
         queries, share = self._drawn(store, time)
         outcomes, problems, tally = self._asked(queries)
-        failed = sum(bool(outcome.failure) for outcome in outcomes) / len(queries)
+        failed_share = sum(bool(outcome.failure) for outcome in outcomes) / len(queries)
         answered = [outcome for outcome in outcomes if not outcome.failure]
         answers = {outcome.item.id: outcome.answer or () for outcome in answered}
-        empty = sum(not hits for hits in answers.values())
+        n_empty = sum(not hits for hits in answers.values())
         seen = SeenRound(
             outcome="failed",
-            failed=failed,
-            empty=empty / len(answers) if answers else 0.0,
+            failed=failed_share,
+            empty=n_empty / len(answers) if answers else 0.0,
             outages=tally.outages,
             latency=_latency(outcomes),
             label_days=self._label_days(),
@@ -217,8 +218,8 @@ class CanaryMonitor:
         record: dict[str, Any] = {
             "measure": str(self.measures[0]),
             "queries": len(queries),
-            "failed": failed,
-            "empty": empty,
+            "failed": failed_share,
+            "empty": n_empty,
             "attempts": tally.attempts,
             "failed_attempts": tally.failed,
             "timed_out": tally.timed_out,
@@ -229,12 +230,11 @@ class CanaryMonitor:
             "label_days": seen.label_days,
         }
 
+        finished = partial(FinishedRound, number=number, time=time, record=record)
         if not answers:
-            return FinishedRound(number=number, time=time, seen=seen, record=record)
-        if failed > self.config.most_failed:
-            return FinishedRound(
-                number=number, time=time, seen=replace(seen, outcome="incomplete"), record=record
-            )
+            return finished(seen=seen)
+        if failed_share > self.config.most_failed:
+            return finished(seen=replace(seen, outcome="incomplete"))
 
         self._cautions = []
         try:
@@ -242,18 +242,16 @@ class CanaryMonitor:
             people = {} if self._people is None else self._human_values(answers)
         # The answers cannot be ranked, for example because a score is not a number.
         except IdealrankError as error:
-            record |= {"failed": 1.0, "problems": [*problems, str(error)]}
-            return FinishedRound(
-                number=number, time=time, seen=replace(seen, failed=1.0), record=record
-            )
+            all_failed = {"failed": 1.0, "problems": [*problems, str(error)]}
+            return finished(seen=replace(seen, failed=1.0), record=record | all_failed)
         if self._people is not None and len(people) < _LEAST_PEOPLE:
-            record["problems"] = [
-                *problems,
+            too_few = (
                 f"{len(people)} answered queries have grades of people, expected {_LEAST_PEOPLE} "
-                "or more",
-            ]
-            return FinishedRound(
-                number=number, time=time, seen=replace(seen, outcome="incomplete"), record=record
+                "or more"
+            )
+            return finished(
+                seen=replace(seen, outcome="incomplete"),
+                record=record | {"problems": [*problems, too_few]},
             )
 
         considered = evaluation.coverage.considered
@@ -267,9 +265,7 @@ class CanaryMonitor:
             people=people,
             coverage=coverage,
         )
-        return FinishedRound(
-            number=number,
-            time=time,
+        return finished(
             seen=seen,
             record=record | self._numbers(seen, evaluation, problems),
             evaluation=evaluation,
@@ -316,7 +312,7 @@ class CanaryMonitor:
 
         failure = failure_of("backend", ask)
         problems = [failure] if failure else []
-        reason = problems[0] if problems else "not asked"
+        reason = failure or "not asked"
         outcomes = [
             outcome_of.get(query.id)
             or RequestOutcome(item=query, answer=None, seconds=0.0, attempts=0, failure=reason)
@@ -437,10 +433,7 @@ class CanaryMonitor:
                 )
                 rounds.mark_sent(notice.id, "")
             elif notice.channel not in broken:  # messages of a channel keep their order
-                problem = _problem(
-                    channel,
-                    lambda channel=channel, notice=notice: channel.send(notice),  # type: ignore[misc]
-                )
+                problem = _problem(channel, partial(channel.send, notice))
                 if problem:
                     broken.add(notice.channel)
                     problems.append(problem)
@@ -452,10 +445,7 @@ class CanaryMonitor:
 
     def _keep_alive(self, store: Store, channels: Sequence[Channel]) -> list[str]:
         alarms = Monitoring.of(store, self.config.name).alarms(only_open=True)
-        answers = (
-            _problem(channel, lambda channel=channel: channel.keep_alive(alarms))  # type: ignore[misc]
-            for channel in channels
-        )
+        answers = (_problem(channel, partial(channel.keep_alive, alarms)) for channel in channels)
         return [problem for problem in answers if problem]
 
     def open_alarms(self, store: Store) -> list[StoredAlarm]:

@@ -20,8 +20,9 @@ Pair = tuple[str, Cutoff | None]
 
 _WHOLE = ("all", "n")
 _LONGEST = 10**18  # documents in a list
+_MOST_LETTERS = 40  # of a length as typed: more digits are beyond every list
 _SIZE = re.compile(
-    r"(?P<mantissa>[0-9][0-9_]*)(?:(?:e\+?|\*?10\^)(?P<power>[0-9]{1,2}))?|10\^(?P<alone>[0-9]{1,2})"
+    r"(?P<mantissa>[0-9]+(?:_[0-9]+)*)(?:(?:e\+?|\*?10\^)(?P<power>[0-9]{1,2}))?|10\^(?P<alone>[0-9]{1,2})"
 )
 
 gain: Decorator = click.option(
@@ -99,10 +100,13 @@ def list_sizes(texts: Sequence[str], option: str) -> list[int]:
     """List lengths, rising: ``100``, ``10_000``, ``1e6``, ``10^9``."""
     sizes = set()
     split = chain.from_iterable(text.split(",") for text in texts)
-    for part in (part.strip().lower() for part in split if part.strip()):
-        number = _SIZE.fullmatch(part)
+    parts = [part.strip().lower() for part in split if part.strip()]
+    if texts and not parts:  # such as an unset variable of a script
+        raise OptionError(f"{option}: found no value, expected list lengths, as in 100,10_000,1e6")
+    for part in parts:
+        number = _SIZE.fullmatch(part) if len(part) <= _MOST_LETTERS else None
         if number is None:
-            size = 0
+            size = 0  # which is no length either
         elif number["alone"]:
             size = 10 ** int(number["alone"])
         else:
@@ -130,18 +134,18 @@ def model_of(texts: Sequence[str], option: str, gain_text: str) -> RelevanceMode
 
 
 def _points_of_file(path: str) -> str:
-    """Return the points of a file as they are typed; each line has s and the chance, and a line of
-    words above them is a heading.
+    """Return the points of a file as they are typed, ``s:probability,...``. Each line has s and the
+    probability; a line of words above them is a heading.
     """
     try:
-        text = Path(path).read_text(encoding="utf-8")
+        text = Path(path).read_text(encoding="utf-8-sig")  # spreadsheets write a mark of the order
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(
             f"{path}: cannot be read: {getattr(error, 'strerror', None) or 'not UTF-8'}"
         ) from None
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     rows = [line.replace(" ", "").split(",") for line in lines]
-    if rows and re.search("[a-df-z]", rows[0][0].lower()):
+    if rows and not _is_number(rows[0][0]):
         del rows[0]
     for number, row in enumerate(rows):
         if len(row) != 2:
@@ -149,4 +153,12 @@ def _points_of_file(path: str) -> str:
                 f"{path}: found {len(row)} values in row {number + 1} of the points, expected 2: "
                 "s,probability"
             )
-    return ",".join(f"{score}:{chance}" for score, chance in rows)
+    return ",".join(f"{s}:{probability}" for s, probability in rows)
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
