@@ -20,10 +20,12 @@ import re
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from threading import local
 from types import FrameType
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 _SHOWN = 80  # letters of a value in a message
 _SEARCHED = 10_000  # letters of a value in which secrets are looked for
@@ -373,7 +375,8 @@ def _plain(word: str) -> str:
 
 
 # Folders of idealrank and of Python's own library, each with its last separator.
-_PACKAGE, _LIBRARY = (str(Path(file).parent / "x")[:-1] for file in (__file__, warnings.__file__))
+_PACKAGE = __file__.removesuffix("errors.py")
+_LIBRARY = warnings.__file__.removesuffix("warnings.py")
 
 
 def warn(message: str) -> None:
@@ -416,7 +419,6 @@ def _is_passed_over(frame: FrameType) -> bool:
     return file.startswith(_LIBRARY) and "site-packages" not in file and "dist-packages" not in file
 
 
-_HERE = Path(__file__).resolve().parent
 # A quoted byte of an address.
 _PERCENT = re.compile(rb"%([0-9A-Fa-f]{2})")
 
@@ -447,13 +449,22 @@ def _recorded() -> tuple[dict[str, Any] | None, str]:
     if text is not None:
         return json.loads(text), installer
     # A tree that comes before the installed copy on the path has no record of its own.
-    is_this_copy = Path(str(copy.locate_file("idealrank"))).resolve() == _HERE
+    from pathlib import Path  # noqa: PLC0415  (a start without a mistake needs it not)
+
+    is_this_copy = Path(str(copy.locate_file("idealrank"))).resolve() == _here()
     return (None if is_this_copy else _tree()), installer
+
+
+def _here() -> "Path":
+    """Return the folder of this file."""
+    from pathlib import Path  # noqa: PLC0415  (as above)
+
+    return Path(__file__).resolve().parent
 
 
 def _tree() -> dict[str, Any]:
     """The source tree of this file, as an editable copy."""
-    return {"url": _HERE.parents[1].as_uri(), "dir_info": {"editable": True}}
+    return {"url": _here().parents[1].as_uri(), "dir_info": {"editable": True}}
 
 
 def _requirement(origin: dict[str, Any] | None, extra: str) -> str:
@@ -468,6 +479,8 @@ def _requirement(origin: dict[str, Any] | None, extra: str) -> str:
         return f"'idealrank[{extra}] @ {vcs}+{url}{at_revision}'"
     if "dir_info" not in origin:
         return f"'idealrank[{extra}] @ {url}'"
+    from pathlib import Path  # noqa: PLC0415  (as above)
+
     quoted = url.removeprefix("file://").encode()
     folder = Path(_PERCENT.sub(lambda byte: bytes.fromhex(byte[1].decode()), quoted).decode())
     option = "-e " if origin["dir_info"].get("editable") else ""

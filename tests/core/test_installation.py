@@ -15,6 +15,8 @@ from idealrank.errors import MissingExtraError
 
 Installed = Callable[..., None]
 
+HOME = errors._here().parent
+
 
 class _Distribution:
     """An installed copy with the files that an installer writes."""
@@ -35,7 +37,7 @@ def installed(monkeypatch: pytest.MonkeyPatch) -> Installed:
         url: dict[str, Any] | None,
         *,
         installer: str = "pip",
-        home: Path = errors._HERE.parent,
+        home: Path = HOME,
     ) -> None:
         files = {"INSTALLER": f"{installer}\n"} | (
             {} if url is None else {"direct_url.json": json.dumps(url)}
@@ -112,7 +114,7 @@ def test_a_source_tree_on_the_path_is_installed_with_the_extra(
     installed: Installed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = _checkout(tmp_path)
-    monkeypatch.setattr(errors, "_HERE", folder / "src" / "idealrank")
+    monkeypatch.setattr(errors, "_here", lambda: folder / "src" / "idealrank")
     expected = ["pip", "install", "-e", f"{folder}[torch]"]
 
     installed(None, home=tmp_path / "site-packages")  # another copy is installed

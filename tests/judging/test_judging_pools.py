@@ -339,3 +339,8 @@ def test_a_sample_without_a_relevant_document_says_nothing() -> None:
 
     assert (nothing.shortfall, nothing.relevant_per_query, nothing.n_without_relevant) == (1, 0, 2)
     assert SampledJudgments.of_rows([("q", "a", 1, 0.0)]).shortfall == 0
+
+
+def test_runs_that_name_queries_without_documents_are_refused() -> None:
+    with pytest.raises(InputError, match="no query to pool: the runs do not answer the query"):
+        pool([{"q1": {}}])

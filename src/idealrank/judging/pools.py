@@ -243,7 +243,8 @@ def pool(
     if not wanted:
         reason = "the runs have no results" if queries is None else "`queries` is empty"
         raise InputError(f"no query to pool: {reason}, expected at least one")
-    if answered.keys().isdisjoint(wanted):
+    # A run may name a query and have no document for it.
+    if not any(ranked.get(query) for ranked in lists for query in wanted):
         complaint = (
             "do not answer the query"
             if len(wanted) == 1
