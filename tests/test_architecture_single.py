@@ -208,6 +208,7 @@ def classes_twice(sources: Sources) -> list[str]:
 
 
 SMALL = 100  # lines of code, from which a module with one user stands for itself
+SMALL_VIEW = 60  # a command has its view beside those of the other commands
 # Doors and commands are one a feature, however small.
 DOORS = (
     "idealrank.api.",
@@ -246,10 +247,9 @@ def fragments(sources: Sources) -> list[str]:
         if name not in packages
         and not name.startswith(DOORS)
         and ".commands." not in name
-        and ".views." not in name
         and not name.endswith(ROOMS)
         and len(users.get(name, set()) - {name}) == 1
-        and _lines_of_code(source) < SMALL
+        and _lines_of_code(source) < (SMALL_VIEW if ".views." in name else SMALL)
     }
     return sorted(found ^ (set(ALONE) if sources is library() else set()))
 

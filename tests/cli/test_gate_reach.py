@@ -354,13 +354,14 @@ def test_the_next_step_names_no_run_without_documents_of_its_own(say: Say, tmp_p
 def test_the_command_that_chooses_the_labels_has_the_rule_of_the_gate(
     held: Gate, say: Say, tmp_path: Path
 ) -> None:
-    lines = held("--tolerance", "0.01", "--alpha", "0.04", "-m", "P@10").out.splitlines()
+    rule = ("--tolerance", "0.0123456789", "--alpha", "0.04")
+    lines = held(*rule, "-m", "P@10").out.splitlines()
     (command,) = [line.strip() for line in lines if line.startswith("  idealrank judge next ")]
 
     chosen = say(*command.split()[1:], cwd=tmp_path)
 
     assert command.startswith(
-        "idealrank judge next pooled.qrels main.run new.run -m P@10 --tolerance 0.01 --alpha 0.04 "
+        f"idealrank judge next pooled.qrels main.run new.run -m P@10 {' '.join(rule)} "
     )
     assert chosen.code == 0, chosen.err
     assert (tmp_path / "sheet.csv").exists()

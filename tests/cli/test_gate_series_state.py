@@ -137,6 +137,19 @@ def test_a_file_as_the_folder_of_a_series_is_refused(gate: Gate, folder: Path) -
     assert "--series 'start.run': found a file, expected a folder" in said.err
 
 
+def test_a_file_that_no_gate_made_is_not_replaced_by_the_state_of_a_series(
+    gate: Gate, folder: Path
+) -> None:
+    (folder / "state").mkdir()
+    (folder / "state" / "main.gz").write_text("q001 Q0 d 1 1.0 t\n", encoding="utf-8")
+
+    said = gate("start", "--series", "state")
+
+    assert said.code == 2
+    assert "--series: state/main.gz: found a file that no gate made" in said.err
+    assert (folder / "state" / "main.gz").read_text(encoding="utf-8") == "q001 Q0 d 1 1.0 t\n"
+
+
 def test_the_rule_and_json_state_how_many_queries_are_held_out(gate: Gate, folder: Path) -> None:
     write_run(folder, "new", noisy(1))
     said, plain = gate("new", "--holdout", "0.2", "--markdown", "gate.md"), gate("new")

@@ -41,9 +41,12 @@ def test_what_rounds_or_is_cut_to_the_digits_fits(value: float, digits: int) -> 
     )
 
     assert Stated.parse(rounded).fit(value) == "rounded"
-    # A value below the next step by the rounding of a float is the step, which is not cut to this.
-    if Decimal(cut) + step - Decimal(repr(value)) > Decimal("1e-11"):
+    following = Decimal(cut) + step
+    # A value that only rounding keeps below the following number is this number.
+    if following - Decimal(repr(value)) > Decimal("1e-12"):
         assert Stated.parse(cut).fit(value) in ("rounded", "cut off")
+    else:
+        assert Stated.parse(str(following)).fit(value) == "rounded"
 
 
 @pytest.mark.parametrize(

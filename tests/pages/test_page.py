@@ -17,7 +17,7 @@ from idealrank.errors import MissingExtraError, install_command
 from idealrank.pages.figures import drawings
 from idealrank.pages.figures.mean_intervals import curve_words
 from idealrank.pages.page.html import page_html
-from idealrank.pages.page.tables import changes
+from idealrank.pages.page.tables import changes, curves_grid
 from idealrank.reports.subject import CutoffCurve, Listing, Made, QueryLists, Subject
 from idealrank.reports.views.gate.gate import gate_text
 
@@ -398,3 +398,14 @@ def test_a_mean_that_is_nan_on_purpose_is_a_dash_in_words():
     curve = CutoffCurve(measure="nDCG", cutoffs=(1, 10), means={"run": (poisoned, poisoned)})
 
     assert curve_words(curve)["said"] == "run from - at 1 to - at 10."
+
+
+def test_the_table_of_curves_names_the_level_of_its_intervals():
+    qrels = {f"q{number}": {"x": 1} for number in range(12)}
+    runs = (dict.fromkeys(qrels, answers) for answers in (["y", "x"], ["x"]))
+    a, b = (ir.evaluate(qrels, run, "nDCG@10") for run in runs)
+    mean = RunMean(0.5, (0.4, 0.6), 12)
+    curve = CutoffCurve(measure="nDCG", cutoffs=(1,), means={"bm25": (mean,)})
+    subject = replace(two_runs(), comparison=ir.compare(a, b, level=0.9), curves=(curve,))
+
+    assert [column.title for column in curves_grid(subject).columns][-1] == "90 % interval"

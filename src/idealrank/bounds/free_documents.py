@@ -132,7 +132,7 @@ class _Layout(NamedTuple):
             np.searchsorted(listed_run.places.query, np.arange(n_queries + 1)), copies
         )
         begins = np.concatenate(([0], np.cumsum(documents.sizes[copies])))
-        # Place of each document among those of its query, after those of the copies before.
+        # Each document is numbered within its query, and copies follow one another.
         in_query = listed_run.document[places.row] - documents.offsets[copies[places.copy]]
         free = begins[places.copy] + in_query
         known = Ragged.of(np.searchsorted(base.hits.query, np.arange(base.n_queries + 1)), codes)

@@ -478,7 +478,7 @@ def _hits_of_groups(
     """
     if whole.hits.document is None:
         raise InputError("assessors: found arrays, expected a run with document ids")
-    # Judgments in the order of their documents: `starts` is where those of each document begin.
+    # Judgments are in the order of their documents; `starts` has the first judgment of each.
     by_row = np.argsort(row, kind="stable")
     starts = np.searchsorted(row[by_row], np.arange(n_rows + 1))
     sizes = np.diff(starts)[whole.hits.document]

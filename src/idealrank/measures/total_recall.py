@@ -17,7 +17,7 @@ from idealrank.data.types import FloatArray, IntArray
 from idealrank.errors import OptionError
 from idealrank.measures.cutoffs import resolve_cutoff
 from idealrank.measures.measure import PerQuery, Response, number_option
-from idealrank.measures.ranks import tie_groups, tied_ranks
+from idealrank.measures.ranks import rising_ranks, tie_groups, tied_ranks
 from idealrank.measures.rules import checked
 from idealrank.measures.threshold import NeedsRelevant
 
@@ -39,9 +39,7 @@ def _rank_of(judged: Judged, hits: Hits, wanted: IntArray) -> FloatArray:
         expected = above + (wanted[query] - before) * (tied + 1) / (sizes + 1)
         ranks[query[holds]] = expected[holds]
         return ranks
-    rank = tied_ranks(judged, hits, np.ones(hits.query.size))
-    # The hits of a query stand by rank, unless the tie policy has moved them.
-    rank = rank if rank is hits.rank else rank[np.lexsort((rank, hits.query))]
+    rank = rising_ranks(judged, hits)
     chosen = number_within(hits.query) == wanted[hits.query]
     ranks[hits.query[chosen]] = rank[chosen]
     return ranks

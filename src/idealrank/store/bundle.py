@@ -18,7 +18,8 @@ from idealrank.store.database import sync_folder, to_disk
 from idealrank.store.encoding import Fields, canonical
 from idealrank.store.entries import DIGITS, FORMAT, Adding
 from idealrank.store.record import Entry
-from idealrank.store.validation import check_contents, check_evaluation, check_head, check_words
+from idealrank.store.validation import check_evaluation, check_head, check_words
+from idealrank.store.value_file_checks import check_contents
 from idealrank.store.value_files import Blob
 
 _RECORD, _WORDS = "record.json", "words.json"

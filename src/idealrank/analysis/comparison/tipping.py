@@ -187,7 +187,7 @@ def tipping_point(
 ) -> Tipping:
     """Find where a difference tips, and whether the judgments carry it."""
     path = partial(_Path.of, differences[kept], design=design, question=question)
-    # The shares are those of documents of the run that is behind.
+    # The shares count documents of the run that is behind.
     side = _behind(differences[kept], design, question)
     of_a, of_b = reach.limits
     behind, ahead = (of_a, of_b) if side == "a" else (of_b, of_a)

@@ -48,8 +48,8 @@ def best_swap_of_gains(gains: FloatArray, weights: FloatArray, term: Term) -> Pa
     now = term(gain, weight)
     best, pair = 0.0, None
     for start, end in zip(starts.tolist(), ends.tolist(), strict=True):
-        # Changes by members of this gain that take another one, by member and gain, and by others
-        # that take this one. The best of either side are chosen apart.
+        # What a member of this gain adds by taking another gain, by member and gain; and what a
+        # document of another gain adds by taking this one. Each side has its own best.
         own_changes = term(gain[starts][None, :], weight[start:end, None]) - now[start:end, None]
         partner_changes = term(np.full(gain.size, gain[start]), weight) - now
         sums = own_changes.max(axis=0) + np.maximum.reduceat(partner_changes, starts)

@@ -58,7 +58,7 @@ class Done(NamedTuple):
 class Job:
     """Gate to run, with its files."""
 
-    asked: GateRequest  # The policy, measures, convention and paths of baselines
+    request: GateRequest  # The policy, measures, convention and paths of baselines
     # qrels, run: Paths
     qrels: str
     run: str
@@ -77,15 +77,15 @@ class Job:
     def decide(self) -> "Done":
         """Run the gate on the files as they are before any is replaced."""
         self._check_paths()
-        watch, names = Watch(), _names(self.run, self.asked.baselines)
-        declared = self.asked.declared
+        watch, names = Watch(), _names(self.run, self.request.baselines)
+        declared = self.request.declared
         source = declared.labels_from
         # The anchor is a run in the baseline file, which is not read yet.
         if source is None or not source.endswith(ANCHOR):
             source = input_options.named_run(
                 source, "--labels-from", list(names.values()), list(names)
             )
-        request = replace(self.asked, declared=declared._replace(labels_from=source))
+        request = replace(self.request, declared=declared._replace(labels_from=source))
         front = _Front(self, watch, names)
         kept = self.results.looked_at(request.measures)
         top = self.results.ranks_looked_at(request.measures)
@@ -101,7 +101,7 @@ class Job:
             notes.append(work.accept(held, held.gated.acceptance))
         elif self._writes:
             notes.append(work.take_if_open(held))
-        elif self.asked.series:
+        elif self.request.series:
             work.record_look(held)
         return Done(held.gated, notes, page)
 
@@ -121,11 +121,11 @@ class Job:
         """Return the file of a first baseline, made of the run, and the run's means; write
         nothing.
         """
-        front = _Front(self, Watch(), _names(self.run, self.asked.baselines))
-        work = GateJob(asked=self.asked, caller=front, threads=self.threads)
+        front = _Front(self, Watch(), _names(self.run, self.request.baselines))
+        work = GateJob(asked=self.request, caller=front, threads=self.threads)
         held = work.hold_to_nothing()
         every_mean = held.evaluations[0].mean()
-        means = {text: every_mean[text] for text in map(str, self.asked.measures)}
+        means = {text: every_mean[text] for text in map(str, self.request.measures)}
         return work.baseline_file(held), means
 
     def _page(self, held: Held, watch: Watch) -> "Subject | None":
@@ -137,7 +137,7 @@ class Job:
             self._input_files,
             gated=held.gated,
             evaluations=held.evaluations,
-            measures=self.asked.measures,
+            measures=self.request.measures,
             qrels=held.qrels,
             runs=held.runs,
             weights=held.of_queries.weights,
@@ -147,37 +147,39 @@ class Job:
 
     @property
     def _input_files(self) -> input_options.InputFiles:
-        baselines = self.asked.baselines
+        baselines = self.request.baselines
         return input_options.InputFiles(
             qrels=self.qrels,
             inputs=self.inputs,
-            others=(self.run, *self.repeats, *baselines, *self.asked.paths, self.judge_path),
+            others=(self.run, *self.repeats, *baselines, *self.request.paths, self.judge_path),
         )
 
     def _check_paths(self) -> None:
-        if self.asked.queries == "-":
+        if self.request.queries == "-":
             raise OptionError(
                 "--queries -: found standard input, expected a file: texts of queries are read "
                 "twice"
             )
         judge = [] if self.judge_path is None else [self.judge_path]
         new_files = (self.qrels, *self.inputs.more_qrels, self.run, *self.repeats)
-        input_options.refuse_standard_input_twice(*new_files, *self.asked.paths, *judge)
+        input_options.refuse_standard_input_twice(*new_files, *self.request.paths, *judge)
         _refuse_same_repeat(self.run, self.repeats)
-        texts = [path for path in (self.asked.queries, self.results.documents) if path is not None]
-        written = self.asked.state if self._writes or self.asked.series else None
+        texts = [
+            path for path in (self.request.queries, self.results.documents) if path is not None
+        ]
+        written = self.request.state if self._writes or self.request.series else None
         self.outputs.refuse_to_replace([*self._input_files.paths, *texts], written)
         self.results.check(self._input_files.paths, dict(self.outputs.files()))
 
-        if "-" in self.asked.baselines:
+        if "-" in self.request.baselines:
             raise OptionError(
                 "--baseline -: found standard input, expected a file: a baseline is read twice"
             )
-        *other_baselines, last = self.asked.baselines
+        *other_baselines, last = self.request.baselines
         if self._writes:
-            refuse_unfit_target(last, (*new_files, *other_baselines, *self.asked.paths, *texts))
-        if self.asked.series and Path(self.asked.state).exists():
-            _refuse_unfit_state(self.asked.state, (*new_files, *self.asked.paths))
+            refuse_unfit_target(last, (*new_files, *other_baselines, *self.request.paths, *texts))
+        if self.request.series and Path(self.request.state).exists():
+            _refuse_unfit_state(self.request.state, (*new_files, *self.request.paths))
 
 
 @dataclass(frozen=True)
@@ -194,7 +196,7 @@ class _Front:
         input_options.notes().inform(message)
 
     def qrels(self) -> Qrels:
-        return self.job.inputs.open_qrels(self.job.qrels, self.job.asked.convention)
+        return self.job.inputs.open_qrels(self.job.qrels, self.job.request.convention)
 
     def run(self) -> Run:
         return self.job.inputs.open_run(self.job.run, self.names[self.job.run], self.job.qrels)
@@ -210,7 +212,9 @@ class _Front:
         return self.job.inputs.open_run(path, self.baseline_name(path), self.job.qrels)
 
     def baseline_name(self, path: str) -> str:
-        return self.names[self.job.asked.baselines[-1] if path == self.job.asked.state else path]
+        return self.names[
+            self.job.request.baselines[-1] if path == self.job.request.state else path
+        ]
 
     def doubt(self, evaluation: Evaluation, baseline: str | None) -> None:
         input_options.doubt(evaluation, baseline or self.job.run)
@@ -567,7 +571,7 @@ def gate(
     )
     results = results.with_texts(queries=request.queries, documents=policy.documents)
     job = Job(
-        asked=request,
+        request=request,
         **read._asdict(),
         update=update_baseline,
         outputs=outputs,

@@ -217,7 +217,7 @@ def _planned(setup: GateSetup, *, workflow: bool, pytest: bool) -> list[PlannedF
 def _baseline(setup: GateSetup, request: GateRequest) -> PlannedFile:
     """Evaluate the run, as the gate will, and plan its baseline file."""
     inputs = Inputs(qrels_columns_text=setup.qrels_columns, run_columns_text=setup.run_columns)
-    job = Job(asked=request, qrels=setup.qrels[0], run=setup.run, inputs=inputs)
+    job = Job(request=request, qrels=setup.qrels[0], run=setup.run, inputs=inputs)
     content, means = job.first_baseline()
     values = ", ".join(f"{measure} {mean:.4f}" for measure, mean in means.items())
     return PlannedFile(

@@ -110,7 +110,7 @@ class VerdictFiles:
             labels_from=self.labels_from,
             **policy,
         )
-        job = Job(asked=options, qrels=self.qrels, run=self.run_b, inputs=self.inputs)
+        job = Job(request=options, qrels=self.qrels, run=self.run_b, inputs=self.inputs)
         checks = job.decide().gated.checks
         return next(check for check in checks if check.measure == str(measure))
 
