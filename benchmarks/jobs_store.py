@@ -41,12 +41,12 @@ def rows(*, quick: bool, **_: bool) -> Iterator[Row]:
             )
         hashes = call("hashes", folder, evaluations, 1)
         hashed = [hashes.run() for _ in range(rounds)]
-        # A record and the values of each evaluation, and the ids of the queries, which all of them
-        # share.
+        # A record and the values of each evaluation; the ids of the queries and their counts of
+        # judgments, which all of them share.
         require_equal(
             "hashes",
             {"right": hashed[0].reported()["found"]["right"]},
-            {"right": 2.0 * evaluations + 1},
+            {"right": 2.0 * evaluations + 2},
             0,
         )
         subject = (
