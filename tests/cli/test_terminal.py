@@ -431,6 +431,26 @@ def test_evaluate_loads_nothing_that_it_does_not_use() -> None:
     assert done.stdout.splitlines()[-1] == "[]"
 
 
+def test_compare_loads_no_question_but_its_own() -> None:
+    late = [f"idealrank.analysis.{name}" for name in ("gate", "robustness")]
+    command = (
+        "import sys; from idealrank.cli.main import run; "
+        "run(['compare', 'qrels.txt', 'bm25.run', 'neural.run'])"
+    )
+    code = f"{command}; print([name for name in {late} if name in sys.modules])"
+
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=DATA,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
 @posix
 def test_a_small_evaluation_costs_little_more_than_python_numpy_and_click() -> None:
     # 165,000 on Python 3.11, most of them for loading modules: 1.4 times the processor time of
