@@ -370,6 +370,20 @@ def test_a_full_disk_is_said_in_one_line() -> None:
     assert (done.returncode, done.stderr) == (70, b"error: output: No space left on device\n")
 
 
+@pytest.mark.skipif(not Path("/dev/full").is_char_device(), reason="needs /dev/full")
+def test_a_full_disk_behind_standard_output_is_said_alike_if_it_is_named() -> None:
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run(
+            [*COMMAND, "qrels.txt", "bm25.run", "-o", "/dev/stdout", "--format", "csv"],
+            cwd=DATA,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            check=False,
+        )
+
+    assert (done.returncode, done.stderr) == (70, b"error: output: No space left on device\n")
+
+
 # --- talk -----------------------------------------------------------------------------------------
 
 
