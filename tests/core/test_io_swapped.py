@@ -130,6 +130,11 @@ def test_lists_and_sets_of_items_are_judgments(tmp_path: Path) -> None:
     assert said[0].endswith(
         "found 2 lists of documents without grades; every document counts as grade 1"
     )
+    (tmp_path / "one.json").write_text(json.dumps({"ann": ["i1", "i7"], "bob": {"i2": 1}}))
+    ir.read_qrels(tmp_path / "one.json", tell=said.append)
+    assert said[1].endswith(
+        "found 1 list of documents without grades; every document counts as grade 1"
+    )
     (tmp_path / "liked.jsonl").write_text('{"ann": ["i1", "i7"]}\n{"bob": ["i2"]}\n')
     assert ir.read_qrels(tmp_path / "liked.jsonl")["bob"] == {"i2": 1.0}
 
