@@ -21,7 +21,7 @@ from tests.changes.copies import (
 )
 
 QUICK = ("measure", "switch", "column", "file_format", "output_format")
-SLOW: tuple[str, ...] = ()
+SLOW = ("backend", "click_model")
 PAGE = Page.read((ROOT / "ARCHITECTURE.md").read_text("utf-8"))
 
 

@@ -3,6 +3,7 @@ what fails, by name, as JSON.
 """
 
 import json
+import subprocess
 import sys
 import traceback
 from collections.abc import Sequence
@@ -10,6 +11,7 @@ from importlib import import_module
 from pathlib import Path
 
 import idealrank
+from tests.changes.copies import ROOT
 from tests.in_process import run
 from tests.twins import naive_measures
 
@@ -48,6 +50,13 @@ def files(folder: Path) -> list[str]:
     for name, text in texts.items():
         (folder / name).write_text(text, "utf-8")
     return [str(folder / name) for name in texts]
+
+
+def run_tests(*arguments: str) -> None:
+    """Run tests of the copy, all of which must pass."""
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *arguments]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def values(measure: str, convention: str) -> dict[str, float]:
