@@ -118,13 +118,13 @@ def assigned(change: Change, names: Sequence[str], common: Iterable[str] = ()) -
     spared = {_from_root(path) for path in change.spared}
     open_names = [name for name in names if name not in spared]
     left = list(dict.fromkeys(_new_folder(path) for path in change.touched))
-    left = [path for path in left if not any(_covers(name, path) for name in common)]
     # files first, then folders from the inside out: the narrowest name takes a file
     for name in sorted(open_names, key=lambda name: (name.endswith("/"), -len(name))):
         taken = [path for path in left if _covers(name, path)][: 1 if name.endswith("/") else None]
         left = [path for path in left if path not in taken]
         if taken:
             open_names.remove(name)
+    left = [path for path in left if not any(_covers(name, path) for name in common)]
     return Assigned(left, open_names + sorted(spared - set(names)))
 
 
@@ -142,35 +142,23 @@ def _covers(named: str, path: str) -> bool:
     return fnmatch.fnmatchcase(path, named)
 
 
-def copied(folder: Path, changes: Sequence[Change]) -> Path:
-    """Copy the project, and make changes in the copy.
-
-    Files are linked where the file system can; a changed file takes the place of its link.
-    """
-    for name in ("docs", "experiments", "src", "tests"):
-        shutil.copytree(
-            ROOT / name,
-            folder / name,
-            copy_function=_linked,
-            ignore=shutil.ignore_patterns("site"),
-        )
+def copied(
+    folder: Path, changes: Sequence[Change], *, folders: Sequence[str] = ("src", "tests")
+) -> Path:
+    """Copy the project, and make changes in the copy."""
+    for name in folders:
+        ignored = shutil.ignore_patterns("site", "__pycache__" if name == "tests" else "")
+        shutil.copytree(ROOT / name, folder / name, ignore=ignored)
     for name in _COPIED:
-        _linked(ROOT / name, folder / name)
+        shutil.copy2(ROOT / name, folder / name)
     kernel = Path(_kernel.__file__)
-    _linked(kernel, folder / SOURCE / kernel.name)
+    shutil.copy2(kernel, folder / SOURCE / kernel.name)
     (folder / CHANGED).mkdir()
     (folder / CHANGED / "sitecustomize.py").write_text(_IN_PLACE, "utf-8")
     for change in changes:
         for edit in change.edits:
             _edit(folder, edit)
     return folder
-
-
-def _linked(source: str | Path, target: str | Path) -> None:
-    try:
-        os.link(source, target)
-    except OSError:  # another file system, or one without links
-        shutil.copy2(source, target)
 
 
 def _edit(folder: Path, edit: Edit) -> None:
@@ -185,7 +173,6 @@ def _edit(folder: Path, edit: Edit) -> None:
         raise ValueError(
             f"{edit.path}: found {text.count(edit.old)} times, expected once: {edit.old}"
         )
-    path.unlink()  # other names of the file keep its text
     path.write_text(text.replace(edit.old, edit.new), "utf-8")
 
 

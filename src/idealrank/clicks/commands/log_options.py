@@ -212,7 +212,7 @@ def _note(message: str) -> None:
 
 
 def takes_steps(name: str) -> bool:
-    """Whether the click model of a name is fitted in steps."""
+    """Return whether the click model of a name is fitted in steps."""
     return any(field.name == "iterations" for field in fields(MODELS[name]))
 
 
