@@ -32,6 +32,7 @@ from idealrank.reports.views.comparison.label_phrases import (
 from idealrank.reports.views.comparison.pair_sentences import Told, numbers_text, verdict_text
 from idealrank.reports.views.comparison.phrases import (
     IN_PYTHON,
+    TEST_NAMES,
     Asked,
     labels_command,
     next_step,
@@ -288,13 +289,7 @@ def _counts(robustness: Robustness) -> list[str]:
 
 def _method(robustness: Robustness) -> MethodLines:
     method = robustness.method
-    tests = {
-        "permutation": "sign flips",
-        "t": "Student's t",
-        "wilcoxon": "Wilcoxon's signed ranks",
-        "sign": "signs",
-    }
-    phrases = [f"{tests[method.test]}, two-sided"]
+    phrases = [f"{TEST_NAMES[method.test].short}, two-sided"]
     if method.n_resamples is not None:
         phrases.append(f"{method.n_resamples:,} draws, seed {method.seed} everywhere")
     phrases += [f"margin {method.margin:g}"] if method.margin is not None else []
