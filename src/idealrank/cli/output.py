@@ -60,7 +60,8 @@ def write(pieces: Iterable[str], path: str | None, layout: str = "table") -> Non
     if layout in FORMATS and FORMATS[layout].use == "people":
         pieces = map(_folded_lines, pieces)
     if path is None or path == "-":
-        _write_stdout(pieces)
+        with laid_out_for(path):
+            _write_stdout(pieces)
         return
     write_bytes(_batches(pieces), path)
 

@@ -187,7 +187,7 @@ def laid(table: Table, width: int = WIDTH) -> list[list[Span]]:
 
 
 def _without_least(table: Table) -> Table:
-    """Leave out columns, those of the greatest rank first, until the rows fit the terminal or no
+    """Leave out columns, the greatest rank first, until the rows fit the terminal or no
     other column may go.
     """
     ranks = sorted({column.rank for column in table.columns if column.rank}, reverse=True)
