@@ -1,5 +1,5 @@
-"""Talk on stderr: errors, warnings and hints, one line each, in the words of the command in use;
-and the colours of a terminal. Colour is decoration and never carries meaning.
+"""Talk on stderr: errors, warnings and hints, in the words of the command in use; and the colours
+of a terminal. Colour is decoration and never carries meaning.
 """
 
 import os
@@ -240,9 +240,7 @@ def in_colour(stream: TextIO | None) -> bool:
 
 
 def width_of(stream: TextIO | None) -> int | None:
-    """Return the letters of a line of a terminal, which COLUMNS overrides; None for a stream that
-    is no terminal, and for a terminal of unknown size.
-    """
+    """Return the letters of a line of a terminal; None for another stream or an unknown size."""
     if stream is None or not stream.isatty():
         return None
     if (columns := os.environ.get("COLUMNS", "")).isdecimal() and int(columns):

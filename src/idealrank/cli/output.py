@@ -42,9 +42,7 @@ _EXACT = {"xml", *(name for name, file_format in FORMATS.items() if file_format.
 
 @contextmanager
 def laid_out_for(path: str | None) -> Iterator[None]:
-    """Lay out reports for their reader: a terminal has its own width, which COLUMNS overrides; a
-    file or pipe always has lines of 100 letters, so that two machines write the same.
-    """
+    """Lay out reports for the terminal, if one reads them; files are the same on all machines."""
     with on_terminal(console.width_of(sys.stdout) if path in (None, "-") else None):
         yield
 
@@ -71,9 +69,7 @@ def _folded_lines(text: str) -> str:
 
 
 def write_parts(parts: Iterable[Part], path: str | None) -> None:
-    r"""Write a report for people: in colour where standard output has colours, else as plain
-    text.
-    """
+    r"""Write a report for people, in colour where standard output has colours."""
     if path in (None, "-") and console.in_colour(sys.stdout):
         from idealrank.cli.colours import print_parts  # noqa: PLC0415  (rich; pipes do not need it)
 

@@ -1,9 +1,8 @@
 """Plain text: aligned columns, tables line by line, reports as parts, sparklines, and text for
 logs.
 
-In files and pipes, text has lines of 100 letters and every column. On a terminal, it has the
-terminal's width. A report consists of parts, tables among them, so that a page shows the same.
-Build servers execute commands in their logs: text for logs is made harmless.
+In files and pipes, text has lines of 100 letters and every column; on a terminal, its width. A
+report consists of parts, tables among them, so that a page shows the same.
 """
 
 import math
@@ -48,9 +47,7 @@ def prose_width() -> int:
 def columns(
     rows: Sequence[Sequence[str]], *, gap: str = "  ", left: Sequence[int] = (0,)
 ) -> list[str]:
-    """Format rows as lines, cells padded to the width of their column; a text in the last column
-    that is too long for the terminal goes on below.
-    """
+    """Format rows as lines, cells padded to the width of their column."""
     padded = []
     for column, cells in enumerate(zip(*rows, strict=True)):
         texts = list(map(printable, cells))
@@ -127,9 +124,7 @@ def filled(
 
 
 def wrapped(text: str, *, indent: str = "  ") -> list[str]:
-    """Fill phrases that ``"; "`` separates into lines; phrases stay whole, unless one is longer
-    than a line of the terminal.
-    """
+    """Fill phrases that ``"; "`` separates into lines; phrases stay whole if a line holds them."""
     lines = [indent]
     for part in (phrase + ";" for phrase in printable(text).split("; ")):
         if lines[-1] != indent and len(lines[-1]) + 1 + len(part) > prose_width():
@@ -140,10 +135,9 @@ def wrapped(text: str, *, indent: str = "  ") -> list[str]:
 
 
 def folded(line: str) -> list[str]:
-    """Break a line that is wider than the terminal between words, and indent the rest; a command,
-    which is copied, stays whole, as does a line in a file or pipe.
-    """
+    """Break a line that is wider than the terminal between words, and indent the rest."""
     width = _TERMINAL.get()
+    # A command is copied, and stays whole.
     if width is None or len(line) <= width or line.startswith("  idealrank "):
         return [line]
     indent = line[: len(line) - len(line.lstrip())]
@@ -164,10 +158,8 @@ def _text(line: Iterable[Span]) -> str:
 
 
 def laid(table: Table, width: int = WIDTH) -> list[list[Span]]:
-    """Return the lines of a table in pieces, ready for colours: with a wide gap, or a narrow one.
-
-    A terminal that is too narrow leaves out the columns that matter least, and says which. If the
-    others are too wide, too, or in a file or pipe, rows become columns in several blocks.
+    """Return the lines of a table in pieces, ready for colours: with a wide gap, a narrow one, on a
+    terminal without the least columns, or with rows as columns in several blocks.
     """
     terminal = _TERMINAL.get()
     width, prose = (width, width) if terminal is None else (terminal, prose_width())
@@ -187,9 +179,7 @@ def laid(table: Table, width: int = WIDTH) -> list[list[Span]]:
 
 
 def _without_least(table: Table) -> Table:
-    """Leave out columns, the greatest rank first, until the rows fit the terminal or no
-    other column may go.
-    """
+    """Leave out columns, the greatest rank first, until the rows fit or no other may go."""
     ranks = sorted({column.rank for column in table.columns if column.rank}, reverse=True)
     fitting = table
     for rank in ranks:
