@@ -400,7 +400,7 @@ def test_colour_is_for_terminals_that_want_it(changes: dict[str, str], coloured:
         re.sub(rb"\x1b\[[0-9;]*m", b"", said)
         == b"error: bm52.run: found no such file; did you mean 'bm25.run'?\r\n"
     )
-    assert (b"\x1b[31m" in said) == coloured
+    assert (b"\x1b[91m" in said) == coloured
 
 
 def test_the_same_warning_is_said_once(capfd: pytest.CaptureFixture[str]) -> None:

@@ -13,13 +13,13 @@ from idealrank.analysis.robustness.robustness import CAUTION, Status
 from idealrank.reports.table.cells import Cell, Column, NamedCells, Table
 from idealrank.reports.table.records import SCHEMA, Row, record_rows
 from idealrank.reports.table.text import (
-    WIDTH,
     MethodLines,
     MoreLines,
     Part,
     clipped,
     filled,
     fits,
+    line_width,
     wrapped,
 )
 from idealrank.reports.views.comparison.columns import Line, Shown, difference_columns, meanings
@@ -186,7 +186,7 @@ def _grid(robustness: Robustness) -> list[str]:
 def _wrapped_cells(head: str, row: Sequence[str]) -> list[str]:
     lines = [head]
     for cell in row:
-        if len(lines[-1]) + 2 + len(cell) > WIDTH:
+        if len(lines[-1]) + 2 + len(cell) > line_width():
             lines.append(" " * len(head))
         lines[-1] += f"  {cell}"
     return lines
