@@ -1,6 +1,5 @@
 """Agreement of raters, as tables, Markdown, JSON and CSV."""
 
-import json
 from collections.abc import Iterator, Sequence
 
 from idealrank.data.interchange import finite
@@ -20,9 +19,8 @@ from idealrank.reports.table.cells import (
     number_cell,
 )
 from idealrank.reports.table.forms import parts_markdown
-from idealrank.reports.table.records import SCHEMA, Row
+from idealrank.reports.table.records import Row, result_json
 from idealrank.reports.table.text import Part, wrapped
-from idealrank.version import __version__
 
 _PLACES = 3
 _SPLIT = 10  # queries listed
@@ -159,8 +157,6 @@ def agreement_record(coefficient: Agreement) -> dict[str, object]:
 def agreement_json(report: AgreementReport, *, per_query: bool = True) -> str:  # noqa: ARG001  (JSON always has every query)
     """Return JSON text with every query."""
     record = {
-        "version": __version__,
-        "schema": SCHEMA,
         "pairs": report.n_pairs,
         "shared_pairs": report.n_shared,
         "clustered": report.clustered,
@@ -192,7 +188,7 @@ def agreement_json(report: AgreementReport, *, per_query: bool = True) -> str:  
             for row in report.by_query
         ],
     }
-    return json.dumps(finite(record), indent=2) + "\n"
+    return result_json(record)
 
 
 def agreement_rows(report: AgreementReport, *, per_query: bool = False) -> Iterator[Row]:

@@ -1,6 +1,5 @@
 """Bounds of values over all grades of unjudged documents, as tables, Markdown, JSON and CSV."""
 
-import json
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple, TypeVar
 
@@ -10,10 +9,9 @@ from idealrank.judging import Bounds, BoundsReport, DifferenceBounds
 from idealrank.judging.views.agreement import number_text
 from idealrank.reports.table.cells import Cell, Column, Table, count_cell, number_cell, share_cell
 from idealrank.reports.table.forms import parts_markdown
-from idealrank.reports.table.records import SCHEMA, Row
+from idealrank.reports.table.records import Row, result_json
 from idealrank.reports.table.text import Part, filled, wrapped
 from idealrank.reports.views.conventions import paragraph
-from idealrank.version import __version__
 
 _AnyBounds = TypeVar("_AnyBounds", Bounds, DifferenceBounds)
 _SOME = 10  # queries listed
@@ -286,8 +284,6 @@ def bounds_markdown(
 def bounds_json(report: BoundsReport, *, per_query: bool = True, digits: int | None = None) -> str:  # noqa: ARG001  (all of it)
     """Return JSON text with every query and every digit."""
     record = {
-        "version": __version__,
-        "schema": SCHEMA,
         "convention": {
             "name": report.convention.name,
             "fingerprint": report.convention.fingerprint,
@@ -298,7 +294,7 @@ def bounds_json(report: BoundsReport, *, per_query: bool = True, digits: int | N
         "runs": [bounds.as_dict() for bounds in report.runs],
         "differences": [bounds.as_dict() for bounds in report.differences],
     }
-    return json.dumps(record, indent=2) + "\n"
+    return result_json(record)
 
 
 def bounds_rows(

@@ -1,6 +1,5 @@
 """Judges against a human, as tables, Markdown, JSON and CSV."""
 
-import json
 import math
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
@@ -20,9 +19,8 @@ from idealrank.reports.table.cells import (
     p_cell,
 )
 from idealrank.reports.table.forms import parts_markdown
-from idealrank.reports.table.records import SCHEMA, Row
+from idealrank.reports.table.records import Row, result_json
 from idealrank.reports.table.text import Part, filled, wrapped
-from idealrank.version import __version__
 
 _PLACES = 3
 _ALPHA = "krippendorff_alpha_ordinal"  # the coefficient with an interval in the table of judges
@@ -337,6 +335,7 @@ def check_json(checks: Sequence[JudgeCheck], *, details: bool = True) -> str:  #
 
     Examples
     --------
+    >>> import json
     >>> from idealrank.judging import check_judge
     >>> human = {"p": {"a": 1, "b": 0}, "q": {"a": 1, "b": 0}}
     >>> json.loads(check_json([check_judge(human, human, name="model")]))["judges"][0][
@@ -345,11 +344,9 @@ def check_json(checks: Sequence[JudgeCheck], *, details: bool = True) -> str:  #
     1.0
     """
     record = {
-        "version": __version__,
-        "schema": SCHEMA,
         "judges": [check_record(check) for check in checks],
     }
-    return json.dumps(finite(record), indent=2) + "\n"
+    return result_json(record)
 
 
 def check_record(check: JudgeCheck) -> dict[str, Any]:

@@ -1,11 +1,9 @@
 """Corrected values of runs, as tables, Markdown, JSON and CSV."""
 
-import json
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from idealrank.data.interchange import finite
 from idealrank.judging import CorrectedDocuments, CorrectedRun
 from idealrank.judging.correction import MIN_DISAGREEMENTS
 from idealrank.judging.views.agreement import number_text
@@ -18,10 +16,9 @@ from idealrank.reports.table.cells import (
     number_cell,
 )
 from idealrank.reports.table.forms import parts_markdown
-from idealrank.reports.table.records import SCHEMA, Row
+from idealrank.reports.table.records import Row, result_json
 from idealrank.reports.table.text import Part, filled, wrapped
 from idealrank.stats.intervals import side_of_interval
-from idealrank.version import __version__
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -298,8 +295,7 @@ def corrected_json(values: Sequence[CorrectedValue], digits: int | None = None) 
         row = {name: getattr(value, field) for name, field in _FIELDS.items()}
         row |= {"interval": list(value.interval), "human_interval": list(value.human_interval)}
         rows.append(row)
-    record = {"version": __version__, "schema": SCHEMA, "corrected": rows}
-    return json.dumps(finite(record), indent=2) + "\n"
+    return result_json({"corrected": rows})
 
 
 def corrected_rows(values: Sequence[CorrectedValue], digits: int | None = None) -> Iterator[Row]:  # noqa: ARG001  (every digit)

@@ -1,6 +1,5 @@
 """Documents to label next, and labels that strategies needed, as tables, Markdown, JSON and CSV."""
 
-import json
 from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
@@ -19,10 +18,9 @@ from idealrank.reports.table.cells import (
     share_cell,
 )
 from idealrank.reports.table.forms import parts_markdown
-from idealrank.reports.table.records import SCHEMA, Row
+from idealrank.reports.table.records import Row, result_json
 from idealrank.reports.table.text import Part, filled, wrapped
 from idealrank.reports.views.conventions import paragraph
-from idealrank.version import __version__
 
 _Result: TypeAlias = NextLabels | LabelReplay
 _PLACES = 4
@@ -239,8 +237,7 @@ def labels_markdown(result: _Result, *, digits: int | None = None) -> str:
 def labels_json(result: _Result, *, digits: int | None = None) -> str:  # noqa: ARG001  (all of it)
     """Return JSON text with every document, or every strategy of a replay."""
     convention = {"name": result.convention.name, "fingerprint": result.convention.fingerprint}
-    head = {"version": __version__, "schema": SCHEMA, "convention": convention}
-    return json.dumps(head | result.as_dict(), indent=2) + "\n"
+    return result_json({"convention": convention} | result.as_dict())
 
 
 def labels_rows(result: _Result, *, digits: int | None = None) -> Iterator[Row]:  # noqa: ARG001  (all of it)

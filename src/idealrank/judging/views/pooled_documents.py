@@ -1,6 +1,5 @@
 """Pools of documents to judge, as tables, Markdown, JSON and CSV."""
 
-import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -14,9 +13,8 @@ from idealrank.reports.table.cells import (
     share_cell,
 )
 from idealrank.reports.table.forms import parts_markdown
-from idealrank.reports.table.records import SCHEMA, Row
+from idealrank.reports.table.records import Row, result_json
 from idealrank.reports.table.text import Part, filled, wrapped
-from idealrank.version import __version__
 
 _SOME = 20  # documents listed
 _NAMES = ("query", "document", "best_rank", "runs", "score", "stratum", "probability", "sampled")
@@ -101,8 +99,6 @@ def pool_markdown(pool: Pool) -> str:
 def pool_json(pool: Pool) -> str:
     """Return JSON text with every pooled document."""
     record = {
-        "version": __version__,
-        "schema": SCHEMA,
         "order": pool.order,
         "depth": pool.depth,
         "n_queries": len(pool.query_ids),
@@ -110,7 +106,7 @@ def pool_json(pool: Pool) -> str:
         "n_sampled": pool.n_sampled,
         "documents": pool.rows(),
     }
-    return json.dumps(record, indent=2) + "\n"
+    return result_json(record)
 
 
 def pool_rows(pool: Pool) -> Iterator[Row]:

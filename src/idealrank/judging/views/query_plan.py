@@ -2,7 +2,6 @@
 CSV.
 """
 
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
@@ -11,9 +10,8 @@ from idealrank.judging import LabelBudget, QuerySample, QueryStratum
 from idealrank.judging.views.agreement import number_text
 from idealrank.reports.table.cells import Cell, Column, Table, count_cell, number_cell, share_cell
 from idealrank.reports.table.forms import parts_markdown
-from idealrank.reports.table.records import SCHEMA, Row
+from idealrank.reports.table.records import Row, result_json
 from idealrank.reports.table.text import Part, filled, wrapped
-from idealrank.version import __version__
 
 _SOME = 15  # queries listed
 _NAMES = ("query", "stratum", "requests", "probability", "weight")
@@ -114,12 +112,10 @@ def query_markdown(sample: QuerySample, plans: Sequence[LabelBudget], sd: float)
 def query_json(sample: QuerySample, plans: Sequence[LabelBudget], sd: float) -> str:
     """Return JSON text."""
     record = {
-        "version": __version__,
-        "schema": SCHEMA,
         "sd": sd,
         "plans": [asdict(plan) for plan in plans],
     } | sample.as_dict()
-    return json.dumps(record, indent=2) + "\n"
+    return result_json(record)
 
 
 def query_rows(sample: QuerySample, plans: Sequence[LabelBudget], sd: float) -> Iterator[Row]:  # noqa: ARG001  (as the other formats)

@@ -1,6 +1,5 @@
 """Reusability of judgments, as tables, Markdown, JSON and CSV."""
 
-import json
 from collections.abc import Iterator
 
 from idealrank.data.interchange import finite
@@ -8,10 +7,9 @@ from idealrank.judging import Reusability, RunLeftOut
 from idealrank.judging.views.agreement import number_text
 from idealrank.reports.table.cells import Column, Table, count_cell, number_cell
 from idealrank.reports.table.forms import parts_markdown
-from idealrank.reports.table.records import SCHEMA, Row
+from idealrank.reports.table.records import Row, result_json
 from idealrank.reports.table.text import Part, filled, wrapped
 from idealrank.reports.views.conventions import paragraph
-from idealrank.version import __version__
 
 _VERDICTS = {
     "reusable": "Reusable: a run of this kind that was not pooled would be ranked nearly as if it "
@@ -86,8 +84,7 @@ def reuse_json(reusability: Reusability, *, digits: int | None = None) -> str:  
     """Return JSON text."""
     under = reusability.convention
     convention = {"name": under.name, "fingerprint": under.fingerprint}
-    head = {"version": __version__, "schema": SCHEMA, "convention": convention}
-    return json.dumps(head | reusability.as_dict(), indent=2) + "\n"
+    return result_json({"convention": convention} | reusability.as_dict())
 
 
 def reuse_rows(reusability: Reusability, *, digits: int | None = None) -> Iterator[Row]:  # noqa: ARG001  (all of it)

@@ -1,15 +1,13 @@
 """Values of runs from a sample of judgments, as tables, Markdown, JSON and CSV."""
 
-import json
 from collections.abc import Iterator, Sequence
 
 from idealrank.judging import SampledEstimate, SampledJudgments
 from idealrank.judging.views.agreement import number_text
 from idealrank.reports.table.cells import Cell, Column, Table, interval_cell, number_cell
 from idealrank.reports.table.forms import parts_markdown
-from idealrank.reports.table.records import SCHEMA, Row
+from idealrank.reports.table.records import Row, result_json
 from idealrank.reports.table.text import Part, filled, wrapped
-from idealrank.version import __version__
 
 
 def sampled_parts(
@@ -107,15 +105,13 @@ def sampled_json(
 ) -> str:
     """Return JSON text with every query."""
     record = {
-        "version": __version__,
-        "schema": SCHEMA,
         "n_pooled": sample.n_pooled,
         "n_sampled": sample.n_sampled,
         "relevant_per_query": sample.relevant_per_query,
         "queries_without_relevant": sample.n_without_relevant,
         "estimates": [estimate.as_dict() for estimate in estimates],
     }
-    return json.dumps(record, indent=2) + "\n"
+    return result_json(record)
 
 
 def sampled_rows(

@@ -12,7 +12,7 @@ from idealrank.data.interchange import finite
 from idealrank.evaluation.overlap import Overlap, OverlapMatrix
 from idealrank.reports.table.cells import Column, Table, count_cell, number_cell
 from idealrank.reports.table.forms import as_latex, as_markdown
-from idealrank.reports.table.records import SCHEMA, Row, csv_cell
+from idealrank.reports.table.records import Row, csv_cell, result_json
 from idealrank.reports.table.text import NARROW, Part, told_apart, wrapped
 
 _SOME = 5  # queries of one run that the text lists
@@ -163,7 +163,6 @@ def overlap_json(overlap: Overlap, *, per_query: bool = False) -> Iterator[str]:
     """Yield JSON text; float64 in the shortest form that reads back, null for undefined values."""
     record = {
         "version": overlap.version,
-        "schema": SCHEMA,
         "run_a": _side(overlap, 0, overlap.only_a),
         "run_b": _side(overlap, 1, overlap.only_b),
         "ties": overlap.ties,
@@ -172,7 +171,7 @@ def overlap_json(overlap: Overlap, *, per_query: bool = False) -> Iterator[str]:
         "mean": {text: finite(value) for text, value in overlap.mean().items()},
         "queries_with_value": _scored(overlap),
     }
-    yield json.dumps(record, indent=2).removesuffix("\n}")
+    yield result_json(record).removesuffix("\n}\n")
     if per_query:
         yield from _by_query("queries", overlap.queries, map(finite, overlap.per_query().values()))
         counts = zip(overlap.lengths.tolist(), overlap.common.tolist(), strict=True)
@@ -296,7 +295,6 @@ def matrix_json(matrix: OverlapMatrix) -> str:
     own = [matrix.pair(name, name) for name in matrix.names]
     record = {
         "version": own[0].version,
-        "schema": SCHEMA,
         "runs": [
             {"name": name, "path": overlap.paths[0], "queries": len(overlap.queries)}
             for name, overlap in zip(matrix.names, own, strict=True)
@@ -310,7 +308,7 @@ def matrix_json(matrix: OverlapMatrix) -> str:
             for measure in matrix.measures
         },
     }
-    return json.dumps(record, indent=2) + "\n"
+    return result_json(record)
 
 
 def _by_names(matrix: OverlapMatrix, values: Any) -> dict[str, dict[str, float | int | None]]:

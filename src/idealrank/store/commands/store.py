@@ -1,6 +1,5 @@
 """`idealrank store`: carry entries from store to store, and out to other programs."""
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ from idealrank.cli.lazy_groups import LazyGroup
 from idealrank.cli.output import Formats
 from idealrank.errors import OptionError
 from idealrank.reports.table.cells import counted
+from idealrank.reports.table.records import json_text
 from idealrank.store.commands import store_options
 
 # Command -> what it does in one line, the same line as in its own help (a test compares them).
@@ -141,7 +141,7 @@ def _fact(value: Any) -> str:
 
 
 def _json(record: Mapping[str, Any], _: str | None) -> str:
-    return json.dumps(record, indent=2) + "\n"
+    return json_text(record)
 
 
 _FORMATS = Formats("Text to read;", table=_text, json=_json)

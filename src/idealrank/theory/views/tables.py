@@ -1,6 +1,5 @@
 """Theory of measures, and their stability on two rankers, as tables, JSON and CSV."""
 
-import json
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -9,13 +8,12 @@ from typing import Any, NamedTuple, get_args
 
 import numpy as np
 
-from idealrank.reports.table.records import SCHEMA, Row
+from idealrank.reports.table.records import Row, result_json
 from idealrank.reports.table.text import columns, filled
 from idealrank.theory.distinguishability import Column, Distinguishability
 from idealrank.theory.feasible import Feasibility
 from idealrank.theory.limits import Limit
 from idealrank.theory.relevance import RelevanceModel
-from idealrank.version import __version__
 
 _LABEL = 13  # characters before a reason
 _DIGITS = 6  # of limits and means in tables
@@ -76,8 +74,7 @@ def feasibility_json(measures: Sequence[str], verdicts: Sequence[Feasibility]) -
         {"measure": measure, **_record(each)}
         for measure, each in zip(measures, verdicts, strict=True)
     ]
-    record = {"version": __version__, "schema": SCHEMA, "feasibility": rows}
-    return json.dumps(record, indent=2) + "\n"
+    return result_json({"feasibility": rows})
 
 
 def feasibility_rows(measures: Sequence[str], verdicts: Sequence[Feasibility]) -> Iterator[Row]:
@@ -118,7 +115,7 @@ def limits_json(
     """Return limits for one model and means at some list lengths as JSON; the arguments match
     `limits_table`.
     """
-    return json.dumps(_limits_record(rows, sizes, model, name), indent=2) + "\n"
+    return result_json(_limits_record(rows, sizes, model, name))
 
 
 def limits_rows(
@@ -189,12 +186,7 @@ def _limits_record(
         "at_top": Ended(model.at_top).record(),
         "gains": list(model.gains),
     }
-    return {
-        "version": __version__,
-        "schema": SCHEMA,
-        "model": told,
-        "limits": [record(row) for row in rows],
-    }
+    return {"model": told, "limits": [record(row) for row in rows]}
 
 
 def _conditions(row: LimitRow) -> list[str]:
@@ -260,8 +252,7 @@ def distinguished_json(measures: Sequence[str], counted: Sequence[Distinguishabi
         {"measure": measure, "sizes": _records(each)}
         for measure, each in zip(measures, counted, strict=True)
     ]
-    record = {"version": __version__, "schema": SCHEMA, **told, "measures": rows}
-    return json.dumps(record, indent=2) + "\n"
+    return result_json({**told, "measures": rows})
 
 
 def distinguished_rows(

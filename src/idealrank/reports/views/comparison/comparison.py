@@ -2,14 +2,13 @@
 CSV with every digit.
 """
 
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from idealrank.analysis.comparison import Comparison, Pair
 from idealrank.reports.subject import leading_pairs
 from idealrank.reports.table.cells import Column, Table, counted
-from idealrank.reports.table.records import SCHEMA, Row, record_rows
+from idealrank.reports.table.records import Row, method_json, record_rows
 from idealrank.reports.table.text import MethodLines, MoreLines, Part, clipped, filled, wrapped
 from idealrank.reports.views.comparison.columns import (
     Line,
@@ -297,9 +296,7 @@ def comparison_json(comparison: Comparison) -> Iterator[str]:
     """Yield JSON text: pairs, method, convention; float64 in the shortest form that reads back,
     null for numbers that are not finite.
     """
-    record = comparison.as_dict()
-    record["method"]["schema"] = SCHEMA
-    yield json.dumps(record, indent=2) + "\n"
+    yield method_json(comparison.as_dict())
 
 
 def comparison_rows(comparison: Comparison) -> Iterator[Row]:
