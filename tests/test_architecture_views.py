@@ -1,4 +1,5 @@
-"""Views share what they have in common: one function makes the envelope of JSON.
+"""Views share what they have in common: one function makes the envelope of JSON, and none takes an
+option only to ignore it.
 
 Each rule is a function of source texts, so that a planted violation shows that it can fail.
 """
@@ -41,10 +42,44 @@ def _indents(call: ast.Call) -> bool:
     )
 
 
-RULES = [envelopes_by_hand]
+def ignored_options(sources: Sources) -> list[str]:
+    """Parameters of reports and views that nothing reads: `Formats` hands an option only to writers
+    that take it. A cell has the parameters of all cells of its columns: one that it ignores is
+    called ``_``.
+    """
+    return [
+        f"{name}:{node.lineno}: {parameter}"
+        for name, source in sources.items()
+        if name.startswith("idealrank.reports.") or ".views." in name
+        for node in nodes(source)
+        if isinstance(node, ast.FunctionDef)
+        for parameter in _parameters(node) - _read(node)
+    ]
+
+
+def _parameters(node: ast.FunctionDef) -> set[str]:
+    if ast.unparse(node.body[-1]) == "...":
+        return set()  # the method of a protocol
+    parameters = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
+    return {parameter.arg for parameter in parameters} - {"self", "cls", "_"}
+
+
+def _read(node: ast.FunctionDef) -> set[str]:
+    return {
+        name.id
+        for statement in node.body
+        for name in ast.walk(statement)
+        if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Load)
+    }
+
+
+RULES = [envelopes_by_hand, ignored_options]
 PLANTED: list[tuple[Callable[[Sources], list[str]], str]] = [
     (envelopes_by_hand, "record = {'version': __version__, 'schema': SCHEMA, 'rows': []}"),
     (envelopes_by_hand, "text = json.dumps(record, indent=2)"),
+    (ignored_options, "def rows(result, *, digits=None):\n    return [result.name]"),
+    (ignored_options, "def rows(result, _sizes):\n    return [result.name]"),
+    (ignored_options, "def rows(result, where):\n    del where\n    return [result.name]"),
 ]
 
 

@@ -193,6 +193,7 @@ class _DifferenceRow(NamedTuple):
 def dcg_parts(
     values: Mapping[str, LoggedDCG],
     difference: LoggedDCGDifference | None = None,
+    *,
     where: str = "lists",
 ) -> list[Part]:
     """Return cautions, a table with a row for each run, and the difference."""
@@ -300,6 +301,7 @@ def _assumed(value: LoggedDCG) -> str:
 def dcg_json(
     values: Mapping[str, LoggedDCG],
     difference: LoggedDCGDifference | None = None,
+    *,
     where: str = "lists",
 ) -> str:
     """Write the result as JSON text."""
@@ -338,10 +340,8 @@ def dcg_json(
 def dcg_rows(
     values: Mapping[str, LoggedDCG],
     difference: LoggedDCGDifference | None = None,
-    where: str = "lists",
 ) -> Iterator[Row]:
     """Yield titles, a row for each run and measure, and the differences."""
-    del where  # the JSON names it
     yield ["of", "measure", "value", "standard_error", "low", "high"]
     for name, value in values.items():
         yield [name, "DCG", *_numbers(value.dcg)]

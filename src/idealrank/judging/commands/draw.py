@@ -201,7 +201,7 @@ def draw(
         with suppress(InputError):
             like = sample(max(size - taken, 1))
         plans.append(_plan(size, like, cost, sd))
-    _FORMATS.write(layout, output_path, chosen, plans, sd)
+    _FORMATS.write(layout, output_path, chosen, plans=plans, sd=sd)
 
 
 def _plan(size: int, sample: QuerySample, cost: LabelCost, sd: float) -> LabelBudget:

@@ -16,7 +16,6 @@ from idealrank.judging.commands import label_options
 from idealrank.judging.commands.input_files import read_runs
 from idealrank.judging.files.pool_files import read_pool_rows
 from idealrank.judging.sampled_judgments import SAMPLED_MEASURES
-from idealrank.reports.table.formats import FORMATS
 
 _EPILOG = """\
 Examples:
@@ -136,8 +135,7 @@ def infer(
         "estimates",
         lambda _: [estimate(name, *side) for name in measures for side in sides],
     )
-    options_of = {} if FORMATS[layout].is_data else {"digits": digits}
-    _FORMATS.write(layout, output_path, estimates, judged, **options_of)
+    _FORMATS.write(layout, output_path, estimates, sample=judged, digits=digits)
 
 
 def _judged(

@@ -11,7 +11,6 @@ from idealrank.errors import OptionError, shown
 from idealrank.judging import reusability
 from idealrank.judging.commands import label_options
 from idealrank.judging.commands.input_files import named_texts, read_qrels_and_runs, refuse_foreign
-from idealrank.reports.table.formats import FORMATS
 
 _EPILOG = """\
 Examples:
@@ -117,5 +116,4 @@ def reuse(
             convention=convention,
         ),
     )
-    of_text = {} if FORMATS[layout].is_data else {"digits": digits}
-    _FORMATS.write(layout, output_path, report, **of_text)
+    _FORMATS.write(layout, output_path, report, digits=digits)

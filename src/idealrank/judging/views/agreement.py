@@ -154,7 +154,7 @@ def agreement_record(coefficient: Agreement) -> dict[str, object]:
     }
 
 
-def agreement_json(report: AgreementReport, *, per_query: bool = True) -> str:  # noqa: ARG001  (JSON always has every query)
+def agreement_json(report: AgreementReport) -> str:
     """Return JSON text with every query."""
     record = {
         "pairs": report.n_pairs,

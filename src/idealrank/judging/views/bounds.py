@@ -281,7 +281,7 @@ def bounds_markdown(
     return parts_markdown(bounds_parts(report, per_query=per_query, digits=digits))
 
 
-def bounds_json(report: BoundsReport, *, per_query: bool = True, digits: int | None = None) -> str:  # noqa: ARG001  (all of it)
+def bounds_json(report: BoundsReport) -> str:
     """Return JSON text with every query and every digit."""
     record = {
         "convention": {
@@ -297,12 +297,7 @@ def bounds_json(report: BoundsReport, *, per_query: bool = True, digits: int | N
     return result_json(record)
 
 
-def bounds_rows(
-    report: BoundsReport,
-    *,
-    per_query: bool = True,  # noqa: ARG001  (all of it)
-    digits: int | None = None,  # noqa: ARG001  (all of it)
-) -> Iterator[Row]:
+def bounds_rows(report: BoundsReport) -> Iterator[Row]:
     """Yield titles, and a row for each query of each run and difference; `minus` names the other
     run of a difference.
     """

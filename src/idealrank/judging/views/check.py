@@ -330,7 +330,7 @@ def check_markdown(checks: Sequence[JudgeCheck], *, details: bool = False) -> st
 # --- for programs ---------------------------------------------------------------------------------
 
 
-def check_json(checks: Sequence[JudgeCheck], *, details: bool = True) -> str:  # noqa: ARG001  (JSON always has everything)
+def check_json(checks: Sequence[JudgeCheck]) -> str:
     """Return JSON text with everything; null where there is no number.
 
     Examples
@@ -462,7 +462,7 @@ def _alt_record(test: AltTest | None) -> dict[str, Any] | None:
     }
 
 
-def check_rows(checks: Sequence[JudgeCheck], *, details: bool = False) -> Iterator[Row]:  # noqa: ARG001  (one row a judge)
+def check_rows(checks: Sequence[JudgeCheck]) -> Iterator[Row]:
     """Yield titles, and a row for each judge; system columns are empty without runs.
 
     Examples

@@ -143,7 +143,7 @@ def _ends(interval: tuple[float, float], error: float) -> tuple[float, float]:
     return interval if error > 0 else (math.nan, math.nan)
 
 
-def corrected_parts(values: Sequence[CorrectedValue], digits: int | None = None) -> list[Part]:
+def corrected_parts(values: Sequence[CorrectedValue], *, digits: int | None = None) -> list[Part]:
     """Return a row for each run and judge, with warnings and the method."""
     first = values[0]
     places = decimals([value.interval for value in values], digits=digits)
@@ -254,9 +254,9 @@ def _notes(value: CorrectedValue) -> list[str]:
     return ["method", *wrapped("; ".join(phrases))]
 
 
-def corrected_markdown(values: Sequence[CorrectedValue], digits: int | None = None) -> str:
+def corrected_markdown(values: Sequence[CorrectedValue], *, digits: int | None = None) -> str:
     """Return the report as Markdown."""
-    return parts_markdown(corrected_parts(values, digits))
+    return parts_markdown(corrected_parts(values, digits=digits))
 
 
 # Name in JSON and CSV, and the attribute of `CorrectedValue`
@@ -288,7 +288,7 @@ _FIELDS = {
 }
 
 
-def corrected_json(values: Sequence[CorrectedValue], digits: int | None = None) -> str:  # noqa: ARG001  (JSON has every digit)
+def corrected_json(values: Sequence[CorrectedValue]) -> str:
     """Return JSON text; null where there is no number."""
     rows = []
     for value in values:
@@ -298,7 +298,7 @@ def corrected_json(values: Sequence[CorrectedValue], digits: int | None = None) 
     return result_json({"corrected": rows})
 
 
-def corrected_rows(values: Sequence[CorrectedValue], digits: int | None = None) -> Iterator[Row]:  # noqa: ARG001  (every digit)
+def corrected_rows(values: Sequence[CorrectedValue]) -> Iterator[Row]:
     """Yield titles, and a row for each run and judge."""
     yield [*_FIELDS, "low", "high", "human_low", "human_high"]
     for value in values:

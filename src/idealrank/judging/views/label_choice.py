@@ -234,13 +234,13 @@ def labels_markdown(result: _Result, *, digits: int | None = None) -> str:
     return parts_markdown(labels_parts(result, digits=digits))
 
 
-def labels_json(result: _Result, *, digits: int | None = None) -> str:  # noqa: ARG001  (all of it)
+def labels_json(result: _Result) -> str:
     """Return JSON text with every document, or every strategy of a replay."""
     convention = {"name": result.convention.name, "fingerprint": result.convention.fingerprint}
     return result_json({"convention": convention} | result.as_dict())
 
 
-def labels_rows(result: _Result, *, digits: int | None = None) -> Iterator[Row]:  # noqa: ARG001  (all of it)
+def labels_rows(result: _Result) -> Iterator[Row]:
     """Yield titles, and a row for each document to label with an empty grade, or for each random
     order of each strategy of a replay.
     """

@@ -121,12 +121,12 @@ def no_answer_markdown(rates: NoAnswer, *, digits: int | None = None) -> str:
     return parts_markdown(no_answer_parts(rates, digits=digits))
 
 
-def no_answer_json(rates: NoAnswer, *, digits: int | None = None) -> str:  # noqa: ARG001  (all of it)
+def no_answer_json(rates: NoAnswer) -> str:
     """Return JSON text with the whole sweep and every digit."""
     return result_json(rates.as_dict())
 
 
-def no_answer_rows(rates: NoAnswer, *, digits: int | None = None) -> Iterator[Row]:  # noqa: ARG001  (all of it)
+def no_answer_rows(rates: NoAnswer) -> Iterator[Row]:
     """Yield titles, and a row for each threshold; an empty threshold returns nothing."""
     yield ["run", "threshold", "recall", "false_return_rate"]
     for row in zip(

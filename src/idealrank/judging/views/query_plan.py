@@ -17,7 +17,7 @@ _SOME = 15  # queries listed
 _NAMES = ("query", "stratum", "requests", "probability", "weight")
 
 
-def query_parts(sample: QuerySample, plans: Sequence[LabelBudget], sd: float) -> list[Part]:
+def query_parts(sample: QuerySample, *, plans: Sequence[LabelBudget], sd: float) -> list[Part]:
     """Return a sentence, strata, costs and queries."""
     n = len(sample.query_ids)
     opening = (
@@ -104,12 +104,12 @@ def _notes(sd: float | None) -> list[str]:
     return ["method", *wrapped("; ".join(phrases))]
 
 
-def query_markdown(sample: QuerySample, plans: Sequence[LabelBudget], sd: float) -> str:
+def query_markdown(sample: QuerySample, *, plans: Sequence[LabelBudget], sd: float) -> str:
     """Return the report as Markdown."""
-    return parts_markdown(query_parts(sample, plans, sd))
+    return parts_markdown(query_parts(sample, plans=plans, sd=sd))
 
 
-def query_json(sample: QuerySample, plans: Sequence[LabelBudget], sd: float) -> str:
+def query_json(sample: QuerySample, *, plans: Sequence[LabelBudget], sd: float) -> str:
     """Return JSON text."""
     record = {
         "sd": sd,
@@ -118,7 +118,7 @@ def query_json(sample: QuerySample, plans: Sequence[LabelBudget], sd: float) -> 
     return result_json(record)
 
 
-def query_rows(sample: QuerySample, plans: Sequence[LabelBudget], sd: float) -> Iterator[Row]:  # noqa: ARG001  (as the other formats)
+def query_rows(sample: QuerySample) -> Iterator[Row]:
     """Yield titles, and a row for each query, with its weight for ``--weights``."""
     yield list(_NAMES)
     for row in sample.rows():

@@ -80,14 +80,14 @@ def reuse_markdown(reusability: Reusability, *, digits: int | None = None) -> st
     return parts_markdown(reuse_parts(reusability, digits=digits))
 
 
-def reuse_json(reusability: Reusability, *, digits: int | None = None) -> str:  # noqa: ARG001  (all of it)
+def reuse_json(reusability: Reusability) -> str:
     """Return JSON text."""
     under = reusability.convention
     convention = {"name": under.name, "fingerprint": under.fingerprint}
     return result_json({"convention": convention} | reusability.as_dict())
 
 
-def reuse_rows(reusability: Reusability, *, digits: int | None = None) -> Iterator[Row]:  # noqa: ARG001  (all of it)
+def reuse_rows(reusability: Reusability) -> Iterator[Row]:
     """Yield titles, and a row for each run."""
     yield [
         "run",

@@ -11,7 +11,7 @@ from idealrank.reports.table.text import Part, filled, wrapped
 
 
 def sampled_parts(
-    estimates: Sequence[SampledEstimate], sample: SampledJudgments, *, digits: int | None = None
+    estimates: Sequence[SampledEstimate], *, sample: SampledJudgments, digits: int | None = None
 ) -> list[Part]:
     """Return a sentence, a table, and warnings."""
     places = 4 if digits is None else digits
@@ -91,18 +91,13 @@ def _notes(estimates: Sequence[SampledEstimate]) -> list[str]:
 
 
 def sampled_markdown(
-    estimates: Sequence[SampledEstimate], sample: SampledJudgments, *, digits: int | None = None
+    estimates: Sequence[SampledEstimate], *, sample: SampledJudgments, digits: int | None = None
 ) -> str:
     """Return the report as Markdown."""
-    return parts_markdown(sampled_parts(estimates, sample, digits=digits))
+    return parts_markdown(sampled_parts(estimates, sample=sample, digits=digits))
 
 
-def sampled_json(
-    estimates: Sequence[SampledEstimate],
-    sample: SampledJudgments,
-    *,
-    digits: int | None = None,  # noqa: ARG001
-) -> str:
+def sampled_json(estimates: Sequence[SampledEstimate], *, sample: SampledJudgments) -> str:
     """Return JSON text with every query."""
     record = {
         "n_pooled": sample.n_pooled,
@@ -114,12 +109,7 @@ def sampled_json(
     return result_json(record)
 
 
-def sampled_rows(
-    estimates: Sequence[SampledEstimate],
-    sample: SampledJudgments,  # noqa: ARG001  (as the other formats)
-    *,
-    digits: int | None = None,  # noqa: ARG001  (all of them)
-) -> Iterator[Row]:
+def sampled_rows(estimates: Sequence[SampledEstimate]) -> Iterator[Row]:
     """Yield titles, and a row for each query of each estimate."""
     yield ["run", "measure", "query", "value"]
     for estimate in estimates:

@@ -224,7 +224,7 @@ def history_json(
     together: bool = False,
 ) -> Iterator[str]:
     """JSON with every point, and since when each line fails where that was asked."""
-    record = {
+    record: dict[str, Any] = {
         "measure": timeline.measure,
         "query": timeline.query or None,
         "direction": timeline.direction,

@@ -110,7 +110,7 @@ def _labelled(text: str, label: str = "", width: int = 0) -> str:
 
 
 def limits_json(
-    rows: Sequence[LimitRow], sizes: Sequence[int], model: RelevanceModel, name: str
+    rows: Sequence[LimitRow], sizes: Sequence[int], *, model: RelevanceModel, name: str
 ) -> str:
     """Return limits for one model and means at some list lengths as JSON; the arguments match
     `limits_table`.
@@ -118,14 +118,11 @@ def limits_json(
     return result_json(_limits_record(rows, sizes, model, name))
 
 
-def limits_rows(
-    rows: Sequence[LimitRow], sizes: Sequence[int], _model: RelevanceModel, _name: str
-) -> Iterator[Row]:
+def limits_rows(rows: Sequence[LimitRow], sizes: Sequence[int]) -> Iterator[Row]:
     """Return the limits as rows of cells, one row a measure.
 
     Examples
     --------
-    >>> from idealrank.theory.expressions import parse_model
     >>> row = LimitRow(
     ...     measure="nDCG@10",
     ...     discount="log2",
@@ -136,7 +133,7 @@ def limits_rows(
     ...     why_not="only 10 documents count",
     ...     means=(Ended(0.9),),
     ... )
-    >>> list(limits_rows([row], [100], parse_model("0.1+0.8s"), "0.1+0.8s"))[1][-4:]
+    >>> list(limits_rows([row], [100]))[1][-4:]
     ['Theorem 10', '0.9', '', '']
     """
     yield ["measure", "discount", "cutoff", "limit", "low", "high", "theorem", *_size_heads(sizes)]
@@ -196,7 +193,7 @@ def _conditions(row: LimitRow) -> list[str]:
 
 
 def limits_table(
-    rows: Sequence[LimitRow], sizes: Sequence[int], model: RelevanceModel, name: str
+    rows: Sequence[LimitRow], sizes: Sequence[int], *, model: RelevanceModel, name: str
 ) -> Iterator[str]:
     r"""Build the table of limits for one model, with means at some list lengths."""
     expected = "chance of relevance" if model.gains == (1.0,) else "expected gain"
@@ -238,7 +235,7 @@ def _shown(value: Ended | None, nothing: str) -> str:
 _FEW = 8  # so many rows are shown of each measure
 
 
-def distinguished_json(measures: Sequence[str], counted: Sequence[Distinguishability]) -> str:
+def distinguished_json(counted: Sequence[Distinguishability], *, measures: Sequence[str]) -> str:
     """Return the counts at every list length as JSON; the arguments match `distinguished_table`."""
     first = counted[0]
     told = {
@@ -256,7 +253,7 @@ def distinguished_json(measures: Sequence[str], counted: Sequence[Distinguishabi
 
 
 def distinguished_rows(
-    measures: Sequence[str], counted: Sequence[Distinguishability]
+    counted: Sequence[Distinguishability], *, measures: Sequence[str]
 ) -> Iterator[Row]:
     """Return the counts as rows of cells, one row a measure and list length."""
     yield ["measure", *_records(counted[0])[0]]
@@ -285,7 +282,7 @@ def _cell(value: object) -> str:
 
 
 def distinguished_table(
-    _measures: Sequence[str], counted: Sequence[Distinguishability], *, every_size: bool = False
+    counted: Sequence[Distinguishability], *, every_size: bool = False
 ) -> Iterator[str]:
     """Build one table a measure; shared notes follow once, below."""
     sizes = counted[0].sizes
