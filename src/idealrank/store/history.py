@@ -13,7 +13,7 @@ import numpy as np
 
 from idealrank.data.types import BoolArray, FloatArray
 from idealrank.errors import InputError, NotStoredError, OptionError, shown
-from idealrank.measures.parse import parse_measure
+from idealrank.measures.parse import canonical_text, parse_measure
 from idealrank.store.database import column_text, damaged, from_record, read_parts
 from idealrank.store.encoding import view_array
 from idealrank.store.mounts import shown_folder
@@ -79,9 +79,10 @@ def history(
 ) -> Timeline:
     """Values of one measure, in the order in which they were stored."""
     conditions, parameters = _conditions(runs, tag, since)
-    text = (
-        _spelled(measure) if measure is not None else _newest_measure(store, conditions, parameters)
-    )
+    if measure is None:
+        text = _newest_measure(store, conditions, parameters)
+    else:
+        text = canonical_text(measure)
     # Conditions are constants of this file; the words of a user are parameters.
     rows = store.rows(
         f"SELECT e.id, m.place, {from_record(*_OF_POINT, entry='e')} "  # noqa: S608
@@ -179,14 +180,6 @@ def moment(text: str) -> str:
         outside = f"found {OUTSIDE}, " if is_outside else ""
     expected = "expected a date such as 2026-01-31, a time in ISO 8601, or 7d, 12h, 30m, 2w"
     raise OptionError(f"since {shown(repr(text))}: {outside}{expected}")
-
-
-def _spelled(measure: str) -> str:
-    """The text by which a measure is kept; the text of a user's own class is taken as it is."""
-    try:
-        return str(parse_measure(measure))
-    except OptionError:
-        return measure
 
 
 def _direction(measure: str) -> int:
