@@ -412,6 +412,12 @@ def test_a_writer_is_given_the_options_that_it_takes() -> None:
     assert not formats.takes("json", "a_b")
 
 
+def test_parts_are_written_as_markdown() -> None:
+    formats = Formats("Text;", table=lambda: [["*a*"]], markdown=lambda: [["*a*"]])
+    assert formats.made("table") == [["*a*"]]
+    assert formats.made("markdown") == "\\*a\\*\n"
+
+
 def test_an_option_that_no_writer_takes_is_a_mistake() -> None:
     formats = Formats("Text;", table=lambda *, digits: [digits], json=lambda record: [record])
     with pytest.raises(TypeError, match="digit: found no writer"):

@@ -213,8 +213,14 @@ class Formats:
         for name in options.keys() - taken.keys():
             if not any(self.takes(other, name) for other in self.writers):
                 raise TypeError(f"{name}: found no writer with it, expected an option of a format")
-        written, delimiter = self.writer(layout)(*args, **taken), FORMATS[layout].delimiter
-        return delimited(written, delimiter) if delimiter else cast("Written", written)
+        written, file_format = self.writer(layout)(*args, **taken), FORMATS[layout]
+        if file_format.delimiter:
+            return delimited(written, file_format.delimiter)
+        if file_format.of_parts and isinstance(written, list):
+            from idealrank.reports.table.forms import parts_markdown  # noqa: PLC0415  (few ask for it)
+
+            return parts_markdown(written)
+        return cast("Written", written)
 
     def write(self, layout: str, path: str | None, *args: Any, **options: Any) -> None:
         """Make a report, and write it to a file or to standard output."""

@@ -50,7 +50,7 @@ _FORMATS = Formats(
     table="bounds_parts",
     json="bounds_json",
     rows="bounds_rows",
-    markdown="bounds_markdown",
+    markdown="bounds_parts",
 )
 
 

@@ -51,7 +51,7 @@ _FORMATS = Formats(
     table="corrected_parts",
     json="corrected_json",
     rows="corrected_rows",
-    markdown="corrected_markdown",
+    markdown="corrected_parts",
 )
 
 

@@ -45,7 +45,7 @@ _FORMATS = Formats(
     table="query_parts",
     json="query_json",
     rows="query_rows",
-    markdown="query_markdown",
+    markdown="query_parts",
 )
 _FACTORS = (0.25, 0.5, 1, 2, 4)  # numbers of queries in the table, as shares of the one asked for
 

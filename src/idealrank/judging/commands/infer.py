@@ -48,7 +48,7 @@ _FORMATS = Formats(
     table="sampled_parts",
     json="sampled_json",
     rows="sampled_rows",
-    markdown="sampled_markdown",
+    markdown="sampled_parts",
 )
 
 

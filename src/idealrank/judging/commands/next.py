@@ -79,7 +79,7 @@ _FORMATS = Formats(
     table="labels_parts",
     json="labels_json",
     rows="labels_rows",
-    markdown="labels_markdown",
+    markdown="labels_parts",
 )
 
 
@@ -322,7 +322,7 @@ def _write(context: click.Context, chosen: NextLabels) -> None:
     by_default = context.get_parameter_source("layout") is ParameterSource.DEFAULT
     is_sheet = by_default and path is not None and Path(path).suffix.lower() == ".csv"
     read: dict[str, Any] = {"digits": context.params["digits"]}
-    if not FORMATS[layout].is_data and chosen.stop is not None:
+    if FORMATS[layout].use == "people" and chosen.stop is not None:
         read["steps"] = steps(context, chosen.stop, path if is_sheet else None)
     if not is_sheet:
         _FORMATS.write(layout, path, chosen, **read)

@@ -42,7 +42,7 @@ _FORMATS = Formats(
     table="no_answer_parts",
     json="no_answer_json",
     rows="no_answer_rows",
-    markdown="no_answer_markdown",
+    markdown="no_answer_parts",
 )
 
 

@@ -45,7 +45,7 @@ _FORMATS = Formats(
     table="nugget_parts",
     json="nugget_json",
     rows="nugget_rows",
-    markdown="nugget_markdown",
+    markdown="nugget_parts",
 )
 
 

@@ -40,7 +40,7 @@ _FORMATS = Formats(
     table="reuse_parts",
     json="reuse_json",
     rows="reuse_rows",
-    markdown="reuse_markdown",
+    markdown="reuse_parts",
 )
 
 

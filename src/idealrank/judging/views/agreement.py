@@ -18,7 +18,6 @@ from idealrank.reports.table.cells import (
     number,
     number_cell,
 )
-from idealrank.reports.table.forms import parts_markdown
 from idealrank.reports.table.records import Row, result_json
 from idealrank.reports.table.text import Part, wrapped
 
@@ -136,11 +135,6 @@ def _notes(report: AgreementReport) -> list[str]:
         "a dash: undefined, as where a rater always gives one grade",
     ]
     return ["method", *wrapped("; ".join(phrases))]
-
-
-def agreement_markdown(report: AgreementReport, *, per_query: bool = False) -> str:
-    """Return the report as Markdown."""
-    return parts_markdown(agreement_parts(report, per_query=per_query))
 
 
 def agreement_record(coefficient: Agreement) -> dict[str, object]:

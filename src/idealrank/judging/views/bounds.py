@@ -8,7 +8,6 @@ from idealrank.data.types import IntArray
 from idealrank.judging import Bounds, BoundsReport, DifferenceBounds
 from idealrank.judging.views.agreement import number_text
 from idealrank.reports.table.cells import Cell, Column, Table, count_cell, number_cell, share_cell
-from idealrank.reports.table.forms import parts_markdown
 from idealrank.reports.table.records import Row, result_json
 from idealrank.reports.table.text import Part, filled, wrapped
 from idealrank.reports.views.conventions import paragraph
@@ -272,13 +271,6 @@ def _notes(report: BoundsReport) -> list[str]:
             "~ and outer: no grades are known to attain these bounds; the true ones lie within them"
         )
     return ["method", *wrapped("; ".join(phrases))]
-
-
-def bounds_markdown(
-    report: BoundsReport, *, per_query: bool = False, digits: int | None = None
-) -> str:
-    """Return the report as Markdown."""
-    return parts_markdown(bounds_parts(report, per_query=per_query, digits=digits))
 
 
 def bounds_json(report: BoundsReport) -> str:

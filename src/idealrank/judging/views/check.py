@@ -18,7 +18,6 @@ from idealrank.reports.table.cells import (
     number_cell,
     p_cell,
 )
-from idealrank.reports.table.forms import parts_markdown
 from idealrank.reports.table.records import Row, result_json
 from idealrank.reports.table.text import Part, filled, wrapped
 
@@ -320,11 +319,6 @@ def _notes(check: JudgeCheck) -> list[str]:
             "beyond grade: error less the mean error of all pairs with the same human grade"
         )
     return ["method", *wrapped("; ".join(phrases))]
-
-
-def check_markdown(checks: Sequence[JudgeCheck], *, details: bool = False) -> str:
-    """Return the report as Markdown."""
-    return parts_markdown(check_parts(checks, details=details))
 
 
 # --- for programs ---------------------------------------------------------------------------------

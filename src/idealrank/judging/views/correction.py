@@ -15,7 +15,6 @@ from idealrank.reports.table.cells import (
     number,
     number_cell,
 )
-from idealrank.reports.table.forms import parts_markdown
 from idealrank.reports.table.records import Row, result_json
 from idealrank.reports.table.text import Part, filled, wrapped
 from idealrank.stats.intervals import side_of_interval
@@ -252,11 +251,6 @@ def _notes(value: CorrectedValue) -> list[str]:
             "worth: sampled human grades that alone would be as sure of the value of these queries",
         ]
     return ["method", *wrapped("; ".join(phrases))]
-
-
-def corrected_markdown(values: Sequence[CorrectedValue], *, digits: int | None = None) -> str:
-    """Return the report as Markdown."""
-    return parts_markdown(corrected_parts(values, digits=digits))
 
 
 # Name in JSON and CSV, and the attribute of `CorrectedValue`

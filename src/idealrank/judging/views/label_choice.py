@@ -17,7 +17,6 @@ from idealrank.reports.table.cells import (
     number_cell,
     share_cell,
 )
-from idealrank.reports.table.forms import parts_markdown
 from idealrank.reports.table.records import Row, result_json
 from idealrank.reports.table.text import Part, filled, wrapped
 from idealrank.reports.views.conventions import paragraph
@@ -227,11 +226,6 @@ def _replay_notes(replay: LabelReplay) -> list[str]:
         "oracle: greedy by bounds with the true grades, which no strategy knows",
     ]
     return ["method", *wrapped("; ".join(phrases))]
-
-
-def labels_markdown(result: _Result, *, digits: int | None = None) -> str:
-    """Return the report as Markdown."""
-    return parts_markdown(labels_parts(result, digits=digits))
 
 
 def labels_json(result: _Result) -> str:

@@ -10,7 +10,6 @@ from idealrank.data.interchange import finite
 from idealrank.judging import NoAnswer
 from idealrank.judging.views.agreement import number_text
 from idealrank.reports.table.cells import Column, Table, interval_cell, number_cell
-from idealrank.reports.table.forms import parts_markdown
 from idealrank.reports.table.records import Row, result_json
 from idealrank.reports.table.text import Part, filled, wrapped
 
@@ -114,11 +113,6 @@ def _notes(rates: NoAnswer) -> list[str]:
         "table: all queries"
     )
     return ["method", *wrapped(phrases)]
-
-
-def no_answer_markdown(rates: NoAnswer, *, digits: int | None = None) -> str:
-    """Return the report as Markdown."""
-    return parts_markdown(no_answer_parts(rates, digits=digits))
 
 
 def no_answer_json(rates: NoAnswer) -> str:

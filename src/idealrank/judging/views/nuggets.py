@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 from idealrank.data.interchange import finite
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.reports.table.cells import counted
-from idealrank.reports.table.forms import parts_markdown
 from idealrank.reports.table.records import Row, result_json
 from idealrank.reports.table.text import Part
 from idealrank.reports.views.comparison.comparison import comparison_parts
@@ -47,19 +46,6 @@ def _counted(evaluation: Evaluation, *, several: bool) -> str:
     return (
         f"{counts}: {counted(cover.no_relevant, 'query', 'queries')} {has} no vital nugget, and "
         f"{count} 0 by V and V_strict"
-    )
-
-
-def nugget_markdown(
-    evaluations: Sequence[Evaluation],
-    *,
-    means: Means,
-    comparison: "Comparison | None" = None,
-    per_query: bool = False,
-) -> str:
-    """Return the tables as Markdown."""
-    return parts_markdown(
-        nugget_parts(evaluations, means=means, comparison=comparison, per_query=per_query)
     )
 
 

@@ -12,7 +12,6 @@ from idealrank.reports.table.cells import (
     number_cell,
     share_cell,
 )
-from idealrank.reports.table.forms import parts_markdown
 from idealrank.reports.table.records import Row, result_json
 from idealrank.reports.table.text import Part, filled, wrapped
 
@@ -89,11 +88,6 @@ def _notes(pool: Pool) -> list[str]:
         "--format csv has every pooled document, also those that are not judged",
     ]
     return ["method", *wrapped("; ".join(phrases))]
-
-
-def pool_markdown(pool: Pool) -> str:
-    """Return the report as Markdown."""
-    return parts_markdown(pool_parts(pool))
 
 
 def pool_json(pool: Pool) -> str:

@@ -9,7 +9,6 @@ from typing import Any
 from idealrank.judging import LabelBudget, QuerySample, QueryStratum
 from idealrank.judging.views.agreement import number_text
 from idealrank.reports.table.cells import Cell, Column, Table, count_cell, number_cell, share_cell
-from idealrank.reports.table.forms import parts_markdown
 from idealrank.reports.table.records import Row, result_json
 from idealrank.reports.table.text import Part, filled, wrapped
 
@@ -102,11 +101,6 @@ def _notes(sd: float | None) -> list[str]:
         "judgments of both runs",
     ]
     return ["method", *wrapped("; ".join(phrases))]
-
-
-def query_markdown(sample: QuerySample, *, plans: Sequence[LabelBudget], sd: float) -> str:
-    """Return the report as Markdown."""
-    return parts_markdown(query_parts(sample, plans=plans, sd=sd))
 
 
 def query_json(sample: QuerySample, *, plans: Sequence[LabelBudget], sd: float) -> str:

@@ -6,7 +6,6 @@ from idealrank.data.interchange import finite
 from idealrank.judging import Reusability, RunLeftOut
 from idealrank.judging.views.agreement import number_text
 from idealrank.reports.table.cells import Column, Table, count_cell, number_cell
-from idealrank.reports.table.forms import parts_markdown
 from idealrank.reports.table.records import Row, result_json
 from idealrank.reports.table.text import Part, filled, wrapped
 from idealrank.reports.views.conventions import paragraph
@@ -73,11 +72,6 @@ def _notes(reusability: Reusability) -> list[str]:
         "rank); with care: tau of at least 0.8",
     ]
     return ["method", *wrapped("; ".join(phrases))]
-
-
-def reuse_markdown(reusability: Reusability, *, digits: int | None = None) -> str:
-    """Return the report as Markdown."""
-    return parts_markdown(reuse_parts(reusability, digits=digits))
 
 
 def reuse_json(reusability: Reusability) -> str:

@@ -5,7 +5,6 @@ from collections.abc import Iterator, Sequence
 from idealrank.judging import SampledEstimate, SampledJudgments
 from idealrank.judging.views.agreement import number_text
 from idealrank.reports.table.cells import Cell, Column, Table, interval_cell, number_cell
-from idealrank.reports.table.forms import parts_markdown
 from idealrank.reports.table.records import Row, result_json
 from idealrank.reports.table.text import Part, filled, wrapped
 
@@ -88,13 +87,6 @@ def _notes(estimates: Sequence[SampledEstimate]) -> list[str]:
         )
     phrases.append("documents outside the pool count as not relevant")
     return ["method", *wrapped("; ".join(phrases))]
-
-
-def sampled_markdown(
-    estimates: Sequence[SampledEstimate], *, sample: SampledJudgments, digits: int | None = None
-) -> str:
-    """Return the report as Markdown."""
-    return parts_markdown(sampled_parts(estimates, sample=sample, digits=digits))
 
 
 def sampled_json(estimates: Sequence[SampledEstimate], *, sample: SampledJudgments) -> str:
