@@ -34,9 +34,9 @@ Examples:
 
 
 def _views() -> ModuleType:
-    from idealrank.judging.views import query_plan  # noqa: PLC0415  (NumPy; not for the help)
+    from idealrank.judging.views import label_choice  # noqa: PLC0415  (NumPy; not for the help)
 
-    return query_plan
+    return label_choice
 
 
 _FORMATS = Formats(

@@ -37,9 +37,9 @@ of a model for all documents, idealrank judge correct --by documents gives the d
 
 
 def _views() -> ModuleType:
-    from idealrank.judging.views import sampled_values  # noqa: PLC0415  (NumPy; not for the help)
+    from idealrank.judging.views import pooled_documents  # noqa: PLC0415  (NumPy; not for the help)
 
-    return sampled_values
+    return pooled_documents
 
 
 _FORMATS = Formats(

@@ -29,9 +29,9 @@ return more unjudged documents.
 
 
 def _views() -> ModuleType:
-    from idealrank.judging.views import reuse  # noqa: PLC0415  (NumPy; not for the help)
+    from idealrank.judging.views import pooled_documents  # noqa: PLC0415  (NumPy; not for the help)
 
-    return reuse
+    return pooled_documents
 
 
 _FORMATS = Formats(
