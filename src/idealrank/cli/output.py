@@ -216,10 +216,10 @@ class Formats:
         written, file_format = self.writer(layout)(*args, **taken), FORMATS[layout]
         if file_format.delimiter:
             return delimited(written, file_format.delimiter)
-        if file_format.of_parts and isinstance(written, list):
-            from idealrank.reports.table.forms import parts_markdown  # noqa: PLC0415  (few ask for it)
+        if file_format.use == "pasting" and isinstance(written, list):
+            from idealrank.reports.table.forms import PASTED  # noqa: PLC0415  (few ask for it)
 
-            return parts_markdown(written)
+            return PASTED[layout](written)
         return cast("Written", written)
 
     def write(self, layout: str, path: str | None, *args: Any, **options: Any) -> None:

@@ -100,7 +100,7 @@ def history(
         [text, *parameters],
     )
     kept = [
-        KeptEvaluation(key, *parts, _place(store, key, place, text, parts))
+        KeptEvaluation(key, *parts)._replace(place=_place(store, key, place, text, parts))
         for key, place, parts in _parts_of(store, rows)
     ]
     if not kept:

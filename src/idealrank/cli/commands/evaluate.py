@@ -219,8 +219,8 @@ _FORMATS = Formats(
         trec_report,
         refuses={"intervals": _NO_PLACE, "slices": _NO_PLACE, "weights": _NO_PLACE},
     ),
-    markdown="evaluated_markdown",
-    latex="evaluated_latex",
+    markdown="evaluated_tables",
+    latex="evaluated_tables",
 )
 
 

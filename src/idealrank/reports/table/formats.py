@@ -20,7 +20,6 @@ class Format(NamedTuple):
     title: str  # In sentences
     use: Use  # For people to read, for programs to read, or to be pasted into a document
     delimiter: str = ""  # Delimiter of the cells of a row in a flat format; empty for others
-    of_parts: bool = False  # Whether it is made of the parts of a report, as text for people is
 
     @property
     def is_data(self) -> bool:
@@ -36,7 +35,7 @@ FORMATS: Mapping[str, Format] = {
         Format("json", "JSON", "programs"),
         Format("csv", "CSV", "programs", ","),
         Format("trec", "trec_eval's layout", "programs"),
-        Format("markdown", "Markdown", "pasting", of_parts=True),
+        Format("markdown", "Markdown", "pasting"),
         Format("latex", "LaTeX (booktabs)", "pasting"),
     )
 }
