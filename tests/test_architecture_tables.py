@@ -403,17 +403,32 @@ def test_properties_of_a_format_and_other_texts_are_no_names_of_formats() -> Non
     assert formats_by_name({"a.py": innocent}) == []
 
 
-def test_a_format_refuses_what_its_writer_has_no_place_for_and_is_not_given_it() -> None:
-    limits = LimitedWriter(
-        lambda **given: [given],
-        lacks=["command"],
-        refuses={"a_b": "no {title}", "c + d": "found both"},
-    )
-    formats = Formats("Text;", table=lambda **given: [given], json=limits)
+def test_a_writer_is_given_the_options_that_it_takes() -> None:
+    formats = Formats("Text;", table=lambda **given: [given], json=lambda *, c: [c])
 
-    assert formats.made("table", command=1, a_b=2, c=3) == [{"command": 1, "a_b": 2, "c": 3}]
-    assert formats.made("json", command=1, a_b=2, c=3) == [{"c": 3}]
-    formats.check("json", command=1, a_b=None, c=3, d=False)
+    assert formats.made("table", a_b=2, c=3) == [{"a_b": 2, "c": 3}]
+    assert formats.made("json", a_b=2, c=3) == [3]
+    assert formats.takes("table", "a_b")
+    assert not formats.takes("json", "a_b")
+
+
+def test_parts_are_written_as_markdown() -> None:
+    formats = Formats("Text;", table=lambda: [["*a*"]], markdown=lambda: [["*a*"]])
+    assert formats.made("table") == [["*a*"]]
+    assert formats.made("markdown") == "\\*a\\*\n"
+
+
+def test_an_option_that_no_writer_takes_is_a_mistake() -> None:
+    formats = Formats("Text;", table=lambda *, digits: [digits], json=lambda record: [record])
+    with pytest.raises(TypeError, match="digit: found no writer"):
+        formats.made("json", 1, digit=3)
+
+
+def test_a_format_refuses_what_its_writer_has_no_place_for() -> None:
+    limits = LimitedWriter(str, refuses={"a_b": "no {title}", "c + d": "found both"})
+    formats = Formats("Text;", table=str, json=limits)
+
+    formats.check("json", a_b=None, c=3, d=False)
     for asked, message in (
         ({"a_b": 0}, "--a-b: no JSON"),
         ({"c": 3, "d": True}, "--c: found both"),

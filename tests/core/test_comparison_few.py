@@ -12,7 +12,7 @@ from scipy import integrate, stats
 
 import idealrank as ir
 from idealrank.reports.table.forms import as_text
-from idealrank.reports.views.comparison.slice_tables import slices_cells
+from idealrank.reports.views.comparison.comparison import slices_cells
 from idealrank.stats import permutation_test, simultaneous
 from idealrank.stats.comparison import smallest_visible
 from idealrank.stats.design import Design

@@ -19,7 +19,7 @@ import idealrank as ir
 from idealrank.errors import FileFormatError, InputError
 from idealrank.io.query_files import read_clusters
 from idealrank.reports.views.attribution import attribution_report
-from idealrank.reports.views.comparison.slice_tables import slices_cells
+from idealrank.reports.views.comparison.comparison import slices_cells
 from tests.conftest import examples
 
 CLOSE = 1e-12

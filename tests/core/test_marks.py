@@ -23,7 +23,7 @@ from idealrank.reports.table.cells import Cell, Table
 from idealrank.reports.table.forms import as_html
 from idealrank.reports.table.records import delimited
 from idealrank.reports.table.text import parts_text
-from idealrank.reports.views.comparison import columns, league, markup, slice_tables, verdicts
+from idealrank.reports.views.comparison import columns, comparison, league, markup, verdicts
 from idealrank.reports.views.comparison.comparison import (
     comparison_json,
     comparison_parts,
@@ -328,8 +328,8 @@ def first_case(state: str, **traits: object) -> Case:
 PLANTED = [
     ("Markdown and LaTeX", columns, TOO_FEW, {"star": "*"}, {"runs": 3}),
     ("Markdown and LaTeX", columns, "equivalent", {"star": "?"}, {"runs": 2}),
-    ("text", slice_tables, TOO_FEW, {"star": ""}, {"sliced": True}),
-    ("text", slice_tables, "better", {"star": ""}, {"sliced": True}),
+    ("text", comparison, TOO_FEW, {"star": ""}, {"sliced": True}),
+    ("text", comparison, "better", {"star": ""}, {"sliced": True}),
     ("paper", markup, "worse", {"paper": "▲"}, {"baseline": True}),
     ("paper", markup, TOO_FEW, {"paper": "▲"}, {"baseline": True}),
     ("league", league, TOO_FEW, {"symbol": "."}, {"baseline": False}),

@@ -26,7 +26,7 @@ NAMES = ["nDCG", "nDCG@3"]
 
 
 def test_the_table_shows_landmarks_and_says_how_many_lengths_there_are() -> None:
-    text = "".join(distinguished_table(NAMES, FOUND))
+    text = "".join(distinguished_table(FOUND))
 
     shown = [
         line.split()[0] for line in text.splitlines() if line.strip() and line.split()[0].isdigit()
@@ -38,13 +38,15 @@ def test_the_table_shows_landmarks_and_says_how_many_lengths_there_are() -> None
         == text.count("The simulation does not cover lists longer than 199")
         == 1
     )
-    every = "".join(distinguished_table(NAMES, FOUND, every_size=True))
+    every = "".join(distinguished_table(FOUND, every_size=True))
     assert len(every.splitlines()) > 2 * 28
 
 
 def test_json_and_csv_have_every_length_and_the_numbers_of_the_library() -> None:
-    record = json.loads(distinguished_json(NAMES, FOUND))
-    rows = list(csv.DictReader(io.StringIO("".join(delimited(distinguished_rows(NAMES, FOUND))))))
+    record = json.loads(distinguished_json(FOUND, measures=NAMES))
+    rows = list(
+        csv.DictReader(io.StringIO("".join(delimited(distinguished_rows(FOUND, measures=NAMES)))))
+    )
 
     assert record["largest"] == 199
     assert len(rows) == 2 * 28

@@ -18,7 +18,30 @@ from idealrank.measures.sums import aggregate
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Bounds:
+class QueryBounds:
+    """Lowest and highest values or differences, of each query and of their mean."""
+
+    measure: str
+    query_ids: Sequence[str]
+    low: FloatArray
+    value: FloatArray
+    high: FloatArray
+    exact_queries: BoolArray
+    max_grade: float
+    depth: int | None
+    mean_low: float
+    mean: float
+    mean_high: float
+    always: BoolArray
+
+    @property
+    def exact(self) -> bool:
+        """True if all bounds are attained; False if some are outer bounds."""
+        return bool(self.exact_queries.all())
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Bounds(QueryBounds):
     """Lowest and highest value of each query, whatever the grades of the unjudged documents; see
     `bounds`.
 
@@ -62,22 +85,10 @@ class Bounds:
     (array([0.387]), array([0.387]), array([1.]), True)
     """
 
-    measure: str
     name: str
-    query_ids: Sequence[str]
-    low: FloatArray
-    value: FloatArray
-    high: FloatArray
-    exact_queries: BoolArray
     unjudged_ranks: Sequence[IntArray]
     judged_share: FloatArray
     unjudged_share: float
-    max_grade: float
-    depth: int | None
-    mean_low: float
-    mean: float
-    mean_high: float
-    always: BoolArray
     counts: tuple[int, int]
     measured: Measure
 
@@ -132,11 +143,6 @@ class Bounds:
         )
 
     @property
-    def exact(self) -> bool:
-        """True if all bounds are attained; False if some are outer bounds."""
-        return bool(self.exact_queries.all())
-
-    @property
     def n_unjudged(self) -> IntArray:
         """Number of documents with an open grade, shape (n_queries,)."""
         return np.array([ranks.size for ranks in self.unjudged_ranks], np.int64)
@@ -189,7 +195,7 @@ class Bounds:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class DifferenceBounds:
+class DifferenceBounds(QueryBounds):
     """Lowest and highest difference of two runs in each query, whatever the grades of the unjudged
     documents; see `difference_bounds`.
 
@@ -227,23 +233,11 @@ class DifferenceBounds:
     (array([0.08]), array([0.131]), array([0.131]))
     """
 
-    measure: str
     a: str
     b: str
-    query_ids: Sequence[str]
-    low: FloatArray
-    value: FloatArray
-    high: FloatArray
-    exact_queries: BoolArray
     unjudged_a: IntArray
     unjudged_b: IntArray
     unjudged_both: IntArray
-    max_grade: float
-    depth: int | None
-    mean_low: float
-    mean: float
-    mean_high: float
-    always: BoolArray
 
     def merge(self, other: "DifferenceBounds") -> "DifferenceBounds":
         """Merge the bounds of other queries of the same two runs; see `Bounds.merge`.
@@ -285,11 +279,6 @@ class DifferenceBounds:
             mean=known_mean(columns["value"]),
             mean_high=optional_mean(columns["high"], columns["always"], lowest=False),
         )
-
-    @property
-    def exact(self) -> bool:
-        """True if all bounds are attained; False if some are outer bounds."""
-        return bool(self.exact_queries.all())
 
     @property
     def flips(self) -> BoolArray:
@@ -368,7 +357,7 @@ class BoundsReport:
     @property
     def exact(self) -> bool:
         """True if all bounds are attained."""
-        every: list[Bounds | DifferenceBounds] = [*self.runs, *self.differences]
+        every: list[QueryBounds] = [*self.runs, *self.differences]
         return all(bounds.exact for bounds in every)
 
 
@@ -400,8 +389,8 @@ def optional_mean(values: FloatArray, always: BoolArray, *, lowest: bool) -> flo
 
 
 def _refuse_unlike(
-    first: "Bounds | DifferenceBounds",
-    other: "Bounds | DifferenceBounds",
+    first: QueryBounds,
+    other: QueryBounds,
     same_measure: bool,  # noqa: FBT001
 ) -> None:
     """Refuse parts whose bounds mean different things, or that share a query."""

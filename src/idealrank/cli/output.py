@@ -3,9 +3,10 @@ whole or not at all.
 """
 
 import sys
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from inspect import Parameter, signature
 from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeAlias, TypeVar, cast
@@ -16,6 +17,7 @@ from idealrank._files import write_bytes
 from idealrank.cli import console
 from idealrank.errors import OptionError
 from idealrank.reports.table.formats import FORMATS, formats_help
+from idealrank.reports.table.records import delimited
 from idealrank.reports.table.text import (
     MoreLines,
     Part,
@@ -145,10 +147,9 @@ _ROWS = "rows"  # the writer of every flat format
 
 @dataclass(frozen=True)
 class LimitedWriter:
-    """A writer of a format that has no place for some options of its command."""
+    """A writer of a format in which some options of its command would be a mistake."""
 
     writer: Writer | str  # As `Formats` takes it
-    lacks: Collection[str] = ()  # Options that the writer is not given, and that change nothing
     # Options that are an error with this format, by what was found and expected; ``{title}`` stands
     # for the format
     refuses: Mapping[str, str] = field(default_factory=dict)
@@ -210,9 +211,12 @@ class Formats:
         return writer
 
     def takes(self, layout: str, option: str) -> bool:
-        """True if the writer of a format takes an option."""
-        limited = self.writers[layout]
-        return option not in limited.lacks and option not in limited.refuses
+        """True if the writer of a format has a parameter for an option."""
+        parameters = signature(self.writer(layout)).parameters.values()
+        return any(
+            parameter.name == option or parameter.kind is Parameter.VAR_KEYWORD
+            for parameter in parameters
+        )
 
     def check(self, layout: str, **options: Any) -> None:
         """Refuse options that a format has no place for; None and False are not asked for."""
@@ -229,12 +233,17 @@ class Formats:
     def made(self, layout: str, *args: Any, **options: Any) -> Written:
         """Make a report in a format, with the options that its writer takes."""
         taken = {name: value for name, value in options.items() if self.takes(layout, name)}
-        written, delimiter = self.writer(layout)(*args, **taken), FORMATS[layout].delimiter
-        if not delimiter:
-            return cast("Written", written)
-        from idealrank.reports.table.records import delimited  # noqa: PLC0415  (NumPy; not for the help)
+        for name in options.keys() - taken.keys():
+            if not any(self.takes(other, name) for other in self.writers):
+                raise TypeError(f"{name}: found no writer with it, expected an option of a format")
+        written, file_format = self.writer(layout)(*args, **taken), FORMATS[layout]
+        if file_format.delimiter:
+            return delimited(written, file_format.delimiter)
+        if file_format.use == "pasting" and isinstance(written, list):
+            from idealrank.reports.table.forms import PASTED  # noqa: PLC0415  (few ask for it)
 
-        return delimited(written, delimiter)
+            return PASTED[layout](written)
+        return cast("Written", written)
 
     def write(self, layout: str, path: str | None, *args: Any, **options: Any) -> None:
         """Make a report, and write it to a file or to standard output."""

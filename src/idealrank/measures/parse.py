@@ -68,6 +68,14 @@ def parse_measure(text: MeasureLike) -> Measure:
     return _parsed(text, _ONE_RUN, _TWO_RUNS)
 
 
+def canonical_text(text: str) -> str:
+    """Return the text by which results keep a measure; that of a user's own class as it is."""
+    try:
+        return str(parse_measure(text))
+    except OptionError:
+        return text
+
+
 def parse_pair_measure(text: MeasureLike) -> Measure:
     """The measure of two runs of a text, also where a measure of one run has the same name."""
     measure = _parsed(text, _TWO_RUNS, _ONE_RUN)

@@ -33,12 +33,13 @@ from idealrank.reports.views.comparison.comparison import (
     pair_lines,
     pair_table,
     reach_legend,
+    slice_table,
+    slices_cells,
 )
 from idealrank.reports.views.comparison.label_phrases import labels_note
 from idealrank.reports.views.comparison.league import headline, is_many, league_tables, letters_note
 from idealrank.reports.views.comparison.markup import star_notes
 from idealrank.reports.views.comparison.pair_sentences import verdict_sentences
-from idealrank.reports.views.comparison.slice_tables import slice_table, slices_cells
 from idealrank.reports.views.conventions import cautioned, in_words, title, unanswered, warned
 from idealrank.reports.views.evaluation import (
     coverage_of,

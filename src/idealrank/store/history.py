@@ -13,7 +13,7 @@ import numpy as np
 
 from idealrank.data.types import BoolArray, FloatArray
 from idealrank.errors import InputError, NotStoredError, OptionError, shown
-from idealrank.measures.parse import parse_measure
+from idealrank.measures.parse import canonical_text, parse_measure
 from idealrank.store.database import column_text, damaged, from_record, read_parts
 from idealrank.store.encoding import view_array
 from idealrank.store.mounts import shown_folder
@@ -21,18 +21,20 @@ from idealrank.store.record import OUTSIDE, utc
 from idealrank.store.timeline import Point, Timeline
 from idealrank.store.value_files import Readable
 
-# Parts of a record, in the order of the fields of `_Kept`.
-_OF_POINT = (
+# Parts of the record of an evaluation, in the order of the fields of `KeptEvaluation`.
+OF_EVALUATION = (
     "time",
     "name",
+    "n_queries",
     "convention.name",
     "convention.fingerprint",
+    "version",
     "commit",
     "dirty",
+    "command",
     "path",
     "judgments",
     "inputs",
-    "n_queries",
     "measures",
     "means",
     "files",
@@ -42,28 +44,35 @@ _BLOCK = 16  # value files that a thread reads at a time
 _UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
 
-class _Kept(NamedTuple):
-    """An evaluation with the measure that is asked for."""
+class KeptEvaluation(NamedTuple):
+    """An evaluation, as its record has it."""
 
     id: str
-    place: int  # of the measure
     time: str
     run: str
+    n_queries: int
     convention: str
     fingerprint: str
+    version: str
     commit: str
     dirty: bool | None
+    command: str
     path: str | None
     judgments: str | None
     inputs: list[Mapping[str, str]]
-    n_queries: int
-    measures: list[Mapping[str, Any]]
+    measures: list[Mapping[str, str]]
     means: list[tuple[float | None, int]]
     files: Mapping[str, str]
+    place: int = 0  # of the measure that is asked for, if one is
+
+    @property
+    def texts(self) -> list[str]:
+        """Texts of the measures."""
+        return [str(column_text(measure["text"])) for measure in self.measures]
 
     @property
     def mean(self) -> float:
-        """The mean over queries; NaN where there is none."""
+        """The mean of the measure over queries; NaN where there is none."""
         value = self.means[self.place][0]
         return math.nan if value is None else float(value)
 
@@ -79,18 +88,19 @@ def history(
 ) -> Timeline:
     """Values of one measure, in the order in which they were stored."""
     conditions, parameters = _conditions(runs, tag, since)
-    text = (
-        _spelled(measure) if measure is not None else _newest_measure(store, conditions, parameters)
-    )
+    if measure is None:
+        text = _newest_measure(store, conditions, parameters)
+    else:
+        text = canonical_text(measure)
     # Conditions are constants of this file; the words of a user are parameters.
     rows = store.rows(
-        f"SELECT e.id, m.place, {from_record(*_OF_POINT, entry='e')} "  # noqa: S608
+        f"SELECT e.id, m.place, {from_record(*OF_EVALUATION, entry='e')} "  # noqa: S608
         f"FROM mean m JOIN entry e ON e.id = m.id "
         f"WHERE m.measure = ?{conditions} ORDER BY e.time, e.id",
         [text, *parameters],
     )
     kept = [
-        _Kept(key, _place(store, key, place, text, parts), *parts)
+        KeptEvaluation(key, *parts)._replace(place=_place(store, key, place, text, parts))
         for key, place, parts in _parts_of(store, rows)
     ]
     if not kept:
@@ -181,14 +191,6 @@ def moment(text: str) -> str:
     raise OptionError(f"since {shown(repr(text))}: {outside}{expected}")
 
 
-def _spelled(measure: str) -> str:
-    """The text by which a measure is kept; the text of a user's own class is taken as it is."""
-    try:
-        return str(parse_measure(measure))
-    except OptionError:
-        return measure
-
-
 def _direction(measure: str) -> int:
     try:
         return parse_measure(measure).direction
@@ -249,7 +251,7 @@ def _place(store: Readable, key: str, place: int, measure: str, parts: list[Any]
     """Check the place of a measure against the record; the table may be damaged, and name an entry
     that is no evaluation.
     """
-    measures = parts[_OF_POINT.index("measures")]
+    measures = parts[OF_EVALUATION.index("measures")]
     if (
         not isinstance(measures, list)
         or not 0 <= place < len(measures)
@@ -259,7 +261,7 @@ def _place(store: Readable, key: str, place: int, measure: str, parts: list[Any]
     return place
 
 
-def _of_query(store: Readable, query: str, kept: "Sequence[_Kept]") -> list[float]:
+def _of_query(store: Readable, query: str, kept: Sequence[KeptEvaluation]) -> list[float]:
     """The value of one query in each evaluation. Checking the hash of each file takes nearly all of
     the time, so threads share it.
     """
@@ -290,7 +292,7 @@ def _of_query(store: Readable, query: str, kept: "Sequence[_Kept]") -> list[floa
     return values
 
 
-def _value(store: Readable, evaluation: "_Kept", row: int | None) -> float:
+def _value(store: Readable, evaluation: KeptEvaluation, row: int | None) -> float:
     whose = f"evaluation {evaluation.id}"
     # also where its value is not needed: damage is reported
     content = store.files.read(evaluation.files["values"], whose)
@@ -298,7 +300,7 @@ def _value(store: Readable, evaluation: "_Kept", row: int | None) -> float:
     return math.nan if row is None else float(values[row, evaluation.place])
 
 
-def _judgments(kept: "Sequence[_Kept]") -> Mapping[str, str]:
+def _judgments(kept: Sequence[KeptEvaluation]) -> Mapping[str, str]:
     """A short hash of the judgments of each evaluation: of its input files but the run; empty where
     they were no files.
     """

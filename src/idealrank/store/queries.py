@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from idealrank.errors import InputError, NotStoredError, OptionError, shown
-from idealrank.measures.parse import parse_measure
+from idealrank.measures.parse import canonical_text
 from idealrank.store.database import (
     Database,
     Row,
@@ -130,7 +130,7 @@ def entries(database: Database, wanted: Mapping[str, str], limit: int | None = N
 def _entries(database: Database, wanted: Mapping[str, str], limit: int | None) -> list[Entry]:
     parameters: list[Any] = []
     for name, value in wanted.items():
-        text = _measure(value) if name == "measure" else value
+        text = canonical_text(value) if name == "measure" else value
         parameters += [text] * _CONDITIONS[name].count("?")
     conditions = " AND ".join(_CONDITIONS[name] for name in wanted) or "1"
     # Conditions are constants of this file; the words of a user are parameters.
@@ -179,14 +179,6 @@ def _entry(key: str, parts: list[Any], tags: Iterable[Row], notes: Iterable[Row]
             notes=tuple(text for (text,) in notes),
         ),
     )
-
-
-def _measure(text: str) -> str:
-    """The text by which a measure is kept; the text of a user's own class is taken as it is."""
-    try:
-        return str(parse_measure(text))
-    except OptionError:
-        return text
 
 
 def _grouped(rows: Iterable[tuple[Any, ...]]) -> defaultdict[str, list[tuple[Any, ...]]]:

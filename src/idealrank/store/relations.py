@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from idealrank._lazy import load_extra
 from idealrank.errors import InputError
 from idealrank.store.database import column_text, from_record, read_parts
 from idealrank.store.encoding import read_array, read_hits
-from idealrank.store.history import judgments_hash
+from idealrank.store.history import OF_EVALUATION, KeptEvaluation, judgments_hash
 from idealrank.store.results import in_words_of_today
 from idealrank.store.value_files import Readable, ValueFiles
 
@@ -78,58 +78,13 @@ COLUMNS: Mapping[str, tuple[str, ...]] = {
     "tags": ("id", "tag"),
 }
 
-# Parts of the record of an evaluation, in the order of the fields of `_Kept`.
-_PARTS = (
-    "time",
-    "name",
-    "n_queries",
-    "convention.name",
-    "convention.fingerprint",
-    "version",
-    "commit",
-    "dirty",
-    "command",
-    "path",
-    "judgments",
-    "inputs",
-    "measures",
-    "means",
-    "files",
-)
 
-
-class _Kept(NamedTuple):
-    """An evaluation, as its record has it."""
-
-    id: str
-    time: str
-    run: str
-    n_queries: int
-    convention: str
-    fingerprint: str
-    version: str
-    commit: str
-    dirty: bool | None
-    command: str
-    path: str | None
-    judgments: str | None
-    inputs: list[Mapping[str, str]]
-    measures: list[Mapping[str, str]]
-    means: list[tuple[float | None, int]]
-    files: Mapping[str, str]
-
-    @property
-    def texts(self) -> list[str]:
-        """Texts of the measures."""
-        return [str(column_text(measure["text"])) for measure in self.measures]
-
-
-def _kept(store: Readable) -> list[_Kept]:
+def _kept(store: Readable) -> list[KeptEvaluation]:
     rows = store.rows(
-        f"SELECT e.id, {from_record(*_PARTS, entry='e')} FROM entry e "  # noqa: S608
+        f"SELECT e.id, {from_record(*OF_EVALUATION, entry='e')} FROM entry e "  # noqa: S608
         f"WHERE kind = 'evaluation' ORDER BY e.time, e.id"
     )
-    return [_Kept(key, *read_parts(store.folder, key, parts)) for key, parts in rows]
+    return [KeptEvaluation(key, *read_parts(store.folder, key, parts)) for key, parts in rows]
 
 
 @dataclass(frozen=True)
@@ -202,7 +157,7 @@ def _time(text: str) -> datetime:
     return datetime.fromisoformat(text).replace(tzinfo=None)
 
 
-def _evaluations(store: Readable, kept: Sequence[_Kept]) -> list[tuple[Any, ...]]:
+def _evaluations(store: Readable, kept: Sequence[KeptEvaluation]) -> list[tuple[Any, ...]]:
     notes: dict[str, list[str]] = {}
     for key, note in store.rows("SELECT id, text FROM note ORDER BY id, time, text"):
         notes.setdefault(key, []).append(note)
@@ -228,7 +183,7 @@ def _evaluations(store: Readable, kept: Sequence[_Kept]) -> list[tuple[Any, ...]
     return rows
 
 
-def _means(kept: Sequence[_Kept]) -> list[tuple[Any, ...]]:
+def _means(kept: Sequence[KeptEvaluation]) -> list[tuple[Any, ...]]:
     rows: list[tuple[Any, ...]] = []
     for evaluation in sorted(kept, key=lambda evaluation: evaluation.id):
         columns = (evaluation.texts, evaluation.measures, evaluation.means)
@@ -309,7 +264,7 @@ def _coded(pa: Any) -> Any:
     return pa.dictionary(pa.int32(), pa.string())
 
 
-def _values(pa: Any, files: ValueFiles, kept: Sequence[_Kept]) -> Relation:
+def _values(pa: Any, files: ValueFiles, kept: Sequence[KeptEvaluation]) -> Relation:
     """Values, one batch per evaluation."""
     coded_columns = [(name, _coded(pa)) for name in ("id", "query", "measure")]
     schema = pa.schema([*coded_columns, ("value", pa.float64())])
@@ -343,7 +298,7 @@ def _values(pa: Any, files: ValueFiles, kept: Sequence[_Kept]) -> Relation:
     return Relation(schema, batches)
 
 
-def _hits(pa: Any, files: ValueFiles, kept: Sequence[_Kept]) -> Relation:
+def _hits(pa: Any, files: ValueFiles, kept: Sequence[KeptEvaluation]) -> Relation:
     """Judged documents that were returned, one batch per evaluation that has them."""
     coded, whole = _coded(pa), pa.int64()
     types = [coded, coded, pa.string(), whole, whole, whole, pa.float64()]

@@ -1,10 +1,10 @@
 """`idealrank compare`: decide whether one run is better than another."""
 
 import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from types import ModuleType
-from typing import Any, NamedTuple, TypedDict, Unpack
+from typing import NamedTuple, TypedDict, Unpack
 
 import click
 
@@ -21,7 +21,7 @@ from idealrank.cli import input_options, options, output, pair_figure
 from idealrank.cli.comparison_options import Paper, Testing, paper_options, testing_options
 from idealrank.cli.input_options import Inputs
 from idealrank.cli.options import query_files, slices
-from idealrank.cli.output import Formats, LimitedWriter
+from idealrank.cli.output import Formats
 from idealrank.cli.progress import Watch
 from idealrank.cli.result_options import Results, results_of_pairs
 from idealrank.data.run import Run
@@ -30,7 +30,7 @@ from idealrank.evaluation.evaluate import Evaluation
 from idealrank.io.query_files import QueryFiles
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import DEFAULT_MEASURES
-from idealrank.reports.table.formats import FORMATS
+from idealrank.reports.table.records import Row
 from idealrank.reports.table.text import Part
 from idealrank.reports.views.comparison.league import Letters
 from idealrank.stats.special import load_special
@@ -127,16 +127,16 @@ def _parts(comparison: Comparison, *, told: "_Told", **shown: Unpack[_Shown]) ->
     return [*comparison_parts(comparison, **shown, origin=origin), after]
 
 
-def _json(*arguments: Any, **options: Any) -> Any:
+def _json(comparison: Comparison) -> Iterator[str]:
     from idealrank.reports.views.comparison.comparison import comparison_json  # noqa: PLC0415  (not for the help)
 
-    return comparison_json(*arguments, **options)
+    return comparison_json(comparison)
 
 
-def _rows(*arguments: Any, **options: Any) -> Any:
+def _rows(comparison: Comparison) -> Iterator[Row]:
     from idealrank.reports.views.comparison.comparison import comparison_rows  # noqa: PLC0415  (not for the help)
 
-    return comparison_rows(*arguments, **options)
+    return comparison_rows(comparison)
 
 
 def _views() -> ModuleType:
@@ -150,8 +150,8 @@ _FORMATS = Formats(
     views=_views,
     table=_parts,
     json=_json,
-    markdown=LimitedWriter("comparison_markdown", lacks=["told"]),
-    latex=LimitedWriter("comparison_latex", lacks=["told"]),
+    markdown="comparison_markdown",
+    latex="comparison_latex",
     rows=_rows,
 )
 
@@ -372,8 +372,6 @@ def _write(
                 comparison, order=paper.order, labels=paper.labels, digits=shown["digits"]
             )
             output.write_report(text, path, layout)
-    elif FORMATS[layout].is_data:
-        _FORMATS.write(layout, path, comparison)
     else:
         _FORMATS.write(layout, path, comparison, **shown, told=told)
 

@@ -27,7 +27,6 @@ from idealrank.io.evaluation_journal import EvaluationJournal
 from idealrank.io.memory_budget import MemoryBudget
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import default_measures
-from idealrank.reports.table.formats import FORMATS
 from idealrank.reports.table.records import Row, evaluation_rows, json_report, trec_report
 from idealrank.reports.views.evaluation import slice_rows
 
@@ -173,10 +172,17 @@ Examples:
 
 
 def _rows(
-    evaluations: "list[Evaluation]", *, slices: "Sequence[SliceMeans]" = (), **options: Any
+    evaluations: "list[Evaluation]",
+    *,
+    per_query: bool,
+    intervals: "Sequence[Mapping[str, RunMean]]",
+    slices: "Sequence[SliceMeans]",
+    weighted: "Sequence[Mapping[str, RunMean]]",
 ) -> Iterator[Row]:
     """Return a row for each mean of the whole runs, or of their slices."""
-    return slice_rows(evaluations, slices) if slices else evaluation_rows(evaluations, **options)
+    if slices:
+        return slice_rows(evaluations, slices)
+    return evaluation_rows(evaluations, per_query=per_query, intervals=intervals, weighted=weighted)
 
 
 _A_VALUE_A_ROW = (
@@ -203,7 +209,6 @@ _FORMATS = Formats(
     json=json_report,
     rows=LimitedWriter(
         _rows,
-        lacks=("clustered", "cautions"),
         refuses={
             "intervals + per_query": _A_VALUE_A_ROW,
             "slices + per_query": _A_VALUE_A_ROW,
@@ -212,11 +217,10 @@ _FORMATS = Formats(
     ),
     trec=LimitedWriter(
         trec_report,
-        lacks=("weighted", "clustered", "cautions"),
         refuses={"intervals": _NO_PLACE, "slices": _NO_PLACE, "weights": _NO_PLACE},
     ),
-    markdown="evaluated_markdown",
-    latex="evaluated_latex",
+    markdown="evaluated_tables",
+    latex="evaluated_tables",
 )
 
 
@@ -500,9 +504,7 @@ def _write(
     if is_weighted:
         shown["cautions"] = _weights_cautions(evaluations, design)
         shown["cautions"] += _sample_cautions(of_queries) if intervals else ()
-    if not FORMATS[layout].is_data:
-        shown["digits"] = digits
-    _FORMATS.write(layout, path, evaluations, **shown)
+    _FORMATS.write(layout, path, evaluations, **shown, digits=digits)
 
 
 def _weights_cautions(evaluations: list[Evaluation], design: Mapping[str, Any]) -> tuple[str, ...]:

@@ -38,7 +38,6 @@ from idealrank.io.gate_files.baselines import read_record
 from idealrank.io.gate_files.gate_policies import DEFAULT_MEASURE, PolicyFile, find_policy
 from idealrank.io.query_files import QueryFiles
 from idealrank.measures.parse import parse_measures
-from idealrank.reports.table.formats import FORMATS
 from idealrank.reports.table.text import Part
 
 if TYPE_CHECKING:
@@ -652,5 +651,5 @@ class _TextDetails(NamedTuple):
 def _report(
     gated: Gated, notes: Sequence[str], policy_file: str, layout: str, details: _TextDetails
 ) -> str | list[Part]:
-    shown = {} if FORMATS[layout].is_data else details._asdict()
-    return cast("str | list[Part]", _FORMATS.made(layout, gated, notes, policy_file, **shown))
+    made = _FORMATS.made(layout, gated, notes, policy_file, **details._asdict())
+    return cast("str | list[Part]", made)

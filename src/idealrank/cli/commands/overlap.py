@@ -39,8 +39,8 @@ _FORMATS = Formats(
     table="overlap_parts",
     json="overlap_json",
     rows="overlap_rows",
-    markdown="overlap_markdown",
-    latex="overlap_latex",
+    markdown="overlap_tables",
+    latex="overlap_tables",
 )
 _MATRIX_FORMATS = Formats(
     "A table to read;",
@@ -48,8 +48,8 @@ _MATRIX_FORMATS = Formats(
     table="matrix_parts",
     json="matrix_json",
     rows="matrix_rows",
-    markdown="matrix_markdown",
-    latex="matrix_latex",
+    markdown="matrix_pasted",
+    latex="matrix_pasted",
 )
 
 

@@ -6,7 +6,7 @@ from types import ModuleType
 import click
 
 from idealrank.cli import input_options, options
-from idealrank.cli.output import Formats, LimitedWriter
+from idealrank.cli.output import Formats
 from idealrank.cli.progress import Watch
 from idealrank.errors import OptionError
 
@@ -33,7 +33,7 @@ _FORMATS = Formats(
     views=_views,
     table="recall_parts",
     json="recall_json",
-    rows=LimitedWriter("recall_rows", lacks=("worst",)),
+    rows="recall_rows",
 )
 
 

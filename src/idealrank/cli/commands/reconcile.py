@@ -1,8 +1,5 @@
 """`idealrank reconcile`: find the convention behind a reported number."""
 
-import json
-from typing import Any
-
 import click
 
 from idealrank.analysis.reconciliation import DifferenceSplit, Reconciliation
@@ -16,9 +13,7 @@ from idealrank.conventions import Convention
 from idealrank.data.qrels import Qrels, QrelsDuplicates
 from idealrank.errors import OptionError
 from idealrank.evaluation.sweep import JudgmentsSource
-from idealrank.version import __version__
-
-SCHEMA = 1  # version of the layout of the JSON
+from idealrank.reports.table.records import result_json
 
 _EPILOG = """\
 Examples:
@@ -39,11 +34,12 @@ def _text(results: list[Reconciliation | DifferenceSplit]) -> str:
 
 
 def _json(results: list[Reconciliation | DifferenceSplit]) -> str:
-    record: dict[str, Any] = {"version": __version__, "schema": SCHEMA}
-    for result in results:
-        key = "reconciliation" if isinstance(result, Reconciliation) else "split"
-        record[key] = result.as_dict()
-    return json.dumps(record, indent=2, allow_nan=False) + "\n"
+    return result_json(
+        {
+            "reconciliation" if isinstance(result, Reconciliation) else "split": result.as_dict()
+            for result in results
+        }
+    )
 
 
 _FORMATS = Formats("Text to read,", text=_text, json=_json)

@@ -22,7 +22,6 @@ from idealrank.errors import OptionError
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.io.query_files import QueryFiles
 from idealrank.measures.measure import Measure
-from idealrank.reports.table.formats import FORMATS
 from idealrank.stats.comparison import TESTS
 from idealrank.stats.special import load_special
 
@@ -184,10 +183,7 @@ def robust(
         threads=threads,
     )
     robustness = watch.count("variants", lambda tell: varied(progress=tell))
-    if FORMATS[layout].is_data:
-        _FORMATS.write(layout, output_path, robustness)
-        return
-    from idealrank.reports.views.comparison.phrases import Asked  # noqa: PLC0415  (only for people)
+    from idealrank.reports.views.comparison.phrases import Asked  # noqa: PLC0415  (not for the help)
 
     origin = Asked(
         command=True,

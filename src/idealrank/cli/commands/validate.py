@@ -1,6 +1,5 @@
 """`idealrank validate`: list every problem of all files at once."""
 
-import json
 import re
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -15,10 +14,9 @@ from idealrank.io.formats.detection import FORMAT_NAMES
 from idealrank.io.lint import Observation, Report, lint, observe_qrels, observe_run
 from idealrank.io.row_parts import Table
 from idealrank.reports.table.cells import counted
+from idealrank.reports.table.records import result_json
 from idealrank.reports.table.text import printable
-from idealrank.version import __version__
 
-_SCHEMA = 1  # version of the layout of the JSON
 # Beyond the examples of a kind: lines whose values are looked at, and values that are listed.
 _LOOKED_AT, _VALUES = 20, 4
 _WORDS = {"qrels": "judgments", "run": "run"}
@@ -176,13 +174,11 @@ def _json(
     ]
     errors, warnings = _errors(reports, observations), _warnings(reports, observations)
     document = {
-        "version": __version__,
-        "schema": _SCHEMA,
         "errors": errors,
         "warnings": warnings,
         "files": files,
     }
-    return json.dumps(document, indent=2) + "\n"
+    return result_json(document)
 
 
 def _file(report: Report, observed: Sequence[Observation], examples: int) -> dict[str, Any]:

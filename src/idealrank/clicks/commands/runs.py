@@ -138,7 +138,8 @@ def runs(
         difference = logged_dcg_difference(sessions, rankings[0], rankings[1], seen, **shared)
         difference = replace(difference, a=values[0], b=values[1])
     where = "users" if sessions.user is not None else "lists"
-    _FORMATS.write(layout, output_path, dict(zip(names, values, strict=True)), difference, where)
+    by_name = dict(zip(names, values, strict=True))
+    _FORMATS.write(layout, output_path, by_name, difference, where=where)
 
 
 def _refuse_runs_as_log(logs: Sequence[str]) -> None:

@@ -1,17 +1,14 @@
 """Checked click logs, as tables and JSON; judgments from clicks, as lines and CSV."""
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 
 from idealrank.clicks import LogCheck, LogProblem
-from idealrank.data.interchange import finite
 from idealrank.data.qrels import Qrels
 from idealrank.errors import InputError, shown
 from idealrank.io.judgment_files import grade_text, is_word
 from idealrank.reports.table.cells import Column, Table, count_cell, counted, number_cell
-from idealrank.reports.table.records import SCHEMA, Row
+from idealrank.reports.table.records import Row, result_json
 from idealrank.reports.table.text import Part
-from idealrank.version import __version__
 
 
 def log_parts(check: LogCheck) -> list[Part]:
@@ -47,8 +44,7 @@ def log_parts(check: LogCheck) -> list[Part]:
 
 def log_json(check: LogCheck) -> str:
     """Write the result as JSON text."""
-    record = {"version": __version__, "schema": SCHEMA, **check.as_dict()}
-    return json.dumps(finite(record), indent=2) + "\n"
+    return result_json(check.as_dict())
 
 
 def provenance_json(
@@ -63,8 +59,6 @@ def provenance_json(
     """
     log = checked.sessions
     record = {
-        "version": __version__,
-        "schema": SCHEMA,
         **settings,
         "inputs": [{"name": name, "sha256": digest} for name, digest in inputs],
         "lists": checked.n_lists,
@@ -76,7 +70,7 @@ def provenance_json(
         "position_bias": bias,
         "problems": {problem.kind: problem.n_lists for problem in checked.problems},
     }
-    return json.dumps(finite(record), indent=2) + "\n"
+    return result_json(record)
 
 
 def qrels_lines(qrels: Qrels, source: str = "0") -> Iterator[str]:

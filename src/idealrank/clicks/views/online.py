@@ -1,6 +1,5 @@
 """Experiments with users, as tables and JSON."""
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -8,7 +7,6 @@ from idealrank.clicks import CohortEffects, Effect, Novelty, Preference
 from idealrank.clicks.ab_tests import FEWEST_USERS
 from idealrank.clicks.arguments import Looks
 from idealrank.clicks.cohort_values import CLICKS
-from idealrank.data.interchange import finite
 from idealrank.reports.table.cells import (
     Cell,
     Column,
@@ -19,9 +17,8 @@ from idealrank.reports.table.cells import (
     number_cell,
     p_text,
 )
-from idealrank.reports.table.records import SCHEMA
+from idealrank.reports.table.records import result_json
 from idealrank.reports.table.text import Part, wrapped
-from idealrank.version import __version__
 
 _PLACES = 4
 _LOOKS: dict[Looks, str] = {
@@ -72,8 +69,6 @@ def preference_json(
 ) -> str:
     """Write the result as JSON text."""
     record = {
-        "version": __version__,
-        "schema": SCHEMA,
         "verdict": preference.verdict,
         "wins_a": preference.wins_a,
         "wins_b": preference.wins_b,
@@ -88,7 +83,7 @@ def preference_json(
         "lists": n_lists,
         "users": n_users,
     }
-    return json.dumps(finite(record), indent=2) + "\n"
+    return result_json(record)
 
 
 def effect_parts(effect: Effect, trend: Novelty | None = None) -> list[Part]:
@@ -198,13 +193,11 @@ def _trend_parts(trend: Novelty) -> list[Part]:
 def effect_json(effect: Effect, trend: Novelty | None = None) -> str:
     """Write the result as JSON text."""
     record = {
-        "version": __version__,
-        "schema": SCHEMA,
         "verdict": effect.verdict,
         **_effect_record(effect),
         "novelty": _trend_record(trend),
     }
-    return json.dumps(finite(record), indent=2) + "\n"
+    return result_json(record)
 
 
 def _trend_record(trend: Novelty | None) -> dict[str, Any] | None:
@@ -379,8 +372,6 @@ def _trends(cohorts: CohortEffects) -> Table:
 def cohort_json(cohorts: CohortEffects) -> str:
     """Write the result as JSON text."""
     record = {
-        "version": __version__,
-        "schema": SCHEMA,
         "lists": cohorts.n_lists,
         "judged_lists": cohorts.n_judged,
         "cautions": list(cohorts.cautions),
@@ -394,7 +385,7 @@ def cohort_json(cohorts: CohortEffects) -> str:
             for name, effect in cohorts.effects.items()
         },
     }
-    return json.dumps(finite(record), indent=2) + "\n"
+    return result_json(record)
 
 
 def plan_parts(
@@ -415,10 +406,8 @@ def plan_json(
 ) -> str:
     """Write the result as JSON text."""
     record = {
-        "version": __version__,
-        "schema": SCHEMA,
         unit: needed,
         "looks": looks,
         "assumed": dict(assumed or {}),
     }
-    return json.dumps(record, indent=2) + "\n"
+    return result_json(record)

@@ -2,7 +2,6 @@
 JSON and CSV.
 """
 
-import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
@@ -17,7 +16,6 @@ from idealrank.clicks import (
     SlateDifference,
     SlateValue,
 )
-from idealrank.data.interchange import finite
 from idealrank.reports.table.cells import (
     Cell,
     Column,
@@ -26,9 +24,8 @@ from idealrank.reports.table.cells import (
     interval_cell,
     number_cell,
 )
-from idealrank.reports.table.records import SCHEMA, Row
+from idealrank.reports.table.records import Row, result_json
 from idealrank.reports.table.text import Part, wrapped
-from idealrank.version import __version__
 
 PLACES = 5
 NEEDED = "rows needed: for a difference of this size, with power 0.8; more: beyond the log"
@@ -115,8 +112,6 @@ def estimate_json(
 ) -> str:
     """Write the result as JSON text."""
     record = {
-        "version": __version__,
-        "schema": SCHEMA,
         "values": [_value_record(value) for value in values],
         "differences": [
             {
@@ -132,7 +127,7 @@ def estimate_json(
             for difference in differences
         ],
     }
-    return json.dumps(finite(record), indent=2) + "\n"
+    return result_json(record)
 
 
 def _value_record(value: PolicyValue) -> dict[str, object]:
@@ -198,6 +193,7 @@ class _DifferenceRow(NamedTuple):
 def dcg_parts(
     values: Mapping[str, LoggedDCG],
     difference: LoggedDCGDifference | None = None,
+    *,
     where: str = "lists",
 ) -> list[Part]:
     """Return cautions, a table with a row for each run, and the difference."""
@@ -305,12 +301,11 @@ def _assumed(value: LoggedDCG) -> str:
 def dcg_json(
     values: Mapping[str, LoggedDCG],
     difference: LoggedDCGDifference | None = None,
+    *,
     where: str = "lists",
 ) -> str:
     """Write the result as JSON text."""
     record: dict[str, object] = {
-        "version": __version__,
-        "schema": SCHEMA,
         "units": where,
         "runs": [
             {
@@ -339,16 +334,14 @@ def dcg_json(
             "lists_needed": difference.lists_needed(),
             "more_lists": max(0.0, difference.lists_needed() - difference.a.n_lists),
         }
-    return json.dumps(finite(record), indent=2) + "\n"
+    return result_json(record)
 
 
 def dcg_rows(
     values: Mapping[str, LoggedDCG],
     difference: LoggedDCGDifference | None = None,
-    where: str = "lists",
 ) -> Iterator[Row]:
     """Yield titles, a row for each run and measure, and the differences."""
-    del where  # the JSON names it
     yield ["of", "measure", "value", "standard_error", "low", "high"]
     for name, value in values.items():
         yield [name, "DCG", *_numbers(value.dcg)]
@@ -447,6 +440,7 @@ def slate_json(values: Sequence[SlateValue], differences: Sequence[SlateDifferen
 
     Examples
     --------
+    >>> import json
     >>> from idealrank.clicks import slate_value
     >>> json.loads(slate_json([slate_value([[1, 0], [0, 1]], [[0.5, 0.5]] * 2, [[0.5, 0.5]] * 2)]))[
     ...     "values"
@@ -454,8 +448,6 @@ def slate_json(values: Sequence[SlateValue], differences: Sequence[SlateDifferen
     [0.5, 0.5]
     """
     record = {
-        "version": __version__,
-        "schema": SCHEMA,
         "values": [_slate(value) for value in values],
         "differences": [
             {
@@ -469,7 +461,7 @@ def slate_json(values: Sequence[SlateValue], differences: Sequence[SlateDifferen
             for difference in differences
         ],
     }
-    return json.dumps(finite(record), indent=2) + "\n"
+    return result_json(record)
 
 
 def slate_rows(

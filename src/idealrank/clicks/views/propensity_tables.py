@@ -2,17 +2,14 @@
 trust bias.
 """
 
-import json
 import math
 from collections.abc import Iterator
 
 from idealrank.clicks import HarvestedPropensities, Propensities, TrustPropensities
-from idealrank.data.interchange import finite
 from idealrank.data.types import FloatArray
 from idealrank.reports.table.cells import Column, Table, count_cell, interval_cell, number_cell
-from idealrank.reports.table.records import SCHEMA, Row
+from idealrank.reports.table.records import Row, result_json
 from idealrank.reports.table.text import Part, wrapped
-from idealrank.version import __version__
 
 _RANK_PLACES = 3
 
@@ -64,8 +61,6 @@ def propensity_parts(propensities: Propensities) -> list[Part]:
 def propensity_json(propensities: Propensities) -> str:
     """Write the result as JSON text."""
     record = {
-        "version": __version__,
-        "schema": SCHEMA,
         "lists": propensities.n_sessions,
         "queries": propensities.n_queries,
         "position_bias": propensities.position_bias,
@@ -82,7 +77,7 @@ def propensity_json(propensities: Propensities) -> str:
             for rank, (value, interval, rate, perplexity) in enumerate(_ranks(propensities))
         ],
     }
-    return json.dumps(finite(record), indent=2) + "\n"
+    return result_json(record)
 
 
 def propensity_rows(propensities: Propensities) -> Iterator[Row]:
@@ -144,6 +139,7 @@ def harvest_json(harvest: HarvestedPropensities) -> str:
 
     Examples
     --------
+    >>> import json
     >>> from idealrank.clicks import harvested_propensities, simulate
     >>> harvest = harvested_propensities(
     ...     simulate([[0.5, 0.3]] * 4, 400, ranks=2, policy="random"), n_resamples=10
@@ -152,8 +148,6 @@ def harvest_json(harvest: HarvestedPropensities) -> str:
     'all-pairs'
     """
     record = {
-        "version": __version__,
-        "schema": SCHEMA,
         "lists": harvest.n_sessions,
         "method": harvest.method,
         "interventions": harvest.interventions.tolist(),
@@ -164,7 +158,7 @@ def harvest_json(harvest: HarvestedPropensities) -> str:
             )
         ],
     }
-    return json.dumps(finite(record), indent=2) + "\n"
+    return result_json(record)
 
 
 def harvest_rows(harvest: HarvestedPropensities) -> Iterator[Row]:
@@ -228,6 +222,7 @@ def trust_json(trust: TrustPropensities) -> str:
 
     Examples
     --------
+    >>> import json
     >>> import numpy as np
     >>> from idealrank.clicks import simulate, trust_propensities
     >>> log = simulate(
@@ -237,8 +232,6 @@ def trust_json(trust: TrustPropensities) -> str:
     False
     """
     record = {
-        "version": __version__,
-        "schema": SCHEMA,
         "lists": trust.n_sessions,
         "trust_bias": trust.has_trust_bias,
         "cautions": list(trust.cautions),
@@ -253,7 +246,7 @@ def trust_json(trust: TrustPropensities) -> str:
             for rank, (slope, of_slope, offset, of_offset) in enumerate(_lines(trust), 1)
         ],
     }
-    return json.dumps(finite(record), indent=2) + "\n"
+    return result_json(record)
 
 
 def trust_rows(trust: TrustPropensities) -> Iterator[Row]:

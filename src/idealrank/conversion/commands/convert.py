@@ -1,6 +1,5 @@
 """`idealrank convert`: judgments and runs moved between tools."""
 
-import json
 import shlex
 from math import isfinite
 
@@ -16,9 +15,8 @@ from idealrank.errors import OptionError
 from idealrank.io.checked_cells import parse_number
 from idealrank.io.table_columns import parse_columns
 from idealrank.reports.table.formats import FORMATS
-from idealrank.version import __version__
+from idealrank.reports.table.records import result_json
 
-_SCHEMA = 1
 _EPILOG = """\
 Examples:
 
@@ -58,8 +56,6 @@ def _json(done: Conversion) -> str:
         for loss in done.losses
     ]
     record = {
-        "version": __version__,
-        "schema": _SCHEMA,
         "content": done.content,
         "in": {"path": done.source, "format": done.source_format, "rows": done.n_read},
         "out": {
@@ -70,7 +66,7 @@ def _json(done: Conversion) -> str:
         },
         "losses": losses,
     }
-    return json.dumps(record, indent=2, ensure_ascii=False) + "\n"
+    return result_json(record, ascii_only=False)
 
 
 _FORMATS = Formats("The report, on stderr, as text to read;", text=_text, json=_json)

@@ -49,7 +49,7 @@ _FORMATS = Formats(
     table="agreement_parts",
     json="agreement_json",
     rows="agreement_rows",
-    markdown="agreement_markdown",
+    markdown="agreement_parts",
 )
 
 

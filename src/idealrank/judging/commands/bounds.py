@@ -12,7 +12,6 @@ from idealrank.errors import OptionError
 from idealrank.judging import bounds_report
 from idealrank.judging.commands.input_files import read_qrels_and_runs, refuse_foreign
 from idealrank.judging.commands.label_options import figure_kind, write_figure
-from idealrank.reports.table.formats import FORMATS
 
 _EPILOG = """\
 Examples:
@@ -51,7 +50,7 @@ _FORMATS = Formats(
     table="bounds_parts",
     json="bounds_json",
     rows="bounds_rows",
-    markdown="bounds_markdown",
+    markdown="bounds_parts",
 )
 
 
@@ -142,8 +141,7 @@ def bounds(
             threads=threads,
         ),
     )
-    shown = {} if FORMATS[layout].is_data else {"digits": digits, "per_query": per_query}
-    _FORMATS.write(layout, output_path, report, **shown)
+    _FORMATS.write(layout, output_path, report, digits=digits, per_query=per_query)
     if kind is not None and figure_path is not None:
         from idealrank.judging.views.figures import bounds_spec  # noqa: PLC0415  (few ask for it)
 

@@ -52,7 +52,7 @@ _FORMATS = Formats(
     table="check_parts",
     json="check_json",
     rows="check_rows",
-    markdown="check_markdown",
+    markdown="check_parts",
 )
 _WHOLE_TEXT = 1 << 30  # characters of a text that are read, to count its words
 

@@ -51,7 +51,7 @@ _FORMATS = Formats(
     table="corrected_parts",
     json="corrected_json",
     rows="corrected_rows",
-    markdown="corrected_markdown",
+    markdown="corrected_parts",
 )
 
 
@@ -184,4 +184,4 @@ def correct(
     by_judge = watch.run("corrected", lambda _: [corrected(name) for name in labels])
     # run by run, and within a run judge by judge
     values = [value for row in zip(*by_judge, strict=True) for value in row]
-    _FORMATS.write(layout, output_path, values, digits)
+    _FORMATS.write(layout, output_path, values, digits=digits)

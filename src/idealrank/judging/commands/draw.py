@@ -34,9 +34,9 @@ Examples:
 
 
 def _views() -> ModuleType:
-    from idealrank.judging.views import query_plan  # noqa: PLC0415  (NumPy; not for the help)
+    from idealrank.judging.views import label_choice  # noqa: PLC0415  (NumPy; not for the help)
 
-    return query_plan
+    return label_choice
 
 
 _FORMATS = Formats(
@@ -45,7 +45,7 @@ _FORMATS = Formats(
     table="query_parts",
     json="query_json",
     rows="query_rows",
-    markdown="query_markdown",
+    markdown="query_parts",
 )
 _FACTORS = (0.25, 0.5, 1, 2, 4)  # numbers of queries in the table, as shares of the one asked for
 
@@ -201,7 +201,7 @@ def draw(
         with suppress(InputError):
             like = sample(max(size - taken, 1))
         plans.append(_plan(size, like, cost, sd))
-    _FORMATS.write(layout, output_path, chosen, plans, sd)
+    _FORMATS.write(layout, output_path, chosen, plans=plans, sd=sd)
 
 
 def _plan(size: int, sample: QuerySample, cost: LabelCost, sd: float) -> LabelBudget:

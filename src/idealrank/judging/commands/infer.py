@@ -16,7 +16,6 @@ from idealrank.judging.commands import label_options
 from idealrank.judging.commands.input_files import read_runs
 from idealrank.judging.files.pool_files import read_pool_rows
 from idealrank.judging.sampled_judgments import SAMPLED_MEASURES
-from idealrank.reports.table.formats import FORMATS
 
 _EPILOG = """\
 Examples:
@@ -38,9 +37,9 @@ of a model for all documents, idealrank judge correct --by documents gives the d
 
 
 def _views() -> ModuleType:
-    from idealrank.judging.views import sampled_values  # noqa: PLC0415  (NumPy; not for the help)
+    from idealrank.judging.views import pooled_documents  # noqa: PLC0415  (NumPy; not for the help)
 
-    return sampled_values
+    return pooled_documents
 
 
 _FORMATS = Formats(
@@ -49,7 +48,7 @@ _FORMATS = Formats(
     table="sampled_parts",
     json="sampled_json",
     rows="sampled_rows",
-    markdown="sampled_markdown",
+    markdown="sampled_parts",
 )
 
 
@@ -136,8 +135,7 @@ def infer(
         "estimates",
         lambda _: [estimate(name, *side) for name in measures for side in sides],
     )
-    options_of = {} if FORMATS[layout].is_data else {"digits": digits}
-    _FORMATS.write(layout, output_path, estimates, judged, **options_of)
+    _FORMATS.write(layout, output_path, estimates, sample=judged, digits=digits)
 
 
 def _judged(

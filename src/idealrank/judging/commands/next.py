@@ -12,7 +12,7 @@ from click.core import ParameterSource
 
 from idealrank.cli import console, input_options, options
 from idealrank.cli.comparison_options import LARGEST_LOSS
-from idealrank.cli.output import Formats, LimitedWriter
+from idealrank.cli.output import Formats
 from idealrank.cli.progress import Watch
 from idealrank.conventions import Convention
 from idealrank.errors import OptionError
@@ -77,9 +77,9 @@ _FORMATS = Formats(
     "A table to read; with -o FILE.csv, a sheet for labelling;",
     views=_views,
     table="labels_parts",
-    json=LimitedWriter("labels_json", lacks=("steps", "sheet")),
-    rows=LimitedWriter("labels_rows", lacks=("steps", "sheet")),
-    markdown=LimitedWriter("labels_markdown", lacks=("steps", "sheet")),
+    json="labels_json",
+    rows="labels_rows",
+    markdown="labels_parts",
 )
 
 
@@ -245,8 +245,7 @@ def next(  # noqa: A001  (the name of the command)
             ),
         )
         tell_gaps(judgments, (a, b), queries)
-        of_text = {} if FORMATS[layout].is_data else {"digits": digits}
-        _FORMATS.write(layout, output_path, replayed, **of_text)
+        _FORMATS.write(layout, output_path, replayed, digits=digits)
         _draw(replayed, figure_path, kind)
         return
 
@@ -322,8 +321,8 @@ def _write(context: click.Context, chosen: NextLabels) -> None:
     layout, path = context.params["layout"], context.params["output_path"]
     by_default = context.get_parameter_source("layout") is ParameterSource.DEFAULT
     is_sheet = by_default and path is not None and Path(path).suffix.lower() == ".csv"
-    read: dict[str, Any] = {} if FORMATS[layout].is_data else {"digits": context.params["digits"]}
-    if not FORMATS[layout].is_data and chosen.stop is not None:
+    read: dict[str, Any] = {"digits": context.params["digits"]}
+    if FORMATS[layout].use == "people" and chosen.stop is not None:
         read["steps"] = steps(context, chosen.stop, path if is_sheet else None)
     if not is_sheet:
         _FORMATS.write(layout, path, chosen, **read)

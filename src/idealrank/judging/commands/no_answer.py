@@ -10,7 +10,6 @@ from idealrank.cli.progress import Watch
 from idealrank.io.query_files import read_query_ids
 from idealrank.judging import no_answer as rates_of
 from idealrank.judging.commands import label_options
-from idealrank.reports.table.formats import FORMATS
 
 _EPILOG = """\
 Examples:
@@ -43,7 +42,7 @@ _FORMATS = Formats(
     table="no_answer_parts",
     json="no_answer_json",
     rows="no_answer_rows",
-    markdown="no_answer_markdown",
+    markdown="no_answer_parts",
 )
 
 
@@ -147,5 +146,4 @@ def no_answer(
             convention=convention,
         ),
     )
-    of_text = {} if FORMATS[layout].is_data else {"digits": digits}
-    _FORMATS.write(layout, output_path, rates, **of_text)
+    _FORMATS.write(layout, output_path, rates, digits=digits)

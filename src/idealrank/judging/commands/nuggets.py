@@ -9,7 +9,7 @@ import click
 from idealrank.analysis.comparison import Comparison, intervals
 from idealrank.api.comparison import compare
 from idealrank.cli import console, input_options, options
-from idealrank.cli.output import Formats, LimitedWriter
+from idealrank.cli.output import Formats
 from idealrank.cli.progress import Watch
 from idealrank.errors import IncompatibleError, InputError, OptionError, shown
 from idealrank.evaluation.evaluate import Evaluation
@@ -44,8 +44,8 @@ _FORMATS = Formats(
     views=_views,
     table="nugget_parts",
     json="nugget_json",
-    rows=LimitedWriter("nugget_rows", lacks=["comparison"]),
-    markdown="nugget_markdown",
+    rows="nugget_rows",
+    markdown="nugget_parts",
 )
 
 

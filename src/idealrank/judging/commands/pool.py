@@ -43,7 +43,7 @@ _FORMATS = Formats(
     table="pool_parts",
     json="pool_json",
     rows="pool_rows",
-    markdown="pool_markdown",
+    markdown="pool_parts",
 )
 
 

@@ -11,7 +11,6 @@ from idealrank.errors import OptionError, shown
 from idealrank.judging import reusability
 from idealrank.judging.commands import label_options
 from idealrank.judging.commands.input_files import named_texts, read_qrels_and_runs, refuse_foreign
-from idealrank.reports.table.formats import FORMATS
 
 _EPILOG = """\
 Examples:
@@ -30,9 +29,9 @@ return more unjudged documents.
 
 
 def _views() -> ModuleType:
-    from idealrank.judging.views import reuse  # noqa: PLC0415  (NumPy; not for the help)
+    from idealrank.judging.views import pooled_documents  # noqa: PLC0415  (NumPy; not for the help)
 
-    return reuse
+    return pooled_documents
 
 
 _FORMATS = Formats(
@@ -41,7 +40,7 @@ _FORMATS = Formats(
     table="reuse_parts",
     json="reuse_json",
     rows="reuse_rows",
-    markdown="reuse_markdown",
+    markdown="reuse_parts",
 )
 
 
@@ -117,5 +116,4 @@ def reuse(
             convention=convention,
         ),
     )
-    of_text = {} if FORMATS[layout].is_data else {"digits": digits}
-    _FORMATS.write(layout, output_path, report, **of_text)
+    _FORMATS.write(layout, output_path, report, digits=digits)

@@ -1,6 +1,5 @@
 """Agreement of raters, as tables, Markdown, JSON and CSV."""
 
-import json
 from collections.abc import Iterator, Sequence
 
 from idealrank.data.interchange import finite
@@ -19,10 +18,8 @@ from idealrank.reports.table.cells import (
     number,
     number_cell,
 )
-from idealrank.reports.table.forms import parts_markdown
-from idealrank.reports.table.records import SCHEMA, Row
+from idealrank.reports.table.records import Row, result_json
 from idealrank.reports.table.text import Part, wrapped
-from idealrank.version import __version__
 
 _PLACES = 3
 _SPLIT = 10  # queries listed
@@ -140,11 +137,6 @@ def _notes(report: AgreementReport) -> list[str]:
     return ["method", *wrapped("; ".join(phrases))]
 
 
-def agreement_markdown(report: AgreementReport, *, per_query: bool = False) -> str:
-    """Return the report as Markdown."""
-    return parts_markdown(agreement_parts(report, per_query=per_query))
-
-
 def agreement_record(coefficient: Agreement) -> dict[str, object]:
     """Return a coefficient for JSON; null where there is no number."""
     return {
@@ -156,11 +148,9 @@ def agreement_record(coefficient: Agreement) -> dict[str, object]:
     }
 
 
-def agreement_json(report: AgreementReport, *, per_query: bool = True) -> str:  # noqa: ARG001  (JSON always has every query)
+def agreement_json(report: AgreementReport) -> str:
     """Return JSON text with every query."""
     record = {
-        "version": __version__,
-        "schema": SCHEMA,
         "pairs": report.n_pairs,
         "shared_pairs": report.n_shared,
         "clustered": report.clustered,
@@ -192,7 +182,7 @@ def agreement_json(report: AgreementReport, *, per_query: bool = True) -> str:  
             for row in report.by_query
         ],
     }
-    return json.dumps(finite(record), indent=2) + "\n"
+    return result_json(record)
 
 
 def agreement_rows(report: AgreementReport, *, per_query: bool = False) -> Iterator[Row]:

@@ -1,6 +1,5 @@
 """Bounds of values over all grades of unjudged documents, as tables, Markdown, JSON and CSV."""
 
-import json
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple, TypeVar
 
@@ -9,11 +8,9 @@ from idealrank.data.types import IntArray
 from idealrank.judging import Bounds, BoundsReport, DifferenceBounds
 from idealrank.judging.views.agreement import number_text
 from idealrank.reports.table.cells import Cell, Column, Table, count_cell, number_cell, share_cell
-from idealrank.reports.table.forms import parts_markdown
-from idealrank.reports.table.records import SCHEMA, Row
+from idealrank.reports.table.records import Row, result_json
 from idealrank.reports.table.text import Part, filled, wrapped
 from idealrank.reports.views.conventions import paragraph
-from idealrank.version import __version__
 
 _AnyBounds = TypeVar("_AnyBounds", Bounds, DifferenceBounds)
 _SOME = 10  # queries listed
@@ -276,18 +273,9 @@ def _notes(report: BoundsReport) -> list[str]:
     return ["method", *wrapped("; ".join(phrases))]
 
 
-def bounds_markdown(
-    report: BoundsReport, *, per_query: bool = False, digits: int | None = None
-) -> str:
-    """Return the report as Markdown."""
-    return parts_markdown(bounds_parts(report, per_query=per_query, digits=digits))
-
-
-def bounds_json(report: BoundsReport, *, per_query: bool = True, digits: int | None = None) -> str:  # noqa: ARG001  (all of it)
+def bounds_json(report: BoundsReport) -> str:
     """Return JSON text with every query and every digit."""
     record = {
-        "version": __version__,
-        "schema": SCHEMA,
         "convention": {
             "name": report.convention.name,
             "fingerprint": report.convention.fingerprint,
@@ -298,15 +286,10 @@ def bounds_json(report: BoundsReport, *, per_query: bool = True, digits: int | N
         "runs": [bounds.as_dict() for bounds in report.runs],
         "differences": [bounds.as_dict() for bounds in report.differences],
     }
-    return json.dumps(record, indent=2) + "\n"
+    return result_json(record)
 
 
-def bounds_rows(
-    report: BoundsReport,
-    *,
-    per_query: bool = True,  # noqa: ARG001  (all of it)
-    digits: int | None = None,  # noqa: ARG001  (all of it)
-) -> Iterator[Row]:
+def bounds_rows(report: BoundsReport) -> Iterator[Row]:
     """Yield titles, and a row for each query of each run and difference; `minus` names the other
     run of a difference.
     """

@@ -1,6 +1,5 @@
 """Judges against a human, as tables, Markdown, JSON and CSV."""
 
-import json
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -20,10 +19,8 @@ from idealrank.reports.table.cells import (
     number_cell,
     p_cell,
 )
-from idealrank.reports.table.forms import parts_markdown
-from idealrank.reports.table.records import SCHEMA, Row
+from idealrank.reports.table.records import Row, result_json
 from idealrank.reports.table.text import Part, filled, wrapped
-from idealrank.version import __version__
 
 _PLACES = 3
 _ALPHA = "krippendorff_alpha_ordinal"  # the coefficient with an interval in the table of judges
@@ -333,19 +330,15 @@ def _notes(check: JudgeCheck) -> list[str]:
     return ["method", *wrapped("; ".join(phrases))]
 
 
-def check_markdown(checks: Sequence[JudgeCheck], *, details: bool = False) -> str:
-    """Return the report as Markdown."""
-    return parts_markdown(check_parts(checks, details=details))
-
-
 # --- for programs ---------------------------------------------------------------------------------
 
 
-def check_json(checks: Sequence[JudgeCheck], *, details: bool = True) -> str:  # noqa: ARG001  (JSON always has everything)
+def check_json(checks: Sequence[JudgeCheck]) -> str:
     """Return JSON text with everything; null where there is no number.
 
     Examples
     --------
+    >>> import json
     >>> from idealrank.judging import check_judge
     >>> human = {"p": {"a": 1, "b": 0}, "q": {"a": 1, "b": 0}}
     >>> json.loads(check_json([check_judge(human, human, name="model")]))["judges"][0][
@@ -354,11 +347,9 @@ def check_json(checks: Sequence[JudgeCheck], *, details: bool = True) -> str:  #
     1.0
     """
     record = {
-        "version": __version__,
-        "schema": SCHEMA,
         "judges": [check_record(check) for check in checks],
     }
-    return json.dumps(finite(record), indent=2) + "\n"
+    return result_json(record)
 
 
 def check_record(check: JudgeCheck) -> dict[str, Any]:
@@ -474,7 +465,7 @@ def _alt_record(test: AltTest | None) -> dict[str, Any] | None:
     }
 
 
-def check_rows(checks: Sequence[JudgeCheck], *, details: bool = False) -> Iterator[Row]:  # noqa: ARG001  (one row a judge)
+def check_rows(checks: Sequence[JudgeCheck]) -> Iterator[Row]:
     """Yield titles, and a row for each judge; system columns are empty without runs.
 
     Examples

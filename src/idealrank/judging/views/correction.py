@@ -1,12 +1,11 @@
 """Corrected values of runs, as tables, Markdown, JSON and CSV."""
 
-import json
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 
-from idealrank.data.interchange import finite
-from idealrank.judging import CorrectedDocuments, CorrectedRun
+from idealrank.judging import CorrectedDocuments, CorrectedMean, CorrectedRun
 from idealrank.judging.correction import MIN_DISAGREEMENTS
 from idealrank.judging.views.agreement import number_text
 from idealrank.reports.table.cells import (
@@ -17,11 +16,9 @@ from idealrank.reports.table.cells import (
     number,
     number_cell,
 )
-from idealrank.reports.table.forms import parts_markdown
-from idealrank.reports.table.records import SCHEMA, Row
+from idealrank.reports.table.records import Row, result_json
 from idealrank.reports.table.text import Part, filled, wrapped
 from idealrank.stats.intervals import side_of_interval
-from idealrank.version import __version__
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,25 +31,9 @@ class CorrectedValue:
     against: str
     measure: str  # Text of the measure
     by: str  # What people labelled
-    # human, judge_alone, corrected: Values of the human labels alone, the judge's alone, and
-    # corrected
-    human: float
-    judge_alone: float
-    corrected: float
-    # human_error, error: Standard errors of `human` and of `corrected`
-    human_error: float
-    error: float
-    # Interval of the corrected value; NaN where the human labels show no variation
-    interval: tuple[float, float]
+    result: CorrectedMean | CorrectedDocuments  # The value, and those of either labels alone
     human_interval: tuple[float, float]  # Interval of the human labels alone; NaN by documents
-    weight: float  # Weight of the judge
-    # n_labelled, n_other: Queries (or documents) with and without a human label
-    n_labelled: int
-    n_other: int
-    effective: float  # Human labels that the corrected value is worth
-    # df, confidence: Degrees of freedom and confidence level
-    df: float
-    confidence: float
+    n_other: int  # Queries or documents without a human label
     n_partly: int = 0  # Documents of human-labelled queries that only the judge graded
     # Human-labelled queries (clusters) on which the judge's value differs; None by documents
     n_disagreements: int | None = None
@@ -74,19 +55,9 @@ class CorrectedValue:
             against=corrected_run.against,
             measure=corrected_run.measure,
             by="queries",
-            human=mean.human_estimate,
-            judge_alone=mean.judge_estimate,
-            corrected=mean.estimate,
-            human_error=mean.human_error,
-            error=mean.standard_error,
-            interval=_ends(mean.interval, mean.standard_error),
+            result=mean,
             human_interval=_ends(mean.human_interval, mean.human_error),
-            weight=mean.weight,
-            n_labelled=mean.n_labelled,
             n_other=mean.n_judge_only,
-            effective=mean.effective_labels,
-            df=mean.df,
-            confidence=mean.confidence,
             n_partly=corrected_run.n_partly,
             n_disagreements=mean.n_disagreements,
             refused=mean.refused,
@@ -106,21 +77,16 @@ class CorrectedValue:
             against=against,
             measure=corrected.measure,
             by="documents",
-            human=corrected.human_estimate,
-            judge_alone=corrected.judge_estimate,
-            corrected=corrected.estimate,
-            human_error=corrected.human_error,
-            error=corrected.standard_error,
-            interval=_ends(corrected.interval, corrected.standard_error),
+            result=corrected,
             human_interval=(math.nan, math.nan),
-            weight=corrected.weight,
-            n_labelled=corrected.n_labelled,
             n_other=corrected.n_documents - corrected.n_labelled,
-            effective=corrected.effective_labels,
-            df=corrected.df,
-            confidence=corrected.confidence,
             target=corrected.target,
         )
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Interval of the corrected value; NaN where the human labels show no variation."""
+        return _ends(self.result.interval, self.result.standard_error)
 
     @property
     def verdict(self) -> str:
@@ -134,7 +100,7 @@ class CorrectedValue:
     @property
     def shows_variation(self) -> bool:
         """False where queries do not differ by human labels, which says nothing of the error."""
-        return self.error > 0
+        return self.result.standard_error > 0
 
     @property
     def title(self) -> str:
@@ -146,13 +112,13 @@ def _ends(interval: tuple[float, float], error: float) -> tuple[float, float]:
     return interval if error > 0 else (math.nan, math.nan)
 
 
-def corrected_parts(values: Sequence[CorrectedValue], digits: int | None = None) -> list[Part]:
+def corrected_parts(values: Sequence[CorrectedValue], *, digits: int | None = None) -> list[Part]:
     """Return a row for each run and judge, with warnings and the method."""
     first = values[0]
     places = decimals([value.interval for value in values], digits=digits)
     opening = (
-        f"{first.measure}: {first.n_labelled:,} {first.by} with human labels, {first.n_other:,} "
-        "with labels of the judge alone"
+        f"{first.measure}: {first.result.n_labelled:,} {first.by} with human labels, "
+        f"{first.n_other:,} with labels of the judge alone"
     )
 
     columns: list[Column[CorrectedValue]] = [
@@ -161,25 +127,37 @@ def corrected_parts(values: Sequence[CorrectedValue], digits: int | None = None)
         Column(
             title="human alone",
             kind="number",
-            cell=lambda value: number_cell(value.human, places, signed=bool(value.against)),
+            cell=lambda value: number_cell(
+                value.result.human_estimate, places, signed=bool(value.against)
+            ),
         ),
         Column(
             title="judge alone",
             kind="number",
-            cell=lambda value: number_cell(value.judge_alone, places, signed=bool(value.against)),
+            cell=lambda value: number_cell(
+                value.result.judge_estimate, places, signed=bool(value.against)
+            ),
         ),
         Column(
             title="corrected",
             kind="number",
-            cell=lambda value: number_cell(value.corrected, places, signed=bool(value.against)),
+            cell=lambda value: number_cell(
+                value.result.estimate, places, signed=bool(value.against)
+            ),
         ),
         Column(
-            title=f"{100 * first.confidence:g} % interval",
+            title=f"{100 * first.result.confidence:g} % interval",
             kind="number",
             cell=lambda value: interval_cell(value.interval, places, signed=bool(value.against)),
         ),
-        Column(title="weight", kind="number", cell=lambda value: number_cell(value.weight, 2)),
-        Column(title="worth", kind="number", cell=lambda value: number_cell(value.effective, 1)),
+        Column(
+            title="weight", kind="number", cell=lambda value: number_cell(value.result.weight, 2)
+        ),
+        Column(
+            title="worth",
+            kind="number",
+            cell=lambda value: number_cell(value.result.effective_labels, 1),
+        ),
     ]
     if any(value.against for value in values):
         columns.append(Column(title="verdict", cell=lambda value: value.verdict))
@@ -192,22 +170,23 @@ def corrected_parts(values: Sequence[CorrectedValue], digits: int | None = None)
 
 def _warnings(value: CorrectedValue, places: int) -> Iterator[str]:
     """Yield the warnings of one row."""
-    if value.against and value.human * value.judge_alone < 0:
+    result, level = value.result, f"{100 * value.result.confidence:g} %"
+    if value.against and result.human_estimate * result.judge_estimate < 0:
         yield (
             f"warning: {value.title}: the human labels alone say "
-            f"{number(value.human, places, signed=True)}, {value.judge} alone says "
-            f"{number(value.judge_alone, places, signed=True)}. They disagree about the sign; the "
-            "judge alone would mislead."
+            f"{number(result.human_estimate, places, signed=True)}, {value.judge} alone says "
+            f"{number(result.judge_estimate, places, signed=True)}. They disagree about the sign; "
+            "the judge alone would mislead."
         )
     if not value.shows_variation:
         yield (
-            f"warning: {value.title}: the {value.n_labelled:,} human-labelled {value.by} show no "
+            f"warning: {value.title}: the {result.n_labelled:,} human-labelled {value.by} show no "
             "variation, which says nothing of the error; there is no interval."
         )
     if value.refused:
         yield (
             f"warning: {value.title}: {value.judge} and the human labels differ on "
-            f"{value.n_disagreements:,} of {value.n_labelled:,} queries; to know the judge's "
+            f"{value.n_disagreements:,} of {result.n_labelled:,} queries; to know the judge's "
             f"errors, at least {MIN_DISAGREEMENTS} disagreement is needed. The judge is refused: "
             "its weight is 0. Label more queries, or choose a weight with --weight; the interval "
             "then allows for unseen errors."
@@ -215,17 +194,15 @@ def _warnings(value: CorrectedValue, places: int) -> Iterator[str]:
     if value.is_rare and value.shows_variation:
         yield (
             f"warning: {value.title}: human values other than the most common one: "
-            f"{value.n_uncommon:,} of {value.n_labelled:,}. With so few, an interval contains the "
-            f"true value less often than in {100 * value.confidence:g} % of samples: label more "
-            "queries."
+            f"{value.n_uncommon:,} of {result.n_labelled:,}. With so few, an interval contains the "
+            f"true value less often than in {level} of samples: label more queries."
         )
     if value.target != "mean":
         yield (
             f"warning: {value.measure} by documents is the sum of DCG over the sum of ideal DCG of "
             f"all queries, not the mean of {value.measure} that evaluate prints. With few sampled "
             "documents it is biased, and its interval contains it less often than in "
-            f"{100 * value.confidence:g} % of samples. For the mean, label whole queries (--by "
-            "queries)."
+            f"{level} of samples. For the mean, label whole queries (--by queries)."
         )
     if value.n_partly:
         yield (
@@ -236,8 +213,9 @@ def _warnings(value: CorrectedValue, places: int) -> Iterator[str]:
 
 
 def _notes(value: CorrectedValue) -> list[str]:
+    df = value.result.df
     if value.by == "queries":
-        interval = f"t with {value.df:g} degrees" if math.isfinite(value.df) else "normal"
+        interval = f"t with {df:g} degrees" if math.isfinite(df) else "normal"
         phrases = [
             "corrected: weight times the judge's mean where no human looked, plus the mean of "
             "human less weighted judge where one did",
@@ -251,15 +229,10 @@ def _notes(value: CorrectedValue) -> list[str]:
         phrases = [
             "corrected: the judge's gain of every document, plus human less judge over the "
             "probability of being sampled",
-            f"interval: t with {value.df:g} degrees",
+            f"interval: t with {df:g} degrees",
             "worth: sampled human grades that alone would be as sure of the value of these queries",
         ]
     return ["method", *wrapped("; ".join(phrases))]
-
-
-def corrected_markdown(values: Sequence[CorrectedValue], digits: int | None = None) -> str:
-    """Return the report as Markdown."""
-    return parts_markdown(corrected_parts(values, digits))
 
 
 # Name in JSON and CSV, and the attribute of `CorrectedValue`
@@ -269,17 +242,17 @@ _FIELDS = {
     "against": "against",
     "measure": "measure",
     "by": "by",
-    "human": "human",
-    "judge_alone": "judge_alone",
-    "corrected": "corrected",
-    "standard_error": "error",
-    "human_standard_error": "human_error",
-    "weight": "weight",
-    "labelled": "n_labelled",
+    "human": "result.human_estimate",
+    "judge_alone": "result.judge_estimate",
+    "corrected": "result.estimate",
+    "standard_error": "result.standard_error",
+    "human_standard_error": "result.human_error",
+    "weight": "result.weight",
+    "labelled": "result.n_labelled",
     "judge_only": "n_other",
-    "effective_labels": "effective",
-    "df": "df",
-    "level": "confidence",
+    "effective_labels": "result.effective_labels",
+    "df": "result.df",
+    "level": "result.confidence",
     "partly_labelled": "n_partly",
     "verdict": "verdict",
     "disagreements": "n_disagreements",
@@ -291,22 +264,21 @@ _FIELDS = {
 }
 
 
-def corrected_json(values: Sequence[CorrectedValue], digits: int | None = None) -> str:  # noqa: ARG001  (JSON has every digit)
+def corrected_json(values: Sequence[CorrectedValue]) -> str:
     """Return JSON text; null where there is no number."""
     rows = []
     for value in values:
-        row = {name: getattr(value, field) for name, field in _FIELDS.items()}
+        row = {name: attrgetter(field)(value) for name, field in _FIELDS.items()}
         row |= {"interval": list(value.interval), "human_interval": list(value.human_interval)}
         rows.append(row)
-    record = {"version": __version__, "schema": SCHEMA, "corrected": rows}
-    return json.dumps(finite(record), indent=2) + "\n"
+    return result_json({"corrected": rows})
 
 
-def corrected_rows(values: Sequence[CorrectedValue], digits: int | None = None) -> Iterator[Row]:  # noqa: ARG001  (every digit)
+def corrected_rows(values: Sequence[CorrectedValue]) -> Iterator[Row]:
     """Yield titles, and a row for each run and judge."""
     yield [*_FIELDS, "low", "high", "human_low", "human_high"]
     for value in values:
-        cells = [_csv_text(getattr(value, field)) for field in _FIELDS.values()]
+        cells = [_csv_text(attrgetter(field)(value)) for field in _FIELDS.values()]
         yield [*cells, *map(number_text, (*value.interval, *value.human_interval))]
 
 

@@ -1,16 +1,19 @@
-"""Documents to label next, and labels that strategies needed, as tables, Markdown, JSON and CSV."""
+"""Queries to label with the cost of their labels, documents to label next, and labels that
+strategies needed, as tables, Markdown, JSON and CSV.
+"""
 
-import json
 from collections.abc import Iterator, Sequence
-from typing import TypeAlias
+from dataclasses import asdict
+from typing import Any, TypeAlias
 
 from idealrank.data.interchange import finite
-from idealrank.judging import LabelReplay, NextLabels
+from idealrank.judging import LabelBudget, LabelReplay, NextLabels, QuerySample, QueryStratum
 from idealrank.judging.label_order import NextLabel
 from idealrank.judging.label_replay import LabelCurve
 from idealrank.judging.label_stops import LabelStop
 from idealrank.judging.views.agreement import number_text
 from idealrank.reports.table.cells import (
+    Cell,
     Column,
     Table,
     count_cell,
@@ -18,14 +21,14 @@ from idealrank.reports.table.cells import (
     number_cell,
     share_cell,
 )
-from idealrank.reports.table.forms import parts_markdown
-from idealrank.reports.table.records import SCHEMA, Row
+from idealrank.reports.table.records import Row, result_json
 from idealrank.reports.table.text import Part, filled, wrapped
 from idealrank.reports.views.conventions import paragraph
-from idealrank.version import __version__
 
 _Result: TypeAlias = NextLabels | LabelReplay
 _PLACES = 4
+_SOME = 15  # queries listed
+_TITLES = ("query", "stratum", "requests", "probability", "weight")
 _STOPS = {"bounds": "by bounds", "test": "by sequential test"}
 
 
@@ -231,19 +234,13 @@ def _replay_notes(replay: LabelReplay) -> list[str]:
     return ["method", *wrapped("; ".join(phrases))]
 
 
-def labels_markdown(result: _Result, *, digits: int | None = None) -> str:
-    """Return the report as Markdown."""
-    return parts_markdown(labels_parts(result, digits=digits))
-
-
-def labels_json(result: _Result, *, digits: int | None = None) -> str:  # noqa: ARG001  (all of it)
+def labels_json(result: _Result) -> str:
     """Return JSON text with every document, or every strategy of a replay."""
     convention = {"name": result.convention.name, "fingerprint": result.convention.fingerprint}
-    head = {"version": __version__, "schema": SCHEMA, "convention": convention}
-    return json.dumps(head | result.as_dict(), indent=2) + "\n"
+    return result_json({"convention": convention} | result.as_dict())
 
 
-def labels_rows(result: _Result, *, digits: int | None = None) -> Iterator[Row]:  # noqa: ARG001  (all of it)
+def labels_rows(result: _Result) -> Iterator[Row]:
     """Yield titles, and a row for each document to label with an empty grade, or for each random
     order of each strategy of a replay.
     """
@@ -266,4 +263,112 @@ def labels_rows(result: _Result, *, digits: int | None = None) -> Iterator[Row]:
             number_text(label.worth),
             label.reason,
             "",
+        ]
+
+
+# --- queries --------------------------------------------------------------------------------------
+
+
+def query_parts(sample: QuerySample, *, plans: Sequence[LabelBudget], sd: float) -> list[Part]:
+    """Return a sentence, strata, costs and queries."""
+    n = len(sample.query_ids)
+    opening = (
+        f"{n:,} quer{'ies' if n != 1 else 'y'} to label. Weights sum to the traffic of "
+        f"{sample.traffic_total:,.10g} requests; they raise the variance of a mean by the factor "
+        f"{sample.design_effect:.2f}."
+    )
+    costs = [_plans(sample, plans)] if plans else []  # one query has no precision
+    return [
+        filled(opening),
+        _strata(sample),
+        *costs,
+        _queries(sample),
+        _query_notes(sd if plans else None),
+    ]
+
+
+def _strata(sample: QuerySample) -> Table:
+    columns: list[Column[QueryStratum]] = [
+        Column(title="stratum", cell=lambda stratum: stratum.name),
+        Column(title="queries", kind="number", cell=lambda stratum: count_cell(stratum.n_queries)),
+        Column(
+            title="traffic", kind="number", cell=lambda stratum: share_cell(stratum.traffic_share)
+        ),
+        Column(title="sampled", kind="number", cell=lambda stratum: count_cell(stratum.n_sampled)),
+    ]
+    return Table.of(columns, sample.strata)
+
+
+def _plans(sample: QuerySample, plans: Sequence[LabelBudget]) -> Table:
+    def size_cell(plan: LabelBudget) -> Cell:
+        is_sample = plan.n_queries == len(sample.query_ids)
+        return Cell(f"{plan.n_queries:,}", plan.n_queries, mark="*" if is_sample else "")
+
+    columns: list[Column[LabelBudget]] = [
+        Column(title="queries", kind="number", cell=size_cell),
+        Column(title="labels", kind="number", cell=lambda plan: count_cell(plan.labels)),
+        Column(title="cost", kind="number", cell=lambda plan: number_cell(plan.cost, 2)),
+        Column(title="weeks", kind="number", cell=lambda plan: number_cell(plan.weeks, 1)),
+        Column(
+            title="interval +-", kind="number", cell=lambda plan: number_cell(plan.half_width, 4)
+        ),
+    ]
+    return Table.of(columns, plans, title="Cost and precision (* is this sample):")
+
+
+def _queries(sample: QuerySample) -> Table:
+    rows = sample.rows()
+    columns: list[Column[dict[str, Any]]] = [
+        Column(title="query", cell=lambda row: str(row["query"])),
+        Column(title="stratum", cell=lambda row: str(row["stratum"])),
+        Column(
+            title="requests",
+            kind="number",
+            cell=lambda row: Cell(f"{row['requests']:,.6g}", row["requests"]),
+        ),
+        Column(
+            title="weight",
+            kind="number",
+            cell=lambda row: Cell(f"{row['weight']:,.6g}", row["weight"]),
+        ),
+    ]
+    title = f"The first {_SOME} of {len(rows):,} queries:" if len(rows) > _SOME else "Queries:"
+    return Table.of(columns, rows[:_SOME], title=title)
+
+
+def _query_notes(sd: float | None) -> list[str]:
+    phrases = [
+        "weight: requests over the inclusion probability; the weighted mean is unbiased for the "
+        "mean over the traffic"
+    ]
+    if sd is None:
+        return ["method", *wrapped(phrases[0])]
+    phrases += [
+        f"interval +-: half of the width of the 95 % interval at a standard deviation of {sd:g} "
+        "over queries",
+        "it is about the mean over this traffic, to which queries that are taken for certain add "
+        "no error",
+        "intervals of evaluate --weights do not know which are certain; they are wider, and "
+        "contain the mean in 98 to 100 % of samples",
+        "the power for a difference depends on how many queries change: compare states it from "
+        "judgments of both runs",
+    ]
+    return ["method", *wrapped("; ".join(phrases))]
+
+
+def query_json(sample: QuerySample, *, plans: Sequence[LabelBudget], sd: float) -> str:
+    """Return JSON text."""
+    record = {
+        "sd": sd,
+        "plans": [asdict(plan) for plan in plans],
+    } | sample.as_dict()
+    return result_json(record)
+
+
+def query_rows(sample: QuerySample) -> Iterator[Row]:
+    """Yield titles, and a row for each query, with its weight for ``--weights``."""
+    yield list(_TITLES)
+    for row in sample.rows():
+        yield [
+            row[name] if isinstance(row[name], str) else number_text(row[name]) for name in _TITLES
         ]

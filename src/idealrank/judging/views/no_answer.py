@@ -1,6 +1,5 @@
 """Queries without an answer, as tables, Markdown, JSON and CSV."""
 
-import json
 import math
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -11,10 +10,8 @@ from idealrank.data.interchange import finite
 from idealrank.judging import NoAnswer
 from idealrank.judging.views.agreement import number_text
 from idealrank.reports.table.cells import Column, Table, interval_cell, number_cell
-from idealrank.reports.table.forms import parts_markdown
-from idealrank.reports.table.records import SCHEMA, Row
+from idealrank.reports.table.records import Row, result_json
 from idealrank.reports.table.text import Part, filled, wrapped
-from idealrank.version import __version__
 
 # False-return rates up to which the table has the best recall
 _RATES = (0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
@@ -118,18 +115,12 @@ def _notes(rates: NoAnswer) -> list[str]:
     return ["method", *wrapped(phrases)]
 
 
-def no_answer_markdown(rates: NoAnswer, *, digits: int | None = None) -> str:
-    """Return the report as Markdown."""
-    return parts_markdown(no_answer_parts(rates, digits=digits))
-
-
-def no_answer_json(rates: NoAnswer, *, digits: int | None = None) -> str:  # noqa: ARG001  (all of it)
+def no_answer_json(rates: NoAnswer) -> str:
     """Return JSON text with the whole sweep and every digit."""
-    record = {"version": __version__, "schema": SCHEMA, **rates.as_dict()}
-    return json.dumps(record, indent=2) + "\n"
+    return result_json(rates.as_dict())
 
 
-def no_answer_rows(rates: NoAnswer, *, digits: int | None = None) -> Iterator[Row]:  # noqa: ARG001  (all of it)
+def no_answer_rows(rates: NoAnswer) -> Iterator[Row]:
     """Yield titles, and a row for each threshold; an empty threshold returns nothing."""
     yield ["run", "threshold", "recall", "false_return_rate"]
     for row in zip(

@@ -1,18 +1,15 @@
 """Scores of answers by their nuggets, as tables, Markdown, JSON and CSV."""
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from idealrank.data.interchange import finite
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.reports.table.cells import counted
-from idealrank.reports.table.forms import parts_markdown
-from idealrank.reports.table.records import SCHEMA, Row
+from idealrank.reports.table.records import Row, result_json
 from idealrank.reports.table.text import Part
 from idealrank.reports.views.comparison.comparison import comparison_parts
 from idealrank.reports.views.evaluation import interval_table, means_table, query_table
-from idealrank.version import __version__
 
 if TYPE_CHECKING:
     from idealrank.analysis.comparison import Comparison
@@ -52,19 +49,6 @@ def _counted(evaluation: Evaluation, *, several: bool) -> str:
     )
 
 
-def nugget_markdown(
-    evaluations: Sequence[Evaluation],
-    *,
-    means: Means,
-    comparison: "Comparison | None" = None,
-    per_query: bool = False,
-) -> str:
-    """Return the tables as Markdown."""
-    return parts_markdown(
-        nugget_parts(evaluations, means=means, comparison=comparison, per_query=per_query)
-    )
-
-
 def nugget_json(
     evaluations: Sequence[Evaluation],
     *,
@@ -77,10 +61,10 @@ def nugget_json(
         _system(evaluation, mean, per_query=per_query)
         for evaluation, mean in zip(evaluations, means, strict=True)
     ]
-    record: dict[str, Any] = {"version": __version__, "schema": SCHEMA, "systems": systems}
+    record: dict[str, Any] = {"systems": systems}
     if comparison is not None:
         record["comparison"] = comparison.as_dict()
-    return json.dumps(record, indent=2, ensure_ascii=False) + "\n"
+    return result_json(record, ascii_only=False)
 
 
 def _system(

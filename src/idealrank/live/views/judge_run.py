@@ -1,10 +1,9 @@
 """The report of `idealrank judge run`: grades, failures, cost and agreement of one judge."""
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from idealrank.reports.table.records import csv_cell
+from idealrank.reports.table.records import csv_cell, json_text
 from idealrank.reports.table.text import Part, columns, filled
 
 _LISTED = 5  # messages of failure that the text lists
@@ -71,7 +70,7 @@ def _people(agreement: Mapping[str, Any]) -> str:
 
 def judge_run_json(report: Mapping[str, Any]) -> str:
     r"""Write the report as JSON."""
-    return json.dumps(report, indent=1, ensure_ascii=False) + "\n"
+    return json_text(report, indent=1, ascii_only=False)
 
 
 def judge_run_rows(report: Mapping[str, Any]) -> Iterator[Sequence[str]]:

@@ -1,11 +1,10 @@
 """The report of `idealrank search`: quality, latency and failures of each backend."""
 
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from idealrank.data.interchange import finite
-from idealrank.reports.table.records import csv_cell
+from idealrank.reports.table.records import csv_cell, json_text
 from idealrank.reports.table.text import Part, columns, filled
 
 _LISTED = 10  # failed queries that the text lists
@@ -68,7 +67,7 @@ def _cells(system: Mapping[str, Any], texts: Iterable[str]) -> list[str]:
 
 def search_json(report: Mapping[str, Any]) -> str:
     r"""Write the report as JSON; null where there is no finite number."""
-    return json.dumps(finite(report), indent=1, ensure_ascii=False) + "\n"
+    return json_text(report, indent=1, ascii_only=False)
 
 
 def search_rows(report: Mapping[str, Any]) -> Iterator[Sequence[str]]:

@@ -217,6 +217,15 @@ def _marked_latex(cell: Cell, text: str, mark: str, widest: str = "") -> str:
     return f"{bold}\\phantom{{\\textsuperscript{{{rest}}}}}" if rest else bold
 
 
+def parts_latex(tables: Iterable[Table]) -> str:
+    r"""Write tables in LaTeX, one below the other."""
+    return "\n".join(map(as_latex, tables))
+
+
+PASTED = {"markdown": parts_markdown, "latex": parts_latex}
+"""What writes the parts of a report in a format to paste, by the name of the format."""
+
+
 def as_html(table: Table) -> str:
     """Write a semantic table and its notes; every text is escaped, and a number keeps all its
     digits in ``data-value``.

@@ -9,16 +9,16 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from idealrank.conventions import Convention
 from idealrank.data.interchange import finite
 from idealrank.errors import InputError, shown
-from idealrank.evaluation.evaluate import Evaluation
-from idealrank.measures.measure import Measure
 from idealrank.version import __version__
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # so that commands that evaluate nothing write their JSON without NumPy
     from idealrank.analysis.comparison import RunMean
     from idealrank.analysis.comparison.slice_differences import SliceMeans
+    from idealrank.conventions import Convention
+    from idealrank.evaluation.evaluate import Evaluation
+    from idealrank.measures.measure import Measure
 
 Row: TypeAlias = Sequence[str]
 """Cells of one line of a flat format; the first row of a report has the titles."""
@@ -34,8 +34,28 @@ _FORMULA = re.compile(
 )
 
 
+def enveloped(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Put the versions of the library and of the layout before the fields of a JSON record."""
+    return {"version": __version__, "schema": SCHEMA, **fields}
+
+
+def json_text(record: Any, *, indent: int = 2, ascii_only: bool = True) -> str:
+    """Write a record as JSON; null for numbers that are not finite."""
+    return json.dumps(finite(record), indent=indent, ensure_ascii=ascii_only) + "\n"
+
+
+def result_json(fields: Mapping[str, Any], *, ascii_only: bool = True) -> str:
+    """Write the fields of a result as JSON, after the versions."""
+    return json_text(enveloped(fields), ascii_only=ascii_only)
+
+
+def method_json(record: Mapping[str, Any]) -> str:
+    """Write a result as JSON whose version is part of its method; the layout's version, too."""
+    return json_text({**record, "method": {**record["method"], "schema": SCHEMA}})
+
+
 def json_report(
-    evaluations: Sequence[Evaluation],
+    evaluations: "Sequence[Evaluation]",
     *,
     per_query: bool = False,
     intervals: "Sequence[Mapping[str, RunMean]]" = (),
@@ -47,14 +67,10 @@ def json_report(
     """Yield JSON text in pieces; float64 in the shortest form that reads back, null for NaN and for
     values that are left out.
     """
-    head: dict[str, Any] = {
-        "version": __version__,
-        "schema": SCHEMA,
-        "convention": convention_record(evaluations[0].convention),
-    }
+    head = enveloped({"convention": convention_record(evaluations[0].convention)})
     if weighted or clustered:
         head |= {"weighted": bool(weighted), "clustered": clustered, "warnings": list(cautions)}
-    yield json.dumps(head, indent=2).removesuffix("\n}") + ',\n  "runs": ['
+    yield json_text(head).removesuffix("\n}\n") + ',\n  "runs": ['
     for number, evaluation in enumerate(evaluations):
         yield ("," if number else "") + "\n    {"
         yield from _json_run(
@@ -70,7 +86,7 @@ def json_report(
 
 
 def mean_of(
-    evaluation: Evaluation, number: int, weighted: "Sequence[Mapping[str, RunMean]]"
+    evaluation: "Evaluation", number: int, weighted: "Sequence[Mapping[str, RunMean]]"
 ) -> Mapping[str, float]:
     """Return the weighted means with the number of an evaluation, if any, else its means."""
     if not weighted:
@@ -79,7 +95,7 @@ def mean_of(
 
 
 def _json_run(
-    evaluation: Evaluation,
+    evaluation: "Evaluation",
     *,
     mean: Mapping[str, float],
     per_query: bool,
@@ -105,7 +121,7 @@ def _json_run(
     yield f',\n      "judgments": {json.dumps(evaluation.provenance.judgments)}'
 
 
-def _rows(evaluation: Evaluation) -> Iterator[tuple[str, dict[str, float | None]]]:
+def _rows(evaluation: "Evaluation") -> Iterator[tuple[str, dict[str, float | None]]]:
     """Yield the records of `Evaluation.per_query`, some queries at a time."""
     texts = [str(measure) for measure in evaluation.measures]
     ids = iter(evaluation.queries)
@@ -126,12 +142,12 @@ def _object(values: Any) -> str:
     return json.dumps({name: finite(value) for name, value in values.items()})
 
 
-def convention_record(convention: Convention) -> dict[str, str]:
+def convention_record(convention: "Convention") -> dict[str, str]:
     """Return the record of a convention in JSON: name, fingerprint, and every switch as text."""
     return {"name": convention.name, "fingerprint": convention.fingerprint, **convention.switches()}
 
 
-def conventions_record(conventions: Mapping[str, Convention]) -> str:
+def conventions_record(conventions: "Mapping[str, Convention]") -> str:
     """Write conventions as JSON: tool, proof, fingerprint and switches by name."""
     records = {}
     for name, convention in conventions.items():
@@ -142,12 +158,11 @@ def conventions_record(conventions: Mapping[str, Convention]) -> str:
             "fingerprint": convention.fingerprint,
             "switches": convention.switches(),
         }
-    document = {"version": __version__, "schema": SCHEMA, "conventions": records}
-    return json.dumps(document, indent=2) + "\n"
+    return result_json({"conventions": records})
 
 
 def evaluation_rows(
-    evaluations: Sequence[Evaluation],
+    evaluations: "Sequence[Evaluation]",
     *,
     per_query: bool = False,
     intervals: "Sequence[Mapping[str, RunMean]]" = (),
@@ -218,7 +233,7 @@ def record_rows(records: Iterable[Mapping[str, object]]) -> Iterator[Row]:
         yield [csv_cell(value) for value in record.values()]
 
 
-def trec_report(evaluations: Sequence[Evaluation], *, per_query: bool = False) -> Iterator[str]:
+def trec_report(evaluations: "Sequence[Evaluation]", *, per_query: bool = False) -> Iterator[str]:
     r"""Yield lines in trec_eval's layout: name, query or ``all``, value, separated by tabs; the
     summary of a run begins with its name as ``runid``.
     """
@@ -236,13 +251,13 @@ def trec_report(evaluations: Sequence[Evaluation], *, per_query: bool = False) -
             yield _trec_line(measures[text], "all", mean)
 
 
-def _has_query_lines(measure: Measure) -> bool:
+def _has_query_lines(measure: "Measure") -> bool:
     """Return whether trec_eval prints a measure query by query."""
     # The number of queries and geometric means have only a line for all queries.
     return measure.name != "NumQ" and measure.aggregate != "geometric"
 
 
-def refuse_broken_lines(evaluation: Evaluation, name: str | None, *, per_query: bool) -> None:
+def refuse_broken_lines(evaluation: "Evaluation", name: str | None, *, per_query: bool) -> None:
     r"""Refuse a name or an id that would end a line or a column of trec_eval's layout, which has no
     quotes.
     """
@@ -261,7 +276,7 @@ def refuse_broken_lines(evaluation: Evaluation, name: str | None, *, per_query: 
             )
 
 
-def _trec_line(measure: Measure, query: str, value: float) -> str:
+def _trec_line(measure: "Measure", query: str, value: float) -> str:
     is_count = measure.aggregate == "sum" and math.isfinite(value)
     return _line(measure.trec_name, query, f"{value:.0f}" if is_count else f"{value:6.4f}")
 

@@ -1,14 +1,12 @@
 """Advice as text and as JSON: fitting measures with reasons, cautions, and statistics."""
 
-import json
 from typing import Any
 
 from idealrank.analysis.advice import Advice, Observed, Spread
 from idealrank.data.label_kinds import MEANINGS
 from idealrank.measures.measure_texts import number_text
-from idealrank.reports.table.records import SCHEMA
+from idealrank.reports.table.records import result_json
 from idealrank.reports.table.text import filled
-from idealrank.version import __version__
 
 
 def advice_report(advice: Advice) -> str:
@@ -92,4 +90,4 @@ def advice_record(advice: Advice) -> str:
     record: dict[str, Any] = advice.as_dict()
     observed = record["observed"]
     observed["grades"] = {number_text(grade): share for grade, share in observed["grades"].items()}
-    return json.dumps({"version": __version__, "schema": SCHEMA, **record}, indent=2) + "\n"
+    return result_json(record)

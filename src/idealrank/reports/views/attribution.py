@@ -2,7 +2,6 @@
 queries with their documents.
 """
 
-import json
 from collections.abc import Iterator
 from dataclasses import asdict, fields, replace
 
@@ -10,11 +9,10 @@ from idealrank.analysis.attribution import Attribution, DocumentChange, QueryCha
 from idealrank.data.interchange import finite
 from idealrank.measures.measure_texts import number_text
 from idealrank.reports.table.cells import counted, p_text
-from idealrank.reports.table.records import SCHEMA, Row, csv_cell
+from idealrank.reports.table.records import Row, csv_cell, result_json
 from idealrank.reports.table.text import clipped, columns, filled, parts_text
 from idealrank.reports.views.comparison.pair_sentences import verdict_text
 from idealrank.reports.views.conventions import warned
-from idealrank.version import __version__
 
 _ID = 28  # letters of an id
 _SOME = 5  # queries that a note names
@@ -147,9 +145,7 @@ def attribution_json(
     """Yield JSON text: moves, queries with their documents, convention; float64 in the shortest
     form that reads back.
     """
-    record = attribution.as_dict(queries=queries, documents=documents)
-    document = finite({"version": __version__, "schema": SCHEMA, **record})
-    yield json.dumps(document, indent=2) + "\n"
+    yield result_json(attribution.as_dict(queries=queries, documents=documents))
 
 
 def attribution_rows(attribution: Attribution, *, queries: int | None = None) -> Iterator[Row]:

@@ -6,7 +6,7 @@ tables.
 """
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -23,7 +23,6 @@ from idealrank.reports.table.cells import (
     interval_cell,
     number,
 )
-from idealrank.reports.table.forms import as_latex, as_markdown
 from idealrank.reports.table.records import Row, mean_of
 from idealrank.reports.table.text import Part, filled, parts_text
 from idealrank.reports.views.conventions import cautioned, design_phrases, paragraph
@@ -504,7 +503,7 @@ def _missing(evaluation: Evaluation) -> list[str]:
     ]
 
 
-def evaluated_markdown(
+def evaluated_tables(
     evaluations: Sequence[Evaluation],
     *,
     per_query: bool = False,
@@ -514,60 +513,10 @@ def evaluated_markdown(
     clustered: bool = False,
     cautions: Sequence[str] = (),
     digits: int | None = None,
-) -> str:
-    """Write a Markdown table with a row for each run, the best of each measure in bold, and
-    intervals, if any; with `per_query`, a table for each run comes first.
+) -> list[Table]:
+    """Make tables to paste: a row for each run, the best of each measure in bold, and intervals, if
+    any; with `per_query`, a table for each run comes first.
     """
-    return _pasted(
-        as_markdown,
-        evaluations,
-        intervals,
-        slices,
-        digits,
-        per_query=per_query,
-        weighted=weighted,
-        clustered=clustered,
-        cautions=cautions,
-    )
-
-
-def evaluated_latex(
-    evaluations: Sequence[Evaluation],
-    *,
-    per_query: bool = False,
-    intervals: "Sequence[Mapping[str, RunMean]]" = (),
-    slices: "Sequence[SliceMeans]" = (),
-    weighted: "Sequence[Mapping[str, RunMean]]" = (),
-    clustered: bool = False,
-    cautions: Sequence[str] = (),
-    digits: int | None = None,
-) -> str:
-    r"""Return the evaluations in LaTeX, with the rules of booktabs."""
-    return _pasted(
-        as_latex,
-        evaluations,
-        intervals,
-        slices,
-        digits,
-        per_query=per_query,
-        weighted=weighted,
-        clustered=clustered,
-        cautions=cautions,
-    )
-
-
-def _pasted(
-    form: Callable[[Table], str],
-    evaluations: Sequence[Evaluation],
-    intervals: "Sequence[Mapping[str, RunMean]]",
-    slices: "Sequence[SliceMeans]",
-    digits: int | None,
-    *,
-    per_query: bool,
-    weighted: "Sequence[Mapping[str, RunMean]]",
-    clustered: bool,
-    cautions: Sequence[str],
-) -> str:
     tables = [query_table(evaluation, digits) for evaluation in evaluations] if per_query else []
     runs = evaluated_runs(evaluations, intervals, weighted)
     columns: list[Column[EvaluatedRun]] = [Column(title="run", cell=lambda run: run.name)]
@@ -587,4 +536,4 @@ def _pasted(
     notes += [f"{phrase.capitalize()}." for phrase in design]
     notes += [*cautioned(cautions), f"Convention {evaluations[0].convention}."]
     noted = replace(table, notes=[" ".join(notes)])
-    return "\n".join(map(form, [*tables, noted, *slice_tables(evaluations, slices, digits)]))
+    return [*tables, noted, *slice_tables(evaluations, slices, digits)]

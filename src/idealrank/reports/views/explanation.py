@@ -2,18 +2,15 @@
 value most.
 """
 
-import json
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from idealrank.analysis.explanation import Explanation, IdealDocument, RankedDocument
-from idealrank.data.interchange import finite
 from idealrank.measures.measure_texts import number_text
 from idealrank.reports.table.cells import Cell, Column, Kind, Table
-from idealrank.reports.table.records import SCHEMA
+from idealrank.reports.table.records import result_json
 from idealrank.reports.table.text import Part, clipped, columns, line_width
 from idealrank.reports.views.conventions import paragraph
-from idealrank.version import __version__
 
 # Ranks shown of a list without a cutoff, unless all are asked for.
 SHOWN = 20
@@ -233,5 +230,4 @@ def explanation_record(explanation: Explanation, *, everything: bool = False) ->
     """Write an explanation as JSON, with its rows down to the cutoff, or all of them."""
     record = explanation.as_dict()
     record["rows"] = record["rows"][: len(shown_rows(explanation, everything=everything))]
-    document = finite({"version": __version__, "schema": SCHEMA, **record})
-    return json.dumps(document, indent=2) + "\n"
+    return result_json(record)

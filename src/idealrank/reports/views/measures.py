@@ -1,6 +1,5 @@
 """Measures in words: all of them by family, or everything about one; as text and as JSON."""
 
-import json
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
@@ -8,9 +7,8 @@ from typing import Any
 
 from idealrank.measures.facts import Facts
 from idealrank.measures.measure_texts import number_text
-from idealrank.reports.table.records import SCHEMA
+from idealrank.reports.table.records import result_json
 from idealrank.reports.table.text import columns, filled
-from idealrank.version import __version__
 
 # Advice: an aim, the measure for it, and the reason; each measure also has sentences under `use`.
 ADVICE = (
@@ -135,8 +133,7 @@ def measures_record(listed: Iterable[Facts]) -> str:
     for facts in listed:
         kind = "pair_measures" if facts.kind == "pair of runs" else "measures"
         tables[kind][facts.name] = _record(facts)
-    record = {"version": __version__, "schema": SCHEMA, **tables, "advice": advice}
-    return json.dumps(record, indent=2, ensure_ascii=False) + "\n"
+    return result_json({**tables, "advice": advice}, ascii_only=False)
 
 
 def _record(facts: Facts) -> dict[str, Any]:

@@ -3,7 +3,7 @@ queries.
 """
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 from typing import Any, NamedTuple
@@ -11,8 +11,7 @@ from typing import Any, NamedTuple
 from idealrank.data.interchange import finite
 from idealrank.evaluation.overlap import Overlap, OverlapMatrix
 from idealrank.reports.table.cells import Column, Table, count_cell, number_cell
-from idealrank.reports.table.forms import as_latex, as_markdown
-from idealrank.reports.table.records import SCHEMA, Row, csv_cell
+from idealrank.reports.table.records import Row, csv_cell, result_json
 from idealrank.reports.table.text import NARROW, Part, told_apart, wrapped
 
 _SOME = 5  # queries of one run that the text lists
@@ -124,46 +123,26 @@ def _said_below(overlap: Overlap) -> list[str]:
     return notes
 
 
-def overlap_markdown(overlap: Overlap, *, per_query: bool = False) -> str:
-    """Markdown tables; with `per_query`, a table of the queries before the means."""
-    return _pasted(
-        as_markdown,
-        _tables(overlap, per_query=per_query),
-        [f"{overlap.names[0]} and {overlap.names[1]}.", *_said_below(overlap)],
-    )
-
-
-def overlap_latex(overlap: Overlap, *, per_query: bool = False) -> str:
-    r"""LaTeX tables; with `per_query`, a table of the queries before the means.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> print(overlap_latex(ir.overlap({"q": ["a", "b"]}, {"q": ["a", "c"]}, "overlap@2")).splitlines()[5])
-    overlap@2 & 0.5000 & 1 \\
-    """  # noqa: E501
-    return _pasted(
-        as_latex,
-        _tables(overlap, per_query=per_query),
-        [f"{overlap.names[0]} and {overlap.names[1]}.", *_said_below(overlap)],
-    )
+def overlap_tables(overlap: Overlap, *, per_query: bool = False) -> list[Table]:
+    """Make tables to paste; with `per_query`, a table of the queries before the means."""
+    notes = [f"{overlap.names[0]} and {overlap.names[1]}.", *_said_below(overlap)]
+    return _noted(_tables(overlap, per_query=per_query), notes)
 
 
 def _tables(overlap: Overlap, *, per_query: bool) -> list[Table]:
     return [*([_per_query(overlap)] if per_query else []), overlap_means(overlap)]
 
 
-def _pasted(form: Callable[[Table], str], tables: Sequence[Table], notes: Sequence[str]) -> str:
-    """Write the tables, with the notes below the last."""
+def _noted(tables: Sequence[Table], notes: Sequence[str]) -> list[Table]:
+    """Put notes below the last table."""
     *others, last = tables
-    return "\n".join(map(form, [*others, replace(last, notes=notes)]))
+    return [*others, replace(last, notes=notes)]
 
 
 def overlap_json(overlap: Overlap, *, per_query: bool = False) -> Iterator[str]:
     """Yield JSON text; float64 in the shortest form that reads back, null for undefined values."""
     record = {
         "version": overlap.version,
-        "schema": SCHEMA,
         "run_a": _side(overlap, 0, overlap.only_a),
         "run_b": _side(overlap, 1, overlap.only_b),
         "ties": overlap.ties,
@@ -172,7 +151,7 @@ def overlap_json(overlap: Overlap, *, per_query: bool = False) -> Iterator[str]:
         "mean": {text: finite(value) for text, value in overlap.mean().items()},
         "queries_with_value": _scored(overlap),
     }
-    yield json.dumps(record, indent=2).removesuffix("\n}")
+    yield result_json(record).removesuffix("\n}\n")
     if per_query:
         yield from _by_query("queries", overlap.queries, map(finite, overlap.per_query().values()))
         counts = zip(overlap.lengths.tolist(), overlap.common.tolist(), strict=True)
@@ -281,14 +260,9 @@ def matrix_notes(matrix: OverlapMatrix) -> list[str]:
     return notes
 
 
-def matrix_markdown(matrix: OverlapMatrix) -> str:
-    """Write a Markdown table for each measure."""
-    return _pasted(as_markdown, matrix_tables(matrix), matrix_notes(matrix))
-
-
-def matrix_latex(matrix: OverlapMatrix) -> str:
-    r"""Write a LaTeX table for each measure."""
-    return _pasted(as_latex, matrix_tables(matrix), matrix_notes(matrix))
+def matrix_pasted(matrix: OverlapMatrix) -> list[Table]:
+    """Make a table to paste for each measure."""
+    return _noted(matrix_tables(matrix), matrix_notes(matrix))
 
 
 def matrix_json(matrix: OverlapMatrix) -> str:
@@ -296,7 +270,6 @@ def matrix_json(matrix: OverlapMatrix) -> str:
     own = [matrix.pair(name, name) for name in matrix.names]
     record = {
         "version": own[0].version,
-        "schema": SCHEMA,
         "runs": [
             {"name": name, "path": overlap.paths[0], "queries": len(overlap.queries)}
             for name, overlap in zip(matrix.names, own, strict=True)
@@ -310,7 +283,7 @@ def matrix_json(matrix: OverlapMatrix) -> str:
             for measure in matrix.measures
         },
     }
-    return json.dumps(record, indent=2) + "\n"
+    return result_json(record)
 
 
 def _by_names(matrix: OverlapMatrix, values: Any) -> dict[str, dict[str, float | int | None]]:

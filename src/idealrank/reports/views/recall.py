@@ -1,13 +1,12 @@
 """Recall of an approximate index as text, JSON and rows."""
 
-import json
 from collections.abc import Iterator
 from typing import Any
 
 from idealrank.analysis.recall import IndexRecall
 from idealrank.data.interchange import finite
 from idealrank.reports.table.cells import counted
-from idealrank.reports.table.records import csv_cell
+from idealrank.reports.table.records import csv_cell, json_text
 from idealrank.reports.table.text import Part, columns, filled
 from idealrank.stats import Interval
 
@@ -141,7 +140,7 @@ def recall_json(index_recall: IndexRecall, *, worst: int = 10) -> str:
         "per_query": per_query,
         "worst": [{"query": loss.query, "missed": list(loss.missed)} for loss in losing],
     }
-    return json.dumps(report, indent=1, ensure_ascii=False) + "\n"
+    return json_text(report, indent=1, ascii_only=False)
 
 
 def _interval(interval: Interval, name: str) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 the verdict, and the method.
 """
 
-import json
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -11,7 +10,7 @@ from idealrank.analysis.comparison import Pair
 from idealrank.analysis.robustness import Robustness, Variant
 from idealrank.analysis.robustness.robustness import CAUTION, Status
 from idealrank.reports.table.cells import Cell, Column, NamedCells, Table
-from idealrank.reports.table.records import SCHEMA, Row, record_rows
+from idealrank.reports.table.records import Row, method_json, record_rows
 from idealrank.reports.table.text import (
     MethodLines,
     MoreLines,
@@ -301,9 +300,7 @@ def _method(robustness: Robustness) -> MethodLines:
 
 def robust_json(robustness: Robustness) -> Iterator[str]:
     """Yield JSON text: the reference comparison, a summary, every variant, the method."""
-    record = robustness.as_dict()
-    record["method"]["schema"] = SCHEMA
-    yield json.dumps(record, indent=2) + "\n"
+    yield method_json(robustness.as_dict())
 
 
 def robust_rows(robustness: Robustness) -> Iterator[Row]:

@@ -2,7 +2,6 @@
 and the benefit of more copies or queries.
 """
 
-import json
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
@@ -23,7 +22,7 @@ from idealrank.reports.table.cells import (
     p_cell,
     p_text,
 )
-from idealrank.reports.table.records import SCHEMA, Row, record_rows
+from idealrank.reports.table.records import Row, method_json, record_rows
 from idealrank.reports.table.text import MethodLines, Part, clipped, filled, wrapped
 from idealrank.reports.views.comparison.verdicts import decided_tone
 from idealrank.reports.views.conventions import JUDGED, cautioned, paragraph, warned
@@ -271,9 +270,7 @@ def _method(comparison: SystemComparison) -> MethodLines:
 
 def systems_json(comparison: SystemComparison) -> Iterator[str]:
     """Yield JSON text; null for numbers that are not finite."""
-    record = comparison.as_dict()
-    record["method"]["schema"] = SCHEMA
-    yield json.dumps(finite(record), indent=2) + "\n"
+    yield method_json(comparison.as_dict())
 
 
 def systems_rows(comparison: SystemComparison) -> Iterator[Row]:

@@ -2,12 +2,11 @@
 method.
 """
 
-import json
 from collections.abc import Callable, Iterator, Sequence
 
 from idealrank.analysis.tuning import Choice, Setting
 from idealrank.analysis.tuning.settings import flat_setting
-from idealrank.reports.table.records import SCHEMA, Row, csv_cell
+from idealrank.reports.table.records import Row, csv_cell, method_json
 from idealrank.reports.table.text import (
     MethodLines,
     Part,
@@ -161,9 +160,7 @@ def _method(choice: Choice) -> str:
 
 def choice_json(choice: Choice) -> str:
     """Write JSON text: recommendation, settings, method, convention; null for missing numbers."""
-    record = choice.as_dict()
-    record["method"]["schema"] = SCHEMA
-    return json.dumps(record, indent=2) + "\n"
+    return method_json(choice.as_dict())
 
 
 def choice_rows(choice: Choice) -> Iterator[Row]:

@@ -7,7 +7,7 @@ import click
 
 from idealrank.cli import options
 from idealrank.cli.console import worded
-from idealrank.cli.output import Formats, LimitedWriter
+from idealrank.cli.output import Formats
 from idealrank.errors import IncompatibleError, InputError, OptionError, StoppedError
 from idealrank.reports.table.formats import FORMATS
 from idealrank.store.commands import store_options
@@ -44,7 +44,7 @@ _FORMATS = Formats(
     views=_views,
     table="changes_text",
     json="changes_json",
-    rows=LimitedWriter("changes_rows", lacks=["comparison"]),
+    rows="changes_rows",
 )
 
 

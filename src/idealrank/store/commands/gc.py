@@ -1,12 +1,12 @@
 """`idealrank gc`: free what no entry of a store needs."""
 
-import json
 from typing import TYPE_CHECKING
 
 import click
 
 from idealrank.cli import options
 from idealrank.cli.output import Formats
+from idealrank.reports.table.records import json_text
 from idealrank.store.commands import store_options
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def _json(swept: "Swept", *, dry_run: bool) -> str:
         "unfinished": swept.unfinished,
         "bytes": swept.bytes,
     }
-    return json.dumps(record, indent=2) + "\n"
+    return json_text(record)
 
 
 _FORMATS = Formats("A sentence to read;", table=_text, json=_json)

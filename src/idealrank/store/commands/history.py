@@ -72,7 +72,7 @@ class FailureRule:
 
 
 def _table(
-    timeline: Timeline, failure: FailureRule, *, shown: int, together: bool
+    timeline: Timeline, *, failure: FailureRule, shown: int, together: bool
 ) -> Iterable[str]:
     from idealrank.store.views import history as words  # noqa: PLC0415  (not for the help)
 
@@ -83,7 +83,7 @@ def _table(
         yield "\n" + words.since_report(run, trace) + "\n"
 
 
-def _json(timeline: Timeline, failure: FailureRule, *, shown: int, together: bool) -> Iterable[str]:
+def _json(timeline: Timeline, *, failure: FailureRule, shown: int, together: bool) -> Iterable[str]:
     from idealrank.store.views.history import history_json  # noqa: PLC0415
 
     return history_json(
@@ -91,7 +91,7 @@ def _json(timeline: Timeline, failure: FailureRule, *, shown: int, together: boo
     )
 
 
-def _rows(timeline: Timeline, _: FailureRule, *, shown: int, together: bool) -> "Iterable[Row]":
+def _rows(timeline: Timeline, *, shown: int, together: bool) -> "Iterable[Row]":
     from idealrank.store.views.history import history_rows  # noqa: PLC0415
 
     return history_rows(timeline, shown=shown, together=together)
@@ -212,7 +212,9 @@ def history(
         _answer(timeline, failure, together=together)
         return
     shown = _LIMIT if limit is None and not FORMATS[layout].is_data else limit
-    _FORMATS.write(layout, output_path, timeline, failure, shown=shown or 0, together=together)
+    _FORMATS.write(
+        layout, output_path, timeline, failure=failure, shown=shown or 0, together=together
+    )
 
 
 def _since(timeline: Timeline, failure: FailureRule, *, together: bool) -> dict[str, Trace] | None:

@@ -11,6 +11,7 @@ import click
 from idealrank.cli import options
 from idealrank.cli.output import Formats
 from idealrank.errors import OptionError
+from idealrank.reports.table.records import json_text
 from idealrank.store.commands import store_options
 
 if TYPE_CHECKING:
@@ -246,4 +247,4 @@ def _convention(kept: "StoredVerdict") -> list[str]:
 def _json(entry: "Entry", record: Mapping[str, Any]) -> str:
     from idealrank.store.record import origin  # noqa: PLC0415  (NumPy, which the help does not need)
 
-    return json.dumps({**origin(entry), **record}, indent=2) + "\n"
+    return json_text({**origin(entry), **record})

@@ -1,6 +1,5 @@
 """`idealrank store`: carry entries from store to store, and out to other programs."""
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ from idealrank.cli.lazy_groups import LazyGroup
 from idealrank.cli.output import Formats
 from idealrank.errors import OptionError
 from idealrank.reports.table.cells import counted
+from idealrank.reports.table.records import json_text
 from idealrank.store.commands import store_options
 
 # Command -> what it does in one line, the same line as in its own help (a test compares them).
@@ -127,7 +127,7 @@ def remove(*, ids: tuple[str, ...], store_path: str | None) -> None:
             console.say("note", f"removed {key}")
 
 
-def _text(record: Mapping[str, Any], store_path: str | None) -> str:
+def _text(record: Mapping[str, Any], *, store_path: str | None) -> str:
     from idealrank.store.views.tables import head_text  # noqa: PLC0415  (not for the help)
 
     facts = {name: _fact(value) for name, value in record.items()}
@@ -140,11 +140,7 @@ def _fact(value: Any) -> str:
     return f"{value:,}" if isinstance(value, int) else value or ""
 
 
-def _json(record: Mapping[str, Any], _: str | None) -> str:
-    return json.dumps(record, indent=2) + "\n"
-
-
-_FORMATS = Formats("Text to read;", table=_text, json=_json)
+_FORMATS = Formats("Text to read;", table=_text, json=json_text)
 
 
 @store.command(short_help="Show the content and size of a store.")
@@ -173,4 +169,4 @@ def info(*, layout: str, store_path: str | None, output_path: str | None) -> Non
         "newest": newest,
         "bytes": size,
     }
-    _FORMATS.write(layout, output_path, record, store_path)
+    _FORMATS.write(layout, output_path, record, store_path=store_path)

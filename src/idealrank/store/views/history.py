@@ -2,7 +2,6 @@
 a failure.
 """
 
-import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
@@ -12,10 +11,9 @@ from typing import Any
 from idealrank.data.interchange import finite
 from idealrank.reports.table.cells import Cell, Column, Table, number, number_cell
 from idealrank.reports.table.forms import as_text
-from idealrank.reports.table.records import SCHEMA, Row
+from idealrank.reports.table.records import Row, result_json
 from idealrank.reports.table.text import clipped, columns, filled, parts_text, printable, sparkline
 from idealrank.store.timeline import Onset, Point, Step, Suspects, Timeline, Trace, steps
-from idealrank.version import __version__
 
 _RUN, _TAGS = 24, 24  # widths of names in a table
 _WIDTH = 120
@@ -226,9 +224,7 @@ def history_json(
     together: bool = False,
 ) -> Iterator[str]:
     """JSON with every point, and since when each line fails where that was asked."""
-    record = {
-        "version": __version__,
-        "schema": SCHEMA,
+    record: dict[str, Any] = {
         "measure": timeline.measure,
         "query": timeline.query or None,
         "direction": timeline.direction,
@@ -237,7 +233,7 @@ def history_json(
     }
     if since is not None:
         record["since"] = {run: since_record(trace) for run, trace in since.items()}
-    yield json.dumps(record, indent=2) + "\n"
+    yield result_json(record)
 
 
 def since_record(trace: Trace) -> dict[str, Any]:

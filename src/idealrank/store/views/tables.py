@@ -2,7 +2,6 @@
 between two evaluations.
 """
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -19,11 +18,10 @@ from idealrank.reports.table.cells import (
     p_cell,
 )
 from idealrank.reports.table.forms import as_rows, as_text
-from idealrank.reports.table.records import SCHEMA, Row
+from idealrank.reports.table.records import Row, result_json
 from idealrank.reports.table.text import columns, filled, printable
 from idealrank.reports.views.comparison.verdicts import decided_tone
 from idealrank.reports.views.conventions import JUDGED
-from idealrank.version import __version__
 
 if TYPE_CHECKING:
     from idealrank.analysis.comparison import Comparison
@@ -333,10 +331,8 @@ def changes_json(
     """All changes as JSON."""
     compared = None if comparison is None else comparison.as_dict()
     record = {
-        "version": __version__,
-        "schema": SCHEMA,
         **changes,
         "comparison": compared,
         "why_not_compared": why_not or None,
     }
-    return json.dumps(record, indent=2) + "\n"
+    return result_json(record)

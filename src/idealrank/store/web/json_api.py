@@ -21,7 +21,7 @@ from idealrank.api.evaluation import evaluate_read
 from idealrank.api.explanation import explain
 from idealrank.conventions import PRESETS, Convention
 from idealrank.errors import IdealrankError, IncompatibleError, InputError, OptionError
-from idealrank.reports.table.records import SCHEMA, convention_record
+from idealrank.reports.table.records import convention_record, enveloped
 from idealrank.store import Entry, Store
 from idealrank.store.record import Kind, origin
 from idealrank.store.views.history import history_json
@@ -150,11 +150,7 @@ def _entries(*kinds: Kind) -> Callable[[Site, Store, Parameters], Any]:
         for kind in kinds:
             entries += store.entries(kind=kind, limit=limit, **wanted)
         entries.sort(key=lambda entry: (entry.record.time, entry.id), reverse=True)
-        return {
-            "version": __version__,
-            "schema": SCHEMA,
-            "entries": list(map(_entry_record, entries[:limit])),
-        }
+        return enveloped({"entries": list(map(_entry_record, entries[:limit]))})
 
     return answer
 
@@ -182,16 +178,16 @@ def _evaluation(site: Site, store: Store, parameters: Parameters) -> Any:
     for text, runs in subject.means.items():
         for mean in runs.values():
             ends[text] = list(mean.interval)
-    return origin(entry) | {
-        "version": __version__,
-        "schema": SCHEMA,
-        "convention": convention_record(evaluation.convention),
-        "mean": evaluation.mean(),
-        "intervals": ends,
-        "coverage": evaluation.coverage.as_dict(),
-        "judgments": evaluation.provenance.judgments,
-        "inputs": store.evaluation(entry.id).fields["inputs"],
-    }
+    return origin(entry) | enveloped(
+        {
+            "convention": convention_record(evaluation.convention),
+            "mean": evaluation.mean(),
+            "intervals": ends,
+            "coverage": evaluation.coverage.as_dict(),
+            "judgments": evaluation.provenance.judgments,
+            "inputs": store.evaluation(entry.id).fields["inputs"],
+        }
+    )
 
 
 def _queries(site: Site, store: Store, parameters: Parameters) -> Any:
@@ -205,13 +201,7 @@ def _queries(site: Site, store: Store, parameters: Parameters) -> Any:
         query: dict(zip(texts, row, strict=True))
         for query, row in zip(evaluation.queries[part], values, strict=True)
     }
-    return {
-        "version": __version__,
-        "schema": SCHEMA,
-        "id": side.entry.id,
-        "total": len(evaluation.queries),
-        "queries": rows,
-    }
+    return enveloped({"id": side.entry.id, "total": len(evaluation.queries), "queries": rows})
 
 
 def _verdict(_site: Site, store: Store, parameters: Parameters) -> Any:
@@ -236,7 +226,7 @@ def _comparison(site: Site, store: Store, parameters: Parameters) -> Any:
         different=parameters["judgments"] == "different",
     )
     compared = {} if subject.comparison is None else subject.comparison.as_dict()
-    return {"version": __version__, "schema": SCHEMA, "a": ids[0], "b": ids[1], **compared}
+    return enveloped({"a": ids[0], "b": ids[1], **compared})
 
 
 def _history(_site: Site, store: Store, parameters: Parameters) -> Any:
@@ -277,19 +267,19 @@ def _under(site: Site, store: Store, parameters: Parameters) -> Any:
     except IdealrankError as error:
         raise HTTPException(400, str(error)) from error
     stored = side.evaluation.mean()
-    return {
-        "version": __version__,
-        "schema": SCHEMA,
-        "id": side.entry.id,
-        "convention": convention_record(convention),
-        "mean": evaluation.mean(),
-        "stored": {str(measure): stored[str(measure)] for measure in ranking.measures},
-        "lacking": ranking.lacking,
-    }
+    return enveloped(
+        {
+            "id": side.entry.id,
+            "convention": convention_record(convention),
+            "mean": evaluation.mean(),
+            "stored": {str(measure): stored[str(measure)] for measure in ranking.measures},
+            "lacking": ranking.lacking,
+        }
+    )
 
 
 def _monitors(site: Site, store: Store, _parameters: Parameters) -> Any:
-    return {"version": __version__, "schema": SCHEMA, "monitors": site.monitors(store)}
+    return enveloped({"monitors": site.monitors(store)})
 
 
 _TEXT = {"type": "string", "minLength": 1, "maxLength": _MOST_TEXT}

@@ -8,7 +8,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from idealrank.errors import InputError, OptionError
-from idealrank.measures.parse import parse_measure
+from idealrank.measures.parse import canonical_text, parse_measure
 from idealrank.reports.table.cells import decimals, interval, number
 from idealrank.store import Store
 from idealrank.store.timeline import Step, Timeline
@@ -103,7 +103,7 @@ def _timeline(store: Store, chosen: Mapping[str, str], shown: int) -> Timeline:
     if chosen["tag"]:
         conditions += " AND id IN (SELECT id FROM tag WHERE tag = ?)"
         parameters.append(chosen["tag"])
-    measure = chosen["measure"] and _spelled(chosen["measure"])
+    measure = chosen["measure"] and canonical_text(chosen["measure"])
     if measure:
         conditions += " AND id IN (SELECT id FROM mean WHERE measure = ?)"
         parameters.append(measure)
@@ -115,13 +115,6 @@ def _timeline(store: Store, chosen: Mapping[str, str], shown: int) -> Timeline:
     return store.history(
         measure or None, run=chosen["run"] or None, tag=chosen["tag"] or None, since=since
     )
-
-
-def _spelled(measure: str) -> str:
-    try:
-        return str(parse_measure(measure))
-    except OptionError:
-        return measure
 
 
 def _over_time(site: Site, store: Store, timeline: Timeline) -> dict[str, Any]:

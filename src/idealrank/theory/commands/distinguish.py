@@ -17,7 +17,6 @@ from idealrank.conventions import Convention
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Ranking, Run
 from idealrank.errors import InputError, near_ids
-from idealrank.reports.table.formats import FORMATS
 from idealrank.theory import distinguish_many
 from idealrank.theory.commands import model_options
 
@@ -133,10 +132,8 @@ def distinguish(
             **rivals,
         ),
     )
-    every = {} if FORMATS[layout].is_data else {"every_size": sizes is not None}
-    _FORMATS.write(
-        layout, output_path, [model_options.measure_text(pair) for pair in pairs], counted, **every
-    )
+    measures = [model_options.measure_text(pair) for pair in pairs]
+    _FORMATS.write(layout, output_path, counted, measures=measures, every_size=sizes is not None)
 
 
 def _models(texts_a: Sequence[str], texts_b: Sequence[str], gain: str) -> dict[str, Any]:

@@ -219,7 +219,7 @@ def limits(
         return rows
 
     rows = watch.count("limits", work)
-    _FORMATS.write(layout, output_path, rows, sizes, ranker.model, ranker.text)
+    _FORMATS.write(layout, output_path, rows, sizes, model=ranker.model, name=ranker.text)
 
 
 def _given(runs: Sequence[str], texts: Sequence[str]) -> str:

@@ -1,6 +1,5 @@
 """Theory of measures, and their stability on two rankers, as tables, JSON and CSV."""
 
-import json
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -9,13 +8,12 @@ from typing import Any, NamedTuple, get_args
 
 import numpy as np
 
-from idealrank.reports.table.records import SCHEMA, Row
+from idealrank.reports.table.records import Row, result_json
 from idealrank.reports.table.text import columns, filled
 from idealrank.theory.distinguishability import Column, Distinguishability
 from idealrank.theory.feasible import Feasibility
 from idealrank.theory.limits import Limit
 from idealrank.theory.relevance import RelevanceModel
-from idealrank.version import __version__
 
 _LABEL = 13  # characters before a reason
 _DIGITS = 6  # of limits and means in tables
@@ -76,8 +74,7 @@ def feasibility_json(measures: Sequence[str], verdicts: Sequence[Feasibility]) -
         {"measure": measure, **_record(each)}
         for measure, each in zip(measures, verdicts, strict=True)
     ]
-    record = {"version": __version__, "schema": SCHEMA, "feasibility": rows}
-    return json.dumps(record, indent=2) + "\n"
+    return result_json({"feasibility": rows})
 
 
 def feasibility_rows(measures: Sequence[str], verdicts: Sequence[Feasibility]) -> Iterator[Row]:
@@ -113,22 +110,19 @@ def _labelled(text: str, label: str = "", width: int = 0) -> str:
 
 
 def limits_json(
-    rows: Sequence[LimitRow], sizes: Sequence[int], model: RelevanceModel, name: str
+    rows: Sequence[LimitRow], sizes: Sequence[int], *, model: RelevanceModel, name: str
 ) -> str:
     """Return limits for one model and means at some list lengths as JSON; the arguments match
     `limits_table`.
     """
-    return json.dumps(_limits_record(rows, sizes, model, name), indent=2) + "\n"
+    return result_json(_limits_record(rows, sizes, model, name))
 
 
-def limits_rows(
-    rows: Sequence[LimitRow], sizes: Sequence[int], _model: RelevanceModel, _name: str
-) -> Iterator[Row]:
+def limits_rows(rows: Sequence[LimitRow], sizes: Sequence[int]) -> Iterator[Row]:
     """Return the limits as rows of cells, one row a measure.
 
     Examples
     --------
-    >>> from idealrank.theory.expressions import parse_model
     >>> row = LimitRow(
     ...     measure="nDCG@10",
     ...     discount="log2",
@@ -139,7 +133,7 @@ def limits_rows(
     ...     why_not="only 10 documents count",
     ...     means=(Ended(0.9),),
     ... )
-    >>> list(limits_rows([row], [100], parse_model("0.1+0.8s"), "0.1+0.8s"))[1][-4:]
+    >>> list(limits_rows([row], [100]))[1][-4:]
     ['Theorem 10', '0.9', '', '']
     """
     yield ["measure", "discount", "cutoff", "limit", "low", "high", "theorem", *_size_heads(sizes)]
@@ -189,12 +183,7 @@ def _limits_record(
         "at_top": Ended(model.at_top).record(),
         "gains": list(model.gains),
     }
-    return {
-        "version": __version__,
-        "schema": SCHEMA,
-        "model": told,
-        "limits": [record(row) for row in rows],
-    }
+    return {"model": told, "limits": [record(row) for row in rows]}
 
 
 def _conditions(row: LimitRow) -> list[str]:
@@ -204,7 +193,7 @@ def _conditions(row: LimitRow) -> list[str]:
 
 
 def limits_table(
-    rows: Sequence[LimitRow], sizes: Sequence[int], model: RelevanceModel, name: str
+    rows: Sequence[LimitRow], sizes: Sequence[int], *, model: RelevanceModel, name: str
 ) -> Iterator[str]:
     r"""Build the table of limits for one model, with means at some list lengths."""
     expected = "chance of relevance" if model.gains == (1.0,) else "expected gain"
@@ -246,7 +235,7 @@ def _shown(value: Ended | None, nothing: str) -> str:
 _FEW = 8  # so many rows are shown of each measure
 
 
-def distinguished_json(measures: Sequence[str], counted: Sequence[Distinguishability]) -> str:
+def distinguished_json(counted: Sequence[Distinguishability], *, measures: Sequence[str]) -> str:
     """Return the counts at every list length as JSON; the arguments match `distinguished_table`."""
     first = counted[0]
     told = {
@@ -260,12 +249,11 @@ def distinguished_json(measures: Sequence[str], counted: Sequence[Distinguishabi
         {"measure": measure, "sizes": _records(each)}
         for measure, each in zip(measures, counted, strict=True)
     ]
-    record = {"version": __version__, "schema": SCHEMA, **told, "measures": rows}
-    return json.dumps(record, indent=2) + "\n"
+    return result_json({**told, "measures": rows})
 
 
 def distinguished_rows(
-    measures: Sequence[str], counted: Sequence[Distinguishability]
+    counted: Sequence[Distinguishability], *, measures: Sequence[str]
 ) -> Iterator[Row]:
     """Return the counts as rows of cells, one row a measure and list length."""
     yield ["measure", *_records(counted[0])[0]]
@@ -294,7 +282,7 @@ def _cell(value: object) -> str:
 
 
 def distinguished_table(
-    _measures: Sequence[str], counted: Sequence[Distinguishability], *, every_size: bool = False
+    counted: Sequence[Distinguishability], *, every_size: bool = False
 ) -> Iterator[str]:
     """Build one table a measure; shared notes follow once, below."""
     sizes = counted[0].sizes

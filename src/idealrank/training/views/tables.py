@@ -1,9 +1,9 @@
 """The report of `idealrank train`: means with intervals on the data that decide, and the files."""
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from idealrank.reports.table.records import json_text
 from idealrank.reports.table.text import Part, columns, filled
 
 _WORDS = {
@@ -84,4 +84,4 @@ def _without_relevant(measures: Mapping[str, Mapping[str, Any]]) -> list[str]:
 
 def training_json(report: Mapping[str, Any]) -> str:
     r"""The report as JSON."""
-    return json.dumps(report, indent=1, ensure_ascii=False) + "\n"
+    return json_text(report, indent=1, ascii_only=False)

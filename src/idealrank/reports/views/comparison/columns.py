@@ -160,7 +160,7 @@ Rows of those marked * may be slices.
 
 * pair: `comparison.pair_table`, text; `markup.comparison_cells` without slices, Markdown and LaTeX.
 * with slices *: `markup.comparison_cells`, slices below each measure, Markdown and LaTeX.
-* slices *: `slice_tables.slice_table`, text.
+* slices *: `comparison.slice_table`, text.
 * baseline: `league`, runs beside a baseline, text.
 * judged: `comparison.judged_table`, how far the judgments reach, text.
 * robust: `robustness.movers_table`, variants, text.

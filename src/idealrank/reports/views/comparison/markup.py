@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from idealrank.analysis.comparison import Comparison, Difference, Pair
 from idealrank.errors import OptionError, shown
-from idealrank.measures.parse import MeasureLike, parse_measure
+from idealrank.measures.parse import MeasureLike, canonical_text, parse_measure
 from idealrank.reports.table.cells import Cell, Column, Table, number_cell
 from idealrank.reports.table.forms import as_latex, as_markdown, as_text, markdown_text
 from idealrank.reports.views.comparison.columns import Line, Shown, difference_columns
@@ -248,7 +248,7 @@ def known_labels(
     """Return labels by name of the run or text of the measure, whose spelling may be any."""
     known_texts = {}
     for name, text in labels.items():
-        known = name if name in names else _measure_text(name)
+        known = name if name in names else canonical_text(name)
         if known not in names and known not in measures:
             expected = ", ".join([*names, *measures])
             raise OptionError(
@@ -257,13 +257,6 @@ def known_labels(
             )
         known_texts[known] = text
     return known_texts
-
-
-def _measure_text(name: str) -> str:
-    try:
-        return str(parse_measure(name))
-    except OptionError:
-        return name
 
 
 def paper_text(

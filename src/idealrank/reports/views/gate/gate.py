@@ -2,7 +2,6 @@
 contracts, and the method.
 """
 
-import json
 import math
 from collections.abc import Sequence
 from functools import partial
@@ -21,7 +20,7 @@ from idealrank.reports.table.cells import (
     p_text,
     share_cell,
 )
-from idealrank.reports.table.records import SCHEMA
+from idealrank.reports.table.records import SCHEMA, json_text
 from idealrank.reports.table.text import (
     MethodLines,
     MoreLines,
@@ -117,7 +116,7 @@ def gate_json(gated: Gated, notes: Sequence[str] = (), policy_file: str = "") ->
         "schema": SCHEMA,
         "version": __version__,
     }
-    return json.dumps(gated.as_dict() | report_fields, indent=2) + "\n"
+    return json_text(gated.as_dict() | report_fields)
 
 
 def verdict(gated: Gated, places: int = USUAL) -> str:
