@@ -151,13 +151,6 @@ confidence: Decorator = click.option(
     show_default=True,
     help="Confidence level.",
 )
-looks: Decorator = click.option(
-    "--looks",
-    type=click.Choice(["any", "once"]),
-    default="any",
-    show_default=True,
-    help="Looks for which the verdict holds: any number of them, or one, at the planned size.",
-)
 threads: Decorator = click.option(
     "--threads",
     metavar="N",

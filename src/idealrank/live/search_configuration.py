@@ -148,7 +148,7 @@ class SearchConfig:
     }
     # Section of each backend, by its name; a ``sweep`` is expanded
     backends: Mapping[str, Section] = key(
-        read=lambda top, _: backends_of(top),
+        read=lambda top, _: backends_of(top) or None,
         schema=lambda: {
             "type": "object",
             "minProperties": 1,
@@ -189,7 +189,7 @@ def backends_of(top: Section) -> dict[str, Section]:
             str(name): Section(content, top.path, f"backends.{name}")
             for name, content in many.given.items()
         }
-        if not named:
+        if top.has("backends") and not named:
             raise top.error("backends", "no section", "a section for each name")
     timeout = {"timeout": top.given["timeout"]} if top.has("timeout") else {}
     expanded: dict[str, Section] = {}

@@ -23,6 +23,7 @@ from idealrank.evaluation.evaluate import Evaluation
 from idealrank.io.query_files import QueryFiles
 from idealrank.measures.measure import Measure
 from idealrank.reports.table.formats import FORMATS
+from idealrank.stats.comparison import TESTS
 from idealrank.stats.special import load_special
 
 _EPILOG = """\
@@ -94,8 +95,8 @@ _FORMATS = Formats(
 )
 @click.option(
     "--test",
-    type=click.Choice(["permutation", "t", "wilcoxon", "sign"]),
-    default="permutation",
+    type=click.Choice(TESTS),
+    default=TESTS[0],
     show_default=True,
     help="Test behind p values and intervals, as for `idealrank compare`.",
 )

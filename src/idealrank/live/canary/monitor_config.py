@@ -265,11 +265,10 @@ class MonitorConfig:
         """Read a mapping, as YAML, TOML or JSON give it."""
         top = Section(mapping, path, "")
         values = values_of(cls, top)
-        policy = values["policy"]
         every = values.get("every", cls.every)
         values["rules"] = rules_of(top)
         _check_rules(top, values["rules"], values["qrels"])
-        values["backend"] = _ended(values["backend"], policy.timeout)
+        values["backend"] = _ended(values["backend"], values["policy"].timeout)
         values["channels"] = channels_of(top, every)
         values["baseline"] = BaselineSection.of(top.section("baseline"), every=every)
         return cls(**values)
