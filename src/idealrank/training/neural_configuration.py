@@ -124,9 +124,10 @@ class NetworkSection:
         "Share of the units of each hidden layer that a step leaves out.", 0.0, most=0.95
     )
     normalisation: str = choice(("none", "layer", "batch"), "Before each activation.")
-    # By mean and standard deviation of the training rows; sign times log(1 + absolute value)
     transform: str = choice(
-        ("standardise", "log1p", "log1p-standardise", "none"), "Transform of the features."
+        ("standardise", "log1p", "log1p-standardise", "none"),
+        "Transform of the features, with the mean and standard deviation of the training rows; "
+        "`log1p` is sign times log(1 + absolute value).",
     )
     optimiser: str = choice(("adamw", "adam"))
     learning_rate: float = amount("Of the optimiser.", 0.001, least=1e-12, most=1000.0)

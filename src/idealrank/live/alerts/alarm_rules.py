@@ -147,7 +147,7 @@ def _severity(usual: str) -> Any:
 
 
 def _tolerance(usual: float) -> Any:
-    return amount("Drop that is none.", usual, most=0.9)
+    return amount("Drop that is no alarm.", usual, most=0.9)
 
 
 def _rounds() -> Any:
