@@ -171,8 +171,10 @@ def edited(text: str, edit: Edit) -> str:
     """Make an edit in the text of its file, which is empty for a new file."""
     count = text.count(edit.old) if edit.old else int(not text)
     if count != 1:
+        place = repr(edit.old) if edit.old else "no file"
         raise ValueError(
-            f"{edit.path}: found {count} places, expected one: {edit.old or 'no file'}"
+            f"{edit.path}: found {count} places, expected one of {place}; adapt the template in "
+            "tests/changes/"
         )
     return text.replace(edit.old, edit.new) if edit.old else edit.new
 
