@@ -26,6 +26,8 @@ def write_bytes(
         else:
             _write_renamed(pieces, target, check)
     except OSError as error:
+        if number is not None:
+            raise  # an open stream fails as standard output does, by its reader or its disk
         raise InputError(f"{path}: cannot be written: {error.strerror or error}") from None
 
 

@@ -23,9 +23,12 @@ SHOWN_BY = {
 PRINTED_BY = {
     "Advice": "idealrank.reports.views.advice:advice_report",
     "Attribution": "idealrank.reports.views.attribution:attribution_report",
+    "DifferenceSplit": "idealrank.reports.views.stated_numbers:split_text",
+    "Evaluation": "idealrank.reports.views.evaluation:evaluation_parts",
     "Explanation": "idealrank.reports.views.explanation:explanation_parts",
     "Overlap": "idealrank.reports.views.overlap:overlap_parts",
     "OverlapMatrix": "idealrank.reports.views.overlap:matrix_parts",
+    "Reconciliation": "idealrank.reports.views.stated_numbers:reconciliation_text",
     "SliceMeans": "idealrank.reports.views.evaluation:slice_parts",
     "SystemComparison": "idealrank.reports.views.systems:systems_parts",
 }

@@ -41,7 +41,7 @@ class Said:
 
 def environment(**changes: str) -> dict[str, str]:
     """What decides about the look of output, fixed."""
-    decided = ("FORCE_COLOR", "GITHUB_ACTIONS", "NO_COLOR", "PYTHONWARNINGS")
+    decided = ("COLORTERM", "FORCE_COLOR", "GITHUB_ACTIONS", "NO_COLOR", "PYTHONWARNINGS")
     plain = {name: value for name, value in os.environ.items() if name not in decided}
     return {**plain, "COLUMNS": "80", "PYTHONIOENCODING": "utf-8", **changes}
 

@@ -1,15 +1,17 @@
-"""Reports on a terminal: the lines of a pipe in colour; none for pipes, for NO_COLOR and for
-terminals that know none.
+"""Reports on a terminal: its width, and colours that can be read on black and on white; none for
+pipes, for NO_COLOR and for terminals that know none.
 """
 
 import os
 import re
+import struct
 import subprocess
 import sys
 
 import pytest
 
-from idealrank.cli.colours import as_rich
+from idealrank.cli import console
+from idealrank.cli.colours import TONES, as_rich
 from idealrank.reports.table.forms import Cell, Column, Table, as_text
 from tests.cli.terminal import DATA, environment
 from tests.cli.test_terminal import everything_from, posix
@@ -27,12 +29,18 @@ def in_a_pipe(monkeypatch: pytest.MonkeyPatch) -> str:
     return said
 
 
-def on_terminal(*arguments: str, **changes: str) -> bytes:
+def on_terminal(*arguments: str, width: int = 0, **changes: str) -> bytes:
     """What a command writes to a standard output that is a terminal, with the line ends of a
-    file.
+    file; the terminal has a size of its own, or COLUMNS.
     """
+    import fcntl
+    import termios
+
     master, slave = os.openpty()
-    environs = environment(TERM="xterm-256color", **changes)
+    environs = environment(**{"TERM": "xterm-256color"} | changes)
+    if width:
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, width, 0, 0))
+        del environs["COLUMNS"]
     with subprocess.Popen(
         [sys.executable, "-m", "idealrank", *arguments],
         cwd=DATA,
@@ -55,37 +63,195 @@ def test_a_terminal_has_the_lines_of_a_pipe_with_colours(monkeypatch: pytest.Mon
     assert lines == in_a_pipe(monkeypatch).splitlines()
 
 
-@pytest.mark.slow
-@posix
-def test_a_narrow_terminal_gets_tables_that_fit() -> None:
-    said = CONTROL.sub(b"", on_terminal(*COMPARE, COLUMNS="60")).decode()
+REPORTS = {
+    "evaluate": ("evaluate", "qrels.txt", "bm25.run", "neural.run", "--intervals"),
+    "compare": COMPARE,
+    "gate": ("gate", "qrels.txt", "neural.run", "--baseline", "bm25.run"),
+    "judge": ("judge", "bounds", "qrels.txt", "bm25.run", "neural.run"),
+    "why": ("why", "qrels.txt", "bm25.run", "neural.run"),
+}
 
-    table = said[said.index("\nmeasure ") :].split("\n\n")[0].splitlines()
-    assert max(map(len, table)) <= 60
+
+@pytest.mark.spread(5)
+@posix
+@pytest.mark.parametrize("width", [60, 80, 100, 140])
+@pytest.mark.parametrize("name", REPORTS)
+def test_a_report_fits_its_terminal(name: str, width: int) -> None:
+    lines = CONTROL.sub(b"", on_terminal(*REPORTS[name], width=width)).decode().splitlines()
+
+    assert len(lines) > 5
+    # A command is for copying, and stays whole.
+    wide = [line for line in lines if len(line) > width and not line.startswith("  idealrank ")]
+    assert wide == []
+
+
+@posix
+def test_a_narrow_terminal_leaves_out_columns_before_tables_turn() -> None:
+    said = CONTROL.sub(b"", on_terminal(*COMPARE, width=60)).decode()
+
+    table = said[said.index("\nmeasure ") :].split("\n\n")[0].split("\n")[1:]
+    assert table[0].split() == ["measure", "difference", "95", "%", "interval", "p", "verdict"]
+    assert [line.split()[0] for line in table[1:3]] == ["nDCG@10", "AP"]
+    assert " ".join(table[3:]) == (
+        "left out at this width: bm25, neural, +/=/-, d_z, detectable; all: a wider terminal, or "
+        "`| cat` after the command"
+    )
+
+
+@posix
+def test_no_word_of_prose_is_lost_or_cut() -> None:
+    def words(width: int) -> list[str]:
+        said = CONTROL.sub(b"", on_terminal(*COMPARE, width=width)).decode()
+        return said.split("\n\n")[0].split()
+
+    assert words(60) == words(140)
+
+
+def test_a_pipe_has_lines_of_100_letters_whatever_the_terminal(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(DATA)
+    narrow, wide = (run([*COMPARE], COLUMNS=columns) for columns in ("40", "200"))
+
+    assert narrow == wide
+    assert 80 < max(map(len, narrow[1].splitlines())) <= 100
 
 
 @posix
 @pytest.mark.parametrize(
-    "changes", [{"NO_COLOR": "1"}, pytest.param({"TERM": "dumb"}, marks=pytest.mark.slow)]
+    "changes",
+    [
+        {"NO_COLOR": "1"},
+        pytest.param({"NO_COLOR": "1", "FORCE_COLOR": "1"}, marks=pytest.mark.slow),
+        pytest.param({"TERM": "dumb"}, marks=pytest.mark.slow),
+    ],
 )
 def test_no_colour_where_nobody_wants_it(
     changes: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    master, slave = os.openpty()
-    environs = environment(**({"TERM": "xterm"} | changes))
-    with subprocess.Popen(
-        [sys.executable, "-m", "idealrank", *COMPARE],
-        cwd=DATA,
-        stdout=slave,
-        stderr=subprocess.PIPE,
-        env=environs,
-    ):
-        os.close(slave)
-        said = everything_from(master)
-    os.close(master)
+    said = on_terminal(*COMPARE, COLUMNS="100", **changes)
 
     assert b"\x1b" not in said
-    assert said.replace(b"\r\n", b"\n").decode() == in_a_pipe(monkeypatch)
+    assert said.decode() == in_a_pipe(monkeypatch)
+
+
+@pytest.mark.parametrize(
+    ("changes", "coloured"),
+    [
+        ({}, False),
+        ({"FORCE_COLOR": ""}, False),
+        ({"FORCE_COLOR": "1"}, True),
+        ({"FORCE_COLOR": "0", "TERM": "dumb"}, True),  # the standard asks for any text
+        ({"FORCE_COLOR": "1", "NO_COLOR": "1"}, False),
+        ({"FORCE_COLOR": "1", "NO_COLOR": ""}, True),
+    ],
+)
+def test_force_color_asks_for_colours_without_a_terminal(
+    changes: dict[str, str], coloured: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plain = in_a_pipe(monkeypatch)
+    code, said, _ = run([*COMPARE], **changes)
+
+    assert code == 0
+    assert ("\x1b[" in said) == coloured
+    lines = CONTROL.sub(b"", said.encode()).decode().splitlines()
+    assert [line.rstrip() for line in lines] == plain.splitlines()
+
+
+def test_the_verdict_is_bold_and_the_rest_of_the_paragraph_is_not(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(DATA)
+    _, said, _ = run([*COMPARE], FORCE_COLOR="1")
+
+    bold = re.findall(r"\x1b\[1m(.*?)\x1b\[0m", said.split("\n\n")[0])
+    assert bold[0].startswith("These queries do not show")
+    assert bold[-1].endswith(".")
+    assert "Judged queries without an answer" not in " ".join(bold)
+
+
+def test_a_coloured_report_gives_the_log_of_github_no_command(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+
+    (line,) = as_rich(Table(columns=[Column(title="##[group]x::y")], rows=[]))
+
+    assert line.plain == "## [group]x::y"
+
+
+def channel(byte: int) -> float:
+    """Linear light of one channel of sRGB, as WCAG 2 defines it."""
+    part = byte / 255
+    return part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4
+
+
+def contrasts(colour: str) -> tuple[float, float]:
+    """Contrast of a colour with black and with white, from 1 to 21."""
+    red, green, blue = (channel(int(colour[place : place + 2], 16)) for place in (0, 2, 4))
+    light = 0.2126 * red + 0.7152 * green + 0.0722 * blue
+    return (light + 0.05) / 0.05, 1.05 / (light + 0.05)
+
+
+BRIGHT = {  # bright red and bright blue, colours 9 and 12, where a terminal has 16
+    "xterm": {9: "ff0000", 12: "5c5cff"},
+    "console of Linux": {9: "ff5555", 12: "5555ff"},
+    "Windows": {9: "e74856", 12: "3b78ff"},
+}
+
+
+def in_the_cube(number: int) -> str:
+    """A colour of xterm's cube of 6 x 6 x 6, from 16 to 231, which no terminal changes."""
+    steps = ("00", "5f", "87", "af", "d7", "ff")
+    red, rest = divmod(number - 16, 36)
+    green, blue = divmod(rest, 6)
+    return steps[red] + steps[green] + steps[blue]
+
+
+def test_every_colour_can_be_read_on_black_and_on_white() -> None:
+    assert contrasts("000000") == (1, 21)
+    assert contrasts("ffffff") == (21, 1)
+    hues = {console.RED, console.ORANGE, console.BLUE}
+    assert {*TONES.values(), *console.HUES.values()} == hues
+
+    shown = {in_the_cube(hue.of_256) for hue in hues}
+    shown |= {palette[hue.of_16] for hue in hues for palette in BRIGHT.values()}
+    assert {colour: ends for colour in shown if min(ends := contrasts(colour)) < 3} == {}
+
+
+@pytest.mark.parametrize(
+    ("changes", "number"),
+    [
+        ({"TERM": "xterm-256color"}, 33),
+        ({"TERM": "linux"}, 12),
+        ({"TERM": "linux", "COLORTERM": "truecolor"}, 33),
+    ],
+)
+def test_the_colours_are_those_of_the_terminal(
+    changes: dict[str, str], number: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("COLORTERM", raising=False)
+    for name, value in changes.items():
+        monkeypatch.setenv(name, value)
+
+    assert console.BLUE.number == number
+
+
+@posix
+def test_a_message_wraps_between_words_on_a_terminal_alone() -> None:
+    master, slave = os.openpty()
+    wrong = ["evaluate", "qrels.txt", "bm25.run", "--convention", "standard,unjudged=maybe"]
+    command = [sys.executable, "-m", "idealrank", *wrong]
+    environs = environment(COLUMNS="50", NO_COLOR="1")
+    piped = subprocess.run(command, cwd=DATA, env=environs, capture_output=True, check=False)
+    with subprocess.Popen(command, cwd=DATA, stderr=slave, env=environs):
+        os.close(slave)
+        said = everything_from(master).replace(b"\r\n", b"\n")
+    os.close(master)
+
+    first, *_ = piped.stderr.splitlines()
+    assert len(first) > 50 >= max(map(len, said.splitlines()))
+    assert said.split() == piped.stderr.split()
 
 
 def test_styles_say_again_what_words_say() -> None:

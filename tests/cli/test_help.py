@@ -5,7 +5,7 @@ import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import click
@@ -155,11 +155,21 @@ def as_typed(example: str) -> tuple[int, str, str]:
     return done.returncode, done.stdout, done.stderr
 
 
-def test_no_command_shows_help_and_is_a_mistake(say: Say) -> None:
-    said = say()
+def groups(command: click.Command, *words: str) -> Iterator[tuple[str, ...]]:
+    """Words of each group of commands, the command line itself among them."""
+    if isinstance(command, click.Group):
+        yield words
+        context = click.Context(command)
+        for name in command.list_commands(context):
+            yield from groups(command.get_command(context, name), *words, name)
 
-    assert (said.code, said.out) == (2, "")
-    assert said.err.startswith("Usage: idealrank")
+
+def test_a_group_alone_answers_with_its_help(say: Say) -> None:
+    for words in groups(main.cli):
+        alone, asked = say(*words), say(*words, "--help")
+
+        assert (alone.code, alone.err) == (0, ""), words
+        assert alone.out == asked.out, words
 
 
 def test_an_unknown_command_is_refused_with_the_nearest(say: Say) -> None:

@@ -288,10 +288,12 @@ def test_a_signal_that_is_ignored_stays_ignored(tmp_path: Path) -> None:
 STOPPED = """
 import os, signal, sys
 from idealrank import Qrels, Run
+from idealrank.cli import progress
 from idealrank.cli.progress import Watch
 from idealrank.errors import StoppedError
 from idealrank.evaluation.evaluate import evaluate
 
+progress._FAREWELL = 60.0  # on a busy machine the kernel may take a second to hear of it
 qrels, run = Qrels({"q": {"a": 1}}), Run({"q": ["a"]})
 
 def compute_until_stopped(job):
@@ -370,6 +372,20 @@ def test_a_full_disk_is_said_in_one_line() -> None:
     assert (done.returncode, done.stderr) == (70, b"error: output: No space left on device\n")
 
 
+@pytest.mark.skipif(not Path("/dev/full").is_char_device(), reason="needs /dev/full")
+def test_a_full_disk_behind_standard_output_is_said_alike_if_it_is_named() -> None:
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run(
+            [*COMMAND, "qrels.txt", "bm25.run", "-o", "/dev/stdout", "--format", "csv"],
+            cwd=DATA,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            check=False,
+        )
+
+    assert (done.returncode, done.stderr) == (70, b"error: output: No space left on device\n")
+
+
 # --- talk -----------------------------------------------------------------------------------------
 
 
@@ -384,7 +400,7 @@ def test_colour_is_for_terminals_that_want_it(changes: dict[str, str], coloured:
         re.sub(rb"\x1b\[[0-9;]*m", b"", said)
         == b"error: bm52.run: found no such file; did you mean 'bm25.run'?\r\n"
     )
-    assert (b"\x1b[31m" in said) == coloured
+    assert (b"\x1b[91m" in said) == coloured
 
 
 def test_the_same_warning_is_said_once(capfd: pytest.CaptureFixture[str]) -> None:
@@ -416,6 +432,26 @@ def test_evaluate_loads_nothing_that_it_does_not_use() -> None:
     ]
     command = (
         "import sys; from idealrank.cli.main import run; run(['evaluate', 'qrels.txt', 'bm25.run'])"
+    )
+    code = f"{command}; print([name for name in {late} if name in sys.modules])"
+
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=DATA,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_compare_loads_no_question_but_its_own() -> None:
+    late = [f"idealrank.analysis.{name}" for name in ("gate", "robustness")]
+    command = (
+        "import sys; from idealrank.cli.main import run; "
+        "run(['compare', 'qrels.txt', 'bm25.run', 'neural.run'])"
     )
     code = f"{command}; print([name for name in {late} if name in sys.modules])"
 

@@ -371,3 +371,15 @@ def test_a_log_of_clicks_alone_fits_without_a_division_by_0() -> None:
     fitted = DBN(5).fit(log)
     assert fitted.attractiveness_values.tolist() == [1.0] * 4
     assert fitted.continuation == 1.0
+
+
+# few sessions do not identify all parameters
+@pytest.mark.filterwarnings("ignore::idealrank.IdealrankWarning")
+@pytest.mark.parametrize("model", [PBM(), UBM(), Cascade(), DCM(), SDBN(), DBN()])
+@pytest.mark.parametrize("method", ["marginal", "conditional", "log_likelihood", "perplexity"])
+def test_a_model_refuses_more_ranks_than_its_log_has(model: PBM, method: str) -> None:
+    two = Sessions.from_arrays(["q"] * 2, [["a", "b"], ["b", "a"]], [[1, 0], [0, 1]])
+    fitted = model.fit(two)
+    with pytest.raises(InputError, match="sessions: found 3 ranks, expected at most 2, the number"):
+        getattr(fitted, method)(sessions())
+    assert getattr(fitted, method)(two) is not None

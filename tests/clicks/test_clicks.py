@@ -19,6 +19,8 @@ import idealrank as ir
 from idealrank.clicks import PBM, Sessions, ips, propensities, simulate
 from idealrank.clicks.commands.clicks import COMMANDS as SUBCOMMANDS
 from idealrank.clicks.commands.clicks import clicks
+from idealrank.clicks.views.log_checks import qrels_lines, qrels_rows
+from idealrank.errors import InputError
 from tests.cli.terminal import Said, check_snapshot
 
 Say = Callable[..., Said]
@@ -624,3 +626,20 @@ def test_a_role_of_judgments_is_none_of_a_click_log(say: Say, folder: Path) -> N
         output = say("clicks", "validate", "log.csv", "--columns", columns, cwd=folder)
         assert output.code == 2
         assert expected in " ".join(output.err.split())
+
+
+@pytest.mark.parametrize(
+    ("query", "problem"), [("#metoo", "found # at the start"), ("\u3000", "found a blank")]
+)
+def test_judgments_that_trec_lines_cannot_hold_are_refused(query: str, problem: str) -> None:
+    qrels = ir.Qrels({query: {"d": 1}})
+
+    with pytest.raises(InputError, match=problem):
+        list(qrels_lines(qrels))
+    assert list(qrels_rows(qrels))[1] == [query, "d", "1", "0"]
+
+
+def test_whole_grades_keep_all_of_their_digits() -> None:
+    qrels = ir.Qrels({"q": {"a": 1234567, "b": 0.123456789}})
+
+    assert list(qrels_lines(qrels)) == ["q 0 a 1234567\n", "q 0 b 0.123457\n"]

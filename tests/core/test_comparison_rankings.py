@@ -9,8 +9,8 @@ import idealrank as ir
 from idealrank.api.evaluation import evaluate_read, overlap_ranks, overlaps
 from idealrank.data.run import Run
 from idealrank.errors import OptionError
-from idealrank.evaluation.overlap import measures_beside, overlap
-from idealrank.measures.parse import parse_measures
+from idealrank.evaluation.overlap import measures_beside, overlap, overlap_of_top
+from idealrank.measures.parse import parse_measures, parse_pair_measures
 from idealrank.reports.views.comparison.phrases import unchanged
 
 QRELS = {f"q{i}": {"d0": 1, "d1": 2} for i in range(30)}
@@ -75,6 +75,39 @@ def test_looking_no_deeper_than_the_measures_changes_no_value(ties: str) -> None
 
     assert np.array_equal(whole.values, cut.values)
     assert cut.common.sum() < whole.common.sum()
+
+
+def test_common_documents_are_counted_down_to_the_depth_of_both_lists() -> None:
+    # The tie group of "with ties" begins above the depth and ends below it.
+    runs = {
+        "ranked": Run({"q": list("wyxz")}),
+        "with ties": Run({"q": {"w": 2, "x": 1, "y": 1, "v": 1}}),
+    }
+    measures, convention = (
+        parse_pair_measures(["overlap@2"]),
+        ir.Convention.of("standard,ties=input"),
+    )
+    qrels = ir.Qrels({"q": {"w": 1}})
+    tops = {
+        name: evaluate_read(qrels, run, parse_measures("AP"), convention, keep_top=4).judged.top
+        for name, run in runs.items()
+    }
+    common = {}
+    for first, second in [("ranked", "with ties"), ("with ties", "ranked")]:
+        pair = runs[first], runs[second]
+        by_run = overlap(*pair, measures, ties="input", depth=2)
+        by_top = overlap_of_top(
+            *pair,
+            tops[first],
+            tops[second],
+            measures,
+            ties="input",
+            duplicates="error",
+            depth=2,
+        )
+        common[first] = by_run.common.tolist() + by_top.common.tolist()
+
+    assert common == {"ranked": [1, 1], "with ties": [1, 1]}
 
 
 def test_lists_are_not_cut_through_shared_ranks() -> None:
@@ -254,6 +287,7 @@ def test_rankings_are_compared_by_kept_documents_as_by_the_runs(
     np.testing.assert_array_equal(by_top.scored[rows], by_run.scored)
     np.testing.assert_array_equal(by_top.lengths[rows], by_run.lengths)
     np.testing.assert_array_equal(by_top.tied[rows], by_run.tied)
+    np.testing.assert_array_equal(by_top.common[rows], by_run.common)
     assert set(by_top.only_a) == set(by_run.only_a)
     assert set(by_top.only_b) == set(by_run.only_b)
 

@@ -10,6 +10,8 @@ import pandas as pd
 import pytest
 
 import idealrank as ir
+from idealrank.io.complaints import Notes
+from idealrank.io.formats.trec import read_zscores
 from tests.in_process import run as command
 
 RANDOM = np.random.default_rng(7)
@@ -128,6 +130,11 @@ def test_lists_and_sets_of_items_are_judgments(tmp_path: Path) -> None:
     assert said[0].endswith(
         "found 2 lists of documents without grades; every document counts as grade 1"
     )
+    (tmp_path / "one.json").write_text(json.dumps({"ann": ["i1", "i7"], "bob": {"i2": 1}}))
+    ir.read_qrels(tmp_path / "one.json", tell=said.append)
+    assert said[1].endswith(
+        "found 1 list of documents without grades; every document counts as grade 1"
+    )
     (tmp_path / "liked.jsonl").write_text('{"ann": ["i1", "i7"]}\n{"bob": ["i2"]}\n')
     assert ir.read_qrels(tmp_path / "liked.jsonl")["bob"] == {"i2": 1.0}
 
@@ -204,3 +211,20 @@ def test_tables_whose_columns_are_those_of_the_other_kind_are_said_to_be_swapped
     with pytest.raises(ir.InputError) as caught:
         ir.read_qrels(pd.DataFrame({"user": ["ann"], "item": ["alien"], "stars": [3]}))
     assert "come first" not in str(caught.value)
+
+
+def test_a_first_line_beyond_the_bytes_that_are_looked_at_is_no_judgment(tmp_path: Path) -> None:
+    # 64 KiB end after the fourth field of the run's first line, which would be one of judgments.
+    comment = "#" + "x" * (65536 - 10) + "\n"
+    (tmp_path / "long.run").write_text(comment + "q Q0 d 1 0.5 tag\n")
+
+    assert ir.evaluate({"q": {"d": 1}}, tmp_path / "long.run", "RR").mean() == {"RR": 1.0}
+
+
+def test_ids_hold_any_blank_but_space_and_tab_whichever_line_they_are_on(tmp_path: Path) -> None:
+    (tmp_path / "odd.run").write_text("q\xa01 Q0 d\x852 1 0.5 tag\n", encoding="utf-8")
+    (tmp_path / "odd.qrels").write_text("q\xa01 0 d\x852 1\n", encoding="utf-8")
+    (tmp_path / "zscores").write_text("q\xa01 map 0.5 0.1\n", encoding="utf-8")
+
+    assert ir.evaluate(tmp_path / "odd.qrels", tmp_path / "odd.run", "RR").mean() == {"RR": 1.0}
+    assert read_zscores(tmp_path / "zscores", Notes()) == {("q\xa01", "map"): (0.5, 0.1)}

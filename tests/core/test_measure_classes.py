@@ -10,7 +10,9 @@ import numpy as np
 import pytest
 
 import idealrank as ir
+from idealrank.errors import OptionError
 from idealrank.measures.bpref import RunningBpref
+from idealrank.measures.cutoffs import RelativeCutoff
 from idealrank.measures.parse import parse_measures
 
 QRELS = {"q1": {"a": 3, "b": 1}, "q2": {"d": 2}}
@@ -108,3 +110,9 @@ def test_a_class_without_a_name_is_refused_in_words() -> None:
             match=f"measure Own: found {found}, expected a text, as in name: ClassVar",
         ):
             ir.evaluate(QRELS, RUN, Own())
+
+
+@pytest.mark.parametrize("text", ["bogus", "n^2", "0n", "\u0662n"])
+def test_a_cutoff_that_is_no_function_of_the_length_is_refused_when_it_is_built(text: str) -> None:
+    with pytest.raises(OptionError, match="expected sqrt"):
+        RelativeCutoff(text)

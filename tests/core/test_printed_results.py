@@ -21,9 +21,21 @@ RESULTS: dict[str, tuple[Callable[[], Any], list[str]]] = {
         lambda: ir.why(QRELS, BM25, MINILM, "RR"),
         ["why", QRELS, BM25, MINILM, "-m", "RR"],
     ),
+    "DifferenceSplit": (
+        lambda: ir.split_difference(QRELS, BM25, "nDCG@10", "standard", "lightgbm"),
+        ["reconcile", QRELS, BM25, "--versus", "lightgbm"],
+    ),
+    "Evaluation": (
+        lambda: ir.evaluate(QRELS, BM25),
+        ["evaluate", QRELS, BM25, "--explain-method"],
+    ),
     "Explanation": (lambda: ir.explain(QRELS, BM25, "q01"), []),
     "Overlap": (lambda: ir.overlap(BM25, MINILM), []),
     "OverlapMatrix": (lambda: ir.overlap_matrix([BM25, MINILM]), []),
+    "Reconciliation": (
+        lambda: ir.reconcile(QRELS, BM25, "0.5047"),
+        ["reconcile", QRELS, BM25, "--value", "0.5047"],
+    ),
     "SliceMeans": (
         lambda: ir.evaluate(QRELS, BM25, "RR").by(SLICES),
         ["evaluate", QRELS, BM25, "-m", "RR", "--slices", SLICES],
@@ -53,3 +65,13 @@ def test_a_result_prints_what_its_command_prints(name: str) -> None:
         code, out, _ = command(arguments)
         assert code == 0
         assert len(words(text) - words(out)) <= len(words(text)) / 10
+
+
+def test_an_evaluation_prints_its_table_and_is_one_line_in_a_list() -> None:
+    evaluation = ir.evaluate(QRELS, BM25, "nDCG@10")
+
+    printed = str(evaluation).splitlines()
+    assert [line.split() for line in printed[:2]] == [["run", "nDCG@10"], ["bm25", "0.5047"]]
+    assert any(line.startswith("convention standard [") for line in printed)
+    assert any(line.startswith("coverage ") for line in printed)
+    assert "\n" not in repr(evaluation)

@@ -4,7 +4,12 @@ import numpy as np
 import pytest
 
 from idealrank.analysis.comparison.places import matches
-from idealrank.data.segments import distinct_keys, in_stable_order, sorted_keys
+from idealrank.data.segments import (
+    distinct_keys,
+    in_stable_order,
+    joined_ranges,
+    sorted_keys,
+)
 
 # Of few bits keys are equal or differ in the bits that their places take; of 64 bits they are
 # spread like hashes.
@@ -69,3 +74,10 @@ def test_documents_of_both_runs_meet_by_rising_key(repeated: str) -> None:
     assert sorted(zip(first.tolist(), second.tolist(), strict=True)) == sorted(expected)
     if repeated == "neither":
         assert (np.diff(a[first].astype(np.float64)) > 0).all()
+
+
+@pytest.mark.parametrize("sizes", [[], [0], [2, 0, 3], [1, 1, 1]])
+def test_ranges_are_joined_as_lists_are(sizes: list[int]) -> None:
+    starts = np.random.default_rng(1).integers(0, 50, len(sizes))
+    expected = [start + n for start, size in zip(starts, sizes, strict=True) for n in range(size)]
+    assert joined_ranges(starts, np.array(sizes, np.int64)).tolist() == expected

@@ -497,3 +497,13 @@ def test_the_test_against_annotators_keeps_the_clusters_of_the_check() -> None:
     by_query = check_judge(people["ann"], judge, annotators=table).alt_test
     assert check.alt_test == wanted
     assert check.alt_test != by_query
+
+
+def test_the_best_system_has_the_least_value_where_less_is_better() -> None:
+    qrels = {"q": {"a": 1, "b": 0}}
+    runs = {"s": {"q": ["a", "b"]}, "t": {"q": ["b", "a"]}}
+
+    orders = system_orders(qrels, qrels, runs, "CoverageError")
+
+    assert orders.human.tolist() == [1.0, 2.0]
+    assert (orders.best_human, orders.best_judge, orders.tau_ap) == ("s", "s", 1.0)

@@ -103,6 +103,20 @@ def test_it_tells_how_far_it_is_and_stops_when_told() -> None:
         growing_ndcg([[1, 0], [0, 1]], [[1.0, 2.0], [2.0, 1.0]], progress=stop)
 
 
+@pytest.mark.parametrize("backend", ["pandas", "polars"])
+def test_columns_and_rows_of_dataframes_are_places_whatever_their_labels(backend: str) -> None:
+    library = pytest.importorskip(backend)
+    rows = np.array([[1, 0, 2], [0, 2, 1]])
+    scores = [[3.0, 2.0, 1.0], [1.0, 2.0, 3.0]]
+    column, frame = library.Series(rows[0]), library.DataFrame(rows)
+    if backend == "pandas":
+        column, frame = library.Series(rows[0], index=[5, 6, 7]), library.DataFrame(rows, [7, 8])
+
+    for labels, of_rows, given_scores in [(column, rows[0], scores[0]), (frame, rows, scores)]:
+        expected = growing_ndcg(of_rows, given_scores).values
+        np.testing.assert_array_equal(growing_ndcg(labels, given_scores).values, expected)
+
+
 def test_sizes_are_dense_first_and_end_with_the_list() -> None:
     for last in (1, 7, 200, 201, 202, 999, 5000):
         sizes = growing_sizes(last)
@@ -124,6 +138,8 @@ def test_sizes_are_dense_first_and_end_with_the_list() -> None:
         ([1, 0], [1.0, 2.0], {"measures": "nDCG(ideal=returned)"}, "no other options"),
         ([1, 0], [1.0, 2.0], {"sizes": [2, 1]}, "rise"),
         ([1, 0], [1.0, 2.0], {"sizes": [0]}, "from 1 on"),
+        ([1, 0], [1.0, 2.0], {"sizes": np.array([2, 1], np.uint64)}, "rise"),
+        ([1, 0], [1.0, 2.0], {"sizes": np.array([1, 2**63], np.uint64)}, "rise"),
     ],
 )
 def test_what_cannot_be_is_refused(labels: list, scores: list, options: dict, said: str) -> None:

@@ -1,53 +1,76 @@
-"""Reports on a terminal: the same lines as in a pipe, fitted to its width, with colours and weights
-that only say again what words say.
+"""Reports in colour: the same lines as without, with colours and weights that only say again what
+words say.
 """
 
-import shutil
+import re
 import sys
 from collections.abc import Iterable
 
+from rich.color import Color
 from rich.console import Console
 from rich.style import Style
 from rich.text import Text
 
-from idealrank.reports.table.cells import Cell, Table
-from idealrank.reports.table.text import WIDTH, Part, laid, printable
+from idealrank.cli import console
+from idealrank.reports.table.cells import Cell, Table, Tone
+from idealrank.reports.table.text import Part, folded, harmless, laid, printable
 
-# Blue and orange, which people who confuse red and green tell apart; from the 16 colours of every
-# terminal where it has no more.
-_TONES = {
-    "better": Style(color="dodger_blue2"),
-    "worse": Style(color="dark_orange"),
-    "quiet": Style(dim=True),
-    "": Style.null(),
-}
-_STRONG, _HEAD = Style(bold=True), Style(dim=True)
+# Blue and orange, which people who confuse red and green tell apart.
+TONES: dict[Tone, console.Hue] = {"better": console.BLUE, "worse": console.ORANGE}
+_STRONG, _QUIET = Style(bold=True), Style(dim=True)
+_SENTENCE_END = re.compile(r"[.!?](?=\s|$)")
 
 
 def print_parts(parts: Iterable[Part]) -> None:
-    """Print a report on the terminal that standard output is.
-
-    Examples
-    --------
-    >>> print_parts([["a paragraph"]])
-    a paragraph
-    """
-    width = shutil.get_terminal_size((WIDTH, 24)).columns
-    console = Console(file=sys.stdout, width=width, highlight=False, soft_wrap=True)
+    """Print a report on standard output; the first sentence, with the verdict, is bold."""
+    shown = Console(
+        file=sys.stdout,
+        width=_UNLIMITED,
+        highlight=False,
+        soft_wrap=True,
+        force_terminal=True,
+        color_system="256",
+    )
     for number, part in enumerate(part for part in parts if part):
         if number:
-            console.print()
-        if isinstance(part, Table):
-            lines = as_rich(part, width)
-        else:
-            lines = [Text(printable(line)) for line in part]
+            shown.print()
+        lines = as_rich(part) if isinstance(part, Table) else _paragraph(part)
+        if not number and not isinstance(part, Table):
+            _embolden(lines)
         for line in lines:
-            console.print(line, markup=False)
+            shown.print(line, markup=False)
 
 
-def as_rich(table: Table, width: int = WIDTH) -> list[Text]:
+_UNLIMITED = 1 << 16  # letters of a line: lines are laid out before
+
+
+def as_rich(table: Table) -> list[Text]:
     """Return the lines of a table with their styles."""
-    return [_line(line) for line in laid(table, width)]
+    return [_line(line) for line in laid(table)]
+
+
+def _paragraph(lines: Iterable[str]) -> list[Text]:
+    return [Text(_safe(piece)) for line in lines for piece in folded(printable(line))]
+
+
+def _safe(text: str) -> str:
+    """A log of GitHub Actions has colours, too, and executes commands in its lines."""
+    return harmless(text) if console.on_github() else text
+
+
+def _embolden(lines: Iterable[Text]) -> None:
+    """Make the first sentence bold; only its first line if no sentence ends in the paragraph."""
+    lines = list(lines)
+    for number, line in enumerate(lines):
+        end = _SENTENCE_END.search(line.plain)
+        if end is not None:
+            line.stylize(_STRONG, 0, end.end())
+            lines = lines[:number]
+            break
+    else:
+        lines = lines[:1]
+    for line in lines:
+        line.stylize(_STRONG)
 
 
 def _line(spans: Iterable[tuple[str, Cell | None]]) -> Text:
@@ -57,11 +80,15 @@ def _line(spans: Iterable[tuple[str, Cell | None]]) -> Text:
         if cell is not None:
             style = _style(cell)
         elif text.strip():
-            style = _HEAD
-        line.append(printable(text), style)
+            style = _STRONG
+        line.append(_safe(printable(text)), style)
     line.rstrip()
     return line
 
 
 def _style(cell: Cell) -> Style:
-    return _TONES[cell.tone] + _STRONG if cell.strong else _TONES[cell.tone]
+    style = _QUIET if cell.tone == "quiet" else Style()
+    hue = TONES.get(cell.tone)
+    if hue is not None:
+        style = Style(color=Color.from_ansi(hue.number))
+    return style + _STRONG if cell.strong else style

@@ -10,6 +10,7 @@ import click
 
 from idealrank.cli import options
 from idealrank.errors import OptionError, shown
+from idealrank.stats.comparison import TESTS
 
 
 class Testing(NamedTuple):
@@ -51,7 +52,7 @@ LARGEST_LOSS = click.option(
 _OPTIONS = (
     click.option(
         "--test",
-        type=click.Choice(["permutation", "t", "wilcoxon", "sign"]),
+        type=click.Choice(TESTS),
         default="permutation",
         show_default=True,
         help="Test behind p values and intervals: sign-flip permutation (distribution-free), "

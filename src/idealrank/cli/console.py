@@ -1,5 +1,5 @@
-"""Talk on stderr: errors, warnings and hints, one line each, in the words of the command in use.
-Colour is decoration and never carries meaning.
+"""Talk on stderr: errors, warnings and hints, in the words of the command in use; and the colours
+of a terminal. Colour is decoration and never carries meaning.
 """
 
 import os
@@ -93,7 +93,28 @@ def worded(message: object, command: click.Command | None = None) -> str:
 
 
 _NOTES: set[str] = set()  # lines that the command has said: judgments and a run may share a file
-_STYLES = {"error": "red", "warning": "yellow", "hint": "cyan"}
+
+
+class Hue(NamedTuple):
+    """A colour that can be read on black and on white: a contrast of at least 3:1 with both."""
+
+    of_256: int  # Its number in xterm's cube of 256 colours, which is the same in every terminal
+    # Its number where a terminal has 16 colours, each terminal its own: of those, only the bright
+    # red and blue of xterm, the Linux console and Windows have this contrast
+    of_16: int
+
+    @property
+    def number(self) -> int:
+        """Number of the colour on this machine's terminal."""
+        many = "256color" in os.environ.get("TERM", "") or os.environ.get("COLORTERM")
+        return self.of_256 if many else self.of_16
+
+
+_BRIGHT_RED, _BRIGHT_BLUE = 9, 12
+RED = Hue(160, _BRIGHT_RED)
+ORANGE = Hue(166, _BRIGHT_RED)
+BLUE = Hue(33, _BRIGHT_BLUE)
+HUES = {"error": RED, "warning": ORANGE, "hint": BLUE}
 
 
 def say(kind: str, message: str) -> None:
@@ -108,9 +129,35 @@ def say(kind: str, message: str) -> None:
     _NOTES.add(message)
     if on_github():  # a message may quote an id that GitHub would take for a command
         message = harmless(message)
+    message, *more = _lines(message, before=len(label) + 1)
     if in_colour(sys.stderr):
-        label = click.style(label, fg=_STYLES.get(kind), bold=True)
-    _write(f"{label} {message}\n")
+        hue = HUES.get(kind)
+        label = click.style(label, fg=None if hue is None else _ansi(hue), bold=True)
+    _write("\n".join([f"{label} {message}", *more, ""]))
+
+
+def _lines(message: str, before: int) -> list[str]:
+    """Break a message between words on a terminal; elsewhere it is one line, for programs."""
+    from textwrap import wrap  # noqa: PLC0415  (most starts have nothing to say)
+
+    width = width_of(sys.stderr)
+    if width is None or before + len(message) <= width:
+        return [message]
+    lines = wrap(
+        message,
+        width,
+        initial_indent=" " * before,
+        subsequent_indent="  ",
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    return [lines[0][before:], *lines[1:]]
+
+
+def _ansi(hue: Hue) -> int | str:
+    """Return a colour as `click.style` takes it."""
+    names = {_BRIGHT_RED: "bright_red", _BRIGHT_BLUE: "bright_blue"}
+    return names.get(hue.number, hue.number)
 
 
 def tell(text: str) -> None:
@@ -118,6 +165,11 @@ def tell(text: str) -> None:
     from idealrank.reports.table.text import printable_lines  # noqa: PLC0415  (it costs every start 8 ms; most have nothing to say)
 
     _write(f"{printable_lines(text)}\n")
+
+
+def show(text: str) -> None:
+    """Write help to standard output."""
+    click.echo(text)
 
 
 def _write(text: str) -> None:
@@ -175,16 +227,28 @@ def open_closed_streams() -> None:
 
 
 def in_colour(stream: TextIO | None) -> bool:
-    """Return whether a stream is a terminal with colours enabled.
+    """Return whether text on a stream is coloured: on a terminal that is not dumb.
 
-    https://no-color.org: a variable NO_COLOR that is not empty.
+    A variable NO_COLOR that is not empty forbids colours (https://no-color.org). FORCE_COLOR asks
+    for them anywhere (https://force-color.org); NO_COLOR wins over it.
     """
-    return (
-        stream is not None
-        and stream.isatty()
-        and not os.environ.get("NO_COLOR")
-        and os.environ.get("TERM") != "dumb"
-    )
+    if stream is None or os.environ.get("NO_COLOR"):
+        return False
+    if os.environ.get("FORCE_COLOR"):
+        return True
+    return stream.isatty() and os.environ.get("TERM") != "dumb"
+
+
+def width_of(stream: TextIO | None) -> int | None:
+    """Return the letters of a line of a terminal; None for another stream or an unknown size."""
+    if stream is None or not stream.isatty():
+        return None
+    if (columns := os.environ.get("COLUMNS", "")).isdecimal() and int(columns):
+        return int(columns)
+    try:
+        return os.get_terminal_size(stream.fileno()).columns or None
+    except OSError:
+        return None
 
 
 def on_github() -> bool:

@@ -1,6 +1,7 @@
 """Files, comment and annotations of a gate in addition to its report, and their options."""
 
 import os
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import wraps
@@ -71,16 +72,19 @@ class Outputs:
             from idealrank.reports.views.gate.pull_request import gate_markdown  # noqa: PLC0415
 
             output.write(gate_markdown(gated, digits=self.digits), self.markdown)
-        if self.report is not None:
-            output.write_report(report(), self.report, layout)
-        elif "-" not in (self.junit, self.markdown):
-            shown = _held_in_the_log(report(), layout) if self.github else report()
-            output.write_report(shown, None, layout)
+        with output.laid_out_for(self.report):
+            if self.report is not None:
+                output.write_report(report(), self.report, layout)
+            elif "-" not in (self.junit, self.markdown):
+                shown = _held_in_the_log(report(), layout) if self.github else report()
+                output.write_report(shown, None, layout)
         if self.github:
             _tell_github(gated, self.digits)
 
 
-def _held_in_the_log(report: str | list[Part], layout: str) -> str:
+def _held_in_the_log(report: str | list[Part], layout: str) -> str | list[Part]:
+    if isinstance(report, list) and console.on_github() and console.in_colour(sys.stdout):
+        return report  # what colours the lines makes them harmless, too
     text = report if isinstance(report, str) else parts_text(output.shown(report))
     return harmless_json(text) if FORMATS[layout].is_data else harmless(text)
 

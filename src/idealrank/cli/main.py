@@ -233,9 +233,6 @@ def run(arguments: Sequence[str] | None = None) -> int:
 
 def _failed(error: Exception, typed: Sequence[str]) -> int:
     """Say what went wrong, and give the exit code for it."""
-    if isinstance(error, click.exceptions.NoArgsIsHelpError):
-        console.tell(error.format_message())
-        return UNUSABLE
     if isinstance(error, click.UsageError):
         return _refuse(
             " ".join(error.format_message().split()),
@@ -288,8 +285,11 @@ def _dispatch(typed: list[str]) -> None:
     pipes.
     """
     # Pages and stores keep the typed words, see `invocation.command_line`.
-    with cli.make_context("idealrank", typed, obj=tuple(typed)) as context:
-        cli.invoke(context)
+    try:
+        with cli.make_context("idealrank", typed, obj=tuple(typed)) as context:
+            cli.invoke(context)
+    except click.exceptions.NoArgsIsHelpError as asked:
+        console.show(asked.format_message())  # a group alone is a question, not a mistake
     sys.stdout.flush()
 
 

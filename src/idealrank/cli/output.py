@@ -3,7 +3,8 @@ whole or not at all.
 """
 
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from inspect import Parameter, signature
 from pathlib import Path
@@ -17,7 +18,15 @@ from idealrank.cli import console
 from idealrank.errors import OptionError
 from idealrank.reports.table.formats import FORMATS, formats_help
 from idealrank.reports.table.records import delimited
-from idealrank.reports.table.text import MoreLines, Part, in_brief, parts_text, printable_lines
+from idealrank.reports.table.text import (
+    MoreLines,
+    Part,
+    folded,
+    in_brief,
+    on_terminal,
+    parts_text,
+    printable_lines,
+)
 
 EXPLAIN_METHOD = "--explain-method"
 """Option that prints the method and the convention in full; its key in the `meta` of a context,
@@ -33,6 +42,13 @@ _LAYOUTS = {".csv": "csv", ".json": "json", ".md": "markdown", ".tex": "latex"}
 _EXACT = {"xml", *(name for name, file_format in FORMATS.items() if file_format.is_data)}
 
 
+@contextmanager
+def laid_out_for(path: str | None) -> Iterator[None]:
+    """Lay out reports for the terminal, if one reads them; files are the same on all machines."""
+    with on_terminal(console.width_of(sys.stdout) if path in (None, "-") else None):
+        yield
+
+
 def write(pieces: Iterable[str], path: str | None, layout: str = "table") -> None:
     r"""Write text as UTF-8; bytes of ids that were not UTF-8 come out as they came in.
 
@@ -41,16 +57,23 @@ def write(pieces: Iterable[str], path: str | None, layout: str = "table") -> Non
     """
     if layout not in _EXACT:
         pieces = map(printable_lines, pieces)
+    if layout in FORMATS and FORMATS[layout].use == "people":
+        pieces = map(_folded_lines, pieces)
     if path is None or path == "-":
-        _write_stdout(pieces)
+        with laid_out_for(path):
+            _write_stdout(pieces)
         return
     write_bytes(_batches(pieces), path)
 
 
+def _folded_lines(text: str) -> str:
+    return "\n".join(piece for line in text.split("\n") for piece in folded(line))
+
+
 def write_parts(parts: Iterable[Part], path: str | None) -> None:
-    r"""Write a report for people: in colour on a terminal, as plain text anywhere else."""
+    r"""Write a report for people, in colour where standard output has colours."""
     if path in (None, "-") and console.in_colour(sys.stdout):
-        from idealrank.cli.colours import print_parts  # noqa: PLC0415  (rich is for terminals alone)
+        from idealrank.cli.colours import print_parts  # noqa: PLC0415  (rich; pipes do not need it)
 
         with console.writing_output():
             print_parts(parts)
@@ -224,7 +247,8 @@ class Formats:
 
     def write(self, layout: str, path: str | None, *args: Any, **options: Any) -> None:
         """Make a report, and write it to a file or to standard output."""
-        write_report(self.made(layout, *args, **options), path, layout)
+        with laid_out_for(path):
+            write_report(self.made(layout, *args, **options), path, layout)
 
 
 _Of = TypeVar("_Of")

@@ -129,7 +129,13 @@ class _Job(Generic[Result]):
 def _draw(label: str, job: _Job[Any]) -> None:
     from rich import progress as bars  # noqa: PLC0415  (loaded only when a bar is drawn)
     from rich.console import Console  # noqa: PLC0415
+    from rich.theme import Theme  # noqa: PLC0415
 
+    # Of rich's own colours, pink reads as an error, and cyan cannot be read on white.
+    blue = f"color({console.BLUE.number})"
+    theme = {f"bar.{part}": blue for part in ("complete", "finished", "pulse")}
+    theme |= {f"progress.{part}": "none" for part in ("percentage", "remaining")}
+    terminal = Console(stderr=True, theme=Theme(theme))
     columns = (
         bars.TextColumn("{task.description}", markup=False),
         bars.BarColumn(),
@@ -137,7 +143,7 @@ def _draw(label: str, job: _Job[Any]) -> None:
         bars.TimeRemainingColumn(),
         bars.TextColumn("{task.fields[note]}", markup=False),
     )
-    with bars.Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    with bars.Progress(*columns, console=terminal, transient=True) as bar:
         task = bar.add_task(printable(label), total=None, note="")
         while not job.ended.wait(_INTERVAL):
             note = getattr(job.progress, "note", "")

@@ -5,14 +5,20 @@ Bayesian network (DBN, full and simplified), which is fitted by accelerated EM.
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from idealrank.clicks.arguments import real_number, steps_of
-from idealrank.clicks.fitted_model import FittedModel, last_clicks, share, unconverged
+from idealrank.clicks.fitted_model import (
+    FittedModel,
+    check_known_ranks,
+    last_clicks,
+    share,
+    unconverged,
+)
 from idealrank.clicks.sessions import Sessions, check_sessions
-from idealrank.data.types import BoolArray, FloatArray
+from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.errors import warn
 
 Each: TypeAlias = Callable[[Callable[[Any], Any], Iterable[Any]], Iterable[Any]]
@@ -50,11 +56,10 @@ class CountedSessions:
 
     def counts(self) -> tuple[FloatArray, FloatArray]:
         """Impressions and clicks of each pair."""
-        often = np.broadcast_to(self.times[:, None], self.log.pair.shape)
-        shown, clicked = (
-            np.bincount(self.log.pair[rows], often[rows], self.n_pairs)
-            for rows in (self.log.pair >= 0, self.log.clicks)
-        )
+        pair, clicks = self.log.pair, self.log.clicks
+        often = np.broadcast_to(self.times[:, None], pair.shape)
+        shown = np.bincount(pair[pair >= 0], often[pair >= 0], self.n_pairs)
+        clicked = np.bincount(pair[clicks], often[clicks], self.n_pairs)
         return np.asarray(shown, np.float64), np.asarray(clicked, np.float64)
 
 
@@ -139,6 +144,8 @@ def fit_reading(
 
         values = twice
         if factor > 1 and used < steps:
+            # `once - move`, not the values before both steps: the two differ by rounding, and the
+            # number of steps that a fit takes can depend on it.
             leap = np.clip(once - move + 2 * factor * move + factor**2 * bend, 0, 1)
             landed, reached = _stepped(parts, leap, start, each)
             used += 1
@@ -173,71 +180,103 @@ def _step_of(state: tuple[CountedSessions, ReadingFit], start: float) -> Reading
     return reading_step(*state, start)
 
 
+class _Expected(NamedTuple):
+    """Chances of what clicks do not show, given all clicks of a session."""
+
+    examined: FloatArray  # shape (sessions, ranks): that a rank was examined
+    satisfied: FloatArray  # shape (sessions, ranks): that a click satisfied
+    # moved, stayed: How often users are expected to have gone on, and to have stayed
+    moved: float
+    stayed: float
+    probability: FloatArray  # shape (sessions,): of all clicks of the session
+
+
 def reading_step(part: CountedSessions, fit: ReadingFit, start: float) -> ReadingStep:
     """One step: everything above the last click is known, and the rest follows from no click below
     it.
     """
-    log, times, goes_on = part.log, part.times, fit.goes_on
-    pair, clicks, ranks = log.pair, log.clicks, log.n_ranks
-    a, s = np.append(fit.attractive, 0.0)[pair], np.append(fit.satisfied, 0.0)[pair]
-    last, has_document = last_clicks(log), pair >= 0
-    silent = _silent(a, has_document, goes_on)
+    # what stands at each rank; 0 below the end of a list
+    attraction = np.append(fit.attractive, 0.0)[part.log.pair]
+    satisfaction = np.append(fit.satisfied, 0.0)[part.log.pair]
+    expected = _expected(part, attraction, satisfaction, fit.goes_on)
+    return _maximised(part, attraction, expected, start)
 
-    # Chances, given all clicks, that a rank is examined, and that its click satisfied.
-    examined, at_last = np.zeros((2, len(log), ranks))
-    chance, probability = np.ones(len(log)), np.where(last > 0, 1.0, silent[:, 0])
+
+def _expected(
+    part: CountedSessions, attraction: FloatArray, satisfaction: FloatArray, goes_on: float
+) -> _Expected:
+    """The expectations of a step, from the first rank down."""
+    log, times = part.log, part.times
+    has_document, last = log.pair >= 0, last_clicks(log)
+    below_end = np.zeros((len(log), 1), bool)
+    has_next = np.hstack([has_document[:, 1:], below_end])
+    silent = _silent(attraction, has_document, goes_on)
+
+    examined = np.zeros(log.pair.shape)
+    satisfied = np.zeros(log.pair.shape)
+    reaches_rank = np.ones(len(log))
+    probability = np.where(last > 0, 1.0, silent[:, 0])
     moved = stayed = 0.0
-    for rank in range(ranks):
-        examined[:, rank] = np.where(has_document[:, rank], chance, 0.0)
-        below = silent[:, rank + 1]
-        lower = has_document[:, rank + 1] if rank + 1 < ranks else np.zeros(len(log), bool)
+    for rank in range(log.n_ranks):
+        a, s = attraction[:, rank], satisfaction[:, rank]
+        is_last, is_above_last = last == rank + 1, last > rank + 1
+        examined[:, rank] = np.where(has_document[:, rank], reaches_rank, 0.0)
         # No click below: the user stops here, or goes on and clicks nothing.
-        quiet = (1 - goes_on) + goes_on * below
-        is_last, above = last == rank + 1, last > rank + 1
-        # After the last click: it satisfied, or no other click follows.
-        whole = s[:, rank] + (1 - s[:, rank]) * quiet
-        at_last[:, rank] = np.where(is_last, share(s[:, rank], whole, 0.0), 0.0)
-        # Chance that a user went on, if they could, given that they clicked nothing more.
-        onward = share(goes_on * below, quiet, 0.0)
-        free = np.where(
+        goes_on_silently = goes_on * silent[:, rank + 1]
+        no_click_below = (1 - goes_on) + goes_on_silently
+        # No click after this one: it satisfied, or the user clicks nothing below.
+        ends_here = s + (1 - s) * no_click_below
+        satisfied[:, rank] = np.where(is_last, share(s, ends_here, 0.0), 0.0)
+        # Chance that the user could go on: read this rank and was not satisfied.
+        could_go_on = np.where(
             is_last,
-            share((1 - s[:, rank]) * quiet, whole, 0.0),
-            np.where(above, 1.0, examined[:, rank]),
+            share((1 - s) * no_click_below, ends_here, 0.0),
+            np.where(is_above_last, 1.0, examined[:, rank]),
         )
-        chance = np.where(above, 1.0, free * onward)
-        read_on = np.where(clicks[:, rank], a[:, rank] * (1 - s[:, rank]), 1 - a[:, rank]) * goes_on
-        probability *= np.where(is_last, a[:, rank] * whole, np.where(above, read_on, 1.0))
+        went_on = share(goes_on_silently, no_click_below, 0.0)  # given no click below
+        reaches_rank = np.where(is_above_last, 1.0, could_go_on * went_on)
+        read_on = np.where(log.clicks[:, rank], a * (1 - s), 1 - a) * goes_on
+        probability *= np.where(is_last, a * ends_here, np.where(is_above_last, read_on, 1.0))
         # Whether a user went on from the last rank of a list leaves no trace, and tells nothing of
         # how many do.
-        moved += float((chance * times)[lower].sum())
-        stayed += float(((free - chance) * times)[lower].sum())
+        counted = has_next[:, rank]
+        moved += float((reaches_rank * times)[counted].sum())
+        stayed += float(((could_go_on - reaches_rank) * times)[counted].sum())
+    return _Expected(
+        examined=examined,
+        satisfied=satisfied,
+        moved=moved,
+        stayed=stayed,
+        probability=probability,
+    )
 
+
+def _maximised(
+    part: CountedSessions, attraction: FloatArray, expected: _Expected, start: float
+) -> ReadingStep:
+    """The parameters that these expectations make likeliest: shares of impressions and clicks."""
+    pair, clicks, times = part.log.pair, part.log.clicks, part.times
+    has_document = pair >= 0
     flat, often = pair[has_document], np.broadcast_to(times[:, None], pair.shape)[has_document]
 
     def by_pair(values: FloatArray) -> FloatArray:
         return np.asarray(np.bincount(flat, values[has_document] * often, part.n_pairs), np.float64)
 
-    attractive = share(
-        by_pair(clicks + ~clicks * (1 - examined) * a), by_pair(np.ones(pair.shape)), start
-    )
-    satisfied = share(by_pair(at_last), by_pair(clicks.astype(np.float64)), start)
+    # A document without a click can attract only users that did not examine it.
+    attracted = np.where(clicks, 1.0, (1 - expected.examined) * attraction)
     counted = times > 0
     with np.errstate(divide="ignore"):
-        log_likelihood = float((times[counted] * np.log(probability[counted])).sum())
+        log_likelihood = float((times[counted] * np.log(expected.probability[counted])).sum())
     return ReadingStep(
-        attractive=attractive,
-        satisfied=satisfied,
-        moved=moved,
-        stayed=stayed,
+        attractive=share(by_pair(attracted), by_pair(np.ones(pair.shape)), start),
+        satisfied=share(by_pair(expected.satisfied), by_pair(clicks.astype(np.float64)), start),
+        moved=expected.moved,
+        stayed=expected.stayed,
         log_likelihood=log_likelihood,
     )
 
 
-def _silent(
-    attraction: FloatArray,
-    has_document: "np.ndarray[tuple[int, ...], np.dtype[np.bool_]]",
-    goes_on: float,
-) -> FloatArray:
+def _silent(attraction: FloatArray, has_document: BoolArray, goes_on: float) -> FloatArray:
     """Chance of no click from a rank on, if it is examined; 1 below the end of a list. Shape
     (sessions, ranks + 1).
     """
@@ -280,6 +319,7 @@ class FittedCascade(FittedModel):
 
     def _probabilities(self, sessions: Sessions, *, is_conditional: bool) -> FloatArray:
         attraction = self.attraction(sessions)
+        check_known_ranks(sessions, self.continuation_after_click.size)
         values = np.append(self.satisfaction, 0.0)
         satisfied = values[self._places(sessions)]
         probabilities = np.empty_like(attraction)
@@ -298,7 +338,7 @@ class FittedCascade(FittedModel):
                 examined = examined * (a * on_click + (1 - a) * self.continuation)
         return probabilities
 
-    def _places(self, sessions: Sessions) -> "np.ndarray[tuple[int, ...], np.dtype[np.int64]]":
+    def _places(self, sessions: Sessions) -> IntArray:
         if sessions.documents == self.documents:
             return sessions.pair
         place = {pair: number for number, pair in enumerate(self.documents)}
@@ -493,9 +533,7 @@ class DBN:
         )
 
 
-def _down_to(
-    last: "np.ndarray[tuple[int, ...], np.dtype[np.int64]]", sessions: Sessions
-) -> BoolArray:
+def _down_to(last: IntArray, sessions: Sessions) -> BoolArray:
     """Ranks down to the last click; all ranks of a list without a click, whose user saw them
     all.
     """

@@ -11,7 +11,12 @@ import numpy as np
 
 from idealrank.clicks.arguments import check_confidence, real_number, replicates_of, steps_of
 from idealrank.clicks.cell_counts import CellCounts, informative_sets, rank_components
-from idealrank.clicks.fitted_model import FittedModel, previous_clicks, unconverged
+from idealrank.clicks.fitted_model import (
+    FittedModel,
+    check_known_ranks,
+    previous_clicks,
+    unconverged,
+)
 from idealrank.clicks.harvested_interventions import all_pairs_of
 from idealrank.clicks.profile_likelihood import (
     ExaminationFit,
@@ -178,7 +183,9 @@ class FittedPBM(FittedModel):
         """Probability of a click at each rank: that of the model does not depend on other
         clicks.
         """
-        return self.attraction(sessions) * self.propensity[: sessions.n_ranks]
+        attraction = self.attraction(sessions)
+        check_known_ranks(sessions, self.propensity.size)
+        return attraction * self.propensity[: sessions.n_ranks]
 
     marginal = conditional
 
@@ -413,14 +420,15 @@ class FittedUBM(FittedModel):
 
     def conditional(self, sessions: Sessions) -> FloatArray:
         """Probability of a click at each rank, given the clicks above it."""
-        return (
-            self.attraction(sessions)
-            * self.examination[np.arange(sessions.n_ranks), previous_clicks(sessions)]
-        )
+        attraction = self.attraction(sessions)
+        check_known_ranks(sessions, len(self.examination))
+        ranks = np.arange(sessions.n_ranks)
+        return attraction * self.examination[ranks, previous_clicks(sessions)]
 
     def marginal(self, sessions: Sessions) -> FloatArray:
         """Probability of a click at each rank: over all places of the last click above."""
         attraction = self.attraction(sessions)
+        check_known_ranks(sessions, len(self.examination))
         probabilities = np.empty_like(attraction)
         # Probability that each rank has the last click so far; at place 0, that there is none.
         last = np.zeros((len(sessions), sessions.n_ranks + 1))

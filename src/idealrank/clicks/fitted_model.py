@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from idealrank.clicks.sessions import Sessions, check_sessions, nested
 from idealrank.data.types import FloatArray, IntArray
+from idealrank.errors import InputError
 
 # A probability of 0 or 1 that the sessions contradict costs 40 bits, not infinitely many.
 _LEAST = 1e-12
@@ -105,6 +106,16 @@ def _log_probability(probability: FloatArray, sessions: Sessions) -> FloatArray:
     bounded = np.clip(probability, _LEAST, 1 - _LEAST)
     logs: FloatArray = np.log(np.where(sessions.clicks, bounded, 1 - bounded))
     return logs
+
+
+def check_known_ranks(sessions: Sessions, n_ranks: int) -> None:
+    """Refuse sessions with more ranks than the log that a model was fitted to."""
+    if sessions.n_ranks > n_ranks:
+        raise InputError(
+            f"sessions: found {sessions.n_ranks:,} ranks, expected at most {n_ranks:,}, the number "
+            "in the log that the model was fitted to; cut the lists, or fit the model to longer "
+            "ones"
+        )
 
 
 def unconverged(steps: int) -> str:

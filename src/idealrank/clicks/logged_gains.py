@@ -4,21 +4,30 @@ examination.
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from hashlib import blake2b
-from typing import Any, Literal, NamedTuple, TypeAlias
+from itertools import compress
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from idealrank.clicks.arguments import array_of, number_table
+from idealrank.clicks.arguments import array_of, check_confidence, number_table
 from idealrank.clicks.examination_models import FittedPBM, refuse_unlinked
 from idealrank.clicks.logged_rewards import FEWEST_EFFECTIVE, LARGEST_SHARE
-from idealrank.clicks.policy_differences import units_needed, verdict_of
+from idealrank.clicks.ratio_moments import (
+    Columns,
+    KeptLists,
+    ListUnits,
+    RatioMoments,
+    require_units,
+)
 from idealrank.clicks.sessions import Sessions, check_sessions
-from idealrank.clicks.weighted_rows import ListMean, list_mean
+from idealrank.clicks.weighted_rows import ListMean, cluster_codes
 from idealrank.data.types import BoolArray, FloatArray, IntArray
-from idealrank.errors import InputError, shown
+from idealrank.errors import IncompatibleError, InputError, shown
+from idealrank.stats.randomness import whole_number
 
 # Share of the discounts on documents that were never shown, beyond which there is no verdict.
 _MOST_MISSING = 0.02
@@ -102,57 +111,6 @@ class LoggedDCG:
         )
 
 
-@dataclass(frozen=True, kw_only=True)
-class LoggedDCGDifference:
-    """Difference of two rankers by one log, B less A, paired by list.
-
-    Attributes
-    ----------
-    a, b : LoggedDCG
-        Both rankers.
-    dcg, ndcg : ListMean
-        Differences of both measures.
-
-    Examples
-    --------
-    >>> log = Sessions.from_arrays(["q", "q"], [["a", "b"], ["a", "b"]], [[0, 1], [1, 1]])
-    >>> difference = logged_dcg_difference(log, {"q": ["a", "b"]}, {"q": ["b", "a"]}, [1.0, 0.5])
-    >>> round(difference.dcg.value, 4), difference.inverted
-    (0.5536, False)
-    """
-
-    a: LoggedDCG
-    b: LoggedDCG
-    dcg: ListMean
-    ndcg: ListMean
-
-    @property
-    def inverted(self) -> bool:
-        """Return whether NDCG orders the rankers against DCG."""
-        return self.dcg.value * self.ndcg.value < 0
-
-    @property
-    def verdict(self) -> Literal["better", "worse", "undecided", "no support"]:
-        """Return the verdict on B by the interval of DCG."""
-        return verdict_of(self.dcg.interval, is_supported=self.a.supported and self.b.supported)
-
-    def lists_needed(self, power: float = 0.8) -> float:
-        """Lists of such a log that would show a difference in DCG of this size with the given
-        power; infinite for no difference.
-
-        Examples
-        --------
-        >>> log = Sessions.from_arrays(["q", "q"], [["a", "b"], ["a", "b"]], [[0, 1], [0, 0]])
-        >>> logged_dcg_difference(
-        ...     log, {"q": ["a", "b"]}, {"q": ["b", "a"]}, [1.0, 0.5]
-        ... ).lists_needed() > 2
-        True
-        """
-        return units_needed(
-            self.a.n_lists, self.dcg.value, self.dcg.standard_error, self.a.confidence, power
-        )
-
-
 def logged_dcg(
     sessions: Sessions,
     ranking: Ranking,
@@ -214,35 +172,27 @@ def logged_dcg(
     >>> logged_dcg(log, {"q": ["b", "a"]}, [1.0, 0.5]).dcg.value
     1.0
     """
-    lists = WeightedLists.of(sessions, ranking, propensity, discount, offset)
-    weights = lists.clicked
-    never_shown = share_never_shown(
-        unseen_ranks(sessions, ranking, sessions.n_ranks),
-        discount_table(discount, sessions.n_ranks),
+    ranker = LoggedRanker(
+        sessions=sessions,
+        ranking=ranking,
+        propensity=propensity,
+        discount=discount,
+        offset=offset,
     )
-    by_rank = not isinstance(propensity, FittedPBM) and np.ndim(propensity) == 1
-    differ = by_rank and bool(_queries_of_other_documents(sessions).any())
+    lists = WeightedLists.of(ranker)
+    codes = cluster_codes(clusters, len(sessions))
+    value = sums_of_lists(ranker, lists, codes, keep=True).value(confidence)
+    return with_fit_cautions(value, propensity)
 
-    total = float(weights.sum())
-    squares = float((weights * weights).sum())
-    largest = float(weights.max(initial=0.0))
-    effective, cautions = click_cautions(
-        weights.size, total, squares, largest, never_shown, lists_differ=differ
-    )
-    if isinstance(propensity, FittedPBM):
-        cautions = (*propensity.cautions, *cautions)
-    return LoggedDCG(
-        dcg=list_mean(lists.dcg, clusters, confidence, lists.dcg_errors),
-        ndcg=list_mean(lists.ndcg, clusters, confidence, lists.ndcg_errors),
-        effective_sample_size=effective,
-        max_weight=largest,
-        n_lists=len(sessions),
-        n_clicks=weights.size,
-        confidence=confidence,
-        cautions=cautions,
-        never_shown=never_shown,
-        propensity_errors=lists.dcg_errors is not None,
-    )
+
+def with_fit_cautions(value: LoggedDCG, propensity: "npt.ArrayLike | FittedPBM") -> LoggedDCG:
+    """Add the cautions of propensities that were fitted to the log; the intervals count their
+    errors.
+    """
+    if not isinstance(propensity, FittedPBM):
+        return value
+    cautions = (*propensity.cautions, *value.cautions)
+    return replace(value, cautions=cautions, propensity_errors=True)
 
 
 def click_cautions(
@@ -333,6 +283,12 @@ def exposures(sessions: Sessions, propensity: npt.ArrayLike) -> FloatArray:
     return exposure
 
 
+def differing_queries(sessions: Sessions) -> dict[str, bytes]:
+    """An empty digest for each query whose lists have different documents."""
+    is_marked = _queries_of_other_documents(sessions).tolist()
+    return dict.fromkeys(compress(sessions.queries, is_marked), b"")
+
+
 def _queries_of_other_documents(sessions: Sessions) -> BoolArray:
     """Mark queries of which some list lacks a document that another one has."""
     shown = np.bincount(sessions.pair[sessions.pair >= 0], minlength=len(sessions.documents)) > 0
@@ -362,66 +318,48 @@ def documents_of_queries(sessions: Sessions) -> dict[str, bytes]:
     return digests
 
 
-def logged_dcg_difference(
-    sessions: Sessions,
-    ranking_a: Ranking,
-    ranking_b: Ranking,
-    propensity: "npt.ArrayLike | FittedPBM",
-    *,
-    discount: npt.ArrayLike | None = None,
-    offset: npt.ArrayLike | None = None,
-    clusters: "Sequence[Any] | npt.ArrayLike | None" = None,
-    confidence: float = 0.95,
-) -> LoggedDCGDifference:
-    """Compare two rankers by DCG and by NDCG from one log, paired by list.
+class LoggedRanker(NamedTuple):
+    """A ranker, and the log that shows its value."""
 
-    Parameters
-    ----------
-    sessions, propensity, discount, offset, clusters, confidence
-        As for `logged_dcg`.
-    ranking_a, ranking_b
-        Both rankers, as `ranking` of `logged_dcg`.
+    sessions: Sessions
+    ranking: Ranking
+    propensity: "npt.ArrayLike | FittedPBM"
+    discount: npt.ArrayLike | None
+    offset: npt.ArrayLike | None
 
-    Raises
-    ------
-    InputError, OptionError
-        As for `logged_dcg`.
+    @property
+    def has_rank_propensities(self) -> bool:
+        """Return whether each rank has one propensity, whatever its document."""
+        return not isinstance(self.propensity, FittedPBM) and np.ndim(self.propensity) == 1
 
-    Examples
-    --------
-    >>> log = Sessions.from_arrays(["q", "q"], [["a", "b"], ["a", "b"]], [[0, 1], [0, 0]])
-    >>> difference = logged_dcg_difference(log, {"q": ["b", "a"]}, {"q": ["b", "a"]}, [1.0, 0.5])
-    >>> difference.dcg.value, difference.dcg.standard_error
-    (0.0, 0.0)
-    """
-    a, b = (
-        logged_dcg(
-            sessions,
-            ranking,
-            propensity,
-            discount=discount,
-            offset=offset,
-            clusters=clusters,
-            confidence=confidence,
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """Return the kinds of offset, ranking and propensity."""
+        has_documents = isinstance(self.ranking, Mapping)
+        return (
+            "no offset" if self.offset is None else "an offset",
+            "a ranking of documents" if has_documents else "a ranking of ranks",
+            "a propensity a rank" if self.has_rank_propensities else "a propensity a list and rank",
         )
-        for ranking in (ranking_a, ranking_b)
-    )
-    lists_a, lists_b = (
-        WeightedLists.of(sessions, ranking, propensity, discount, offset)
-        for ranking in (ranking_a, ranking_b)
-    )
-    dcg_errors = _minus(lists_b.dcg_errors, lists_a.dcg_errors)
-    ndcg_errors = _minus(lists_b.ndcg_errors, lists_a.ndcg_errors)
-    return LoggedDCGDifference(
-        a=a,
-        b=b,
-        dcg=list_mean(lists_b.dcg - lists_a.dcg, clusters, confidence, dcg_errors),
-        ndcg=list_mean(lists_b.ndcg - lists_a.ndcg, clusters, confidence, ndcg_errors),
-    )
 
 
-def _minus(errors: FloatArray | None, others: FloatArray | None) -> FloatArray | None:
-    return None if errors is None or others is None else errors - others
+class ListValues(NamedTuple):
+    """Values of each list, and its part in the error that fitted propensities leave in their
+    mean; None for given ones.
+    """
+
+    values: FloatArray
+    fit_errors: FloatArray | None
+
+    @property
+    def columns(self) -> Columns:
+        """Numerators and denominators of the mean."""
+        return [self.values], [np.ones(self.values.size)]
+
+    def kept(self, codes: IntArray | None) -> KeptLists:
+        """Lists of a whole log; `codes` are their clusters."""
+        moments = partial(RatioMoments.of, *self.columns, codes)
+        return KeptLists.of(lambda: self.values, moments, self.values.size, codes, self.fit_errors)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -440,19 +378,12 @@ class WeightedLists:
 
     @classmethod
     def of(
-        cls,
-        sessions: Sessions,
-        ranking: Ranking,
-        propensity: "npt.ArrayLike | FittedPBM",
-        discount: npt.ArrayLike | None,
-        offset: npt.ArrayLike | None,
-        *,
-        fewest: int = 2,
-        n_ranks: int | None = None,
+        cls, ranker: LoggedRanker, *, fewest: int = 2, n_ranks: int | None = None
     ) -> "WeightedLists":
         """Check lists; a part of a log may have fewer lists than a log, or none, and fewer ranks
         than the `n_ranks` of the log.
         """
+        sessions, ranking, propensity, discount, offset = ranker
         check_sessions(sessions)
         if len(sessions) < fewest:
             raise InputError(
@@ -503,6 +434,255 @@ class WeightedLists:
         )
         return cls(clicked=weights, dcg=dcg, ndcg=ndcg, dcg_errors=of_dcg, ndcg_errors=of_ndcg)
 
+    @property
+    def measures(self) -> tuple[ListValues, ListValues]:
+        """DCG and NDCG of each list."""
+        return ListValues(self.dcg, self.dcg_errors), ListValues(self.ndcg, self.ndcg_errors)
+
+
+class UnseenRanks(NamedTuple):
+    """Ranks of the new list of a query whose documents no list shows."""
+
+    n_lists: int  # Lists of the query
+    length: int  # Length of the new list
+    ranks: frozenset[int]
+
+
+Unseen: TypeAlias = dict[str, UnseenRanks]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class LoggedDCGSums:
+    """Sums of a log's lists for DCG and NDCG of a ranker that was never shown; of partitions, they
+    merge.
+
+    Values, standard errors, intervals and cautions equal the results of `logged_dcg` over all
+    lists, to rounding. Queries may be in several partitions; a few numbers a query are kept for the
+    cautions.
+
+    Attributes
+    ----------
+    n_lists, n_clicks : int
+        Lists and clicks; a partition may have none.
+    weights, squares, largest : float
+        Sum of the weights of clicks, sum of their squares, and largest weight.
+    dcg, ndcg : RatioMoments
+        Values of lists, by unit: a list, or a cluster. Each cluster stands in one partition.
+    unseen : mapping of str to (int, int, frozenset of int)
+        Of a ranking of documents, by query: lists, length of the new list, and its ranks whose
+        documents no list shows.
+    documents : mapping of str to bytes
+        Of one propensity a rank, by query: digest of the documents of its lists; empty if lists
+        have different ones.
+    discount : tuple of float, or None
+        Discount of each rank; None for that of DCG.
+    n_ranks : int
+        Ranks of the longest list of the log.
+    kind : tuple of str
+        Whether there are clusters, whether there is an offset, and the kinds of ranking and
+        propensity.
+
+    Examples
+    --------
+    >>> parts = [Sessions.from_arrays(["q"], [["a", "b"]], [clicks]) for clicks in ([0, 1], [1, 0])]
+    >>> first, second = (LoggedDCGSums.of(part, {"q": ["b", "a"]}, [1.0, 0.5]) for part in parts)
+    >>> round(first.merge(second).value().dcg.value, 4)
+    1.3155
+    """
+
+    n_lists: int
+    n_clicks: int
+    weights: float
+    squares: float
+    largest: float
+    dcg: ListUnits
+    ndcg: ListUnits
+    unseen: Unseen
+    documents: Mapping[str, bytes]
+    discount: tuple[float, ...] | None
+    n_ranks: int
+    kind: tuple[str, ...]
+
+    @classmethod
+    def of(
+        cls,
+        sessions: Sessions,
+        ranking: Ranking,
+        propensity: npt.ArrayLike,
+        *,
+        discount: npt.ArrayLike | None = None,
+        offset: npt.ArrayLike | None = None,
+        clusters: "Sequence[Any] | npt.ArrayLike | None" = None,
+        n_ranks: int | None = None,
+    ) -> "LoggedDCGSums":
+        """Sum the lists of a partition for `idealrank.clicks.logged_dcg`.
+
+        Parameters
+        ----------
+        sessions, ranking, propensity, discount, offset, clusters
+            As for `logged_dcg`. `exposures` of a document need all lists of its query.
+        n_ranks : int, optional
+            Ranks of the longest list of all partitions; by default of this one. One propensity a
+            rank, and an offset, are of these.
+
+        Raises
+        ------
+        InputError, OptionError
+            As from `logged_dcg`, but for the number of lists and of clusters.
+        """
+        ranker = LoggedRanker(
+            sessions=sessions,
+            ranking=ranking,
+            propensity=propensity,
+            discount=discount,
+            offset=offset,
+        )
+        deepest = deepest_rank(sessions, n_ranks)
+        lists = WeightedLists.of(ranker, fewest=0, n_ranks=deepest)
+        return sums_of_lists(
+            ranker, lists, cluster_codes(clusters, len(sessions), fewest=0), deepest
+        )
+
+    @property
+    def _whole_kind(self) -> tuple[str, ...]:
+        """Settings that all parts share."""
+        return (f"{self.n_ranks} ranks", f"discount {self.discount}", *self.kind)
+
+    def merge(self, other: "LoggedDCGSums") -> "LoggedDCGSums":
+        """Add the sums of other lists, and of other clusters.
+
+        Raises
+        ------
+        IncompatibleError
+            Ranks, discounts, or kinds of ranking and propensity differ, one part alone has clusters
+            or an offset, or the new lists of a query differ in length.
+        """
+        ours, theirs = self._whole_kind, other._whole_kind
+        if ours != theirs:
+            raise IncompatibleError(
+                f"found sums of {ours} and of {theirs}; expected the same ranks, discounts and "
+                "kinds of all parts"
+            )
+        return LoggedDCGSums(
+            n_lists=self.n_lists + other.n_lists,
+            n_clicks=self.n_clicks + other.n_clicks,
+            weights=self.weights + other.weights,
+            squares=self.squares + other.squares,
+            largest=max(self.largest, other.largest),
+            dcg=self.dcg.summed().plus(other.dcg.summed()),
+            ndcg=self.ndcg.summed().plus(other.ndcg.summed()),
+            unseen=_joined_unseen(self.unseen, other.unseen),
+            documents=_joined_documents(self.documents, other.documents),
+            discount=self.discount,
+            n_ranks=self.n_ranks,
+            kind=self.kind,
+        )
+
+    def value(self, confidence: float = 0.95) -> LoggedDCG:
+        """DCG and NDCG of the ranker, with their normal intervals.
+
+        Parameters
+        ----------
+        confidence : float
+            Confidence level.
+
+        Raises
+        ------
+        InputError
+            All partitions together have fewer than 2 lists, or one cluster.
+        """
+        level, worth = check_confidence(confidence), np.ones(1)
+        require_units(
+            self.n_lists,
+            self.dcg.n_units,
+            "sessions",
+            "lists",
+            clustered=self.kind[0] == "clusters",
+        )
+        never_shown = share_never_shown(self.unseen, discount_table(self.discount, self.n_ranks))
+        differ = not all(self.documents.values())
+        effective, cautions = click_cautions(
+            self.n_clicks,
+            self.weights,
+            self.squares,
+            self.largest,
+            never_shown,
+            lists_differ=differ,
+        )
+        return LoggedDCG(
+            dcg=self.dcg.mean(worth, level),
+            ndcg=self.ndcg.mean(worth, level),
+            effective_sample_size=effective,
+            max_weight=self.largest,
+            n_lists=self.n_lists,
+            n_clicks=self.n_clicks,
+            confidence=level,
+            cautions=cautions,
+            never_shown=never_shown,
+        )
+
+
+def deepest_rank(sessions: Sessions, n_ranks: int | None) -> int:
+    """Ranks of the longest list of all partitions, of which these sessions are one."""
+    check_sessions(sessions)
+    if n_ranks is None:
+        return sessions.n_ranks
+    return whole_number("n_ranks", n_ranks, sessions.n_ranks)
+
+
+def sums_of_lists(
+    ranker: LoggedRanker,
+    lists: WeightedLists,
+    codes: IntArray | None,
+    n_ranks: int | None = None,
+    *,
+    keep: bool = False,
+) -> LoggedDCGSums:
+    """Sum the checked lists of a log or of a part; `keep` keeps them, for a whole log, for its
+    errors.
+    """
+    clicked, (dcg, ndcg) = lists.clicked, (values.kept(codes) for values in lists.measures)
+    sessions, ranking, _, discount, _ = ranker
+    deepest = sessions.n_ranks if n_ranks is None else n_ranks
+    documents: Mapping[str, bytes] = {}
+    if ranker.has_rank_propensities:
+        documents = differing_queries(sessions) if keep else documents_of_queries(sessions)
+    return LoggedDCGSums(
+        n_lists=len(sessions),
+        n_clicks=clicked.size,
+        weights=float(clicked.sum()),
+        squares=float((clicked * clicked).sum()),
+        largest=float(clicked.max(initial=0.0)),
+        dcg=dcg if keep else dcg.summed(),
+        ndcg=ndcg if keep else ndcg.summed(),
+        unseen=unseen_ranks(sessions, ranking, deepest),
+        documents=documents,
+        discount=None if discount is None else tuple(np.asarray(discount, np.float64).tolist()),
+        n_ranks=deepest,
+        kind=("no clusters" if codes is None else "clusters", *ranker.kinds),
+    )
+
+
+def _joined_unseen(ours: Unseen, theirs: Unseen) -> Unseen:
+    """Ranks that neither part shows, by query."""
+    joined = {**ours, **theirs}
+    for query in ours.keys() & theirs.keys():
+        part, other = ours[query], theirs[query]
+        if part.length != other.length:
+            raise IncompatibleError(
+                f"query {query!r}: found new lists of {part.length} and of {other.length} "
+                "documents, expected one list"
+            )
+        n_lists, ranks = part.n_lists + other.n_lists, part.ranks & other.ranks
+        joined[query] = UnseenRanks(n_lists, part.length, ranks)
+    return joined
+
+
+def _joined_documents(ours: Mapping[str, bytes], theirs: Mapping[str, bytes]) -> dict[str, bytes]:
+    """Digests of both parts; empty for a query whose parts have different documents."""
+    shared = ours.keys() & theirs.keys()
+    return {**ours, **theirs} | {query: b"" for query in shared if ours[query] != theirs[query]}
+
 
 def _gains_beyond(
     offset: npt.ArrayLike, sessions: Sessions, examined: FloatArray, n_ranks: int
@@ -540,17 +720,6 @@ def discount_table(discount: npt.ArrayLike | None, deepest: int) -> FloatArray:
     table = np.zeros(max(deepest, discounts.size) + 1)
     table[1 : discounts.size + 1] = discounts
     return table
-
-
-class UnseenRanks(NamedTuple):
-    """Ranks of the new list of a query whose documents no list shows."""
-
-    n_lists: int  # Lists of the query
-    length: int  # Length of the new list
-    ranks: frozenset[int]
-
-
-Unseen: TypeAlias = dict[str, UnseenRanks]
 
 
 def unseen_ranks(sessions: Sessions, ranking: Ranking, n_ranks: int) -> Unseen:

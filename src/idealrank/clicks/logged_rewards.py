@@ -1,27 +1,32 @@
 """Values of a policy from the log of another: inverse propensity scoring, alone or with a model."""
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, field, fields
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import ndtri
 
 from idealrank.clicks.arguments import check_confidence, one_of, replicates_of
+from idealrank.clicks.ratio_moments import (
+    KeptRows,
+    RatioMoments,
+    RowUnits,
+    require_units,
+)
 from idealrank.clicks.weighted_rows import (
     Estimator,
     ModelEstimator,
     WeightedRows,
     cluster_codes,
-    error_of_blocks,
     influence,
     largest_weight,
+    normal_mean,
     numbers,
 )
 from idealrank.data.types import FloatArray, IntArray
-from idealrank.errors import InputError
+from idealrank.errors import IncompatibleError, InputError
 from idealrank.stats.randomness import RandomLike, each_in_order, generator_of, threads_of
 
 # Below these, normal intervals of weighted means are known to be too short; see the reference page
@@ -298,45 +303,10 @@ def value_of_rows(
     level = check_confidence(confidence)
     codes = cluster_codes(clusters, log.n)
     replicates = replicates_of(n_resamples)
-    sums = sums_of_rows(log)
-    below = sums.weights if log.estimator == "snips" else float(log.n)
-    # Without weight, the target policy would take no row.
-    value = sums.weighted / below if below else 0.0
-    if log.baseline is not None:
-        value += float(log.baseline.mean())
-    error = error_of_blocks(influence(log, value, below / log.n), log.n, codes)
-    if replicates:
-        interval = _bootstrap(log, codes, replicates, generator_of(rng), level)
-    else:
-        reach = error * float(ndtri((1 + level) / 2))
-        interval = (value - reach, value + reach)
-
-    n_clusters = log.n if codes is None else int(codes.max()) + 1
-    effective = sums.weights**2 / sums.squares if sums.squares > 0 else 0.0
-    largest_share = sums.largest_reward / sums.rewards if sums.rewards > 0 else 0.0
-    return PolicyValue(
-        value=value,
-        standard_error=error,
-        interval=interval,
-        effective_sample_size=effective,
-        max_weight=sums.largest,
-        mean_weight=sums.raw / log.n,
-        largest_share=largest_share,
-        n=log.n,
-        n_clusters=n_clusters,
-        n_clipped=sums.cut,
-        estimator=log.estimator,
-        confidence=level,
-        cautions=cautions_of(
-            sums=sums,
-            n=log.n,
-            error=error,
-            effective=effective,
-            share=largest_share,
-            n_clusters=n_clusters,
-            has_model=log.baseline is not None,
-        ),
-    )
+    value = sums_of_log(log, codes, keep=True).value(level)
+    if not replicates:
+        return value
+    return replace(value, interval=_bootstrap(log, codes, replicates, generator_of(rng), level))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -356,6 +326,20 @@ class WeightSums:
     largest_reward: float
     lost: float = 0.0
     lost_squares: float = 0.0
+
+    def below(self, estimator: str, n: int) -> float:
+        """Divisor of the weighted rewards of n rows."""
+        return self.weights if estimator == "snips" else float(n)
+
+    def ratio(self, estimator: str, n: int) -> float:
+        """Mean of the weighted rewards; 0 without weight, when the policy would take no row."""
+        below = self.below(estimator, n)
+        return self.weighted / below if below else 0.0
+
+    def influences(self, log: WeightedRows) -> Iterator[FloatArray]:
+        """Influence of each row of these sums on their ratio, in blocks."""
+        norm = self.below(log.estimator, log.n) / log.n
+        return influence(log, self.ratio(log.estimator, log.n), norm)
 
     def plus(self, other: "WeightSums") -> "WeightSums":
         """Sums over the rows of both."""
@@ -411,6 +395,208 @@ def _sums_of_block(log: WeightedRows, raw: FloatArray, rewards: FloatArray) -> W
         largest_reward=largest_size,
         lost=float(lost.sum()),
         lost_squares=float((lost * lost).sum()),
+    )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class PolicySums:
+    """Sums of a log's rows for the value of a target policy; of partitions, they merge.
+
+    Estimates, standard errors, effective sample sizes and cautions equal the results of `ips` and
+    `doubly_robust` over all rows, to rounding: both are the `value` of the sums of one part, which
+    keeps its rows for the error and for the bootstrap over clusters. Without rows, intervals are
+    normal.
+
+    Attributes
+    ----------
+    n : int
+        Rows; a partition may have none.
+    rows : WeightSums
+        Sums of weights, of their squares, and of weighted rewards.
+    moments : RatioMoments
+        Weighted rewards (with the model's prediction) over weights or rows, by unit: a row, or a
+        cluster. Each cluster stands in one partition.
+    baseline : float
+        Sum of the predicted rewards of the target policy; 0 without a model.
+    estimator : str
+        How the value is estimated.
+    limit : float
+        Largest weight, or infinity.
+    clustered, has_model : bool
+        Whether units are clusters, and whether a model predicts rewards.
+
+    Examples
+    --------
+    >>> rewards, target, logged = (
+    ...     np.array([1, 0, 0, 1]),
+    ...     np.array([0.5, 0.5, 1.0, 0.5]),
+    ...     np.array([0.5, 0.5, 0.5, 0.25]),
+    ... )
+    >>> parts = [
+    ...     PolicySums.ips(rewards[at], target[at], logged[at], "snips")
+    ...     for at in (slice(0, 2), slice(2, 4))
+    ... ]
+    >>> round(parts[0].merge(parts[1]).value().value, 6)
+    0.5
+    """
+
+    n: int
+    rows: WeightSums
+    moments: RowUnits
+    baseline: float
+    estimator: Estimator | ModelEstimator
+    limit: float
+    clustered: bool
+    has_model: bool
+
+    @classmethod
+    def ips(
+        cls,
+        rewards: npt.ArrayLike,
+        target_probability: npt.ArrayLike,
+        logged_probability: npt.ArrayLike,
+        estimator: Estimator = "ips",
+        clip: float | None = None,
+        *,
+        clusters: "Sequence[Any] | npt.ArrayLike | None" = None,
+    ) -> "PolicySums":
+        """Sum the rows of a partition for `idealrank.clicks.ips`, whose parameters these are.
+
+        Raises
+        ------
+        InputError, OptionError
+            As from `ips`, but for the number of rows and of clusters.
+        """
+        log = rows_of(rewards, target_probability, logged_probability, estimator, clip, fewest=0)
+        return sums_of_log(log, cluster_codes(clusters, log.n, fewest=0))
+
+    @classmethod
+    def doubly_robust(
+        cls,
+        rewards: npt.ArrayLike,
+        target_probability: npt.ArrayLike,
+        logged_probability: npt.ArrayLike,
+        predicted_logged: npt.ArrayLike,
+        predicted_target: npt.ArrayLike,
+        estimator: ModelEstimator = "dr",
+        *,
+        switch: float | None = None,
+        clusters: "Sequence[Any] | npt.ArrayLike | None" = None,
+    ) -> "PolicySums":
+        """Sum the rows of a partition for `idealrank.clicks.doubly_robust`, whose parameters these
+        are.
+
+        Raises
+        ------
+        InputError, OptionError
+            As from `doubly_robust`, but for the number of rows and of clusters.
+        """
+        probabilities = (target_probability, logged_probability)
+        predictions = (predicted_logged, predicted_target)
+        log = rows_with_model(rewards, probabilities, predictions, estimator, switch, fewest=0)
+        return sums_of_log(log, cluster_codes(clusters, log.n, fewest=0))
+
+    @property
+    def n_units(self) -> int:
+        """Clusters; rows without clusters."""
+        return self.moments.n_units
+
+    @property
+    def _kind(self) -> tuple[object, ...]:
+        """Settings that all parts share."""
+        return (self.estimator, self.limit, "clusters" if self.clustered else "no clusters")
+
+    def merge(self, other: "PolicySums") -> "PolicySums":
+        """Add the sums of other rows, and of other clusters.
+
+        Raises
+        ------
+        IncompatibleError
+            Estimators or limits differ, or one part alone has clusters.
+        """
+        ours, theirs = self._kind, other._kind
+        if ours != theirs:
+            raise IncompatibleError(
+                f"found sums of {ours} and of {theirs}; expected one estimator, limit and kind of "
+                "rows for all parts"
+            )
+        return PolicySums(
+            n=self.n + other.n,
+            rows=self.rows.plus(other.rows),
+            moments=self.moments.summed().plus(other.moments.summed()),
+            baseline=self.baseline + other.baseline,
+            estimator=self.estimator,
+            limit=self.limit,
+            clustered=self.clustered,
+            has_model=self.has_model,
+        )
+
+    def value(self, confidence: float = 0.95) -> PolicyValue:
+        """Value of the target policy, with its normal interval.
+
+        Parameters
+        ----------
+        confidence : float
+            Confidence level.
+
+        Raises
+        ------
+        InputError
+            All partitions together have fewer than 2 rows, or one cluster.
+        """
+        level, sums = check_confidence(confidence), self.rows
+        require_units(self.n, self.n_units, "rewards", "rows", clustered=self.clustered)
+        value = sums.ratio(self.estimator, self.n)
+        if self.has_model:
+            value += self.baseline / self.n
+        error = self.moments.error(np.ones(1))
+        effective = sums.weights**2 / sums.squares if sums.squares > 0 else 0.0
+        share = sums.largest_reward / sums.rewards if sums.rewards > 0 else 0.0
+        return PolicyValue(
+            value=value,
+            standard_error=error,
+            interval=normal_mean(value, error, level).interval,
+            effective_sample_size=effective,
+            max_weight=sums.largest,
+            mean_weight=sums.raw / self.n,
+            largest_share=share,
+            n=self.n,
+            n_clusters=self.n_units,
+            n_clipped=sums.cut,
+            estimator=self.estimator,
+            confidence=level,
+            cautions=cautions_of(
+                sums=sums,
+                n=self.n,
+                error=error,
+                effective=effective,
+                share=share,
+                n_clusters=self.n_units,
+                has_model=self.has_model,
+            ),
+        )
+
+
+def sums_of_log(log: WeightedRows, codes: IntArray | None, *, keep: bool = False) -> PolicySums:
+    """Sum the checked rows of a log or of a part; `keep` keeps them, for a whole log, for its
+    error.
+    """
+    sums = sums_of_rows(log)
+    units = KeptRows(
+        n=log.n,
+        codes=codes,
+        influences=lambda: sums.influences(log),
+        moments=lambda: RatioMoments.of(*log.ratio_columns, codes),
+    )
+    return PolicySums(
+        n=log.n,
+        rows=sums,
+        moments=units if keep else units.summed(),
+        baseline=0.0 if log.baseline is None else float(log.baseline.sum()),
+        estimator=log.estimator,
+        limit=log.limit,
+        clustered=codes is not None,
+        has_model=log.baseline is not None,
     )
 
 

@@ -4,17 +4,23 @@ and of the documents above.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from idealrank.clicks.arguments import number_table, one_of
+from idealrank.clicks.arguments import check_confidence, number_table, one_of
 from idealrank.clicks.logged_rewards import FEWEST_EFFECTIVE, LARGEST_SHARE
-from idealrank.clicks.policy_differences import units_needed, verdict_of
-from idealrank.clicks.weighted_rows import LARGEST, ListMean, list_mean
-from idealrank.data.types import FloatArray
-from idealrank.errors import InputError
+from idealrank.clicks.ratio_moments import (
+    KeptLists,
+    ListUnits,
+    RatioMoments,
+    require_units,
+)
+from idealrank.clicks.weighted_rows import LARGEST, ListMean, cluster_codes
+from idealrank.data.types import FloatArray, IntArray
+from idealrank.errors import IncompatibleError, InputError
 
 SlateEstimator: TypeAlias = Literal["ips", "iips", "rips", "snips", "sniips", "snrips"]
 
@@ -141,121 +147,7 @@ def slate_value(
     [0.8, 0.2]
     """
     lists = WeightedSlates.of(rewards, target_probability, logged_probability, estimator, discount)
-    ranks, weights = lists.rewards.shape[1], lists.weights
-    squares = (weights**2).sum(axis=0)
-    effective = np.divide(weights.sum(axis=0) ** 2, squares, out=np.zeros(ranks), where=squares > 0)
-    total = list_mean(lists.influence, clusters, confidence)
-    size = np.abs(lists.gained)
-    mean = weights.mean(axis=0)
-    return SlateValue(
-        total=total,
-        by_rank=lists.by_rank,
-        effective_sample_size=effective,
-        mean_weight=mean,
-        max_weight=weights.max(axis=0),
-        n=size.size,
-        estimator=estimator,
-        confidence=confidence,
-        cautions=slate_cautions(
-            n=size.size,
-            mean=mean,
-            spread=weights.std(axis=0),
-            effective=effective,
-            sizes=(float(size.sum()), float(size.max())),
-            worth=lists.worth,
-        ),
-    )
-
-
-@dataclass(frozen=True, eq=False)
-class SlateDifference:
-    """Difference of the values of two policies that show lists, by one log: B less A, paired by
-    list.
-
-    Attributes
-    ----------
-    a, b : SlateValue
-        Both values.
-    total : ListMean
-        Their difference; lists that both policies would show alike cancel.
-
-    Examples
-    --------
-    >>> half = [[0.5, 0.5]] * 2
-    >>> difference = slate_difference([[1, 0], [0, 1]], half, half, half)
-    >>> difference.total.value, difference.verdict
-    (0.0, 'no support')
-    """
-
-    a: SlateValue
-    b: SlateValue
-    total: ListMean
-
-    @property
-    def verdict(self) -> Literal["better", "worse", "undecided", "no support"]:
-        """Return the verdict on B by the interval."""
-        return verdict_of(self.total.interval, is_supported=self.a.supported and self.b.supported)
-
-    def lists_needed(self, power: float = 0.8) -> float:
-        """Lists of such a log that would show a difference of this size with the given power;
-        infinite for no difference.
-
-        Examples
-        --------
-        >>> half = [[0.5, 0.5]] * 2
-        >>> slate_difference([[1, 0], [0, 1]], half, half, half).lists_needed()
-        inf
-        """
-        return units_needed(
-            self.a.n, self.total.value, self.total.standard_error, self.a.confidence, power
-        )
-
-
-def slate_difference(
-    rewards: npt.ArrayLike,
-    target_a: npt.ArrayLike,
-    target_b: npt.ArrayLike,
-    logged_probability: npt.ArrayLike,
-    estimator: SlateEstimator = "ips",
-    *,
-    discount: npt.ArrayLike | None = None,
-    clusters: "Sequence[Any] | npt.ArrayLike | None" = None,
-    confidence: float = 0.95,
-) -> SlateDifference:
-    """Compare two policies that show lists by one log, paired by list.
-
-    Parameters
-    ----------
-    rewards, logged_probability, estimator, discount, clusters, confidence
-        As for `slate_value`.
-    target_a, target_b : array, shape (lists, ranks)
-        Probabilities of either policy, as `target_probability` of `slate_value`.
-
-    Raises
-    ------
-    InputError, OptionError
-        As for `slate_value`.
-
-    Examples
-    --------
-    >>> rewards, logged = [[1, 0], [0, 1]], [[0.5, 0.5], [0.5, 0.5]]
-    >>> slate_difference(
-    ...     rewards, logged, [[0.8, 0.5], [0.2, 0.5]], logged, "rips"
-    ... ).b.by_rank.tolist()
-    [0.8, 0.2]
-    """
-    options: dict[str, Any] = {"discount": discount, "clusters": clusters, "confidence": confidence}
-    a, b = (
-        slate_value(rewards, target, logged_probability, estimator, **options)
-        for target in (target_a, target_b)
-    )
-    slates_a, slates_b = (
-        WeightedSlates.of(rewards, target, logged_probability, estimator, discount)
-        for target in (target_a, target_b)
-    )
-    return SlateDifference(
-        a, b, list_mean(slates_b.influence - slates_a.influence, clusters, confidence)
-    )
+    return sums_of_slates(lists, cluster_codes(clusters, lists.n), keep=True).value(confidence)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -268,7 +160,7 @@ class WeightedSlates:
     rewards: FloatArray
     weights: FloatArray
     worth: FloatArray  # shape (ranks,): weight of each rank in the reward of a list
-    is_normalised: bool  # Whether sums of weighted rewards are divided by sums of weights
+    estimator: SlateEstimator
 
     @classmethod
     def of(
@@ -308,21 +200,13 @@ class WeightedSlates:
         _refuse("logged_probability", logged, ~(weights <= LARGEST), expected)
         if plain == "ips":
             weights = np.broadcast_to(weights[:, -1:], weights.shape)
-        return cls(
-            rewards=gained, weights=weights, worth=worth, is_normalised=estimator.startswith("sn")
-        )
+        return cls(rewards=gained, weights=weights, worth=worth, estimator=estimator)
 
     @property
-    def by_rank(self) -> FloatArray:
-        """Value at each rank."""
-        sums = (self.weights * self.rewards).sum(axis=0)
-        below = np.full(sums.shape, float(self.rewards.shape[0]))
-        if self.is_normalised:
-            below = self.weights.sum(axis=0)
-        ratios: FloatArray = np.divide(sums, below, out=np.zeros(sums.shape), where=below > 0)
-        return ratios
+    def n(self) -> int:
+        return len(self.rewards)
 
-    @property
+    @cached_property
     def gained(self) -> FloatArray:
         """Weighted reward of each list."""
         sums: FloatArray = (self.weights * self.rewards * self.worth).sum(axis=1)
@@ -333,20 +217,21 @@ class WeightedSlates:
         """Numerators and denominators of lists, of whose sums the value is the ratio; of
         self-normalised estimators, at each rank.
         """
-        if not self.is_normalised:
-            return [self.gained], [np.ones(len(self.rewards))]
+        if not is_normalised(self.estimator):
+            return [self.gained], [np.ones(self.n)]
         weights = list(self.weights.T)
         above = [weight * reward for weight, reward in zip(weights, self.rewards.T, strict=True)]
         return above, weights
 
-    @property
+    @cached_property
     def influence(self) -> FloatArray:
         """A value for each list, whose mean is the value of the policy and whose spread its
         error.
         """
-        if not self.is_normalised:
+        if not is_normalised(self.estimator):
             return self.gained
-        by_rank, mean = self.by_rank, self.weights.mean(axis=0)
+        by_rank = _rates((self.weights * self.rewards).sum(axis=0), self.weights.sum(axis=0))
+        mean = self.weights.mean(axis=0)
         centred = self.weights * (self.rewards - by_rank) / np.where(mean > 0, mean, 1.0)
         influences: FloatArray = (centred * self.worth).sum(axis=1) + float(
             (by_rank * self.worth).sum()
@@ -354,9 +239,212 @@ class WeightedSlates:
         return influences
 
 
+@dataclass(frozen=True, kw_only=True, eq=False)
+class SlateSums:
+    """Sums of a log's lists for the value of a policy that shows lists; of partitions, they merge.
+
+    Values, standard errors, intervals and cautions equal the results of `slate_value` over all
+    lists, to rounding.
+
+    Attributes
+    ----------
+    n : int
+        Lists; a partition may have none.
+    weights, squares, deviations, weighted, largest : float64 array, shape (ranks,)
+        Sums of the weights at each rank, of their squares, of the squares of their deviations from
+        their mean and of weighted rewards, and the largest weight.
+    moments : RatioMoments
+        Weighted rewards, by unit: a list, or a cluster. Each cluster stands in one partition. Of
+        self-normalised estimators, weighted rewards over weights at each rank.
+    gained, largest_gain : float
+        Sum, and largest, of the absolute weighted rewards of lists.
+    worth : float64 array, shape (ranks,)
+        Weight of each rank in the reward of a list.
+    estimator : str
+        How the value is estimated.
+    clustered : bool
+        Whether units are clusters.
+
+    Examples
+    --------
+    >>> rewards, target, logged = (
+    ...     [[1, 0], [0, 1]],
+    ...     [[0.8, 0.5], [0.2, 0.5]],
+    ...     [[0.5, 0.5], [0.5, 0.5]],
+    ... )
+    >>> first, second = (
+    ...     SlateSums.of(rewards[at:][:1], target[at:][:1], logged[at:][:1], "rips")
+    ...     for at in (0, 1)
+    ... )
+    >>> first.merge(second).value().by_rank.tolist()
+    [0.8, 0.2]
+    """
+
+    n: int
+    weights: FloatArray
+    squares: FloatArray
+    deviations: FloatArray
+    weighted: FloatArray
+    largest: FloatArray
+    moments: ListUnits
+    gained: float
+    largest_gain: float
+    worth: FloatArray
+    estimator: SlateEstimator
+    clustered: bool
+
+    @classmethod
+    def of(
+        cls,
+        rewards: npt.ArrayLike,
+        target_probability: npt.ArrayLike,
+        logged_probability: npt.ArrayLike,
+        estimator: SlateEstimator = "ips",
+        *,
+        discount: npt.ArrayLike | None = None,
+        clusters: "Sequence[Any] | npt.ArrayLike | None" = None,
+    ) -> "SlateSums":
+        """Sum the lists of a partition for `idealrank.clicks.slate_value`, whose parameters these
+        are.
+
+        All partitions have as many ranks: fill shorter lists up with rewards of 0 and probabilities
+        of 1. A partition without lists has arrays of shape (0, ranks).
+
+        Raises
+        ------
+        InputError, OptionError
+            As from `slate_value`, but for the number of lists and of clusters.
+        """
+        lists = WeightedSlates.of(
+            rewards, target_probability, logged_probability, estimator, discount, fewest=0
+        )
+        return sums_of_slates(lists, cluster_codes(clusters, lists.n, fewest=0))
+
+    @property
+    def _kind(self) -> tuple[object, ...]:
+        """Settings that all parts share."""
+        clusters = "clusters" if self.clustered else "no clusters"
+        return (self.estimator, self.worth.tolist(), clusters)
+
+    def merge(self, other: "SlateSums") -> "SlateSums":
+        """Add the sums of other lists, and of other clusters.
+
+        Raises
+        ------
+        IncompatibleError
+            Estimators, ranks or discounts differ, or one part alone has clusters.
+        """
+        ours, theirs = self._kind, other._kind
+        if ours != theirs:
+            raise IncompatibleError(
+                f"found sums of {ours} and of {theirs}; expected one estimator, discount of each "
+                "rank and kind of lists for all parts"
+            )
+        n = self.n + other.n
+        # Squared deviations of both parts, and of both means from the joint one (Chan, Golub and
+        # LeVeque 1983).
+        gap = other.weights / max(other.n, 1) - self.weights / max(self.n, 1)
+        between = gap * gap * (self.n * other.n / max(n, 1))
+        return SlateSums(
+            n=n,
+            weights=self.weights + other.weights,
+            squares=self.squares + other.squares,
+            deviations=self.deviations + other.deviations + between,
+            weighted=self.weighted + other.weighted,
+            largest=np.maximum(self.largest, other.largest),
+            moments=self.moments.summed().plus(other.moments.summed()),
+            gained=self.gained + other.gained,
+            largest_gain=max(self.largest_gain, other.largest_gain),
+            worth=self.worth,
+            estimator=self.estimator,
+            clustered=self.clustered,
+        )
+
+    def value(self, confidence: float = 0.95) -> SlateValue:
+        """Value of the policy, with its normal interval.
+
+        Parameters
+        ----------
+        confidence : float
+            Confidence level.
+
+        Raises
+        ------
+        InputError
+            All partitions together have fewer than 2 lists, or one cluster.
+        """
+        level, ranks = check_confidence(confidence), self.worth.size
+        require_units(self.n, self.moments.n_units, "rewards", "lists", clustered=self.clustered)
+        below = self.weights if is_normalised(self.estimator) else np.full(ranks, float(self.n))
+        effective = np.divide(
+            self.weights**2, self.squares, out=np.zeros(ranks), where=self.squares > 0
+        )
+        mean, spread = self.weights / self.n, np.sqrt(self.deviations / self.n)
+        worth = ratio_worth(self.estimator, self.worth)
+        return SlateValue(
+            total=self.moments.mean(worth, level),
+            by_rank=_rates(self.weighted, below),
+            effective_sample_size=effective,
+            mean_weight=mean,
+            max_weight=self.largest,
+            n=self.n,
+            estimator=self.estimator,
+            confidence=level,
+            cautions=slate_cautions(
+                n=self.n,
+                mean=mean,
+                spread=spread,
+                effective=effective,
+                sizes=(self.gained, self.largest_gain),
+                worth=self.worth,
+            ),
+        )
+
+
+def sums_of_slates(
+    lists: WeightedSlates, codes: IntArray | None, *, keep: bool = False
+) -> SlateSums:
+    """Sum the checked lists of a log or of a part; `keep` keeps them, for a whole log, for its
+    error.
+    """
+    weights, sizes = lists.weights, np.abs(lists.gained)
+    total = weights.sum(axis=0)
+    units = KeptLists.of(
+        lambda: lists.influence,
+        lambda: RatioMoments.of(*lists.ratio_columns, codes),
+        lists.n,
+        codes,
+    )
+    return SlateSums(
+        n=lists.n,
+        weights=total,
+        squares=(weights**2).sum(axis=0),
+        deviations=((weights - total / max(lists.n, 1)) ** 2).sum(axis=0),
+        weighted=(weights * lists.rewards).sum(axis=0),
+        largest=weights.max(axis=0, initial=0.0),
+        moments=units if keep else units.summed(),
+        gained=float(sizes.sum()),
+        largest_gain=float(sizes.max(initial=0.0)),
+        worth=lists.worth,
+        estimator=lists.estimator,
+        clustered=codes is not None,
+    )
+
+
+def is_normalised(estimator: SlateEstimator) -> bool:
+    """Return whether sums of weighted rewards are divided by sums of weights."""
+    return estimator.startswith("sn")
+
+
 def ratio_worth(estimator: SlateEstimator, worth: FloatArray) -> FloatArray:
     """Weight of each ratio of `WeightedSlates.ratio_columns` in the reward of a list."""
-    return worth if estimator.startswith("sn") else np.ones(1)
+    return worth if is_normalised(estimator) else np.ones(1)
+
+
+def _rates(weighted: FloatArray, below: FloatArray) -> FloatArray:
+    """Value at each rank; 0 without weight."""
+    rates: FloatArray = np.divide(weighted, below, out=np.zeros(weighted.shape), where=below > 0)
+    return rates
 
 
 def slate_cautions(

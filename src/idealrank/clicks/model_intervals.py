@@ -4,7 +4,6 @@ by a bootstrap over sessions.
 
 import warnings
 from dataclasses import dataclass
-from typing import TypeAlias
 
 import numpy as np
 from scipy.special import ndtri
@@ -14,22 +13,20 @@ from idealrank.clicks.cascade_models import (
     DBN,
     DCM,
     SDBN,
-    Cascade,
     CountedSessions,
     FittedCascade,
     ReadingFit,
     fit_reading,
 )
-from idealrank.clicks.examination_models import PBM, UBM, FittedPBM, FittedUBM
+from idealrank.clicks.examination_models import FittedPBM, FittedUBM
 from idealrank.clicks.fitted_model import FittedModel
+from idealrank.clicks.partitioned_fits import ClickModel
 from idealrank.clicks.profile_likelihood import compared_with_first, log_errors
 from idealrank.clicks.sessions import Sessions
 from idealrank.data.types import FloatArray
 from idealrank.errors import InputError, OptionError, shown
 from idealrank.stats.intervals import clopper_pearson
 from idealrank.stats.randomness import RandomLike, generator_of
-
-ClickModel: TypeAlias = PBM | UBM | Cascade | DCM | SDBN | DBN
 
 _MOST_SITUATIONS = 2000  # of a table of 32 MB, which is inverted row by row
 
@@ -143,7 +140,7 @@ def parameter_intervals(
     True
     """
     level = check_confidence(confidence)
-    if not isinstance(model, PBM | UBM | Cascade | DCM | SDBN | DBN):
+    if not isinstance(model, ClickModel):
         raise OptionError(f"model={shown(repr(model))}: expected a click model, such as PBM()")
     fitted = model.fit(sessions)
     if isinstance(fitted, FittedPBM | FittedUBM):

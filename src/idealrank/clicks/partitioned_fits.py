@@ -4,6 +4,7 @@ come together.
 
 from collections.abc import Iterable, Sequence
 from functools import partial
+from typing import TypeAlias
 
 import numpy as np
 
@@ -15,10 +16,10 @@ from idealrank.clicks.sessions import Sessions, check_sessions
 from idealrank.data.types import FloatArray, IntArray
 from idealrank.errors import IncompatibleError, InputError, OptionError, shown
 
+ClickModel: TypeAlias = Cascade | DCM | SDBN | DBN | PBM | UBM
 
-def fit_in_parts(
-    model: "Cascade | DCM | SDBN | DBN | PBM | UBM", parts: Iterable[Sessions], *, each: Each = map
-) -> FittedModel:
+
+def fit_in_parts(model: ClickModel, parts: Iterable[Sessions], *, each: Each = map) -> FittedModel:
     """Fit a click model to a log in parts, as the model's own `fit` does to the whole log.
 
     PBM and UBM are fitted to counts, which each part returns once. Of the other models, parameters

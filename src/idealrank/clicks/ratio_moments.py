@@ -1,20 +1,20 @@
-"""Ratios of two sums over the units of a log, with the moments that give their errors; moments of
-parts of the log add up.
+"""Ratios of two sums over the units of a log, with their errors: from the rows of a whole log, or
+from moments, which of parts of a log add up.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Self, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
-from scipy.special import ndtri
 
-from idealrank.clicks.arguments import label_column
-from idealrank.clicks.weighted_rows import ListMean, label_codes
+from idealrank.clicks.weighted_rows import ListMean, error_of_blocks, normal_mean
 from idealrank.data.types import FloatArray, IntArray
 from idealrank.errors import InputError
+
+Columns: TypeAlias = tuple[Sequence[FloatArray], Sequence[FloatArray]]
+"""Numerators and denominators of the ratios of one policy, by row."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -116,9 +116,112 @@ class RatioMoments:
 
     def mean(self, worth: FloatArray, level: float) -> ListMean:
         """Sum of the values times their worth, with its normal interval."""
-        value, error = float((self.values * worth).sum()), self.error(worth)
-        reach = error * float(ndtri((1 + level) / 2))
-        return ListMean(value, error, (value - reach, value + reach))
+        return normal_mean(float((self.values * worth).sum()), self.error(worth), level)
+
+    def summed(self) -> Self:
+        """Return the moments."""
+        return self
+
+
+@dataclass(frozen=True, eq=False)
+class PairedMoments(RatioMoments):
+    """Ratios of policy A, then as many of policy B, over the same units; the values are B less
+    A.
+
+    Moments are of the residuals and denominators of A, and of B less A, unit by unit.
+    """
+
+    @classmethod
+    def pair(cls, policies: Iterable[Columns], codes: IntArray | None) -> "PairedMoments":
+        """Sum rows of policies A and B; `codes` are the clusters of the rows, or None."""
+        (above_a, below_a), (above_b, below_b) = policies
+        return cls.of([*above_a, *above_b], [*below_a, *below_b], codes)
+
+    @staticmethod
+    def _measured(columns: Sequence[FloatArray]) -> Sequence[FloatArray]:
+        half = len(columns) // 2
+        a, b = columns[:half], columns[half:]
+        return [*a, *(of_b - of_a for of_a, of_b in zip(a, b, strict=True))]
+
+    @staticmethod
+    def _moved(gap: FloatArray, products: FloatArray) -> FloatArray:
+        # B less A changes by gap_b * below_b - gap_a * below_a
+        # = (gap_b - gap_a) * below_a + gap_b * (below_b - below_a).
+        half = gap.size // 2
+        moved: FloatArray = gap[:, None] * products
+        moved[half:] += (gap[half:] - gap[:half])[:, None] * products[:half]
+        return moved
+
+    @property
+    def values(self) -> FloatArray:
+        """Ratios of B less the ratios of A."""
+        a, b = np.split(self.ratio, 2)
+        differences: FloatArray = b - a
+        return differences
+
+    def _shares(self, worth: FloatArray) -> FloatArray:
+        # share_b * residual_b - share_a * residual_a
+        # = (share_b - share_a) * residual_a + share_b * (residual_b - residual_a).
+        a, b = np.split(super()._shares(np.concatenate((worth, worth))), 2)
+        return np.concatenate((b - a, b))
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class KeptRows:
+    """Units of a whole log with their rows at hand. Errors take a second look at the rows, block by
+    block, where `RatioMoments` needs one.
+    """
+
+    n: int  # Rows
+    codes: IntArray | None  # shape (rows,): cluster of each row
+    # Share of each row in the value, in blocks: the error of their mean is the error of the value.
+    influences: Callable[[], Iterator[FloatArray]]
+    moments: Callable[[], RatioMoments]
+
+    @property
+    def n_units(self) -> int:
+        return self.n if self.codes is None else int(self.codes.max()) + 1
+
+    def error(self, _worth: FloatArray) -> float:
+        """Standard error of the value; the influences have the worth of their ratios."""
+        return error_of_blocks(self.influences(), self.n, self.codes)
+
+    def summed(self) -> RatioMoments:
+        """Sum the rows, so that parts of a log can be added up."""
+        return self.moments()
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class KeptLists(KeptRows):
+    """Lists of a whole log, with one value each whose mean is the value of the policy."""
+
+    values: Callable[[], FloatArray]
+
+    @classmethod
+    def of(
+        cls,
+        values: Callable[[], FloatArray],
+        moments: Callable[[], RatioMoments],
+        n: int,
+        codes: IntArray | None,
+        fit_errors: FloatArray | None = None,
+    ) -> "KeptLists":
+        """Keep lists; `fit_errors` is the part of each in the error of fitted propensities."""
+
+        def influences() -> Iterator[FloatArray]:
+            yield values() if fit_errors is None else values() + fit_errors
+
+        return cls(n=n, codes=codes, influences=influences, moments=moments, values=values)
+
+    def mean(self, worth: FloatArray, level: float) -> ListMean:
+        """Mean of the lists, with its normal interval."""
+        return normal_mean(float(self.values().mean()), self.error(worth), level)
+
+
+RowUnits: TypeAlias = RatioMoments | KeptRows
+"""Rows of a part of a log, or of a whole one."""
+ListUnits: TypeAlias = RatioMoments | KeptLists
+"""Lists of a part of a log, or of a whole one."""
 
 
 def _ratio(above: float, below: float) -> float:
@@ -142,13 +245,6 @@ def _products(columns: Sequence[FloatArray], others: Sequence[FloatArray]) -> Fl
         return [float((column * other).sum()) for other in others]
 
     return np.array([sums(column) for column in columns])
-
-
-def codes_of_part(clusters: "Sequence[Any] | npt.ArrayLike | None", n: int) -> IntArray | None:
-    """Number the clusters of a part of a log, which may have one or none; None without clusters."""
-    if clusters is None:
-        return None
-    return label_codes(label_column("clusters", clusters, n), "clusters")
 
 
 def require_units(n: int, n_units: int, name: str, of: str, *, clustered: bool) -> None:

@@ -290,12 +290,12 @@ def fieller(
         scaled: FloatArray = quantile**2 * (deviations * others).sum(axis=0) / max(n - 1, 1)
         return scaled
 
-    of_top = covariance(top_deviations, top_deviations)
-    of_bottom = covariance(bottom_deviations, bottom_deviations)
-    of_both = covariance(top_deviations, bottom_deviations)
+    top_variance = covariance(top_deviations, top_deviations)
+    bottom_variance = covariance(bottom_deviations, bottom_deviations)
+    joint_covariance = covariance(top_deviations, bottom_deviations)
     # The ends solve a quadratic equation in the ratio.
-    square, half = bottom**2 - of_bottom, top * bottom - of_both
-    root = np.sqrt(np.maximum(half**2 - square * (top**2 - of_top), 0.0))
+    square, half = bottom**2 - bottom_variance, top * bottom - joint_covariance
+    root = np.sqrt(np.maximum(half**2 - square * (top**2 - top_variance), 0.0))
     with np.errstate(divide="ignore", invalid="ignore"):
         ends = np.column_stack([(half - root) / square, (half + root) / square])
     # Unless the square is above 0, the bottom may be 0, and the interval has no ends.

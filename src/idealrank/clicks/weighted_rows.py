@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import ndtri
 
-from idealrank.clicks.arguments import check_confidence, label_column, number_table, real_number
+from idealrank.clicks.arguments import label_column, number_table, real_number
 from idealrank.data.types import FloatArray, IntArray
 from idealrank.errors import InputError, OptionError, shown
 
@@ -25,12 +25,16 @@ LARGEST = 1e50
 """Largest weight, and largest size of a value: squares of their products stay far from overflow."""
 
 
-def cluster_codes(clusters: "Sequence[Any] | npt.ArrayLike | None", n: int) -> IntArray | None:
-    """Number the clusters of n rows; None without clusters."""
+def cluster_codes(
+    clusters: "Sequence[Any] | npt.ArrayLike | None", n: int, *, fewest: int = 2
+) -> IntArray | None:
+    """Number the clusters of n rows, of which a part of a log may have one or none; None without
+    clusters.
+    """
     if clusters is None:
         return None
     codes = label_codes(label_column("clusters", clusters, n), "clusters")
-    if int(codes.max(initial=0)) < 1:
+    if int(codes.max(initial=0)) + 1 < fewest:
         raise InputError(
             "clusters: found one cluster, expected at least 2; one cluster shows no variation"
         )
@@ -312,19 +316,7 @@ class ListMean:
         return f"{self.value:.4g} [{self.interval[0]:.4g}, {self.interval[1]:.4g}]"
 
 
-def list_mean(
-    values: FloatArray,
-    clusters: "Sequence[Any] | npt.ArrayLike | None",
-    confidence: float,
-    errors: FloatArray | None = None,
-) -> ListMean:
-    """Mean of one value a list, with its normal interval.
-
-    The standard error is that of the values plus `errors`, where given: the part of each list in
-    another error of the mean.
-    """
-    level = check_confidence(confidence)
-    varying = values if errors is None else values + errors
-    error = error_of_blocks(iter([varying]), values.size, cluster_codes(clusters, values.size))
-    value, reach = float(values.mean()), error * float(ndtri((1 + level) / 2))
+def normal_mean(value: float, error: float, level: float) -> ListMean:
+    """A mean with its normal interval."""
+    reach = error * float(ndtri((1 + level) / 2))
     return ListMean(value, error, (value - reach, value + reach))

@@ -17,7 +17,7 @@ from idealrank.data.judged import Alignments, Hits, Judged, Judgments, Rectangle
 from idealrank.data.policies import apply_grade_policies, ideal_grades
 from idealrank.data.problems import EXPECTED, first_lost_of_lists
 from idealrank.data.qrels import fingerprint_text
-from idealrank.data.segments import sizes_of, starts_of
+from idealrank.data.segments import joined_ranges, sizes_of, starts_of
 from idealrank.data.types import AnyArray, BoolArray, FloatArray, IntArray, QueryIds, thread_count
 from idealrank.errors import InputError
 
@@ -69,11 +69,11 @@ def group_by_id(qid: AnyArray, n: int) -> tuple[IntArray, IntArray | None, Query
     first = by_name[heads]  # the first run of each query, for the sort is stable
     by_appearance = np.argsort(first)
     n_runs = sizes_of(heads, names.size)[by_appearance]
-    runs = by_name[_joined(heads[by_appearance], n_runs)]
+    runs = by_name[joined_ranges(heads[by_appearance], n_runs)]
     n_items = np.add.reduceat(sizes[by_name], heads)[by_appearance]
     ordered = names[first[by_appearance]]
     offsets = np.concatenate(([0], np.cumsum(n_items))).astype(np.int64)
-    order = _joined(starts[runs], sizes[runs])
+    order = joined_ranges(starts[runs], sizes[runs])
     return offsets, order, QueryIds(ordered.size, lambda: [str(name) for name in ordered])
 
 
@@ -83,13 +83,6 @@ def numbers_of_queries(qid: AnyArray, offsets: IntArray, order: IntArray | None)
         return None
     heads = offsets[:-1]
     return qid[heads if order is None else order[heads]].astype(np.int64)
-
-
-def _joined(starts: IntArray, sizes: IntArray) -> IntArray:
-    """The ranges start, start + 1, ... of these sizes, one after the other."""
-    ends = np.cumsum(sizes)
-    ranges: IntArray = np.repeat(starts - (ends - sizes), sizes) + np.arange(ends[-1])
-    return ranges
 
 
 def _stable_order(values: AnyArray) -> IntArray:

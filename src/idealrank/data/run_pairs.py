@@ -8,13 +8,12 @@ from idealrank import _kernel
 from idealrank.data.judged import Top
 from idealrank.data.problems import translate
 from idealrank.data.run import KERNEL_TIES, Run
+from idealrank.data.segments import joined_ranges
 from idealrank.data.types import AnyArray, BoolArray, IntArray, QueryIds, ShortArray, decode_id
 from idealrank.errors import OptionError
 
 PairTies: TypeAlias = Literal["shared", "docid", "docid-ascending", "input", "expected"]
 PairDuplicates: TypeAlias = Literal["error", "first", "last", "best"]
-
-_FAR = np.iinfo(np.int32).max  # the rank of a document that is not looked at
 
 # The words other tools and papers use for the same policies.
 _SPELLINGS = {"average": "expected", "half": "expected", "docid-descending": "docid"}
@@ -83,11 +82,11 @@ def join(
     """
     policy: PairTies = _checked("ties", ties, get_args(PairTies))
     work = _Work(
-        policy,
-        _checked("duplicates", duplicates, get_args(PairDuplicates)),
-        threads,
-        progress,
-        depth,
+        ties=policy,
+        duplicates=_checked("duplicates", duplicates, get_args(PairDuplicates)),
+        threads=threads,
+        progress=progress,
+        depth=depth,
     )
     if depth and policy in ("shared", "expected"):
         raise OptionError(
@@ -103,22 +102,31 @@ def join(
     both = (length_a > 0) & (length_b > 0)
     kept = np.flatnonzero(both)
 
-    code_of = np.cumsum(both) - 1
-    query = code_of[np.repeat(np.arange(n), np.diff(cross.hit_offsets[: n + 1]))]
-    row = cross.hit_row
-    ranks_a = _Ranks(*(_by_row(column, own.hit_row, row, table.n_rows) for column in _ranks(own)))
-    ranks_b = _Ranks(*(column.astype(np.int64) for column in _ranks(cross)))
+    own_hit = _hit_of_each_row(own, table.n_rows, depth)[cross.hit_row]
+    within = (own_hit >= 0) & _down_to(depth, cross)
+    query = _number_among(both)[_query_of_each_hit(cross, n)[within]]
+    ranks_a = _Ranks.of_hits(own).at(own_hit[within])
+    ranks_b = _Ranks.of_hits(cross).at(within)
     a = Side(
-        length_a[kept], own.tied[kept].astype(np.int64), ranks_a.rank, ranks_a.first, ranks_a.last
+        lengths=length_a[kept],
+        tied=own.tied[kept].astype(np.int64),
+        rank=ranks_a.rank,
+        first=ranks_a.first,
+        last=ranks_a.last,
     )
     b = Side(
-        length_b[kept], cross.tied[kept].astype(np.int64), ranks_b.rank, ranks_b.first, ranks_b.last
+        lengths=length_b[kept],
+        tied=cross.tied[kept].astype(np.int64),
+        rank=ranks_b.rank,
+        first=ranks_b.first,
+        last=ranks_b.last,
     )
     if policy in ("shared", "expected"):
         a = _with_groups(a, own, kept)
         b = _with_groups(b, *_self_aligned(work, run_b, table, kept, b))
     else:
-        a, b = _in_order(a), _in_order(b)
+        a = _in_order(a.lengths, a.tied, a.rank)
+        b = _in_order(b.lengths, b.tied, b.rank)
     only_a, only_b = _lonely(table, cross, length_a, length_b)
     return RunPairs(
         queries=_ids(table, kept), query=query, a=a, b=b, ties=policy, only_a=only_a, only_b=only_b
@@ -136,16 +144,16 @@ def join_top(a: Top, b: Top, *, ties: str, depth: int, threads: int = 0) -> RunP
         table, b.table, ties="input", duplicates="error", depth=depth, threads=threads
     )
     of_b = _places(table, b.table)
-    length_b = np.where(of_b >= 0, np.append(b.lengths, 0)[of_b], 0)
+    length_b = np.append(b.lengths, 0)[of_b]  # -1, a query without an answer, picks the 0
     both = (a.lengths > 0) & (length_b > 0)
     kept = np.flatnonzero(both)
-    owner = np.repeat(np.arange(n), np.diff(cross.hit_offsets[: n + 1]))
-    rank_a, rank_b = cross.hit_row - table.offsets[owner] + 1, cross.hit_rank.astype(np.int64)
-    within = rank_a <= depth
-    code_of = np.cumsum(both) - 1
-    query, rank_a, rank_b = code_of[owner[within]], rank_a[within], rank_b[within]
-    side_a = Side(a.lengths[kept], a.n_tied[kept], rank_a, rank_a, rank_a)
-    side_b = Side(length_b[kept], b.n_tied[of_b[kept]], rank_b, rank_b, rank_b)
+    owner = _query_of_each_hit(cross, n)
+    rank_a = cross.hit_row - table.offsets[owner] + 1
+    within = (rank_a <= depth) & _down_to(depth, cross)
+    query = _number_among(both)[owner[within]]
+    rank_b = _Ranks.of_hits(cross).at(within).rank
+    side_a = _in_order(a.lengths[kept], a.n_tied[kept], rank_a[within])
+    side_b = _in_order(length_b[kept], b.n_tied[of_b[kept]], rank_b)
     lonely_b = b.lengths > 0
     lonely_b[of_b[kept]] = False
     only_a = _ids(table, np.flatnonzero((a.lengths > 0) & ~both))
@@ -169,12 +177,53 @@ def _places(table: _kernel.Table, other: _kernel.Table) -> IntArray:
     )
 
 
-class _Ranks(NamedTuple):
-    """Ranks of the common documents in one run."""
+def _query_of_each_hit(aligned: _kernel.Aligned, n: int) -> IntArray:
+    """Query code of every hit of the first n queries."""
+    return np.repeat(np.arange(n), np.diff(aligned.hit_offsets[: n + 1]))
 
-    rank: IntArray
-    first: IntArray
-    last: IntArray
+
+def _number_among(kept: BoolArray) -> IntArray:
+    """Number of each query among those that are kept, for these alone."""
+    return np.cumsum(kept) - 1
+
+
+def _down_to(depth: int, aligned: _kernel.Aligned) -> BoolArray:
+    """Mark the hits down to a depth; 0 means all."""
+    # The kernel also keeps what follows in a tie group that begins above the depth.
+    is_above: BoolArray = aligned.hit_rank <= (depth or np.iinfo(np.int32).max)
+    return is_above
+
+
+def _hit_of_each_row(aligned: _kernel.Aligned, n_rows: int, depth: int) -> IntArray:
+    """The hit of each row of the table; -1 for a document below the depth."""
+    within = np.flatnonzero(_down_to(depth, aligned))
+    hits = np.full(n_rows, -1)
+    hits[aligned.hit_row[within]] = within
+    return hits
+
+
+class _Ranks(NamedTuple):
+    """Rank, and first and last rank of the tie group, of each hit in one run."""
+
+    rank: AnyArray
+    first: AnyArray
+    last: AnyArray
+
+    @classmethod
+    def of_hits(cls, aligned: _kernel.Aligned) -> "_Ranks":
+        """Ranks of all hits, in the numbers of the kernel; without ties a group is one rank."""
+        rank = aligned.hit_rank
+        if aligned.tie_first.size:
+            return cls(rank=rank, first=aligned.tie_first, last=aligned.tie_last)
+        return cls(rank=rank, first=rank, last=rank)
+
+    def at(self, hits: AnyArray) -> "_Ranks":
+        """Ranks of some hits as int64; `hits` are places, or a mark for each."""
+        return _Ranks(
+            rank=self.rank[hits].astype(np.int64),
+            first=self.first[hits].astype(np.int64),
+            last=self.last[hits].astype(np.int64),
+        )
 
 
 class _Work(NamedTuple):
@@ -225,24 +274,9 @@ def _checked(name: str, value: str, words: tuple[Any, ...]) -> Any:
     return value
 
 
-def _ranks(aligned: _kernel.Aligned) -> tuple[ShortArray, ShortArray, ShortArray]:
-    """Rank, and first and last rank of the tie group, of every hit."""
-    rank = aligned.hit_rank
-    if aligned.tie_first.size:
-        return (rank, aligned.tie_first, aligned.tie_last)
-    return (rank, rank, rank)
-
-
-def _by_row(column: ShortArray, hit_row: IntArray, row: IntArray, n_rows: int) -> IntArray:
-    """A column of the first run's own hits, for the documents in these rows of its table."""
-    of_row = np.full(n_rows, _FAR, np.int64)
-    of_row[hit_row] = column
-    return of_row[row]
-
-
-def _in_order(side: Side) -> Side:
+def _in_order(lengths: IntArray, tied: IntArray, rank: IntArray) -> Side:
     """Ties have an order: every document is a group of its own."""
-    return Side(side.lengths, side.tied, side.rank, side.rank, side.rank)
+    return Side(lengths=lengths, tied=tied, rank=rank, first=rank, last=rank)
 
 
 def _with_groups(side: Side, own: _kernel.Aligned | None, places: IntArray) -> Side:
@@ -251,11 +285,7 @@ def _with_groups(side: Side, own: _kernel.Aligned | None, places: IntArray) -> S
     """
     if own is None or not own.tie_first.size:
         return side
-    starts, sizes = own.hit_offsets[places], side.lengths
-    ends = np.cumsum(sizes)
-    picked = np.arange(int(ends[-1]) if ends.size else 0) + np.repeat(
-        starts - (ends - sizes), sizes
-    )
+    picked = joined_ranges(own.hit_offsets[places], side.lengths)
     return Side(
         lengths=side.lengths,
         tied=side.tied,

@@ -27,6 +27,13 @@ def sizes_of(starts: IntArray, size: int) -> IntArray:
     return np.diff(np.append(starts, size))
 
 
+def joined_ranges(starts: IntArray, sizes: IntArray) -> IntArray:
+    """Return the ranges start, start + 1, ... of these sizes, one after the other."""
+    ends = np.cumsum(sizes)
+    begins = ends - sizes  # the place of each range among all
+    return np.repeat(starts - begins, sizes) + np.arange(int(ends[-1]) if ends.size else 0)
+
+
 def number_within(column: AnyArray) -> IntArray:
     """1, 2, ... inside each segment."""
     starts = starts_of(column)

@@ -447,9 +447,5 @@ def _parsed(columns: Sequence[Any], kind: Table, path: str) -> Any:
         return pyarrow.RecordBatch.from_arrays(refused, names=names)
     rows = table_rows(table, kind, pyarrow)
     columns = [rows.column(name).combine_chunks() for name in ("query", "document", "value")]
-    columns = [
-        column.combine_chunks() if isinstance(column, pyarrow.ChunkedArray) else column
-        for column in columns
-    ]
     problems = pyarrow.nulls(rows.num_rows, pyarrow.string())
     return pyarrow.RecordBatch.from_arrays([*columns, problems], names=names)

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from idealrank import _kernel
-from idealrank._lazy import computed, repr_html
+from idealrank._lazy import computed, printed, repr_html
 from idealrank.conventions import Convention, array_convention
 from idealrank.data.interchange import frame_of
 from idealrank.data.join import Judgments, join, labels_of, tables_of, ties_for
@@ -438,6 +438,8 @@ class Evaluation:
             f"Evaluation({self.name!r}: {means}; {len(self.queries)} queries, convention "
             f"{self.convention})"
         )
+
+    __str__ = printed
 
 
 def evaluate(

@@ -168,21 +168,26 @@ def system_orders(
     (human_queries, human_values), (judge_queries, judge_values) = (
         _values(qrels, runs, measure, convention) for qrels in sides
     )
-    common = [query for query in human_queries if query in set(judge_queries)]
+    human_column = {query: column for column, query in enumerate(human_queries)}
+    judge_column = {query: column for column, query in enumerate(judge_queries)}
+    common = [query for query in human_queries if query in judge_column]
     if not common:
         raise InputError(
             "judge: found no query of the human judgments, expected at least one; are ids written "
             "alike?"
         )
-    first_table = human_values[:, [human_queries.index(query) for query in common]]
-    second_table = judge_values[:, [judge_queries.index(query) for query in common]]
+    first_table = human_values[:, [human_column[query] for query in common]]
+    second_table = judge_values[:, [judge_column[query] for query in common]]
     first, second = first_table.mean(axis=1), second_table.mean(axis=1)
+    # The best system has the greatest of these, also where a lower value is better.
+    direction = parse_measure(measure).direction or 1
+    human_quality, judge_quality = direction * first, direction * second
 
     names = tuple(runs)
     pairs = combinations(range(len(names)), 2)
     swapped = [(a, b) for a, b in pairs if (first[a] - first[b]) * (second[a] - second[b]) < 0]
     n_top = min(max(3, len(names) // 3), len(names))
-    top = set(np.argsort(-first, kind="stable")[:n_top].tolist())
+    top = set(np.argsort(-human_quality, kind="stable")[:n_top].tolist())
     at_top = sum(bool({a, b} & top) for a, b in swapped)
     kendall = float(tau(np.zeros(len(names), np.int64), first, second, 1, "b")[0])
     return SystemOrders(
@@ -193,12 +198,12 @@ def system_orders(
         per_query_human=first_table,
         per_query_judge=second_table,
         tau=kendall,
-        tau_ap=tau_ap(first, second),
+        tau_ap=tau_ap(human_quality, judge_quality),
         swapped=len(swapped),
         swapped_at_top=at_top,
         n_top=n_top,
-        best_human=names[int(first.argmax())],
-        best_judge=names[int(second.argmax())],
+        best_human=names[int(human_quality.argmax())],
+        best_judge=names[int(judge_quality.argmax())],
         verdicts=verdict_changes(first_table, second_table, alpha=alpha),
         worth=_worth(first_table, second_table),
     )

@@ -10,7 +10,7 @@ import numpy as np
 from idealrank.data.types import IntArray
 from idealrank.errors import OptionError, shown
 
-_DECIMAL = r"(\d{1,9}(?:\.\d{0,30})?|\.\d{1,30})"
+_DECIMAL = r"([0-9]{1,9}(?:\.[0-9]{0,30})?|\.[0-9]{1,30})"
 _SHARE = re.compile(_DECIMAL + "n")
 _POWER = re.compile(r"n\^" + _DECIMAL)
 _LARGEST = np.iinfo(np.int64).max
@@ -34,6 +34,13 @@ class RelativeCutoff:
     """
 
     text: str
+
+    def __post_init__(self) -> None:
+        if not _is_relative(self.text):
+            raise OptionError(
+                f"cutoff {shown(repr(self.text))}: found a text that is no function of n, expected "
+                "sqrt(n), a share such as 0.2n, or a power such as n^0.5"
+            )
 
     def resolve(self, lengths: IntArray) -> IntArray:
         """max(1, floor(x)) for each list length, exact for any length."""
@@ -88,6 +95,16 @@ def _positive(decimal: str, *, at_most_one: bool) -> bool:
     return numerator > 0 and (numerator <= denominator or not at_most_one)
 
 
+def _is_relative(text: str) -> bool:
+    """Return whether a text is a function of the length of a list."""
+    if text == "sqrt(n)":
+        return True
+    if share := _SHARE.fullmatch(text):
+        return _positive(share[1], at_most_one=False)
+    power = _POWER.fullmatch(text)
+    return power is not None and _positive(power[1], at_most_one=True)
+
+
 def make_cutoff(cutoff: "int | str | RelativeCutoff | None") -> Cutoff | None:
     """A cutoff from a whole number, its text, or None for the whole list.
 
@@ -113,12 +130,7 @@ def make_cutoff(cutoff: "int | str | RelativeCutoff | None") -> Cutoff | None:
     if isinstance(cutoff, str):
         if text.isdecimal() and len(text) <= len(str(_LARGEST)) and 1 <= int(text) <= _LARGEST:
             return int(text)
-        share, power = _SHARE.fullmatch(text), _POWER.fullmatch(text)
-        if (
-            text == "sqrt(n)"
-            or (share and _positive(share[1], at_most_one=False))
-            or (power and _positive(power[1], at_most_one=True))
-        ):
+        if _is_relative(text):
             return RelativeCutoff(text)
     if isinstance(cutoff, int) and cutoff > _LARGEST:
         problem = "beyond 64 bits"

@@ -402,23 +402,26 @@ class Compat(NeedsRelevant):
 
 
 def _higher(judged: Judged, query: IntArray, grade: FloatArray) -> IntArray:
-    """Count the judged documents of the query with a higher grade, for (query, grade) pairs sorted
-    by query and falling grade.
-    """
+    """Count the judged documents of the query with a higher grade, for (query, grade) pairs."""
     ideal = judged.ideal
     levels = np.unique(np.concatenate((ideal.grade, grade)))
-    width = levels.size + 1
-    keys = ideal.query * width - np.searchsorted(levels, ideal.grade)
-    above = np.searchsorted(keys, query * width - np.searchsorted(levels, grade), side="left")
-    higher: IntArray = above - ideal.offsets[query]
+
+    # A key rises with the query, and within a query as the grade falls: a level is below the width.
+    # `judged.ideal` is sorted so, and one binary search counts the judged documents with a lower
+    # key: all of the queries before, which the offset takes away, and those with a higher grade.
+    def key(query: IntArray, grade: FloatArray) -> IntArray:
+        return query * (levels.size + 1) - np.searchsorted(levels, grade)
+
+    before = np.searchsorted(key(ideal.query, ideal.grade), key(query, grade), side="left")
+    higher: IntArray = before - ideal.offsets[query]
     return higher
 
 
 def _unless_false(value: object) -> bool | None:
     """Return False for a text or value that means it; None for unset or true, which are equal."""
-    words = {"true": None, "1": None, "false": False, "0": False}
-    if value is None or isinstance(value, (bool, np.bool_)):
-        return None if value is None or value else False
-    if str(value).strip().lower() not in words:
-        raise OptionError(f"normalize={shown(value)}: expected true or false")
-    return words[str(value).strip().lower()]
+    text = str(value).strip().lower()
+    if value is None or text in ("true", "1"):
+        return None
+    if text in ("false", "0"):
+        return False
+    raise OptionError(f"normalize={shown(value)}: expected true or false")

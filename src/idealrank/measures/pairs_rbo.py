@@ -52,7 +52,7 @@ class RBO(PairMeasure):
     References
     ----------
     Webber, Moffat and Zobel (2010), A similarity measure for indefinite rankings, ACM TOIS 28(4),
-    equations 7, 11, 28 and 32; Corsi and Urbano (2024), The treatment of ties in rank-biased
+    equations 7, 11, 28, 30 and 32; Corsi and Urbano (2024), The treatment of ties in rank-biased
     overlap, SIGIR.
 
     Examples
@@ -151,6 +151,11 @@ class Depths:
         """Down to depth d a tied document stands with the share of its group's ranks that are at
         most d.
         """
+        # A tie group that ends at or above the depth is in for sure; one that starts at or above it
+        # and ends below is open there. Each common document is in one of four states: in for sure
+        # in both lists, open in A alone, open in B alone, or open in both. The lists order their
+        # ties independently, so the chances of the last state multiply. One chance per depth is
+        # enough for each list: its groups do not overlap, so only one can straddle a depth.
         a, b = self._pairs.a, self._pairs.b
         chance_a, chance_b = self._straddling(a), self._straddling(b)
         sure = self._documents_from(np.maximum(a.last, b.last))
@@ -217,7 +222,15 @@ class Depths:
         return self._weighted(2 * self.common / self.sizes, p) + beyond
 
     def residual(self, p: float) -> FloatArray:
-        """RBO_res: all that follows is common as early as it can be."""
+        """RBO_res, equation 30: all that follows is common as early as it can be."""
+        # The gain over `least` is a sum of (1 - p)/p p^d gain_d. With s and l the lengths of the
+        # shorter and the longer list, and X the documents in common at l, it has three stretches.
+        # s < d <= l: each further document of the shorter list is one of the longer, so gain_d is
+        # (d - s)/d, of which ties change the denominator (`within`).
+        # l < d <= full: both lists go on, each with documents that the other has, and X + (d - s) +
+        # (d - l) are in common; `least` counts X, so gain_d is (2d - s - l)/d = 2 - (s + l)/d
+        # (`rising`). All d documents are in common from d = s + l - X on, which is `full`.
+        # d > full: the lists stay equal, and gain_d is (d - X)/d = 1 - X/d (`last`).
         short, long = self._short, self._end
         at_end = self.common[self._start + long - 1]
         full = np.rint(short + long - at_end).astype(np.int64)

@@ -5,12 +5,20 @@ and its figures show first.
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
+from idealrank._lazy import annotation
 from idealrank.analysis.comparison import Comparison, Pair, RunMean
-from idealrank.analysis.gate import Gated
-from idealrank.analysis.robustness import Robustness
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.measures.measure import Measure
+
+if TYPE_CHECKING:
+    from idealrank.analysis.gate import Gated
+    from idealrank.analysis.robustness import Robustness
+else:
+    # A comparison without a page needs `leading_pairs` and neither of them.
+    Gated = annotation("idealrank.analysis.gate", "Gated")
+    Robustness = annotation("idealrank.analysis.robustness", "Robustness")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,8 +82,8 @@ class Subject:
     # The comparison, if runs were compared; `slices` of its differences are shown, too
     comparison: Comparison | None = None
     # The gate, if one was requested; the comparison is then of its run with its baselines
-    gated: Gated | None = None
-    robustness: Robustness | None = None  # Robustness of the leading pair by the first measure
+    gated: "Gated | None" = None
+    robustness: "Robustness | None" = None  # Robustness of the leading pair by the first measure
     curves: tuple[CutoffCurve, ...] = ()  # Empty where cutoffs make no sense
     # Slices of each query, by query; empty without slices
     categories: Mapping[str, Sequence[str]] = field(default_factory=dict)

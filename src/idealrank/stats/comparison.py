@@ -7,7 +7,7 @@ Of arrays alone; corrections over many pairs, verdicts and names come afterwards
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 
@@ -28,7 +28,7 @@ from idealrank.stats.values import chosen, open_share
 
 TestName: TypeAlias = Literal["permutation", "t", "wilcoxon", "sign"]
 
-TESTS: tuple[TestName, ...] = ("permutation", "t", "wilcoxon", "sign")
+TESTS: tuple[TestName, ...] = get_args(TestName)
 _AS_NORMAL = 10**5  # degrees of freedom from which t is taken for normal
 # Unequal weights leave fewer units of equal weight. If at least this share of the units is left,
 # the power of a test without weights holds.

@@ -138,10 +138,13 @@ def growing_ndcg(
     rows = list(_rows(labels, scores))
     shortest = min(label.size for label, _ in rows)
     at = growing_sizes(shortest) if sizes is None else _checked_sizes(sizes)
-    schemes = [_scheme(measure, at) for measure in parsed]
+    schemes_by_gain: dict[str, list[_Scheme]] = {}
+    for place, measure in enumerate(parsed):
+        scheme = _scheme(measure, place, at)
+        schemes_by_gain.setdefault(scheme.gain.text, []).append(scheme)
     values = np.full((len(parsed), len(rows), at.size), math.nan)
     for number, (label, score) in enumerate(rows):
-        values[:, number] = _one_query(label, score, at, schemes)
+        values[:, number] = _one_query(label, score, at, list(schemes_by_gain.values()))
         if progress is not None:
             progress(number + 1, len(rows))
     return GrowingValues(tuple(parsed), at, values)
@@ -150,7 +153,8 @@ def growing_ndcg(
 class _Scheme:
     """Properties of an NDCG that matter at the requested list lengths."""
 
-    def __init__(self, measure: NDCG, sizes: IntArray) -> None:
+    def __init__(self, measure: NDCG, place: int, sizes: IntArray) -> None:
+        self.place = place  # among the measures
         self.gain = make_gain(measure.gain if measure.gain is not None else "linear")
         self._discount = make_discount(measure.discount if measure.discount is not None else "log2")
         self._depths = np.minimum(resolve_cutoff(measure.cutoff, sizes), sizes).tolist()
@@ -170,7 +174,7 @@ class _Scheme:
         return self._discount.at(np.arange(1, depth + 1), np.full(depth, n))
 
 
-def _scheme(measure: Measure, sizes: IntArray) -> _Scheme:
+def _scheme(measure: Measure, place: int, sizes: IntArray) -> _Scheme:
     if not isinstance(measure, NDCG):
         raise OptionError(f"{measure}: expected nDCG, as in nDCG(discount=zipf(0.5))@0.2n")
     if measure != NDCG(gain=measure.gain, discount=measure.discount, cutoff=measure.cutoff):
@@ -178,12 +182,12 @@ def _scheme(measure: Measure, sizes: IntArray) -> _Scheme:
             f"{measure}: expected no other options than gain, discount and cutoff for lists that "
             "grow"
         )
-    return _Scheme(measure, sizes)
+    return _Scheme(measure, place, sizes)
 
 
 def _rows(labels: Any, scores: Any) -> Iterator[tuple[FloatArray, FloatArray]]:
     """Labels and scores of one query after another, checked."""
-    label_rows, score_rows = (_as_rows(values) for values in (labels, scores))
+    label_rows, score_rows = _as_rows(labels), _as_rows(scores)
     if not label_rows or len(label_rows) != len(score_rows):
         raise InputError(
             f"found labels of {len(label_rows)} queries and scores of {len(score_rows)}, expected "
@@ -203,51 +207,59 @@ def _rows(labels: Any, scores: Any) -> Iterator[tuple[FloatArray, FloatArray]]:
 
 
 def _as_rows(values: Any) -> list[FloatArray]:
-    one_query = not len(values) or np.ndim(values[0]) == 0
-    return [np.asarray(row, np.float64) for row in ([values] if one_query else values)]
+    # Series and dataframes have labels for places, which may be any, and columns for rows.
+    rows = np.asarray(values) if hasattr(values, "__array__") else values
+    one_query = not len(rows) or np.ndim(rows[0]) == 0
+    return [np.asarray(row, np.float64) for row in ([rows] if one_query else rows)]
 
 
 def _checked_sizes(sizes: Any) -> IntArray:
-    at = np.asarray(sizes)
-    if (
-        at.ndim != 1
-        or not at.size
-        or at.dtype.kind not in "iu"
-        or at[0] < 1
-        or (np.diff(at) <= 0).any()
-    ):
+    requested = np.asarray(sizes)
+    at = requested.astype(np.int64) if requested.dtype.kind in "iu" else np.empty(0, np.int64)
+    # compared, not subtracted: a difference can be beyond the numbers of the type
+    if at.ndim != 1 or not at.size or at[0] < 1 or (at[1:] <= at[:-1]).any():
         raise OptionError(f"sizes={sizes!r}: expected whole numbers that rise, from 1 on")
-    return at.astype(np.int64)
+    return at
 
 
 def _one_query(
-    label: FloatArray, score: FloatArray, sizes: IntArray, schemes: Sequence[_Scheme]
+    label: FloatArray,
+    score: FloatArray,
+    sizes: IntArray,
+    schemes_by_gain: Sequence[Sequence[_Scheme]],
 ) -> FloatArray:
     """NDCG of one query, shape (n_measures, n_sizes). The whole list is ranked once; the order of
     a shorter list is what is left of it.
     """
-    came = np.argsort(-score, kind="stable")
-    falls = np.concatenate(([False], np.diff(score[came]) < 0))
-    tied = None if falls[1:].all() else np.cumsum(falls)
-    values = np.full((len(schemes), sizes.size), math.nan)
-    for text, gains in {scheme.gain.text: scheme.gain(label) for scheme in schemes}.items():
+    ranked_arrivals = np.argsort(-score, kind="stable")
+    starts_tie_group = np.diff(score[ranked_arrivals]) < 0  # of the documents after the first
+    tie_group = np.concatenate(([0], np.cumsum(starts_tie_group)))
+    has_ties = not starts_tie_group.all()
+    values = np.full((sum(map(len, schemes_by_gain)), sizes.size), math.nan)
+    for schemes_with_gain in schemes_by_gain:
+        gains = schemes_with_gain[0].gain(label)
         if gains.min() < 0:
             raise InputError(
                 f"gain {gains.min():g}: found a negative gain, expected gains of at least 0"
             )
-        alike = [(row, scheme) for row, scheme in enumerate(schemes) if scheme.gain.text == text]
         for column, n in enumerate(sizes[sizes <= label.size].tolist()):
-            here = came < n
-            ranked = gains[came[here]]
-            if tied is not None:
-                ranked = _means_of_ties(ranked, tied[here])
+            has_arrived = ranked_arrivals < n
+            ranked = gains[ranked_arrivals[has_arrived]]
+            if has_ties:
+                ranked = _means_of_ties(ranked, tie_group[has_arrived])
             best = np.sort(gains[:n])[::-1]
-            for row, scheme in alike:
+            for scheme in schemes_with_gain:
                 weights = scheme.weights(column)
-                ideal = float((weights * best[: weights.size]).sum())
-                if ideal > 0:
-                    values[row, column] = float((weights * ranked[: weights.size]).sum()) / ideal
+                values[scheme.place, column] = _ndcg_at_size(ranked, best, weights)
     return values
+
+
+def _ndcg_at_size(ranked: FloatArray, best: FloatArray, weights: FloatArray) -> float:
+    """NDCG of the gains by rank, with their best order; NaN if no document has a gain."""
+    ideal = float((weights * best[: weights.size]).sum())
+    if ideal <= 0:
+        return math.nan
+    return float((weights * ranked[: weights.size]).sum()) / ideal
 
 
 def _means_of_ties(gains: FloatArray, group: IntArray) -> FloatArray:

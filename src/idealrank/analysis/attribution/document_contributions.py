@@ -19,7 +19,7 @@ from idealrank.data.judged import Alignments, Hits, Judged, Judgments
 from idealrank.data.policies import IdealGrades
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
-from idealrank.data.segments import heads, starts_of
+from idealrank.data.segments import heads, joined_ranges, starts_of
 from idealrank.data.types import BoolArray, FloatArray, IntArray, QueryIds
 from idealrank.errors import IdealrankError, OptionError, shown
 from idealrank.evaluation.evaluate import evaluate
@@ -179,8 +179,7 @@ class _States(NamedTuple):
 
 def _ranges(begin: IntArray, sizes: IntArray) -> tuple[IntArray, IntArray]:
     """Number of its range, and value, of each member of ranges of whole numbers."""
-    of = np.repeat(np.arange(begin.size), sizes)
-    return of, np.arange(of.size) - np.repeat(np.cumsum(sizes) - sizes, sizes) + begin[of]
+    return np.repeat(np.arange(begin.size), sizes), joined_ranges(begin, sizes)
 
 
 def _values(measure: Measure, judged: Judged, place: IntArray, states: _States) -> FloatArray:

@@ -1,5 +1,6 @@
 """Results of a comparison: pairs of runs, the method, and the whole."""
 
+import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal, cast
@@ -585,11 +586,13 @@ def _line(pair: Pair, row: Difference) -> str:
     }[row.verdict]
     signs = "+.4f" if row.about == "mean difference" else ".4f"
     ends = ", ".join(f"{end:{signs}}" for end in row.interval)
+    # Too few queries for an interval: infinite ends say nothing.
+    interval = "" if all(map(math.isinf, row.interval)) else f" [{ends}]"
     means = f"{row.mean_b:.4f} against {row.mean_a:.4f}"
     positional = np.format_float_positional(
         row.p_corrected, precision=3, fractional=False, trim="-"
     )
-    return f"{row.measure}: {answer}: {means}, {row.difference:+.4f} [{ends}], p {positional}"
+    return f"{row.measure}: {answer}: {means}, {row.difference:+.4f}{interval}, p {positional}"
 
 
 def _doubted(pair: Pair, row: Difference) -> str:

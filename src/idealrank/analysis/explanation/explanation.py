@@ -27,7 +27,7 @@ class RankedDocument:
     """One document of the list."""
 
     rank: int  # Its place, from 1, in the order of the convention
-    document: str  # Query id
+    document: str  # Document id
     score: float  # What the system gave
     grade: float | None  # As judged; None if unjudged
     # First and last rank of the documents with this score, where there are several
@@ -68,7 +68,7 @@ class Swap:
 class Missing:
     """The judged document that was not returned and would raise the value most at the cutoff."""
 
-    document: str  # Query id
+    document: str  # Document id
     grade: float  # As judged
     rank: int  # Where it would stand: at the cutoff, or below the list where that is shorter
     instead_of: str | None  # The document that stands there now

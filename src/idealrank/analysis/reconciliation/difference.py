@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from idealrank.analysis.reconciliation.result import wrapped
+from idealrank._lazy import printed
 from idealrank.analysis.reconciliation.trials import Candidate, Outcome, Refusal, Trials
 from idealrank.conventions import Convention
 from idealrank.conventions.switches import ROWS, difference_phrase
@@ -166,87 +166,7 @@ class DifferenceSplit:
             "n_queries": self.n_queries,
         }
 
-    def __str__(self) -> str:
-        return "\n".join([*_head(self), *_table(self), *_notes(self), *_queries(self)])
-
-
-def _head(split: DifferenceSplit) -> list[str]:
-    a, b = f"{split.a} [{split.fingerprint_a}]", f"{split.b} [{split.fingerprint_b}]"
-    text = (
-        f"{split.measure} is {split.value_a:.6f} under {a} and {split.value_b:.6f} under {b}: "
-        f"{split.difference:+.6f}."
-    )
-    return [*wrapped(text), ""]
-
-
-def _table(split: DifferenceSplit) -> list[str]:
-    if not split.parts:
-        same = "They are the same convention for this measure."
-        return [
-            "No switch in which they differ changes a value on these data." if split.idle else same
-        ]
-    ordered = split.parts[0].alone is not None and len(split.parts) > 1
-    rows = [["part", *(["first", "last"] if ordered else []), "what", "from", "to"]]
-    for part in split.parts:
-        orders = [f"{part.alone:+.6f}", f"{part.last:+.6f}"] if ordered else []
-        before, after = (
-            ", ".join(map(_short, part.switches, values)) for values in (part.before, part.after)
-        )
-        rows.append([f"{part.part:+.6f}", *orders, part.noun, before, after])
-    rows.append(
-        [f"{split.difference:+.6f}", *(["", ""] if ordered else []), "all together", "", ""]
-    )
-    return _columns(rows)
-
-
-def _short(switch: str, value: str) -> str:
-    return ROWS[switch].short(value)
-
-
-def _notes(split: DifferenceSplit) -> list[str]:
-    lines = []
-    if split.method == "path":
-        lines = [
-            "Parts along one path: each switch changes after the switches above it. Another "
-            "order gives other parts with the same sum."
-        ]
-    elif split.orders > 1:
-        lines = [
-            f"Each part is the average over all {split.orders:,} orders of changing the "
-            f"{len(split.parts)} switches; 'first' and 'last' say what a switch changes before, "
-            "and after, all others are changed. Where they differ, the switches act on each other."
-        ]
-    if split.idle:
-        lines.append(
-            f"They also differ, without effect on these data, in: {', '.join(split.idle)}."
-        )
-    return [piece for line in lines for piece in ("", *wrapped(line))]
-
-
-def _queries(split: DifferenceSplit) -> list[str]:
-    if not split.queries:
-        return []
-    rows = [["query", split.a, split.b, "share", "mostly"]]
-    for query in split.queries:
-        sides = ["left out" if value is None else f"{value:.6f}" for value in (query.a, query.b)]
-        noun = next(
-            (part.noun for part in split.parts if query.mostly == " with ".join(part.switches)), ""
-        )
-        rows.append([query.query, *sides, f"{query.share:+.6f}", noun])
-    head = (
-        f"The queries with the largest shares (all {split.n_queries:,} shares add up to the "
-        f"difference):"
-    )
-    return ["", head, *_columns(rows)]
-
-
-def _columns(rows: list[list[str]]) -> list[str]:
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    lines = []
-    for row in rows:
-        cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
-        lines.append("  " + "  ".join(cells).rstrip())
-    return lines
+    __str__ = printed
 
 
 # Up to this many switches every order is averaged: 8 of them have 256 combinations. Larger data,

@@ -367,10 +367,11 @@ def _write(
     if paper is not None:
         from idealrank.reports.views.comparison.markup import PAPER_FORMATS  # noqa: PLC0415  (only the layout asked for is loaded)
 
-        text = PAPER_FORMATS[layout](
-            comparison, order=paper.order, labels=paper.labels, digits=shown["digits"]
-        )
-        output.write_report(text, path, layout)
+        with output.laid_out_for(path):
+            text = PAPER_FORMATS[layout](
+                comparison, order=paper.order, labels=paper.labels, digits=shown["digits"]
+            )
+            output.write_report(text, path, layout)
     else:
         _FORMATS.write(layout, path, comparison, **shown, told=told)
 

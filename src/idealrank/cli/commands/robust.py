@@ -22,6 +22,7 @@ from idealrank.errors import OptionError
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.io.query_files import QueryFiles
 from idealrank.measures.measure import Measure
+from idealrank.stats.comparison import TESTS
 from idealrank.stats.special import load_special
 
 _EPILOG = """\
@@ -93,7 +94,7 @@ _FORMATS = Formats(
 )
 @click.option(
     "--test",
-    type=click.Choice(["permutation", "t", "wilcoxon", "sign"]),
+    type=click.Choice(TESTS),
     default="permutation",
     show_default=True,
     help="Test behind p values and intervals, as for `idealrank compare`.",

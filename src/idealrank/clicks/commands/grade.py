@@ -37,8 +37,6 @@ and none. --dwell also grades each click by the column dwell, in seconds.
 A pair with fewer impressions than --least stays unjudged.
 """  # noqa: E501
 
-_WITH_STEPS = ("pbm", "ubm", "dbn")
-
 
 def _views() -> ModuleType:
     from idealrank.clicks.views import log_checks  # noqa: PLC0415  (NumPy; not for the help)
@@ -192,7 +190,7 @@ def _model_options(
 ) -> dict[str, Any]:
     """Options of grades by a click model, and its cautions, for the record."""
     settings: dict[str, Any] = {"model": name, "cuts": cuts}
-    if name in _WITH_STEPS:
+    if name != "raw" and log_options.takes_steps(name):
         settings["iterations"] = iterations
     if cautions:
         settings["cautions"] = list(cautions)

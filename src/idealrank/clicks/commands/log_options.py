@@ -1,10 +1,10 @@
 """Options of commands that read a click log."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
 from functools import wraps
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import click
 
@@ -13,12 +13,20 @@ from idealrank.cli.progress import Watch
 from idealrank.clicks import DBN, DCM, PBM, SDBN, UBM, Cascade, LogCheck, LogRows
 from idealrank.clicks.files.click_logs import SHOWN, log_columns, read_log
 from idealrank.clicks.files.ubi_logs import read_ubi
+from idealrank.clicks.partitioned_fits import ClickModel
 from idealrank.errors import InputError, OptionError
 
-Model: TypeAlias = "PBM | UBM | Cascade | DCM | SDBN | DBN"
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
-MODELS = ("pbm", "ubm", "cascade", "dcm", "sdbn", "dbn")
+MODELS: Mapping[str, type[ClickModel]] = {
+    "pbm": PBM,
+    "ubm": UBM,
+    "cascade": Cascade,
+    "dcm": DCM,
+    "sdbn": SDBN,
+    "dbn": DBN,
+}
+"""Click models by name."""
 _LEAST_KEY, _LONGEST_KEY = 16, 64  # bytes: fewer could be guessed, and BLAKE2b takes no more
 
 _LOG: tuple[Decorator, ...] = (
@@ -203,14 +211,12 @@ def _note(message: str) -> None:
     console.say("note", message)
 
 
-def model_of(name: str, iterations: int) -> Model:
+def takes_steps(name: str) -> bool:
+    """Return whether the click model of a name is fitted in steps."""
+    return any(field.name == "iterations" for field in fields(MODELS[name]))
+
+
+def model_of(name: str, iterations: int) -> ClickModel:
     """Return the click model of a name."""
-    models: dict[str, Model] = {
-        "pbm": PBM(iterations),
-        "ubm": UBM(iterations),
-        "dbn": DBN(iterations),
-        "cascade": Cascade(),
-        "dcm": DCM(),
-        "sdbn": SDBN(),
-    }
-    return models[name]
+    settings: dict[str, Any] = {"iterations": iterations} if takes_steps(name) else {}
+    return MODELS[name](**settings)

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from idealrank.clicks import LogCheck, LogProblem
 from idealrank.data.qrels import Qrels
 from idealrank.errors import InputError, shown
+from idealrank.io.judgment_files import grade_text, is_word
 from idealrank.reports.table.cells import Column, Table, count_cell, counted, number_cell
 from idealrank.reports.table.records import Row, result_json
 from idealrank.reports.table.text import Part
@@ -25,10 +26,11 @@ def log_parts(check: LogCheck) -> list[Part]:
         Column(title="lists", kind="number", cell=lambda problem: count_cell(problem.n_lists)),
         Column(title="first", cell=lambda problem: problem.example),
     ]
-    rates, shown = log.click_rates(), (log.pair >= 0).sum(axis=0)
+    rates = log.click_rates()
+    n_shown = (log.pair >= 0).sum(axis=0)
     ranks: list[Column[int]] = [
         Column(title="rank", kind="number", cell=lambda rank: count_cell(rank + 1)),
-        Column(title="lists", kind="number", cell=lambda rank: count_cell(int(shown[rank]))),
+        Column(title="lists", kind="number", cell=lambda rank: count_cell(int(n_shown[rank]))),
         Column(
             title="click rate", kind="number", cell=lambda rank: number_cell(float(rates[rank]))
         ),
@@ -75,17 +77,29 @@ def qrels_lines(qrels: Qrels, source: str = "0") -> Iterator[str]:
     r"""Judgments as TREC lines, with their source in the second field, which evaluation ignores."""
     for query in qrels.queries:
         for document, grade in qrels[query].items():
-            _refuse_blank("query", query)
-            _refuse_blank("document", document)
-            yield f"{query} {source} {document} {grade:g}\n"
+            _refuse_unreadable("query", query)
+            _refuse_unreadable("document", document)
+            yield f"{query} {source} {document} {_grade_text(grade)}\n"
 
 
-def _refuse_blank(kind: str, name: str) -> None:
-    if not name.isprintable() or " " in name:
-        raise InputError(
-            f"{kind} {shown(repr(name))}: found a blank or a control character, expected an id "
-            "without; write CSV, which takes every id: --format csv"
-        )
+def _grade_text(grade: float) -> str:
+    """Write a grade: a share with six digits, a whole number with all of its digits."""
+    return grade_text(grade) if float(grade).is_integer() else f"{grade:g}"
+
+
+def _refuse_unreadable(kind: str, name: str) -> None:
+    """Refuse an id that a line of TREC judgments cannot hold."""
+    if is_word(name):
+        return
+    if not name:
+        problem = "found an empty id, expected one"
+    elif name.startswith("#"):
+        problem = "found # at the start, which readers take for a comment, expected an id without"
+    else:
+        problem = "found a blank or a control character, expected an id without"
+    raise InputError(
+        f"{kind} {shown(repr(name))}: {problem}; write CSV, which takes every id: --format csv"
+    )
 
 
 def qrels_rows(qrels: Qrels, source: str = "0") -> Iterator[Row]:
@@ -93,5 +107,6 @@ def qrels_rows(qrels: Qrels, source: str = "0") -> Iterator[Row]:
     yield ["query", "document", "grade", "source"]
     for query in qrels.queries:
         yield from (
-            [query, document, f"{grade:g}", source] for document, grade in qrels[query].items()
+            [query, document, _grade_text(grade), source]
+            for document, grade in qrels[query].items()
         )

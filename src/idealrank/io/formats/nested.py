@@ -6,13 +6,14 @@ import json
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from itertools import chain
-from typing import Any
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from idealrank.data.types import FloatArray, IntArray
 from idealrank.evaluation.coverage import look_like_scores
 from idealrank.io.checked_cells import (
+    Fault,
     all_ids,
     all_numbers,
     check_id,
@@ -36,6 +37,29 @@ from idealrank.io.table_columns import (
 # Records that become columns at once: no more are Python objects at one time.
 _BATCH = 1 << 14
 
+# Query, document, value and number of a record. Named tuples take several times as long to make.
+_Row: TypeAlias = tuple[Any, Any, Any, int]
+
+
+class _Columns(NamedTuple):
+    """Checked records as columns."""
+
+    queries: IdColumn
+    documents: IdColumn
+    values: FloatArray
+    numbers: IntArray
+
+    @classmethod
+    def of_rows(cls, rows: Sequence[_Row]) -> "_Columns":
+        """Turn rows into columns."""
+        queries, documents, values, numbers = zip(*rows, strict=True) if rows else ((), (), (), ())
+        return cls(
+            queries=pack(queries),
+            documents=pack(documents),
+            values=np.array(values, np.float64),
+            numbers=np.array(numbers, np.int64),
+        )
+
 
 class Records:
     """Collects records; the fields' names are chosen from the first."""
@@ -56,8 +80,8 @@ class Records:
         self._complain = complain
         self._place = place
         self._chosen: Chosen | None = None
-        self._batch: list[tuple[Any, Any, Any, int]] = []
-        self._parts: list[tuple[IdColumn, IdColumn, FloatArray, IntArray]] = []
+        self._batch: list[_Row] = []
+        self._parts: list[_Columns] = []
 
     def __bool__(self) -> bool:
         return self._chosen is not None
@@ -73,15 +97,15 @@ class Records:
     def rows(self) -> Rows:
         """Return the columns gathered so far."""
         self._flush()
-        queries, documents, values, numbers = zip(*(self._parts or [_columns([])]), strict=True)
-        numbers_of_rows = np.concatenate(numbers)
+        parts = self._parts or [_Columns.of_rows([])]
+        values = np.concatenate([part.values for part in parts])
+        numbers = np.concatenate([part.numbers for part in parts])
         by_rank = self._chosen is not None and self._chosen.by_rank
-        all_values = np.concatenate(values)
         return Rows(
-            concatenate(queries),
-            concatenate(documents),
-            0.0 - all_values if by_rank else all_values,
-            lambda row: self._place(int(numbers_of_rows[row])),
+            concatenate([part.queries for part in parts]),
+            concatenate([part.documents for part in parts]),
+            0.0 - values if by_rank else values,
+            lambda row: self._place(int(numbers[row])),
         )
 
     def _fields(self, record: Any, number: int) -> tuple[Any, Any, Any] | None:
@@ -121,9 +145,9 @@ class Records:
         queries, documents, values, _ = zip(*batch, strict=True)
         if not (all_ids(queries) and all_ids(documents) and all_numbers(values, self._table)):
             batch = [checked for checked in map(self._checked, batch) if checked is not None]
-        self._parts.append(_columns(batch))
+        self._parts.append(_Columns.of_rows(batch))
 
-    def _checked(self, row: tuple[Any, Any, Any, int]) -> tuple[str, str, float, int] | None:
+    def _checked(self, row: _Row) -> _Row | None:
         """The row with ids and a number; None after a complaint about the first that is none."""
         query_cell, document_cell, value_cell, number = row
         query = check_id(query_cell)
@@ -132,22 +156,15 @@ class Records:
         chosen = self._chosen
         names = (chosen.query, chosen.document, chosen.value) if chosen else ("", "", "")
         for checked, name in zip((query, document, value), names, strict=True):
-            if isinstance(checked, tuple):
+            if isinstance(checked, Fault):
                 self._complain(checked.at(self._place(number), f" in field {name!r}"))
                 return None
-        return query, document, value, number  # type: ignore[return-value]
+        return query, document, value, number
 
     def _bad(self, kind: str, problem: str, expected: str, number: int) -> None:
         """Complain of a record that has no fields to check, after the records before it."""
         self._flush()
         self._complain(Complaint(kind, *self._place(number), problem, expected))
-
-
-def _columns(
-    batch: Sequence[tuple[str, str, float, int]],
-) -> tuple[IdColumn, IdColumn, FloatArray, IntArray]:
-    queries, documents, values, numbers = zip(*batch, strict=True) if batch else ((), (), (), ())
-    return pack(queries), pack(documents), np.array(values, np.float64), np.array(numbers, np.int64)
 
 
 # A decoder made once; `json.loads` with a hook would make one for every line.
@@ -272,11 +289,16 @@ def as_records(value: Any, columns: Columns = None) -> list[Any] | None:
         return None
     # a single record has an id as its query and an id as its document
     fields = dict(value)
-    query = query_column(list(fields), columns)
-    usual = candidates(list(fields), [*DOCUMENT[0], *DOCUMENT[1]])
-    document = named_columns(columns, "qrels").get("document", "") or next(iter(usual), "")
-    ids = (fields.get(query, ()), fields.get(document, ()))
-    return None if any(isinstance(identifier, tuple | list) for identifier in ids) else [value]
+    names = (query_column(list(fields), columns), _document_field(list(fields), columns))
+    is_record = all(name in fields and not isinstance(fields[name], tuple | list) for name in names)
+    return [value] if is_record else None
+
+
+def _document_field(fields: Sequence[str], columns: Columns) -> str:
+    """Return the field of the document, as named or guessed; empty without any."""
+    named = named_columns(columns, "qrels").get("document", "")
+    most_usual, less_usual = DOCUMENT
+    return named or next(iter(candidates(fields, [*most_usual, *less_usual])), "")
 
 
 def broken(error: Exception, path: str, line: int) -> Complaint:
@@ -312,7 +334,7 @@ class _Nest:
     def add(self, query: str, documents: Any, place: Place, of_query: str = "") -> None:
         """Take one query; `of_query` names it in messages where the place does not."""
         checked = check_id(query)
-        if isinstance(checked, tuple):
+        if isinstance(checked, Fault):
             self._complain(checked.at(place, " of a query"))
         elif isinstance(documents, tuple):
             ids: Sequence[str] = [document for document, _ in documents]
@@ -342,9 +364,10 @@ class _Nest:
         if self._table != "qrels":
             return
         if self._lists:
+            lists = "1 list" if self._lists == 1 else f"{self._lists:,} lists"
             notes.inform(
-                f"{path}: found {self._lists:,} lists of documents without grades; every "
-                f"document counts as grade 1"
+                f"{path}: found {lists} of documents without grades; every document counts as "
+                f"grade 1"
             )
         grades = [block.values for block in self.blocks]
         all_grades = np.array(list(chain.from_iterable(grades)), np.float64)
@@ -362,9 +385,9 @@ class _Nest:
         kept_ids, kept_values = [], []
         for document, value in zip(ids, values, strict=True):
             identifier, number = check_id(document), check_number(value, self._table)
-            if isinstance(identifier, tuple):
+            if isinstance(identifier, Fault):
                 self._complain(identifier.at(place, of_query))
-            elif isinstance(number, tuple):
+            elif isinstance(number, Fault):
                 where = f" for document {shown(identifier)}{of_query}"
                 self._complain(number.at(place, where))
             else:

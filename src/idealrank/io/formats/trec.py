@@ -66,7 +66,7 @@ def refuse_swapped(sources: Sequence[Source], table: Table) -> None:
     """Refuse judgments given as a run and the other way round, which the first line shows."""
     for source in sources:
         number, line = _first_line(source)
-        other = _kind_of(line.decode("utf-8", "replace").split())
+        other = _kind_of(_fields(line.decode("utf-8", "replace")))
         if other not in (table, ""):
             problem = f"a line of {'a run' if other == 'run' else 'judgments'}, {quoted(line)}"
             raise FileFormatError(
@@ -79,10 +79,19 @@ def _first_line(source: Source) -> tuple[int, bytes]:
     none is near the beginning.
     """
     start = bytes(source.data[:_HEAD]).removeprefix(b"\xef\xbb\xbf")
-    for number, line in enumerate(start.splitlines(), 1):
+    lines = start.split(b"\n")
+    if len(source.data) > _HEAD:
+        lines.pop()  # cut off, so its last fields may be missing
+    for number, line in enumerate(lines, 1):
         if line.strip() and not line.startswith(b"#"):
-            return number, line
+            return number, line.rstrip(b"\r")
     return 0, b""
+
+
+def _fields(line: str) -> list[str]:
+    """Split a line as the kernel does: ids may have any blanks but spaces and tabs."""
+    words = line.rstrip("\r").replace("\t", " ").split(" ")
+    return [word for word in words if word]
 
 
 def tag_of(sources: Sequence[Source]) -> str:
@@ -125,9 +134,9 @@ def read_zscores(path: AnyPath, notes: Notes) -> ZScores:
     r"""Read the mean and standard deviation by query and printed name of the measure."""
     zscores: ZScores = {}
     for source in open_sources(path, notes):
-        lines = source.read().decode("utf-8", "surrogateescape").splitlines()
+        lines = source.read().decode("utf-8", "surrogateescape").split("\n")
         for number, line in enumerate(lines, 1):
-            fields = line.split()
+            fields = _fields(line)
             if not fields or line.startswith("#"):
                 continue
             if len(fields) != 4:

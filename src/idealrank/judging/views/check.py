@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from idealrank.data.interchange import finite
@@ -64,16 +65,18 @@ def judges_table(checks: Sequence[JudgeCheck]) -> Table:
     """Return a table with a row for each judge: agreement, bias, and the worth of a label."""
     columns: list[Column[JudgeCheck]] = [
         Column(title="judge", cell=lambda check: check.name),
-        Column(title="pairs", kind="number", cell=lambda check: count_cell(check.n)),
+        Column(title="pairs", kind="number", cell=lambda check: count_cell(check.n), rank=1),
         Column(
             title="percent",
             kind="number",
             cell=lambda check: number_cell(check.agreement["percent"].value, _PLACES),
+            rank=3,
         ),
         Column(
             title="kappa",
             kind="number",
             cell=lambda check: number_cell(check.agreement["cohen_kappa"].value, _PLACES),
+            rank=4,
         ),
         Column(
             title="alpha",
@@ -99,21 +102,20 @@ def judges_table(checks: Sequence[JudgeCheck]) -> Table:
             title="95 %",
             kind="number",
             cell=lambda check: interval_cell(check.worth_of_pair.interval, 2),
+            rank=2,
         ),
         Column(
             title="at most",
             kind="number",
             cell=lambda check: Cell(_times(check.worth_of_pair), finite(check.worth_of_pair.most)),
+            rank=2,
         ),
     ]
 
     # the columns are declared with a level of 95 %: their titles get the level that was asked for
     confidence = f"{100 * checks[0].agreement[_ALPHA].confidence:g} %"
     titles = {"95 % interval": f"{confidence} interval", "95 %": confidence}
-    named = [
-        Column(title=titles.get(check.title, check.title), kind=check.kind, cell=check.cell)
-        for check in columns
-    ]
+    named = [replace(column, title=titles.get(column.title, column.title)) for column in columns]
     return Table.of(named, checks)
 
 
@@ -129,13 +131,17 @@ def _orders_table(checks: Sequence[JudgeCheck]) -> Table:
         Column(title="judge", cell=lambda row: row.name),
         Column(title="tau", kind="number", cell=lambda row: number_cell(row.orders.tau, _PLACES)),
         Column(
-            title="tau_AP", kind="number", cell=lambda row: number_cell(row.orders.tau_ap, _PLACES)
+            title="tau_AP",
+            kind="number",
+            cell=lambda row: number_cell(row.orders.tau_ap, _PLACES),
+            rank=3,
         ),
         Column(title="swapped", kind="number", cell=lambda row: count_cell(row.orders.swapped)),
         Column(
             title="at the top",
             kind="number",
             cell=lambda row: count_cell(row.orders.swapped_at_top),
+            rank=2,
         ),
         Column(title="best", cell=lambda row: row.orders.best_judge),
         Column(
@@ -144,7 +150,10 @@ def _orders_table(checks: Sequence[JudgeCheck]) -> Table:
             cell=lambda row: count_cell(row.orders.verdicts.lost),
         ),
         Column(
-            title="gained", kind="number", cell=lambda row: count_cell(row.orders.verdicts.gained)
+            title="gained",
+            kind="number",
+            cell=lambda row: count_cell(row.orders.verdicts.gained),
+            rank=1,
         ),
         Column(
             title="reversed",

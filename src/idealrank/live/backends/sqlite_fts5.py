@@ -31,7 +31,11 @@ class FullTextIndex:
         self._own = threading.local()
         self._lock = threading.Lock()
         self._opened: list[sqlite3.Connection] = []
-        self._statement = self._prepared()
+        try:
+            self._statement = self._prepared()
+        except BackendError:
+            self.close()
+            raise
 
     def _prepared(self) -> str:
         """Statement with the table's own columns; an error for a table or a column that is not
@@ -43,7 +47,8 @@ class FullTextIndex:
             raise self._failure(error) from None
         columns = [name for name, *_ in empty.description]
         for needed in (self._document, *self._weights):
-            if needed not in columns and (needed, self._document) != ("rowid", "rowid"):
+            is_row_id = needed == "rowid" == self._document  # every table has one, unlisted
+            if needed not in columns and not is_row_id:
                 raise BackendError(
                     f"{self.name}: {self._path}: found no column {needed!r} in {self._table!r}, "
                     f"expected {', '.join(columns)}"

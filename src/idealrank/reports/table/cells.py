@@ -141,6 +141,9 @@ class Column(Generic[Row]):
     # Function from the object of a row to its cell, or to the text of the cell
     cell: "Callable[[Row], Cell | str] | None" = None
     name: str = ""  # Name of the column in `NamedCells`; default its title
+    # On a terminal that is too narrow, the columns of the greatest rank are left out first; a
+    # column of rank 0 never is
+    rank: int = 0
 
     def beside(self, row: "Row | NamedCells") -> Cell:
         """Return the cell of a row."""
@@ -160,6 +163,7 @@ class Column(Generic[Row]):
             kind=self.kind,
             cell=lambda other: self.beside(known(other)),
             name=self.name,
+            rank=self.rank,
         )
 
 

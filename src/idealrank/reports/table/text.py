@@ -1,8 +1,8 @@
 """Plain text: aligned columns, tables line by line, reports as parts, sparklines, and text for
 logs.
 
-Text is the same on a terminal and in a pipe. A report consists of parts, tables among them, so that
-a page shows the same. Build servers execute commands in their logs: text for logs is made harmless.
+In files and pipes, text has lines of 100 letters and every column; on a terminal, its width. A
+report consists of parts, tables among them, so that a page shows the same.
 """
 
 import math
@@ -10,11 +10,38 @@ import re
 import textwrap
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import replace
 from typing import TypeAlias
 
 from idealrank.reports.table.cells import Cell, Table, lacking
 
-WIDTH = 100  # letters of a line
+WIDTH = 100  # letters of a line in a file or pipe, and the most that a line of prose has anywhere
+
+# Reports are built line by line in many modules, far from the command that knows the terminal.
+_TERMINAL: ContextVar[int | None] = ContextVar("letters of a line of the terminal", default=None)
+
+
+@contextmanager
+def on_terminal(width: int | None) -> Iterator[None]:
+    """Lay out text for a terminal with so many letters in a line; None for a file or pipe."""
+    token = _TERMINAL.set(width)
+    try:
+        yield
+    finally:
+        _TERMINAL.reset(token)
+
+
+def line_width() -> int:
+    """Return the letters of a line of a table: the terminal's, or 100 elsewhere."""
+    width = _TERMINAL.get()
+    return WIDTH if width is None else width
+
+
+def prose_width() -> int:
+    """Return the letters of a line of prose, at most 100: longer lines are hard to read."""
+    return min(line_width(), WIDTH)
 
 
 def columns(
@@ -27,7 +54,22 @@ def columns(
         width = max(map(len, texts))
         is_left = column in left
         padded.append([text.ljust(width) if is_left else text.rjust(width) for text in texts])
-    return [gap.join(row).rstrip() for row in zip(*padded, strict=True)]
+    lines = [gap.join(row).rstrip() for row in zip(*padded, strict=True)]
+    before = sum(len(cells[0]) + len(gap) for cells in padded[:-1])
+    if len(padded) - 1 not in left or line_width() - before < _LEAST:
+        return lines
+    return [piece for line in lines for piece in _hung(line, before)]
+
+
+_LEAST = 16  # letters of a column whose texts go on below
+
+
+def _hung(line: str, before: int) -> list[str]:
+    """Break a line that is wider than the terminal, and let its last column go on below."""
+    width = _TERMINAL.get()
+    if width is None or len(line) <= width:
+        return [line]
+    return filled(line[before:], line[:before], width=width)
 
 
 def printable(text: str, *, surrogates: bool = True) -> str:
@@ -62,14 +104,18 @@ def clipped(text: str, width: int) -> str:
 
 
 def filled(
-    text: str | Sequence[str], head: str = "", indent: str | None = None, *, width: int = WIDTH
+    text: str | Sequence[str],
+    head: str = "",
+    indent: str | None = None,
+    *,
+    width: int | None = None,
 ) -> list[str]:
     """Fill a text, or sentences, into the lines of one paragraph; words stay whole."""
     paragraph = printable(text if isinstance(text, str) else " ".join(text))
     later = " " * len(head) if indent is None else indent
     return textwrap.wrap(
         paragraph,
-        width,
+        width or prose_width(),
         initial_indent=head,
         subsequent_indent=later,
         break_long_words=False,
@@ -77,15 +123,25 @@ def filled(
     )
 
 
-def wrapped(text: str, *, indent: str = "  ", width: int = WIDTH) -> list[str]:
-    """Fill phrases that ``"; "`` separates into lines; phrases stay whole."""
+def wrapped(text: str, *, indent: str = "  ") -> list[str]:
+    """Fill phrases that ``"; "`` separates into lines; phrases stay whole if a line holds them."""
     lines = [indent]
     for part in (phrase + ";" for phrase in printable(text).split("; ")):
-        if lines[-1] != indent and len(lines[-1]) + 1 + len(part) > width:
+        if lines[-1] != indent and len(lines[-1]) + 1 + len(part) > prose_width():
             lines.append(indent)
         lines[-1] += part if lines[-1] == indent else f" {part}"
     lines[-1] = lines[-1].removesuffix(";")
-    return lines
+    return [piece for line in lines for piece in folded(line)]
+
+
+def folded(line: str) -> list[str]:
+    """Break a line that is wider than the terminal between words, and indent the rest."""
+    width = _TERMINAL.get()
+    # A command is copied, and stays whole.
+    if width is None or len(line) <= width or line.startswith("  idealrank "):
+        return [line]
+    indent = line[: len(line) - len(line.lstrip())]
+    return filled(line.lstrip(), indent, f"{indent}  ", width=width)
 
 
 Span: TypeAlias = tuple[str, Cell | None]
@@ -102,25 +158,51 @@ def _text(line: Iterable[Span]) -> str:
 
 
 def laid(table: Table, width: int = WIDTH) -> list[list[Span]]:
-    """Return the lines of a table in pieces, ready for colours: with a wide gap, a narrow one, or
-    with rows as columns in several blocks.
+    """Return the lines of a table in pieces, ready for colours: with a wide gap, a narrow one, on a
+    terminal without the least columns, or with rows as columns in several blocks.
     """
-    upright = _upright(table)
+    terminal = _TERMINAL.get()
+    width, prose = (width, width) if terminal is None else (terminal, prose_width())
+    fitting = table if terminal is None else _without_least(table)
+    upright = _upright(fitting)
     lines = _joined(upright, "  ")
     if _width(lines) > width:
         lines = _joined(upright, " ")
     if _width(lines) > width:
+        fitting = table
         lines = list(_blocks([Cell(column.title) for column in table.columns], table.rows, width))
     notes: list[list[Span]] = [
-        [(line, None)] for note in table.notes for line in filled(note, width=width)
+        [(line, None)] for note in fitting.notes for line in filled(note, width=prose)
     ]
-    title: list[list[Span]] = [[(line, None)] for line in filled(table.title, width=width)]
+    title: list[list[Span]] = [[(line, None)] for line in filled(table.title, width=prose)]
     return [*title, *lines, *notes]
 
 
-def fits(table: Table, width: int = WIDTH, *, gap: str = "  ") -> bool:
+def _without_least(table: Table) -> Table:
+    """Leave out columns, the greatest rank first, until the rows fit or no other may go."""
+    ranks = sorted({column.rank for column in table.columns if column.rank}, reverse=True)
+    fitting = table
+    for rank in ranks:
+        if fits(fitting, gap=" "):
+            return fitting
+        kept = [place for place, column in enumerate(table.columns) if column.rank < rank]
+        titles = [column.title for column in table.columns if column.rank >= rank]
+        hidden = (
+            f"left out at this width: {', '.join(titles)}; all: a wider terminal, or `| cat` after "
+            "the command"
+        )
+        fitting = replace(
+            table,
+            columns=[table.columns[place] for place in kept],
+            rows=[[row[place] for place in kept] for row in table.rows],
+            notes=[*table.notes, hidden],
+        )
+    return fitting
+
+
+def fits(table: Table, *, gap: str = "  ") -> bool:
     """Return whether the rows fit the width."""
-    return _width(_joined(_upright(table), gap)) <= width
+    return _width(_joined(_upright(table), gap)) <= line_width()
 
 
 def _upright(table: Table) -> list[list[list[Span]]]:
@@ -226,15 +308,15 @@ def in_brief(parts: Iterable[Part], more: str) -> list[Part]:
     return brief
 
 
-def parts_text(parts: Iterable[Part], width: int = WIDTH) -> str:
+def parts_text(parts: Iterable[Part]) -> str:
     r"""Write all parts as plain text."""
-    return "\n".join(_part_text(part, width) for part in parts if part)
+    return "\n".join(_part_text(part) for part in parts if part)
 
 
-def _part_text(part: Part, width: int) -> str:
+def _part_text(part: Part) -> str:
     if isinstance(part, Table):
-        return as_text(part, width)
-    return "".join(f"{printable(line)}\n" for line in part)
+        return as_text(part)
+    return "".join(f"{line}\n" for text in part for line in folded(printable(text)))
 
 
 _BLOCKS = "▁▂▃▄▅▆▇█"

@@ -10,7 +10,7 @@ from idealrank.data.interchange import finite
 from idealrank.measures.measure_texts import number_text
 from idealrank.reports.table.cells import counted, p_text
 from idealrank.reports.table.records import Row, csv_cell, result_json
-from idealrank.reports.table.text import clipped, columns, parts_text, wrapped
+from idealrank.reports.table.text import clipped, columns, filled, parts_text
 from idealrank.reports.views.comparison.pair_sentences import verdict_text
 from idealrank.reports.views.conventions import warned
 
@@ -127,7 +127,7 @@ def _document(document: DocumentChange) -> list[str]:
 
 def _notes(attribution: Attribution) -> list[str]:
     sentence = f"The split is {attribution.split}."
-    notes = wrapped(sentence, indent="") if len(sentence) < 96 else _folded(sentence)
+    notes = filled(sentence, indent="  ")
     excluded = attribution.excluded
     if excluded:
         some = ", ".join(excluded[:_SOME])
@@ -137,16 +137,6 @@ def _notes(attribution: Attribution) -> list[str]:
             f"leaves out of one ({some})"
         )
     return notes
-
-
-def _folded(text: str, width: int = 98) -> list[str]:
-    """Fill words into lines; lines after the first are indented."""
-    lines = [""]
-    for word in text.split():
-        if len(lines[-1]) + 1 + len(word) > width:
-            lines.append(" ")
-        lines[-1] = f"{lines[-1]} {word}" if lines[-1] else word
-    return lines
 
 
 def attribution_json(

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from idealrank.conventions import Convention
 from idealrank.conventions.switches import ROWS, phrase
 from idealrank.evaluation.coverage import VALIDATE
-from idealrank.reports.table.text import WIDTH, MethodLines, columns, wrapped
+from idealrank.reports.table.text import MethodLines, columns, prose_width, wrapped
 
 _UNANSWERED = 6  # runs named in a sentence
 # Phrases on the judgments behind the runs of a result; none for the same judgments.
@@ -52,7 +52,7 @@ def paragraph(
     full_title = title(convention)
     name, _, tool = full_title.partition("]: ")
     line = f"convention {name}]: {tool}"
-    lines = [line] if len(line) <= WIDTH else [f"convention {name}]:", f"  {tool}"]
+    lines = [line] if len(line) <= prose_width() else [f"convention {name}]:", f"  {tool}"]
 
     measures = list(measures)
     words = in_words(convention)

@@ -150,6 +150,11 @@ def report_parts(
     return [*parts, by_measure] if by_measure.rows else parts
 
 
+def evaluation_parts(evaluation: Evaluation) -> list[Part]:
+    """Build the report of one run."""
+    return report_parts([evaluation])
+
+
 def table_report(
     evaluations: Sequence[Evaluation],
     *,

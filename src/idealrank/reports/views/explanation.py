@@ -9,7 +9,7 @@ from idealrank.analysis.explanation import Explanation, IdealDocument, RankedDoc
 from idealrank.measures.measure_texts import number_text
 from idealrank.reports.table.cells import Cell, Column, Kind, Table
 from idealrank.reports.table.records import result_json
-from idealrank.reports.table.text import WIDTH, Part, clipped, columns
+from idealrank.reports.table.text import Part, clipped, columns, line_width
 from idealrank.reports.views.conventions import paragraph
 
 # Ranks shown of a list without a cutoff, unless all are asked for.
@@ -173,8 +173,8 @@ def _fitted(table: list[list[str]]) -> list[list[str]]:
     head = table[0]
     id_columns = _id_columns(head)
     widths = [max(map(len, cells)) for cells in zip(*table, strict=True)]
-    room = WIDTH - sum(width + 2 for column, width in enumerate(widths) if column not in id_columns)
-    room += 2  # no gap follows the last column
+    others = sum(width + 2 for column, width in enumerate(widths) if column not in id_columns)
+    room = line_width() - others + 2  # no gap follows the last column
     needed = {column: widths[column] + 2 for column in id_columns}
     # The narrowest column first: the room that it does not need is shared by the others.
     for done, column in enumerate(sorted(id_columns, key=needed.__getitem__)):

@@ -12,13 +12,13 @@ from idealrank.analysis.robustness.robustness import CAUTION, Status
 from idealrank.reports.table.cells import Cell, Column, NamedCells, Table
 from idealrank.reports.table.records import Row, method_json, record_rows
 from idealrank.reports.table.text import (
-    WIDTH,
     MethodLines,
     MoreLines,
     Part,
     clipped,
     filled,
     fits,
+    line_width,
     wrapped,
 )
 from idealrank.reports.views.comparison.columns import Line, Shown, difference_columns, meanings
@@ -31,6 +31,7 @@ from idealrank.reports.views.comparison.label_phrases import (
 from idealrank.reports.views.comparison.pair_sentences import Told, numbers_text, verdict_text
 from idealrank.reports.views.comparison.phrases import (
     IN_PYTHON,
+    TEST_NAMES,
     Asked,
     labels_command,
     next_step,
@@ -184,7 +185,7 @@ def _grid(robustness: Robustness) -> list[str]:
 def _wrapped_cells(head: str, row: Sequence[str]) -> list[str]:
     lines = [head]
     for cell in row:
-        if len(lines[-1]) + 2 + len(cell) > WIDTH:
+        if len(lines[-1]) + 2 + len(cell) > line_width():
             lines.append(" " * len(head))
         lines[-1] += f"  {cell}"
     return lines
@@ -287,13 +288,7 @@ def _counts(robustness: Robustness) -> list[str]:
 
 def _method(robustness: Robustness) -> MethodLines:
     method = robustness.method
-    tests = {
-        "permutation": "sign flips",
-        "t": "Student's t",
-        "wilcoxon": "Wilcoxon's signed ranks",
-        "sign": "signs",
-    }
-    phrases = [f"{tests[method.test]}, two-sided"]
+    phrases = [f"{TEST_NAMES[method.test].short}, two-sided"]
     if method.n_resamples is not None:
         phrases.append(f"{method.n_resamples:,} draws, seed {method.seed} everywhere")
     phrases += [f"margin {method.margin:g}"] if method.margin is not None else []

@@ -7,7 +7,15 @@ from collections.abc import Callable, Iterator, Sequence
 from idealrank.analysis.tuning import Choice, Setting
 from idealrank.analysis.tuning.settings import flat_setting
 from idealrank.reports.table.records import Row, csv_cell, method_json
-from idealrank.reports.table.text import WIDTH, MethodLines, Part, clipped, columns, filled, wrapped
+from idealrank.reports.table.text import (
+    MethodLines,
+    Part,
+    clipped,
+    columns,
+    filled,
+    line_width,
+    wrapped,
+)
 from idealrank.reports.views.conventions import paragraph, warned
 
 _BARS = "▁▂▃▄▅▆▇█"
@@ -62,7 +70,7 @@ def _table(choice: Choice, cell: Callable[[Setting], str], *, unjudged: bool = F
         of_depth = [settings[discount, depth] for discount in choice.discounts]
         texts = [depth if of_depth[-1].considered else f"({depth})", *map(cell, of_depth)]
         texts += [f"{of_depth[0].unjudged:.0%}  "] if unjudged else []
-        if _width([*block, texts]) > WIDTH and len(block) > 1:
+        if _width([*block, texts]) > line_width() and len(block) > 1:
             lines += columns(list(zip(*block, strict=True)))
             block = [names]
         block.append(texts)

@@ -197,6 +197,7 @@ class Compared(NamedTuple):
     # Meaning of the column, for the paragraph on the method; ``{power}`` stands for the power of
     # `detectable`
     meaning: str = ""
+    rank: int = 0  # As in `Column`: a narrow terminal leaves out the greatest rank first
 
     def column(self, where: Where, shown: Shown, words: Mapping[str, str]) -> "Column[Line]":
         """Make the column of one table."""
@@ -208,6 +209,7 @@ class Compared(NamedTuple):
             kind=self.kind,
             cell=lambda line: form(line, shown),
             name=self.name,
+            rank=self.rank,
         )
 
     def _plain(self, line: Line, shown: Shown) -> Cell:
@@ -346,6 +348,7 @@ COLUMNS = (
         "queries",
         _in("queries", "with slices", "slices", "page: slices", "page: more"),
         lambda line, _: count_cell(line.row.n),
+        rank=2,
     ),
     Compared(
         "left out",
@@ -356,9 +359,13 @@ COLUMNS = (
         "mean a",
         _in("{a}", *_FULL, "slices", "robust", "page", "page: slices"),
         partial(_mean, side="a"),
+        rank=2,
     ),
     Compared(
-        "mean b", _in("{b}", *_TEXT, "robust", "page", "page: slices"), partial(_mean, side="b")
+        "mean b",
+        _in("{b}", *_TEXT, "robust", "page", "page: slices"),
+        partial(_mean, side="b"),
+        rank=2,
     ),
     Compared(
         "difference",
@@ -371,6 +378,7 @@ COLUMNS = (
         "p",
         _in("p", *_TEXT, "robust", *_PAGE),
         lambda line, shown: p_cell(line.row.p_corrected, shown.alpha),
+        rank=1,
     ),
     Compared(
         "wins",
@@ -378,18 +386,21 @@ COLUMNS = (
         _wins,
         on_page=_outcomes,
         meaning="queries on which the second run is better, equal, worse",
+        rank=3,
     ),
     Compared(
         "d_z",
         _in("d_z", *_FULL, "robust") | _in("effect d_z", "page: more"),
         _effect,
         meaning="difference over its standard deviation",
+        rank=5,
     ),
     Compared(
         "detectable",
         _in("detectable", *_TEXT) | _in("detectable with 80 % power", "page: more"),
         _detectable,
         meaning="the smallest true difference that these queries detect with {power} power",
+        rank=4,
     ),
     Compared(
         "queries needed",
@@ -423,6 +434,7 @@ COLUMNS = (
         _in("turns at", "judged"),
         of_whole(partial(_tipping, share="sign")),
         meaning="the share at which the sign changes",
+        rank=1,
     ),
     Compared(
         "likely behind",
@@ -436,12 +448,14 @@ COLUMNS = (
         _in("likely ahead", "judged"),
         of_whole(partial(_tipping, share="likely_ahead")),
         meaning="lower limit of the relevant share in the run ahead, likewise",
+        rank=2,
     ),
     Compared(
         "judged",
         _in("difference on judged documents", "judged") | _in("on judged documents", "page: more"),
         of_whole(_judged),
         on_page=of_whole(_judged_plain),
+        rank=3,
     ),
     Compared(
         "verdict",

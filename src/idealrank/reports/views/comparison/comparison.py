@@ -40,6 +40,7 @@ from idealrank.reports.views.comparison.pair_sentences import (
 from idealrank.reports.views.comparison.phrases import (
     BOTH_RUNS,
     IN_PYTHON,
+    TEST_NAMES,
     Asked,
     labels_command,
     unchanged,
@@ -63,18 +64,12 @@ if TYPE_CHECKING:
 
 _NAME = 14  # letters of a run's name
 _SLICE = 28  # letters of a slice's name
-_TESTS = {
-    "permutation": "sign-flip permutation test",
-    "t": "paired t test",
-    "wilcoxon": "Wilcoxon's signed-rank test",
-    "sign": "sign test",
-}
 
 
 def method_text(comparison: Comparison) -> str:
     """Describe the method of a comparison in phrases."""
     method = comparison.method
-    phrases = [f"{_TESTS[method.test]}, two-sided"]
+    phrases = [f"{TEST_NAMES[method.test].full}, two-sided"]
     if method.test == "permutation":
         drawn = "exact, over all signs"
         if method.n_resamples is not None:
@@ -101,7 +96,7 @@ def mark_note(comparison: Comparison, mark: str, labels: Mapping[str, str] | Non
     """
     method = comparison.method
     return (
-        f"{mark} p at most {1 - method.level:.12g}: {_TESTS[method.test]}, two-sided; "
+        f"{mark} p at most {1 - method.level:.12g}: {TEST_NAMES[method.test].full}, two-sided; "
         f"{'; '.join(family_phrases(comparison, labels))}."
     )
 
@@ -295,7 +290,7 @@ def _method(comparison: Comparison, letters: Letters, *, with_pairs: bool) -> Me
     """Describe the method and the columns; the brief phrases are shown without --explain-method."""
     method = comparison.method
     phrases = [method_text(comparison)]
-    brief = [_TESTS[comparison.method.test]]
+    brief = [TEST_NAMES[comparison.method.test].full]
     if not with_pairs and method.baseline is None:
         phrases.append(letters_note(comparison, letters))
         brief.append(phrases[-1])

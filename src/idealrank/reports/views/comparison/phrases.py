@@ -34,6 +34,21 @@ tipping point is low.
 """
 
 
+class NamesOfTest(NamedTuple):
+    """Names of a test of differences: in sentences, and in a list of methods."""
+
+    full: str
+    short: str
+
+
+TEST_NAMES: Mapping[str, NamesOfTest] = {
+    "permutation": NamesOfTest("sign-flip permutation test", "sign flips"),
+    "t": NamesOfTest("paired t test", "Student's t"),
+    "wilcoxon": NamesOfTest("Wilcoxon's signed-rank test", "Wilcoxon's signed ranks"),
+    "sign": NamesOfTest("sign test", "signs"),
+}
+
+
 @dataclass(frozen=True, kw_only=True)
 class Asked:
     """Origin of a request for a result, so that advice names its options and files."""

@@ -501,7 +501,8 @@ def _unjudged(gated: Gated, places: int) -> Part:
     ]
     if any(check.difference_judged is not None for check in checks):
         judged = partial(_judged, places=places)
-        columns.append(Column(title="difference on judged documents", kind="number", cell=judged))
+        title = "difference on judged documents"
+        columns.append(Column(title=title, kind="number", cell=judged, rank=1))
     shares = [max(check.unjudged_baseline or 0, check.unjudged_run or 0) for check in checks]
     # The sentences above say how unlabelled documents count.
     has_clause = any(label_clause(check.basis) for check in checks)
