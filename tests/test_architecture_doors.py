@@ -207,9 +207,7 @@ PLANTED: list[tuple[Callable[[Sources], list[str]], dict[str, str]]] = [
         side_doors,
         {
             "idealrank.trackers.new": "def later():\n    from "
-            "idealrank.analysis.comparison.procedure import compare "
-            "as "
-            "held"
+            "idealrank.analysis.comparison.procedure import compared"
         },
     ),
     (

@@ -26,7 +26,7 @@ PYTHON = re.compile(
 ONLY_IN_PYTHON = {
     "analysis/gate/checks.py": "a policy together with its parts: a command has the parts alone",
     "api/agreement.py": "arrays",
-    "api/comparison.py": "evaluations and arrays in place of files",
+    "api/judged_runs.py": "evaluations and arrays in place of files",
     "data/lists.py": "arrays",
     "evaluation/evaluate.py": "measures after an evaluation",
     "io/sources.py": "something that is no path",

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import idealrank as ir
 from idealrank.analysis.attribution.document_contributions import _from_the_top, added
-from idealrank.analysis.explanation import explain
+from idealrank.api.explanation import explain
 from idealrank.data.align import align
 from idealrank.errors import IdealrankError, InputError, OptionError
 from idealrank.evaluation.evaluate import evaluate

@@ -6,9 +6,9 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from idealrank.analysis.comparison import compare
-from idealrank.analysis.gate import gate
+from idealrank.api.comparison import compare
 from idealrank.api.evaluation import evaluate, read_qrels, read_run
+from idealrank.api.gate import gate
 from idealrank.data.run import Run
 from idealrank.evaluation.judged_hits import judged_hits
 from idealrank.store import Record, Store

@@ -223,24 +223,6 @@ def to_runs(
     return read_runs
 
 
-_LAYOUT = ("group", "offsets", "qid", "mask", "padding")
-
-
-def refuse_layout(layout: Mapping[str, Any]) -> None:
-    """Refuse the grouping of arrays for anything else, and arguments that are no grouping."""
-    if unknown := next((name for name in layout if name not in _LAYOUT), ""):
-        near = {"measures": "measure", "measure": "measures"}.get(unknown, "")
-        raise OptionError(
-            f"found no argument {unknown!r}, expected one of the function's",
-            hint=f"did you mean {near}=?" if near else "",
-        )
-    if layout:
-        raise InputError(
-            f"{', '.join(layout)}: belongs to arrays of labels and scores; found other qrels or "
-            "runs"
-        )
-
-
 def refuse_names(names: Sequence[str] | None, runs: Sequence[object]) -> None:
     """Refuse names that are not a different one for each run."""
     if names is not None and (

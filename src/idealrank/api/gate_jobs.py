@@ -12,16 +12,22 @@ from pathlib import Path
 from typing import Protocol, TypeVar
 
 from idealrank._files import write_bytes
+from idealrank.analysis.comparison import StudyOptions
 from idealrank.analysis.comparison.label_basis import DeclaredLabels
 from idealrank.analysis.comparison.query_table import same_values
-from idealrank.analysis.gate.checks import first_run, gate_beside, measures_of_gate
-from idealrank.analysis.gate.checks import gate as gate_evaluations
+from idealrank.analysis.gate.checks import (
+    GateCase,
+    Opposed,
+    decided,
+    first_run,
+    gate_beside,
+    measures_of_gate,
+)
 from idealrank.analysis.gate.outcome import TOO_FEW, Contract, Gated
 from idealrank.analysis.gate.series import ANCHOR, Acceptance, Series
-from idealrank.analysis.gate.sides import Opposed
 from idealrank.api.comparison import evaluated_by_judge
 from idealrank.api.evaluation import evaluate_read
-from idealrank.api.gate_requests import GateRequest
+from idealrank.api.gate import GateRequest
 from idealrank.api.gate_series import (
     LOOK_AT_HOLDOUT,
     MeasuredBaseline,
@@ -617,18 +623,19 @@ class GateJob:
                 also=request.also,
                 series=series,
             )
-        return gate_evaluations(
-            runs[0],
-            *(side.before[0] for side in sides),
+        case = GateCase(
+            runs=(runs[0], *(side.before[0] for side in sides)),
             measures=request.measures,
             also=request.also,
-            policy=request.policy,
             contracts=contracts,
-            weights=of_queries.weights,
-            clusters=of_queries.clusters,
-            threads=self.threads,
-            declared=self._declared(sides, last),
             sides=sides,
             series=self._series(last),
             held_out=held_out,
         )
+        options = StudyOptions(
+            weights=of_queries.weights,
+            clusters=of_queries.clusters,
+            threads=self.threads,
+            declared=self._declared(sides, last),
+        )
+        return decided(case, request.policy, options)

@@ -8,8 +8,8 @@ from typing import Any
 
 from idealrank.analysis.gate.outcome import Gated
 from idealrank.api.evaluation import to_qrels, to_run, warn_of_doubt
+from idealrank.api.gate import GateRequest, settled
 from idealrank.api.gate_jobs import GateJob, Result
-from idealrank.api.gate_requests import GateRequest, settled
 from idealrank.conventions import Convention
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run, name_of

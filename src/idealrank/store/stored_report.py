@@ -5,9 +5,9 @@ documents were kept.
 from collections.abc import Sequence
 from dataclasses import replace
 
-from idealrank.analysis.comparison import compare
 from idealrank.analysis.comparison.comparisons import distinct
 from idealrank.analysis.comparison.requirements import JudgmentsOption
+from idealrank.api.comparison import compare
 from idealrank.errors import InputError, OptionError
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.measures.measure import Measure

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from idealrank.analysis.attribution.document_contributions import added, seen_by
-from idealrank.analysis.explanation import explain
+from idealrank.api.explanation import explain
 from idealrank.conventions import Convention
 from idealrank.data.align import align
 from idealrank.data.lists import Lists

@@ -19,7 +19,6 @@ from idealrank.conventions import Convention
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
 from idealrank.measures.measure import Measure
-from idealrank.measures.parse import MeasureLike, parse_run_measure
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -168,15 +167,10 @@ class Explanation:
 _NESTED = ("convention", "rows", "ideal", "best_swap", "best_missing")
 
 
-def explain(
-    qrels: Qrels,
-    run: Run,
-    query_id: str,
-    measure: MeasureLike = "nDCG@10",
-    convention: "Convention | str" = "standard",
+def explained(
+    qrels: Qrels, run: Run, query_id: str, requested: Measure, convention: Convention
 ) -> Explanation:
     """Take the value of one query apart."""
-    requested, convention = parse_run_measure(measure), Convention.of(convention)
     if not requested.is_explained:
         raise unexplained(requested)
     if requested.judged_only:

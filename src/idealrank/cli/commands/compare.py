@@ -60,7 +60,7 @@ def why_command(
     ... )
     "idealrank why qrels.txt 'a b.run' c.run -m AP --qrels more.txt"
     """
-    from idealrank.api.attribution import can_be_attributed  # noqa: PLC0415  (only where a command is told)
+    from idealrank.api.explanation import can_be_attributed  # noqa: PLC0415  (only where a command is told)
 
     measure = next(
         (measure for measure in measures if can_be_attributed(measure, convention)), None

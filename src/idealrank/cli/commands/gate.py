@@ -20,8 +20,8 @@ from idealrank._files import real_path
 from idealrank.analysis.gate import Gated
 from idealrank.analysis.gate.outcome import Outcome, Policy, WhenUnjudged
 from idealrank.analysis.gate.series import ANCHOR, LONGEST_NAME, LONGEST_REASON, Acceptance
+from idealrank.api.gate import GateRequest, settled
 from idealrank.api.gate_jobs import GateJob, Held, Result, acceptance_of
-from idealrank.api.gate_requests import GateRequest, settled
 from idealrank.cli import input_options, options
 from idealrank.cli.gate_outputs import Outputs, outputs
 from idealrank.cli.main import CLOSED, FINE, UNDECIDABLE

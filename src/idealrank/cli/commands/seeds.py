@@ -9,8 +9,8 @@ from types import ModuleType
 import click
 
 from idealrank.analysis.systems import relation_of
+from idealrank.api.comparison import compare_systems
 from idealrank.api.evaluation import evaluate_read as evaluate
-from idealrank.api.systems import compare_systems
 from idealrank.cli import input_options, options
 from idealrank.cli.output import Formats
 from idealrank.cli.progress import Watch

@@ -5,7 +5,7 @@ from types import ModuleType
 import click
 
 from idealrank.analysis.attribution import Attribution
-from idealrank.api.attribution import attribute
+from idealrank.api.explanation import attribute
 from idealrank.cli import console, input_options, options
 from idealrank.cli.output import Formats, LimitedWriter
 from idealrank.cli.progress import Watch

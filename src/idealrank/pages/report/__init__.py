@@ -15,13 +15,12 @@ from idealrank.analysis.comparison.comparisons import distinct
 from idealrank.analysis.comparison.query_table import unfit
 from idealrank.analysis.gate import Gated
 from idealrank.analysis.robustness import Robustness
-from idealrank.api.comparison import compare, evaluations_of
+from idealrank.api.comparison import compare
 from idealrank.api.evaluation import (
     AnyTable,
     evaluate,
     evaluate_read,
     is_array,
-    refuse_layout,
     refuse_names,
     to_qrels,
     to_run,
@@ -29,6 +28,7 @@ from idealrank.api.evaluation import (
     unnamed_runs,
     warn_of_doubt,
 )
+from idealrank.api.judged_runs import JudgedRuns, refuse_layout
 from idealrank.api.per_query import QueryValues, clusters_of, slices_of, weights_of
 from idealrank.api.robustness import robust
 from idealrank.conventions import Convention
@@ -242,6 +242,16 @@ class _Request(NamedTuple):
     convention: "Convention | str | None"
     layout: "Mapping[str, Any]"
 
+    def given(self, tables: "Sequence[Any]") -> JudgedRuns:
+        """Evaluations, or judgments and runs, with these options."""
+        return JudgedRuns(
+            form=_FORM,
+            tables=tuple(tables),
+            names=self.names,
+            convention=self.convention,
+            layout=self.layout,
+        )
+
 
 class _Computed(NamedTuple):
     """A result for judgments and runs, or for evaluations, and what it was made of."""
@@ -259,9 +269,7 @@ def _computed(inputs: "Sequence[Any]", request: _Request, options: dict[str, Any
     """
     measures, names, convention, layout = request
     if any(isinstance(element, Evaluation) for element in inputs):
-        held = evaluations_of(
-            _FORM, inputs, measures or (), names, layout=layout, convention=convention
-        )
+        held = request.given(inputs).evaluations(measures or ())
         return _Computed(compare(*held, measures=measures, **options), held)
 
     qrels, *tables = inputs
@@ -291,9 +299,7 @@ def _evaluations_of_arrays(
     _, names, convention, layout = request
     labels, *scores = inputs
     if len(scores) > 1:
-        return list(
-            evaluations_of(_FORM, inputs, measures, names, layout=layout, convention=convention)
-        )
+        return list(request.given(inputs).evaluations(measures))
     name, both = names[0] if names else None, with_companions(measures)
     return [evaluate(labels, scores[0], both, convention or "standard", name=name, **layout)]
 
