@@ -18,8 +18,8 @@ from idealrank.analysis.robustness import Robustness
 from idealrank.api.comparison import compare
 from idealrank.api.evaluation import (
     AnyTable,
+    RunEvaluator,
     evaluate,
-    evaluate_read,
     is_array,
     refuse_names,
     to_qrels,
@@ -284,8 +284,15 @@ def _computed(inputs: "Sequence[Any]", request: _Request, options: dict[str, Any
             options["labels_are"], sampled_negatives=options["sampled_negatives"]
         )
         runs = _read_runs(tables, names, qrels)
-        threads = options["threads"]
-        held = [_evaluated(qrels, run, measures, convention or "standard", threads) for run in runs]
+        evaluator = RunEvaluator(
+            qrels=qrels,
+            measures=with_companions(measures),
+            convention=convention or "standard",
+            kept=measures_looked_at(measures),
+            top=depth_of(measures),
+            threads=options["threads"],
+        )
+        held = [_evaluated(evaluator, qrels, run) for run in runs]
         for evaluation in held:
             warn_of_doubt(evaluation)
     result = held[0] if len(held) == 1 else compare(*held, measures=measures, **options)
@@ -314,26 +321,9 @@ def _read_runs(
     return [run.renamed(names[0]) if names else run]
 
 
-def _evaluated(
-    qrels: Qrels,
-    run: Run,
-    measures: Sequence[Measure],
-    convention: "Convention | str",
-    threads: int,
-) -> Evaluation:
-    """Evaluate a run as `evaluate` does, and keep the hits and first documents that the page shows,
-    so that each run is aligned once.
-    """
-    evaluation = evaluate_read(
-        qrels,
-        run,
-        with_companions(measures),
-        convention,
-        keep_unjudged=True,
-        keep_for=measures_looked_at(measures),
-        keep_top=depth_of(measures),
-        threads=threads,
-    )
+def _evaluated(evaluator: RunEvaluator, qrels: Qrels, run: Run) -> Evaluation:
+    """Evaluate a run as `evaluate` does, with its inputs and sources."""
+    evaluation = evaluator.evaluate(run)
     inputs = input_files((*qrels.paths, *run.paths))
     provenance = replace(evaluation.provenance, inputs=inputs)
     return replace(evaluation, provenance=provenance, sources=(qrels, run))
