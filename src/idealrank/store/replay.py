@@ -13,10 +13,10 @@ from idealrank.analysis.gate import Check, Contract, Gated, Policy
 from idealrank.analysis.gate.checks import first_run
 from idealrank.analysis.gate.outcome import QueryDrop, outcome_of
 from idealrank.analysis.gate.series import Acceptance, Series
-from idealrank.api.comparison import compare
-from idealrank.api.gate import gate
 from idealrank.errors import InputError
 from idealrank.evaluation.evaluate import Evaluation
+from idealrank.inputs.comparison import compare
+from idealrank.inputs.gate import gate
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import parse_measures
 from idealrank.stats.applied_margins import AppliedMargin

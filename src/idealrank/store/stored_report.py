@@ -7,9 +7,9 @@ from dataclasses import replace
 
 from idealrank.analysis.comparison.comparisons import distinct
 from idealrank.analysis.comparison.requirements import JudgmentsOption
-from idealrank.api.comparison import compare
 from idealrank.errors import InputError, OptionError
 from idealrank.evaluation.evaluate import Evaluation
+from idealrank.inputs.comparison import compare
 from idealrank.measures.measure import Measure
 from idealrank.pages.report.material import ReportMaterial, hashed, moment, shown_measures
 from idealrank.pages.report.side_verdicts import with_gate

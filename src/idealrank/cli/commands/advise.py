@@ -6,10 +6,10 @@ from typing import get_args
 import click
 
 from idealrank.analysis.advice import Advice, Surface
-from idealrank.api.advice import advise as advise_run
 from idealrank.cli import input_options, options
 from idealrank.cli.output import Formats
 from idealrank.cli.progress import Watch
+from idealrank.inputs.advice import advise as advise_run
 
 _EPILOG = """\
 Examples:

@@ -13,14 +13,14 @@ from idealrank.analysis.tuning.measurement import (
     grid_of,
     measures_of,
 )
-from idealrank.api.evaluation import evaluate_read as evaluate
-from idealrank.api.tuning import chosen_by
 from idealrank.cli import input_options, options
 from idealrank.cli.output import Formats
 from idealrank.cli.progress import Watch
 from idealrank.data.types import Progress
 from idealrank.errors import OptionError
 from idealrank.evaluation.evaluate import Evaluation
+from idealrank.inputs.evaluation import evaluate_read as evaluate
+from idealrank.inputs.tuning import chosen_by
 from idealrank.measures.cutoffs import Cutoff, make_cutoff
 from idealrank.measures.measure_texts import split_outside_brackets
 from idealrank.pages.figures import drawings

@@ -13,9 +13,6 @@ import click
 import numpy as np  # noqa: F401
 
 from idealrank.analysis.comparison import Comparison, with_companions
-from idealrank.api.comparison import compare as compare_evaluations
-from idealrank.api.comparison import evaluated_by_judge
-from idealrank.api.evaluation import RunEvaluator, overlap_ranks, overlaps
 from idealrank.cli import input_options, options, output, pair_figure
 from idealrank.cli.comparison_options import Paper, Testing, paper_options, testing_options
 from idealrank.cli.input_options import Inputs
@@ -26,6 +23,9 @@ from idealrank.cli.result_options import Results, results_of_pairs
 from idealrank.data.run import Run
 from idealrank.errors import OptionError
 from idealrank.evaluation.evaluate import Evaluation
+from idealrank.inputs.comparison import compare as compare_evaluations
+from idealrank.inputs.comparison import evaluated_by_judge
+from idealrank.inputs.evaluation import RunEvaluator, overlap_ranks, overlaps
 from idealrank.io.query_files import QueryFiles
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import DEFAULT_MEASURES
@@ -59,7 +59,7 @@ def why_command(
     ... )
     "idealrank why qrels.txt 'a b.run' c.run -m AP --qrels more.txt"
     """
-    from idealrank.api.explanation import can_be_attributed  # noqa: PLC0415  (only where a command is told)
+    from idealrank.inputs.explanation import can_be_attributed  # noqa: PLC0415  (only where a command is told)
 
     measure = next(
         (measure for measure in measures if can_be_attributed(measure, convention)), None

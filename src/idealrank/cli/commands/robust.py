@@ -9,8 +9,6 @@ import click
 from idealrank.analysis.comparison.label_basis import DeclaredLabels
 from idealrank.analysis.comparison.study import StudyOptions
 from idealrank.analysis.robustness import VariedComparison
-from idealrank.api.evaluation import evaluate_read as evaluate
-from idealrank.api.robustness import robust_runs
 from idealrank.cli import input_options, options
 from idealrank.cli.comparison_options import LARGEST_LOSS
 from idealrank.cli.options import query_files
@@ -22,6 +20,8 @@ from idealrank.data.run import Run
 from idealrank.data.types import Progress
 from idealrank.errors import OptionError
 from idealrank.evaluation.evaluate import Evaluation
+from idealrank.inputs.evaluation import evaluate_read as evaluate
+from idealrank.inputs.robustness import robust_runs
 from idealrank.io.query_files import QueryFiles
 from idealrank.measures.measure import Measure
 from idealrank.reports.table.formats import FORMATS

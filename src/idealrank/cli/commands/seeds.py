@@ -9,8 +9,6 @@ from types import ModuleType
 import click
 
 from idealrank.analysis.systems import relation_of
-from idealrank.api.comparison import compare_systems
-from idealrank.api.evaluation import evaluate_read as evaluate
 from idealrank.cli import input_options, options
 from idealrank.cli.output import Formats
 from idealrank.cli.progress import Watch
@@ -18,6 +16,8 @@ from idealrank.data.run import name_of
 from idealrank.data.types import Progress
 from idealrank.errors import OptionError
 from idealrank.evaluation.evaluate import Evaluation
+from idealrank.inputs.comparison import compare_systems
+from idealrank.inputs.evaluation import evaluate_read as evaluate
 
 _SEPARATOR = "vs"
 # The end of a run's name that tells copies apart, as -seed3 in new-seed3.

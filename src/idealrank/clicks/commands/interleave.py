@@ -6,7 +6,6 @@ from types import ModuleType
 
 import click
 
-from idealrank.api.overlap import overlap
 from idealrank.cli import input_options, options, output
 from idealrank.cli.output import Formats
 from idealrank.cli.progress import Watch
@@ -16,6 +15,7 @@ from idealrank.clicks.arguments import Looks
 from idealrank.clicks.files.click_logs import OUTCOMES, log_columns, read_columns
 from idealrank.data.run import Run
 from idealrank.errors import OptionError
+from idealrank.inputs.overlap import overlap
 
 _EPILOG = """\
 Examples:

@@ -15,8 +15,14 @@ from idealrank.analysis.comparison.comparisons import distinct
 from idealrank.analysis.comparison.query_table import unfit
 from idealrank.analysis.gate import Gated
 from idealrank.analysis.robustness import Robustness
-from idealrank.api.comparison import compare
-from idealrank.api.evaluation import (
+from idealrank.conventions import Convention
+from idealrank.data.label_kinds import LabelKind
+from idealrank.data.qrels import Qrels
+from idealrank.data.run import Run
+from idealrank.errors import IncompatibleError, InputError, OptionError
+from idealrank.evaluation.evaluate import Evaluation
+from idealrank.inputs.comparison import compare
+from idealrank.inputs.evaluation import (
     AnyTable,
     RunEvaluator,
     evaluate,
@@ -28,15 +34,9 @@ from idealrank.api.evaluation import (
     unnamed_runs,
     warn_of_doubt,
 )
-from idealrank.api.judged_runs import JudgedRuns, refuse_layout
-from idealrank.api.per_query import QueryValues, clusters_of, slices_of, weights_of
-from idealrank.api.robustness import robust
-from idealrank.conventions import Convention
-from idealrank.data.label_kinds import LabelKind
-from idealrank.data.qrels import Qrels
-from idealrank.data.run import Run
-from idealrank.errors import IncompatibleError, InputError, OptionError
-from idealrank.evaluation.evaluate import Evaluation
+from idealrank.inputs.judged_runs import JudgedRuns, refuse_layout
+from idealrank.inputs.per_query import QueryValues, clusters_of, slices_of, weights_of
+from idealrank.inputs.robustness import robust
 from idealrank.io.sources import input_files
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import DEFAULT_MEASURES, MeasureLike, parse_measures

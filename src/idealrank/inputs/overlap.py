@@ -5,8 +5,6 @@ from dataclasses import replace
 
 from idealrank.analysis.comparison.comparisons import distinct
 from idealrank.analysis.recall import IndexRecall, losses_of, recall_of_runs
-from idealrank.api.evaluation import AnyTable, evaluate, to_runs
-from idealrank.api.judged_runs import refuse_single
 from idealrank.conventions import Convention
 from idealrank.data.interchange import is_frame
 from idealrank.data.run import Run
@@ -19,6 +17,8 @@ from idealrank.evaluation.overlap import (
 )
 from idealrank.evaluation.overlap import overlap as overlap_runs
 from idealrank.evaluation.overlap import overlap_matrix as overlap_matrix_of
+from idealrank.inputs.evaluation import AnyTable, evaluate, to_runs
+from idealrank.inputs.judged_runs import refuse_single
 from idealrank.io.sources import input_files
 from idealrank.measures.parse import MeasureLike
 

@@ -14,13 +14,13 @@ from idealrank.analysis.robustness import (
     robust_runs,
 )
 from idealrank.analysis.robustness.multiverse import Tell
-from idealrank.api.evaluation import AnyTable, evaluate
-from idealrank.api.judged_runs import JudgedRuns, ReadRuns, judgments_source
-from idealrank.api.per_query import QueryValues, clusters_of, weights_of
 from idealrank.conventions import Convention
 from idealrank.data.join import Judgments, is_judgments
 from idealrank.data.label_kinds import LabelKind
 from idealrank.evaluation.sweep import JudgmentsSource
+from idealrank.inputs.evaluation import AnyTable, evaluate
+from idealrank.inputs.judged_runs import JudgedRuns, ReadRuns, judgments_source
+from idealrank.inputs.per_query import QueryValues, clusters_of, weights_of
 from idealrank.measures.parse import DEFAULT_MEASURES, MeasureLike
 from idealrank.stats.comparison import TestName
 from idealrank.stats.randomness import RandomLike

@@ -7,9 +7,9 @@ from idealrank.analysis.reconciliation.convention_search import Search
 from idealrank.analysis.reconciliation.difference import DifferenceSplit, Splitter
 from idealrank.analysis.reconciliation.result import Reconciliation, Stated
 from idealrank.analysis.reconciliation.trials import Trials
-from idealrank.api.evaluation import AnyTable, to_run
-from idealrank.api.judged_runs import judgments_source, lists_of
 from idealrank.conventions import Convention
+from idealrank.inputs.evaluation import AnyTable, to_run
+from idealrank.inputs.judged_runs import judgments_source, lists_of
 from idealrank.measures.parse import MeasureLike, parse_run_measure
 
 

@@ -16,10 +16,10 @@ from idealrank.analysis.tuning.measurement import (
     measures_of,
 )
 from idealrank.analysis.tuning.settings import Choice, Theory
-from idealrank.api.evaluation import AnyTable, to_qrels, to_run
-from idealrank.api.judged_runs import refuse_single
 from idealrank.conventions import Convention
 from idealrank.evaluation.evaluate import Evaluation, evaluate
+from idealrank.inputs.evaluation import AnyTable, to_qrels, to_run
+from idealrank.inputs.judged_runs import refuse_single
 from idealrank.measures.cutoffs import Cutoff
 from idealrank.measures.discounts import DiscountLike
 from idealrank.measures.measure import Measure

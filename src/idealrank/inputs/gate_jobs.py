@@ -25,10 +25,16 @@ from idealrank.analysis.gate.checks import (
 )
 from idealrank.analysis.gate.outcome import TOO_FEW, Contract, Gated
 from idealrank.analysis.gate.series import ANCHOR, Acceptance, Series
-from idealrank.api.comparison import evaluated_by_judge
-from idealrank.api.evaluation import RunEvaluator
-from idealrank.api.gate import GateRequest
-from idealrank.api.gate_series import (
+from idealrank.data.interchange import finite
+from idealrank.data.qrels import Qrels
+from idealrank.data.run import Run
+from idealrank.data.types import Progress
+from idealrank.errors import InputError, OptionError
+from idealrank.evaluation.evaluate import Evaluation
+from idealrank.inputs.comparison import evaluated_by_judge
+from idealrank.inputs.evaluation import RunEvaluator
+from idealrank.inputs.gate import GateRequest
+from idealrank.inputs.gate_series import (
     LOOK_AT_HOLDOUT,
     MeasuredBaseline,
     OpenedBaseline,
@@ -43,12 +49,6 @@ from idealrank.api.gate_series import (
     sides_of,
     without_held_out,
 )
-from idealrank.data.interchange import finite
-from idealrank.data.qrels import Qrels
-from idealrank.data.run import Run
-from idealrank.data.types import Progress
-from idealrank.errors import InputError, OptionError
-from idealrank.evaluation.evaluate import Evaluation
 from idealrank.io.complaints import Notes, Tell
 from idealrank.io.gate_files import baselines as files
 from idealrank.io.gate_files.baselines import BaselineRecord

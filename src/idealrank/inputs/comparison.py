@@ -19,15 +19,15 @@ from idealrank.analysis.systems import (
     refuse_folds,
     systems_compared,
 )
-from idealrank.api.evaluation import AnyTable, evaluate, evaluate_read, to_qrels
-from idealrank.api.judged_runs import JudgedRuns
-from idealrank.api.per_query import QueryValues, clusters_of, slices_of, weights_of
 from idealrank.conventions import Convention
 from idealrank.data.label_kinds import LabelKind
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
 from idealrank.errors import InputError
 from idealrank.evaluation.evaluate import Evaluation
+from idealrank.inputs.evaluation import AnyTable, evaluate, evaluate_read, to_qrels
+from idealrank.inputs.judged_runs import JudgedRuns
+from idealrank.inputs.per_query import QueryValues, clusters_of, slices_of, weights_of
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import DEFAULT_MEASURES, MeasureLike, parse_measures
 from idealrank.stats.comparison import TestName

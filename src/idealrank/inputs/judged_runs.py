@@ -12,7 +12,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from idealrank._lazy import annotation
-from idealrank.api.evaluation import (
+from idealrank.conventions import Convention
+from idealrank.data.join import Judgments
+from idealrank.data.lists import Lists
+from idealrank.data.run import Run
+from idealrank.errors import InputError, OptionError
+from idealrank.evaluation.evaluate import Evaluation
+from idealrank.evaluation.sweep import JudgmentsSource
+from idealrank.inputs.evaluation import (
     AnyTable,
     evaluate,
     is_array,
@@ -23,13 +30,6 @@ from idealrank.api.evaluation import (
     unnamed_runs,
     with_labels,
 )
-from idealrank.conventions import Convention
-from idealrank.data.join import Judgments
-from idealrank.data.lists import Lists
-from idealrank.data.run import Run
-from idealrank.errors import InputError, OptionError
-from idealrank.evaluation.evaluate import Evaluation
-from idealrank.evaluation.sweep import JudgmentsSource
 from idealrank.measures.parse import DEFAULT_MEASURES, MeasureLike
 
 if TYPE_CHECKING:

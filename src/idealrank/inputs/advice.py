@@ -3,12 +3,12 @@
 from typing import Any
 
 from idealrank.analysis.advice import Advice, Display, advised
-from idealrank.api.evaluation import AnyTable, to_qrels, to_run
-from idealrank.api.judged_runs import lists_of
 from idealrank.conventions import Convention
 from idealrank.data.align import align
 from idealrank.data.lists import judge_lists
 from idealrank.errors import InputError
+from idealrank.inputs.evaluation import AnyTable, to_qrels, to_run
+from idealrank.inputs.judged_runs import lists_of
 
 
 def advise(

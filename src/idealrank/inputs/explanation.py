@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, cast
 from idealrank._lazy import annotation
 from idealrank.analysis.attribution import can_be_attributed
 from idealrank.analysis.explanation import Explanation, explained
-from idealrank.api.evaluation import AnyTable, to_qrels
-from idealrank.api.judged_runs import JudgedRuns
 from idealrank.conventions import Convention
 from idealrank.errors import OptionError
 from idealrank.evaluation.evaluate import Evaluation
+from idealrank.inputs.evaluation import AnyTable, to_qrels
+from idealrank.inputs.judged_runs import JudgedRuns
 from idealrank.measures.parse import MeasureLike, parse_run_measure
 
 if TYPE_CHECKING:

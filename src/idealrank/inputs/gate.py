@@ -13,14 +13,14 @@ from idealrank.analysis.comparison.label_basis import NOTHING_DECLARED, Declared
 from idealrank.analysis.comparison.requirements import JudgmentsOption
 from idealrank.analysis.gate.checks import GateCase, decided, gate_beside, policy_of
 from idealrank.analysis.gate.outcome import Contract, Gated, Policy, WhenUnjudged
-from idealrank.api.comparison import judged_again
-from idealrank.api.evaluation import AnyTable
-from idealrank.api.judged_runs import JudgedRuns
-from idealrank.api.per_query import QueryValues, clusters_of, weights_of
 from idealrank.conventions import Convention
 from idealrank.data.label_kinds import LabelKind
 from idealrank.errors import OptionError
 from idealrank.evaluation.evaluate import Evaluation
+from idealrank.inputs.comparison import judged_again
+from idealrank.inputs.evaluation import AnyTable
+from idealrank.inputs.judged_runs import JudgedRuns
+from idealrank.inputs.per_query import QueryValues, clusters_of, weights_of
 from idealrank.io.gate_files.gate_policies import DEFAULT_MEASURE, PARTS, PolicyFile
 from idealrank.io.query_files import QueryFiles
 from idealrank.measures.measure import Measure
