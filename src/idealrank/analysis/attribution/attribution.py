@@ -183,13 +183,9 @@ class Attribution(WithWarnings):
 
     Examples
     --------
-    >>> qrels = Qrels({"q1": {"x": 1}, "q2": {"y": 1}})
-    >>> found = attribute(
-    ...     qrels,
-    ...     Run({"q1": ["x"], "q2": ["z", "y"]}, name="old"),
-    ...     Run({"q1": ["z"], "q2": ["y"]}, name="new"),
-    ...     "RR",
-    ... )
+    >>> import idealrank as ir
+    >>> old, new = {"q1": ["x"], "q2": ["z", "y"]}, {"q1": ["z"], "q2": ["y"]}
+    >>> found = ir.attribute({"q1": {"x": 1}, "q2": {"y": 1}}, old, new, "RR")
     >>> [(query.query, query.difference) for query in found.queries], found.difference
     ([('q1', -1.0), ('q2', 0.5)], -0.25)
     >>> found.documents("q1")[0].move, [(move.move, move.difference) for move in found.moves]
@@ -295,9 +291,10 @@ class Attribution(WithWarnings):
 
         Examples
         --------
-        >>> attribute(
-        ...     Qrels({"q": {"a": 1}}), Run({"q": ["a"]}), Run({"q": ["x", "a"]}), "RR"
-        ... ).as_dict()["difference"]
+        >>> import idealrank as ir
+        >>> ir.attribute({"q": {"a": 1}}, {"q": ["a"]}, {"q": ["x", "a"]}, "RR").as_dict()[
+        ...     "difference"
+        ... ]
         -0.5
         """
         names = (

@@ -110,7 +110,8 @@ class Explanation:
 
     Examples
     --------
-    >>> found = explain(Qrels({"q": {"a": 3, "b": 1}}), Run({"q": ["b", "a"]}), "q", "nDCG@10")
+    >>> import idealrank as ir
+    >>> found = ir.explain({"q": {"a": 3, "b": 1}}, {"q": ["b", "a"]}, "q", "nDCG@10")
     >>> [round(row.contribution, 4) for row in found.rows], found.best_swap.lower
     ([0.2754, 0.5213], 'a')
     """
@@ -141,7 +142,8 @@ class Explanation:
 
         Examples
         --------
-        >>> explain(Qrels({"q": {"a": 3}}), Run({"q": ["a"]}), "q", "RR").as_dict()["rows"][0][
+        >>> import idealrank as ir
+        >>> ir.explain({"q": {"a": 3}}, {"q": ["a"]}, "q", "RR").as_dict()["rows"][0][
         ...     "contribution"
         ... ]
         1.0
