@@ -19,8 +19,8 @@ from typing import Any
 
 import numpy as np
 
-from idealrank.api.evaluation import to_qrels, to_run
 from idealrank.errors import InputError
+from idealrank.inputs.evaluation import to_qrels, to_run
 from idealrank.judging import LabelReplay, replay_labels
 from idealrank.judging.views.figures import replay_spec, settled_spec
 from idealrank.pages.figures import drawings

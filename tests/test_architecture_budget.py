@@ -26,12 +26,12 @@ ROOT = Path(__file__).resolve().parents[1]
 FILE = ROOT / "budget.toml"
 CORE = (
     "analysis",
-    "api",
     "bounds",
     "cli",
     "conventions",
     "data",
     "evaluation",
+    "inputs",
     "io",
     "measures",
     "reports",

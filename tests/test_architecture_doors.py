@@ -1,4 +1,4 @@
-"""The doors between the layers: commands, trackers and what is live compute by `api` and public
+"""The doors between the layers: commands, trackers and what is live compute by `inputs` and public
 functions, and read no prose of errors.
 
 Each rule is a function of source texts, so that a planted violation shows that it can fail.
@@ -92,7 +92,8 @@ def side_doors(sources: Sources) -> list[str]:
     """Functions that a command, a tracker or a part of `live` takes from below the public ones.
 
     The doors are the functions that `idealrank` offers, from where it takes them, the public names
-    of the packages in `DOORS`, all of `api`, and the rooms of features where nothing is computed.
+    of the packages in `DOORS`, all of `inputs`, and the rooms of features where nothing is
+    computed.
     """
     return [
         f"{name}:{line}: {module}.{taken}"
@@ -207,9 +208,7 @@ PLANTED: list[tuple[Callable[[Sources], list[str]], dict[str, str]]] = [
         side_doors,
         {
             "idealrank.trackers.new": "def later():\n    from "
-            "idealrank.analysis.comparison.procedure import compare "
-            "as "
-            "held"
+            "idealrank.analysis.comparison.procedure import compared"
         },
     ),
     (
@@ -259,12 +258,12 @@ def test_a_permit_that_nothing_needs_is_found() -> None:
 
 def test_what_only_looks_like_a_violation_is_none() -> None:
     innocent = {
-        "idealrank.cli.new": "from idealrank.api.comparison import compare\nfrom "
-        "idealrank.api.evaluation import "
+        "idealrank.cli.new": "from idealrank.inputs.comparison import compare\nfrom "
+        "idealrank.inputs.evaluation import "
         "evaluate_read\n"
         "from idealrank.theory import limit\nfrom idealrank.conventions import SWITCHES, "
         "Convention",
-        "idealrank.api.evaluation": "from idealrank.evaluation.evaluate import evaluate",
+        "idealrank.inputs.evaluation": "from idealrank.evaluation.evaluate import evaluate",
         "idealrank.io.new": "import re\nre.search('x', text)\nstr(error).splitlines()",
     }
     assert [rule(innocent) for rule in (side_doors, parsed_prose)] == [[], []]

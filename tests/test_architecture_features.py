@@ -23,12 +23,12 @@ Modules = Mapping[str, str]
 # The core, from the ground up, the storey that all features share, and the fronts above them.
 CORE = {
     "analysis",
-    "api",
     "bounds",
     "cli",
     "conventions",
     "data",
     "evaluation",
+    "inputs",
     "io",
     "measures",
     "reports",

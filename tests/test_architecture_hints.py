@@ -25,8 +25,8 @@ PYTHON = re.compile(
 # Modules whose messages no command can print, since it hands in files, or what it read from files.
 ONLY_IN_PYTHON = {
     "analysis/gate/checks.py": "a policy together with its parts: a command has the parts alone",
-    "api/agreement.py": "arrays",
-    "api/comparison.py": "evaluations and arrays in place of files",
+    "inputs/agreement.py": "arrays",
+    "inputs/judged_runs.py": "evaluations and arrays in place of files",
     "data/lists.py": "arrays",
     "evaluation/evaluate.py": "measures after an evaluation",
     "io/sources.py": "something that is no path",

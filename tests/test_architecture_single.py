@@ -245,7 +245,7 @@ SMALL = 100  # lines of code, from which a module with one user stands for itsel
 SMALL_VIEW = 60  # a command has its view beside those of the other commands
 # Doors and commands are one a feature, however small.
 DOORS = (
-    "idealrank.api.",
+    "idealrank.inputs.",
     "idealrank.cli.commands.",
     "idealrank.integrations.",
     "idealrank.conventions.",

@@ -38,7 +38,7 @@ as parts of one.
 
 COMPUTED_BY = {
     "Comparison.paper_table": "idealrank.reports.views.comparison.markup:paper_text",
-    "Evaluation.by": "idealrank.api.per_query:slice_means",
+    "Evaluation.by": "idealrank.inputs.per_query:slice_means",
 }
 """By name of a method: the module and the function that computes it, in a layer above the class."""
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import idealrank as ir
-from idealrank.api.gate_series import held_out_queries
+from idealrank.inputs.gate_series import held_out_queries
 from tests.cli.gate_runs import QUERIES, Gate, asked, noisy, record, words, write_run
 from tests.cli.terminal import Said
 

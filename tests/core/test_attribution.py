@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 import idealrank as ir
 from idealrank.analysis.attribution.document_contributions import _from_the_top, added
-from idealrank.analysis.explanation import explain
 from idealrank.data.align import align
 from idealrank.errors import IdealrankError, InputError, OptionError
 from idealrank.evaluation.evaluate import evaluate
+from idealrank.inputs.explanation import explain
 from idealrank.measures.terms import EXACT, FROM_THE_TOP, OWN_IDEAL
 from tests.conftest import examples
 

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import idealrank as ir
-from idealrank.api.evaluation import evaluate_read, overlap_ranks, overlaps
 from idealrank.data.run import Run
 from idealrank.errors import OptionError
 from idealrank.evaluation.overlap import measures_beside, overlap, overlap_of_top
+from idealrank.inputs.evaluation import evaluate_read, overlap_ranks, overlaps
 from idealrank.measures.parse import parse_measures, parse_pair_measures
 from idealrank.reports.views.comparison.phrases import unchanged
 

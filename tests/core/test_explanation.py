@@ -11,7 +11,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from idealrank.analysis.explanation import Explanation, explain
+from idealrank import Explanation, explain
 from idealrank.conventions import PRESETS, Convention
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run

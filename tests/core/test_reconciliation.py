@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from idealrank.analysis.reconciliation import Reconciliation, reconcile, reconcile_lists
+from idealrank import Reconciliation, reconcile
 from idealrank.analysis.reconciliation.convention_search import Search
 from idealrank.analysis.reconciliation.result import Stated
 from idealrank.analysis.reconciliation.trials import Trials
@@ -404,7 +404,7 @@ def test_arrays_are_reconciled_with_names_that_say_what_their_ties_are() -> None
     lists = Lists.from_arrays(labels, scores)
     value = evaluate_lists(lists, "nDCG", "lightgbm").mean()["nDCG"]
 
-    found = reconcile_lists(lists, repr(value), "nDCG", "sklearn")
+    found = reconcile(labels, scores, repr(value), "nDCG", "sklearn")
 
     assert "lightgbm" in names_of(found)
     assert (
@@ -412,7 +412,7 @@ def test_arrays_are_reconciled_with_names_that_say_what_their_ties_are() -> None
         == "ties in input order instead of averaged over all orders; gain exp2 instead of linear"
     )
     assert found.current == "sklearn"
-    assert reconcile_lists(lists, "0.5", "nDCG").current == "standard,ties=expected"
+    assert reconcile(labels, scores, "0.5", "nDCG").current == "standard,ties=expected"
 
 
 def test_values_that_differ_late_are_printed_with_the_digits_that_differ() -> None:

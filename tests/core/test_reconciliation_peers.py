@@ -9,13 +9,11 @@ from functools import lru_cache
 import numpy as np
 import pytest
 
-from idealrank import _kernel
-from idealrank.analysis.reconciliation import Reconciliation, reconcile, reconcile_lists
+from idealrank import Reconciliation, _kernel, reconcile
 from idealrank.analysis.reconciliation.convention_search import Search
 from idealrank.analysis.reconciliation.result import Stated
 from idealrank.analysis.reconciliation.trials import Trials
 from idealrank.conventions import PRESETS, Convention
-from idealrank.data.lists import Lists
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
 from idealrank.evaluation.evaluate import evaluate
@@ -37,12 +35,9 @@ def test_the_number_scikit_learn_computes_leads_to_its_preset() -> None:
     labels, scores = rng.integers(0, 4, (12, 6)), rng.integers(0, 4, (12, 6)).astype(float)
     labels[3] = 0  # a query without relevant documents
 
-    found = reconcile_lists(
-        Lists.from_arrays(labels, scores),
-        metrics.ndcg_score(labels, scores, k=5),
-        "nDCG@5",
-        "lightgbm",
-    )
+    value = metrics.ndcg_score(labels, scores, k=5)
+
+    found = reconcile(labels, scores, value, "nDCG@5", "lightgbm")
 
     assert found.matches[0].conventions == ("sklearn",)
     assert found.matches[0].words == (

@@ -14,11 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from idealrank.analysis.reconciliation import (
-    DifferenceSplit,
-    split_difference,
-    split_lists_difference,
-)
+from idealrank import DifferenceSplit, split_difference
 from idealrank.conventions import PRESETS, SWITCHES, Convention
 from idealrank.data.lists import Lists
 from idealrank.data.qrels import Qrels
@@ -292,11 +288,10 @@ def test_functions_of_the_user_are_split_like_any_gain() -> None:
 
 def test_arrays_are_split_too() -> None:
     rng = np.random.default_rng(3)
-    lists = Lists.from_arrays(
-        rng.integers(0, 4, (20, 6)), rng.integers(0, 4, (20, 6)).astype(float)
-    )
+    labels, scores = rng.integers(0, 4, (20, 6)), rng.integers(0, 4, (20, 6)).astype(float)
+    lists = Lists.from_arrays(labels, scores)
 
-    found = split_lists_difference(lists, "nDCG@3", "sklearn", "lightgbm")
+    found = split_difference(labels, scores, "nDCG@3", "sklearn", "lightgbm")
 
     values = [
         evaluate_lists(lists, "nDCG@3", name).mean()["nDCG@3"] for name in ("sklearn", "lightgbm")

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from idealrank.analysis.reconciliation import reconcile
+from idealrank import reconcile
 from idealrank.analysis.reconciliation.convention_search import switch_values
 from idealrank.analysis.reconciliation.result import Stated
 from idealrank.analysis.reconciliation.trials import Candidate, Refusal, Trials

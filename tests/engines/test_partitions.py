@@ -12,7 +12,6 @@ import pytest
 from hypothesis import given
 
 import idealrank as ir
-from idealrank.api.evaluation import warn_of_doubt
 from idealrank.engines.partition_comparison import (
     ComparisonPlan,
     added_batches,
@@ -35,6 +34,7 @@ from idealrank.engines.partitions import (
     result_schema,
     whole_queries,
 )
+from idealrank.inputs.evaluation import warn_of_doubt
 from idealrank.testing import strategies
 
 MEASURES = ["nDCG@3", "AP", "RR", "num_q"]

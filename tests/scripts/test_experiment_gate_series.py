@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from idealrank.analysis.gate.checks import gate
+from idealrank.analysis.comparison import StudyOptions
+from idealrank.analysis.gate import GateCase, Policy, decided
+from idealrank.analysis.gate.checks import Opposed
 from idealrank.analysis.gate.series import Series
-from idealrank.analysis.gate.sides import Opposed
 from tests.core.test_comparison import evaluation
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -44,9 +45,9 @@ def test_the_simulated_gate_decides_as_the_gate_does(simulation: Any, seed: int)
     ]
     series = Series(alpha=level, horizon=1)
 
-    found = gate(
-        now, window, before, sides=sides, series=series, n_resamples=simulation.DRAWS, rng=seed
-    )
+    case = GateCase(runs=(now, window, before), sides=sides, series=series)
+    options = StudyOptions(n_resamples=simulation.DRAWS, rng=seed)
+    found = decided(case, Policy(), options)
 
     pairs = [(last, run), (anchor, np.mean([run, last], axis=0))]
     assert found.passed is not simulation.closes(pairs, level, seed)

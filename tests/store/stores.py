@@ -6,11 +6,11 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from idealrank.analysis.comparison import compare
-from idealrank.analysis.gate import gate
-from idealrank.api.evaluation import evaluate, read_qrels, read_run
 from idealrank.data.run import Run
 from idealrank.evaluation.judged_hits import judged_hits
+from idealrank.inputs.comparison import compare
+from idealrank.inputs.evaluation import evaluate, read_qrels, read_run
+from idealrank.inputs.gate import gate
 from idealrank.store import Record, Store
 from tests.cli.terminal import DATA, Said
 from tests.git import Repository

@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 import idealrank as ir
-from idealrank.api.evaluation import read_qrels, read_run
 from idealrank.conventions import PRESETS
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
 from idealrank.evaluation.judged_hits import judged_hits
+from idealrank.inputs.evaluation import read_qrels, read_run
 from idealrank.store import Store
 from idealrank.store.web.application import application
 from idealrank.store.web.convention_pages import rebuilt

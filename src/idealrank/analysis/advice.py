@@ -10,17 +10,12 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 
 from idealrank._lazy import printed
-from idealrank.conventions import Convention
-from idealrank.data.align import align
 from idealrank.data.alignment import check_choice
 from idealrank.data.judged import Judged
 from idealrank.data.label_kinds import LabelKind
-from idealrank.data.lists import Lists, judge_lists
-from idealrank.data.qrels import Qrels
-from idealrank.data.run import Run
 from idealrank.data.segments import starts_of
 from idealrank.data.types import BoolArray, FloatArray, IntArray
-from idealrank.errors import InputError, OptionError
+from idealrank.errors import OptionError
 from idealrank.measures import MEASURES
 from idealrank.measures.measure_texts import number_text
 
@@ -281,56 +276,25 @@ class Advice:
         return asdict(self)
 
 
-def advise(
-    qrels: Qrels,
-    run: Run,
-    *,
-    surface: str | None = None,
-    visible: int | None = None,
-    convention: "Convention | str" = "standard",
-    threads: int = 0,
-) -> Advice:
-    """Measures and cutoffs that fit judgments and a run."""
-    _check(surface, visible)
-    judged = align(qrels, run, Convention.of(convention).alignment, threads=threads)
-    if not judged.n_queries or not qrels.n_judgments:
-        raise InputError(
-            f"nothing to look at: {qrels.name} has {qrels.n_judgments} judgments of "
-            f"{qrels.n_queries} queries, expected some"
-        )
-    return _advice(run.name, judged, surface, visible, qrels.labels.kind)
+@dataclass(frozen=True, kw_only=True)
+class Display:
+    """Place where results are shown, and how many of them are visible."""
+
+    surface: str | None = None
+    visible: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.surface is not None:
+            check_choice("surface", self.surface, get_args(Surface))
+        visible = self.visible
+        is_whole = isinstance(visible, int | np.integer) and not isinstance(visible, bool)
+        if visible is not None and not (is_whole and 1 <= visible < 1 << 31):
+            raise OptionError(f"visible={visible!r}: expected a whole number from 1 on, below 2^31")
 
 
-def advise_lists(
-    lists: Lists,
-    *,
-    surface: str | None = None,
-    visible: int | None = None,
-    convention: "Convention | str" = "standard",
-    threads: int = 0,
-    name: str = "run",
-) -> Advice:
-    """Measures and cutoffs that fit labels and scores held as arrays; parameters as for
-    `advise`.
-    """
-    _check(surface, visible)
-    if not lists.labels.size:
-        raise InputError("found no item, expected some")
-    judged = judge_lists(lists, Convention.of(convention).alignment, threads=threads)
-    return _advice(name, judged, surface, visible, "complete")
-
-
-def _check(surface: str | None, visible: int | None) -> None:
-    if surface is not None:
-        check_choice("surface", surface, get_args(Surface))
-    is_whole = isinstance(visible, int | np.integer) and not isinstance(visible, bool)
-    if visible is not None and not (is_whole and 1 <= visible < 1 << 31):
-        raise OptionError(f"visible={visible!r}: expected a whole number from 1 on, below 2^31")
-
-
-def _advice(
-    name: str, judged: Judged, surface: str | None, visible: int | None, labels: LabelKind
-) -> Advice:
+def advised(judged: Judged, display: Display, *, run: str, labels: LabelKind) -> Advice:
+    """Recommend measures and cutoffs for a run that is joined to its judgments."""
+    surface, visible = display.surface, display.visible
     seen = observe(judged, () if visible is None else (visible,), labels)
     cutoffs, why = _cutoffs(seen, surface, visible)
     by_measure: dict[str, Fit] = {}
@@ -338,7 +302,7 @@ def _advice(
         by_measure.setdefault(fit.measure, fit)
     warnings = tuple(_warnings(judged, seen, cutoffs, surface=surface, visible=visible))
     return Advice(
-        run=name,
+        run=run,
         surface=surface,
         cutoffs=cutoffs,
         why=why,

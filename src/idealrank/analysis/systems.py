@@ -5,7 +5,7 @@ share them out.
 """
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any, Literal, TypeAlias
@@ -16,19 +16,9 @@ from idealrank._lazy import printed, repr_html
 from idealrank.analysis.comparison.comparisons import distinct
 from idealrank.analysis.comparison.differences import by_measure
 from idealrank.analysis.comparison.families import COMPANIONS, PRIMARY, Side
-from idealrank.analysis.comparison.query_table import (
-    QueryTable,
-    chosen_measures,
-    comparable,
-    queries_of,
-)
-from idealrank.analysis.comparison.requirements import (
-    JudgmentsOption,
-    WithWarnings,
-    judged_by,
-    mismatches,
-    run_cautions,
-)
+from idealrank.analysis.comparison.query_table import QueryTable
+from idealrank.analysis.comparison.requirements import WithWarnings, judged_by, run_cautions
+from idealrank.analysis.comparison.study import Study
 from idealrank.conventions import Convention
 from idealrank.data.types import FloatArray
 from idealrank.errors import InputError
@@ -309,46 +299,41 @@ def relation_of(evaluations: Sequence[Evaluation]) -> Relation:
     )
 
 
-def compare_systems(
-    evaluations_a: Sequence[Evaluation],
-    evaluations_b: Sequence[Evaluation],
-    *,
-    measures: "MeasureLike | Iterable[MeasureLike] | None" = None,
-    names: tuple[str, str] = ("A", "B"),
-    seeds: Pairing = "nested",
-    single: Single | None = None,
-    level: float = 0.95,
-    judgments: JudgmentsOption = "same",
-) -> SystemComparison:
-    """Compare two systems that were trained several times, by their evaluations;
-    `idealrank.compare_systems` documents the arguments.
-    """
-    sides = (list(evaluations_a), list(evaluations_b))
-    for name, side in zip(names, sides, strict=True):
-        if not side:
-            raise InputError(f"{name}: found no evaluation, expected one for each trained copy")
-        if len(side) > 1 and relation_of(side) == "folds":
-            raise InputError(
-                f"{name}: found {len(side)} runs without common queries, which are folds of "
-                f"one copy, expected copies",
-                hint="read the folds of a copy together, as in read_run([fold1, fold2])",
-                command_hint="put the folds of a copy into one file",
-            )
-    everything = comparable([*sides[0], *sides[1]], judgments)
-    requested = chosen_measures(everything, measures)
-    queries = queries_of(everything)
-    runs = distinct([evaluation.name for evaluation in everything])
-    unjoined = mismatches(everything, runs, requested[0])
+@dataclass(frozen=True, kw_only=True)
+class SystemOptions:
+    """Names and training of two systems; `idealrank.compare_systems` documents each option."""
 
-    tables = [
-        [QueryTable.of(evaluation, requested, queries) for evaluation in side] for side in sides
-    ]
+    names: tuple[str, str] = ("A", "B")
+    seeds: Pairing = "nested"
+    single: Single | None = None
+
+
+def refuse_folds(name: str, copies: Sequence[Evaluation]) -> None:
+    """Refuse a system without a copy, and folds that stand for copies."""
+    if not copies:
+        raise InputError(f"{name}: found no evaluation, expected one for each trained copy")
+    if len(copies) > 1 and relation_of(copies) == "folds":
+        raise InputError(
+            f"{name}: found {len(copies)} runs without common queries, which are folds of one "
+            "copy, expected copies",
+            hint="read the folds of a copy together, as in read_run([fold1, fold2])",
+            command_hint="put the folds of a copy into one file",
+        )
+
+
+def systems_compared(study: Study, copies_of_a: int, training: SystemOptions) -> SystemComparison:
+    """Compare two systems by a study of the copies of the first, then of the second."""
+    level, requested = study.options.level, study.measures
+    tables = study.tables[:copies_of_a], study.tables[copies_of_a:]
+    unjoined = study.mismatches
     rows = {}
     for column, measure in enumerate(requested):
         tests = max(len(requested) - 1, 1) if column else 1
         of_family = round(1 - (1 - level) / tests, 12)
         values = _values_in_every_copy(tables, column, measure)
-        difference = replicated_difference(*values, seeds=seeds, single=single, level=of_family)
+        difference = replicated_difference(
+            *values, seeds=training.seeds, single=training.single, level=of_family
+        )
         rows[str(measure)] = _row(
             measure,
             difference,
@@ -356,27 +341,27 @@ def compare_systems(
             p=min(1.0, tests * difference.p),
             family_alpha=1 - of_family,
             level=level,
-            n_queries=len(queries),
+            n_queries=len(study.queries),
         )
 
     if unjoined:  # values of 0 in every copy vary as little as good ones
         rows = {text: replace(row, verdict="undecided") for text, row in rows.items()}
-    a, b = distinct(names)
-    runs_a, runs_b = (tuple(evaluation.name for evaluation in side) for side in sides)
+    a, b = distinct(training.names)
+    runs = [evaluation.name for evaluation in study.evaluations]
     return SystemComparison(
         a=a,
         b=b,
-        runs_a=runs_a,
-        runs_b=runs_b,
+        runs_a=tuple(runs[:copies_of_a]),
+        runs_b=tuple(runs[copies_of_a:]),
         measures=rows,
-        pairing=seeds,
-        single=single,
+        pairing=training.seeds,
+        single=training.single,
         level=level,
-        convention=everything[0].convention,
+        convention=study.evaluations[0].convention,
         version=__version__,
-        judgments=judged_by(everything, judgments),
+        judgments=judged_by(study.evaluations, study.options.judgments),
         mismatches=unjoined,
-        cautions=run_cautions(everything, runs, requested),
+        cautions=run_cautions(study.evaluations, study.names, requested),
     )
 
 

@@ -183,7 +183,7 @@ class Results:
         """Put the results into the store, and return their ids."""
         if self.store is None or material.qrels is None:
             return ()
-        from idealrank.api.evaluation import kept_hits  # noqa: PLC0415
+        from idealrank.inputs.evaluation import kept_hits  # noqa: PLC0415
 
         options = {
             "measures": list(map(str, material.measures)),

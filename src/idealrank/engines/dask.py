@@ -9,7 +9,6 @@ from typing import Any
 
 from idealrank._lazy import load_extra
 from idealrank.analysis.comparison.partition_sums import ComparisonSums
-from idealrank.api.evaluation import warn_of_doubt
 from idealrank.conventions import Convention
 from idealrank.engines.engine_tables import EngineTable, held_rows, pandas_content, pandas_rows
 from idealrank.engines.partition_comparison import ComparisonPlan, compare_rows
@@ -21,6 +20,7 @@ from idealrank.engines.partitions import (
 )
 from idealrank.errors import InputError
 from idealrank.evaluation.evaluate import Evaluation
+from idealrank.inputs.evaluation import warn_of_doubt
 from idealrank.io.table_columns import Columns
 from idealrank.measures.parse import MeasureLike
 

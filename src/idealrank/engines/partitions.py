@@ -16,7 +16,6 @@ from typing import Any
 
 import numpy as np
 
-from idealrank.api.evaluation import to_qrels, to_run
 from idealrank.conventions import Convention
 from idealrank.data.label_kinds import Labels, merged_labels
 from idealrank.data.qrels import Qrels, added
@@ -26,6 +25,7 @@ from idealrank.errors import IdealrankError, InputError, OptionError
 from idealrank.evaluation.coverage import Coverage
 from idealrank.evaluation.evaluate import Evaluation, Provenance
 from idealrank.evaluation.parts import evaluate_part, warn_of_whole
+from idealrank.inputs.evaluation import to_qrels, to_run
 from idealrank.io import row_parts
 from idealrank.io.complaints import refuse
 from idealrank.io.formats.arrow import rows_from_table

@@ -7,7 +7,6 @@ from typing import Any
 
 from idealrank._lazy import load_extra
 from idealrank.analysis.comparison.partition_sums import ComparisonSums
-from idealrank.api.evaluation import warn_of_doubt
 from idealrank.conventions import Convention
 from idealrank.engines.engine_tables import Content, EngineTable
 from idealrank.engines.partition_comparison import (
@@ -30,6 +29,7 @@ from idealrank.engines.partitions import (
 )
 from idealrank.errors import InputError
 from idealrank.evaluation.evaluate import Evaluation
+from idealrank.inputs.evaluation import warn_of_doubt
 from idealrank.io.row_parts import Table
 from idealrank.io.table_columns import Columns
 from idealrank.measures.parse import MeasureLike

@@ -7,15 +7,15 @@ from pathlib import Path
 from typing import Any
 
 from idealrank.analysis.gate.outcome import Gated
-from idealrank.api.evaluation import to_qrels, to_run, warn_of_doubt
-from idealrank.api.gate_jobs import GateJob, Result
-from idealrank.api.gate_requests import GateRequest, settled
 from idealrank.conventions import Convention
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run, name_of
 from idealrank.data.types import Progress
 from idealrank.errors import IdealrankError, OptionError
 from idealrank.evaluation.evaluate import Evaluation
+from idealrank.inputs.evaluation import to_qrels, to_run, warn_of_doubt
+from idealrank.inputs.gate import GateRequest, settled
+from idealrank.inputs.gate_jobs import GateJob, Result
 from idealrank.io.gate_files.gate_policies import TABLE, PolicyFile, find_policy
 from idealrank.io.table_columns import Columns, parse_columns
 from idealrank.reports.table.text import harmless

@@ -2,7 +2,7 @@
 model's grades corrected by human ones.
 
 Everything here takes qrels, runs, mappings or plain arrays, and reads no file; `idealrank judge`
-and `idealrank.api` read files for it.
+and `idealrank.inputs` read files for it.
 """
 
 from idealrank._lazy import public_names

@@ -7,11 +7,11 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from idealrank.api.evaluation import AnyTable, to_qrels, to_run
 from idealrank.data.run import Run, name_of
 from idealrank.data.types import FloatArray, decode_id
 from idealrank.errors import InputError
 from idealrank.evaluation.evaluate import Evaluation
+from idealrank.inputs.evaluation import AnyTable, to_qrels, to_run
 from idealrank.io.complaints import Notes, Tell
 from idealrank.io.formats.preferences import read_assessors
 from idealrank.io.sources import input_files

@@ -15,11 +15,11 @@ from typing import Any
 from idealrank._files import write_bytes
 from idealrank._sections import Section
 from idealrank.analysis.comparison import intervals
-from idealrank.api.evaluation import AnyTable, evaluate, to_qrels
 from idealrank.conventions import Convention
 from idealrank.data.run import Run
 from idealrank.errors import BackendError, InputError, OptionError, shown
 from idealrank.evaluation.evaluate import Evaluation
+from idealrank.inputs.evaluation import AnyTable, evaluate, to_qrels
 from idealrank.io.configuration_files import read_configuration
 from idealrank.live.backends import backend_from
 from idealrank.live.backends.protocol import Backend, ScoredDocument, SearchQuery

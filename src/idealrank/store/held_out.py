@@ -7,10 +7,10 @@ from os import fsencode
 from pathlib import Path
 from typing import Any
 
-from idealrank.api.evaluation import AnyTable, evaluate
 from idealrank.conventions import Convention
 from idealrank.errors import InputError, OptionError, shown
 from idealrank.evaluation.evaluate import Evaluation
+from idealrank.inputs.evaluation import AnyTable, evaluate
 from idealrank.measures.parse import MeasureLike
 from idealrank.store.record import Record
 from idealrank.store.store import Store

@@ -6,16 +6,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from typing import Any, Literal, TypeVar
 
-from idealrank.analysis.comparison import Comparison, Difference, Pair, compare
+from idealrank.analysis.comparison import Comparison, Difference, Pair
 from idealrank.analysis.comparison.query_table import judgedness_among
 from idealrank.analysis.comparison.tipping import GradeBounds, Tipping
-from idealrank.analysis.gate import Check, Contract, Gated, Policy, gate
+from idealrank.analysis.gate import Check, Contract, Gated, Policy
 from idealrank.analysis.gate.checks import first_run
-from idealrank.analysis.gate.kept_contracts import outcome_of
-from idealrank.analysis.gate.outcome import QueryDrop
+from idealrank.analysis.gate.outcome import QueryDrop, outcome_of
 from idealrank.analysis.gate.series import Acceptance, Series
 from idealrank.errors import InputError
 from idealrank.evaluation.evaluate import Evaluation
+from idealrank.inputs.comparison import compare
+from idealrank.inputs.gate import gate
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import parse_measures
 from idealrank.stats.applied_margins import AppliedMargin

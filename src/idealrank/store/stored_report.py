@@ -5,11 +5,11 @@ documents were kept.
 from collections.abc import Sequence
 from dataclasses import replace
 
-from idealrank.analysis.comparison import compare
 from idealrank.analysis.comparison.comparisons import distinct
 from idealrank.analysis.comparison.requirements import JudgmentsOption
 from idealrank.errors import InputError, OptionError
 from idealrank.evaluation.evaluate import Evaluation
+from idealrank.inputs.comparison import compare
 from idealrank.measures.measure import Measure
 from idealrank.pages.report.material import ReportMaterial, hashed, moment, shown_measures
 from idealrank.pages.report.side_verdicts import with_gate

@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 
 from idealrank.analysis.attribution.document_contributions import added, seen_by
-from idealrank.analysis.explanation import explain
 from idealrank.conventions import Convention
 from idealrank.data.align import align
 from idealrank.data.lists import Lists
@@ -24,6 +23,7 @@ from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
 from idealrank.errors import IdealrankWarning, OptionError
 from idealrank.evaluation.evaluate import Evaluation, evaluate, evaluate_lists
+from idealrank.inputs.explanation import explain
 from idealrank.measures import MEASURES
 from idealrank.measures.counts import NumRelRet
 from idealrank.measures.facts import example_of

@@ -9,10 +9,10 @@ from weakref import ref
 
 import numpy as np
 
-from idealrank.api.evaluation import evaluate
 from idealrank.conventions import Convention
 from idealrank.data.types import FloatArray
 from idealrank.errors import OptionError
+from idealrank.inputs.evaluation import evaluate
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import MeasureLike, parse_measures
 from idealrank.training import LambdaObjective, UnbiasedObjective

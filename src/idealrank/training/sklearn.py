@@ -12,10 +12,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from idealrank._lazy import load_extra
-from idealrank.api.evaluation import evaluate
 from idealrank.conventions import Convention
 from idealrank.data.types import AnyArray, IntArray
 from idealrank.errors import InputError, OptionError, shown
+from idealrank.inputs.evaluation import evaluate
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import MeasureLike, parse_measure
 from idealrank.stats.randomness import whole_number

@@ -14,11 +14,11 @@ import numpy as np
 from idealrank._features import offered
 from idealrank._files import appearing, real_path, write_bytes
 from idealrank.analysis.comparison import RunMean, intervals
-from idealrank.api.evaluation import evaluate
 from idealrank.conventions import Convention
 from idealrank.data.types import FloatArray
 from idealrank.errors import InputError, OptionError, shown
 from idealrank.evaluation.evaluate import Evaluation
+from idealrank.inputs.evaluation import evaluate
 from idealrank.io.formats.feature_rows import FeatureRows, read_feature_rows
 from idealrank.training.configuration import TrainingConfig
 from idealrank.training.trainers import Curves, Tell, TrainedModel, train_model

@@ -5,5 +5,5 @@ from idealrank.analysis.attribution.attribution import Attribution as Attributio
 from idealrank.analysis.attribution.attribution import DocumentChange as DocumentChange
 from idealrank.analysis.attribution.attribution import Move as Move
 from idealrank.analysis.attribution.attribution import QueryChange as QueryChange
-from idealrank.analysis.attribution.attribution import attribute as attribute
+from idealrank.analysis.attribution.attribution import attributed as attributed
 from idealrank.analysis.attribution.document_contributions import can_be_attributed as can_be_attributed

@@ -22,9 +22,10 @@ from idealrank.analysis.attribution.document_contributions import (
 )
 from idealrank.analysis.comparison.comparisons import Comparison, distinct
 from idealrank.analysis.comparison.label_basis import DeclaredLabels
-from idealrank.analysis.comparison.procedure import compare
+from idealrank.analysis.comparison.procedure import compared
 from idealrank.analysis.comparison.query_table import unfit
 from idealrank.analysis.comparison.requirements import WithWarnings, mismatches_of
+from idealrank.analysis.comparison.study import Study, StudyOptions
 from idealrank.conventions import Convention
 from idealrank.data.judged import Judged
 from idealrank.data.qrels import Qrels
@@ -36,7 +37,6 @@ from idealrank.evaluation.evaluate import Evaluation, evaluate
 from idealrank.measures.binary import AP
 from idealrank.measures.cutoffs import resolve_cutoff
 from idealrank.measures.measure import Measure
-from idealrank.measures.parse import MeasureLike, parse_run_measure
 from idealrank.measures.sums import aggregate
 from idealrank.measures.terms import EXACT
 
@@ -183,13 +183,9 @@ class Attribution(WithWarnings):
 
     Examples
     --------
-    >>> qrels = Qrels({"q1": {"x": 1}, "q2": {"y": 1}})
-    >>> found = attribute(
-    ...     qrels,
-    ...     Run({"q1": ["x"], "q2": ["z", "y"]}, name="old"),
-    ...     Run({"q1": ["z"], "q2": ["y"]}, name="new"),
-    ...     "RR",
-    ... )
+    >>> import idealrank as ir
+    >>> old, new = {"q1": ["x"], "q2": ["z", "y"]}, {"q1": ["z"], "q2": ["y"]}
+    >>> found = ir.attribute({"q1": {"x": 1}, "q2": {"y": 1}}, old, new, "RR")
     >>> [(query.query, query.difference) for query in found.queries], found.difference
     ([('q1', -1.0), ('q2', 0.5)], -0.25)
     >>> found.documents("q1")[0].move, [(move.move, move.difference) for move in found.moves]
@@ -295,9 +291,10 @@ class Attribution(WithWarnings):
 
         Examples
         --------
-        >>> attribute(
-        ...     Qrels({"q": {"a": 1}}), Run({"q": ["a"]}), Run({"q": ["x", "a"]}), "RR"
-        ... ).as_dict()["difference"]
+        >>> import idealrank as ir
+        >>> ir.attribute({"q": {"a": 1}}, {"q": ["a"]}, {"q": ["x", "a"]}, "RR").as_dict()[
+        ...     "difference"
+        ... ]
         -0.5
         """
         names = (
@@ -336,65 +333,24 @@ class Attribution(WithWarnings):
         return {**asdict(change), "documents": [asdict(document) for document in documents]}
 
 
-def attribute(
+def attributed(
     qrels: Qrels,
-    run_a: Run,
-    run_b: Run,
-    measure: MeasureLike = "nDCG@10",
-    convention: "Convention | str" = "standard",
+    runs: tuple[Run, Run],
+    requested: Measure,
+    convention: Convention,
     *,
     labels_from: str | None = None,
     threads: int = 0,
 ) -> Attribution:
-    """Take the difference between two runs apart into queries, documents and rank moves.
-
-    Parameters
-    ----------
-    qrels : Qrels
-        What was judged.
-    run_a, run_b : Run
-        The runs; every difference is b - a.
-    measure : Measure or str
-        Exact for DCG, NDCG, P, R and RBP; for others `Attribution.split` says by which path.
-    convention : Convention or str
-        Convention of alignment and measure. A query that it excludes for either run is excluded for
-        both.
-    labels_from : str, optional
-        Name of the run whose results were labelled, as for `compare`.
-    threads : int
-        Number of threads; 0 uses all cores.
-
-    Returns
-    -------
-    Attribution
-        What the documents of a query add, with its `rest`, sums to its difference; the differences
-        of the queries sum to n times that of the means.
-
-    Raises
-    ------
-    InputError
-        No query counts in both runs, no run has a judged document, or no judged grade counts.
-    OptionError
-        The measure cannot be split by document.
-
-    Examples
-    --------
-    >>> qrels = Qrels({"q": {"a": 2, "b": 1}})
-    >>> found = attribute(qrels, Run({"q": ["a", "b"]}), Run({"q": ["b", "x", "a"]}), "DCG")
-    >>> [
-    ...     (document.document, document.rank_a, document.rank_b, round(document.difference, 4))
-    ...     for document in found.documents("q")
-    ... ]
-    [('a', 1, 3, -1.0), ('b', 2, 1, 0.3691)]
-    """
-    requested, convention = parse_run_measure(measure), Convention.of(convention)
+    """Take the difference of two runs apart into queries, documents and rank moves."""
+    run_a, run_b = runs
     resolved = requested.under(convention)
     split = split_of(resolved)
     evaluations = [
         evaluate(
             qrels, run, requested, convention, keep_unjudged=True, keep_for=[AP()], threads=threads
         )
-        for run in (run_a, run_b)
+        for run in runs
     ]
     sides = [_Side.of(evaluation, resolved) for evaluation in evaluations]
     ids, places, excluded = _common(sides)
@@ -456,12 +412,9 @@ def _compared(
     with warnings.catch_warnings():
         # all was said when the runs were measured
         warnings.simplefilter("ignore", IdealrankWarning)
-        return compare(
-            *evaluations,
-            measures=measure,
-            threads=threads,
-            declared=DeclaredLabels(labels_from=labels_from),
-        )
+        declared = DeclaredLabels(labels_from=labels_from)
+        options = StudyOptions(threads=threads, declared=declared)
+        return compared(Study.of(evaluations, measure, options))
 
 
 class _Side(NamedTuple):

@@ -14,15 +14,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from idealrank.analysis.comparison.comparisons import distinct
 from idealrank.analysis.comparison.families import Hypothesis
-from idealrank.analysis.comparison.query_table import (
-    QueryTable,
-    chosen_measures,
-    comparable,
-    queries_of,
-)
+from idealrank.analysis.comparison.query_table import QueryTable
 from idealrank.analysis.comparison.requirements import JudgmentsOption
+from idealrank.analysis.comparison.study import Study, StudyOptions
 from idealrank.conventions import Convention
 from idealrank.data.interchange import finite
 from idealrank.data.qrels import added
@@ -193,16 +188,12 @@ class ComparisonSums:
         OptionError
             A measure cannot be compared by differences of means.
         """
-        comparable([a, b], judgments)
-        names = distinct([a.name, b.name])
-        chosen = chosen_measures([a, b], measures)
-        queries = queries_of([a, b])
-        tables = [QueryTable.of(evaluation, chosen, queries) for evaluation in (a, b)]
-        table_a, table_b = tables
+        study = Study.of([a, b], measures, StudyOptions(judgments=judgments))
+        queries, (table_a, table_b) = study.queries, study.tables
         sums = sums_of_columns(queries, table_a.values, table_b.values, n_draws=n_draws, seed=seed)
         both = table_a.counted & table_b.counted
         worst, different = [], ~table_a.equal(table_b) & both
-        for column, measure in enumerate(chosen):
+        for column, measure in enumerate(study.measures):
             rows = []
             for place in np.flatnonzero(different[:, column]).tolist():
                 value_a = float(table_a.values[place, column])
@@ -211,9 +202,9 @@ class ComparisonSums:
                 rows.append(Fall(queries[place], value_a, value_b, turned))
             worst.append(_falls(rows))
         return cls(
-            a=names[0],
-            b=names[1],
-            measures=chosen,
+            a=study.names[0],
+            b=study.names[1],
+            measures=study.measures,
             sums=tuple(sums),
             excluded=tuple((~both).sum(axis=0).tolist()),
             worst=tuple(worst),
@@ -221,7 +212,7 @@ class ComparisonSums:
             convention=a.convention,
             max_documents=a.provenance.max_documents,
             judgments=a.provenance.judgments,
-            answerable=_answerable(tables, both),
+            answerable=_answerable(study.tables, both),
         )
 
     def merge(self, other: "ComparisonSums") -> "ComparisonSums":

@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from idealrank._lazy import annotation
-from idealrank.analysis.comparison.comparisons import Comparison, Method, Pair, distinct
+from idealrank.analysis.comparison.comparisons import (
+    Comparison,
+    Method,
+    Overlapping,
+    Pair,
+    Rankings,
+    rankings_by_names,
+)
 from idealrank.analysis.comparison.differences import Difference
 from idealrank.analysis.comparison.families import (
     COMPANION_SLICES,
@@ -20,53 +27,25 @@ from idealrank.analysis.comparison.families import (
     PRIMARY,
     SLICES,
     Corrected,
-    Correction,
     Hypothesis,
     corrected,
     keep_sums,
     name_of,
 )
-from idealrank.analysis.comparison.label_basis import (
-    NOTHING_DECLARED,
-    DeclaredLabels,
-    LabelRules,
-    Result,
-    Support,
-    labels_of_runs,
-    sampled_negatives_of,
-)
+from idealrank.analysis.comparison.label_basis import LabelRules, Result, Support
 from idealrank.analysis.comparison.margin_guard import slice_skew_caution
-from idealrank.analysis.comparison.query_table import (
-    Judgedness,
-    QueryTable,
-    alike_columns,
-    chosen_measures,
-    comparable,
-    design_by_query,
-    queries_of,
-    restricted,
-    seed_from,
-    warn_of_weights,
-)
-from idealrank.analysis.comparison.ranking_overlaps import Overlapping, Rankings, rankings_by_names
-from idealrank.analysis.comparison.requirements import (
-    JudgmentsOption,
-    judged_by,
-    mismatches,
-    refuse_unscored,
-    run_cautions,
-)
+from idealrank.analysis.comparison.query_table import alike_columns, restricted
+from idealrank.analysis.comparison.requirements import judged_by, refuse_unscored
 from idealrank.analysis.comparison.standings import RunMean
-from idealrank.analysis.comparison.tipping import GradeBounds, Question, Tippings, critical_t
+from idealrank.analysis.comparison.study import Study
+from idealrank.analysis.comparison.tipping import GradeBounds, Question, critical_t
 from idealrank.data.types import BoolArray
 from idealrank.errors import Advised, OptionError, warn
-from idealrank.evaluation.evaluate import Evaluation
 from idealrank.measures.measure import Measure
-from idealrank.measures.parse import MeasureLike
-from idealrank.stats.comparison import POWER, RESAMPLES, Plan, TestName, needed_by
+from idealrank.stats.comparison import RESAMPLES, Plan, needed_by
 from idealrank.stats.design import Design
 from idealrank.stats.intervals import mean_interval
-from idealrank.stats.randomness import Background, RandomLike, whole_number
+from idealrank.stats.randomness import Background
 from idealrank.stats.sign_flips import MOST_UNITS, SharedFlips
 from idealrank.stats.unseen_losses import error_rate_known
 from idealrank.stats.values import chosen
@@ -87,86 +66,32 @@ _FEW_QUERIES = 500
 _MANY_PAIRS = 20_000  # 201 runs: of more, time and memory grow until nothing else fits
 
 
-def compare(
-    evaluation_a: Evaluation,
-    evaluation_b: Evaluation,
-    *others: Evaluation,
-    measures: "MeasureLike | Iterable[MeasureLike] | None" = None,
+def compared(
+    study: Study,
+    *,
     baseline: str | None = None,
-    test: TestName = "permutation",
-    correction: Correction = "auto",
-    level: float = 0.95,
-    margin: float | None = None,
-    largest_loss: float | None = None,
-    effect: float | None = None,
-    weights: Mapping[str, float] | None = None,
-    clusters: Mapping[str, object] | None = None,
     slices: "Categories | None" = None,
-    n_resamples: int | None = None,
-    rng: RandomLike = None,
-    threads: int | None = None,
     rankings: "Overlapping | Iterable[Overlapping] | None" = None,
     tell: Tell | None = None,
-    judgments: JudgmentsOption = "same",
-    declared: DeclaredLabels = NOTHING_DECLARED,
 ) -> Comparison:
-    """Compare evaluations; `idealrank.compare` says what each parameter is, `DeclaredLabels` what
-    is declared.
-    """
-    evaluations = comparable([evaluation_a, evaluation_b, *others], judgments)
-    names = distinct([evaluation.name for evaluation in evaluations])
-    labels = labels_of_runs(evaluations, declared)
-    requested = chosen_measures(evaluations, measures, labels)
-    apart, queries = mismatches(evaluations, names, requested[0]), queries_of(evaluations)
-    tables = tuple(QueryTable.of(evaluation, requested, queries) for evaluation in evaluations)
+    """Compare the runs of a study; `idealrank.compare` documents each option."""
+    evaluations, names, options = study.evaluations, study.names, study.options
+    apart, queries = study.mismatches, study.queries
     membership = None if slices is None else _membership(queries, slices, len(names), baseline)
-    chosen("correction", correction, ("auto", "holm"))
+    chosen("correction", options.correction, ("auto", "holm"))
     many = len(names) > MANY
-    usual = DRAWS if many else RESAMPLES
-    draws = usual if n_resamples is None else whole_number("n_resamples", n_resamples)
-    design = design_by_query(queries, weights, clusters, test)
-    cautions = (*run_cautions(evaluations, names, requested), *warn_of_weights(design, test))
-
-    seed = seed_from(rng, tables)
-    plan = Plan(
-        test=test,
-        level=level,
-        margin=margin,
-        n_resamples=draws,
-        seed=seed,
-        power=POWER,
-        threads=threads,
-        effect=effect,
-        largest_loss=largest_loss,
-    )
-    judgedness = tuple(
-        Judgedness.of(evaluation, requested, queries, labels) for evaluation in evaluations
-    )
-
-    sampled = sampled_negatives_of(evaluations, declared)
-    tippings = Tippings(
-        evaluations, requested, queries, every_measure=not many, sampled_negatives=sampled
-    )
-    rules = LabelRules.of(evaluations, names, tippings, declared)
+    cautions, design = study.cautions, study.design
+    plan = options.plan(study.tables, DRAWS if many else RESAMPLES)
+    rules = study.label_rules(every_measure=not many)
     wanted = _pairs(names, baseline)
-    case = _Case(
-        names=names,
-        measures=requested,
-        tables=tables,
-        judgedness=judgedness,
-        design=design,
-        plan=plan,
-        correction=correction,
-        wanted=wanted,
-        tippings=tippings,
-        rules=rules,
-    )
+    case = _Case(study=study, plan=plan, wanted=wanted, rules=rules)
 
     # Each of many pairs has little to do, so that one thread does it all.
-    with Background(1 if many or len(queries) < _FEW_QUERIES else threads) as background:
+    threads = 1 if many or len(queries) < _FEW_QUERIES else options.threads
+    with Background(threads) as background:
         bounds = {pair: background.begin(partial(case.bounds, pair)) for pair in wanted}
         if rules.look_at_rates:
-            background.begin(partial(tippings.prepare, wanted[0]))
+            background.begin(partial(rules.tippings.prepare, wanted[0]))
         alike = background.begin(
             partial(
                 rankings_by_names,
@@ -175,10 +100,12 @@ def compare(
                 queries,
             )
         )
-        tests = case.tested(alone=not many or margin is not None)
+        tests = case.tested(alone=not many or options.margin is not None)
         pairs = case.pairs(tests, alike(), bounds, background, tell)
 
-    method = replace(case.method(baseline, tests), judgments=judged_by(evaluations, judgments))
+    method = replace(
+        case.method(baseline, tests), judgments=judged_by(evaluations, options.judgments)
+    )
     covers = {
         name: evaluation.coverage for name, evaluation in zip(names, evaluations, strict=True)
     }
@@ -192,16 +119,17 @@ def compare(
         unjudged={name: cover.unjudged_share for name, cover in covers.items()},
         unjudged_cutoff=evaluations[0].coverage.unjudged_cutoff,
         labels=rules.labels,
-        labels_from=declared.labels_from,
+        labels_from=options.declared.labels_from,
         queries=queries,
         mismatches=apart,
         cautions=cautions,
     )
-    compared = case.in_slices(comparison, membership, tell)
+    comparison = case.in_slices(comparison, membership, tell)
     if apart:
-        compared = replace(compared, pairs=tuple(_unjoined(pair, apart) for pair in compared.pairs))
-    further = _level_cautions(compared, design, membership)
-    return replace(compared, cautions=tuple(dict.fromkeys([*cautions, *further])))
+        joined = tuple(_unjoined(pair, apart) for pair in comparison.pairs)
+        comparison = replace(comparison, pairs=joined)
+    further = _level_cautions(comparison, design, membership)
+    return replace(comparison, cautions=tuple(dict.fromkeys([*cautions, *further])))
 
 
 def _level_cautions(
@@ -274,57 +202,53 @@ def _pairs(names: Sequence[str], baseline: str | None) -> list[tuple[int, int]]:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class _Case:
-    """Runs, measures and method of one comparison."""
+    """Pairs of a study, their test, and the rules of their labels."""
 
-    names: tuple[str, ...]
-    measures: tuple[Measure, ...]
-    tables: tuple[QueryTable, ...]
-    judgedness: tuple[Judgedness, ...]
-    design: Design
+    study: Study
     plan: Plan
-    correction: Correction
     wanted: Sequence[tuple[int, int]]
-    tippings: Tippings
     rules: LabelRules
 
     def tested(self, *, alone: bool) -> list[list[Corrected]]:
         """Every pair by every measure: the primary measure over all pairs is one family, its
         companions over all pairs another.
         """
-        columns = range(len(self.measures))
+        columns = range(len(self.study.measures))
         rows = [[self._test(pair, column) for column in columns] for pair in self.wanted]
         families = [row[0] for row in rows], list(chain.from_iterable(row[1:] for row in rows))
         self._enough_draws(max(map(len, families)))
         # Each column is tested alone and in its family, by the same flips.
         plan = replace(self.plan, flips=SharedFlips(self.plan.seed))
         if alone:
-            keep_sums(list(chain.from_iterable(rows)), self.design, plan)
+            keep_sums(list(chain.from_iterable(rows)), self.study.design, plan)
         primary, companions = (
-            corrected(family, self.design, plan, self.correction, alone=alone)
+            corrected(family, self.study.design, plan, self.study.options.correction, alone=alone)
             for family in families
         )
         rest = iter(companions)
         return [[first, *islice(rest, len(columns) - 1)] for first in primary]
 
     def _test(self, pair: tuple[int, int], column: int) -> Hypothesis:
-        first, second = (self.tables[run] for run in pair)
+        first, second = (self.study.tables[run] for run in pair)
         test = Hypothesis(first, second, column, self._everywhere)
         refuse_unscored(
-            self.measures[column], (self.names[pair[0]], self.names[pair[1]]), test.counted
+            self.study.measures[column],
+            (self.study.names[pair[0]], self.study.names[pair[1]]),
+            test.counted,
         )
         return test
 
     @cached_property
     def _everywhere(self) -> BoolArray:
-        return np.ones(self.design.n, np.bool_)
+        return np.ones(self.study.design.n, np.bool_)
 
     def _enough_draws(self, tests: int) -> None:
         """Refuse so many tests that no corrected p value could be small, whatever the values."""
         plan = self.plan
         drawn = (
-            self.correction == "holm"
+            self.study.options.correction == "holm"
             and plan.test == "permutation"
-            and self.design.n_units > MOST_UNITS
+            and self.study.design.n_units > MOST_UNITS
         )
         if drawn and tests > plan.alpha * (plan.n_resamples + 1):
             raise OptionError(
@@ -339,15 +263,15 @@ class _Case:
     def means(self) -> dict[str, dict[str, RunMean]]:
         """Means of every run by every measure."""
         return {
-            str(measure): dict(zip(self.names, self._means_by(column), strict=True))
-            for column, measure in enumerate(self.measures)
+            str(measure): dict(zip(self.study.names, self._means_by(column), strict=True))
+            for column, measure in enumerate(self.study.measures)
         }
 
     def _means_by(self, column: int) -> list[RunMean]:
         """Runs that are scored on the same queries have their means taken together."""
-        counted = np.stack([table.counted[:, column] for table in self.tables], axis=1)
-        values = np.stack([table.values[:, column] for table in self.tables], axis=1)
-        means = [RunMean(math.nan, (math.nan, math.nan), 0)] * len(self.names)
+        counted = np.stack([table.counted[:, column] for table in self.study.tables], axis=1)
+        values = np.stack([table.values[:, column] for table in self.study.tables], axis=1)
+        means = [RunMean(math.nan, (math.nan, math.nan), 0)] * len(self.study.names)
         for kept, runs in alike_columns(counted):
             n = int(kept.sum())
             if not n:
@@ -355,7 +279,7 @@ class _Case:
             interval = mean_interval(
                 values[np.ix_(kept, runs)],
                 level=self.plan.level,
-                design=restricted(self.design, kept),
+                design=restricted(self.study.design, kept),
             )
             columns = (runs, interval.estimate, interval.low, interval.high)
             for run, mean, low, high in zip(*(column.tolist() for column in columns), strict=True):
@@ -368,8 +292,8 @@ class _Case:
         """
         if not self.rules.look_at_rates:
             return None
-        kept = self.tables[pair[0]].counted[:, 0] & self.tables[pair[1]].counted[:, 0]
-        return self.tippings.bounds(pair, 0, kept, restricted(self.design, kept))
+        kept = self.study.tables[pair[0]].counted[:, 0] & self.study.tables[pair[1]].counted[:, 0]
+        return self.rules.tippings.bounds(pair, 0, kept, restricted(self.study.design, kept))
 
     def pairs(
         self,
@@ -384,8 +308,8 @@ class _Case:
         for (a, b), tests in zip(self.wanted, tests_by_pair, strict=True):
             rows = self._rows(a, b, tests, background)
             rows[0] = replace(rows[0], bounds=bounds[a, b]())
-            first, second = self.names[a], self.names[b]
-            by_measure = dict(zip(map(str, self.measures), rows, strict=True))
+            first, second = self.study.names[a], self.study.names[b]
+            by_measure = dict(zip(map(str, self.study.measures), rows, strict=True))
             pairs.append(
                 Pair(a=first, b=second, measures=by_measure, rankings=alike.get((first, second)))
             )
@@ -397,13 +321,13 @@ class _Case:
         self, a: int, b: int, tests: Sequence[Corrected], background: Background
     ) -> list[Difference]:
         """Each difference of two runs with its further results."""
-        both = self.tables[a].counted & self.tables[b].counted
-        same = int((self.tables[a].equal(self.tables[b]) & both).all(axis=1).sum())
+        both = self.study.tables[a].counted & self.study.tables[b].counted
+        same = int((self.study.tables[a].equal(self.study.tables[b]) & both).all(axis=1).sum())
+        ours, theirs = self.study.judgedness[a], self.study.judgedness[b]
 
         def row_of(column: int) -> Difference:
-            measure, test, kept = self.measures[column], tests[column], both[:, column]
-            design = restricted(self.design, kept)
-            ours, theirs = self.judgedness[a], self.judgedness[b]
+            measure, test, kept = self.study.measures[column], tests[column], both[:, column]
+            design = restricted(self.study.design, kept)
             unjudged_a, unjudged_b, judged = ours.beside(theirs, column, kept, design)
             row = replace(
                 difference_of(measure, test, self.plan),
@@ -419,7 +343,9 @@ class _Case:
             known = self._rate_known(row, (a, b), column, test)
             return replace(row, error_rate_known=known)
 
-        begun = [background.begin(partial(row_of, column)) for column in range(len(self.measures))]
+        begun = [
+            background.begin(partial(row_of, column)) for column in range(len(self.study.measures))
+        ]
         return [row() for row in begun]
 
     def _rate_known(
@@ -430,13 +356,13 @@ class _Case:
         """
         if row.verdict not in ("better", "worse"):
             return True
-        first, second = (self.tables[run] for run in pair)
+        first, second = (self.study.tables[run] for run in pair)
         kept = first.counted[:, column] & second.counted[:, column]
         lean = math.copysign(1.0, test.found.lean)
         differences = (second.values[kept, column] - first.values[kept, column]) * lean
         span = first.spans[column] if first.spans else math.inf
         return error_rate_known(
-            differences, span, test.alpha / 2, design=restricted(self.design, kept)
+            differences, span, test.alpha / 2, design=restricted(self.study.design, kept)
         )
 
     def _supported(
@@ -451,33 +377,35 @@ class _Case:
         if row.verdict == "equivalent":
             critical = critical_t(self.plan.alpha / test.tests, test.found.df, 1)
             question = Question(critical, margin=None if row.margin is None else row.margin.applied)
-        first, second = (self.tables[run].values[:, column] for run in pair)
+        first, second = (self.study.tables[run].values[:, column] for run in pair)
         result = Result(
             pair=pair,
             column=column,
             differences=second - first,
             kept=kept,
-            design=restricted(self.design, kept),
+            design=restricted(self.study.design, kept),
             question=question,
         )
         support = self.rules.support(
             result,
             all_labelled=(row.unjudged_a, row.unjudged_b) == (0.0, 0.0),
-            count_labels=not column and row.verdict != "undecided" and len(self.names) <= MANY,
+            count_labels=not column
+            and row.verdict != "undecided"
+            and len(self.study.names) <= MANY,
         )
         return supported(row, support)
 
     def method(self, baseline: str | None, tests_by_pair: Sequence[Sequence[Corrected]]) -> Method:
         """Method of the comparison."""
-        plan, design, pairs = self.plan, self.design, len(self.wanted)
+        plan, design, pairs = self.plan, self.study.design, len(self.wanted)
         sizes = {PRIMARY: pairs}
-        if len(self.measures) > 1:
-            sizes[COMPANIONS] = pairs * (len(self.measures) - 1)
+        if len(self.study.measures) > 1:
+            sizes[COMPANIONS] = pairs * (len(self.study.measures) - 1)
         # Of fewer units every sign vector is looked at; of a family of tests, where there are no
         # more of them than draws.
         exact = all(test.found.exact for test in chain.from_iterable(tests_by_pair))
         drawn = plan.test == "permutation" and (design.n_units > MOST_UNITS or not exact)
-        correction = name_of(plan, max(sizes.values()), self.correction)
+        correction = name_of(plan, max(sizes.values()), self.study.options.correction)
         return method_of(
             plan, design, drawn=drawn, families=sizes, correction=correction, baseline=baseline
         )
@@ -490,16 +418,16 @@ class _Case:
             return comparison
         from idealrank.analysis.comparison.slice_differences import sliced  # noqa: PLC0415  (few comparisons have slices)
 
-        tables = [(self.tables[a], self.tables[b]) for a, b in self.wanted]
-        directions = [measure.direction for measure in self.measures]
+        tables = [(self.study.tables[a], self.study.tables[b]) for a, b in self.wanted]
+        directions = [measure.direction for measure in self.study.measures]
         carries = partial(self._carries, membership)
         slices_by_pair = sliced(
             pairs=tables,
             directions=directions,
             membership=membership,
-            design=self.design,
+            design=self.study.design,
             plan=self.plan,
-            correction=self.correction,
+            correction=self.study.options.correction,
             carries=carries,
             tell=tell,
         )
@@ -507,7 +435,7 @@ class _Case:
         sizes = {
             name: slices_by_pair[0][place].tests
             for place, name in enumerate((SLICES, COMPANION_SLICES))
-            if place < len(self.measures)
+            if place < len(self.study.measures)
         }
         families = {**comparison.method.families, **sizes}
         correction = comparison.method.correction
@@ -528,7 +456,7 @@ class _Case:
         """Return whether the judgments of a slice's own queries support its result."""
         if self.rules.look_at_rates and test.found.lean * test.found.difference < 0:
             return True
-        first, second = (self.tables[run] for run in self.wanted[place])
+        first, second = (self.study.tables[run] for run in self.wanted[place])
         within = membership.within[name]
         kept = first.counted[:, column] & second.counted[:, column] & within
         result = Result(
@@ -536,7 +464,7 @@ class _Case:
             column=column,
             differences=second.values[:, column] - first.values[:, column],
             kept=kept,
-            design=restricted(self.design, kept),
+            design=restricted(self.study.design, kept),
             question=Question(test.critical, observed=test.observed),
         )
         return self.rules.stands_within(result, within)

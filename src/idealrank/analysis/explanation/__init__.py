@@ -8,7 +8,7 @@ from idealrank.analysis.explanation.explanation import (
     Missing,
     RankedDocument,
     Swap,
-    explain,
+    explained,
 )
 
 __all__ = [
@@ -17,5 +17,5 @@ __all__ = [
     "Missing",
     "RankedDocument",
     "Swap",
-    "explain",
+    "explained",
 ]

@@ -19,7 +19,6 @@ from idealrank.conventions import Convention
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
 from idealrank.measures.measure import Measure
-from idealrank.measures.parse import MeasureLike, parse_run_measure
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,7 +110,8 @@ class Explanation:
 
     Examples
     --------
-    >>> found = explain(Qrels({"q": {"a": 3, "b": 1}}), Run({"q": ["b", "a"]}), "q", "nDCG@10")
+    >>> import idealrank as ir
+    >>> found = ir.explain({"q": {"a": 3, "b": 1}}, {"q": ["b", "a"]}, "q", "nDCG@10")
     >>> [round(row.contribution, 4) for row in found.rows], found.best_swap.lower
     ([0.2754, 0.5213], 'a')
     """
@@ -142,7 +142,8 @@ class Explanation:
 
         Examples
         --------
-        >>> explain(Qrels({"q": {"a": 3}}), Run({"q": ["a"]}), "q", "RR").as_dict()["rows"][0][
+        >>> import idealrank as ir
+        >>> ir.explain({"q": {"a": 3}}, {"q": ["a"]}, "q", "RR").as_dict()["rows"][0][
         ...     "contribution"
         ... ]
         1.0
@@ -168,15 +169,10 @@ class Explanation:
 _NESTED = ("convention", "rows", "ideal", "best_swap", "best_missing")
 
 
-def explain(
-    qrels: Qrels,
-    run: Run,
-    query_id: str,
-    measure: MeasureLike = "nDCG@10",
-    convention: "Convention | str" = "standard",
+def explained(
+    qrels: Qrels, run: Run, query_id: str, requested: Measure, convention: Convention
 ) -> Explanation:
     """Take the value of one query apart."""
-    requested, convention = parse_run_measure(measure), Convention.of(convention)
     if not requested.is_explained:
         raise unexplained(requested)
     if requested.judged_only:

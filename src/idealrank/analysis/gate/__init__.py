@@ -1,14 +1,15 @@
 """Gate: a decision about replacing baselines by a run."""
 
-from idealrank.analysis.gate.checks import gate
+from idealrank.analysis.gate.checks import GateCase, decided
 from idealrank.analysis.gate.outcome import Check, Contract, Gated, KeptContract, Policy, QueryDrop
 
 __all__ = [
     "Check",
     "Contract",
+    "GateCase",
     "Gated",
     "KeptContract",
     "Policy",
     "QueryDrop",
-    "gate",
+    "decided",
 ]

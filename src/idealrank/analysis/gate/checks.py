@@ -3,7 +3,7 @@ significant drop that the judgments carry.
 """
 
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain, compress, product, starmap
@@ -20,38 +20,23 @@ from idealrank.analysis.comparison.families import (
     Hypothesis,
     corrected,
 )
-from idealrank.analysis.comparison.label_basis import (
-    NOTHING_DECLARED,
-    DeclaredLabels,
-    LabelRules,
-    Result,
-    Support,
-    labels_of_runs,
-    sampled_negatives_of,
-)
+from idealrank.analysis.comparison.label_basis import LabelRules, Result, Support
 from idealrank.analysis.comparison.margin_guard import skew_cautions
 from idealrank.analysis.comparison.query_table import (
-    Judgedness,
     QueryTable,
-    chosen_measures,
-    comparable,
-    design_by_query,
     judgedness_of,
     queries_of,
     restricted,
     seed_from,
-    warn_of_weights,
 )
 from idealrank.analysis.comparison.requirements import (
-    JudgmentsOption,
     judged_by,
     mismatches,
     refuse_baselines,
     refuse_unscored,
-    run_cautions,
 )
-from idealrank.analysis.comparison.tipping import Question, Tippings
-from idealrank.analysis.gate.kept_contracts import contracts_kept, outcome_of
+from idealrank.analysis.comparison.study import PLAIN, Study, StudyOptions
+from idealrank.analysis.comparison.tipping import Question
 from idealrank.analysis.gate.outcome import (
     NOT_CARRIED,
     Check,
@@ -60,120 +45,169 @@ from idealrank.analysis.gate.outcome import (
     Outcome,
     Policy,
     QueryDrop,
-    WhenUnjudged,
+    contracts_kept,
+    outcome_of,
 )
 from idealrank.analysis.gate.series import Series
-from idealrank.analysis.gate.sides import (
-    Opponents,
-    Opposed,
-    evaluations_of,
-    missing_of,
-    names_of_every,
-    opponents_of,
-)
-from idealrank.data.label_kinds import Labels
 from idealrank.data.types import BoolArray
 from idealrank.errors import OptionError
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import MeasureLike, parse_measure, parse_measures
-from idealrank.stats.comparison import POWER, RESAMPLES, Detectable, MeasureTest, Plan, visible_by
+from idealrank.stats.comparison import POWER, Detectable, MeasureTest, Plan, visible_by
 from idealrank.stats.design import Design
-from idealrank.stats.randomness import RandomLike, whole_number
 from idealrank.stats.sign_flips import MOST_UNITS
 from idealrank.stats.unseen_losses import error_rate_known
+
+
+@dataclass(frozen=True, kw_only=True)
+class Opposed:
+    """Two sides of a gate: runs now and before, the values of each side averaged by query."""
+
+    # now, before: Repeats, or several accepted commits; the first of each stands for its side where
+    # documents are looked at
+    now: tuple[Evaluation, ...]
+    before: tuple[Evaluation, ...]
+    name: str  # Name of the side before
+
+
+def evaluations_of(listed: Sequence[Evaluation], sides: Iterable[Opposed]) -> list[Evaluation]:
+    """List the run and its baselines, then the other evaluations of the sides, each once."""
+    # By identity: two evaluations of equal values are two runs.
+    known = set(map(id, listed))
+    further: dict[int, Evaluation] = {}
+    for side in sides:
+        for evaluation in (*side.now, *side.before):
+            if id(evaluation) not in known:
+                further[id(evaluation)] = evaluation
+    return [*listed, *further.values()]
+
+
+def names_of_every(evaluations: Sequence[Evaluation], sides: Sequence[Opposed]) -> tuple[str, ...]:
+    """Name each evaluation: the first one of a side before has the name of the side."""
+    of_sides = {id(side.before[0]): side.name for side in reversed(sides)}
+    return distinct([of_sides.get(id(evaluation), evaluation.name) for evaluation in evaluations])
+
+
+def missing_of(
+    evaluation: Evaluation, sides: Sequence[Opposed], names: Sequence[str]
+) -> dict[str, int]:
+    """Judged queries without an answer, by name of the run and of each side before."""
+    evaluations = (evaluation, *(side.before[0] for side in sides))
+    return {
+        name: first_of_side.coverage.missing
+        for name, first_of_side in zip(names, evaluations, strict=True)
+    }
+
+
+class Opponents(NamedTuple):
+    """Tables of the two sides of a check, and the evaluations that stand for them."""
+
+    name: str
+    before: QueryTable
+    now: QueryTable
+    places: tuple[int, int]  # of the first evaluation before and now
+
+
+def opponents_of(
+    sides: Sequence[Opposed],
+    names: Sequence[str],
+    evaluations: Sequence[Evaluation],
+    tables: Sequence[QueryTable],
+) -> tuple[Opponents, ...]:
+    """Average both sides of each check; each evaluation has a table, and each side a name."""
+    place_of = {id(evaluation): place for place, evaluation in enumerate(evaluations)}
+    opponents = []
+    for side, name in zip(sides, names, strict=True):
+        before, now = (
+            [place_of[id(evaluation)] for evaluation in runs] for runs in (side.before, side.now)
+        )
+        opponents.append(
+            Opponents(
+                name=name,
+                before=mean_table([tables[place] for place in before]),
+                now=mean_table([tables[place] for place in now]),
+                places=(before[0], now[0]),
+            )
+        )
+    return tuple(opponents)
+
+
+def mean_table(tables: Sequence[QueryTable]) -> QueryTable:
+    """Mean by query; a query counts where it counts in every run."""
+    if len(tables) == 1:
+        return tables[0]
+    counted = np.logical_and.reduce([table.counted for table in tables])
+    total = tables[0].values.copy()
+    for table in tables[1:]:
+        total += table.values
+    return tables[0]._replace(
+        values=np.where(counted, total / len(tables), np.nan), counted=counted
+    )
+
 
 SAME = "the same value on every query"
 _MAY = "unjudged documents may explain it"
 _WORST = 10  # queries shown of each check
 
 
-def gate(
-    evaluation: Evaluation,
-    baseline: Evaluation,
-    *more_baselines: Evaluation,
-    measures: "MeasureLike | Iterable[MeasureLike] | None" = None,
-    also: "MeasureLike | Iterable[MeasureLike]" = (),
-    policy: Policy | None = None,
-    tolerance: float | None = None,
-    strict: bool | None = None,
-    margin: float | None = None,
-    alpha: float | None = None,
-    when_unjudged: WhenUnjudged | None = None,
-    largest_loss: float | None = None,
-    contracts: Iterable[Contract] = (),
-    weights: Mapping[str, float] | None = None,
-    clusters: Mapping[str, object] | None = None,
-    n_resamples: int | None = None,
-    rng: RandomLike = None,
-    threads: int | None = None,
-    judgments: JudgmentsOption = "same",
-    declared: DeclaredLabels = NOTHING_DECLARED,
-    sides: Sequence[Opposed] = (),
-    series: Series | None = None,
-    held_out: Collection[str] = (),
-) -> Gated:
-    """Decide whether a run may replace its baselines; `idealrank.gate` says what each parameter
-    is.
+@dataclass(frozen=True, kw_only=True)
+class GateCase:
+    """A run and its baselines, with the measures and contracts that it is held to."""
 
-    With `sides`, the checks are of these instead of the evaluation and each baseline.
-    """
-    resolved_policy = policy_of(
-        policy,
-        tolerance=tolerance,
-        strict=strict,
-        margin=margin,
-        alpha=alpha,
-        when_unjudged=when_unjudged,
-        largest_loss=largest_loss,
-    )
-    resolved_policy = _of_look(resolved_policy, series)
-    baselines = (baseline, *more_baselines)
-    sides = sides or [
+    runs: Sequence[Evaluation]  # The run, then its baselines
+    measures: "MeasureLike | Iterable[MeasureLike] | None" = None
+    also: "MeasureLike | Iterable[MeasureLike]" = ()  # Companions that can close the gate
+    contracts: Iterable[Contract] = ()
+    sides: Sequence[Opposed] = ()  # Checked instead of the run and each baseline
+    series: Series | None = None
+    held_out: Collection[str] = ()  # Queries that decide nothing
+
+
+def decided(case: GateCase, policy: Policy, options: StudyOptions = PLAIN) -> Gated:
+    """Decide whether a run may replace its baselines; `idealrank.gate` documents the parts."""
+    policy = _of_look(policy, case.series)
+    evaluation, *baselines = case.runs
+    sides = case.sides or [
         Opposed(now=(evaluation,), before=(other,), name=other.name) for other in baselines
     ]
-    evaluations = list(comparable(evaluations_of((evaluation, *baselines), sides), judgments))
+    evaluations, also = evaluations_of(case.runs, sides), _parsed(case.also)
+    study = Study.of(
+        evaluations,
+        case.measures,
+        options,
+        names=names_of_every(evaluations, sides),
+        also=also,
+    )
     names = distinct([evaluation.name, *(side.name for side in sides)])
-    labels = labels_of_runs(evaluations, declared)
-    chosen, deciding = chosen_of_gate(evaluations, measures, also, labels)
-    refuse_beyond_range(resolved_policy, chosen)
-    of_every = names_of_every(evaluations, sides)
-    apart, queries = mismatches(evaluations, of_every, chosen[0]), queries_of(evaluations)
+    deciding = _deciding(study.measures, also)
+    refuse_beyond_range(policy, study.measures)
+    apart = study.mismatches
     refuse_baselines(evaluations[1:])
 
-    plain = [QueryTable.of(evaluated, chosen, queries) for evaluated in evaluations]
-    seed = seed_from(rng, plain)
-    draws = RESAMPLES if n_resamples is None else whole_number("n_resamples", n_resamples)
-    judgedness = [Judgedness.of(evaluated, chosen, queries, labels) for evaluated in evaluations]
-    design = design_by_query(queries, weights, clusters)
-    tables = [_upwards(table, chosen) for table in plain]
-    cautions = (*run_cautions(evaluations, of_every, chosen), *warn_of_weights(design))
-
-    opponents = opponents_of(sides, names[1:], evaluations, tables)
-    sampled = sampled_negatives_of(evaluations, declared)
-    tippings = Tippings(evaluations, chosen, queries, every_measure=True, sampled_negatives=sampled)
-    rules = LabelRules.of(evaluations, of_every, tippings, declared)
-    case = _Case(
+    seed, draws = seed_from(options.rng, study.tables), options.draws()
+    design, cautions = study.design, study.cautions
+    tables = [_upwards(table, study.measures) for table in study.tables]
+    rules = study.label_rules()
+    grid = _Checks(
         run=names[0],
-        opponents=opponents,
-        measures=chosen,
+        study=study,
+        opponents=opponents_of(sides, names[1:], evaluations, tables),
         deciding=deciding,
-        queries=queries,
-        within=np.array([query not in held_out for query in queries], np.bool_),
-        judgedness=judgedness,
-        design=design,
-        plan=plan_of(resolved_policy, draws, seed, threads),
-        policy=resolved_policy,
+        within=np.array([query not in case.held_out for query in study.queries], np.bool_),
+        plan=plan_of(policy, draws, seed, options.threads),
+        policy=policy,
         rules=rules,
     )
-    checks, exact = case.checks()
-    held_to = list(compress(chosen, deciding))
+    checks, exact = grid.checks()
+    held_to = list(compress(study.measures, deciding))
     first_of_sides = [evaluation, *(side.before[0] for side in sides)]
-    looked = contracts_kept(contracts, first_of_sides, names, held_to)
+    looked = contracts_kept(case.contracts, first_of_sides, names, held_to)
     drawn = design.n_units > MOST_UNITS or not exact
     # Values of a run that does not join say nothing, so that no test of them passes anything.
     checks = _none_passes(checks) if apart else checks
     outcome = outcome_of(checks, looked)
+    clustered = options.clusters is not None
     return Gated(
         run=names[0],
         baselines=names[1:],
@@ -181,23 +215,31 @@ def gate(
         outcome=outcome,
         checks=checks,
         contracts=looked,
-        policy=resolved_policy,
-        correction=correction_of(resolved_policy, len(sides), len(chosen)),
+        policy=policy,
+        correction=correction_of(policy, len(sides), len(study.measures)),
         n_resamples=draws if drawn else None,
         seed=seed if drawn else None,
         convention=evaluations[0].convention,
-        weighted=weights is not None,
-        clustered=clusters is not None,
+        weighted=options.weights is not None,
+        clustered=clustered,
         missing=missing_of(evaluation, sides, names),
         mismatches=apart,
-        judgments=judged_by(evaluations, judgments),
+        judgments=judged_by(evaluations, options.judgments),
         labels=rules.labels,
-        labels_from=declared.labels_from,
-        series=series,
-        cautions=with_level_cautions(
-            cautions, checks, resolved_policy, names[0], clustered=clusters is not None
-        ),
+        labels_from=options.declared.labels_from,
+        series=case.series,
+        cautions=with_level_cautions(cautions, checks, policy, names[0], clustered=clustered),
     )
+
+
+def _parsed(also: "MeasureLike | Iterable[MeasureLike]") -> tuple[Measure, ...]:
+    listed = [also] if isinstance(also, str | Measure) else list(also)
+    return parse_measures(listed) if listed else ()
+
+
+def _deciding(measures: Sequence[Measure], also: Sequence[Measure]) -> tuple[bool, ...]:
+    """Mark the measures that can close a gate."""
+    return tuple(not place or measure in also for place, measure in enumerate(measures))
 
 
 def _of_look(policy: Policy, series: Series | None) -> Policy:
@@ -240,22 +282,6 @@ def correction_of(policy: Policy, baselines: int, measures: int) -> str:
     """
     largest = max(baselines, baselines * (measures - 1))
     return "none" if policy.strict or largest == 1 else "max-T"
-
-
-def chosen_of_gate(
-    evaluations: Sequence[Evaluation],
-    measures: "MeasureLike | Iterable[MeasureLike] | None",
-    also: "MeasureLike | Iterable[MeasureLike]",
-    labels: Labels | None = None,
-) -> tuple[tuple[Measure, ...], tuple[bool, ...]]:
-    """Choose the measures of a gate, the primary one first, and those that can fail it."""
-    listed = [also] if isinstance(also, str | Measure) else list(also)
-    named = parse_measures(listed) if listed else ()
-    chosen = chosen_measures(evaluations, measures, labels)
-    further = [measure for measure in named if measure not in chosen]
-    added = chosen_measures(evaluations, further, labels) if further else ()
-    every = (*chosen, *added)
-    return every, tuple(not place or measure in named for place, measure in enumerate(every))
 
 
 def measures_of_gate(
@@ -311,8 +337,9 @@ def first_run(
     `gate`.
     """
     mismatches([evaluation], [evaluation.name], parse_measures(measures)[0])
-    chosen, deciding = chosen_of_gate([evaluation], measures, also)
-    held_to = list(compress(chosen, deciding))
+    companions = _parsed(also)
+    study = Study.of([evaluation], measures, also=companions)
+    held_to = list(compress(study.measures, _deciding(study.measures, companions)))
     looked = contracts_kept(contracts, [evaluation], [evaluation.name], held_to)
     outcome = outcome_of((), looked)
     return Gated(
@@ -401,24 +428,21 @@ class _Place(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class _Case:
+class _Checks:
     """Sides of a gate, and the rule."""
 
     run: str
+    study: Study
     opponents: tuple[Opponents, ...]
-    measures: tuple[Measure, ...]
     deciding: tuple[bool, ...]
-    queries: Sequence[str]
     within: BoolArray
-    judgedness: Sequence[Judgedness]
-    design: Design
     plan: Plan
     policy: Policy
     rules: LabelRules
 
     def checks(self) -> tuple[tuple[Check, ...], bool]:
         """Baseline by baseline, measure by measure; and whether every sign vector was looked at."""
-        grid = product(range(len(self.opponents)), range(len(self.measures)))
+        grid = product(range(len(self.opponents)), range(len(self.study.measures)))
         places = list(starmap(_Place, grid))
         two_sided = replace(self.plan, alternative="two-sided", null=0.0)
         held, beside = self._by_place(places, self.plan), self._by_place(places, two_sided)
@@ -441,26 +465,30 @@ class _Case:
                 for place, side in zip(family, sides, strict=True)
             ]
             for place, side, test in zip(family, sides, tests, strict=True):
-                refuse_unscored(self.measures[place.column], (side.name, self.run), test.counted)
+                refuse_unscored(
+                    self.study.measures[place.column], (side.name, self.run), test.counted
+                )
             # Each test of a strict gate is a family of its own.
             apart = self.policy.strict and plan is self.plan
             groups = [[test] for test in tests] if apart else [tests]
-            results = chain.from_iterable(corrected(group, self.design, plan) for group in groups)
+            results = chain.from_iterable(
+                corrected(group, self.study.design, plan) for group in groups
+            )
             tests_by_place |= dict(zip(family, results, strict=True))
         return tests_by_place
 
     def _check(self, place: _Place, of: Corrected, two_sided: float) -> Check:
         """One check, with the measure's own signs."""
-        measure, test = self.measures[place.column], of.found
+        measure, test = self.study.measures[place.column], of.found
         answer = answer_of(test, of.p, self.policy)
         side = self.opponents[place.baseline]
         before, now = side.places
         both = (
             side.now.counted[:, place.column] & side.before.counted[:, place.column] & self.within
         )
-        design = restricted(self.design, both)
-        unjudged_before, unjudged_now, difference_judged = self.judgedness[before].beside(
-            self.judgedness[now], place.column, both, design
+        design = restricted(self.study.design, both)
+        unjudged_before, unjudged_now, difference_judged = self.study.judgedness[before].beside(
+            self.study.judgedness[now], place.column, both, design
         )
 
         nothing_shown = not answer.rejected
@@ -506,7 +534,7 @@ class _Case:
         if self.policy.strict:  # its test reckons with rare losses
             return True
         side, null = self.opponents[place.baseline], _null_of(of.found, self.plan)
-        least, greatest = self.measures[place.column].bounds
+        least, greatest = self.study.measures[place.column].bounds
         falls = side.before.values[both, place.column] - side.now.values[both, place.column] + null
         return error_rate_known(falls, greatest - least - null, of.alpha, design=design)
 
@@ -514,7 +542,7 @@ class _Case:
         """Return what supports the answer of the test; values are turned, so that more is
         better.
         """
-        measure = self.measures[place.column]
+        measure = self.study.measures[place.column]
         if self.rules.look_at_rates and measure.direction < 0:
             reason = f"{measure.name} falls as documents become relevant"
             return Support(None, reason, None, stands=True)
@@ -524,7 +552,7 @@ class _Case:
             column=place.column,
             differences=side.now.values[:, place.column] - side.before.values[:, place.column],
             kept=both,
-            design=restricted(self.design, both),
+            design=restricted(self.study.design, both),
             question=Question(of.critical, _null_of(of.found, self.plan), observed=of.observed),
         )
         return self.rules.support(result, **labelled)
@@ -541,7 +569,10 @@ class _Case:
             before, now = float(theirs[row]) * sign + 0.0, float(ours[row]) * sign + 0.0
             drops.append(
                 QueryDrop(
-                    query=self.queries[int(row)], baseline=before, run=now, difference=now - before
+                    query=self.study.queries[int(row)],
+                    baseline=before,
+                    run=now,
+                    difference=now - before,
                 )
             )
         return tuple(drops)

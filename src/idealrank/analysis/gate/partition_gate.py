@@ -25,8 +25,7 @@ from idealrank.analysis.gate.checks import (
     refuse_beyond_range,
     with_level_cautions,
 )
-from idealrank.analysis.gate.kept_contracts import outcome_of
-from idealrank.analysis.gate.outcome import Check, Gated, Policy, QueryDrop
+from idealrank.analysis.gate.outcome import Check, Gated, Policy, QueryDrop, outcome_of
 from idealrank.stats.applied_margins import AppliedMargin
 from idealrank.stats.comparison import Detectable, MeasureTest, Plan
 from idealrank.stats.difference_sums import DRAWS, DifferenceSums, levels_of_max_t, max_t

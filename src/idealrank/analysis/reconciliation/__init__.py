@@ -1,18 +1,15 @@
 """From a number to the convention behind it, and from two conventions to what each of their
 switches is worth.
 
-`reconcile` finds the conventions that give a stated number; `split_difference` shares the
-difference of two conventions out among the switches in which they differ.
+`Search` finds the conventions that give a stated number; `Splitter` splits the difference of two
+conventions among the switches in which they differ.
 """
 
-from idealrank.analysis.reconciliation.convention_search import reconcile, reconcile_lists
 from idealrank.analysis.reconciliation.difference import (
     ConventionChange,
     DifferenceSplit,
     QueryPart,
     SplitPart,
-    split_difference,
-    split_lists_difference,
 )
 from idealrank.analysis.reconciliation.result import (
     Match,
@@ -36,8 +33,4 @@ __all__ = [
     "SplitPart",
     "SwitchDifference",
     "Twins",
-    "reconcile",
-    "reconcile_lists",
-    "split_difference",
-    "split_lists_difference",
 ]

@@ -32,15 +32,11 @@ from idealrank.analysis.reconciliation.result import (
 from idealrank.analysis.reconciliation.trials import Candidate, Outcome, Refusal, Trials
 from idealrank.conventions import PRESETS, SWITCHES, Convention
 from idealrank.conventions.switches import ROWS
-from idealrank.data.lists import Lists
-from idealrank.data.run import Run
 from idealrank.data.types import BoolArray
 from idealrank.errors import OptionError
-from idealrank.evaluation.sweep import JudgmentsSource
 from idealrank.measures.cutoffs import Cutoff
 from idealrank.measures.dcg import NDCG
 from idealrank.measures.measure import Measure
-from idealrank.measures.parse import MeasureLike, parse_run_measure
 
 _NEAREST = 5  # numbers told where none fits
 _SEPARATED = 5  # groups of conventions that are told apart
@@ -595,32 +591,3 @@ def _value_with(deciding: BoolArray, end: Outcome, stable: Outcome) -> float:
     """
     values = np.where(deciding, end.values, stable.values) * stable.weight
     return float(values[stable.counted].sum())
-
-
-def reconcile(
-    qrels: JudgmentsSource,
-    run: Run,
-    value: "str | float",
-    measure: MeasureLike = "nDCG@10",
-    convention: "Convention | str" = "standard",
-) -> Reconciliation:
-    """The conventions under which a run has a stated value."""
-    stated = Stated.parse(value)
-    return Search(
-        Trials.of_run(qrels, run), stated, parse_run_measure(measure), Convention.of(convention)
-    ).run()
-
-
-def reconcile_lists(
-    lists: Lists,
-    value: "str | float",
-    measure: MeasureLike = "nDCG@10",
-    convention: "Convention | str" = "standard",
-) -> Reconciliation:
-    """The conventions under which labels and scores have a stated value; the array twin of
-    `reconcile`.
-    """
-    stated = Stated.parse(value)
-    return Search(
-        Trials.of_lists(lists), stated, parse_run_measure(measure), Convention.of(convention)
-    ).run()

@@ -15,13 +15,9 @@ from idealrank._lazy import printed
 from idealrank.analysis.reconciliation.trials import Candidate, Outcome, Refusal, Trials
 from idealrank.conventions import Convention
 from idealrank.conventions.switches import ROWS, difference_phrase
-from idealrank.data.lists import Lists
-from idealrank.data.run import Run
 from idealrank.data.types import FloatArray
 from idealrank.errors import InputError
-from idealrank.evaluation.sweep import JudgmentsSource
 from idealrank.measures.measure import Measure
-from idealrank.measures.parse import MeasureLike, parse_run_measure
 
 Method: TypeAlias = Literal["average over orders", "path"]
 
@@ -106,15 +102,9 @@ class DifferenceSplit:
 
     Examples
     --------
-    >>> from idealrank.data.qrels import Qrels
-    >>> from idealrank.data.run import Run
-    >>> from idealrank.analysis.reconciliation import split_difference
-    >>> split = split_difference(
-    ...     Qrels({"q": {"a": 3, "b": 1, "c": 2}}),
-    ...     Run({"q": ["b", "a"]}),
-    ...     "nDCG",
-    ...     "standard",
-    ...     "lightgbm",
+    >>> import idealrank as ir
+    >>> split = ir.split_difference(
+    ...     {"q": {"a": 3, "b": 1, "c": 2}}, {"q": ["b", "a"]}, "nDCG", "standard", "lightgbm"
     ... )
     >>> [(part.switches, round(part.part, 4)) for part in split.parts], round(split.difference, 4)
     ([(('ideal',), 0.1612), (('gain',), -0.0589)], 0.1023)
@@ -140,12 +130,10 @@ class DifferenceSplit:
 
         Examples
         --------
-        >>> from idealrank.data.qrels import Qrels
-        >>> from idealrank.data.run import Run
-        >>> from idealrank.analysis.reconciliation import split_difference
-        >>> split_difference(
-        ...     Qrels({"q": {"a": 1}}), Run({"q": ["a"]}), "nDCG", "standard", "rax"
-        ... ).as_dict()["difference"]
+        >>> import idealrank as ir
+        >>> ir.split_difference({"q": {"a": 1}}, {"q": ["a"]}, "nDCG", "standard", "rax").as_dict()[
+        ...     "difference"
+        ... ]
         0.0
         """
         parts = []
@@ -423,29 +411,3 @@ def _merged(players: _Players) -> _Players:
         if group not in merged:
             merged.append(group)
     return tuple(merged)
-
-
-def split_difference(
-    qrels: JudgmentsSource,
-    run: Run,
-    measure: MeasureLike,
-    a: "Convention | str",
-    b: "Convention | str",
-) -> DifferenceSplit:
-    """Share the difference of two conventions out among the switches in which they differ.
-
-    What a switch changes depends on which others were changed before it. Shapley (1953), A value
-    for n-person games, Contributions to the Theory of Games II.
-    """
-    return Splitter(
-        Trials.of_run(qrels, run), parse_run_measure(measure), Convention.of(a), Convention.of(b)
-    ).split()
-
-
-def split_lists_difference(
-    lists: Lists, measure: MeasureLike, a: "Convention | str", b: "Convention | str"
-) -> DifferenceSplit:
-    """Split a difference on labels and scores; the array twin of `split_difference`."""
-    return Splitter(
-        Trials.of_lists(lists), parse_run_measure(measure), Convention.of(a), Convention.of(b)
-    ).split()

@@ -224,10 +224,8 @@ class Reconciliation:
 
     Examples
     --------
-    >>> from idealrank.data.qrels import Qrels
-    >>> from idealrank.data.run import Run
-    >>> from idealrank.analysis.reconciliation import reconcile
-    >>> found = reconcile(Qrels({"q": {"a": 3, "b": 1}}), Run({"q": ["b", "a"]}), "0.7098")
+    >>> import idealrank as ir
+    >>> found = ir.reconcile({"q": {"a": 3, "b": 1}}, {"q": ["b", "a"]}, "0.7098")
     >>> found.matches[0].conventions[0], found.matches[0].words
     ('ranx-burges', 'gain exp2 instead of linear')
     """
@@ -253,10 +251,8 @@ class Reconciliation:
 
         Examples
         --------
-        >>> from idealrank.data.qrels import Qrels
-        >>> from idealrank.data.run import Run
-        >>> from idealrank.analysis.reconciliation import reconcile
-        >>> reconcile(Qrels({"q": {"a": 1}}), Run({"q": ["a"]}), "1.0").as_dict()["current"]["name"]
+        >>> import idealrank as ir
+        >>> ir.reconcile({"q": {"a": 1}}, {"q": ["a"]}, "1.0").as_dict()["current"]["name"]
         'standard'
         """
         return {

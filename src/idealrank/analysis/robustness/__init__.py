@@ -1,12 +1,12 @@
 """Robustness of a verdict under other ways to compute the measure."""
 
-from idealrank.analysis.robustness.multiverse import VariantTest, robust, robust_lists
+from idealrank.analysis.robustness.multiverse import VariedComparison, robust_lists, robust_runs
 from idealrank.analysis.robustness.robustness import Robustness, Variant
 
 __all__ = [
     "Robustness",
     "Variant",
-    "VariantTest",
-    "robust",
+    "VariedComparison",
     "robust_lists",
+    "robust_runs",
 ]

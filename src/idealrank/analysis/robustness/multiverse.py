@@ -3,7 +3,7 @@ alike.
 """
 
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain, combinations
@@ -14,18 +14,17 @@ import numpy as np
 from idealrank.analysis.comparison.comparisons import Method, distinct
 from idealrank.analysis.comparison.differences import Difference
 from idealrank.analysis.comparison.families import PRIMARY, Corrected
-from idealrank.analysis.comparison.label_basis import NOTHING_DECLARED, DeclaredLabels
 from idealrank.analysis.comparison.margin_guard import guarded_alone
-from idealrank.analysis.comparison.procedure import compare, difference_of, method_of
+from idealrank.analysis.comparison.procedure import compared, difference_of, method_of
 from idealrank.analysis.comparison.query_table import (
     QueryTable,
     alike_columns,
     design_by_query,
-    seed_from,
     unfit,
     weights_cautions,
 )
 from idealrank.analysis.comparison.requirements import mismatches_of, refuse_unscored, unscored
+from idealrank.analysis.comparison.study import PLAIN, Study, StudyOptions
 from idealrank.analysis.comparison.tipping import critical_t
 from idealrank.analysis.robustness.robustness import (
     Robustness,
@@ -56,16 +55,9 @@ from idealrank.evaluation.evaluate import evaluate
 from idealrank.evaluation.sweep import ALIGNMENT, JudgmentsSource, Readings, Sweep
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import MeasureLike, default_measures, parse_run_measure
-from idealrank.stats.comparison import (
-    POWER,
-    RESAMPLES,
-    MeasureTest,
-    Plan,
-    TestName,
-    compare_columns,
-)
+from idealrank.stats.comparison import MeasureTest, Plan, compare_columns
 from idealrank.stats.design import Design
-from idealrank.stats.randomness import RandomLike, in_order, whole_number
+from idealrank.stats.randomness import in_order
 from idealrank.stats.sign_flips import MOST_UNITS
 from idealrank.stats.tolerance import ROUNDING
 
@@ -156,56 +148,26 @@ _MOST_CONVENTIONS = 3  # conventions that are taken apart, of those that turn th
 
 
 @dataclass(frozen=True, kw_only=True)
-class VariantTest:
-    """Test of every variant; see `compare` for each option."""
+class VariedComparison:
+    """A comparison that is repeated in other ways; `idealrank.robust` documents each option."""
 
-    test: TestName = "permutation"
-    level: float = 0.95
-    margin: float | None = None
-    largest_loss: float | None = None
-    weights: Mapping[str, float] | None = None
-    clusters: Mapping[str, object] | None = None
-    n_resamples: int | None = None
-    rng: RandomLike = None
-    threads: int | None = None
-    declared: DeclaredLabels = NOTHING_DECLARED
-
-    def plan(self, tables: Sequence[QueryTable]) -> Plan:
-        """The plan of one test; the seed follows from the values of the comparison asked for,
-        unless it is given.
-        """
-        draws = (
-            RESAMPLES if self.n_resamples is None else whole_number("n_resamples", self.n_resamples)
-        )
-        return Plan(
-            test=self.test,
-            level=self.level,
-            margin=self.margin,
-            n_resamples=draws,
-            seed=seed_from(self.rng, tables),
-            power=POWER,
-            threads=self.threads,
-            largest_loss=self.largest_loss,
-        )
+    measure: MeasureLike = "nDCG@10"
+    convention: "Convention | str" = "standard"
+    variants: "Iterable[str] | None" = None
+    pairs: int = 8
+    options: StudyOptions = PLAIN
 
 
-def robust(
+def robust_runs(
     judgments: JudgmentsSource,
-    run_a: Run,
-    run_b: Run,
-    measure: MeasureLike = "nDCG@10",
-    convention: "Convention | str" = "standard",
+    runs: tuple[Run, Run],
+    varied: VariedComparison,
     *,
-    variants: "Iterable[str] | None" = None,
-    pairs: int = 8,
-    way: VariantTest | None = None,
     tell: Tell | None = None,
 ) -> Robustness:
-    """Compare two runs as asked, and in every other way; `idealrank.robust` says what each
-    parameter is.
-    """
-    readings, threads = Readings(judgments), (way or VariantTest()).threads or 0
-    parsed, tables = parse_run_measure(measure), tables_of(readings.some)
+    """Compare two runs as asked, and in every other way, without warnings of odd data."""
+    readings, threads = Readings(judgments), varied.options.threads or 0
+    parsed, tables = parse_run_measure(varied.measure), tables_of(readings.some)
     parsed.check_tables(tables)
 
     def adapted(variant_convention: Convention) -> Convention:
@@ -215,37 +177,38 @@ def robust(
 
     request = ComparisonRequest(
         measure=_fit(parsed),
-        convention=adapted(Convention.of(convention)),
+        convention=adapted(Convention.of(varied.convention)),
         grades=readings.grades,
         others=default_measures(tables),
         arrays=False,
     )
-    names = distinct([run_a.name, run_b.name])
-    runs = (run_a, run_b)  # each is ranked in many ways
-    run_a, run_b = in_order(lambda place: in_memory_where_distinct(runs[place]), len(runs), threads)
+    names = distinct([run.name for run in runs])
+    # each is ranked in many ways
+    held = tuple(in_order(lambda place: in_memory_where_distinct(runs[place]), 2, threads))
     sides = [
         RunValues(name, Sweep.of_run(readings, run, threads=threads))
-        for run, name in zip((run_a, run_b), names, strict=True)
+        for run, name in zip(held, names, strict=True)
     ]
-    robustness = _Study(
+    multiverse = _Multiverse(
         a=sides[0],
         b=sides[1],
         request=request,
         adapted=adapted,
-        way=way or VariantTest(),
+        options=varied.options,
         tell=tell,
-    ).robustness(variants, pairs)
-    return _as_far_as_judged(robustness, parsed, readings, (run_a, run_b), way or VariantTest())
+    )
+    robustness = multiverse.robustness(varied.variants, varied.pairs)
+    return _as_far_as_judged(robustness, parsed, readings, held, varied.options)
 
 
 def _as_far_as_judged(
     robustness: Robustness,
     measure: Measure,
     readings: Readings,
-    runs: tuple[Run, Run],
-    way: VariantTest,
+    runs: Sequence[Run],
+    options: StudyOptions,
 ) -> Robustness:
-    """The study with the tipping point of the comparison asked for."""
+    """The result with the tipping point of the comparison asked for."""
     convention = robustness.convention
     with warnings.catch_warnings():
         # all was said when the variants were made
@@ -257,24 +220,12 @@ def _as_far_as_judged(
                 measure,
                 convention,
                 keep_unjudged=True,
-                threads=way.threads or 0,
+                threads=options.threads or 0,
             )
             for run in runs
         ]
-    comparison = compare(
-        *evaluations,
-        measures=measure,
-        test=way.test,
-        level=way.level,
-        margin=way.margin,
-        largest_loss=way.largest_loss,
-        weights=way.weights,
-        clusters=way.clusters,
-        n_resamples=way.n_resamples,
-        rng=robustness.method.seed,
-        threads=way.threads,
-        declared=way.declared,
-    )
+    seeded = replace(options, rng=robustness.method.seed)
+    comparison = compared(Study.of(evaluations, measure, seeded))
     row = comparison.pairs[0][measure]
     return replace(
         robustness,
@@ -288,44 +239,37 @@ def _as_far_as_judged(
 
 
 def robust_lists(
-    lists_a: Lists,
-    lists_b: Lists,
-    measure: MeasureLike = "nDCG@10",
-    convention: "Convention | str" = "standard",
-    *,
-    variants: "Iterable[str] | None" = None,
-    pairs: int = 8,
-    way: VariantTest | None = None,
-    tell: Tell | None = None,
+    lists: tuple[Lists, Lists], varied: VariedComparison, *, tell: Tell | None = None
 ) -> Robustness:
-    """Run `robust` for two sets of scores of the same labels."""
+    """Run `robust_runs` for two sets of scores of the same labels."""
 
     def adapted(variant_convention: Convention) -> Convention:
         return Convention.of(
             variant_convention, ties=array_alignment(variant_convention.alignment).ties
         )
 
-    threads = (way or VariantTest()).threads or 0
-    grades = [float(grade) for grade in np.unique(lists_a.labels)]
+    threads = varied.options.threads or 0
+    grades = [float(grade) for grade in np.unique(lists[0].labels)]
     request = ComparisonRequest(
-        measure=_fit(parse_run_measure(measure)),
-        convention=array_convention(convention),
+        measure=_fit(parse_run_measure(varied.measure)),
+        convention=array_convention(varied.convention),
         grades=grades,
         others=default_measures(),
         arrays=True,
     )
     sides = [
-        RunValues(name, Sweep.of_lists(lists, threads=threads))
-        for lists, name in ((lists_a, "A"), (lists_b, "B"))
+        RunValues(name, Sweep.of_lists(side, threads=threads))
+        for side, name in zip(lists, ("A", "B"), strict=True)
     ]
-    robustness = _Study(
+    multiverse = _Multiverse(
         a=sides[0],
         b=sides[1],
         request=request,
         adapted=adapted,
-        way=way or VariantTest(),
+        options=varied.options,
         tell=tell,
-    ).robustness(variants, pairs)
+    )
+    robustness = multiverse.robustness(varied.variants, varied.pairs)
     for caution in robustness.cautions:
         warn(caution)
     return robustness
@@ -346,14 +290,14 @@ class _Tried(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class _Study:
+class _Multiverse:
     """Both runs, the requested comparison, and its test."""
 
     a: RunValues
     b: RunValues
     request: ComparisonRequest
     adapted: Callable[[Convention], Convention]
-    way: VariantTest
+    options: StudyOptions
     tell: Tell | None
 
     def robustness(self, wanted: "Iterable[str] | None", most: int) -> Robustness:
@@ -362,7 +306,7 @@ class _Study:
             raise InputError(f"{self.request.measure}: {first.reason}")
         unjoined = self._mismatches(first, first.columns)
         grid = _Grid.of([first.columns])
-        plan = self.way.plan([QueryTable(side, np.isfinite(side)) for side in (grid.a, grid.b)])
+        plan = self.options.plan([QueryTable(side, np.isfinite(side)) for side in (grid.a, grid.b)])
         reference, *variants = self._compared([first, *others], plan)
         turned = any(
             trial.alternative.changes and turns(variant, reference)
@@ -406,7 +350,7 @@ class _Study:
         queries = [
             query for query, counts in zip(grid.queries, kept.tolist(), strict=True) if counts
         ]
-        return design_by_query(queries, self.way.weights, self.way.clusters)
+        return design_by_query(queries, self.options.weights, self.options.clusters)
 
     def _tried(self, alternatives: Sequence[Alternative]) -> list[_Tried]:
         adapted = [

@@ -10,14 +10,12 @@ import numpy as np
 from idealrank.analysis.comparison.comparisons import distinct
 from idealrank.analysis.comparison.families import DRAWS
 from idealrank.analysis.comparison.query_table import (
-    QueryTable,
     comparable,
-    queries_of,
     seed_from,
     unjudged_counts,
     unjudged_share,
 )
-from idealrank.analysis.comparison.requirements import mismatches
+from idealrank.analysis.comparison.study import Study
 from idealrank.analysis.tuning.settings import (
     Choice,
     Choosing,
@@ -113,45 +111,39 @@ def measures_of(grid: Sequence[Option]) -> tuple[Measure, ...]:
     return (*(option.measure for option in grid), *counts)
 
 
-def choose(
+@dataclass(frozen=True, kw_only=True)
+class Sampling:
+    """Splits and bootstrap samples of the queries; `idealrank.choose` documents each option."""
+
+    size: int | None = None
+    n_splits: int = 2000
+    n_resamples: int = 400
+    level: float = 0.95
+    rng: RandomLike = None
+    threads: int | None = None
+
+
+def chosen_setting(
     evaluations: Sequence[Evaluation],
     grid: Sequence[Option],
+    sampling: Sampling,
     *,
-    theory: Mapping[Measure, Theory] | None = None,
-    size: int | None = None,
-    n_splits: int = 2000,
-    n_resamples: int = 400,
-    level: float = 0.95,
-    rng: RandomLike = None,
-    threads: int | None = None,
+    theory: Mapping[Measure, Theory],
     tell: Tell | None = None,
 ) -> Choice:
-    """Compare settings by runs that were evaluated by `measures_of` the grid; see
-    `idealrank.choose`, which does both.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> grid, qrels = grid_of(cutoffs=[2, 10]), {f"q{i}": {"x": 1} for i in range(8)}
-    >>> runs = [{query: ranking for query in qrels} for ranking in (["y", "x"], ["x", "y"])]
-    >>> choose(
-    ...     [ir.evaluate(qrels, run, measures_of(grid)) for run in runs], grid
-    ... ).recommended.measure
-    'nDCG@10'
-    """
+    """Compare settings by runs that were evaluated by `measures_of` the grid."""
     if len(evaluations) < 2:
         raise OptionError(
             f"found {len(evaluations)} run, expected two or more: settings are compared by "
             f"their power to distinguish runs"
         )
-    evaluations, queries = comparable(evaluations), queries_of(evaluations)
-    names = distinct([evaluation.name for evaluation in evaluations])
-    unjoined = mismatches(evaluations, names, grid[0].measure)
-    tables = tuple(
-        QueryTable.of(evaluation, [option.measure for option in grid], queries)
-        for evaluation in evaluations
+    study = Study(
+        evaluations=tuple(comparable(evaluations)),
+        names=distinct([evaluation.name for evaluation in evaluations]),
+        measures=tuple(option.measure for option in grid),
     )
-    values = np.stack([table.values for table in tables], axis=1)
+    queries, unjoined = study.queries, study.mismatches
+    values = np.stack([table.values for table in study.tables], axis=1)
     kept = np.asarray(np.isfinite(values).all(axis=(1, 2)))
     if kept.sum() < _FEWEST:
         raise InputError(
@@ -160,13 +152,12 @@ def choose(
             "no_relevant=zero",
             switch="missing=zero",
         )
-    seed = seed_from(rng, tables)
-    case = _Case(values[kept], level, seed, threads)
-    case.draw(size, n_splits, n_resamples)
+    seed = seed_from(sampling.rng, study.tables)
+    case = _Draws(values[kept], seed, sampling)
     shares = [_unjudged(evaluations, option.cutoff, queries, kept) for option in grid]
-    settings = case.settings(grid, shares, theory or {}, tell)
+    settings = case.settings(grid, shares, theory, tell)
     return _choice(
-        names=names,
+        names=study.names,
         settings=settings,
         case=case,
         convention=evaluations[0].convention,
@@ -178,7 +169,7 @@ def choose(
 def _choice(
     names: tuple[str, ...],
     settings: Sequence[Setting],
-    case: "_Case",
+    case: "_Draws",
     convention: Convention,
     left_out: int,
     unjoined: Mapping[str, str],
@@ -213,29 +204,27 @@ def usual_size(n: int) -> int:
     return min(max(_LEAST_SIZE, n // 10), n // 2)
 
 
-class _Case:
-    """Values (queries, runs, settings) and all that is random about them."""
+class _Draws:
+    """Values (queries, runs, settings) and all that is random about them: swap rates of all
+    settings by the same splits, and how far they can be told apart.
+    """
 
-    def __init__(self, values: FloatArray, level: float, seed: int, threads: int | None) -> None:
-        self.values, self.level, self.seed, self.threads = values, level, seed, threads
-        self._swaps: SwapTable
-        self._spread: SwapSpread
-
-    def draw(self, size: int | None, n_splits: int, n_resamples: int) -> None:
-        """Swap rates of all settings by the same splits, and how far they can be told apart."""
-        generator, values = generator_of(self.seed), self.values
-        size = usual_size(len(values)) if size is None else size
-        self._swaps = swap_table(
+    def __init__(self, values: FloatArray, seed: int, sampling: Sampling) -> None:
+        self.values, self.seed = values, seed
+        self.level, self.threads = sampling.level, sampling.threads
+        size = usual_size(len(values)) if sampling.size is None else sampling.size
+        generator = generator_of(seed)
+        self._swaps: SwapTable = swap_table(
             values,
             size=size,
-            trials=whole_number("n_splits", n_splits, 2),
+            trials=whole_number("n_splits", sampling.n_splits, 2),
             rng=generator,
             threads=self.threads,
         )
-        self._spread = swap_spread(
+        self._spread: SwapSpread = swap_spread(
             values,
             size=size,
-            resamples=n_resamples,
+            resamples=sampling.n_resamples,
             level=self.level,
             rng=generator,
             threads=self.threads,

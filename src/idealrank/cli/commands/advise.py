@@ -6,10 +6,10 @@ from typing import get_args
 import click
 
 from idealrank.analysis.advice import Advice, Surface
-from idealrank.api.advice import advise_read
 from idealrank.cli import input_options, options
 from idealrank.cli.output import Formats
 from idealrank.cli.progress import Watch
+from idealrank.inputs.advice import advise as advise_run
 
 _EPILOG = """\
 Examples:
@@ -79,7 +79,7 @@ def advise(
     judgments = watch.run("judgments", lambda _: inputs.open_qrels(qrels, convention))
 
     def work(_: object) -> Advice:
-        return advise_read(
+        return advise_run(
             judgments,
             inputs.open_run(run, name, qrels),
             surface=surface,

@@ -6,15 +6,21 @@ from types import ModuleType
 
 import click
 
-from idealrank.analysis.tuning.measurement import CUTOFFS, DISCOUNTS, grid_of, measures_of
-from idealrank.api.evaluation import evaluate_read as evaluate
-from idealrank.api.tuning import choose_read
+from idealrank.analysis.tuning.measurement import (
+    CUTOFFS,
+    DISCOUNTS,
+    Sampling,
+    grid_of,
+    measures_of,
+)
 from idealrank.cli import input_options, options
 from idealrank.cli.output import Formats
 from idealrank.cli.progress import Watch
 from idealrank.data.types import Progress
 from idealrank.errors import OptionError
 from idealrank.evaluation.evaluate import Evaluation
+from idealrank.inputs.evaluation import evaluate_read as evaluate
+from idealrank.inputs.tuning import chosen_by
 from idealrank.measures.cutoffs import Cutoff, make_cutoff
 from idealrank.measures.measure_texts import split_outside_brackets
 from idealrank.pages.figures import drawings
@@ -162,7 +168,8 @@ def choose(
         return evaluation
 
     evaluations = [evaluated(path, name) for path, name in zip(runs, names, strict=True)]
-    compared = partial(choose_read, evaluations, grid, size=size, rng=seed, threads=threads)
+    sampling = Sampling(size=size, rng=seed, threads=threads)
+    compared = partial(chosen_by, evaluations, grid, sampling)
     choice = watch.count("choosing", lambda tell: compared(tell=tell))
     if kind is not None and figure_path is not None:
         _draw(choice_spec(choice, interactive=kind == "html"), Path(figure_path), kind)

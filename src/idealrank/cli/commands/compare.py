@@ -13,10 +13,6 @@ import click
 import numpy as np  # noqa: F401
 
 from idealrank.analysis.comparison import Comparison, with_companions
-from idealrank.api.comparison import compare as compare_evaluations
-from idealrank.api.comparison import evaluated_by_judge
-from idealrank.api.evaluation import evaluate_read as evaluate
-from idealrank.api.evaluation import overlap_ranks, overlaps
 from idealrank.cli import input_options, options, output, pair_figure
 from idealrank.cli.comparison_options import Paper, Testing, paper_options, testing_options
 from idealrank.cli.input_options import Inputs
@@ -27,6 +23,9 @@ from idealrank.cli.result_options import Results, results_of_pairs
 from idealrank.data.run import Run
 from idealrank.errors import OptionError
 from idealrank.evaluation.evaluate import Evaluation
+from idealrank.inputs.comparison import compare as compare_evaluations
+from idealrank.inputs.comparison import evaluated_by_judge
+from idealrank.inputs.evaluation import RunEvaluator, overlap_ranks, overlaps
 from idealrank.io.query_files import QueryFiles
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import DEFAULT_MEASURES
@@ -60,7 +59,7 @@ def why_command(
     ... )
     "idealrank why qrels.txt 'a b.run' c.run -m AP --qrels more.txt"
     """
-    from idealrank.api.attribution import can_be_attributed  # noqa: PLC0415  (only where a command is told)
+    from idealrank.inputs.explanation import can_be_attributed  # noqa: PLC0415  (only where a command is told)
 
     measure = next(
         (measure for measure in measures if can_be_attributed(measure, convention)), None
@@ -239,7 +238,6 @@ def compare(
     of_queries = files.read(input_options.notes().inform)
 
     watch = Watch()
-    with_others = with_companions(measures)
     judgments = watch.run("judgments", lambda _: inputs.open_qrels(qrels, convention))
     compare_rankings = len(runs) <= _FEW if with_rankings is None else with_rankings
     kept_ranks = max(
@@ -247,19 +245,17 @@ def compare(
         overlap_ranks(measures, convention) if compare_rankings else 0,
     )
     open_run = partial(inputs.open_run, qrels=qrels)
-    evaluate_run = partial(
-        evaluate,
-        judgments,
-        measures=with_others,
+    evaluator = RunEvaluator(
+        qrels=judgments,
+        measures=with_companions(measures),
         convention=convention,
-        keep_unjudged=True,
-        keep_for=results.looked_at(measures),
-        keep_top=kept_ranks,
+        kept=results.looked_at(measures),
+        top=kept_ranks,
         threads=threads,
     )
     judge = inputs.open_judge(judge_path, convention)
     keep = compare_rankings or results.are_wanted or judge is not None
-    opened, evaluations = _evaluated(runs, names, open_run, evaluate_run, watch, keep=keep)
+    opened, evaluations = _evaluated(runs, names, open_run, evaluator, watch, keep=keep)
     of_queries.check(evaluations)
 
     source = input_options.named_run(labels_from, "--labels-from", names, runs)
@@ -396,7 +392,7 @@ def _evaluated(
     paths: Sequence[str],
     names: Sequence[str],
     open_run: Callable[..., Run],
-    evaluate_run: Callable[..., Evaluation],
+    evaluator: RunEvaluator,
     watch: Watch,
     *,
     keep: bool,
@@ -408,8 +404,7 @@ def _evaluated(
     load_special()  # in a thread of its own, while runs are read
     for path, name in zip(paths, names, strict=True):
         run = watch.run(name, lambda _, path=path, name=name: open_run(path, name))  # type: ignore[misc]
-        work = partial(evaluate_run, run)
-        evaluation = watch.run(name, lambda progress, work=work: work(progress=progress))  # type: ignore[misc]
+        evaluation = watch.run(name, partial(evaluator.evaluate, run))
         evaluations.append(evaluation)
         input_options.doubt(evaluation, path)
         kept += [run] if keep else []

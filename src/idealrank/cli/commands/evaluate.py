@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from idealrank._features import offered
-from idealrank.api.evaluation import evaluate_read
-from idealrank.api.evaluation import evaluate_read as evaluate_run
 from idealrank.cli import input_options, options
 from idealrank.cli.input_options import Inputs, notes
 from idealrank.cli.options import query_paths
@@ -23,6 +21,8 @@ from idealrank.data.run import Run
 from idealrank.data.types import Progress
 from idealrank.errors import OptionError
 from idealrank.evaluation.evaluate import Evaluation
+from idealrank.inputs.evaluation import evaluate_read
+from idealrank.inputs.evaluation import evaluate_read as evaluate_run
 from idealrank.io.evaluation_journal import EvaluationJournal
 from idealrank.io.memory_budget import MemoryBudget
 from idealrank.measures.measure import Measure
@@ -234,7 +234,7 @@ class _QueryPaths(NamedTuple):
     def _refuse_idle(self, measures: "Sequence[Measure]", *, has_intervals: bool) -> None:
         """Refuse weights of measures that have none, and clusters that change nothing."""
         if self.weights_path is not None:
-            from idealrank.api.per_query import refuse_unweighted  # noqa: PLC0415  (SciPy, for those who ask)
+            from idealrank.inputs.per_query import refuse_unweighted  # noqa: PLC0415  (SciPy, for those who ask)
 
             refuse_unweighted(measures)
         if self.cluster_path is not None and not has_intervals and self.slices_text is None:
@@ -508,7 +508,7 @@ def _write(
 
 
 def _weights_cautions(evaluations: list[Evaluation], design: Mapping[str, Any]) -> tuple[str, ...]:
-    from idealrank.api.per_query import interval_cautions  # noqa: PLC0415  (SciPy, for those who ask)
+    from idealrank.inputs.per_query import interval_cautions  # noqa: PLC0415  (SciPy, for those who ask)
 
     return interval_cautions(evaluations, **design)
 

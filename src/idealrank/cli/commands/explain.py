@@ -5,11 +5,11 @@ from types import ModuleType
 import click
 
 from idealrank.analysis.explanation import Explanation
-from idealrank.api.explanation import explain as explain_query
 from idealrank.cli import input_options, options
 from idealrank.cli.output import Formats
 from idealrank.cli.progress import Watch
 from idealrank.errors import OptionError
+from idealrank.inputs.explanation import explain as explain_query
 
 _EPILOG = """\
 Examples:

@@ -21,8 +21,6 @@ from idealrank._keys import names_of
 from idealrank.analysis.gate import Gated
 from idealrank.analysis.gate.outcome import Outcome, Policy, WhenUnjudged
 from idealrank.analysis.gate.series import ANCHOR, LONGEST_NAME, LONGEST_REASON, Acceptance
-from idealrank.api.gate_jobs import GateJob, Held, Result, acceptance_of
-from idealrank.api.gate_requests import GateRequest, settled
 from idealrank.cli import input_options, options
 from idealrank.cli.gate_outputs import Outputs, outputs
 from idealrank.cli.main import CLOSED, FINE, UNDECIDABLE
@@ -35,6 +33,8 @@ from idealrank.data.run import Run
 from idealrank.data.types import Progress
 from idealrank.errors import OptionError
 from idealrank.evaluation.evaluate import Evaluation
+from idealrank.inputs.gate import GateRequest, settled
+from idealrank.inputs.gate_jobs import GateJob, Held, Result, acceptance_of
 from idealrank.io.gate_files.baselines import read_record
 from idealrank.io.gate_files.gate_policies import DEFAULT_MEASURE, PolicyFile, find_policy
 from idealrank.io.query_files import QueryFiles

@@ -8,11 +8,11 @@ from typing import Any
 import click
 
 from idealrank._files import write_together
-from idealrank.api.gate_requests import GateRequest
 from idealrank.cli import console, options, output
 from idealrank.cli.commands.gate import Job, asked_of
 from idealrank.cli.input_options import Inputs, refuse_standard_input_twice
 from idealrank.errors import OptionError
+from idealrank.inputs.gate import GateRequest
 from idealrank.io.gate_files.gate_policies import DEFAULT_MEASURE, PolicyFile
 from idealrank.io.gate_files.gate_setup import (
     POLICY,

@@ -6,13 +6,13 @@ from typing import Any, get_args
 
 import click
 
-from idealrank.api.overlap import overlap_matrix_read, overlap_read
 from idealrank.cli import input_options, options
 from idealrank.cli.output import Formats
 from idealrank.cli.progress import Watch
 from idealrank.data.run_pairs import PairDuplicates, PairTies
 from idealrank.errors import OptionError
 from idealrank.evaluation.overlap import DEFAULT_MATRIX_MEASURES, DEFAULT_PAIR_MEASURES
+from idealrank.inputs.overlap import overlap_matrix_read, overlap_read
 from idealrank.io.sources import input_files
 from idealrank.measures.parse import parse_pair_measures
 

@@ -97,7 +97,7 @@ def recall(
     lose most. With judgments it also has the value lost by each measure, with the interval of the
     paired difference.
     """
-    from idealrank.api.recall import index_recall  # noqa: PLC0415  (help needs none of it)
+    from idealrank.inputs.overlap import index_recall  # noqa: PLC0415  (help needs none of it)
 
     cutoffs = _cutoffs(cutoffs_text)
     if measure_texts and qrels is None:

@@ -4,8 +4,6 @@ import click
 
 from idealrank.analysis.reconciliation import DifferenceSplit, Reconciliation
 from idealrank.analysis.reconciliation.result import Stated
-from idealrank.api.reconciliation import reconcile as reconcile_run
-from idealrank.api.reconciliation import split_difference
 from idealrank.cli import input_options, options
 from idealrank.cli.output import Formats
 from idealrank.cli.progress import Watch
@@ -13,6 +11,8 @@ from idealrank.conventions import Convention
 from idealrank.data.qrels import Qrels, QrelsDuplicates
 from idealrank.errors import OptionError
 from idealrank.evaluation.sweep import JudgmentsSource
+from idealrank.inputs.reconciliation import reconcile as reconcile_run
+from idealrank.inputs.reconciliation import split_difference
 from idealrank.reports.table.records import result_json
 
 _EPILOG = """\

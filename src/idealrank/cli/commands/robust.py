@@ -7,8 +7,8 @@ from types import ModuleType
 import click
 
 from idealrank.analysis.comparison.label_basis import DeclaredLabels
-from idealrank.api.evaluation import evaluate_read as evaluate
-from idealrank.api.robustness import robust_read
+from idealrank.analysis.comparison.study import StudyOptions
+from idealrank.analysis.robustness import VariedComparison
 from idealrank.cli import input_options, options
 from idealrank.cli.comparison_options import LARGEST_LOSS
 from idealrank.cli.options import query_files
@@ -20,6 +20,8 @@ from idealrank.data.run import Run
 from idealrank.data.types import Progress
 from idealrank.errors import OptionError
 from idealrank.evaluation.evaluate import Evaluation
+from idealrank.inputs.evaluation import evaluate_read as evaluate
+from idealrank.inputs.robustness import robust_runs
 from idealrank.io.query_files import QueryFiles
 from idealrank.measures.measure import Measure
 from idealrank.stats.comparison import TESTS
@@ -164,16 +166,8 @@ def robust(
         input_options.doubt(evaluation, path)
     of_queries.check([evaluation for _, evaluation in opened_runs])
     source = input_options.named_run(labels_from, "--labels-from", names, runs)
-    varied = partial(
-        robust_read,
-        judgments,
-        first,
-        second,
-        measure,
-        convention,
-        variants=[text for text in wanted if text.strip()] or None,
-        pairs=pairs,
-        test=test,
+    study_options = StudyOptions(
+        test=test,  # type: ignore[arg-type]
         margin=margin,
         largest_loss=largest_loss,
         declared=DeclaredLabels(labels_from=source),
@@ -182,7 +176,15 @@ def robust(
         rng=seed,
         threads=threads,
     )
-    robustness = watch.count("variants", lambda tell: varied(progress=tell))
+    varied = VariedComparison(
+        measure=measure,
+        convention=convention,
+        variants=[text for text in wanted if text.strip()] or None,
+        pairs=pairs,
+        options=study_options,
+    )
+    compared = partial(robust_runs, judgments, (first, second), varied)
+    robustness = watch.count("variants", lambda tell: compared(tell=tell))
     from idealrank.reports.views.comparison.phrases import Asked  # noqa: PLC0415  (not for the help)
 
     origin = Asked(

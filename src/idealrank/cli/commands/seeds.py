@@ -10,8 +10,6 @@ from typing import get_args
 import click
 
 from idealrank.analysis.systems import relation_of
-from idealrank.api.evaluation import evaluate_read as evaluate
-from idealrank.api.systems import compare_systems
 from idealrank.cli import input_options, options
 from idealrank.cli.output import Formats
 from idealrank.cli.progress import Watch
@@ -19,6 +17,8 @@ from idealrank.data.run import name_of
 from idealrank.data.types import Progress
 from idealrank.errors import OptionError
 from idealrank.evaluation.evaluate import Evaluation
+from idealrank.inputs.comparison import compare_systems
+from idealrank.inputs.evaluation import evaluate_read as evaluate
 from idealrank.stats.replicates import Single
 
 _SEPARATOR = "vs"

@@ -10,7 +10,6 @@ from typing import Any
 import click
 import numpy as np
 
-from idealrank.api.evaluation import evaluate_read as evaluate
 from idealrank.cli import console, input_options, output
 from idealrank.cli.progress import Watch
 from idealrank.cli.trec_options import NAMES, NICKNAMES, VERSION_9, Request, chosen, parse_request
@@ -20,6 +19,7 @@ from idealrank.data.qrels import Qrels
 from idealrank.data.types import Progress
 from idealrank.errors import OptionError
 from idealrank.evaluation.evaluate import Evaluation
+from idealrank.inputs.evaluation import evaluate_read as evaluate
 from idealrank.io.complaints import Notes
 from idealrank.io.formats.preferences import read_assessors, read_preferences
 from idealrank.io.formats.trec import read_trec_qrels, read_trec_run, read_zscores, tag_of

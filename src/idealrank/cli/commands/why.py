@@ -5,11 +5,11 @@ from types import ModuleType
 import click
 
 from idealrank.analysis.attribution import Attribution
-from idealrank.api.attribution import attribute
 from idealrank.cli import console, input_options, options
 from idealrank.cli.output import Formats, LimitedWriter
 from idealrank.cli.progress import Watch
 from idealrank.errors import OptionError
+from idealrank.inputs.explanation import attribute
 from idealrank.reports.table.formats import FORMATS
 
 _QUERIES, _DOCUMENTS = 5, 3  # of the table

@@ -7,7 +7,6 @@ from typing import get_args
 
 import click
 
-from idealrank.api.overlap import overlap
 from idealrank.cli import input_options, options, output
 from idealrank.cli.output import Formats
 from idealrank.cli.progress import Watch
@@ -19,6 +18,7 @@ from idealrank.clicks.files.click_logs import OUTCOMES, log_columns, read_column
 from idealrank.clicks.interleaving import Method
 from idealrank.data.run import Run
 from idealrank.errors import OptionError
+from idealrank.inputs.overlap import overlap
 
 _EPILOG = """\
 Examples:

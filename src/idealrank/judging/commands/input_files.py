@@ -6,7 +6,6 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
-from idealrank.api.evaluation import evaluate_read
 from idealrank.cli import console, input_options, options
 from idealrank.cli.progress import Watch
 from idealrank.conventions import Convention
@@ -14,6 +13,7 @@ from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run, name_of
 from idealrank.errors import InputError, OptionError, near_ids, shown
 from idealrank.evaluation.coverage import VALIDATE
+from idealrank.inputs.evaluation import evaluate_read
 from idealrank.io.query_files import read_query_ids
 from idealrank.judging import ScaleTable
 from idealrank.judging.inputs import queries_of_run

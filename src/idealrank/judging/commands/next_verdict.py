@@ -10,14 +10,14 @@ import click
 from click.core import ParameterSource
 
 from idealrank.analysis.comparison import with_companions
-from idealrank.api.comparison import compare
-from idealrank.api.evaluation import evaluate_read
 from idealrank.cli import input_options
 from idealrank.cli.progress import Watch
 from idealrank.conventions import Convention
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
 from idealrank.errors import OptionError
+from idealrank.inputs.comparison import compare
+from idealrank.inputs.evaluation import evaluate_read
 from idealrank.judging import LabelStop
 from idealrank.judging.label_stops import VerdictLike
 from idealrank.measures.measure import Measure

@@ -7,12 +7,12 @@ from types import ModuleType
 import click
 
 from idealrank.analysis.comparison import Comparison, intervals
-from idealrank.api.comparison import compare
 from idealrank.cli import console, input_options, options
 from idealrank.cli.output import Formats
 from idealrank.cli.progress import Watch
 from idealrank.errors import IncompatibleError, InputError, OptionError, shown
 from idealrank.evaluation.evaluate import Evaluation
+from idealrank.inputs.comparison import compare
 from idealrank.judging.inputs import evaluate_answers
 from idealrank.judging.nuggets import DEFAULT_SCORES, NUGGET_SCORES
 

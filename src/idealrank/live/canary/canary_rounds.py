@@ -14,8 +14,6 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
-from idealrank.api.evaluation import evaluate, to_qrels
-from idealrank.api.per_query import slices_of
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
 from idealrank.errors import (
@@ -28,6 +26,8 @@ from idealrank.errors import (
     shown,
 )
 from idealrank.evaluation.evaluate import Evaluation
+from idealrank.inputs.evaluation import evaluate, to_qrels
+from idealrank.inputs.per_query import slices_of
 from idealrank.live.alerts.alarm_channels import Channel, title_of
 from idealrank.live.alerts.alarm_states import AlarmPlan, advance
 from idealrank.live.alerts.seen_rounds import Baseline, SeenRound

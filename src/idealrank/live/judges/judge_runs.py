@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from idealrank.api.evaluation import AnyTable, to_qrels
 from idealrank.data.qrels import Qrels
 from idealrank.errors import (
     BackendError,
@@ -23,6 +22,7 @@ from idealrank.errors import (
     shown,
     warn,
 )
+from idealrank.inputs.evaluation import AnyTable, to_qrels
 from idealrank.io.complaints import Tell as Note
 from idealrank.io.configuration_files import read_configuration
 from idealrank.io.judgment_files import (

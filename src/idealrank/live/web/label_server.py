@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from idealrank.api.evaluation import to_qrels
 from idealrank.errors import InputError, OptionError, shown
+from idealrank.inputs.evaluation import to_qrels
 from idealrank.io.complaints import Tell
 from idealrank.io.judgment_files import (
     refuse_same_files,

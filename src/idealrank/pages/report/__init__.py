@@ -15,13 +15,18 @@ from idealrank.analysis.comparison.comparisons import distinct
 from idealrank.analysis.comparison.query_table import unfit
 from idealrank.analysis.gate import Gated
 from idealrank.analysis.robustness import Robustness
-from idealrank.api.comparison import compare, evaluations_of
-from idealrank.api.evaluation import (
+from idealrank.conventions import Convention
+from idealrank.data.label_kinds import LabelKind
+from idealrank.data.qrels import Qrels
+from idealrank.data.run import Run
+from idealrank.errors import IncompatibleError, InputError, OptionError
+from idealrank.evaluation.evaluate import Evaluation
+from idealrank.inputs.comparison import compare
+from idealrank.inputs.evaluation import (
     AnyTable,
+    RunEvaluator,
     evaluate,
-    evaluate_read,
     is_array,
-    refuse_layout,
     refuse_names,
     to_qrels,
     to_run,
@@ -29,14 +34,9 @@ from idealrank.api.evaluation import (
     unnamed_runs,
     warn_of_doubt,
 )
-from idealrank.api.per_query import QueryValues, clusters_of, slices_of, weights_of
-from idealrank.api.robustness import robust
-from idealrank.conventions import Convention
-from idealrank.data.label_kinds import LabelKind
-from idealrank.data.qrels import Qrels
-from idealrank.data.run import Run
-from idealrank.errors import IncompatibleError, InputError, OptionError
-from idealrank.evaluation.evaluate import Evaluation
+from idealrank.inputs.judged_runs import JudgedRuns, refuse_layout
+from idealrank.inputs.per_query import QueryValues, clusters_of, slices_of, weights_of
+from idealrank.inputs.robustness import robust
 from idealrank.io.sources import input_files
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import DEFAULT_MEASURES, MeasureLike, parse_measures
@@ -242,6 +242,16 @@ class _Request(NamedTuple):
     convention: "Convention | str | None"
     layout: "Mapping[str, Any]"
 
+    def given(self, tables: "Sequence[Any]") -> JudgedRuns:
+        """Evaluations, or judgments and runs, with these options."""
+        return JudgedRuns(
+            form=_FORM,
+            tables=tuple(tables),
+            names=self.names,
+            convention=self.convention,
+            layout=self.layout,
+        )
+
 
 class _Computed(NamedTuple):
     """A result for judgments and runs, or for evaluations, and what it was made of."""
@@ -259,9 +269,7 @@ def _computed(inputs: "Sequence[Any]", request: _Request, options: dict[str, Any
     """
     measures, names, convention, layout = request
     if any(isinstance(element, Evaluation) for element in inputs):
-        held = evaluations_of(
-            _FORM, inputs, measures or (), names, layout=layout, convention=convention
-        )
+        held = request.given(inputs).evaluations(measures or ())
         return _Computed(compare(*held, measures=measures, **options), held)
 
     qrels, *tables = inputs
@@ -276,8 +284,15 @@ def _computed(inputs: "Sequence[Any]", request: _Request, options: dict[str, Any
             options["labels_are"], sampled_negatives=options["sampled_negatives"]
         )
         runs = _read_runs(tables, names, qrels)
-        threads = options["threads"]
-        held = [_evaluated(qrels, run, measures, convention or "standard", threads) for run in runs]
+        evaluator = RunEvaluator(
+            qrels=qrels,
+            measures=with_companions(measures),
+            convention=convention or "standard",
+            kept=measures_looked_at(measures),
+            top=depth_of(measures),
+            threads=options["threads"],
+        )
+        held = [_evaluated(evaluator, qrels, run) for run in runs]
         for evaluation in held:
             warn_of_doubt(evaluation)
     result = held[0] if len(held) == 1 else compare(*held, measures=measures, **options)
@@ -291,9 +306,7 @@ def _evaluations_of_arrays(
     _, names, convention, layout = request
     labels, *scores = inputs
     if len(scores) > 1:
-        return list(
-            evaluations_of(_FORM, inputs, measures, names, layout=layout, convention=convention)
-        )
+        return list(request.given(inputs).evaluations(measures))
     name, both = names[0] if names else None, with_companions(measures)
     return [evaluate(labels, scores[0], both, convention or "standard", name=name, **layout)]
 
@@ -308,26 +321,9 @@ def _read_runs(
     return [run.renamed(names[0]) if names else run]
 
 
-def _evaluated(
-    qrels: Qrels,
-    run: Run,
-    measures: Sequence[Measure],
-    convention: "Convention | str",
-    threads: int,
-) -> Evaluation:
-    """Evaluate a run as `evaluate` does, and keep the hits and first documents that the page shows,
-    so that each run is aligned once.
-    """
-    evaluation = evaluate_read(
-        qrels,
-        run,
-        with_companions(measures),
-        convention,
-        keep_unjudged=True,
-        keep_for=measures_looked_at(measures),
-        keep_top=depth_of(measures),
-        threads=threads,
-    )
+def _evaluated(evaluator: RunEvaluator, qrels: Qrels, run: Run) -> Evaluation:
+    """Evaluate a run as `evaluate` does, with its inputs and sources."""
+    evaluation = evaluator.evaluate(run)
     inputs = input_files((*qrels.paths, *run.paths))
     provenance = replace(evaluation.provenance, inputs=inputs)
     return replace(evaluation, provenance=provenance, sources=(qrels, run))

@@ -13,13 +13,13 @@ import numpy as np
 from idealrank.analysis.comparison import RunMean, intervals, with_companions
 from idealrank.analysis.comparison.query_table import QueryTable, queries_of
 from idealrank.analysis.gate import Gated
-from idealrank.api.per_query import interval_cautions
 from idealrank.data.judged import Judged, Top
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
 from idealrank.data.types import FloatArray, IntArray
 from idealrank.errors import IdealrankError, IdealrankWarning, IncompatibleError
 from idealrank.evaluation.evaluate import Evaluation, evaluate
+from idealrank.inputs.per_query import interval_cautions
 from idealrank.io.complaints import Notes, Tell
 from idealrank.io.texts import clipped, read_texts
 from idealrank.measures.measure import Measure

@@ -6,12 +6,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from idealrank.analysis.comparison import Comparison, compare
+from idealrank.analysis.comparison import Comparison, Study, StudyOptions, compared
 from idealrank.analysis.comparison.comparisons import distinct
 from idealrank.analysis.comparison.label_basis import DeclaredLabels
 from idealrank.analysis.comparison.query_table import unfit
 from idealrank.analysis.gate import Gated
-from idealrank.analysis.robustness import Robustness, VariantTest, robust
+from idealrank.analysis.robustness import Robustness, VariedComparison, robust_runs
 from idealrank.data.one_query import in_memory, rows_about
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.evaluation.sweep import JudgmentsSource
@@ -25,16 +25,18 @@ about ten seconds then.
 
 
 def against_baselines(
-    run: Evaluation, baselines: Sequence[Evaluation], measures: Sequence[Measure], **options: object
+    run: Evaluation,
+    baselines: Sequence[Evaluation],
+    measures: Sequence[Measure],
+    options: StudyOptions,
 ) -> Comparison:
     """Compare a run with each of its baselines: every difference is run - baseline."""
-    listed = tuple(measures)
+    study = Study.of([*baselines, run], measures, options)
     if len(baselines) == 1:
-        return compare(baselines[0], run, measures=listed, **options)  # type: ignore[arg-type]
+        return compared(study)
     # The run is the baseline of the comparison, so that every other evaluation is paired with it;
     # the pairs are turned afterwards.
-    *_, name = _names(run, baselines)
-    from_run = compare(*baselines, run, measures=listed, baseline=name, **options)  # type: ignore[arg-type]
+    from_run = compared(study, baseline=study.names[-1])
     pairs = tuple(pair.reversed() for pair in from_run.pairs)
     return replace(from_run, pairs=pairs, method=replace(from_run.method, baseline=None))
 
@@ -49,16 +51,14 @@ def with_gate(material: ReportMaterial, gated: Gated) -> ReportMaterial:
     run, *baselines = material.evaluations
     if not baselines:
         return replace(material, gated=gated)
-    comparison = against_baselines(
-        run,
-        baselines,
-        material.measures,
+    options = StudyOptions(
         weights=material.weights,
         clusters=material.clusters,
         threads=material.threads or None,
         judgments="different" if gated.judgments == "different" else "same",
         declared=_declared(gated, _names(run, baselines)),
     )
+    comparison = against_baselines(run, baselines, material.measures, options)
     comparison = comparison.renamed([*gated.baselines, gated.run])
     return replace(
         material,
@@ -106,7 +106,7 @@ def robustness(
     # the runs may have other names than in the comparison
     own_names = {names[a]: run_a.name, names[b]: run_b.name}
     labels_from = own_names.get(comparison.labels_from or "")
-    way = VariantTest(
+    options = StudyOptions(
         test=method.test,  # type: ignore[arg-type]
         level=method.level,
         margin=method.margin,
@@ -116,5 +116,5 @@ def robustness(
         declared=DeclaredLabels.again(comparison.labels, labels_from),
     )
     convention = material.evaluations[0].convention
-    first, second = in_memory(run_a), in_memory(run_b)
-    return robust(source, first, second, measure, convention, way=way, tell=tell)
+    varied = VariedComparison(measure=measure, convention=convention, options=options)
+    return robust_runs(source, (in_memory(run_a), in_memory(run_b)), varied, tell=tell)

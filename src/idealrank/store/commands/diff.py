@@ -124,7 +124,7 @@ def _compared(
     a: "Stored", b: "Stored", judgment_state: str, judgments: "JudgmentsOption"
 ) -> "tuple[Comparison | None, str]":
     """The paired comparison, or why there is none."""
-    from idealrank.api.comparison import compare  # noqa: PLC0415  (SciPy; not without a test)
+    from idealrank.inputs.comparison import compare  # noqa: PLC0415  (SciPy; not without a test)
 
     if judgment_state == "changed" and judgments == "same":
         why_not = (

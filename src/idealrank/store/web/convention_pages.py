@@ -13,13 +13,13 @@ import numpy as np
 from starlette.requests import Request
 from starlette.responses import Response
 
-from idealrank.api.evaluation import evaluate_read
 from idealrank.conventions import PRESETS, Convention
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
 from idealrank.errors import IdealrankError
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.evaluation.judged_hits import JudgedHits
+from idealrank.inputs.evaluation import evaluate_read
 from idealrank.measures.measure import Measure
 from idealrank.reports.table.cells import Cell, Column, Table, number, number_cell
 from idealrank.reports.views.conventions import in_words, title

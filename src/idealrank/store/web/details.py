@@ -12,8 +12,8 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from idealrank.analysis.comparison.requirements import JudgmentsOption
-from idealrank.api.comparison import compare
 from idealrank.errors import IncompatibleError, InputError, OptionError
+from idealrank.inputs.comparison import compare
 from idealrank.measures.parse import parse_measures
 from idealrank.pages.page.html import page_context
 from idealrank.pages.page.tables import slices_grid

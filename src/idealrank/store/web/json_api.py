@@ -17,10 +17,10 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from idealrank.api.evaluation import evaluate_read
-from idealrank.api.explanation import explain
 from idealrank.conventions import PRESETS, Convention
 from idealrank.errors import IdealrankError, IncompatibleError, InputError, OptionError
+from idealrank.inputs.evaluation import evaluate_read
+from idealrank.inputs.explanation import explain
 from idealrank.reports.table.records import convention_record, enveloped
 from idealrank.store import Entry, Store
 from idealrank.store.record import Kind, origin

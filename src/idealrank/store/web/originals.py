@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from idealrank.api.evaluation import read_qrels, read_run
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
 from idealrank.errors import IdealrankError
+from idealrank.inputs.evaluation import read_qrels, read_run
 from idealrank.store import Stored
 
 T = TypeVar("T")

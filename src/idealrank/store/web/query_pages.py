@@ -13,10 +13,10 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from idealrank.api.explanation import explain
 from idealrank.data.types import FloatArray
 from idealrank.errors import IdealrankError, OptionError
 from idealrank.evaluation.evaluate import Evaluation
+from idealrank.inputs.explanation import explain
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import parse_measure
 from idealrank.pages.report.query_lists import depth_of, lists_of_hits

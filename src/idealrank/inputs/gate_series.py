@@ -14,9 +14,9 @@ from idealrank.analysis.comparison.query_table import (
     queries_of,
     restricted,
 )
+from idealrank.analysis.gate.checks import Opposed, mean_table
 from idealrank.analysis.gate.outcome import Contract, Gated
 from idealrank.analysis.gate.series import ANCHOR, WINDOW, Series
-from idealrank.analysis.gate.sides import Opposed, mean_table
 from idealrank.data.run import Run
 from idealrank.errors import InputError
 from idealrank.evaluation.evaluate import Evaluation

@@ -2,35 +2,30 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 from idealrank.analysis.comparison.label_basis import DeclaredLabels
-from idealrank.analysis.robustness import Robustness, VariantTest, robust_lists
-from idealrank.analysis.robustness import robust as robust_runs
-from idealrank.analysis.robustness.multiverse import Tell
-from idealrank.api.comparison import primary_measure, sources_of
-from idealrank.api.evaluation import (
-    AnyTable,
-    evaluate,
-    is_array,
-    refuse_layout,
-    refuse_names,
-    to_runs,
+from idealrank.analysis.comparison.study import StudyOptions
+from idealrank.analysis.robustness import (
+    Robustness,
+    VariedComparison,
+    robust_lists,
+    robust_runs,
 )
-from idealrank.api.per_query import QueryValues, clusters_of, weights_of
-from idealrank.api.reconciliation import judgments_source
+from idealrank.analysis.robustness.multiverse import Tell
 from idealrank.conventions import Convention
 from idealrank.data.join import Judgments, is_judgments
 from idealrank.data.label_kinds import LabelKind
-from idealrank.data.lists import Lists
-from idealrank.data.run import Run
-from idealrank.errors import OptionError
-from idealrank.evaluation.evaluate import Evaluation
 from idealrank.evaluation.sweep import JudgmentsSource
+from idealrank.inputs.evaluation import AnyTable, evaluate
+from idealrank.inputs.judged_runs import JudgedRuns, ReadRuns, judgments_source
+from idealrank.inputs.per_query import QueryValues, clusters_of, weights_of
 from idealrank.measures.parse import DEFAULT_MEASURES, MeasureLike
 from idealrank.stats.comparison import TestName
 from idealrank.stats.randomness import RandomLike
+
+__all__ = ["robust", "robust_runs"]
 
 _FORM = "robust(qrels, run_a, run_b)"
 
@@ -141,7 +136,7 @@ def robust(
     >>> found.asked.difference, [(one.change, one.row.difference) for one in found.turning]
     (0.5, [('ties=docid-ascending', 0.0), ('P@10', 0.0)])
     """
-    way = VariantTest(
+    options = StudyOptions(
         test=test,
         level=level,
         margin=margin,
@@ -153,76 +148,41 @@ def robust(
         threads=threads,
         declared=DeclaredLabels(labels_are, sampled_negatives, labels_from),
     )
-    options: dict[str, Any] = {"variants": variants, "pairs": pairs, "way": way, "tell": progress}
-    if isinstance(qrels, Evaluation) or isinstance(run_a, Evaluation):
-        refuse_layout(layout)
-        held = (qrels, run_a)
-        judgments, runs = sources_of(_FORM, held, convention=convention)
-        # the third argument may be the measure
-        measure = primary_measure(held, run_b if measure is None else measure)
-        first, second = to_runs(runs, names)
-        return robust_runs(judgments, first, second, measure, qrels.convention, **options)
-
-    if run_b is None:
-        raise OptionError(f"run_b: found none, expected {_FORM}")
-    measure = DEFAULT_MEASURES[0] if measure is None else measure
-    convention = "standard" if convention is None else convention
-    if is_array(qrels) and is_array(run_a) and is_array(run_b):
-        refuse_names(names, (run_a, run_b))
-        lists_a, lists_b = (Lists.from_arrays(qrels, run, **layout) for run in (run_a, run_b))
-        robustness = robust_lists(lists_a, lists_b, measure, convention, **options)
+    given, measure = JudgedRuns.of_pair(
+        _FORM,
+        (qrels, run_a, run_b),
+        measure,
+        names=names,
+        convention=convention,
+        layout=layout,
+    )
+    varied = partial(VariedComparison, variants=variants, pairs=pairs, options=options)
+    if lists := given.lists():
+        asked = varied(
+            measure=DEFAULT_MEASURES[0] if measure is None else measure,
+            convention="standard" if convention is None else convention,
+        )
+        lists_a, lists_b = lists
+        robustness = robust_lists((lists_a, lists_b), asked, tell=progress)
         return robustness if names is None else replace(robustness, run_a=names[0], run_b=names[1])
 
-    refuse_layout(layout)
-    first, second = to_runs((run_a, run_b), names, judgments=qrels)
-    return robust_runs(
-        _examined(qrels, (first, second), measure, convention),
-        first,
-        second,
-        measure,
-        convention,
-        **options,
-    )
+    read = given.read(measure)
+    first, second = read.runs
+    source = read.judgments if given.has_evaluations else _examined(read)
+    asked = varied(measure=read.measure, convention=read.convention)
+    return robust_runs(source, (first, second), asked, tell=progress)
 
 
-def _examined(
-    qrels: AnyTable, runs: Sequence[Run], measure: MeasureLike, convention: "Convention | str"
-) -> "Judgments | JudgmentsSource":
+def _examined(read: ReadRuns) -> "Judgments | JudgmentsSource":
     """Return judgments, or a function that reads them; warn of odd data once, not for each variant
     of the comparison.
     """
+    qrels = read.judgments
     source = qrels if is_judgments(qrels) else judgments_source(qrels)
     source = cache(source) if callable(source) else source
-    for run in runs:
-        policy = Convention.of(convention).alignment.duplicates
+    for run in read.runs:
+        policy = Convention.of(read.convention).alignment.duplicates
         once = "error" if policy == "twice" else policy
-        evaluate(source(once) if callable(source) else source, run, measure, convention)
+        judgments = source(once) if callable(source) else source
+        evaluate(judgments, run, read.measure, read.convention)
     return source
-
-
-def robust_read(
-    qrels: JudgmentsSource,
-    run_a: Run,
-    run_b: Run,
-    measure: MeasureLike,
-    convention: "Convention | str",
-    *,
-    variants: "Iterable[str] | None" = None,
-    pairs: int = 8,
-    progress: Tell | None = None,
-    **way: Any,
-) -> Robustness:
-    """Repeat a comparison as `robust` does, for judgments and runs that are read already, without
-    warnings of odd data; `way` has the fields of a `VariantTest`.
-    """
-    return robust_runs(
-        qrels,
-        run_a,
-        run_b,
-        measure,
-        convention,
-        variants=variants,
-        pairs=pairs,
-        way=VariantTest(**way),
-        tell=progress,
-    )

@@ -1,22 +1,16 @@
 """Search for the convention behind a number, for paths, mappings, dataframes and arrays."""
 
-from inspect import isfunction
-from os import PathLike
+from collections.abc import Mapping
 from typing import Any
 
-from idealrank.analysis.reconciliation import (
-    DifferenceSplit,
-    Reconciliation,
-    reconcile_lists,
-    split_lists_difference,
-)
-from idealrank.analysis.reconciliation import reconcile as reconcile_run
-from idealrank.analysis.reconciliation import split_difference as split_run_difference
-from idealrank.api.evaluation import AnyTable, is_array, to_qrels, to_run
+from idealrank.analysis.reconciliation.convention_search import Search
+from idealrank.analysis.reconciliation.difference import DifferenceSplit, Splitter
+from idealrank.analysis.reconciliation.result import Reconciliation, Stated
+from idealrank.analysis.reconciliation.trials import Trials
 from idealrank.conventions import Convention
-from idealrank.data.lists import Lists
-from idealrank.evaluation.sweep import JudgmentsSource
-from idealrank.measures.parse import MeasureLike
+from idealrank.inputs.evaluation import AnyTable, to_run
+from idealrank.inputs.judged_runs import judgments_source, lists_of
+from idealrank.measures.parse import MeasureLike, parse_run_measure
 
 
 def reconcile(
@@ -51,11 +45,8 @@ def reconcile(
     ... ].conventions[0]
     'xgboost-minus'
     """
-    if is_array(qrels) and is_array(run):
-        return reconcile_lists(Lists.from_arrays(qrels, run, **layout), value, measure, convention)
-    return reconcile_run(
-        judgments_source(qrels), to_run(run, judgments=qrels), value, measure, convention
-    )
+    stated, trials = Stated.parse(value), _trials(qrels, run, layout)
+    return Search(trials, stated, parse_run_measure(measure), Convention.of(convention)).run()
 
 
 def split_difference(
@@ -83,17 +74,11 @@ def split_difference(
     >>> [part.switches for part in split.parts]
     [('gain',)]
     """
-    if is_array(qrels) and is_array(run):
-        return split_lists_difference(Lists.from_arrays(qrels, run, **layout), measure, a, b)
-    return split_run_difference(
-        judgments_source(qrels), to_run(run, judgments=qrels), measure, a, b
-    )
+    trials = _trials(qrels, run, layout)
+    return Splitter(trials, parse_run_measure(measure), Convention.of(a), Convention.of(b)).split()
 
 
-def judgments_source(qrels: AnyTable) -> JudgmentsSource:
-    """Return judgments; of a path, a function that reads it under each policy for documents that
-    are judged twice.
-    """
-    if isinstance(qrels, (str, PathLike)):
-        return lambda policy: to_qrels(qrels, duplicates=policy)
-    return qrels if isfunction(qrels) else to_qrels(qrels)
+def _trials(qrels: AnyTable, run: AnyTable, layout: Mapping[str, Any]) -> Trials:
+    if lists := lists_of((qrels, run), layout):
+        return Trials.of_lists(lists[0])
+    return Trials.of_run(judgments_source(qrels), to_run(run, judgments=qrels))

@@ -2,25 +2,24 @@
 each.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from os import PathLike
-from typing import Any
+from collections.abc import Iterable, Sequence
 
 from idealrank._features import offered
 from idealrank.analysis.tuning.measurement import (
     CUTOFFS,
     DISCOUNTS,
     Option,
+    Sampling,
     Tell,
+    chosen_setting,
     grid_of,
     measures_of,
 )
-from idealrank.analysis.tuning.measurement import choose as choose_setting
 from idealrank.analysis.tuning.settings import Choice, Theory
-from idealrank.api.evaluation import AnyTable, to_qrels, to_run
 from idealrank.conventions import Convention
-from idealrank.errors import InputError
 from idealrank.evaluation.evaluate import Evaluation, evaluate
+from idealrank.inputs.evaluation import AnyTable, to_qrels, to_run
+from idealrank.inputs.judged_runs import refuse_single
 from idealrank.measures.cutoffs import Cutoff
 from idealrank.measures.discounts import DiscountLike
 from idealrank.measures.measure import Measure
@@ -128,36 +127,32 @@ def choose(
     ... )
     (0.167, 0.0, 'nDCG@10')
     """
-    if isinstance(runs, (str, PathLike, Mapping)):
-        raise InputError(
-            f"runs: found one {type(runs).__name__}, expected several runs, as in "
-            f'["bm25.run", "neural.run"]'
-        )
+    refuse_single(runs)
     judgments, grid = to_qrels(qrels), grid_of(measure, discounts, cutoffs, convention)
     evaluations = [
         evaluate(judgments, to_run(run), measures_of(grid), convention, threads=threads)
         for run in runs
     ]
-    return choose_read(
-        evaluations,
-        grid,
+    sampling = Sampling(
         size=size,
         n_splits=n_splits,
         n_resamples=n_resamples,
         level=level,
         rng=rng,
         threads=threads,
-        tell=tell,
     )
+    return chosen_by(evaluations, grid, sampling, tell=tell)
 
 
-def choose_read(
-    evaluations: Sequence[Evaluation], grid: Sequence[Option], **options: Any
+def chosen_by(
+    evaluations: Sequence[Evaluation],
+    grid: Sequence[Option],
+    sampling: Sampling,
+    *,
+    tell: Tell | None = None,
 ) -> Choice:
-    """Choose a setting from evaluations of several runs by the measures of a grid; takes the
-    options of `choose`.
-    """
-    return choose_setting(evaluations, grid, theory=theory_of(grid), **options)
+    """Choose a setting from evaluations of several runs by the measures of a grid."""
+    return chosen_setting(evaluations, grid, sampling, theory=theory_of(grid), tell=tell)
 
 
 def theory_of(grid: Sequence[Option]) -> dict[Measure, Theory]:

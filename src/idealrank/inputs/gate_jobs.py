@@ -12,17 +12,29 @@ from pathlib import Path
 from typing import Protocol, TypeVar
 
 from idealrank._files import write_bytes
+from idealrank.analysis.comparison import StudyOptions
 from idealrank.analysis.comparison.label_basis import DeclaredLabels
 from idealrank.analysis.comparison.query_table import same_values
-from idealrank.analysis.gate.checks import first_run, gate_beside, measures_of_gate
-from idealrank.analysis.gate.checks import gate as gate_evaluations
+from idealrank.analysis.gate.checks import (
+    GateCase,
+    Opposed,
+    decided,
+    first_run,
+    gate_beside,
+    measures_of_gate,
+)
 from idealrank.analysis.gate.outcome import TOO_FEW, Contract, Gated
 from idealrank.analysis.gate.series import ANCHOR, Acceptance, Series
-from idealrank.analysis.gate.sides import Opposed
-from idealrank.api.comparison import evaluated_by_judge
-from idealrank.api.evaluation import evaluate_read
-from idealrank.api.gate_requests import GateRequest
-from idealrank.api.gate_series import (
+from idealrank.data.interchange import finite
+from idealrank.data.qrels import Qrels
+from idealrank.data.run import Run
+from idealrank.data.types import Progress
+from idealrank.errors import InputError, OptionError
+from idealrank.evaluation.evaluate import Evaluation
+from idealrank.inputs.comparison import evaluated_by_judge
+from idealrank.inputs.evaluation import RunEvaluator
+from idealrank.inputs.gate import GateRequest
+from idealrank.inputs.gate_series import (
     LOOK_AT_HOLDOUT,
     MeasuredBaseline,
     OpenedBaseline,
@@ -37,12 +49,6 @@ from idealrank.api.gate_series import (
     sides_of,
     without_held_out,
 )
-from idealrank.data.interchange import finite
-from idealrank.data.qrels import Qrels
-from idealrank.data.run import Run
-from idealrank.data.types import Progress
-from idealrank.errors import InputError, OptionError
-from idealrank.evaluation.evaluate import Evaluation
 from idealrank.io.complaints import Notes, Tell
 from idealrank.io.gate_files import baselines as files
 from idealrank.io.gate_files.baselines import BaselineRecord
@@ -206,7 +212,7 @@ class GateJob:
         contracts, of_queries = self._contracts(), request.query_files.read(caller.tell)
         qrels = caller.watch("judgments", lambda _: self._labelled())
         measures = measures_of_gate(request.measures, contracts)
-        evaluate_run = partial(self._evaluated, qrels, measures)
+        evaluate_run = partial(self._evaluated, self._evaluator(qrels, measures))
         paths = [*request.baselines[:-1], *self._last_path(but_missing=but_missing)]
         opened = [self._opened(path, measures) for path in paths]
         self._refuse_another_series(opened)
@@ -353,9 +359,8 @@ class GateJob:
                 hint="give a new name as the last baseline",
             )
         qrels, run = self._labelled(), self.caller.run()
-        evaluation = self._evaluated(
-            qrels, measures_of_gate(self.asked.measures, self._contracts()), run
-        )
+        measures = measures_of_gate(self.asked.measures, self._contracts())
+        evaluation = self._evaluated(self._evaluator(qrels, measures), run)
         gated = first_run(evaluation, self.asked.measures, self.asked.policy)
         return Held(
             gated=gated,
@@ -460,7 +465,8 @@ class GateJob:
         ]
         data = files.baseline_bytes(run, record, self.asked.convention, [*repeats, *others])
         run_read = files.run_in(data, run.name)
-        if not same_values(self._evaluated(held.qrels, evaluation.measures, run_read), evaluation):
+        evaluator = self._evaluator(held.qrels, evaluation.measures)
+        if not same_values(self._evaluated(evaluator, run_read), evaluation):
             raise InputError(
                 f"{path}: not written, for the run read back from it has other values; a query "
                 "that is answered without a document cannot be kept in a file of lines"
@@ -528,21 +534,20 @@ class GateJob:
             )
         return OpenedBaseline(run=run, record=record, others=others)
 
-    def _evaluated(
-        self, qrels: Qrels, measures: Sequence[Measure], run: Run, baseline: str | None = None
-    ) -> Evaluation:
-        work = partial(
-            evaluate_read,
-            qrels,
-            run,
-            measures,
-            self.asked.convention,
-            keep_unjudged=True,
-            keep_for=self.kept,
-            keep_top=self.top,
+    def _evaluator(self, qrels: Qrels, measures: tuple[Measure, ...]) -> RunEvaluator:
+        return RunEvaluator(
+            qrels=qrels,
+            measures=measures,
+            convention=self.asked.convention,
+            kept=self.kept,
+            top=self.top,
             threads=self.threads,
         )
-        evaluation = self.caller.watch(run.name, lambda progress: work(progress=progress))
+
+    def _evaluated(
+        self, evaluator: RunEvaluator, run: Run, baseline: str | None = None
+    ) -> Evaluation:
+        evaluation = self.caller.watch(run.name, partial(evaluator.evaluate, run))
         self.caller.doubt(evaluation, baseline)
         return evaluation
 
@@ -617,18 +622,19 @@ class GateJob:
                 also=request.also,
                 series=series,
             )
-        return gate_evaluations(
-            runs[0],
-            *(side.before[0] for side in sides),
+        case = GateCase(
+            runs=(runs[0], *(side.before[0] for side in sides)),
             measures=request.measures,
             also=request.also,
-            policy=request.policy,
             contracts=contracts,
-            weights=of_queries.weights,
-            clusters=of_queries.clusters,
-            threads=self.threads,
-            declared=self._declared(sides, last),
             sides=sides,
             series=self._series(last),
             held_out=held_out,
         )
+        options = StudyOptions(
+            weights=of_queries.weights,
+            clusters=of_queries.clusters,
+            threads=self.threads,
+            declared=self._declared(sides, last),
+        )
+        return decided(case, request.policy, options)

@@ -1,48 +1,41 @@
-"""Comparisons of evaluations, or of judgments and runs: paths, mappings, dataframes and arrays."""
+"""Comparisons of runs, and of systems that were trained several times: evaluations, or judgments
+and runs in any form.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
-from types import MappingProxyType
+from os import PathLike
 from typing import Any, cast
 
-import numpy as np
-
-from idealrank.analysis.comparison import Comparison, with_companions
-from idealrank.analysis.comparison import compare as compare_evaluations
+from idealrank.analysis.comparison import Comparison, Study, StudyOptions, compared
+from idealrank.analysis.comparison.comparisons import Overlapping
+from idealrank.analysis.comparison.difference_rows import of_judged_queries
 from idealrank.analysis.comparison.families import Correction
-from idealrank.analysis.comparison.label_basis import NOTHING_DECLARED, DeclaredLabels
+from idealrank.analysis.comparison.label_basis import DeclaredLabels
 from idealrank.analysis.comparison.procedure import Tell
-from idealrank.analysis.comparison.query_table import chosen_measures, comparable
-from idealrank.analysis.comparison.ranking_overlaps import Overlapping
 from idealrank.analysis.comparison.requirements import JudgmentsOption
-from idealrank.api.evaluation import (
-    AnyTable,
-    evaluate,
-    evaluate_read,
-    is_array,
-    refuse_layout,
-    refuse_names,
-    to_judgments,
-    to_qrels,
-    to_runs,
-    unnamed_runs,
-    with_labels,
+from idealrank.analysis.systems import (
+    SystemComparison,
+    SystemOptions,
+    refuse_folds,
+    systems_compared,
 )
-from idealrank.api.per_query import QueryValues, clusters_of, slices_of, weights_of
 from idealrank.conventions import Convention
-from idealrank.data.join import Judgments
 from idealrank.data.label_kinds import LabelKind
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
-from idealrank.errors import InputError, OptionError
+from idealrank.errors import InputError
 from idealrank.evaluation.evaluate import Evaluation
+from idealrank.inputs.evaluation import AnyTable, evaluate, evaluate_read, to_qrels
+from idealrank.inputs.judged_runs import JudgedRuns
+from idealrank.inputs.per_query import QueryValues, clusters_of, slices_of, weights_of
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import DEFAULT_MEASURES, MeasureLike, parse_measures
 from idealrank.stats.comparison import TestName
 from idealrank.stats.randomness import RandomLike
+from idealrank.stats.replicates import Pairing, Single
 
-# Types that a run may have for one query; the values of a mapping of runs by name are tables.
-_LISTED = (list, tuple, set, frozenset, Mapping, np.ndarray)
+_COMPARE = "compare(qrels, run_a, run_b)"
+_SEEDS = "seeds(qrels, [run, ...], [run, ...])"
 
 
 def compare(
@@ -231,39 +224,39 @@ def compare(
     ... )["RR"].verdict
     'better'
     """
-    tables = (evaluation_a, evaluation_b, *others)
     if not isinstance(evaluation_a, Evaluation):
         measures = parse_measures(DEFAULT_MEASURES if measures is None else measures)
     declared = DeclaredLabels(labels_are, sampled_negatives, labels_from)
-    evaluations = evaluations_of(
-        "compare(qrels, run_a, run_b)",
-        tables,
-        measures or (),
-        names,
-        layout=layout,
+    given = JudgedRuns(
+        form=_COMPARE,
+        tables=(evaluation_a, evaluation_b, *others),
+        names=names,
         convention=convention,
+        layout=layout,
         declared=declared,
     )
-    comparison = compare_evaluations(
-        *evaluations,
-        measures=measures,
-        baseline=baseline,
+    evaluations = given.evaluations(measures or ())
+    options = StudyOptions(
         test=test,
         correction=correction,
         level=level,
         margin=margin,
-        effect=effect,
         largest_loss=largest_loss,
+        effect=effect,
         weights=weights_of(weights),
         clusters=clusters_of(clusters),
-        slices=slices_of(slices),
         n_resamples=n_resamples,
         rng=rng,
         threads=threads,
-        rankings=rankings,
-        tell=tell,
         judgments=judgments,
         declared=declared,
+    )
+    comparison = compared(
+        Study.of(evaluations, measures, options),
+        baseline=baseline,
+        slices=slices_of(slices),
+        rankings=rankings,
+        tell=tell,
     )
     if judge_qrels is None:
         return comparison
@@ -280,11 +273,10 @@ def judged_again(
     if listed and all(isinstance(evaluation, Evaluation) for evaluation in listed):
         return cast("Sequence[Evaluation]", judge)
     qrels = to_qrels(cast("AnyTable", judge))
-    _, runs = sources_of("compare(qrels, run_a, run_b, judge_qrels=judge)", evaluations)
+    form = "compare(qrels, run_a, run_b, judge_qrels=judge)"
+    runs = JudgedRuns(form=form, tables=tuple(evaluations)).kept_runs
     tested = set(measures)
     tested_measures = [measure for measure in evaluations[0].measures if str(measure) in tested]
-    from idealrank.analysis.comparison.difference_rows import of_judged_queries  # noqa: PLC0415  (few comparisons have a judge)
-
     return [
         of_judged_queries(evaluate(qrels, run, tested_measures, evaluations[0].convention), qrels)
         for run in runs
@@ -297,125 +289,138 @@ def evaluated_by_judge(
     """Evaluate runs with the grades of a judge, on the queries that the judge judged, without
     warnings of odd data.
     """
-    from idealrank.analysis.comparison.difference_rows import of_judged_queries  # noqa: PLC0415  (few comparisons have a judge)
-
     return [
         of_judged_queries(evaluate_read(judge, run, measures, convention), judge) for run in runs
     ]
 
 
-def evaluations_of(
-    form: str,
-    tables: Sequence[AnyTable],
-    measures: "MeasureLike | Iterable[MeasureLike]",
-    names: Sequence[str] | None = None,
-    unnamed: Sequence[str] = (),
-    *,
-    layout: Mapping[str, Any] = MappingProxyType({}),
-    convention: "Convention | str | None" = None,
-    declared: DeclaredLabels = NOTHING_DECLARED,
-) -> Sequence[Evaluation]:
-    """Return the evaluations, or evaluate the runs that follow judgments."""
-    kinds = [isinstance(table, Evaluation) for table in tables]
-    if any(kinds):
-        refuse_layout(layout)
-        refuse_convention(
-            convention, next(table for table in tables if isinstance(table, Evaluation))
-        )
-    if all(kinds):
-        refuse_names(names, tables)
-        if names is None:
-            return tables
-        return [
-            replace(evaluation, name=name) for evaluation, name in zip(tables, names, strict=True)
-        ]
-    if any(kinds) or len(tables) < 3:
-        type_names = ", ".join(type(table).__name__ for table in tables)
-        hint = ""
-        if any(_is_runs_by_name(table) for table in tables[1:]):
-            hint = "give each run by itself, and names=[...]"
-        raise InputError(
-            f"found {type_names}; expected evaluations, as `evaluate` returns, or judgments and "
-            f"two or more runs: {form}",
-            hint=hint,
-        )
+def compare_systems(
+    evaluations_a: "Sequence[Evaluation] | AnyTable",
+    evaluations_b: "Sequence[Evaluation] | Sequence[AnyTable]",
+    *others: "Sequence[AnyTable]",
+    measures: "MeasureLike | Iterable[MeasureLike] | None" = None,
+    names: tuple[str, str] = ("A", "B"),
+    seeds: Pairing = "nested",
+    single: Single | None = None,
+    level: float = 0.95,
+    judgments: JudgmentsOption = "same",
+) -> SystemComparison:
+    """Compare two systems that were trained several times; seeds and queries are both random
+    effects.
 
-    qrels, *runs = tables
-    all_measures = with_companions(measures)
-    rules = Convention.of("standard" if convention is None else convention)
-    if is_array(qrels):
-        refuse_names(names, runs)
-        if declared.labels_are is not None or declared.sampled_negatives is not None:
-            raise OptionError(
-                f"{form}: found labels_are or sampled_negatives with arrays, in which every item "
-                "has a label; expected judgments and runs"
-            )
-        if not layout and np.ndim(qrels) == 1 and len(qrels) > 1:
-            raise InputError(
-                f"{form}: found one query of {len(qrels)} items, expected group=, offsets= or qid= "
-                "with the arrays"
-            )
-        named = zip(runs, names or unnamed or unnamed_runs(len(runs)), strict=True)
-        return [
-            evaluate(qrels, run, all_measures, rules, name=name, **layout) for run, name in named
-        ]
+    `compare` tests two particular models: with enough queries it finds a difference that the next
+    training may reverse. This function compares the training recipes, and includes the variance
+    between training runs.
 
-    refuse_layout(layout)
-    duplicates = rules.alignment.duplicates
-    qrels = to_judgments(qrels, "error" if duplicates == "twice" else duplicates)
-    qrels = with_labels(qrels, declared.labels_are, declared.sampled_negatives)
-    return [
-        evaluate(qrels, run, all_measures, rules, keep_unjudged=True)
-        for run in to_runs(runs, names, unnamed=unnamed, judgments=qrels)
-    ]
+    Parameters
+    ----------
+    evaluations_a, evaluations_b, *others : sequences of Evaluation; or judgments, then two
+    sequences of runs
+        Evaluations of the models of each system, with the same judgments and convention; the
+        systems may have different numbers of models. Or judgments and the runs of each system, in
+        any form that `evaluate` reads: each is evaluated under the convention ``standard``. If
+        queries are divided over folds, a model is all its folds together: ``read_run([fold1, fold2,
+        ...])``.
+    measures : measure or iterable of them, optional
+        Measures to compare. Default: the measures that all evaluations have, except text measures
+        and companions; of judgments and runs, the default of `evaluate`.
+    names : (str, str)
+        Names of the systems.
+    seeds : {"nested", "crossed"}
+        ``crossed``: model 3 of a and model 3 of b are paired, for example trained on the same
+        sample; ``nested``: they are not.
+    single : {"fixed", "alike"}, optional
+        Meaning of a single model of one system: ``fixed``, it is not trained (BM25); ``alike``, its
+        training varies as much as that of the other system.
+    level : float
+        Confidence level of the intervals; the significance level is ``1 - level``.
+    judgments : {"same", "different"}
+        "different" allows evaluations with different judgments, which are otherwise refused.
 
+    Returns
+    -------
+    SystemComparison
+        The primary measure is tested alone, the others are corrected together by Bonferroni's
+        method, intervals included. Also: the variances of queries and of training, and the standard
+        error expected for other numbers of both.
 
-def _is_runs_by_name(table: AnyTable) -> bool:
-    if not isinstance(table, Mapping) or not table:
-        return False
-    return not isinstance(next(iter(table.values())), _LISTED)
+    Raises
+    ------
+    IncompatibleError
+        The evaluations have different conventions, judgments, cuts or measures.
+    InputError
+        Models of a system answer different queries, there are fewer than two queries, or crossed
+        systems have different numbers of models. No run has a judged document, or no grade counts
+        as relevant.
+    OptionError
+        Both systems have one model, one has a single model and `single` is not given, or a measure
+        has no better and worse.
 
+    Notes
+    -----
+    `idealrank.stats.replicated_difference` documents the model, its interval and its degrees of
+    freedom. Weights and clusters are not supported. A query that is excluded for a measure in any
+    model is excluded in all.
 
-def refuse_convention(convention: object, evaluation: Evaluation) -> None:
-    """Refuse a convention beside an evaluation, which has one."""
-    if convention is not None:
-        raise OptionError(
-            f"convention={convention}: found evaluations, which have theirs, "
-            f"{evaluation.convention}; evaluate again"
-        )
+    References
+    ----------
+    Banerjee (1961), On confidence interval for two-means problem based on separate estimates of
+    variances and tabulated values of t-table. Sankhya A 23, 359-378.
 
-
-def sources_of(
-    form: str, evaluations: Sequence[Any], *, convention: object = None
-) -> tuple[Judgments, list[Run]]:
-    """Return the judgments and the runs that evaluations keep, the runs under the names of the
-    evaluations.
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> import numpy as np
+    >>> qrels = {f"q{i}": {"x": 1} for i in range(20)}
+    >>> def copies(chances, rng):
+    ...     orders = [
+    ...         {q: ["x", "y"][:: 1 if rng.random() < chance else -1] for q in qrels}
+    ...         for chance in chances
+    ...     ]
+    ...     return [ir.evaluate(qrels, order, "RR") for order in orders]
+    >>> found = ir.compare_systems(
+    ...     copies([0.2, 0.2, 0.3], np.random.default_rng(1)),
+    ...     copies([0.9, 0.8, 0.9], np.random.default_rng(2)),
+    ... )
+    >>> round(found["RR"].found.difference, 3), found["RR"].verdict
+    (0.342, 'better')
+    >>> run_a, run_b = ({q: order for q in qrels} for order in (["y", "x"], ["x", "y"]))
+    >>> ir.seeds(qrels, [run_a, run_a], [run_b, run_b], measures="RR")["RR"].verdict
+    'better'
     """
-    if not all(isinstance(evaluation, Evaluation) for evaluation in evaluations):
-        type_names = ", ".join(type(evaluation).__name__ for evaluation in evaluations)
-        raise InputError(
-            f"found {type_names}; expected evaluations, as `evaluate` returns, or judgments and "
-            f"runs: {form}"
-        )
-    refuse_convention(convention, evaluations[0])
-    kept = [evaluation.sources for evaluation in evaluations]
-    if None in kept:
-        raise InputError(
-            f"evaluation {evaluations[kept.index(None)].name!r}: found no judgments and run in it, "
-            f"expected evaluate(..., keep_unjudged=True), which keeps them, or {form}; evaluations "
-            "of arrays keep none, since arrays have no document ids"
-        )
-    comparable(evaluations)
-    # `comparable` has found the same judgments in all evaluations, so the first ones stand for all.
-    judgments, _ = kept[0]
-    runs = [
-        run.renamed(evaluation.name) for evaluation, (_, run) in zip(evaluations, kept, strict=True)
-    ]
-    return judgments, runs
+    options = StudyOptions(level=level, judgments=judgments)
+    training = SystemOptions(names=names, seeds=seeds, single=single)
+    if not others:
+        copies_a = _several(evaluations_a, names[0])
+        copies_b = _several(evaluations_b, names[1])
+    else:
+        third, *further = others
+        if further:
+            raise InputError(
+                f"found {2 + len(others)} arguments, expected evaluations of two systems, or "
+                f"{_SEEDS}"
+            )
+        # Judgments come first, so the second and third arguments are the runs of the two systems.
+        runs_a, runs_b = _several(evaluations_b, names[0]), _several(third, names[1])
+        measures = parse_measures(DEFAULT_MEASURES if measures is None else measures)
+        given = JudgedRuns(form=_SEEDS, tables=(evaluations_a, *runs_a, *runs_b))
+        evaluated = list(given.evaluations(measures))
+        copies_a, copies_b = evaluated[: len(runs_a)], evaluated[len(runs_a) :]
+    for name, copies in zip(names, (copies_a, copies_b), strict=True):
+        refuse_folds(name, copies)
+    study = Study.of([*copies_a, *copies_b], measures, options)
+    return systems_compared(study, len(copies_a), training)
 
 
-def primary_measure(
-    evaluations: Sequence[Evaluation], measure: "MeasureLike | None"
-) -> MeasureLike:
-    """Return the measure asked for, or the first that `compare` takes of the evaluations."""
-    return chosen_measures(evaluations, None)[0] if measure is None else measure
+def _several(copies: Any, name: str) -> list[Any]:
+    is_single = isinstance(copies, Evaluation | str | PathLike | Mapping)
+    if is_single or not isinstance(copies, Iterable):
+        raise InputError(
+            f"{name}: found one {type(copies).__name__}, expected a list with one for each trained "
+            f"copy; or {_SEEDS}"
+        )
+    return list(copies)
+
+
+seeds = compare_systems
+"""`compare_systems` under the name of its command."""

@@ -2,11 +2,13 @@
 
 from typing import Any
 
-from idealrank.analysis.advice import Advice, advise_lists
-from idealrank.analysis.advice import advise as advise_run
-from idealrank.api.evaluation import AnyTable, is_array, to_qrels, to_run
+from idealrank.analysis.advice import Advice, Display, advised
 from idealrank.conventions import Convention
-from idealrank.data.lists import Lists
+from idealrank.data.align import align
+from idealrank.data.lists import judge_lists
+from idealrank.errors import InputError
+from idealrank.inputs.evaluation import AnyTable, to_qrels, to_run
+from idealrank.inputs.judged_runs import lists_of
 
 
 def advise(
@@ -16,6 +18,7 @@ def advise(
     surface: str | None = None,
     visible: int | None = None,
     convention: "Convention | str" = "standard",
+    threads: int = 0,
     **layout: Any,
 ) -> Advice:
     """Recommend measures and cutoffs that fit judgments and a run, with reasons.
@@ -32,6 +35,8 @@ def advise(
         Number of visible results.
     convention : Convention or str
         How run and judgments are joined.
+    threads : int
+        Number of threads; 0 uses all cores. The advice does not depend on it.
     **layout
         For arrays: group, offsets, qid, mask, padding; see `Lists.from_arrays`.
 
@@ -47,21 +52,18 @@ def advise(
     >>> advice.cutoffs, [fit.measure for fit in advice.fits[:2]]
     ((5,), ['nDCG@5', 'nDCG(judged_only=True)@5'])
     """
-    if is_array(qrels) and is_array(run):
-        return advise_lists(
-            Lists.from_arrays(qrels, run, **layout),
-            surface=surface,
-            visible=visible,
-            convention=convention,
+    display = Display(surface=surface, visible=visible)
+    alignment = Convention.of(convention).alignment
+    if lists := lists_of((qrels, run), layout):
+        if not lists[0].labels.size:
+            raise InputError("found no item, expected some")
+        judged = judge_lists(lists[0], alignment, threads=threads)
+        return advised(judged, display, run="run", labels="complete")
+    judgments, ranked = to_qrels(qrels), to_run(run, judgments=qrels)
+    judged = align(judgments, ranked, alignment, threads=threads)
+    if not judged.n_queries or not judgments.n_judgments:
+        raise InputError(
+            f"nothing to look at: {judgments.name} has {judgments.n_judgments} judgments of "
+            f"{judgments.n_queries} queries, expected some"
         )
-    return advise_run(
-        to_qrels(qrels),
-        to_run(run, judgments=qrels),
-        surface=surface,
-        visible=visible,
-        convention=convention,
-    )
-
-
-advise_read = advise_run
-"""`advise` for judgments and a run that are read already."""
+    return advised(judged, display, run=ranked.name, labels=judgments.labels.kind)

@@ -4,7 +4,7 @@ this file converts.
 
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations
 from os import PathLike
@@ -221,24 +221,6 @@ def to_runs(
         run = to_run(table, name=name, judgments=judgments)
         read_runs.append(run if given_name in ("", run.name) else run.renamed(given_name))
     return read_runs
-
-
-_LAYOUT = ("group", "offsets", "qid", "mask", "padding")
-
-
-def refuse_layout(layout: Mapping[str, Any]) -> None:
-    """Refuse the grouping of arrays for anything else, and arguments that are no grouping."""
-    if unknown := next((name for name in layout if name not in _LAYOUT), ""):
-        near = {"measures": "measure", "measure": "measures"}.get(unknown, "")
-        raise OptionError(
-            f"found no argument {unknown!r}, expected one of the function's",
-            hint=f"did you mean {near}=?" if near else "",
-        )
-    if layout:
-        raise InputError(
-            f"{', '.join(layout)}: belongs to arrays of labels and scores; found other qrels or "
-            "runs"
-        )
 
 
 def refuse_names(names: Sequence[str] | None, runs: Sequence[object]) -> None:
@@ -464,34 +446,38 @@ def _refuse_columns(
             )
 
 
-def evaluate_read(
-    qrels: Judgments,
-    run: Run,
-    measures: "MeasureLike | Iterable[MeasureLike]",
-    convention: "Convention | str" = "standard",
-    *,
-    max_documents: int | None = None,
-    keep_unjudged: bool = False,
-    keep_for: Iterable[Measure] = (),
-    keep_top: int = 0,
-    threads: int = 0,
-    progress: Progress | None = None,
-) -> Evaluation:
-    """Evaluate a run that is read already, without a warning where the judgments hardly fit it:
-    callers that open files name them.
+evaluate_read = core.evaluate
+"""`evaluate` for judgments and a run that are read already, without a warning where the judgments
+hardly fit it: callers that open files name them.
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunEvaluator:
+    """Evaluation of runs on one set of judgments, with all that verdicts and pages look at, so that
+    each run is aligned once.
     """
-    return core.evaluate(
-        qrels,
-        run,
-        measures,
-        convention,
-        max_documents=max_documents,
-        keep_unjudged=keep_unjudged,
-        keep_for=keep_for,
-        keep_top=keep_top,
-        threads=threads,
-        progress=progress,
-    )
+
+    qrels: Judgments
+    measures: tuple[Measure, ...]  # With their companions
+    convention: "Convention | str"
+    kept: Iterable[Measure] = ()  # Measures for which hits are kept
+    top: int = 0  # Ranks down to which the first documents of every list are kept
+    threads: int = 0
+
+    def evaluate(self, run: Run, progress: Progress | None = None) -> Evaluation:
+        """Evaluate a run that is read already, as `evaluate_read` does."""
+        return evaluate_read(
+            self.qrels,
+            run,
+            self.measures,
+            self.convention,
+            keep_unjudged=True,
+            keep_for=self.kept,
+            keep_top=self.top,
+            threads=self.threads,
+            progress=progress,
+        )
 
 
 def kept_hits(evaluation: Evaluation) -> "JudgedHits | None":
