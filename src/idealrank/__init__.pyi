@@ -55,8 +55,8 @@ from idealrank.inputs.reconciliation import split_difference as split_difference
 from idealrank.pages.report import report as report
 from idealrank.pages.report.saved_page import Page as Page
 from idealrank.inputs.robustness import robust as robust
-from idealrank.inputs.comparison import compare_systems as compare_systems
-from idealrank.inputs.comparison import seeds as seeds
+from idealrank.inputs.systems import compare_systems as compare_systems
+from idealrank.inputs.systems import seeds as seeds
 from idealrank.inputs.tuning import choose as choose
 from idealrank.conventions import PRESETS as PRESETS
 from idealrank.conventions import Convention as Convention

@@ -8,7 +8,6 @@ from pathlib import Path
 from tests.changes.checks import output, run_tests
 from tests.changes.copies import Change, Edit
 
-_SCHEMA = "src/idealrank/io/configuration_schema.json"
 _KINDS = "src/idealrank/live/backends/__init__.py"
 _CHECKS = "tests/live/test_backend_checks.py"
 _PROJECT = "pyproject.toml"
@@ -17,13 +16,15 @@ _MODULE = '''\
 """Documents in a file that is compressed with Zstandard: a line each, id, tab and text."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
+from idealrank._keys import text
 from idealrank._lazy import load_extra
 from idealrank._sections import Section
 from idealrank.errors import InputError
 from idealrank.live.backends.protocol import Backend, ScoredDocument, SearchQuery, ranked
-from idealrank.live.backends.shared import required
+from idealrank.live.backends.shared import BackendKeys, keys_from
 
 
 class PackedTexts:
@@ -45,76 +46,26 @@ class PackedTexts:
         """Do nothing: all texts are in memory."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class PackedKeys(BackendKeys):
+    """Keys of the kind ``packed``."""
+
+    path: str = text("File of documents.", expected="a file of documents")
+
+
+SECTIONS = {"packed": PackedKeys}
+
+
 def from_section(section: Section) -> Backend:
-    """Make the backend of a section with the kind ``packed``."""
-    section.refuse_unknown("kind", "path", "timeout")
+    """Make the backend of a section."""
+    keys = keys_from(PackedKeys, section)
     client = load_extra("zstandard", "the backend packed", "packed")
-    path = required(section, "path", "a file of documents")
     try:
-        lines = client.decompress(Path(path).read_bytes()).decode().splitlines()
+        lines = client.decompress(Path(keys.path).read_bytes()).decode().splitlines()
     except OSError:
-        raise InputError(f"{path}: found no file, expected one of documents") from None
+        raise InputError(f"{keys.path}: found no file, expected one of documents") from None
     return PackedTexts(dict(line.split("\\t") for line in lines))
 '''
-
-_CONDITION = """\
-    {
-     "if": {
-      "properties": {
-       "kind": {
-        "const": "packed"
-       }
-      },
-      "required": [
-       "kind"
-      ]
-     },
-     "then": {
-      "$ref": "#/$defs/backends/packed"
-     }
-    },
-"""
-_KEYS = """\
-   "packed": {
-    "type": "object",
-    "properties": {
-     "kind": {
-      "const": "packed"
-     },
-     "path": {
-      "type": "string",
-      "minLength": 1
-     },
-     "timeout": {
-      "type": "number",
-      "minimum": 0
-     },
-     "sweep": {
-      "$ref": "#/$defs/sweep"
-     }
-    },
-    "required": [
-     "kind"
-    ],
-    "additionalProperties": false,
-    "allOf": [
-     {
-      "anyOf": [
-       {
-        "required": [
-         "path"
-        ]
-       },
-       {
-        "required": [
-         "sweep"
-        ]
-       }
-      ]
-     }
-    ]
-   },
-"""
 
 _TEST = """\
 def test_packed_texts_keep_the_contract(tmp_path: Path) -> None:
@@ -149,10 +100,6 @@ CHANGE = Change(
             '        "lancedb": f"{_HOME}.lancedb",\n',
             '        "packed": f"{_HOME}.packed",\n',
         ),
-        Edit.after(
-            _SCHEMA, '      "$ref": "#/$defs/backends/lancedb"\n     }\n    },\n', _CONDITION
-        ),
-        Edit.before(_SCHEMA, '   "retriever": {\n    "type": "object",\n', _KEYS),
         Edit.before(_CHECKS, "def test_replay_keeps_the_contract(", _TEST),
         Edit.before("docs/live/search-backends.md", "## sqlite-vec\n", _GUIDE),
         Edit.before(_PROJECT, 'plots = ["vl-convert', 'packed = ["zstandard>=0.22"]\n'),

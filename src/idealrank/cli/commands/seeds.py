@@ -17,8 +17,8 @@ from idealrank.data.run import name_of
 from idealrank.data.types import Progress
 from idealrank.errors import OptionError
 from idealrank.evaluation.evaluate import Evaluation
-from idealrank.inputs.comparison import compare_systems
 from idealrank.inputs.evaluation import evaluate_read as evaluate
+from idealrank.inputs.systems import compare_systems
 from idealrank.stats.replicates import Single
 
 _SEPARATOR = "vs"
