@@ -4,20 +4,30 @@
 A page of the reference is directives that only a build of the site fills. Between ``<!-- names
 -->`` and ``<!-- end of names -->`` stands what a reader without a build needs: each name of the
 page with its first sentence, each command, each convention. The row of a new measure may wait for
-the release.
+the release. The tables of the keys of configurations are made from their JSON Schema.
 """
 
 import argparse
 import importlib
+import json
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from idealrank._keys import schema_of
 from idealrank.cli.main import COMMANDS
 from idealrank.conventions.presets import PRESETS
+from idealrank.io.gate_files.gate_policies import PolicyFile
+from idealrank.live.backends import backend_schema
+from idealrank.live.canary.monitor_config import MonitorConfig
+from idealrank.live.judges.callers import judge_schema
+from idealrank.live.judges.judge_configuration import JudgeConfig
+from idealrank.live.search_configuration import SearchConfig
 from idealrank.measures.facts import families
+from idealrank.training.configuration import TrainingConfig
+from idealrank.training.neural_configuration import NetworkSection, loss_schema
 
 FOLDER = Path(__file__).resolve().parent / "reference"
 CHANGELOG = FOLDER.parents[1] / "CHANGELOG.md"
@@ -112,6 +122,110 @@ def with_names(page: str) -> str:
     return marked(page, table("name | summary", names_of(page))) if MARKED.search(page) else page
 
 
+Schema = dict[str, Any]
+KEYS = re.compile(r"(<!-- keys of ([\w -]+) -->\n).*?(<!-- end of keys -->)", re.DOTALL)
+TYPES = {"string": "text", "boolean": "true or false", "object": "section", "array": "list"}
+
+
+def _items(key: str) -> Schema:
+    items: Schema = MonitorConfig.schema()["properties"][key]["items"]
+    return items
+
+
+SECTIONS: dict[str, Callable[[], Schema]] = {
+    "search": SearchConfig.schema,
+    "backends": backend_schema,
+    "monitor": MonitorConfig.schema,
+    "alarms": lambda: _items("alarms"),
+    "channels": lambda: _items("notify"),
+    "judge run": JudgeConfig.schema,
+    "judges": judge_schema,
+    "train": TrainingConfig.schema,
+    "networks": lambda: schema_of(NetworkSection),
+    "losses": loss_schema,
+    "gate": lambda: schema_of(PolicyFile),
+}
+
+
+def with_keys(page: str) -> str:
+    """A page with the table of today in each of its places for keys."""
+    return KEYS.sub(
+        lambda found: f"{found[1]}\n{_tables(SECTIONS[found[2]]())}\n\n{found[3]}", page
+    )
+
+
+def _tables(schema: Schema) -> str:
+    kinds = [rule["then"] for rule in schema.get("allOf", ()) if "then" in rule]
+    if "kind" in schema.get("properties", {}):
+        return "\n\n".join(f"**`{_constant(kind, 'kind')}`**\n\n{_table(kind)}" for kind in kinds)
+    if "oneOf" in schema and "properties" not in schema:
+        losses = schema["oneOf"]
+        return "\n\n".join(f"**`{_constant(loss, 'loss')}`**\n\n{_table(loss)}" for loss in losses)
+    return _table(schema)
+
+
+def _constant(schema: Schema, key: str) -> str:
+    return str(schema["properties"][key]["const"])
+
+
+def _table(schema: Schema) -> str:
+    rows = [f"| `{name}` | {value} |" for name, value in _rows(schema, "")]
+    return "\n".join(["| key | value |", "|---|---|", *rows])
+
+
+def _rows(schema: Schema, place: str) -> Iterator[tuple[str, str]]:
+    needed = [*schema.get("required", ())]
+    for rule in schema.get("allOf", ()):  # keys that a sweep may have in place of the section
+        needed += rule.get("anyOf", [{}])[0].get("required", ())
+    for name, value in schema["properties"].items():
+        if name == "sweep" or "const" in value:
+            continue
+        yield place + name, _cell(value, is_needed=name in needed)
+        for part in (value, *value.get("anyOf", ())):
+            if "properties" in part:
+                yield from _rows(part, f"{place}{name}.")
+
+
+def _cell(schema: Schema, *, is_needed: bool) -> str:
+    about = schema.get("description", "").removesuffix(".").replace("|", "\\|")
+    sentences = [f"{about}." if about and not about.endswith("...") else about]
+    words = _words(schema)
+    sentences.append(f"{words[0].upper()}{words[1:]}." if words else "")
+    if "default" in schema:
+        default = schema["default"]
+        shown = default if isinstance(default, str) else json.dumps(default).removesuffix(".0")
+        sentences.append(f"Default: `{shown}`.")
+    sentences.append("Required." if is_needed else "")
+    return " ".join(filter(None, sentences))
+
+
+def _words(schema: Schema) -> str:
+    """Values of a key, in words."""
+    if "enum" in schema:
+        return "one of " + ", ".join(f"`{word}`" for word in schema["enum"])
+    if "anyOf" in schema:
+        listed = [_words(part) for part in schema["anyOf"] if "const" not in part]
+        return " or ".join(dict.fromkeys(listed))
+    kind = schema.get("type")
+    if kind in ("integer", "number"):
+        noun = "whole number" if kind == "integer" else "number"
+        return f"{noun}{_range(schema)}"
+    if kind == "array" and "items" in schema:
+        return "list of several values"
+    if kind is None:
+        return "section" if "$ref" in schema or "allOf" in schema else "any value"
+    return TYPES[kind]
+
+
+def _range(schema: Schema) -> str:
+    least, above = schema.get("minimum"), schema.get("exclusiveMinimum")
+    most, below = schema.get("maximum"), schema.get("exclusiveMaximum")
+    start = f" above {above:g}" if above is not None else ""
+    start = f" from {least:g}" if least is not None else start
+    end = f" to below {below:,g}" if below is not None else ""
+    return start + (f" to {most:,g}" if most is not None else end)
+
+
 def written(path: Path) -> str:
     """A page with its table of today."""
     page = path.read_text(encoding="utf-8")
@@ -125,7 +239,7 @@ def written(path: Path) -> str:
                 ((name, one.proof, one.reproduces) for name, one in PRESETS.items()),
             ),
         )
-    return with_names(page)
+    return with_keys(page) if path.name == "configuration.md" else with_names(page)
 
 
 def waiting_rows() -> tuple[str, ...]:

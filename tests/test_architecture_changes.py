@@ -17,6 +17,7 @@ from tests.changes.copies import (
     assigned,
     checked,
     copied,
+    misfits,
     paths_of,
 )
 
@@ -55,6 +56,11 @@ def test_what_a_longer_row_describes_works(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", [*QUICK, *SLOW])
+def test_a_template_fits_the_files_that_it_changes(name: str) -> None:
+    assert misfits(change_of(name)) == []
+
+
+@pytest.mark.parametrize("name", [*QUICK, *SLOW])
 def test_a_row_names_the_files_of_its_change_and_no_others(name: str) -> None:
     change = change_of(name)
     assert assigned(change, names_of(change), PAGE.common) == ([], [])
@@ -79,6 +85,8 @@ def test_planted_violations_are_found() -> None:
     assert assigned(change._replace(spared={"io/read.py": "no need"}), names) == ([], [])
     spared = change._replace(spared={"io/gone.py": "no need"})
     assert assigned(spared, names[:1]) == ([], ["src/idealrank/io/gone.py"])
+    assert len(misfits(change._replace(edits=(Edit(read, "no such text", ""),)))) == 1
+    assert len(misfits(change._replace(edits=(Edit.file(read, ""),)))) == 1
     twice = change._replace(edits=(*change.edits, Edit(read, "a", "b")))
     assert assigned(twice, names) == ([], [])
     assert assigned(twice, names[:1]).unnamed  # the folder stands for one file

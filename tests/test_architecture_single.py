@@ -207,6 +207,40 @@ def classes_twice(sources: Sources) -> list[str]:
     return sorted(f"{word}: {', '.join(names)}" for word, names in homes.items() if len(names) > 1)
 
 
+def choices_twice(sources: Sources) -> list[str]:
+    """Choices of an option in the words of a `Literal` or of a list of words that the library has:
+    the option takes them from there.
+    """
+    declared: dict[frozenset[str], str] = {}
+    choices: list[tuple[str, frozenset[str]]] = []
+    for name, source in sources.items():
+        for statement in module(source).body:
+            if isinstance(statement, ast.Assign | ast.AnnAssign) and statement.value is not None:
+                declared.setdefault(_words(statement.value), name)
+        for node in nodes(source):
+            if isinstance(node, ast.Call) and ast.unparse(node.func) == "click.Choice":
+                words = _words(node.args[0])
+                choices += [(f"{name}:{node.lineno}", words)] if words else []
+            elif isinstance(node, ast.Subscript) and ast.unparse(node.value) == "Literal":
+                declared.setdefault(_words(node.slice), name)
+    return [
+        f"{place}: {', '.join(sorted(words))} of {declared[words]}"
+        for place, words in choices
+        if words in declared
+    ]
+
+
+def _words(node: ast.expr) -> frozenset[str]:
+    """Words of a list, or keys of a mapping; none if anything else is in it."""
+    if isinstance(node, ast.Dict):
+        parts = [part for part in node.keys if part is not None]
+    else:
+        parts = node.elts if isinstance(node, ast.List | ast.Tuple | ast.Set) else []
+    values = [part.value if isinstance(part, ast.Constant) else None for part in parts]
+    are_words = len(values) > 1 and all(isinstance(value, str) for value in values)
+    return frozenset(map(str, values)) if are_words else frozenset()
+
+
 SMALL = 100  # lines of code, from which a module with one user stands for itself
 SMALL_VIEW = 60  # a command has its view beside those of the other commands
 # Doors and commands are one a feature, however small.
@@ -275,7 +309,16 @@ def _calls(source: str) -> Iterator[ast.Call]:
 
 # --- they hold, and can fail ----------------------------------------------------------------------
 
-RULES = [circles, renaming, optional_imports, lazy_names, names_twice, classes_twice, fragments]
+RULES = [
+    circles,
+    renaming,
+    optional_imports,
+    lazy_names,
+    names_twice,
+    classes_twice,
+    choices_twice,
+    fragments,
+]
 PLANTED: list[tuple[Callable[[Sources], list[str]], dict[str, str]]] = [
     (
         circles,
@@ -293,6 +336,8 @@ PLANTED: list[tuple[Callable[[Sources], list[str]], dict[str, str]]] = [
     (lazy_names, {"a": "__getattr__ = made_otherwise()"}),
     (names_twice, {"idealrank.io.columns": "", "idealrank.stats.columns": ""}),
     (classes_twice, {"a": "class Table: ...", "b": "class Table: ..."}),
+    (choices_twice, {"a": 'x = click.Choice(["t", "sign"])', "b": 'Test = Literal["sign", "t"]'}),
+    (choices_twice, {"a": 'x = click.Choice(("t", "sign"))', "b": 'WORDS = {"sign": 1, "t": 2}'}),
     (fragments, {"idealrank.a": "from idealrank.b import x", "idealrank.b": "x = 1"}),
 ]
 

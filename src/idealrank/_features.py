@@ -35,7 +35,6 @@ FEATURES: Mapping[str, Feature] = {
             "search": "commands.search",
         },
         {
-            "kinds of search engines": "backends:KINDS",
             "monitoring of a store": "monitoring:Monitoring",
             "pages of a served store": "web.canary_pages:pages_of_canaries",
         },

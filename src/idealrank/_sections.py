@@ -1,15 +1,17 @@
-"""Sections of configuration files, checked key by key; the files of `train`, `search` and `monitor`
-share them.
+"""Sections of configuration files, checked key by key: the files of commands, and the table of a
+gate.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from idealrank.errors import OptionError, near_ids, shown
 
-_MOST = 1e6  # of an amount: as seconds about 11 days, which every clock and engine takes
-_MOST_WHOLE = 2**63 - 1
+LARGEST_AMOUNT = 1e6
+"""Largest usual amount: as seconds about 11 days, which every clock and engine takes."""
+LARGEST_WHOLE = 2**63 - 1
+"""Largest whole number."""
 
 
 @dataclass(frozen=True)
@@ -46,9 +48,9 @@ class Section:
             if key not in known:
                 near = near_ids(str(key), known, 1)
                 hint = f"; did you mean {near[0]}?" if near else ""
-                place = self.name or "top level"
+                place = f"{self.name}: " if self.name else ""
                 raise OptionError(
-                    f"{self.path}: {place}: unknown key {shown(repr(key))}, expected "
+                    f"{self.path}: {place}unknown key {shown(repr(key))}, expected "
                     f"{', '.join(known)}{hint}"
                 )
 
@@ -63,22 +65,25 @@ class Section:
         name = f"{self.name}.{key}" if self.name else key
         return Section(self.given[key] if self.has(key) else {}, self.path, name)
 
-    def text(self, key: str, default: str | None) -> str | None:
+    def text(self, key: str, default: str | None, *, words: str = "a text") -> str | None:
         """Return a text, or the default if the key is missing."""
         value = self.given.get(key)
         if value is None:
             return default
         if not isinstance(value, str) or not value:
-            raise self.error(key, repr(value), "a text")
+            raise self.error(key, repr(value), words)
         return value
 
-    def number(self, key: str, default: int, *, least: int = 1) -> int:
-        """Return a whole number of at least `least`, and below 2^63."""
+    def number(
+        self, key: str, default: int | None, *, least: int = 1, most: int = LARGEST_WHOLE
+    ) -> int:
+        """Return a whole number from `least` to `most`."""
         value = self.given.get(key, default)
         if isinstance(value, bool) or not isinstance(value, int) or value < least:
             raise self.error(key, _written(value), f"a whole number of {least} or more")
-        if value > _MOST_WHOLE:
-            raise self.error(key, _written(value), f"a whole number from {least} to 2^63 - 1")
+        if value > most:
+            limit = "2^63 - 1" if most == LARGEST_WHOLE else f"{most:,}"
+            raise self.error(key, _written(value), f"a whole number from {least} to {limit}")
         return value
 
     def share(self, key: str) -> float:
@@ -97,7 +102,7 @@ class Section:
             raise self.error(key, repr(value), f"a list of whole numbers of {least} or more")
         return list(listed)
 
-    def texts(self, key: str) -> tuple[str, ...]:
+    def texts(self, key: str, *, words: str = "a list of texts") -> tuple[str, ...]:
         """Return a list of texts; one text is a list of one."""
         value = self.given.get(key)
         if value is None:
@@ -106,7 +111,7 @@ class Section:
         if not isinstance(listed, Sequence) or not all(
             isinstance(text, str) and text for text in listed
         ):
-            raise self.error(key, repr(value), "a list of texts")
+            raise self.error(key, repr(value), words)
         return tuple(listed)
 
     def choice(self, key: str, choices: Sequence[str]) -> str:
@@ -116,20 +121,36 @@ class Section:
             raise self.error(key, repr(value), f"one of {', '.join(choices)}")
         return str(value)
 
+    def kind(self, kinds: Iterable[str]) -> str:
+        """Return the kind of the section, which must be there."""
+        if not self.has("kind"):
+            raise self.error("kind", "nothing", f"one of {', '.join(kinds)}")
+        return self.choice("kind", tuple(kinds))
+
     def amount(
-        self, key: str, default: float, *, least: float = 0.0, most: float = _MOST, unit: str = ""
+        self,
+        key: str,
+        default: float | None,
+        *,
+        least: float = 0.0,
+        most: float = LARGEST_AMOUNT,
+        is_above: bool = False,
+        unit: str = "",
     ) -> float:
-        """Return a finite number from `least` to `most`; the unit appears in the message only."""
+        """Return a finite number from `least`, or above it, to `most`; the unit appears in the
+        message only.
+        """
         value = self.given.get(key, default)
         if (
             isinstance(value, bool)
             or not isinstance(value, (int, float))
             or not least <= value <= most
+            or (is_above and value == least)
         ):
             # The message for a small number leaves out the usual upper limit.
-            is_above = isinstance(value, (int, float)) and value > least
-            limits = f"of {least:g} or more"
-            if most < _MOST or is_above:
+            is_large = isinstance(value, (int, float)) and value > least
+            limits = f"above {least:g}" if is_above else f"of {least:g} or more"
+            if is_large or (most < LARGEST_AMOUNT and not is_above):
                 limits = f"from {least:g} to {most:g}"
             unit_text = f" ({unit})" if unit else ""
             raise self.error(key, _written(value), f"a number {limits}{unit_text}")
@@ -147,6 +168,6 @@ def _written(value: object) -> str:
     """A value for a message; Python writes no number of more than 4,300 digits, but for its
     hexadecimal form.
     """
-    if isinstance(value, int) and abs(value) > _MOST_WHOLE:
+    if isinstance(value, int) and abs(value) > LARGEST_WHOLE:
         return f"{hex(value)[:12]}..."
     return repr(value)

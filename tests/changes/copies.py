@@ -163,17 +163,35 @@ def copied(
 
 def _edit(folder: Path, edit: Edit) -> None:
     path = folder / edit.path
-    if not edit.old:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("x", encoding="utf-8") as file:
-            file.write(edit.new)
-        return
-    text = path.read_text("utf-8")
-    if text.count(edit.old) != 1:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(edited(path.read_text("utf-8") if path.exists() else "", edit), "utf-8")
+
+
+def edited(text: str, edit: Edit) -> str:
+    """Make an edit in the text of its file, which is empty for a new file."""
+    count = text.count(edit.old) if edit.old else int(not text)
+    if count != 1:
+        place = repr(edit.old) if edit.old else "no file"
         raise ValueError(
-            f"{edit.path}: found {text.count(edit.old)} times, expected once: {edit.old}"
+            f"{edit.path}: found {count} places, expected one of {place}; adapt the template in "
+            "tests/changes/"
         )
-    path.write_text(text.replace(edit.old, edit.new), "utf-8")
+    return text.replace(edit.old, edit.new) if edit.old else edit.new
+
+
+def misfits(change: Change) -> list[str]:
+    """Edits of a change that do not fit the files of the project."""
+    texts: dict[str, str] = {}
+    problems = []
+    for edit in change.edits:
+        path = ROOT / edit.path
+        if edit.path not in texts:
+            texts[edit.path] = path.read_text("utf-8") if path.exists() else ""
+        try:
+            texts[edit.path] = edited(texts[edit.path], edit)
+        except ValueError as error:
+            problems.append(str(error))
+    return problems
 
 
 def run_in(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:

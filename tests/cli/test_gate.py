@@ -543,8 +543,7 @@ def test_weights_and_clusters_of_the_policy_are_those_of_the_options(
     [
         (
             ["tolerence = 0.1"],
-            "pyproject.toml: [tool.idealrank.gate]: found the key tolerence, expected one of "
-            "baseline, measures, ",
+            "pyproject.toml: [tool.idealrank.gate]: unknown key 'tolerence', expected qrels, run, ",
         ),
         (
             ["tolerance = true"],

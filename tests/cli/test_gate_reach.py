@@ -305,7 +305,7 @@ def test_the_policy_of_the_project_has_both(held: Gate, tmp_path: Path) -> None:
         "passed",
         ["nDCG@10", "RR"],
     )
-    assert "when_unjudged: found 'maybe', expected fail or neutral or pass" in wrong.err
+    assert "when_unjudged: found 'maybe', expected one of fail, neutral, pass" in wrong.err
     assert "pyproject.toml [tool.idealrank.gate]: " in unknown.err
     assert "nDGC@5" in unknown.err
 

@@ -14,9 +14,10 @@ import idealrank as ir
 from idealrank.analysis.comparison import Comparison
 from idealrank.errors import IncompatibleError, InputError, OptionError
 from idealrank.evaluation.evaluate import Evaluation
+from idealrank.reports.views.comparison.comparison import method_text
 from idealrank.reports.views.comparison.pair_sentences import needed_text
 from idealrank.stats import Design, max_t, simultaneous
-from idealrank.stats.comparison import Plan, compare_columns, smallest_visible
+from idealrank.stats.comparison import TESTS, Plan, compare_columns, smallest_visible
 from tests.conftest import examples
 
 QRELS = {f"q{i}": {"x": 1} for i in range(40)}
@@ -118,7 +119,7 @@ def test_an_example_worked_by_hand() -> None:
     assert row.interval == pytest.approx((0.1, 0.6))
 
 
-@pytest.mark.parametrize("test", ["permutation", "t", "wilcoxon", "sign"])
+@pytest.mark.parametrize("test", TESTS)
 def test_identical_runs(test: Any) -> None:
     a, _ = random_pair(30)
 
@@ -136,6 +137,13 @@ def test_identical_runs(test: Any) -> None:
     assert math.isnan(row.detectable)
     if test in ("permutation", "t"):
         assert row.interval == (0, 0)
+
+
+@pytest.mark.parametrize("test", TESTS)
+def test_every_test_has_its_words(test: Any) -> None:
+    a, b = random_pair(30)
+
+    assert "test, two-sided" in method_text(ir.compare(a, b, test=test))
 
 
 @pytest.mark.parametrize("test", ["permutation", "t"])

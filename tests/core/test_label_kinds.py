@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import idealrank as ir
+from idealrank._keys import read
 from idealrank._sections import Section
 from idealrank.data.label_kinds import Labels
 from idealrank.errors import IncompatibleError, OptionError
@@ -386,11 +387,13 @@ def test_a_result_says_whose_results_were_labelled() -> None:
 
 
 def test_a_monitor_declares_the_kind_of_its_labels() -> None:
-    given = {"qrels": {"path": "a.qrels", "labels_are": "complete"}}
+    given = {"path": "a.qrels", "labels_are": "complete"}
 
-    assert JudgmentsSection.of(Section(given, "monitor.yaml", "")).labels_are == "complete"
+    section = Section(given, "monitor.yaml", "qrels")
+    assert read(JudgmentsSection, section).labels_are == "complete"
+    section = Section({"path": "a", "labels_are": "gold"}, "m.yaml", "qrels")
     with pytest.raises(OptionError, match=r"qrels.labels_are: found 'gold', expected one of"):
-        JudgmentsSection.of(Section({"qrels": {"path": "a", "labels_are": "gold"}}, "m.yaml", ""))
+        read(JudgmentsSection, section)
 
 
 def test_a_run_that_returns_most_labelled_documents_is_a_caution_and_no_verdict_is_withheld() -> (

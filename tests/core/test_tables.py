@@ -16,6 +16,7 @@ from markdown_it import MarkdownIt
 from idealrank.reports.table import forms
 from idealrank.reports.table.forms import Cell, Column, Table
 from idealrank.reports.table.records import delimited
+from idealrank.reports.table.text import on_terminal
 
 HOSTILE = [
     "a|b",
@@ -87,6 +88,27 @@ def test_a_table_that_is_too_wide_turns_its_rows_into_columns() -> None:
     assert max(map(len, lines)) <= 80
     heads = [line.split()[1:] for line in lines if line.startswith("run ")]
     assert [run for head in heads for run in head] == [f"run{j}" for j in range(9)]
+
+
+def test_a_terminal_loses_columns_by_rank_and_a_table_that_cannot_fit_turns_whole() -> None:
+    ranks = {"name": 0, "first": 1, "second": 2, "third": 3, "other third": 3}
+    table = Table(
+        columns=[Column(title=title, rank=rank) for title, rank in ranks.items()],
+        rows=[[Cell("x" * 9) for _ in ranks]],
+    )
+
+    def shown(width: int) -> list[str]:
+        with on_terminal(width):
+            return forms.as_text(table).splitlines()
+
+    assert shown(60) == forms.as_text(table, 60).splitlines()
+    assert shown(40)[0].split() == ["name", "first", "second"]
+    assert shown(20)[0].split() == ["name", "first"]
+    assert " ".join(shown(20)[2:]).startswith("left out at this width: second, third, other third;")
+    assert shown(9)[0].split() == ["name"]
+    turned = shown(8)
+    assert [line.rsplit(maxsplit=1)[0].strip() for line in turned] == list(ranks)
+    assert forms.as_text(table, 8).splitlines() == turned  # a pipe leaves nothing out
 
 
 @given(st.lists(NAMES, min_size=1, max_size=4), st.integers(20, 120))

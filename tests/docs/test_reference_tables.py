@@ -46,6 +46,17 @@ def test_every_name_has_a_summary() -> None:
     assert [row for row in rows if not row.split(" | ", 1)[1].strip(" |")] == []
 
 
+def test_every_key_of_a_configuration_has_its_values() -> None:
+    page = (REFERENCE / "configuration.md").read_text(encoding="utf-8")
+    rows = [line for line in page.splitlines() if line.startswith("| `")]
+
+    assert {"| `breaker.failures`", "| `largest_loss`", "| `learning_rate`"} <= {
+        row.rsplit(" | ", 1)[0] for row in rows
+    }
+    assert len(rows) > 250
+    assert [row for row in rows if not row.split(" | ", 1)[1].strip(" |")] == []
+
+
 def test_the_guide_to_the_command_line_lists_every_command() -> None:
     listed = re.findall(
         r"^\| `([a-z-]+)` \|", (REFERENCE / "commands.md").read_text(encoding="utf-8"), re.MULTILINE

@@ -11,6 +11,7 @@ import pytest
 import yaml
 
 import idealrank as ir
+from idealrank._keys import read
 from idealrank._sections import Section
 from idealrank.cli.main import COMMANDS
 from idealrank.live.alerts.round_metrics import GAUGES, metrics_text, write_metrics
@@ -114,7 +115,9 @@ def test_on_a_network_the_server_is_also_named_by_its_addresses(tmp_path: Path) 
 
 
 def test_without_a_host_the_server_listens_on_this_machine_alone() -> None:
-    assert MetricsSection.of(Section({"port": 9464}, "monitor.yaml", "metrics")).host == "127.0.0.1"
+    assert (
+        read(MetricsSection, Section({"port": 9464}, "monitor.yaml", "metrics")).host == "127.0.0.1"
+    )
 
 
 def test_a_client_that_says_nothing_keeps_nobody_waiting_and_is_dropped(

@@ -363,7 +363,7 @@ def test_several_backends_and_a_sweep_give_a_run_each(say: Say, folder: Path) ->
             {"queries": {"pth": "q"}},
             "queries: unknown key 'pth', expected path, vectors; did you mean path?",
         ),
-        ({"limits": 3}, "top level: unknown key 'limits'"),
+        ({"limits": 3}, "search.json: unknown key 'limits'"),
         ({"limit": 0}, "limit: found 0, expected a whole number of 1 or more"),
         ({"rate": 0}, "rate: found 0, expected a number above 0 (queries a second)"),
         ({"rate": 1e-300}, "rate: found 1e-300, expected a number above 0 (queries a second)"),

@@ -193,7 +193,8 @@ def test_a_check_trains_nothing(folder: Path, say: Say) -> None:
         ),
         (
             {"model": {"rounds": 2**40}},
-            "config.json: model.rounds: found 1099511627776, expected at most 1,000,000",
+            "config.json: model.rounds: found 1099511627776, expected a whole number from 1 to "
+            "1,000,000",
         ),
         (
             {"output": "a\0b"},

@@ -93,7 +93,7 @@ def settled(
         convention = convention_of(options.get("convention", policy_file.convention or "standard"))
     rule = {name: options[name] for name in PARTS if name in options}
     with _said_in("" if rule else policy_file.where):
-        policy = policy_file.policy(**rule)
+        policy = policy_file.policy(rule)
 
     contracts = options.get("contracts", policy_file.contracts or ())
     declared = (options.get(name, getattr(policy_file, name)) for name in DeclaredLabels._fields)

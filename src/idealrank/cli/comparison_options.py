@@ -4,10 +4,11 @@ import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import wraps
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args
 
 import click
 
+from idealrank.analysis.comparison.families import Correction
 from idealrank.cli import options
 from idealrank.errors import OptionError, shown
 from idealrank.stats.comparison import TESTS
@@ -53,14 +54,14 @@ _OPTIONS = (
     click.option(
         "--test",
         type=click.Choice(TESTS),
-        default="permutation",
+        default=TESTS[0],
         show_default=True,
         help="Test behind p values and intervals: sign-flip permutation (distribution-free), "
         "Student's t, Wilcoxon, or sign test.",
     ),
     click.option(
         "--correction",
-        type=click.Choice(["auto", "holm"]),
+        type=click.Choice(get_args(Correction)),
         default="auto",
         show_default=True,
         help="Correction for several tests: auto uses max-T for permutation and Bonferroni's "

@@ -10,7 +10,6 @@ from typing import Any
 
 import click
 
-from idealrank._features import offered
 from idealrank.cli import console
 from idealrank.cli.input_options import Inputs
 from idealrank.cli.output import EXPLAIN_METHOD, MORE
@@ -152,13 +151,6 @@ confidence: Decorator = click.option(
     show_default=True,
     help="Confidence level.",
 )
-looks: Decorator = click.option(
-    "--looks",
-    type=click.Choice(["any", "once"]),
-    default="any",
-    show_default=True,
-    help="Looks for which the verdict holds: any number of them, or one, at the planned size.",
-)
 threads: Decorator = click.option(
     "--threads",
     metavar="N",
@@ -184,29 +176,29 @@ output: Decorator = click.option(
 )
 
 
-def _print_schema(context: click.Context, _: click.Parameter, value: bool) -> None:
-    if not value or context.resilient_parsing:
-        return
-    import json  # noqa: PLC0415  (few ask for it)
+def schema(of_config: Callable[[], Mapping[str, Any]]) -> Decorator:
+    """Add ``--schema``, which prints the JSON Schema of the configuration of a command."""
 
-    from idealrank.cli import output as written  # noqa: PLC0415  (as above)
-    from idealrank.io.configuration_files import configuration_schema  # noqa: PLC0415
+    def print_schema(context: click.Context, _: click.Parameter, value: bool) -> None:
+        if not value or context.resilient_parsing:
+            return
+        import json  # noqa: PLC0415  (few ask for it)
 
-    schema = configuration_schema(
-        "-".join(context.command_path.split()[1:]), offered("kinds of search engines")
+        from idealrank.cli import output as written  # noqa: PLC0415  (as above)
+
+        text = json.dumps(of_config(), indent=1, ensure_ascii=False)
+        written.write([text, "\n"], None, "json")
+        context.exit()
+
+    return click.option(
+        "--schema",
+        is_flag=True,
+        is_eager=True,
+        expose_value=False,
+        callback=print_schema,
+        help="Print the JSON Schema of CONFIG, and exit.",
     )
-    written.write([json.dumps(schema, indent=1, ensure_ascii=False), "\n"], None, "json")
-    context.exit()
 
-
-schema: Decorator = click.option(
-    "--schema",
-    is_flag=True,
-    is_eager=True,
-    expose_value=False,
-    callback=_print_schema,
-    help="Print the JSON Schema of CONFIG, and exit.",
-)
 
 explain_method: Decorator = click.option(
     EXPLAIN_METHOD,

@@ -1,5 +1,4 @@
-"""Configuration files: YAML, TOML and JSON, read into plain values, and the JSON Schema of each
-command.
+"""Configuration files: YAML, TOML and JSON, read into plain values.
 
 A key twice, and values that grow without end, are refused.
 """
@@ -7,13 +6,13 @@ A key twice, and values that grow without end, are refused.
 import json
 import re
 import tomllib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from idealrank._lazy import load_extra
-from idealrank.errors import FileFormatError, InputError, OptionError, shown
+from idealrank.errors import FileFormatError, InputError, shown
 
 _LARGEST_FILE = 1 << 22  # bytes; people write smaller ones by hand, and data are larger
 _MOST_VALUES = 1 << 20  # with each alias of YAML counted as what it stands for
@@ -181,21 +180,3 @@ def _count(value: Any, path: str, counted: dict[int, int], inside: set[int]) -> 
                 f"aliases repeat what they stand for"
             )
     return counted[id(value)]
-
-
-def configuration_schema(command: str, kinds: Iterable[str] = ()) -> dict[str, Any]:
-    """Return the JSON Schema of the configuration of a command; editors check files by it."""
-    path = Path(__file__).parent / "configuration_schema.json"
-    whole = json.loads(path.read_text(encoding="utf-8"))
-    commands = [
-        name
-        for name, definition in whole["$defs"].items()
-        if str(definition.get("title", "")).startswith("idealrank ")
-    ]
-    if command not in commands:
-        raise OptionError(
-            f"schema: found {shown(repr(command))}, expected one of {', '.join(commands)}"
-        )
-    if listed := list(kinds):
-        whole["$defs"]["backend"]["properties"]["kind"] = {"enum": listed}
-    return {"$schema": whole["$schema"], **whole["$defs"].pop(command), "$defs": whole["$defs"]}

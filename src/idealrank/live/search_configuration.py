@@ -3,22 +3,23 @@ before an engine is asked.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
+from idealrank._keys import Schema, document, key, level, part, part_or_text, read, text, texts
 from idealrank._lazy import load_extra
 from idealrank._sections import Section
 from idealrank.data.types import FloatArray
 from idealrank.errors import InputError, shown
 from idealrank.io.texts import read_documents
-from idealrank.live.backends import LONGEST_TIMEOUT
+from idealrank.live.backends import backend_schema
 from idealrank.live.backends.protocol import SearchQuery
-from idealrank.live.search_jobs import BreakerPolicy, SearchPolicy
+from idealrank.live.search_jobs import SearchPolicy
 
 
 def read_vectors(path: str, queries: Sequence[str]) -> dict[str, FloatArray]:
@@ -95,48 +96,12 @@ def _of_parquet(path: str) -> tuple[list[str], Any]:
     return [str(query_id) for query_id in ids], np.array(vectors, np.float64)
 
 
-_LARGEST_RATE = 1e9  # queries a second
-
-KEYS = (
-    "backend",
-    "backends",
-    "queries",
-    "limit",
-    "concurrency",
-    "rate",
-    "timeout",
-    "retries",
-    "backoff",
-    "breaker",
-    "seed",
-    "qrels",
-    "evaluation",
-    "output",
-)
-"""Keys of a configuration of `idealrank search`."""
-
-
 @dataclass(frozen=True)
 class QueriesSection:
     """Section ``queries``: texts by id, and vectors."""
 
-    path: str  # File of texts, as `read_documents` reads it
-    vectors: str | None = None  # File of vectors, as `read_vectors` reads it
-
-    @classmethod
-    def of(cls, top: Section) -> "QueriesSection":
-        """Read the key ``queries`` of a configuration: a path, or a section."""
-        value = top.given.get("queries")
-        if value is None:
-            raise top.error("queries", "nothing", "a file of queries, as in queries.tsv")
-        if isinstance(value, str):
-            return cls(top.text("queries", None) or "")
-        section = top.section("queries")
-        section.refuse_unknown("path", "vectors")
-        path = section.text("path", None)
-        if path is None:
-            raise section.error("path", "nothing", "a file of queries, as in queries.tsv")
-        return cls(path, section.text("vectors", None))
+    path: str = text("Texts by id.", expected="a file of queries, as in queries.tsv")
+    vectors: str | None = text("Embeddings: .npy, .npz or .parquet.")
 
     def read(self) -> list[SearchQuery]:
         """Read the queries in the order of their file; texts keep their blanks."""
@@ -162,92 +127,59 @@ class QueriesSection:
 class MeasuresSection:
     """Keys of the section ``evaluation`` that all configurations share: measures and convention."""
 
-    measures: tuple[str, ...] = ("nDCG@10",)  # Texts of measures
-    convention: str = "standard"  # A convention
+    measures: tuple[str, ...] = texts("Measures.", ("nDCG@10",))
+    convention: str = text("Convention.", "standard")
 
-    @classmethod
-    def of(cls, section: Section) -> "MeasuresSection":
-        """Read the section."""
-        section.refuse_unknown("measures", "convention")
-        return cls(
-            section.texts("measures") or cls.measures,
-            section.text("convention", cls.convention) or cls.convention,
-        )
+
+def queries_key() -> Any:
+    """Declare the key ``queries`` of a configuration: a path, or a section."""
+    return part_or_text(QueriesSection, "path", expected="a file of queries, as in queries.tsv")
+
+
+_BACKENDS = "a section `backend:`, or `backends:` with a section for each name"
 
 
 @dataclass(frozen=True, kw_only=True)
 class SearchConfig:
     """Configuration of a search."""
 
-    backends: Mapping[str, Section]  # Section of each backend, by its name; a ``sweep`` is expanded
-    queries: QueriesSection  # Files of queries
-    policy: SearchPolicy = field(default_factory=SearchPolicy)  # Limits of the job
-    qrels: str | None = None  # File of judgments
-    evaluation: MeasuresSection = field(default_factory=MeasuresSection)  # Measures and convention
-    output: str | None = None  # Run; with several backends, folder of runs
+    schema_rules: ClassVar[Schema] = {
+        "oneOf": [{"required": ["backend"]}, {"required": ["backends"]}]
+    }
+    # Section of each backend, by its name; a ``sweep`` is expanded
+    backends: Mapping[str, Section] = key(
+        read=lambda top, _: backends_of(top) or None,
+        schema=lambda: {
+            "type": "object",
+            "minProperties": 1,
+            "additionalProperties": {"$ref": "#/$defs/backend"},
+        },
+        others={"backend": {"$ref": "#/$defs/backend"}},
+        expected=_BACKENDS,
+    )
+    queries: QueriesSection = queries_key()
+    policy: SearchPolicy = level(SearchPolicy)
+    qrels: str | None = text("Judgments.")
+    evaluation: MeasuresSection = part(MeasuresSection)
+    output: str | None = text("Run; a folder for several backends.")
 
     @classmethod
     def of(cls, mapping: Any, path: str = "configuration") -> "SearchConfig":
         """Read a mapping, as YAML, TOML or JSON give it."""
-        top = Section(mapping, path, "")
-        top.refuse_unknown(*KEYS)
-        policy = policy_of(top)
-        queries = QueriesSection.of(top)
-        evaluation = MeasuresSection.of(top.section("evaluation"))
-        return cls(
-            backends=backends_of(top),
-            queries=queries,
-            policy=policy,
-            qrels=top.text("qrels", None),
-            evaluation=evaluation,
-            output=top.text("output", None),
-        )
+        return read(cls, Section(mapping, path, ""))
 
-
-def policy_of(top: Section, usual: SearchPolicy | None = None) -> SearchPolicy:
-    """Read the limits of a job from the top level of a configuration; `usual` holds where a key is
-    missing.
-    """
-    usual = usual or SearchPolicy()
-    breaker = top.section("breaker")
-    breaker.refuse_unknown("failures", "pause", "probes")
-    rate = None
-    if top.has("rate"):
-        rate = top.amount("rate", 0.0, most=_LARGEST_RATE, unit="queries a second")
-    if rate is not None and rate < 1 / LONGEST_TIMEOUT:
-        raise top.error(
-            "rate",
-            repr(top.given["rate"]),
-            "a number above 0 (queries a second), one query a day or more, or no rate",
-        )
-    timeout = top.amount("timeout", usual.timeout, most=LONGEST_TIMEOUT, unit="seconds")
-    if timeout == 0:
-        raise top.error("timeout", "0", "a number above 0 (seconds)")
-    return SearchPolicy(
-        limit=top.number("limit", usual.limit),
-        concurrency=top.number("concurrency", usual.concurrency),
-        rate=rate,
-        timeout=timeout,
-        retries=top.number("retries", usual.retries, least=0),
-        backoff=top.amount("backoff", usual.backoff, most=LONGEST_TIMEOUT, unit="seconds"),
-        breaker=BreakerPolicy(
-            breaker.number("failures", usual.breaker.failures),
-            breaker.amount("pause", usual.breaker.pause, most=LONGEST_TIMEOUT, unit="seconds"),
-            breaker.number("probes", usual.breaker.probes),
-        ),
-        seed=top.number("seed", usual.seed, least=0),
-    )
+    @classmethod
+    def schema(cls) -> dict[str, Any]:
+        """Return the JSON Schema of a configuration."""
+        return document("idealrank search", cls, backend=backend_schema())
 
 
 def backends_of(top: Section) -> dict[str, Section]:
     """Read the sections of all backends: ``backend``, or ``backends`` by name, each with its
     ``sweep`` expanded.
     """
-    if top.has("backend") == top.has("backends"):
-        problem = "both backend and backends" if top.has("backend") else "nothing"
-        raise top.error(
-            "backend", problem, "a section `backend:`, or `backends:` with a section for each name"
-        )
+    if top.has("backend") and top.has("backends"):
+        raise top.error("backend", "both backend and backends", _BACKENDS)
     if top.has("backend"):
         backend = top.section("backend")
         named = {str(backend.given.get("kind") or "backend"): backend}
@@ -257,7 +189,7 @@ def backends_of(top: Section) -> dict[str, Section]:
             str(name): Section(content, top.path, f"backends.{name}")
             for name, content in many.given.items()
         }
-        if not named:
+        if top.has("backends") and not named:
             raise top.error("backends", "no section", "a section for each name")
     timeout = {"timeout": top.given["timeout"]} if top.has("timeout") else {}
     expanded: dict[str, Section] = {}
@@ -271,9 +203,9 @@ def _swept(name: str, section: Section, shared: Mapping[str, Any]) -> dict[str, 
     own = {key: value for key, value in section.given.items() if key != "sweep"}
     sweep = section.given.get("sweep")
     grid = Section({} if sweep is None else sweep, section.path, f"{section.name}.sweep").given
-    for key, values in grid.items():
+    for swept_key, values in grid.items():
         if not isinstance(values, Sequence) or isinstance(values, str) or not values:
-            raise section.error(f"sweep.{key}", repr(values), "a list of values")
+            raise section.error(f"sweep.{swept_key}", repr(values), "a list of values")
     sections = {}
     for values in product(*grid.values()):
         chosen = dict(zip(grid, values, strict=True))

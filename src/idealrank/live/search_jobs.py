@@ -8,13 +8,16 @@ import queue
 import random
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import count
 from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 
+from idealrank._keys import amount, key, part, whole
+from idealrank._sections import Section
 from idealrank.errors import BackendError, OptionError, shown
+from idealrank.live.backends import LONGEST_TIMEOUT
 from idealrank.live.backends.protocol import Backend, ScoredDocument, SearchQuery
 from idealrank.live.line_journal import LineJournal
 from idealrank.live.timing import Clock, SystemClock
@@ -132,6 +135,7 @@ def _changed(before: Any, now: Mapping[str, Any]) -> str | None:
 Item = TypeVar("Item")
 Answer = TypeVar("Answer")
 
+_LARGEST_RATE = 1e9  # queries a second
 _LONGEST_BACKOFF = 30.0  # seconds
 _DOUBLED = 64  # times that a pause is doubled, at most: 2.0**1024 overflows
 _LONGEST_ASKED = 120.0  # seconds of Retry-After that are waited for
@@ -142,25 +146,59 @@ _PERCENTILES = (50, 95, 99)
 class BreakerPolicy:
     """Limits of failures above which an engine is left alone for a while."""
 
-    failures: int = 10  # Failed attempts in a row after which no query is sent
-    pause: float = 10.0  # Seconds until one query probes whether the engine answers again
-    probes: int = 5  # Failed probes in a row after which the job stops
+    failures: int = whole("Failed attempts in a row after which no query is sent.", 10)
+    pause: float = amount(
+        "Seconds until one query probes whether the engine answers.",
+        10.0,
+        most=LONGEST_TIMEOUT,
+        unit="seconds",
+    )
+    probes: int = whole("Failed probes in a row after which the search or the round ends.", 5)
+
+
+def _rate(section: Section, name: str) -> float | None:
+    if not section.has(name):
+        return None
+    rate = section.amount(name, None, most=_LARGEST_RATE, unit="queries a second")
+    if rate < 1 / LONGEST_TIMEOUT:
+        raise section.error(
+            name,
+            repr(section.given[name]),
+            "a number above 0 (queries a second), one query a day or more, or no rate",
+        )
+    return rate
 
 
 @dataclass(frozen=True, kw_only=True)
 class SearchPolicy:
     """Limits of a job."""
 
-    limit: int = 100  # Documents of each query
-    concurrency: int = 4  # Queries at the same time
-    rate: float | None = None  # Attempts a second, at most; None for no limit
-    timeout: float = 10.0  # Seconds for an answer; a later answer counts as none
-    retries: int = 3  # Further attempts after a temporary failure
-    # Seconds before the second attempt; doubled each time, at most 30, less up to half of it at
-    # random
-    backoff: float = 0.5
-    breaker: BreakerPolicy = field(default_factory=BreakerPolicy)  # When to leave the engine alone
-    seed: int = 0  # Seed of the random part of the back-off
+    limit: int = whole("Documents of each query.", 100)
+    concurrency: int = whole("Queries at the same time.", 4)
+    rate: float | None = key(
+        about="Attempts a second.",
+        read=_rate,
+        schema=lambda: {
+            "type": "number",
+            "minimum": 1 / LONGEST_TIMEOUT,
+            "maximum": _LARGEST_RATE,
+        },
+    )
+    timeout: float = amount(
+        "Seconds for an answer.", 10.0, most=LONGEST_TIMEOUT, is_above=True, unit="seconds"
+    )
+    retries: int = whole("Further attempts after a temporary failure.", 3, least=0)
+    # At most 30 seconds, less up to half of it at random
+    backoff: float = amount(
+        "Seconds before the second attempt; doubled each time.",
+        0.5,
+        most=LONGEST_TIMEOUT,
+        unit="seconds",
+    )
+    breaker: BreakerPolicy = part(
+        BreakerPolicy, "When to leave an engine alone that does not answer."
+    )
+    seed: int = whole("Seed of the random part of the back-off.", 0, least=0)
 
     def delay(self, query: str, attempts: int) -> float:
         """Return seconds before the next attempt, after so many."""

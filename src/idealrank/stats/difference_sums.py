@@ -161,6 +161,21 @@ class DifferenceSums:
         return self.total / self.n if self.n else math.nan
 
     @property
+    def mean_a(self) -> float:
+        """Mean value of run a; NaN without queries."""
+        return self.total_a / self.n if self.n else math.nan
+
+    @property
+    def mean_b(self) -> float:
+        """Mean value of run b; NaN without queries."""
+        return self.total_b / self.n if self.n else math.nan
+
+    @property
+    def ties(self) -> int:
+        """Number of queries with equal values."""
+        return self.n - self.wins - self.losses
+
+    @property
     def sd(self) -> float:
         """Standard deviation of the differences; NaN for fewer than two queries, 0 where it is
         rounding.

@@ -4,7 +4,7 @@ variance of queries, in one model.
 
 import math
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 from scipy.special import stdtr, stdtrit
@@ -401,7 +401,7 @@ def _nested(
             hint=hint,
             command_hint=command_hint,
         )
-    chosen("single", single, ("fixed", "alike"))
+    chosen("single", single, get_args(Single))
     seen = _Part.of(sides[several.index(True)], largest)
     return [seen] if single == "fixed" else [seen, seen.alike()]
 

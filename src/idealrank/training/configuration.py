@@ -4,13 +4,26 @@ read or trained.
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
-from typing import Any, Literal, TypeAlias
+from dataclasses import asdict, dataclass, fields, replace
+from typing import Any, Literal, TypeAlias, get_args
 
+from idealrank._keys import (
+    Schema,
+    choice,
+    document,
+    key,
+    read,
+    schema_of,
+    share,
+    text,
+    texts,
+    values_of,
+    whole,
+)
 from idealrank._sections import Section
 from idealrank.errors import OptionError, shown
 from idealrank.measures.measure_texts import number_text
-from idealrank.training.neural_configuration import LossSection, NetworkSection
+from idealrank.training.neural_configuration import LossSection, NetworkSection, loss_schema
 from idealrank.training.objectives import LambdaObjective
 from idealrank.training.position_debiasing import UnbiasedObjective
 
@@ -43,8 +56,9 @@ _DEEPEST_TREE = 16  # of CatBoost
 _LARGEST = 2**53  # libraries cut longer numbers to some other number
 _THREADS = ("num_threads", "num_thread", "nthread", "nthreads", "n_jobs", "thread_count")
 _MOST_THREADS = 1024  # more are taken for a mistake
-# Options of the estimation of position bias.
-_OF_POSITIONS = ("regularisation", "bias")
+# Options of the objective, and of the estimation of position bias.
+_OF_OBJECTIVE = tuple(own.name for own in fields(LambdaObjective))
+_OF_POSITIONS = tuple(own.name for own in fields(UnbiasedObjective) if own.name != "objective")
 # Metrics of the libraries, as measures; their map divides by the cutoff if that is less than the
 # number of relevant documents.
 _OWN_METRICS = {
@@ -84,21 +98,25 @@ DEFAULT_CONVENTION = "standard,ties=expected"
 class DataSection:
     """Section ``data``: files and columns."""
 
-    train: str  # LETOR or SVMlight file, or Parquet
-    # valid, test: Files of the same format
-    valid: str | None = None
-    test: str | None = None
-    # valid_share, test_share: Share of the queries of `train` to split off where there is no file
-    valid_share: float = 0.0
-    test_share: float = 0.0
-    # label, qid: Columns of Parquet files
-    label: str = "label"
-    qid: str = "qid"
-    features: tuple[str, ...] = ()  # Columns of Parquet files; default all others that hold numbers
-    # propensity, position: Of `train`, whose labels are clicks: the probability that users looked
-    # at each row, or the rank at which it was shown
-    propensity: str | None = None
-    position: str | None = None
+    train: str = text(
+        "LETOR or SVMlight file, or Parquet.",
+        expected="the file to train on, LETOR, SVMlight or Parquet",
+    )
+    valid: str | None = text("File of the same format, by which training stops.")
+    test: str | None = text("File of the same format, for the results.")
+    valid_share: float = share("Share of the queries of `train` to split off for `valid`.")
+    test_share: float = share("Share of the queries of `train` to split off for `test`.")
+    label: str = text("Column of labels in Parquet files.", "label")
+    qid: str = text("Column of queries in Parquet files.", "qid")
+    features: tuple[str, ...] = texts(
+        "Columns of features in Parquet files; default all others that hold numbers."
+    )
+    propensity: str | None = text(
+        "Column of `train`, whose labels are clicks: probability that users looked at each row."
+    )
+    position: str | None = text(
+        "Column of `train`, whose labels are clicks: rank at which each row was shown."
+    )
 
 
 @dataclass(frozen=True)
@@ -107,9 +125,30 @@ class ModelSection:
     reads them for ``torch``.
     """
 
-    library: Trainer = "lightgbm"
-    rounds: int = 100
-    params: Mapping[str, Any] = field(default_factory=dict)
+    library: Trainer = choice(get_args(Trainer))
+    rounds: int = whole("Rounds of boosting, or epochs.", 100, most=_MOST_ROUNDS)
+    params: Mapping[str, Any] = key(
+        dict,
+        about="Parameters of the library.",
+        read=lambda section, name: dict(section.section(name).given),
+        schema=lambda: {"type": "object"},
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class _StoppingKeys:
+    """Section ``early_stopping`` of ``evaluation``; a number stands for its rounds."""
+
+    rounds: int = whole("Rounds without a better value.", 50)
+    measure: str | None = text("Measure; default the first one.")
+
+
+def _stopping(section: Section, name: str) -> _StoppingKeys | None:
+    if not section.has(name):
+        return None
+    if isinstance(section.given[name], Mapping):
+        return read(_StoppingKeys, section.section(name))
+    return _StoppingKeys(rounds=section.number(name, None))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,24 +157,62 @@ class EvaluationSection:
     store of a test set opened once.
     """
 
-    measures: tuple[str, ...]
-    convention: str
-    stop_after: int | None = None
+    measures: tuple[str, ...] = texts("Measures of every round.")
+    convention: str = text("Convention.", DEFAULT_CONVENTION)
+    stop_after: int | None = key(
+        name="early_stopping",
+        about="Rounds without a better value after which training stops.",
+        read=_stopping,
+        schema=lambda: {"anyOf": [{"type": "integer", "minimum": 1}, schema_of(_StoppingKeys)]},
+    )
     stop_measure: str | None = None
-    test_store: str | None = None
-    again: str = ""
+    test_store: str | None = text("Store of a test set that is opened once.")
+    again: str = text("Reason to open the test set again.", "")
+
+
+def _seeds(top: Section, name: str) -> tuple[int, ...]:
+    if top.has("seed") and top.has(name):
+        raise top.error("seed", "both seed and seeds", "one of them")
+    if not top.has(name):
+        return (top.number("seed", 0, least=0),)
+    seeds = tuple(top.numbers(name, least=0))
+    if not seeds or len(set(seeds)) != len(seeds):
+        raise top.error(name, str(list(seeds)), "one or more different whole numbers")
+    return seeds
+
+
+_SEED: Schema = {"type": "integer", "minimum": 0}
 
 
 @dataclass(frozen=True, kw_only=True)
 class TrainingConfig:
     """Configuration of a training."""
 
-    data: DataSection  # Files and columns
-    model: ModelSection  # Library and parameters
-    objective: LambdaObjective | None  # Objective of idealrank; None for the library's own
-    evaluation: EvaluationSection  # Measures, convention and early stopping
-    seeds: tuple[int, ...] = (0,)  # One model for each
-    output: str = "training"  # Folder of the results
+    data: DataSection = key(
+        read=lambda top, name: _data(top.section(name)) if top.has(name) else None,
+        schema=lambda: schema_of(DataSection),
+        expected="a section `data:` with keys and values",
+    )
+    model: ModelSection = key(
+        ModelSection,
+        read=lambda top, name: _model(top.section(name)),
+        schema=lambda: schema_of(ModelSection),
+    )
+    # Objective of idealrank; None for the library's own
+    objective: LambdaObjective | None = key(schema=lambda: {"type": "object"})
+    evaluation: EvaluationSection = key(
+        EvaluationSection, schema=lambda: schema_of(EvaluationSection)
+    )
+    seeds: tuple[int, ...] = key(
+        (0,),
+        about="One model for each.",
+        read=_seeds,
+        schema=lambda: {
+            "anyOf": [_SEED, {"type": "array", "items": _SEED, "minItems": 1, "uniqueItems": True}]
+        },
+        others={"seed": _SEED},
+    )
+    output: str = text("Folder of the results.", "training")
     # The objective with the estimation of position bias, if `data` has positions for it
     bias: UnbiasedObjective | None = None
     # The neural ranker of ``torch``; None for the other libraries
@@ -146,8 +223,8 @@ class TrainingConfig:
     def of(cls, mapping: Any, path: str = "configuration") -> "TrainingConfig":
         """Read a mapping, as YAML, TOML or JSON give it."""
         top = Section(mapping, path, "")
-        top.refuse_unknown("data", "model", "objective", "evaluation", "seed", "seeds", "output")
-        data, model = _data(top.section("data", required=True)), _model(top.section("model"))
+        values = values_of(cls, top)
+        data, model = values["data"], values.setdefault("model", ModelSection())
         network = loss = objective = bias = None
         if model.library == "torch":
             network = NetworkSection.of(top.section("model").section("params"))
@@ -157,30 +234,38 @@ class TrainingConfig:
             bias = _bias(top.section("objective"), data, objective)
         evaluation = _evaluation(top.section("evaluation"), model, loss or objective)
         if network is not None and loss is not None:  # with every default, as `to_dict` writes them
-            model = replace(model, params=asdict(network) | {"hidden": list(network.hidden)})
+            values["model"] = replace(
+                model, params=asdict(network) | {"hidden": list(network.hidden)}
+            )
             loss = replace(loss, options=loss.under(evaluation.convention))
-        if top.has("seed") and top.has("seeds"):
-            raise top.error("seed", "both seed and seeds", "one of them")
-        seeds = (
-            tuple(top.numbers("seeds", least=0))
-            if top.has("seeds")
-            else (top.number("seed", 0, least=0),)
-        )
-        if not seeds or len(set(seeds)) != len(seeds):
-            raise top.error("seeds", str(list(seeds)), "one or more different whole numbers")
         config = cls(
-            data=data,
-            model=model,
+            **values,
             objective=objective,
             evaluation=evaluation,
-            seeds=seeds,
-            output=top.text("output", "training") or "training",
             bias=bias,
             network=network,
             loss=loss,
         )
         _refuse_clicks_without_objective(top.section("data"), config)
         return config
+
+    @classmethod
+    def schema(cls) -> dict[str, Any]:
+        """Return the JSON Schema of a configuration."""
+        torch = {"properties": {"library": {"const": "torch"}}, "required": ["library"]}
+        network = {"properties": {"params": schema_of(NetworkSection)}}
+        objective: Schema = {
+            "type": "object",
+            "properties": {name: {} for name in (*_OF_OBJECTIVE, *_OF_POSITIONS)},
+            "additionalProperties": False,
+        }
+        return {
+            **document("idealrank train", cls),
+            "not": {"required": ["seed", "seeds"]},
+            "if": {"properties": {"model": torch}, "required": ["model"]},
+            "then": {"properties": {"model": network, "objective": loss_schema()}},
+            "else": {"properties": {"objective": objective}},
+        }
 
     @property
     def own_objective(self) -> str:
@@ -269,33 +354,7 @@ class TrainingConfig:
 
 
 def _data(section: Section) -> DataSection:
-    section.refuse_unknown(
-        "train",
-        "valid",
-        "test",
-        "valid_share",
-        "test_share",
-        "label",
-        "qid",
-        "features",
-        "propensity",
-        "position",
-    )
-    train = section.text("train", None)
-    if train is None:
-        raise section.error("train", "nothing", "the file to train on, LETOR, SVMlight or Parquet")
-    data = DataSection(
-        train=train,
-        valid=section.text("valid", None),
-        test=section.text("test", None),
-        valid_share=section.share("valid_share"),
-        test_share=section.share("test_share"),
-        label=section.text("label", "label") or "label",
-        qid=section.text("qid", "qid") or "qid",
-        features=section.texts("features"),
-        propensity=section.text("propensity", None),
-        position=section.text("position", None),
-    )
+    data = read(DataSection, section)
     if data.propensity is not None and data.position is not None:
         raise section.error(
             "propensity",
@@ -315,12 +374,12 @@ def _data(section: Section) -> DataSection:
             twice,
             "each column once; a label as a feature would leak",
         )
-    for name, path, share in (
+    for name, path, split_off in (
         ("valid", data.valid, data.valid_share),
         ("test", data.test, data.test_share),
     ):
-        if path is not None and share:
-            raise section.error(f"{name}_share", str(share), f"nothing beside `{name}: {path}`")
+        if path is not None and split_off:
+            raise section.error(f"{name}_share", str(split_off), f"nothing beside `{name}: {path}`")
     if data.test is not None and data.test == data.valid:
         raise section.error(
             "test",
@@ -337,15 +396,16 @@ def _data(section: Section) -> DataSection:
 
 
 def _model(section: Section) -> ModelSection:
-    section.refuse_unknown("library", "rounds", "params")
-    library = section.choice("library", ("lightgbm", "xgboost", "catboost", "torch"))
-    params = dict(section.section("params").given) if section.has("params") else {}
-    if library == "torch":
-        return ModelSection("torch", _rounds(section, 100), params)
-    _refuse_types(section, library, params)
+    model = read(ModelSection, section)
+    if model.library == "torch":
+        return model
+    params = dict(model.params)
+    _refuse_types(section, model.library, params)
     own = next((params[name] for name in _ROUNDS if name in params), None)
-    rounds = _rounds(section, 100 if own is None else own)
-    if library == "lightgbm" and params.get("label_gain"):
+    rounds = model.rounds
+    if own is not None:
+        rounds = section.number("rounds", own, most=_MOST_ROUNDS)
+    if model.library == "lightgbm" and params.get("label_gain"):
         _numbers_of(section, "label_gain", params["label_gain"], float)
     for name in ("lambdarank_truncation_level", "lambdarank_num_pair_per_sample"):
         if name not in params:
@@ -354,17 +414,10 @@ def _model(section: Section) -> ModelSection:
         if not 1 <= params[name] < 2**31:
             raise section.error(f"params.{name}", str(params[name]), "a whole number of 1 or more")
     return ModelSection(
-        library,  # type: ignore[arg-type]
+        model.library,
         rounds,
         {name: value for name, value in params.items() if name not in _ROUNDS},
     )
-
-
-def _rounds(section: Section, default: int) -> int:
-    rounds = section.number("rounds", default)
-    if rounds > _MOST_ROUNDS:
-        raise section.error("rounds", f"{rounds}", f"at most {_MOST_ROUNDS:,}")
-    return rounds
 
 
 def _limits_of(library: str, name: str, value: Any) -> str | None:
@@ -415,28 +468,16 @@ def _refuse_types(section: Section, library: str, params: Mapping[str, Any]) -> 
 
 
 def _objective(section: Section) -> LambdaObjective:
-    names = (
-        "measure",
-        "gain",
-        "discount",
-        "cutoff",
-        "truncation",
-        "beyond",
-        "sigma",
-        "damped",
-        "rel",
-        "max_rel",
-    )
     if section.has("loss"):
         raise section.error(
             "loss",
             repr(section.given["loss"]),
             "it with `library: torch` only; leave it out, or set model.library",
         )
-    section.refuse_unknown(*names, *_OF_POSITIONS)
+    section.refuse_unknown(*_OF_OBJECTIVE, *_OF_POSITIONS)
     try:
         return LambdaObjective(
-            **{name: value for name, value in section.given.items() if name in names}
+            **{name: value for name, value in section.given.items() if name in _OF_OBJECTIVE}
         )
     # weights of a discount that are no numbers are NumPy's to refuse
     except (OptionError, TypeError, ValueError) as error:
@@ -497,33 +538,23 @@ def _refuse_clicks_without_objective(section: Section, config: "TrainingConfig")
 def _evaluation(
     section: Section, model: ModelSection, objective: LambdaObjective | LossSection | None
 ) -> EvaluationSection:
-    section.refuse_unknown("measures", "convention", "early_stopping", "test_store", "again")
+    values = values_of(EvaluationSection, section)
     own = None
     if model.library != "torch":
         own = next((model.params[name] for name in _STOPPING if name in model.params), None)
-    measures = section.texts("measures") or _measures_of(section, model, objective)
-    convention = section.text("convention", DEFAULT_CONVENTION) or DEFAULT_CONVENTION
+    measures = values.pop("measures", None) or _measures_of(section, model, objective)
     after = own if own is not None and own > 0 else None
     measure = measures[0]
-    if section.has("early_stopping"):
-        value = section.given["early_stopping"]
-        if isinstance(value, Mapping):
-            stopping = Section(value, section.path, "evaluation.early_stopping")
-            stopping.refuse_unknown("rounds", "measure")
-            after = stopping.number("rounds", 50)
-            measure = stopping.text("measure", measure) or measure
-        else:
-            after = section.number("early_stopping", 50)
+    stopping: _StoppingKeys | None = values.pop("stop_after", None)
+    if stopping is not None:
+        after, measure = stopping.rounds, stopping.measure or measure
     if after is not None and measure not in measures:
         measures = (*measures, measure)
-    store, again = section.text("test_store", None), section.text("again", "") or ""
     return EvaluationSection(
+        **values,
         measures=measures,
-        convention=convention,
         stop_after=after,
         stop_measure=measure if after else None,
-        test_store=store,
-        again=again,
     )
 
 
@@ -540,9 +571,9 @@ def _measures_of(
         gains = _numbers_of(section, "label_gain", params["label_gain"], float)
         by_grade = ",".join(f"{grade}:{number_text(value)}" for grade, value in enumerate(gains))
         gain = f"(gain={{{by_grade}}})"
-    texts = []
-    for text in _metrics(model):
-        name, _, cutoff = text.partition("@")
+    names = []
+    for metric in _metrics(model):
+        name, _, cutoff = metric.partition("@")
         measure = _OWN_METRICS[model.library].get(_SAME_METRIC.get(name, name))
         if measure is None:
             continue
@@ -550,8 +581,8 @@ def _measures_of(
         if cutoff:
             own = _numbers_of(section, "eval_metric", cutoff.rstrip("-"), _whole)
         with_gain = f"{measure}{gain}" if measure == "nDCG" else measure
-        texts += [f"{with_gain}@{own_cutoff}" for own_cutoff in own]
-    return tuple(dict.fromkeys(texts)) or tuple(f"nDCG{gain}@{cutoff}" for cutoff in cutoffs)
+        names += [f"{with_gain}@{own_cutoff}" for own_cutoff in own]
+    return tuple(dict.fromkeys(names)) or tuple(f"nDCG{gain}@{cutoff}" for cutoff in cutoffs)
 
 
 def _metrics(model: ModelSection) -> list[str]:

@@ -3,9 +3,21 @@ as plain values without PyTorch.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, make_dataclass
+from functools import cache
 from typing import Any
 
+from idealrank._keys import (
+    amount,
+    anything,
+    choice,
+    key,
+    read,
+    schema_of,
+    text,
+    values_of,
+    whole,
+)
 from idealrank._sections import Section
 from idealrank.conventions import Convention
 from idealrank.errors import OptionError
@@ -77,57 +89,91 @@ _BY_PAIRS = ("RankNetLoss", "PairwiseLogisticLoss", "LambdaLoss")
 _COUNTS = {"cutoff": 1, "sinkhorn": 0, "samples": 0, "branching": 2, _PAIRS: 1}
 
 
+_UNITS = {"type": "integer", "minimum": 1, "maximum": _MOST_UNITS}
+
+
+def _hidden(section: Section, name: str) -> tuple[int, ...] | None:
+    if not section.has(name):
+        return None
+    hidden = tuple(section.numbers(name, least=1))
+    if len(hidden) > _MOST_LAYERS or max(hidden, default=1) > _MOST_UNITS:
+        raise section.error(
+            name,
+            str(list(hidden)),
+            f"at most {_MOST_LAYERS} layers of at most {_MOST_UNITS:,} units",
+        )
+    return hidden
+
+
 @dataclass(frozen=True, kw_only=True)
 class NetworkSection:
     """Section ``model.params`` of ``library: torch``: a multi-layer perceptron and how it is
     fitted.
     """
 
-    hidden: tuple[int, ...] = (64, 32)  # Units of each hidden layer; empty for a linear model
-    activation: str = "relu"  # Function after each hidden layer
-    dropout: float = 0.0  # Share of the units of each hidden layer that a step leaves out
-    normalisation: str = "none"  # ``none``, ``layer`` or ``batch``, before each activation
-    # Of the features: ``standardise`` by mean and standard deviation of the training rows,
-    # ``log1p`` (sign times log(1 + absolute value)), ``log1p-standardise`` or ``none``
-    transform: str = "standardise"
-    optimiser: str = "adamw"  # ``adamw`` or ``adam``
-    # learning_rate, weight_decay: Of the optimiser
-    learning_rate: float = 0.001
-    weight_decay: float = 0.0
-    batch: int = 32  # Queries of a step
-    threads: int = 1  # Threads of PyTorch; the same number gives the same model
+    hidden: tuple[int, ...] = key(
+        (64, 32),
+        about="Units of each hidden layer; empty for a linear model.",
+        read=_hidden,
+        schema=lambda: {
+            "anyOf": [_UNITS, {"type": "array", "items": _UNITS, "maxItems": _MOST_LAYERS}]
+        },
+    )
+    activation: str = choice(_ACTIVATIONS, "Function after each hidden layer.")
+    dropout: float = amount(
+        "Share of the units of each hidden layer that a step leaves out.", 0.0, most=0.95
+    )
+    normalisation: str = choice(("none", "layer", "batch"), "Before each activation.")
+    transform: str = choice(
+        ("standardise", "log1p", "log1p-standardise", "none"),
+        "Transform of the features, with the mean and standard deviation of the training rows; "
+        "`log1p` is sign times log(1 + absolute value).",
+    )
+    optimiser: str = choice(("adamw", "adam"))
+    learning_rate: float = amount("Of the optimiser.", 0.001, least=1e-12, most=1000.0)
+    weight_decay: float = amount("Of the optimiser.", 0.0, most=1000.0)
+    batch: int = whole("Queries of a step.", 32, most=_MOST_COUNT)
+    threads: int = whole("Threads of PyTorch; the same number gives the same model.", 1, most=1024)
 
     @classmethod
     def of(cls, section: Section) -> "NetworkSection":
         """Read the section."""
-        section.refuse_unknown(*cls.__dataclass_fields__)
-        hidden = (
-            tuple(section.numbers("hidden", least=1))
-            if section.given.get("hidden") is not None
-            else cls.hidden
-        )
-        if len(hidden) > _MOST_LAYERS or max(hidden, default=1) > _MOST_UNITS:
-            raise section.error(
-                "hidden",
-                str(list(hidden)),
-                f"at most {_MOST_LAYERS} layers of at most {_MOST_UNITS:,} units",
-            )
-        return cls(
-            hidden=hidden,
-            activation=section.choice("activation", _ACTIVATIONS),
-            dropout=section.amount("dropout", cls.dropout, most=0.95),
-            normalisation=section.choice("normalisation", ("none", "layer", "batch")),
-            transform=section.choice(
-                "transform", ("standardise", "log1p", "log1p-standardise", "none")
-            ),
-            optimiser=section.choice("optimiser", ("adamw", "adam")),
-            learning_rate=section.amount(
-                "learning_rate", cls.learning_rate, least=1e-12, most=1000
-            ),
-            weight_decay=section.amount("weight_decay", cls.weight_decay, most=1000),
-            batch=_number(section, "batch", cls.batch),
-            threads=_number(section, "threads", cls.threads, most=1024),
-        )
+        return read(cls, section)
+
+
+def _option(loss: str, name: str) -> Any:
+    """Field of an option, which has no value unless it is given."""
+    choices = CHOICES.get(f"{loss}.{name}", CHOICES.get(name))
+    if choices is not None:
+        if name == "reduction" and loss in _BY_PAIRS:
+            choices = (*choices, "pair-mean")
+        return choice(choices, default=None)
+    if name in _COUNTS:
+        most = _MOST_REPEATED if name in ("sinkhorn", "samples") else _MOST_COUNT
+        return whole(least=_COUNTS[name], most=most)
+    if name == "convention":
+        return text()
+    if name in _SWITCHES:
+        return anything()
+    return amount(least=1e-9, most=1e9)
+
+
+@cache
+def _keys_of_loss(loss: str) -> type:
+    """Dataclass of the options of a loss."""
+    options = [(name, Any, _option(loss, name)) for name in (*LOSSES[loss], "reduction")]
+    return make_dataclass(loss, options, kw_only=True)
+
+
+def loss_schema() -> dict[str, Any]:
+    """Return the JSON Schema of a loss with its options; the first one may be left out."""
+    schemas = []
+    for place, loss in enumerate(LOSSES):
+        schema = schema_of(_keys_of_loss(loss))
+        properties = {"loss": {"const": loss}, **schema["properties"]}
+        required = {"required": ["loss"]} if place else {}
+        schemas.append({**schema, "properties": properties, **required})
+    return {"oneOf": schemas}
 
 
 @dataclass(frozen=True)
@@ -144,12 +190,8 @@ class LossSection:
     def of(cls, section: Section) -> "LossSection":
         """Read the section."""
         loss = section.choice("loss", tuple(LOSSES))
-        section.refuse_unknown("loss", *LOSSES[loss], "reduction")
-        options = {
-            name: _option(section, loss, name)
-            for name in section.given
-            if name != "loss" and section.has(name)
-        }
+        values = values_of(_keys_of_loss(loss), section, known=("loss",))
+        options = {name: values[name] for name in section.given if name in values}
         if "branching" in options and options["branching"] < 2 * options.get("cutoff", _MOST_COUNT):
             sizes = f"{options['branching']} and cutoff {options.get('cutoff')}"
             raise section.error("branching", sizes, "a cutoff of at most half the branching")
@@ -182,28 +224,3 @@ class LossSection:
         """Return the options of the loss, with the evaluation's convention where they name none."""
         default = {"convention": convention} if "convention" in LOSSES[self.loss] else {}
         return {**self.options, **default, **self.options}
-
-
-def _number(
-    section: Section, key: str, default: int, *, least: int = 1, most: int = _MOST_COUNT
-) -> int:
-    number = section.number(key, default, least=least)
-    if number > most:
-        raise section.error(key, str(number), f"a whole number from {least} to {most:,}")
-    return number
-
-
-def _option(section: Section, loss: str, name: str) -> Any:
-    choices = CHOICES.get(f"{loss}.{name}", CHOICES.get(name))
-    if choices is not None:
-        if name == "reduction" and loss in _BY_PAIRS:
-            choices = (*choices, "pair-mean")
-        return section.choice(name, choices)
-    if name in _COUNTS:
-        most = _MOST_REPEATED if name in ("sinkhorn", "samples") else _MOST_COUNT
-        return _number(section, name, 1, least=_COUNTS[name], most=most)
-    if name == "convention":
-        return section.text(name, None)
-    if name in _SWITCHES:
-        return section.given[name]
-    return section.amount(name, 1.0, least=1e-9, most=1e9)

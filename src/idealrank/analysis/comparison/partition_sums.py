@@ -1,5 +1,9 @@
 """Comparison of two runs whose values stand in many partitions: sums by partition merge into the
 comparison of the whole.
+
+The set-up of a comparison, its tables and families are shared with `procedure.compare`. Its tests
+are not: sums have drawn sign flips with a seed by query id and a Poisson bootstrap, and no exact
+test, t test, slices or tipping points.
 """
 
 from collections.abc import Iterable, Sequence
@@ -283,7 +287,7 @@ class ComparisonSums:
         self.require_queries()
         differences = []
         for measure, sums, excluded, p_corrected in zip(
-            self.measures, self.sums, self.excluded, self._p_corrected(), strict=True
+            self.measures, self.sums, self.excluded, two_sided_p(self.sums), strict=True
         ):
             low, high = sums.interval(level)
             differences.append(
@@ -291,8 +295,8 @@ class ComparisonSums:
                     measure=str(measure),
                     n=sums.n,
                     excluded=excluded,
-                    mean_a=sums.total_a / sums.n,
-                    mean_b=sums.total_b / sums.n,
+                    mean_a=sums.mean_a,
+                    mean_b=sums.mean_b,
                     difference=sums.difference,
                     low=low,
                     high=high,
@@ -300,16 +304,11 @@ class ComparisonSums:
                     p_corrected=p_corrected,
                     sd=sums.sd,
                     wins=sums.wins,
-                    ties=sums.n - sums.wins - sums.losses,
+                    ties=sums.ties,
                     losses=sums.losses,
                 )
             )
         return tuple(differences)
-
-    def _p_corrected(self) -> list[float]:
-        """Two-sided p values by measure: the first measure is a family of its own."""
-        families = filter(None, (self.sums[:1], self.sums[1:]))
-        return list(chain.from_iterable(map(max_t, families)))
 
     def require_queries(self) -> None:
         """Refuse a measure without a query that counts in both runs.
@@ -377,6 +376,12 @@ class ComparisonSums:
             judgments=numbers["judgments"],
             answerable=tuple(numbers["answerable"]),
         )
+
+
+def two_sided_p(sums: Sequence[DifferenceSums]) -> list[float]:
+    """Corrected two-sided p values by measure: the first measure is a family of its own."""
+    families = filter(None, (sums[:1], sums[1:]))
+    return list(chain.from_iterable(map(max_t, families)))
 
 
 def _answerable(tables: Sequence[QueryTable], both: BoolArray) -> tuple[int | None, ...]:

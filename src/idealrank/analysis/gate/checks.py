@@ -182,7 +182,7 @@ def gate(
         checks=checks,
         contracts=looked,
         policy=resolved_policy,
-        correction=_correction(resolved_policy, len(sides), len(chosen)),
+        correction=correction_of(resolved_policy, len(sides), len(chosen)),
         n_resamples=draws if drawn else None,
         seed=seed if drawn else None,
         convention=evaluations[0].convention,
@@ -234,7 +234,7 @@ def _none_passes(checks: Iterable[Check]) -> tuple[Check, ...]:
     )
 
 
-def _correction(policy: Policy, baselines: int, measures: int) -> str:
+def correction_of(policy: Policy, baselines: int, measures: int) -> str:
     """Return the correction of the one-sided p values: the primary measure is a family over the
     baselines, its companions are another one.
     """
@@ -451,12 +451,8 @@ class _Case:
 
     def _check(self, place: _Place, of: Corrected, two_sided: float) -> Check:
         """One check, with the measure's own signs."""
-        measure = self.measures[place.column]
-        sign = float(measure.direction)
-        test = of.found
-        p, single, bound = of.p, test.p, test.low if self.policy.strict else test.high
-        if _is_same(test) and not self.policy.strict:
-            p, single, bound = 1.0, 1.0, 0.0
+        measure, test = self.measures[place.column], of.found
+        answer = answer_of(test, of.p, self.policy)
         side = self.opponents[place.baseline]
         before, now = side.places
         both = (
@@ -467,7 +463,7 @@ class _Case:
             self.judgedness[now], place.column, both, design
         )
 
-        nothing_shown = p > self.policy.alpha
+        nothing_shown = not answer.rejected
         support = self._support(
             place,
             of,
@@ -476,22 +472,15 @@ class _Case:
             count_labels=self.deciding[place.column] and not nothing_shown,
         )
         carried = nothing_shown or support.stands
-        outcome = self._outcome(p <= self.policy.alpha, carried)
+        outcome = answer.outcome if carried else self.policy.unsupported
         drop = detectable_drop(test, self.plan, self.policy, of.alpha)
-        reason = reason_of(test, p, two_sided, self.policy, measure.direction)
+        reason = reason_of(test, answer.corrected, two_sided, self.policy, measure.direction)
         if not carried:
             reason += f"{NOT_CARRIED}: {_MAY}"
         without_verdict = nothing_shown or not carried
         return Check(
+            **fields_of_test(measure, test, answer, drop),
             baseline=side.name,
-            measure=str(measure),
-            direction=measure.direction,
-            mean_baseline=test.mean_a * sign + 0.0,
-            mean_run=test.mean_b * sign + 0.0,
-            difference=test.difference * sign + 0.0,
-            bound=bound * sign + 0.0,
-            p=single,
-            p_corrected=p,
             p_two_sided=two_sided,
             decides=self.deciding[place.column],
             family=COMPANIONS if place.column else PRIMARY,
@@ -499,23 +488,14 @@ class _Case:
             outcome=outcome,
             carried=carried,
             reason=reason,
-            n=test.n,
             excluded_queries=int((self.within & ~both).sum()),
-            identical_queries=test.ties,
-            wins=test.wins,
-            ties=test.ties,
-            losses=test.losses,
-            detectable=drop.size,
-            detectable_reason=drop.reason,
-            worst=self._worst(place, sign),
+            worst=self._worst(place, float(measure.direction)),
             unjudged_baseline=unjudged_before,
             unjudged_run=unjudged_now,
             difference_judged=difference_judged,
             tipping=support.tipping,
             tipping_reason=support.reason,
             basis=support.basis,
-            margin=test.margin,
-            skewness=test.skewness,
             error_rate_known=without_verdict or self._rate_known(place, of, both, design),
         )
 
@@ -549,13 +529,6 @@ class _Case:
         )
         return self.rules.support(result, **labelled)
 
-    def _outcome(self, rejected: bool, carried: bool) -> Outcome:  # noqa: FBT001
-        # The answer that the judgments have to carry: a drop that is shown, or under `strict` one
-        # that is ruled out.
-        if carried:
-            return "passed" if rejected == self.policy.strict else "failed"
-        return self.policy.unsupported
-
     def _worst(self, place: _Place, sign: float) -> tuple[QueryDrop, ...]:
         run, baseline = self.opponents[place.baseline].now, self.opponents[place.baseline].before
         equal = run.equal(baseline)[:, place.column]
@@ -577,6 +550,57 @@ class _Case:
 def _null_of(test: MeasureTest, plan: Plan) -> float:
     """The difference tested, in the mean over all queries compared."""
     return plan.null if test.margin is None else plan.null * test.margin.share
+
+
+class CheckAnswer(NamedTuple):
+    """Numbers that decide a check: p values, corrected and alone, and the bound of the drop."""
+
+    corrected: float
+    single: float
+    bound: float
+    rejected: bool  # Whether a drop is significant, or under `strict` ruled out
+    outcome: Outcome  # Unless the judgments do not carry the answer
+
+
+def answer_of(test: MeasureTest, corrected_p: float, policy: Policy) -> CheckAnswer:
+    """Decide a check by its test; a run with the same values everywhere shows no drop."""
+    p, single, bound = corrected_p, test.p, test.low if policy.strict else test.high
+    if _is_same(test) and not policy.strict:
+        p, single, bound = 1.0, 1.0, 0.0
+    rejected = p <= policy.alpha
+    return CheckAnswer(
+        corrected=p,
+        single=single,
+        bound=bound,
+        rejected=rejected,
+        outcome="passed" if rejected == policy.strict else "failed",
+    )
+
+
+def fields_of_test(
+    measure: Measure, test: MeasureTest, answer: CheckAnswer, drop: Detectable
+) -> dict[str, Any]:
+    """Fields of a check that its test settles, with the measure's own signs."""
+    sign = float(measure.direction)
+    return {
+        "measure": str(measure),
+        "direction": measure.direction,
+        "mean_baseline": test.mean_a * sign + 0.0,
+        "mean_run": test.mean_b * sign + 0.0,
+        "difference": test.difference * sign + 0.0,
+        "bound": answer.bound * sign + 0.0,
+        "p": answer.single,
+        "p_corrected": answer.corrected,
+        "n": test.n,
+        "identical_queries": test.ties,
+        "wins": test.wins,
+        "ties": test.ties,
+        "losses": test.losses,
+        "detectable": drop.size,
+        "detectable_reason": drop.reason,
+        "margin": test.margin,
+        "skewness": test.skewness,
+    }
 
 
 def _is_same(test: MeasureTest) -> bool:

@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass, field, replace
 from itertools import chain, zip_longest
 from typing import Any, Literal, TypeAlias, get_args
 
+from idealrank._keys import choice, flag, number, whole
 from idealrank._lazy import repr_html
 from idealrank.analysis.comparison.difference_rows import JudgeDifference
 from idealrank.analysis.comparison.differences import NOT_LOOKED
@@ -75,13 +76,15 @@ class Policy:
     'no drop is significant (one-sided, alpha 0.05)'
     """
 
-    tolerance: float = 0.0
-    strict: bool = False
-    margin: float | None = None
-    alpha: float = 0.05
-    when_unjudged: WhenUnjudged = "fail"
-    horizon: int = HORIZON
-    largest_loss: float | None = None
+    tolerance: float = number("Accepted drop, in units of the measures.", 0.0)
+    strict: bool = flag("Pass only if a drop of the margin is ruled out.")
+    margin: float | None = number("Smallest unacceptable drop of a strict gate.")
+    alpha: float = number("Significance level.", 0.05)
+    when_unjudged: WhenUnjudged = choice(
+        get_args(WhenUnjudged), "Outcome if there are too few judgments."
+    )
+    horizon: int = whole("Commits over which a series spends alpha.", HORIZON)
+    largest_loss: float | None = number("Largest loss that one query can have, if strict.")
 
     def __post_init__(self) -> None:
         for name in ("tolerance", "margin", "alpha"):

@@ -1,4 +1,9 @@
-"""Gate over partitions: a decision from merged sums, with no value by query at hand."""
+"""Gate over partitions: a decision from merged sums, with no value by query at hand.
+
+`checks.gate` and this gate share the policy, the plan, the answer of a test, its reason, and the
+fields of a check. Only the tests differ: sums have drawn sign flips and no exact test, no shape of
+the differences, and no documents that could support or refute an answer.
+"""
 
 import math
 from collections.abc import Sequence
@@ -8,9 +13,12 @@ import numpy as np
 
 from idealrank.analysis.comparison.families import COMPANIONS, PRIMARY
 from idealrank.analysis.comparison.margin_guard import MarginScale, unseen_in_sums
-from idealrank.analysis.comparison.partition_sums import ComparisonSums
+from idealrank.analysis.comparison.partition_sums import ComparisonSums, two_sided_p
 from idealrank.analysis.gate.checks import (
+    answer_of,
+    correction_of,
     detectable_drop,
+    fields_of_test,
     plan_of,
     policy_of,
     reason_of,
@@ -129,7 +137,7 @@ def gate_sums(
         checks=checks,
         contracts=(),
         policy=resolved_policy,
-        correction="none" if resolved_policy.strict or len(sums.measures) < 3 else "max-T",
+        correction=correction_of(resolved_policy, 1, len(sums.measures)),
         n_resamples=n_draws,
         seed=upwards[0].seed,
         convention=sums.convention,
@@ -161,8 +169,7 @@ def _corrections(
         alternative = plans[0].alternative
         one_sided += max_t(members, alternative, nulls)
         levels += levels_of_max_t(members, policy.alpha, alternative, nulls)
-    two_sided = [*max_t(upwards[:1]), *(max_t(upwards[1:]) if len(upwards) > 1 else ())]
-    return list(map(_Correction, one_sided, two_sided, levels))
+    return list(map(_Correction, one_sided, two_sided_p(upwards), levels))
 
 
 def _scale(sums: DifferenceSums, answerable: int | None) -> MarginScale:
@@ -200,22 +207,13 @@ def _check(
     correction: _Correction,
 ) -> Check:
     (plan, scale), measure = rule, sums.measures[column]
-    sign, same = float(measure.direction), not measure_sums.wins and not measure_sums.losses
-    low, high = measure_sums.interval(1 - 2 * policy.alpha)
-    if same and not policy.strict:
-        corrected, single, bound = 1.0, 1.0, 0.0
-    else:
-        corrected = correction.one_sided
-        single = measure_sums.p_value(plan.alternative, plan.null)
-        bound = low if policy.strict else high
-
-    tested = _tested(measure_sums, low, high, single)
+    tested, corrected = _tested(measure_sums, plan, policy.alpha), correction.one_sided
     if policy.strict:
         least, greatest = measure.bounds
         span = greatest - least
         seen = max([0.0, *(-fall.turned for fall in sums.worst[column])])
         tested = unseen_in_sums(tested, plan, scale._replace(span=span), largest_seen=seen)
-        corrected, single, bound = max(corrected, tested.p), tested.p, min(bound, tested.low)
+        corrected = max(corrected, tested.p)
     elif policy.tolerance:
         tested = tested._replace(
             margin=AppliedMargin(
@@ -225,42 +223,28 @@ def _check(
             )
         )
 
-    passed = (corrected <= policy.alpha) == policy.strict
+    answer = answer_of(tested, corrected, policy)
+    passed = answer.outcome == "passed"
     worst = tuple(
         QueryDrop(query=fall.query, baseline=fall.a, run=fall.b, difference=fall.b - fall.a)
         for fall in sums.worst[column]
     )
     drop = detectable_drop(tested, plan, policy, correction.level)
     drop = _detectable(measure_sums, drop, measure.bounds)
-    n = measure_sums.n
+    two_sided, direction = correction.two_sided, measure.direction
     return Check(
+        **fields_of_test(measure, tested, answer, drop),
         baseline=sums.a,
-        measure=str(measure),
-        direction=measure.direction,
-        mean_baseline=tested.mean_a * sign + 0.0,
-        mean_run=tested.mean_b * sign + 0.0,
-        difference=measure_sums.difference * sign + 0.0,
-        bound=bound * sign + 0.0,
-        p=single,
-        p_corrected=corrected,
-        p_two_sided=1.0 if same else correction.two_sided,
+        p_two_sided=two_sided if tested.wins or tested.losses else 1.0,
         decides=not column,
         family=COMPANIONS if column else PRIMARY,
         passed=passed,
-        outcome="passed" if passed else "failed",
-        reason=reason_of(tested, corrected, correction.two_sided, policy, measure.direction),
-        n=n,
+        outcome=answer.outcome,
+        reason=reason_of(tested, answer.corrected, two_sided, policy, direction),
         excluded_queries=sums.excluded[column],
-        identical_queries=tested.ties,
-        wins=measure_sums.wins,
-        ties=tested.ties,
-        losses=measure_sums.losses,
-        detectable=drop.size,
-        detectable_reason=drop.reason,
         worst=worst,
         tipping_reason=_NO_LISTS,
-        margin=tested.margin,
-        error_rate_known=passed or policy.strict or n >= queries_for_skew(0.0, n),
+        error_rate_known=passed or policy.strict or tested.n >= queries_for_skew(0.0, tested.n),
     )
 
 
@@ -277,7 +261,8 @@ def _detectable(sums: DifferenceSums, drop: Detectable, bounds: tuple[float, flo
     )
 
 
-def _tested(sums: DifferenceSums, low: float, high: float, p: float) -> MeasureTest:
+def _tested(sums: DifferenceSums, plan: Plan, alpha: float) -> MeasureTest:
+    low, high = sums.interval(1 - 2 * alpha)
     sd = sums.sd
     effect = float(in_units(np.asarray(sums.difference), np.asarray(sd)))
     # The sums hold no single differences: all that differ count as of one size, which the normal
@@ -286,14 +271,14 @@ def _tested(sums: DifferenceSums, low: float, high: float, p: float) -> MeasureT
     size = math.sqrt(max(sums.squares + sums.total**2 / sums.n, 0.0) / differ) if differ else 0.0
     changes = SeenChanges(sizes=np.full(min(differ, 1), size), differ=differ, units=sums.n)
     return MeasureTest(
-        mean_a=sums.total_a / sums.n,
-        mean_b=sums.total_b / sums.n,
+        mean_a=sums.mean_a,
+        mean_b=sums.mean_b,
         difference=sums.difference,
         low=low,
         high=high,
         about="mean difference",
         lean=sums.difference,
-        p=p,
+        p=sums.p_value(plan.alternative, plan.null),
         p_equivalence=math.nan,
         exact=False,
         effect=effect,
@@ -301,7 +286,7 @@ def _tested(sums: DifferenceSums, low: float, high: float, p: float) -> MeasureT
         spread=sd,
         df=sums.n - 1,
         wins=sums.wins,
-        ties=sums.n - sums.wins - sums.losses,
+        ties=sums.ties,
         losses=sums.losses,
         n=sums.n,
         units=sums.n,

@@ -4,7 +4,7 @@ import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from types import ModuleType
-from typing import NamedTuple, TypedDict, Unpack
+from typing import NamedTuple, TypedDict, Unpack, get_args
 
 import click
 
@@ -171,7 +171,7 @@ _FORMATS = Formats(
 @click.option("--pairs", "every_pair", is_flag=True, help="Show every pair of six or more runs.")
 @click.option(
     "--letters",
-    type=click.Choice(["better", "groups"]),
+    type=click.Choice(get_args(Letters)),
     default="better",
     show_default=True,
     help="Letters in the table of six or more runs: better lists the significantly worse runs, "

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast, get_args
 import click
 
 from idealrank._files import real_path
+from idealrank._keys import names_of
 from idealrank.analysis.gate import Gated
 from idealrank.analysis.gate.outcome import Outcome, Policy, WhenUnjudged
 from idealrank.analysis.gate.series import ANCHOR, LONGEST_NAME, LONGEST_REASON, Acceptance
@@ -331,6 +332,7 @@ def _measures_in(texts: Any, where: str) -> list[str]:
     return options.measure_parts(texts, DEFAULT_MEASURE, where=where)
 
 
+_KEYS = names_of(PolicyFile)
 _EPILOG = """\
 Examples:
 
@@ -360,16 +362,13 @@ file holds the last accepted runs, and the run with which it was made, its ancho
 against the last accepted one, and its mean with the last accepted ones against the anchor, which
 shows what small drops sum up to.
 
-Files and options that are not given come from [tool.idealrank.gate] in pyproject.toml: qrels, run,
-qrels_columns, run_columns, queries, documents, baseline, measures, also, tolerance, strict, margin,
-largest_loss, alpha, when_unjudged, horizon, holdout, contracts, weights, cluster, convention,
-labels_are, sampled_negatives and labels_from.
+Files and options that are not given come from [tool.idealrank.gate] in pyproject.toml: KEYS.
 
 Exit codes: 0 passed, 1 failed, 2 bad input or usage, 3 too few judgments under --when-unjudged
 neutral. With too few judgments, label the documents that `idealrank judge next --until gate` lists,
 and run the gate again. `idealrank why` lists the queries with unjudged documents, and `idealrank
 explain` the documents of a query.
-"""  # noqa: E501
+""".replace("KEYS", f"{', '.join(_KEYS[:-1])} and {_KEYS[-1]}")  # noqa: E501
 
 
 _CODES: dict[Outcome, int] = {"passed": FINE, "failed": CLOSED, "too few judgments": UNDECIDABLE}

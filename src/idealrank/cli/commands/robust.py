@@ -95,7 +95,7 @@ _FORMATS = Formats(
 @click.option(
     "--test",
     type=click.Choice(TESTS),
-    default="permutation",
+    default=TESTS[0],
     show_default=True,
     help="Test behind p values and intervals, as for `idealrank compare`.",
 )

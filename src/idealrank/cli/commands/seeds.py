@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from itertools import takewhile
 from pathlib import Path
 from types import ModuleType
+from typing import get_args
 
 import click
 
@@ -18,6 +19,7 @@ from idealrank.data.run import name_of
 from idealrank.data.types import Progress
 from idealrank.errors import OptionError
 from idealrank.evaluation.evaluate import Evaluation
+from idealrank.stats.replicates import Single
 
 _SEPARATOR = "vs"
 # The end of a run's name that tells copies apart, as -seed3 in new-seed3.
@@ -64,7 +66,7 @@ _FORMATS = Formats(
 @options.convention
 @click.option(
     "--single",
-    type=click.Choice(["fixed", "alike"]),
+    type=click.Choice(get_args(Single)),
     help="Meaning of a single run on one side: fixed (not trained), or alike (training varies it "
     "like the other system).",
 )

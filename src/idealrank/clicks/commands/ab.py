@@ -12,6 +12,7 @@ from idealrank.cli.input_options import Inputs
 from idealrank.cli.output import Formats
 from idealrank.cli.progress import Watch
 from idealrank.clicks import CohortEffects, ab_effect, cohort_effects, novelty
+from idealrank.clicks.commands import log_options
 from idealrank.clicks.commands.log_options import LogInput
 from idealrank.clicks.files.click_logs import (
     COHORT_LOG,
@@ -138,7 +139,7 @@ _OF_LOG = Formats(
     show_default=True,
     help="Random seed of the bootstrap.",
 )
-@options.looks
+@log_options.looks
 @options.confidence
 @click.option(
     "--columns",

@@ -2,6 +2,7 @@
 
 from functools import partial
 from types import ModuleType
+from typing import get_args
 
 import click
 
@@ -10,6 +11,7 @@ from idealrank.cli.output import Formats
 from idealrank.cli.progress import Watch
 from idealrank.clicks.files.click_logs import REWARDS, log_columns, read_columns
 from idealrank.clicks.inputs import reward_estimates
+from idealrank.clicks.weighted_rows import Estimator
 
 _EPILOG = """\
 Examples:
@@ -60,7 +62,7 @@ _FORMATS = Formats(
 @click.option(
     "--estimator",
     "estimators",
-    type=click.Choice(["ips", "snips", "clipped", "dr", "switch"]),
+    type=click.Choice([*get_args(Estimator), "dr", "switch"]),
     multiple=True,
     help="Estimator; may be repeated.  [default: ips, snips]",
 )

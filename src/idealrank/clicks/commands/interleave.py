@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator
 from types import ModuleType
+from typing import get_args
 
 import click
 
@@ -13,7 +14,9 @@ from idealrank.cli.progress import Watch
 from idealrank.clicks import interleave as interleaved
 from idealrank.clicks import preference
 from idealrank.clicks.arguments import Looks
+from idealrank.clicks.commands import log_options
 from idealrank.clicks.files.click_logs import OUTCOMES, log_columns, read_columns
+from idealrank.clicks.interleaving import Method
 from idealrank.data.run import Run
 from idealrank.errors import OptionError
 
@@ -60,7 +63,7 @@ _FORMATS = Formats(
 )
 @click.option(
     "--method",
-    type=click.Choice(["team-draft", "balanced", "probabilistic"]),
+    type=click.Choice(get_args(Method)),
     default="team-draft",
     show_default=True,
     help="Method of mixing.",
@@ -81,7 +84,7 @@ _FORMATS = Formats(
     show_default=True,
     help="Random seed; use a different seed for each user.",
 )
-@options.looks
+@log_options.looks
 @options.confidence
 @_FORMATS.option
 @options.output

@@ -4,13 +4,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from functools import wraps
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import click
 
 from idealrank.cli import console, options
 from idealrank.cli.progress import Watch
 from idealrank.clicks import DBN, DCM, PBM, SDBN, UBM, Cascade, LogCheck, LogRows
+from idealrank.clicks.arguments import Looks
 from idealrank.clicks.files.click_logs import SHOWN, log_columns, read_log
 from idealrank.clicks.files.ubi_logs import read_ubi
 from idealrank.clicks.partitioned_fits import ClickModel
@@ -82,6 +83,13 @@ iterations: Decorator = click.option(
     default=500,
     show_default=True,
     help="Largest number of steps of the fit; a warning says if it has not converged.",
+)
+looks: Decorator = click.option(
+    "--looks",
+    type=click.Choice(get_args(Looks)),
+    default="any",
+    show_default=True,
+    help="Looks for which the verdict holds: any number of them, or one, at the planned size.",
 )
 METHODS = ("em", "all-pairs", "pivot", "trust")
 method: Decorator = click.option(

@@ -8,6 +8,7 @@ from idealrank.cli import options
 from idealrank.cli.output import Formats
 from idealrank.clicks import lists_needed, users_needed
 from idealrank.clicks.arguments import Looks
+from idealrank.clicks.commands import log_options
 from idealrank.errors import OptionError
 
 _EPILOG = """\
@@ -98,7 +99,7 @@ _FORMATS = Formats(
     show_default=True,
     help="Number of users at which the confidence sequence is narrowest, as for `online ab`.",
 )
-@options.looks
+@log_options.looks
 @options.confidence
 @_FORMATS.option
 @options.output

@@ -2,7 +2,7 @@
 
 from functools import partial
 from types import ModuleType
-from typing import Any
+from typing import Any, get_args
 
 import click
 
@@ -12,6 +12,7 @@ from idealrank.cli.progress import Watch
 from idealrank.clicks import slate_difference, slate_value
 from idealrank.clicks.files.click_logs import SLATES, log_columns, read_columns
 from idealrank.clicks.inputs import slates_of
+from idealrank.clicks.logged_slates import SlateEstimator
 from idealrank.errors import OptionError
 
 _EPILOG = """\
@@ -35,8 +36,6 @@ Fewer ranks give shorter intervals, but need a stronger assumption about users. 
 sniips also divide by the sum of the weights.
 """  # noqa: E501
 
-_ESTIMATORS = ("ips", "iips", "rips", "snips", "sniips", "snrips")
-
 
 def _views() -> ModuleType:
     from idealrank.clicks.views import policy_values  # noqa: PLC0415  (NumPy; not for the help)
@@ -58,7 +57,7 @@ _FORMATS = Formats(
 @click.option(
     "--estimator",
     "estimators",
-    type=click.Choice(_ESTIMATORS),
+    type=click.Choice(get_args(SlateEstimator)),
     multiple=True,
     help="Estimator; may be repeated.  [default: rips, snrips]",
 )

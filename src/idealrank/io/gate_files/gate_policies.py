@@ -5,16 +5,18 @@ files of contracts for single queries.
 import csv
 import math
 import tomllib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
+from idealrank._keys import choice, given_of, keys_of, number, text, texts, values_of
+from idealrank._sections import Section
 from idealrank.analysis.gate import Policy
-from idealrank.analysis.gate.outcome import Contract, WhenUnjudged
+from idealrank.analysis.gate.outcome import Contract
 from idealrank.data.label_kinds import LABEL_KINDS, LabelKind
-from idealrank.errors import FileFormatError, InputError, OptionError, near_ids, shown
+from idealrank.errors import FileFormatError, InputError, OptionError, shown
 from idealrank.io.checked_cells import parse_number
 from idealrank.io.complaints import Notes
 from idealrank.io.sources import AnyPath, Source, open_sources
@@ -22,73 +24,86 @@ from idealrank.io.table_columns import parse_columns
 from idealrank.measures.parse import parse_measure
 
 TABLE = "tool.idealrank.gate"
-# Parts of a policy, in the order in which `PolicyFile.policy` takes them.
-PARTS = ("tolerance", "strict", "margin", "alpha", "when_unjudged", "horizon", "largest_loss")
-_COLUMNS = "query=NAME,document=NAME and grade=NAME, score=NAME or rank=NAME, each role once"
+_IN_TABLE = f": [{TABLE}]"  # in messages, between the file and the key
+PARTS = tuple(keys_of(Policy))
+"""Parts of the rule of a gate."""
 DEFAULT_MEASURE = "nDCG@10"  # of a gate: fewer tests see smaller drops
+
+
+def _beside(section: Section, path: str) -> str:
+    """Path as it opens from here, of a path from the folder of the policy file."""
+    file = Path(section.path.removesuffix(_IN_TABLE))
+    return _shown_path(Path.cwd() / file.parent / path)
+
+
+def _are_columns(columns: str) -> bool:
+    try:
+        parse_columns(columns)
+    except OptionError:  # it speaks of an option; the reader of the table names the key
+        return False
+    return True
+
+
+def _path(about: str) -> Any:
+    return text(about, words="a path", made=_beside)
+
+
+def _paths(about: str, **declared: Any) -> Any:
+    words = "a path, or a list of paths"
+    return texts(about, words=words, made=_beside, takes_none=False, **declared)
+
+
+def _columns(about: str) -> Any:
+    words = "query=NAME,document=NAME and grade=NAME, score=NAME or rank=NAME, each role once"
+    return text(about, "", words=words, is_valid=_are_columns)
+
+
+def _measures(about: str) -> Any:
+    return texts(about, words="a measure, or a list of measures", takes_none=False)
 
 
 @dataclass(frozen=True, kw_only=True)
 class PolicyFile:
-    """Policy of a project; None, or empty, without one."""
+    """Policy of a project; None, or empty, without one. Relative paths are taken from the file's
+    folder.
+    """
 
     path: str = ""  # The file; empty where there is none
-    baselines: tuple[str, ...] = ()  # Paths, relative ones taken from the file's folder
-    measures: tuple[str, ...] = ()  # Texts of measures, the primary one first
-    also: tuple[str, ...] = ()  # Texts of companions that may close the gate, too
-    # tolerance, margin, largest_loss, alpha: Parts of the policy
-    tolerance: float | None = None
-    strict: bool | None = None  # Likewise
-    margin: float | None = None
-    alpha: float | None = None
-    when_unjudged: WhenUnjudged | None = None  # Likewise
-    largest_loss: float | None = None
-    horizon: int | None = None  # Likewise
-    holdout: float | None = None  # Share of the queries that are held out
-    contracts: str | None = None  # Path of the file of contracts
-    # weights, cluster: Paths of the files of weights and clusters of queries
-    weights: str | None = None
-    cluster: str | None = None
-    convention: str | None = None  # Text of the convention
-    labels_are: LabelKind | None = None
-    sampled_negatives: float | None = None
-    labels_from: str | None = None
-    qrels: tuple[str, ...] = ()  # Paths of the judgments; empty if every caller names its own
-    run: str | None = None  # Path of the run to test
-    # qrels_columns, run_columns: Columns of judgments and of runs, as the options of these names
-    # take them; empty to guess
-    qrels_columns: str = ""
-    run_columns: str = ""
-    # queries, documents: Paths of the texts of queries and of documents
-    queries: str | None = None
-    documents: str | None = None
+    qrels: tuple[str, ...] = _paths("Judgments.")  # Empty if every caller names its own
+    run: str | None = _path("Run to test.")
+    qrels_columns: str = _columns("Columns of judgments; guessed by default.")
+    run_columns: str = _columns("Columns of runs; guessed by default.")
+    queries: str | None = _path("Texts of queries, which the output then shows.")
+    documents: str | None = _path("Texts of documents, for the page of `--report`.")
+    baselines: tuple[str, ...] = _paths("Baselines.", name="baseline")
+    measures: tuple[str, ...] = _measures("Measures; the first one decides.")
+    also: tuple[str, ...] = _measures("Further measures that can fail the gate.")
+    rule: Mapping[str, Any] = given_of(Policy)  # Parts of the policy
+    holdout: float | None = number("Share of the queries that decide nothing.")
+    contracts: str | None = _path("Queries that must not drop.")
+    weights: str | None = _path("Weights of queries.")
+    cluster: str | None = _path("Clusters of queries.")
+    convention: str | None = text("Convention.", words="the name of a convention")
+    labels_are: LabelKind | None = choice(LABEL_KINDS, "Kind of the labels.", None)
+    sampled_negatives: float | None = number(
+        "Share of the non-relevant documents that were labelled."
+    )
+    labels_from: str | None = text("Run whose results were labelled.", words="the name of a run")
 
     @property
     def where(self) -> str:
         """File and table, for messages; empty where there is none."""
         return f"{self.path} [{TABLE}]" if self.path else ""
 
-    def policy(
-        self,
-        *,
-        tolerance: float | None = None,
-        strict: bool | None = None,
-        margin: float | None = None,
-        alpha: float | None = None,
-        when_unjudged: WhenUnjudged | None = None,
-        horizon: int | None = None,
-        largest_loss: float | None = None,
-    ) -> Policy:
-        """Combine options with the policy file; an option that chooses the rule also drops the
+    def policy(self, parts: Mapping[str, Any]) -> Policy:
+        """Combine given parts with the policy file; a part that chooses the rule also drops the
         file's settings of the other rule.
         """
-        of_file: dict[str, Any] = {name: getattr(self, name) for name in PARTS}
-        if strict is not None:
-            of_file |= dict.fromkeys(("tolerance",) if strict else ("margin", "largest_loss"))
-        parts = (tolerance, strict, margin, alpha, when_unjudged, horizon, largest_loss)
-        options: dict[str, Any] = dict(zip(PARTS, parts, strict=True))
-        values = of_file | {name: value for name, value in options.items() if value is not None}
-        return Policy(**{name: value for name, value in values.items() if value is not None})
+        of_file = dict(self.rule)
+        if "strict" in parts:
+            for name in ("tolerance",) if parts["strict"] else ("margin", "largest_loss"):
+                of_file.pop(name, None)
+        return Policy(**{**of_file, **parts})
 
 
 def find_policy(folder: Path) -> PolicyFile:
@@ -127,117 +142,14 @@ def policy_table(path: Path) -> dict[str, Any] | None:
 
 
 def _policy(path: Path, table: dict[str, Any]) -> PolicyFile:
-    values: dict[str, Any] = {"path": _shown_path(path)}
-    for key, value in table.items():
-        if key not in _KEYS:
-            near = near_ids(key, _KEYS, 1)
-            hint = f"; did you mean {near[0]}?" if near else ""
-            raise InputError(
-                f"{values['path']}: [{TABLE}]: found the key {shown(key)}, expected one of "
-                f"{', '.join(_KEYS)}{hint}"
-            )
-        kind, read = _KEYS[key]
-        try:
-            made = read(value)
-        except TypeError:
-            raise InputError(
-                f"{values['path']}: [{TABLE}]: {key}: found {shown(repr(value))}, expected {kind}"
-            ) from None
-        values["baselines" if key == "baseline" else key] = made
-    folder = path.parent
-    for key in ("baselines", "qrels"):
-        values[key] = tuple(_shown_path(folder / path_text) for path_text in values.get(key, ()))
-    for key in ("run", "contracts", "weights", "cluster", "queries", "documents"):
-        if values.get(key) is not None:
-            values[key] = _shown_path(folder / values[key])
-    return PolicyFile(**values)
+    place = _shown_path(path)
+    return PolicyFile(path=place, **values_of(PolicyFile, Section(table, place + _IN_TABLE, "")))
 
 
 def _shown_path(path: Path) -> str:
     """Write a path as one would type it from here, if the file is below this folder."""
     here = Path.cwd()
     return str(path.relative_to(here) if path.is_relative_to(here) else path)
-
-
-def _text(value: Any) -> str:
-    if not isinstance(value, str) or not value:
-        raise TypeError
-    return value
-
-
-def _texts(value: Any) -> tuple[str, ...]:
-    listed = [value] if isinstance(value, str) else value
-    if not isinstance(listed, list) or not listed:
-        raise TypeError
-    return tuple(_text(text) for text in listed)
-
-
-def _word(value: Any) -> str:
-    if value not in get_args(WhenUnjudged):
-        raise TypeError
-    return str(value)
-
-
-def _kind(value: Any) -> str:
-    if value not in LABEL_KINDS:
-        raise TypeError
-    return str(value)
-
-
-def _number(value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise TypeError
-    return float(value)
-
-
-def _whole(value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise TypeError
-    return value
-
-
-def _truth(value: Any) -> bool:
-    if not isinstance(value, bool):
-        raise TypeError
-    return value
-
-
-def _columns(value: Any) -> str:
-    text = _text(value)
-    try:
-        parse_columns(text)
-    except OptionError:  # it speaks of an option; the reader of the table names the key
-        raise TypeError from None
-    return text
-
-
-# Key -> what it holds, in words, and how it is read.
-_KEYS: dict[str, tuple[str, Callable[[Any], Any]]] = {
-    "baseline": ("a path, or a list of paths", _texts),
-    "measures": ("a measure, or a list of measures", _texts),
-    "also": ("a measure, or a list of measures", _texts),
-    "tolerance": ("a number", _number),
-    "strict": ("true or false", _truth),
-    "margin": ("a number", _number),
-    "largest_loss": ("a number", _number),
-    "alpha": ("a number", _number),
-    "when_unjudged": (" or ".join(get_args(WhenUnjudged)), _word),
-    "horizon": ("a whole number", _whole),
-    "holdout": ("a number", _number),
-    "contracts": ("a path", _text),
-    "weights": ("a path", _text),
-    "cluster": ("a path", _text),
-    "convention": ("the name of a convention", _text),
-    "labels_are": (" or ".join(LABEL_KINDS), _kind),
-    "sampled_negatives": ("a number", _number),
-    "labels_from": ("the name of a run", _text),
-    "qrels": ("a path, or a list of paths", _texts),
-    "run": ("a path", _text),
-    "qrels_columns": (_COLUMNS, _columns),
-    "run_columns": (_COLUMNS, _columns),
-    "queries": ("a path", _text),
-    "documents": ("a path", _text),
-}
 
 
 _CONTRACT_COLUMNS = ("query", "measure", "at_least")

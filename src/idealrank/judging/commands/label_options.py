@@ -4,7 +4,7 @@ together, and where a figure goes.
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import click
 import numpy as np
@@ -15,6 +15,7 @@ from idealrank.data.run import name_of
 from idealrank.errors import InputError, OptionError, shown
 from idealrank.io.query_files import read_clusters
 from idealrank.judging import LabelTable
+from idealrank.judging.ratings import OutsidePolicy
 from idealrank.measures.parse import DEFAULT_MEASURES
 from idealrank.pages.figures import drawings
 from idealrank.pages.figures.theme import Spec
@@ -71,7 +72,7 @@ tables: Decorator = click.option(
 )
 outside: Decorator = click.option(
     "--outside",
-    type=click.Choice(["error", "clip", "drop"]),
+    type=click.Choice(get_args(OutsidePolicy)),
     default="error",
     show_default=True,
     help="Treatment of grades outside the scale: an error, the nearest grade (clip), or left out "

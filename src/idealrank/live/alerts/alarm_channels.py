@@ -14,6 +14,16 @@ from pathlib import Path
 from typing import Any, Protocol
 from urllib.parse import urlsplit
 
+from idealrank._keys import (
+    amount,
+    entries,
+    read,
+    schema_of,
+    schema_of_kinds,
+    text,
+    text_value,
+    texts,
+)
 from idealrank._lazy import load_extra
 from idealrank._sections import Section
 from idealrank.errors import BackendError
@@ -227,48 +237,100 @@ def channels_of(top: Section, every: float) -> tuple[Channel, ...]:
     return tuple(channels)
 
 
-CHANNELS = ("log", "webhook", "alertmanager", "apprise")
-"""Kinds of channels."""
+_ADDRESS = (
+    "an address that starts with http:// or https://, with a host, in ASCII and without blanks"
+)
+
+
+def _address(about: str) -> Any:
+    pattern = r"^(https?://[^/?#\s]|\$\{)[!-~]*$"
+    return text(about, pattern=pattern, words=_ADDRESS, expected=_ADDRESS)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChannelKeys:
+    """Keys of every channel, besides its kind."""
+
+    name: str | None = text(
+        "Name of the channel; default its kind. Unique in its monitor.",
+        pattern="^[^/]+$",
+        words="a name without a slash",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class LogKeys(ChannelKeys):
+    """Keys of the kind ``log``."""
+
+    path: str | None = text("File that lines of JSON are appended to; default standard error.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class WebhookKeys(ChannelKeys):
+    """Keys of the kind ``webhook``."""
+
+    url: str = _address("")
+    headers: Mapping[str, str] = entries("", text_value, {"type": "string"})
+
+
+@dataclass(frozen=True, kw_only=True)
+class AlertmanagerKeys(WebhookKeys):
+    """Keys of the kind ``alertmanager``."""
+
+    url: str = _address("Address of Alertmanager, without the path of its API.")
+    hold: float | None = amount(
+        "Seconds that an alert lasts without news; default four rounds, at least 300.",
+        least=1.0,
+        most=1e9,
+        unit="seconds",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class AppriseKeys(ChannelKeys):
+    """Keys of the kind ``apprise``."""
+
+    urls: tuple[str, ...] = texts(
+        "Addresses of Apprise, as in mailto://...",
+        expected="addresses of Apprise, as in mailto://...",
+    )
+
+
+CHANNELS: Mapping[str, type[ChannelKeys]] = {
+    "log": LogKeys,
+    "webhook": WebhookKeys,
+    "alertmanager": AlertmanagerKeys,
+    "apprise": AppriseKeys,
+}
+"""Keys of each kind of channel."""
+
+
+def channel_schema() -> dict[str, Any]:
+    """Return the JSON Schema of a channel."""
+    return schema_of_kinds({kind: schema_of(keys, kind) for kind, keys in CHANNELS.items()})
 
 
 def _channel(section: Section, every: float) -> Channel:
-    if not section.has("kind"):
-        raise section.error("kind", "nothing", f"one of {', '.join(CHANNELS)}")
-    kind = section.choice("kind", CHANNELS)
-    name = section.text("name", kind) or kind
-    if "/" in name:
-        raise section.error("name", repr(name), "a name without a slash")
+    kind = section.kind(CHANNELS)
+    keys = read(CHANNELS[kind], section, known=("kind",))
+    name = keys.name or kind
 
     secrets = Secrets()
-    if kind == "log":
-        section.refuse_unknown("kind", "name", "path")
-        return JsonLines(name, section.text("path", None))
-    if kind == "apprise":
-        section.refuse_unknown("kind", "name", "urls")
-        if not section.texts("urls"):
-            raise section.error("urls", "nothing", "addresses of Apprise, as in mailto://...")
-        urls = secrets.fill(list(section.texts("urls")), section)
-        return AppriseChannel(name, tuple(urls), secrets.hide)
-
-    own_keys = ["hold"] if kind == "alertmanager" else []
-    section.refuse_unknown("kind", "name", "url", "headers", *own_keys)
-    url = str(secrets.fill(section.text("url", None) or "", section))
+    if isinstance(keys, LogKeys):
+        return JsonLines(name, keys.path)
+    if isinstance(keys, AppriseKeys):
+        return AppriseChannel(name, tuple(secrets.fill(keys.urls, section)), secrets.hide)
+    assert isinstance(keys, WebhookKeys)  # noqa: S101  (the others are above)
+    url = str(secrets.fill(keys.url, section))
     if not can_be_asked(url):
-        expected = (
-            "an address that starts with http:// or https://, with a host, in ASCII and without "
-            "blanks"
-        )
-        raise section.error("url", repr(section.given.get("url")), expected)
-    headers = section.section("headers").given
-    if not all(isinstance(text, str) for text in (*headers.keys(), *headers.values())):
-        raise section.error("headers", repr(headers), "texts by name")
-    filled = secrets.fill(dict(headers), section)
+        raise section.error("url", repr(keys.url), _ADDRESS)
+    headers = secrets.fill(keys.headers, section)
 
     load_extra("httpx", _WHAT, "monitor")
-    if kind == "webhook":
-        return Webhook(name=name, url=url, headers=filled, hide=secrets.hide)
-    hold = section.amount("hold", max(4 * every, 300.0), least=1.0, most=1e9, unit="seconds")
-    return Alertmanager(name=name, url=url, headers=filled, hold=hold, hide=secrets.hide)
+    if not isinstance(keys, AlertmanagerKeys):
+        return Webhook(name=name, url=url, headers=headers, hide=secrets.hide)
+    hold = max(4 * every, 300.0) if keys.hold is None else keys.hold
+    return Alertmanager(name=name, url=url, headers=headers, hold=hold, hide=secrets.hide)
 
 
 def can_be_asked(url: str) -> bool:

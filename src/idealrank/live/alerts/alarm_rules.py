@@ -3,6 +3,7 @@ queries and for each slice, whether the round signals an alarm or the end of an 
 """
 
 import math
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,6 +14,17 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import chdtri, ndtri, stdtr, stdtrit
 
+from idealrank._keys import (
+    amount,
+    choice,
+    flag,
+    key,
+    schema_of,
+    schema_of_kinds,
+    text,
+    whole,
+)
+from idealrank._sections import Section
 from idealrank.live.alerts.seen_rounds import (
     FEWEST_SAMPLED,
     WHOLE,
@@ -97,16 +109,73 @@ class Reading:
     memory: Memory = field(default_factory=dict)  # What the rule needs to know at the next round
 
 
+NAME = "^[A-Za-z0-9][A-Za-z0-9._-]{0,79}$"
+"""Pattern of the names of monitors and of alarms."""
+NAME_WORDS = "letters, digits, dots, hyphens and underscores, at most 80"
+_MOST_ROUNDS = 1000  # whose signals a rule counts
+
+
+def _signals(enough: int, among: int) -> Any:
+    upto = "(0{0,3}[1-9]|0{0,2}[1-9][0-9]|0?[1-9][0-9]{2}|1000)"
+    numbers = {"type": "integer", "minimum": 1, "maximum": _MOST_ROUNDS}
+    pair = {"type": "array", "items": numbers, "minItems": 2, "maxItems": 2}
+    return key(
+        (enough, among),
+        about="The alarm opens if so many of the last so many rounds signal, as in `2 of 3`.",
+        read=_signals_of,
+        schema=lambda: {"anyOf": [{"type": "string", "pattern": f"^{upto} of {upto}$"}, pair]},
+    )
+
+
+def _signals_of(section: Section, name: str) -> tuple[int, int]:
+    signals = section.given[name]
+    words = re.fullmatch(r"(\d{1,4}) of (\d{1,4})", signals) if isinstance(signals, str) else None
+    pair: Any = [int(words[1]), int(words[2])] if words else signals
+    if isinstance(pair, Sequence) and len(pair) == 2 and all(type(part) is int for part in pair):
+        enough, among = pair
+        if 1 <= enough <= among <= _MOST_ROUNDS:
+            return enough, among
+    raise section.error(name, repr(signals), "two numbers, as in `2 of 3`")
+
+
+def _recover(rounds: int) -> Any:
+    return whole("The alarm closes after so many calm rounds in a row.", rounds)
+
+
+def _severity(usual: str) -> Any:
+    return choice(("page", "ticket", "info"), "Label of the messages.", usual)
+
+
+def _tolerance(usual: float) -> Any:
+    return amount("Drop that is no alarm.", usual, most=0.9)
+
+
+def _rounds() -> Any:
+    """Rounds between two false alarms; users give the false alarms in 1,000 rounds."""
+    limits = {"least": 0.001, "most": 100.0}
+    unit = "false alarms in 1,000 rounds"
+    return key(
+        1000.0,
+        about="False alarms in 1,000 rounds.",
+        name="false_alarms",
+        read=lambda section, name: 1000 / section.amount(name, None, **limits, unit=unit),
+        schema=lambda: {"type": "number", "minimum": 0.001, "maximum": 100, "default": 1.0},
+    )
+
+
 @dataclass(frozen=True, kw_only=True)
 class AlarmRule(ABC):
     """A reading of each round, and how many of its signals open an alarm."""
 
-    name: str  # Unique in its monitor
-    # The alarm opens if so many of the last so many rounds signal
-    signals: tuple[int, int] = (2, 3)
-    recover: int = 3  # The alarm closes after so many calm rounds in a row
-    slices: bool = False  # Also watch every slice
-    severity: str = "page"  # Label of the messages
+    name: str = text(
+        "Name of the alarm in messages; default its kind. Unique in its monitor.",
+        pattern=NAME,
+        words=NAME_WORDS,
+    )
+    signals: tuple[int, int] = _signals(2, 3)
+    recover: int = _recover(3)
+    slices: bool = flag("Also watch every slice.")
+    severity: str = _severity("page")
     kind: ClassVar[str] = ""
     needs_baseline: ClassVar[bool] = False
     by_slice: ClassVar[bool] = True  # False if a reading is about all queries only
@@ -137,8 +206,15 @@ class ThresholdRule(AlarmRule):
     """Signal if the mean is below a fixed value, calm if it is above that value by a margin."""
 
     kind: ClassVar[str] = "threshold"
-    least: float
-    margin: float = 0.01
+    least: float = amount(
+        "Least mean that is no signal.",
+        least=-1e9,
+        most=1e9,
+        expected="the least value that is no alarm",
+    )
+    margin: float = amount(
+        "The round is calm if its mean is so much above the least one.", 0.01, most=1.0
+    )
 
     def read(
         self, seen: SeenRound, base: Baseline, memory: Mapping[str, Memory]
@@ -168,8 +244,10 @@ class BaselineRule(AlarmRule):
 
     kind: ClassVar[str] = "baseline"
     needs_baseline: ClassVar[bool] = True
-    tolerance: float = 0.0
-    confidence: float = 0.99
+    tolerance: float = _tolerance(0.0)
+    confidence: float = amount(
+        "Confidence of the interval of the drop.", 0.99, least=0.5, most=0.999999
+    )
 
     def read(
         self, seen: SeenRound, base: Baseline, memory: Mapping[str, Memory]
@@ -290,11 +368,13 @@ class ChartRule(AlarmRule):
     """
 
     needs_baseline: ClassVar[bool] = True
-    signals: tuple[int, int] = (1, 1)
-    recover: int = 1
-    rounds: float = 1000.0
-    tolerance: float = 0.0
-    least_noise: float = 0.001
+    signals: tuple[int, int] = _signals(1, 1)
+    recover: int = _recover(1)
+    rounds: float = _rounds()
+    tolerance: float = _tolerance(0.0)
+    least_noise: float = amount(
+        "Least standard deviation of the mean of a round.", 0.001, least=1e-9, most=1.0
+    )
 
     @abstractmethod
     def chart(self, families: int) -> "Cusum | Ewma":
@@ -359,7 +439,9 @@ class CusumRule(ChartRule):
     """Signal at the limit of a CUSUM; calm when the sum is back at zero."""
 
     kind: ClassVar[str] = "cusum"
-    allowance: float = 0.5
+    allowance: float = amount(
+        "Allowance of the sum, in standard deviations.", 0.5, least=0.05, most=10.0
+    )
 
     def chart(self, families: int) -> Cusum:
         """Return the chart of one of so many groups, which together have the false alarms of a
@@ -373,7 +455,7 @@ class EwmaRule(ChartRule):
     """Signal at the limit of an EWMA; calm when the weighted mean is back at zero."""
 
     kind: ClassVar[str] = "ewma"
-    weight: float = 0.1
+    weight: float = amount("Weight of the last round.", 0.1, least=0.01, most=1.0)
 
     def chart(self, families: int) -> Ewma:
         """Return the chart of one of so many groups, which together have the false alarms of a
@@ -402,10 +484,10 @@ class SequentialRule(AlarmRule):
 
     kind: ClassVar[str] = "sequential"
     needs_baseline: ClassVar[bool] = True
-    signals: tuple[int, int] = (1, 1)
-    recover: int = 1
-    rounds: float = 1000.0
-    tolerance: float = 0.005
+    signals: tuple[int, int] = _signals(1, 1)
+    recover: int = _recover(1)
+    rounds: float = _rounds()
+    tolerance: float = _tolerance(0.005)
 
     def read(
         self, seen: SeenRound, base: Baseline, memory: Mapping[str, Memory]
@@ -504,9 +586,11 @@ class CoverageRule(AlarmRule):
 
     kind: ClassVar[str] = "coverage"
     by_slice: ClassVar[bool] = False
-    severity: str = "ticket"
-    least: float = 0.8
-    margin: float = 0.02
+    severity: str = _severity("ticket")
+    least: float = amount("Least judged share of the top documents.", 0.8, least=-1e9, most=1e9)
+    margin: float = amount(
+        "The round is calm if its share is so much above the least one.", 0.02, most=1.0
+    )
 
     def read(
         self, seen: SeenRound, base: Baseline, memory: Mapping[str, Memory]
@@ -530,10 +614,10 @@ class LabelAgeRule(AlarmRule):
 
     kind: ClassVar[str] = "labels"
     by_slice: ClassVar[bool] = False
-    signals: tuple[int, int] = (1, 1)
-    recover: int = 1
-    severity: str = "ticket"
-    most_days: float = 180.0
+    signals: tuple[int, int] = _signals(1, 1)
+    recover: int = _recover(1)
+    severity: str = _severity("ticket")
+    most_days: float = amount("Age of the judgments in days.", 180.0)
 
     def read(
         self, seen: SeenRound, base: Baseline, memory: Mapping[str, Memory]
@@ -563,8 +647,8 @@ class ErrorRule(AlarmRule):
 
     kind: ClassVar[str] = "errors"
     by_slice: ClassVar[bool] = False
-    signals: tuple[int, int] = (1, 1)
-    most: float = 0.05
+    signals: tuple[int, int] = _signals(1, 1)
+    most: float = amount("Share of queries without an answer.", 0.05, most=1.0)
 
     def read(
         self, seen: SeenRound, base: Baseline, memory: Mapping[str, Memory]
@@ -589,9 +673,9 @@ class LatencyRule(AlarmRule):
 
     kind: ClassVar[str] = "latency"
     by_slice: ClassVar[bool] = False
-    severity: str = "ticket"
-    most_ms: float = 1000.0
-    quantile: str = "p95"
+    severity: str = _severity("ticket")
+    most_ms: float = amount("Latency in milliseconds.", 1000.0, most=1e9)
+    quantile: str = choice(("p95", "p50", "p99"))
 
     def read(
         self, seen: SeenRound, base: Baseline, memory: Mapping[str, Memory]
@@ -623,3 +707,14 @@ RULES: Mapping[str, type[AlarmRule]] = {
         LatencyRule,
     )
 }
+"""Kinds of alarms."""
+
+
+def alarm_schema() -> dict[str, Any]:
+    """Return the JSON Schema of an alarm."""
+    schemas = {}
+    for kind, rule in RULES.items():
+        schema = schemas[kind] = schema_of(rule, kind)
+        if not rule.by_slice:
+            schema["properties"]["slices"] = {"const": False}
+    return schema_of_kinds(schemas)

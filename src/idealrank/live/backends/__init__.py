@@ -1,13 +1,15 @@
 """Search backends: one file each, all with the protocol `Backend`.
 
-A module of a backend has the function ``from_section(section)``, which checks its keys of the
-configuration and returns the backend.
+A module of a backend has the keys of each kind in ``SECTIONS``, and the function
+``from_section(section)``, which reads them and returns the backend.
 """
 
 from collections.abc import Mapping
 from importlib import import_module
 from types import MappingProxyType
+from typing import Any
 
+from idealrank._keys import schema_of, schema_of_kinds
 from idealrank._sections import Section
 from idealrank.errors import (
     BackendError,
@@ -57,9 +59,7 @@ def backend_from(section: Section) -> Backend:
     ``${NAME}`` in a text of the section is the value of the environment variable. No message of the
     backend shows that value.
     """
-    if not section.has("kind"):
-        raise section.error("kind", "nothing", f"one of {', '.join(KINDS)}")
-    kind = section.choice("kind", tuple(KINDS))
+    kind = section.kind(KINDS)
     section.amount("timeout", 1.0, most=LONGEST_TIMEOUT, unit="seconds")
     secrets = Secrets()
     filled = Section(secrets.fill(section.given, section), section.path, section.name)
@@ -77,6 +77,29 @@ def backend_from(section: Section) -> Backend:
             "be made"
         ) from None
     return SecretsHidden(backend, secrets) if secrets else backend
+
+
+def backend_schema() -> dict[str, Any]:
+    """Return the JSON Schema of a section ``backend``, of all kinds."""
+    return schema_of_kinds({kind: _schema_of(kind) for kind in KINDS})
+
+
+def _schema_of(kind: str) -> dict[str, Any]:
+    """Schema of a kind; the values of its key `sweep` may take the place of any other key."""
+    schema = schema_of(import_module(KINDS[kind]).SECTIONS[kind], kind)
+    needed = [name for name in schema["required"] if name != "kind"]
+    sweep = {
+        "type": "object",
+        "additionalProperties": {"type": "array", "minItems": 1},
+        "description": "Values of keys; each combination is a backend.",
+    }
+    rules = [{"anyOf": [{"required": [name]}, {"required": ["sweep"]}]} for name in needed]
+    return {
+        **schema,
+        "properties": {**schema["properties"], "sweep": sweep},
+        "required": ["kind"],
+        **({"allOf": rules} if rules else {}),
+    }
 
 
 def without_secrets(error: IdealrankError, secrets: Secrets) -> IdealrankError:

@@ -4,14 +4,22 @@ functions of lists.
 
 import threading
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from idealrank._keys import text, texts
 from idealrank._lazy import is_installed, load_extra
 from idealrank._sections import Section
 from idealrank.errors import BackendError, InputError
 from idealrank.live.backends.protocol import Backend, ScoredDocument, SearchQuery, ranked
-from idealrank.live.backends.shared import Connections, reason, required, vector_numbers
+from idealrank.live.backends.shared import (
+    BackendKeys,
+    Connections,
+    keys_from,
+    reason,
+    vector_numbers,
+)
 
 
 class DuckdbSql:
@@ -65,23 +73,33 @@ def _load(connection: Any, extension: str) -> None:
     connection.load_extension(extension)
 
 
-def from_section(section: Section) -> Backend:
-    """Make the backend of a section with the kind ``duckdb``."""
-    section.refuse_unknown("kind", "path", "sql", "extensions", "timeout")
-    duckdb = load_extra("duckdb", "the backend duckdb", "duckdb")
-    path = required(section, "path", "a database file of DuckDB")
-    statement = required(
-        section,
-        "sql",
-        "a query with two columns, document and score, and the parameters $text and $limit",
+@dataclass(frozen=True, kw_only=True)
+class DuckdbKeys(BackendKeys):
+    """Keys of the kind ``duckdb``."""
+
+    path: str = text("File of DuckDB.", expected="a database file of DuckDB")
+    sql: str = text(
+        "Query with two columns, document and score, and the parameters $text, $vector and $limit.",
+        expected="a query with two columns, document and score, and the parameters $text and "
+        "$limit",
     )
-    if not Path(path).is_file():
-        raise InputError(f"{path}: found no file, expected a database of DuckDB")
+    extensions: tuple[str, ...] = texts()
+
+
+SECTIONS = {"duckdb": DuckdbKeys}
+
+
+def from_section(section: Section) -> Backend:
+    """Make the backend of a section."""
+    keys = keys_from(DuckdbKeys, section)
+    duckdb = load_extra("duckdb", "the backend duckdb", "duckdb")
+    if not Path(keys.path).is_file():
+        raise InputError(f"{keys.path}: found no file, expected a database of DuckDB")
     try:
-        connection = duckdb.connect(path, read_only=True)
+        connection = duckdb.connect(keys.path, read_only=True)
     except duckdb.Error as error:
-        raise InputError(f"{path}: {reason(error)}") from None
-    for extension in section.texts("extensions"):
+        raise InputError(f"{keys.path}: {reason(error)}") from None
+    for extension in keys.extensions:
         try:
             _load(connection, extension)
         except duckdb.Error as error:
@@ -90,4 +108,4 @@ def from_section(section: Section) -> Backend:
                 f"{extension!r}, which DuckDB cannot load ({reason(error)})",
                 "an installed extension",
             ) from None
-    return DuckdbSql(connection, statement=statement)
+    return DuckdbSql(connection, statement=keys.sql)

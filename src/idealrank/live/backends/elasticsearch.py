@@ -8,11 +8,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from idealrank._keys import key, text, texts, whole
 from idealrank._sections import Section
 from idealrank.errors import BackendError, shown
 from idealrank.live.backends.http_endpoint import at_path, filled
 from idealrank.live.backends.protocol import Backend, ScoredDocument, SearchQuery, ranked
-from idealrank.live.backends.shared import reason, required
+from idealrank.live.backends.shared import BackendKeys, keys_from, reason
 from idealrank.live.http_requests import HttpAnswer, exchange, http_client
 
 
@@ -179,49 +180,64 @@ class Elasticsearch:
         return ranked(self.name, documents, None if unscored else scores, limit=limit)
 
 
+def _body(section: Section, name: str) -> dict[str, Any] | None:
+    body = section.given[name]
+    if body is None:
+        return None
+    if not isinstance(body, dict):
+        raise section.error(
+            name, repr(body), "a body of _search, such as `query: {match: {title: '{text}'}}`"
+        )
+    return body
+
+
+@dataclass(frozen=True, kw_only=True)
+class ElasticsearchKeys(BackendKeys):
+    """Keys of the kinds ``elasticsearch`` and ``opensearch``."""
+
+    url: str = text("Address of the server.", expected="an address such as http://127.0.0.1:9200")
+    index: str = text(expected="the name of an index")
+    fields: tuple[str, ...] = texts()
+    body: dict[str, Any] | None = key(
+        about="Body of a search, with the places {text}, {vector}, {limit} and {id}.",
+        read=_body,
+        schema=lambda: {"type": "object"},
+    )
+    id: str = text("_id, or a path such as _source.sku.", "_id")
+    batch: int = whole("Queries of a request to _msearch.", 1)
+    api_key: str | None = text()
+    user: str = text(default="elastic")
+    password: str | None = text()
+
+
+SECTIONS = {"elasticsearch": ElasticsearchKeys, "opensearch": ElasticsearchKeys}
+
+
 def from_section(section: Section) -> Backend:
     """Make the backend of a section with the kind ``elasticsearch`` or ``opensearch``."""
-    section.refuse_unknown(
-        "kind",
-        "url",
-        "index",
-        "fields",
-        "body",
-        "id",
-        "batch",
-        "timeout",
-        "api_key",
-        "user",
-        "password",
-    )
-    body = section.given.get("body")
+    keys = keys_from(ElasticsearchKeys, section)
+    body = keys.body
     if body is None:
-        fields = list(section.texts("fields"))
         words: dict[str, Any] = {"query": "{text}"}
-        if fields:
-            words["fields"] = fields
+        if keys.fields:
+            words["fields"] = list(keys.fields)
         body = {"query": {"multi_match": words}}
-    elif not isinstance(body, dict):
-        raise section.error(
-            "body", repr(body), "a body of _search, such as `query: {match: {title: '{text}'}}`"
-        )
-    elif section.has("fields"):
+    elif keys.fields:
         raise section.error("fields", "both `fields` and `body`", "one of them")
 
-    key, password = section.text("api_key", None), section.text("password", None)
     client = http_client(
         f"the backend {section.given['kind']}",
         "search",
-        base_url=required(section, "url", "an address such as http://127.0.0.1:9200").rstrip("/"),
-        timeout=section.amount("timeout", 10.0, unit="seconds"),
-        headers={"authorization": f"ApiKey {key}"} if key else {},
-        auth=(section.text("user", "elastic") or "", password) if password else None,
+        base_url=keys.url.rstrip("/"),
+        timeout=keys.timeout,
+        headers={"authorization": f"ApiKey {keys.api_key}"} if keys.api_key else {},
+        auth=(keys.user, keys.password) if keys.password else None,
     )
     return Elasticsearch(
         client,
-        index=required(section, "index", "the name of an index"),
+        index=keys.index,
         body=body,
-        id_path=section.text("id", "_id") or "_id",
-        batch=section.number("batch", 1),
+        id_path=keys.id,
+        batch=keys.batch,
         name=section.given["kind"],
     )

@@ -1,16 +1,18 @@
 """FAISS: an index file, and a file with the id of each of its vectors."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from idealrank._keys import flag, text, whole
 from idealrank._lazy import load_extra
 from idealrank._sections import Section
 from idealrank.errors import BackendError, InputError
 from idealrank.live.backends.protocol import Backend, ScoredDocument, SearchQuery, ranked
-from idealrank.live.backends.shared import optional_number, required, vector_numbers
+from idealrank.live.backends.shared import BackendKeys, keys_from, vector_numbers
 
 
 class FaissIndex:
@@ -71,25 +73,38 @@ class FaissIndex:
         self._index, self._ids = None, ()
 
 
+@dataclass(frozen=True, kw_only=True)
+class FaissKeys(BackendKeys):
+    """Keys of the kind ``faiss``."""
+
+    path: str = text("Index file.", expected="an index file")
+    ids: str = text("File with an id in each line.", expected="a file with an id in each line")
+    normalize: bool = flag("Divide query vectors by their length.")
+    ef_search: int | None = whole("HNSW.")
+    nprobe: int | None = whole("IVF.")
+
+
+SECTIONS = {"faiss": FaissKeys}
+
+
 def from_section(section: Section) -> Backend:
-    """Make the backend of a section with the kind ``faiss``."""
-    section.refuse_unknown("kind", "path", "ids", "normalize", "ef_search", "nprobe", "timeout")
+    """Make the backend of a section."""
+    keys = keys_from(FaissKeys, section)
     faiss = load_extra("faiss", "the backend faiss", "faiss", "faiss-cpu")
-    path = required(section, "path", "an index file")
-    ids = required(section, "ids", "a file with an id in each line")
     try:
-        index = faiss.read_index(path)
+        index = faiss.read_index(keys.path)
     except RuntimeError:
-        raise InputError(f"{path}: found no index that FAISS can read") from None
+        raise InputError(f"{keys.path}: found no index that FAISS can read") from None
     try:
-        names = Path(ids).read_text(encoding="utf-8").splitlines()
+        names = Path(keys.ids).read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         unreadable = "found bytes that are no UTF-8, expected text"
-        raise InputError(f"{ids}: {getattr(error, 'strerror', None) or unreadable}") from None
+        problem = getattr(error, "strerror", None) or unreadable
+        raise InputError(f"{keys.ids}: {problem}") from None
     return FaissIndex(
         index,
         names,
-        normalize=section.flag("normalize"),
-        ef_search=optional_number(section, "ef_search"),
-        nprobe=optional_number(section, "nprobe"),
+        normalize=keys.normalize,
+        ef_search=keys.ef_search,
+        nprobe=keys.nprobe,
     )

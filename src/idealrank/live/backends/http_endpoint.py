@@ -4,12 +4,15 @@ scores.
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
 
+from idealrank._keys import anything, choice, entries, text
 from idealrank._sections import Section
 from idealrank.errors import BackendError, shown
 from idealrank.live.backends.protocol import ORDERS, ScoredDocument, SearchQuery, ranked
+from idealrank.live.backends.shared import BackendKeys, keys_from
 from idealrank.live.http_requests import exchange, http_client
 
 _FIELDS = ("text", "limit", "id", "vector")
@@ -173,50 +176,7 @@ def _kind(value: Any) -> str:
     return "nothing" if value is None else shown(json.dumps(value))
 
 
-def from_section(section: Section) -> HttpEndpoint:
-    """Make the backend of a section: ``url``, ``method``, ``headers``, ``params``, ``body``,
-    ``hits``, ``id``, ``score``, ``order``.
-    """
-    section.refuse_unknown(
-        "kind",
-        "url",
-        "method",
-        "headers",
-        "params",
-        "body",
-        "hits",
-        "id",
-        "score",
-        "order",
-        "timeout",
-    )
-    url = section.text("url", None)
-    if url is None or not url.startswith(("http://", "https://")):
-        raise section.error(
-            "url", "nothing" if url is None else repr(url), "an address with http:// or https://"
-        )
-    texts = {}
-    for key in ("headers", "params"):
-        part = Section(section.given.get(key) or {}, section.path, f"{section.name}.{key}")
-        texts[key] = {str(name): _as_text(part, name) for name in part.given}
-    body = section.given.get("body")
-    method = section.choice("method", ("GET", "POST") if body is None else ("POST", "GET"))
-    return HttpEndpoint(
-        url,
-        method=method,
-        body=body,
-        **texts,
-        hits=_place(section, "hits"),
-        document=_place(section, "id"),
-        score=_place(section, "score"),
-        order=section.choice("order", ORDERS),
-        timeout=section.amount("timeout", 10.0),
-    )
-
-
-def _place(section: Section, key: str) -> str:
-    """Path into the answer; empty for the whole answer."""
-    return "" if section.given.get(key) == "" else section.text(key, "") or ""
+_ADDRESS = "an address with http:// or https://"
 
 
 def _as_text(section: Section, key: str) -> str:
@@ -224,3 +184,38 @@ def _as_text(section: Section, key: str) -> str:
     if isinstance(value, bool) or not isinstance(value, (str, int, float)):
         raise section.error(str(key), repr(value), "a text or a number")
     return str(value)
+
+
+@dataclass(frozen=True, kw_only=True)
+class HttpKeys(BackendKeys):
+    """Keys of the kind ``http``."""
+
+    url: str = text(expected=_ADDRESS, words=_ADDRESS, pattern=r"^(https?://|\$\{).*$")
+    method: str | None = choice(("GET", "POST"), "POST by default with a body, else GET.", None)
+    headers: Mapping[str, str] = entries("", _as_text, {"type": ["string", "number"]})
+    params: Mapping[str, str] = entries("", _as_text, {"type": ["string", "number"]})
+    body: Any = anything("JSON with {text}, {limit}, {id} and {vector} in its texts.")
+    hits: str = text("Path to the list of hits, as in hits.hits.", "", may_be_empty=True)
+    id: str = text("Path to the id in a hit.", "", may_be_empty=True)
+    score: str = text("Path to the score in a hit.", "", may_be_empty=True)
+    order: str = choice(ORDERS, "Meaning of the numbers; distances are negated.")
+
+
+SECTIONS = {"http": HttpKeys}
+
+
+def from_section(section: Section) -> HttpEndpoint:
+    """Make the backend of a section."""
+    keys = keys_from(HttpKeys, section)
+    return HttpEndpoint(
+        keys.url,
+        method=keys.method or ("GET" if keys.body is None else "POST"),
+        body=keys.body,
+        headers=keys.headers,
+        params=keys.params,
+        hits=keys.hits,
+        document=keys.id,
+        score=keys.score,
+        order=keys.order,
+        timeout=keys.timeout,
+    )

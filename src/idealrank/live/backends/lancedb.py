@@ -1,13 +1,15 @@
 """LanceDB: rows of a table by vector, or by words if the table has an index for full text."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
+from idealrank._keys import choice, text, whole
 from idealrank._lazy import load_extra
 from idealrank._sections import Section
 from idealrank.errors import BackendError, InputError
 from idealrank.live.backends.protocol import Backend, ScoredDocument, SearchQuery, ranked
-from idealrank.live.backends.shared import optional_number, reason, required, vector_numbers
+from idealrank.live.backends.shared import BackendKeys, keys_from, reason, vector_numbers
 
 METRICS = ("cosine", "l2", "dot")
 
@@ -74,35 +76,39 @@ class LanceRows:
         return rows
 
 
+@dataclass(frozen=True, kw_only=True)
+class LanceKeys(BackendKeys):
+    """Keys of the kind ``lancedb``."""
+
+    path: str = text("Folder or address.", expected="a folder or an address of LanceDB")
+    table: str = text(expected="the name of a table")
+    id: str = text("Column of ids.", "id")
+    column: str = text("Column of vectors or texts.", "")
+    by: str = choice(("vector", "text"))
+    metric: str = choice(METRICS)
+    nprobes: int | None = whole()
+    ef: int | None = whole()
+    refine_factor: int | None = whole()
+
+
+SECTIONS = {"lancedb": LanceKeys}
+
+
 def from_section(section: Section) -> Backend:
-    """Make the backend of a section with the kind ``lancedb``."""
-    section.refuse_unknown(
-        "kind",
-        "path",
-        "table",
-        "id",
-        "column",
-        "by",
-        "metric",
-        "nprobes",
-        "ef",
-        "refine_factor",
-        "timeout",
-    )
+    """Make the backend of a section."""
+    keys = keys_from(LanceKeys, section)
     lancedb = load_extra("lancedb", "the backend lancedb", "lancedb")
-    path = required(section, "path", "a folder or an address of LanceDB")
-    table = required(section, "table", "the name of a table")
     try:
-        opened = lancedb.connect(path).open_table(table)
+        opened = lancedb.connect(keys.path).open_table(keys.table)
     except (ValueError, RuntimeError, OSError) as error:
-        raise InputError(f"{path}: {reason(error)}") from None
+        raise InputError(f"{keys.path}: {reason(error)}") from None
     return LanceRows(
         opened,
-        id_column=section.text("id", "id") or "",
-        column=section.text("column", "") or "",
-        by=section.choice("by", ("vector", "text")),
-        metric=section.choice("metric", METRICS),
-        nprobes=optional_number(section, "nprobes"),
-        ef=optional_number(section, "ef"),
-        refine_factor=optional_number(section, "refine_factor"),
+        id_column=keys.id,
+        column=keys.column,
+        by=keys.by,
+        metric=keys.metric,
+        nprobes=keys.nprobes,
+        ef=keys.ef,
+        refine_factor=keys.refine_factor,
     )

@@ -7,11 +7,14 @@ import threading
 from collections import deque
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import IO, Any
 
+from idealrank._keys import choice, texts
 from idealrank._sections import Section
 from idealrank.errors import BackendError, shown
 from idealrank.live.backends.protocol import ORDERS, ScoredDocument, SearchQuery, ranked_value
+from idealrank.live.backends.shared import BackendKeys, keys_from
 
 _SPOKEN = 5  # last lines of stderr that a message may quote
 
@@ -169,14 +172,21 @@ class _Process:
                     stream.close()
 
 
-def from_section(section: Section) -> CommandBackend:
-    """Make the backend of a section: ``command``, ``timeout``, ``order``."""
-    section.refuse_unknown("kind", "command", "timeout", "order")
-    command = section.texts("command")
-    if not command:
-        raise section.error(
-            "command", "nothing", 'a program with arguments, as in ["python", "engine.py"]'
-        )
-    return CommandBackend(
-        command, timeout=section.amount("timeout", 10.0), order=section.choice("order", ORDERS)
+@dataclass(frozen=True, kw_only=True)
+class CommandKeys(BackendKeys):
+    """Keys of the kind ``command``."""
+
+    command: tuple[str, ...] = texts(
+        "Program and arguments.",
+        expected='a program with arguments, as in ["python", "engine.py"]',
     )
+    order: str = choice(ORDERS, "Meaning of the numbers; distances are negated.")
+
+
+SECTIONS = {"command": CommandKeys}
+
+
+def from_section(section: Section) -> CommandBackend:
+    """Make the backend of a section."""
+    keys = keys_from(CommandKeys, section)
+    return CommandBackend(keys.command, timeout=keys.timeout, order=keys.order)

@@ -3,17 +3,19 @@ your own (``postgres-sql``).
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
+from idealrank._keys import choice, text, whole
 from idealrank._lazy import load_extra
 from idealrank._sections import Section
 from idealrank.errors import BackendError
 from idealrank.live.backends.protocol import Backend, ScoredDocument, SearchQuery, ranked
 from idealrank.live.backends.shared import (
+    BackendKeys,
     Connections,
-    optional_number,
+    keys_from,
     reason,
-    required,
     vector_numbers,
 )
 
@@ -21,8 +23,6 @@ OPERATORS = {"cosine": "<=>", "l2": "<->", "inner-product": "<#>", "l1": "<+>"}
 """Operator of pgvector by distance; ``<#>`` is the inner product times -1, so that less is nearer
 for each of them.
 """
-
-_SHARED = ("kind", "url", "timeout")
 
 
 class PostgresSql:
@@ -141,66 +141,97 @@ def connecting(url: str, *, timeout: float, settings: Mapping[str, object]) -> C
     return connect
 
 
-def _connect(section: Section, settings: Mapping[str, object]) -> Callable[[], Any]:
-    url = required(section, "url", "an address such as postgresql://reader@127.0.0.1/shop")
-    timeout = section.amount("timeout", 10.0, unit="seconds")
-    return connecting(url, timeout=timeout, settings=settings)
+_URL = "an address such as postgresql://reader@127.0.0.1/shop"
+
+
+@dataclass(frozen=True, kw_only=True)
+class PostgresKeys(BackendKeys):
+    """Keys of all kinds of PostgreSQL."""
+
+    url: str = text("Address, such as postgresql://reader@127.0.0.1/shop.", expected=_URL)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PostgresTextKeys(PostgresKeys):
+    """Keys of the kind ``postgres``."""
+
+    table: str = text(expected="the name of a table")
+    id: str = text("Column of ids.", "id")
+    column: str = text("Column of type tsvector.", expected="the name of a column of tsvector")
+    language: str = text("Configuration of text search.", "english")
+    operator: str = choice(("any", "all", "web"))
+    rank: str = choice(("ts_rank", "ts_rank_cd"))
+
+
+@dataclass(frozen=True, kw_only=True)
+class VectorKeys(PostgresKeys):
+    """Keys of the kind ``pgvector``."""
+
+    table: str = text(expected="the name of a table")
+    id: str = text("Column of ids.", "id")
+    column: str = text("Column of vectors.", expected="the name of a column of vectors")
+    distance: str = choice(tuple(OPERATORS))
+    type: str = choice(("vector", "halfvec"))
+    ef_search: int | None = whole("hnsw.ef_search; at least the limit.")
+    probes: int | None = whole("ivfflat.probes.")
+    iterative_scan: str | None = choice(("strict_order", "off"), default=None)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SqlKeys(PostgresKeys):
+    """Keys of the kind ``postgres-sql``."""
+
+    sql: str = text(
+        "Query with two columns, document and score, and the parameters %(text)s, %(vector)s and "
+        "%(limit)s.",
+        expected="a query with two columns, document and score, and the parameters %(text)s and "
+        "%(limit)s",
+    )
+
+
+SECTIONS = {"postgres": PostgresTextKeys, "pgvector": VectorKeys, "postgres-sql": SqlKeys}
+
+
+def _connect(keys: PostgresKeys, settings: Mapping[str, object]) -> Callable[[], Any]:
+    return connecting(keys.url, timeout=keys.timeout, settings=settings)
 
 
 def _text(section: Section) -> Backend:
-    section.refuse_unknown(*_SHARED, "table", "id", "column", "language", "operator", "rank")
+    keys = keys_from(PostgresTextKeys, section)
     statement = text_statement(
-        required(section, "table", "the name of a table"),
-        id_column=section.text("id", "id") or "",
-        column=required(section, "column", "the name of a column of tsvector"),
-        language=section.text("language", "english") or "",
-        operator=section.choice("operator", ("any", "all", "web")),
-        rank=section.choice("rank", ("ts_rank", "ts_rank_cd")),
+        keys.table,
+        id_column=keys.id,
+        column=keys.column,
+        language=keys.language,
+        operator=keys.operator,
+        rank=keys.rank,
     )
-    return PostgresSql(_connect(section, {}), statement=statement, name="postgres")
+    return PostgresSql(_connect(keys, {}), statement=statement, name="postgres")
 
 
 def _vector(section: Section) -> Backend:
-    section.refuse_unknown(
-        *_SHARED,
-        "table",
-        "id",
-        "column",
-        "distance",
-        "type",
-        "ef_search",
-        "probes",
-        "iterative_scan",
-    )
-    settings: dict[str, object] = {
-        "hnsw.ef_search": optional_number(section, "ef_search"),
-        "ivfflat.probes": optional_number(section, "probes"),
+    keys = keys_from(VectorKeys, section)
+    settings = {
+        "hnsw.ef_search": keys.ef_search,
+        "ivfflat.probes": keys.probes,
+        "hnsw.iterative_scan": keys.iterative_scan,
     }
-    if section.has("iterative_scan"):
-        scan = section.choice("iterative_scan", ("strict_order", "off"))
-        settings["hnsw.iterative_scan"] = scan
     statement = vector_statement(
-        required(section, "table", "the name of a table"),
-        id_column=section.text("id", "id") or "",
-        column=required(section, "column", "the name of a column of vectors"),
-        distance=section.choice("distance", tuple(OPERATORS)),
-        vector_type=section.choice("type", ("vector", "halfvec")),
+        keys.table,
+        id_column=keys.id,
+        column=keys.column,
+        distance=keys.distance,
+        vector_type=keys.type,
     )
-    chosen = {key: value for key, value in settings.items() if value is not None}
-    connect = _connect(section, chosen)
+    chosen = {name: value for name, value in settings.items() if value is not None}
+    connect = _connect(keys, chosen)
     return PostgresSql(connect, statement=statement, name="pgvector", by_vector=True)
 
 
 def _sql(section: Section) -> Backend:
-    section.refuse_unknown(*_SHARED, "sql")
-    statement = required(
-        section,
-        "sql",
-        "a query with two columns, document and score, and the parameters %(text)s and %(limit)s",
-    )
-    return PostgresSql(
-        _connect(section, {}), statement=statement, by_vector="%(vector)s" in statement
-    )
+    keys = keys_from(SqlKeys, section)
+    by_vector = "%(vector)s" in keys.sql
+    return PostgresSql(_connect(keys, {}), statement=keys.sql, by_vector=by_vector)
 
 
 _MAKERS: dict[str, Callable[[Section], Backend]] = {

@@ -5,14 +5,17 @@ import importlib
 import importlib.util
 import sys
 from collections.abc import Callable
+from dataclasses import dataclass
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from types import CodeType
 from typing import Any
 
+from idealrank._keys import choice, key
 from idealrank._sections import Section
 from idealrank.errors import BackendError, OptionError, shown
 from idealrank.live.backends.protocol import ORDERS, ScoredDocument, SearchQuery, ranked_value
+from idealrank.live.backends.shared import BackendKeys, keys_from
 
 _TAKES: dict[str, Callable[[SearchQuery], Any]] = {
     "text": lambda query: query.text,
@@ -57,19 +60,35 @@ class FunctionBackend:
         """Do nothing: the function owns its resources."""
 
 
-def from_section(section: Section) -> FunctionBackend:
-    """Make the backend of a section: ``function``, ``takes``, ``order``."""
-    section.refuse_unknown("kind", "function", "takes", "order", "timeout")
-    function = named_object(section, "function", "function")
+def _function(section: Section, name: str) -> Any:
+    function = named_object(section, name, "function")
     if not callable(function):
-        raise section.error("function", shown(repr(function)), "a function")
-    name = section.text("function", "") or ""
-    return FunctionBackend(
-        function,
-        name,
-        takes=section.choice("takes", tuple(_TAKES)),
-        order=section.choice("order", ORDERS),
+        raise section.error(name, shown(repr(function)), "a function")
+    return function
+
+
+@dataclass(frozen=True, kw_only=True)
+class FunctionKeys(BackendKeys):
+    """Keys of the kind ``function``."""
+
+    function: Callable[..., Any] = key(
+        about="module:function, or file.py:function.",
+        read=_function,
+        schema=lambda: {"type": "string", "pattern": ".:."},
+        expected="module:function, or file.py:function",
     )
+    takes: str = choice(tuple(_TAKES))
+    order: str = choice(ORDERS, "Meaning of the numbers; distances are negated.")
+
+
+SECTIONS = {"function": FunctionKeys}
+
+
+def from_section(section: Section) -> FunctionBackend:
+    """Make the backend of a section."""
+    keys = keys_from(FunctionKeys, section)
+    name = section.given["function"]
+    return FunctionBackend(keys.function, name, takes=keys.takes, order=keys.order)
 
 
 def named_object(section: Section, key: str, what: str) -> Any:

@@ -5,14 +5,16 @@ mode).
 import contextlib
 import threading
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
+from idealrank._keys import flag, text, whole
 from idealrank._lazy import load_extra
 from idealrank._sections import Section
 from idealrank.errors import BackendError, shown
 from idealrank.live.backends.http_endpoint import at_path
 from idealrank.live.backends.protocol import Backend, ScoredDocument, SearchQuery, ranked
-from idealrank.live.backends.shared import optional_number, reason, required, vector_numbers
+from idealrank.live.backends.shared import BackendKeys, keys_from, reason, vector_numbers
 
 _DISTANCES = ("euclid", "manhattan")  # metrics for which less is better
 
@@ -104,40 +106,47 @@ class QdrantPoints:
             raise BackendError(f"{self.name}: {reason(error)}") from None
 
 
+@dataclass(frozen=True, kw_only=True)
+class QdrantKeys(BackendKeys):
+    """Keys of the kind ``qdrant``."""
+
+    url: str | None = text("Address of a server.")
+    path: str | None = text("Folder of the embedded mode.")
+    collection: str = text(expected="the name of a collection")
+    vector_name: str = text("One of several vectors.", "")
+    id: str = text("Field of the payload.", "")
+    ef: int | None = whole("hnsw_ef.")
+    exact: bool = flag("Compare with every point.")
+    api_key: str | None = text()
+
+
+SECTIONS = {"qdrant": QdrantKeys}
+
+
 def from_section(section: Section) -> Backend:
-    """Make the backend of a section with the kind ``qdrant``."""
-    section.refuse_unknown(
-        "kind",
-        "url",
-        "path",
-        "collection",
-        "vector_name",
-        "id",
-        "ef",
-        "exact",
-        "timeout",
-        "api_key",
-    )
-    if section.has("url") == section.has("path"):
+    """Make the backend of a section."""
+    keys = keys_from(QdrantKeys, section)
+    if (keys.url is None) == (keys.path is None):
         raise section.error(
             "url",
             "both or neither of `url` and `path`",
             "the address of a server, or the folder of the embedded mode",
         )
     qdrant = load_extra("qdrant_client", "the backend qdrant", "qdrant", "qdrant-client")
-    timeout = section.amount("timeout", 10.0, unit="seconds")
-    if section.has("path"):
-        client = qdrant.QdrantClient(path=section.text("path", None))
+    if keys.path is not None:
+        client = qdrant.QdrantClient(path=keys.path)
     else:
-        key, seconds = section.text("api_key", None), max(1, round(timeout))
         client = qdrant.QdrantClient(
-            url=section.text("url", None), api_key=key, timeout=seconds, check_compatibility=False
+            url=keys.url,
+            api_key=keys.api_key,
+            timeout=max(1, round(keys.timeout)),
+            check_compatibility=False,
         )
     return QdrantPoints(
         client,
-        collection=required(section, "collection", "the name of a collection"),
-        vector_name=section.text("vector_name", "") or "",
-        id_path=section.text("id", "") or "",
-        ef=optional_number(section, "ef"),
-        exact=section.flag("exact"),
+        collection=keys.collection,
+        vector_name=keys.vector_name,
+        id_path=keys.id,
+        ef=keys.ef,
+        exact=keys.exact,
     )

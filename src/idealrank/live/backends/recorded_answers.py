@@ -2,15 +2,18 @@
 
 import json
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from idealrank._keys import text
 from idealrank._sections import Section
 from idealrank.data.alignment import Alignment
 from idealrank.data.run import Run
 from idealrank.errors import BackendError, FileFormatError, InputError, shown
 from idealrank.io.read import read_run
 from idealrank.live.backends.protocol import ScoredDocument, SearchQuery, ranked
+from idealrank.live.backends.shared import BackendKeys, keys_from
 
 
 class RecordedAnswers:
@@ -104,12 +107,21 @@ def _unknown(query: SearchQuery) -> BackendError:
     )
 
 
+@dataclass(frozen=True, kw_only=True)
+class ReplayKeys(BackendKeys):
+    """Keys of the kind ``replay``."""
+
+    path: str = text(
+        "JSON lines of a journal, or a run.", expected="JSON lines of a journal, or a run"
+    )
+
+
+SECTIONS = {"replay": ReplayKeys}
+
+
 def from_section(section: Section) -> RecordedAnswers | RecordedRun:
-    """Make the backend of a section: ``path``."""
-    section.refuse_unknown("kind", "path", "timeout")
-    path = section.text("path", None)
-    if path is None:
-        raise section.error("path", "nothing", "JSON lines of a journal, or a run")
+    """Make the backend of a section."""
+    path = keys_from(ReplayKeys, section).path
     if path.endswith(".jsonl"):
         return RecordedAnswers(read_answers(path))
     return RecordedRun(read_run(path))

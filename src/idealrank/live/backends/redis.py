@@ -8,17 +8,18 @@ around: a perfect retriever then has NDCG 0.83 instead of 1, without any error.
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
+from idealrank._keys import choice, flag, text, whole
 from idealrank._lazy import load_extra
 from idealrank._sections import Section
 from idealrank.errors import BackendError, shown
 from idealrank.live.backends.protocol import Backend, ScoredDocument, SearchQuery, ranked
-from idealrank.live.backends.shared import optional_number, reason, required, vector_bytes
+from idealrank.live.backends.shared import BackendKeys, keys_from, reason, vector_bytes
 
 _DISTANCE = "__distance"  # name that the query gives to the distance
 _WORD = re.compile(r"\w+")
-_SHARED = ("kind", "url", "timeout")
 
 
 class RedisKnn:
@@ -237,52 +238,90 @@ def _call(client: Any, name: str, *command: Any) -> Any:
         raise BackendError(f"{name}: {command[0]} failed: {reason(error)}") from None
 
 
-def _client(section: Section) -> Any:
+@dataclass(frozen=True, kw_only=True)
+class RedisKeys(BackendKeys):
+    """Keys of all kinds of Redis."""
+
+    url: str = text("Address, such as redis://127.0.0.1:6379/0.", "redis://127.0.0.1:6379/0")
+
+
+@dataclass(frozen=True, kw_only=True)
+class KnnKeys(RedisKeys):
+    """Keys of the kind ``redis``."""
+
+    index: str = text("Index of FT.SEARCH.", expected="the name of an index")
+    field: str = text("Vector field.", expected="the name of a vector field")
+    prefix: str = text("Start of the keys that is no part of the id.", "")
+    where: str = text("Filter, such as @lang:{en}.", "*")
+    ef: int | None = whole("EF_RUNTIME of an HNSW index.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class RedisTextKeys(RedisKeys):
+    """Keys of the kind ``redis-text``."""
+
+    index: str = text("Index of FT.SEARCH.", expected="the name of an index")
+    prefix: str = text("Start of the keys that is no part of the id.", "")
+    scorer: str = text("Function of the server, such as BM25STD.", "")
+    operator: str = choice(("any", "all"))
+
+
+@dataclass(frozen=True, kw_only=True)
+class VectorSetKeys(RedisKeys):
+    """Keys of the kind ``redis-vector-set``."""
+
+    key: str = text("Key of the vector set.", expected="the key of a vector set")
+    ef: int | None = whole("Effort of the search.")
+    exact: bool = flag("Compare with every element.")
+    where: str = text("FILTER over attributes.", "")
+
+
+SECTIONS = {"redis": KnnKeys, "redis-text": RedisTextKeys, "redis-vector-set": VectorSetKeys}
+
+
+def _client(keys: RedisKeys, section: Section) -> Any:
     client = load_extra("redis", "the backend redis", "redis")
-    url = section.text("url", "redis://127.0.0.1:6379/0")
-    timeout = section.amount("timeout", 10.0, unit="seconds")
     try:
         # The runner decides about further attempts; the client must not hide them.
         return client.Redis.from_url(
-            url, socket_timeout=timeout, socket_connect_timeout=timeout, retry=None
+            keys.url,
+            socket_timeout=keys.timeout,
+            socket_connect_timeout=keys.timeout,
+            retry=None,
         )
     except ValueError as error:
         raise section.error(
-            "url", str(url), f"an address such as redis://127.0.0.1:6379/0 ({error})"
+            "url", keys.url, f"an address such as redis://127.0.0.1:6379/0 ({error})"
         ) from None
 
 
 def _knn(section: Section) -> Backend:
-    section.refuse_unknown(*_SHARED, "index", "field", "prefix", "where", "ef")
+    keys = keys_from(KnnKeys, section)
     return RedisKnn(
-        _client(section),
-        index=required(section, "index", "the name of an index"),
-        field=required(section, "field", "the name of a vector field"),
-        prefix=section.text("prefix", "") or "",
-        where=section.text("where", "*") or "*",
-        ef=optional_number(section, "ef"),
+        _client(keys, section),
+        index=keys.index,
+        field=keys.field,
+        prefix=keys.prefix,
+        where=keys.where,
+        ef=keys.ef,
     )
 
 
 def _text(section: Section) -> Backend:
-    section.refuse_unknown(*_SHARED, "index", "prefix", "scorer", "operator")
+    keys = keys_from(RedisTextKeys, section)
     return RedisText(
-        _client(section),
-        index=required(section, "index", "the name of an index"),
-        prefix=section.text("prefix", "") or "",
-        scorer=section.text("scorer", "") or "",
-        operator=section.choice("operator", ("any", "all")),
+        _client(keys, section),
+        index=keys.index,
+        prefix=keys.prefix,
+        scorer=keys.scorer,
+        operator=keys.operator,
     )
 
 
 def _vector_set(section: Section) -> Backend:
-    section.refuse_unknown(*_SHARED, "key", "ef", "exact", "where")
+    keys = keys_from(VectorSetKeys, section)
     return RedisVectorSet(
-        _client(section),
-        key=required(section, "key", "the key of a vector set"),
-        ef=optional_number(section, "ef"),
-        exact=section.flag("exact"),
-        where=section.text("where", "") or "",
+        _client(keys, section), key=keys.key, ef=keys.ef, exact=keys.exact, where=keys.where
     )
 
 

@@ -4,14 +4,16 @@ that an application uses.
 
 import inspect
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from idealrank._keys import choice, key, text
 from idealrank._sections import Section
 from idealrank.errors import BackendError, shown
 from idealrank.live.backends.http_endpoint import at_path
 from idealrank.live.backends.protocol import Backend, ScoredDocument, SearchQuery, ranked
 from idealrank.live.backends.python_function import named_object
-from idealrank.live.backends.shared import reason, vector_numbers
+from idealrank.live.backends.shared import BackendKeys, keys_from, reason, vector_numbers
 
 
 class Passage(NamedTuple):
@@ -127,35 +129,52 @@ _FRAMEWORKS: dict[str, tuple[str, Callable[..., Retriever]]] = {
 }
 
 
-def from_section(section: Section) -> Backend:
-    """Make the backend of a section with the kind ``retriever``: ``retriever``, ``framework``,
-    ``id``.
-    """
-    section.refuse_unknown("kind", "retriever", "framework", "id", "timeout")
-    retriever = named_object(section, "retriever", "retriever")
+def _retriever(section: Section, name: str) -> Any:
+    retriever = named_object(section, name, "retriever")
     methods = [method for method, _ in _FRAMEWORKS.values()]
-
-    def is_maker(value: Any) -> bool:
-        return isinstance(value, type) or not any(hasattr(value, method) for method in methods)
-
-    if callable(retriever) and is_maker(retriever):
+    has_method = any(hasattr(retriever, method) for method in methods)
+    if callable(retriever) and (isinstance(retriever, type) or not has_method):
         try:
             retriever = retriever()
         except Exception as error:  # noqa: BLE001  (a function of the user may fail in any way)
             raise section.error(
-                "retriever", f"{type(error).__name__}: {error}", "a function that makes a retriever"
+                name, f"{type(error).__name__}: {error}", "a function that makes a retriever"
             ) from None
-    if section.has("framework"):
-        method, make = _FRAMEWORKS[section.choice("framework", tuple(_FRAMEWORKS))]
+    return retriever
+
+
+@dataclass(frozen=True, kw_only=True)
+class RetrieverKeys(BackendKeys):
+    """Keys of the kind ``retriever``."""
+
+    retriever: Any = key(
+        about="module:retriever, or file.py:retriever.",
+        read=_retriever,
+        schema=lambda: {"type": "string", "minLength": 1},
+        expected="module:retriever, or file.py:retriever",
+    )
+    framework: str | None = choice(tuple(_FRAMEWORKS), default=None)
+    id: str = text("Field of the metadata.", "")
+
+
+SECTIONS = {"retriever": RetrieverKeys}
+
+
+def from_section(section: Section) -> Backend:
+    """Make the backend of a section."""
+    keys = keys_from(RetrieverKeys, section)
+    if keys.framework is None:
+        method, make = _framework(keys.retriever)
     else:
-        method, make = _framework(retriever)
-    if not hasattr(retriever, method):
+        method, make = _FRAMEWORKS[keys.framework]
+    if not hasattr(keys.retriever, method):
+        methods = ", ".join(method for method, _ in _FRAMEWORKS.values())
         raise section.error(
             "retriever",
-            shown(repr(retriever)),
-            f"an object with one of the methods {', '.join(methods)}",
+            shown(repr(keys.retriever)),
+            f"an object with one of the methods {methods}",
         )
-    return make(retriever, id_path=section.text("id", "") or "")
+    return make(keys.retriever, id_path=keys.id)
 
 
 def _framework(retriever: Any) -> tuple[str, Callable[..., Retriever]]:

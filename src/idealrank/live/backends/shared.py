@@ -1,15 +1,18 @@
-"""Shared parts of backends: a connection for each thread, values of sections, vectors in the forms
+"""Shared parts of backends: a connection for each thread, their common keys, vectors in the forms
 that engines take, and messages of engines and their clients.
 """
 
 import threading
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 import numpy as np
 
+from idealrank._keys import amount, read
 from idealrank._sections import Section
 from idealrank.errors import BackendError, shown
+from idealrank.live.backends import LONGEST_TIMEOUT
 from idealrank.live.backends.protocol import SearchQuery
 
 C = TypeVar("C")
@@ -70,19 +73,24 @@ def reason(error: object) -> str:
     return printable if len(printable) <= _LONGEST else f"{printable[: _LONGEST - 4]} ..."
 
 
-def required(section: Section, key: str, expected: str) -> str:
-    """Return the text under a key that must be there."""
-    value = section.text(key, None)
-    if value is None:
-        raise section.error(key, "nothing", expected)
-    return value
+@dataclass(frozen=True, kw_only=True)
+class BackendKeys:
+    """Keys of every backend, besides its kind."""
+
+    timeout: float = amount(
+        "Seconds for an answer; default `timeout` of the top level.",
+        10.0,
+        most=LONGEST_TIMEOUT,
+        unit="seconds",
+    )
 
 
-def optional_number(section: Section, key: str) -> int | None:
-    """Return a whole number of 1 or more; None if the key is missing, so that the engine's own
-    default holds.
-    """
-    return section.number(key, 1) if section.has(key) else None
+K = TypeVar("K", bound=BackendKeys)
+
+
+def keys_from(keys: type[K], section: Section) -> K:
+    """Read the keys of a backend."""
+    return read(keys, section, known=("kind",))
 
 
 def vector_numbers(query: SearchQuery, name: str) -> list[float]:

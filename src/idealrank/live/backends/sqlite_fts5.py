@@ -3,12 +3,15 @@
 import sqlite3
 import threading
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
-from idealrank._sections import Section
+from idealrank._keys import choice, entries, text
+from idealrank._sections import LARGEST_AMOUNT, Section
 from idealrank.errors import BackendError, OptionError
 from idealrank.live.backends.protocol import ScoredDocument, SearchQuery, ranked
+from idealrank.live.backends.shared import BackendKeys, keys_from
 
 
 class FullTextIndex:
@@ -117,23 +120,41 @@ def _quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
+def _file(section: Section, path: str) -> str:
+    if not Path(path).is_file():
+        raise section.error("path", f"no such file {path}", "a file of SQLite")
+    return path
+
+
+@dataclass(frozen=True, kw_only=True)
+class FullTextKeys(BackendKeys):
+    """Keys of the kind ``sqlite-fts5``."""
+
+    path: str = text("File of SQLite.", expected="a file of SQLite", made=_file)
+    table: str = text("Virtual table of FTS5.", "documents")
+    id: str = text("Column of the ids, or rowid.", "id")
+    weights: Mapping[str, float] = entries(
+        "Weight of each text column in BM25.",
+        lambda weights, column: weights.amount(column, 1.0),
+        {"type": "number", "minimum": 0, "maximum": LARGEST_AMOUNT},
+    )
+    operator: str = choice(("any", "all"))
+
+
+SECTIONS = {"sqlite-fts5": FullTextKeys}
+
+
 def from_section(section: Section) -> FullTextIndex:
-    """Make the backend of a section: ``path``, ``table``, ``id``, ``weights``, ``operator``."""
-    section.refuse_unknown("kind", "path", "table", "id", "weights", "operator", "timeout")
-    path = section.text("path", None)
-    if path is None or not Path(path).is_file():
-        raise section.error(
-            "path", "nothing" if path is None else f"no such file {path}", "a file of SQLite"
-        )
-    weights = Section(section.given.get("weights") or {}, section.path, f"{section.name}.weights")
-    table = section.text("table", "documents") or "documents"
-    document = section.text("id", "id") or "id"
-    weighted = {key: weights.amount(key, 1.0) for key in weights.given}
-    operator = section.choice("operator", ("any", "all"))
-    timeout = section.amount("timeout", 10.0)
+    """Make the backend of a section."""
+    keys = keys_from(FullTextKeys, section)
     try:
         return FullTextIndex(
-            path, table, document, weights=weighted, operator=operator, timeout=timeout
+            keys.path,
+            keys.table,
+            keys.id,
+            weights=keys.weights,
+            operator=keys.operator,
+            timeout=keys.timeout,
         )
     except BackendError as error:
         if error.temporary:

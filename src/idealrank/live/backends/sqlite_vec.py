@@ -1,14 +1,16 @@
 """sqlite-vec: nearest neighbours in a virtual table ``vec0`` of SQLite."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from idealrank._keys import choice, text
 from idealrank._lazy import is_installed, load_extra
 from idealrank._sections import Section
 from idealrank.errors import BackendError, InputError, MissingExtraError
 from idealrank.live.backends.protocol import Backend, ScoredDocument, SearchQuery, ranked
-from idealrank.live.backends.shared import Connections, reason, required, vector_bytes
+from idealrank.live.backends.shared import BackendKeys, Connections, keys_from, reason, vector_bytes
 
 DRIVERS = ("sqlite3", "pysqlite3", "apsw")
 """Modules that can open the database, in the order in which they are tried. Many builds of
@@ -99,20 +101,33 @@ def _quoted(identifier: str) -> str:
     return '"' + identifier.replace('"', '""') + '"'
 
 
+@dataclass(frozen=True, kw_only=True)
+class SqliteVecKeys(BackendKeys):
+    """Keys of the kind ``sqlite-vec``."""
+
+    path: str = text("File of SQLite.", expected="a database of SQLite")
+    table: str = text("Table of type vec0.", expected="the name of a table of type vec0")
+    column: str = text("Column of vectors.", expected="the name of a column of vectors")
+    id: str = text("Column of ids; default rowid.", "rowid")
+    driver: str | None = choice(DRIVERS, default=None)
+
+
+SECTIONS = {"sqlite-vec": SqliteVecKeys}
+
+
 def from_section(section: Section) -> Backend:
-    """Make the backend of a section with the kind ``sqlite-vec``."""
-    section.refuse_unknown("kind", "path", "table", "column", "id", "driver", "timeout")
-    path = required(section, "path", "a database of SQLite")
-    if not Path(path).is_file():
-        raise InputError(f"{path}: found no file, expected a database of SQLite")
-    driver = section.choice("driver", DRIVERS) if section.has("driver") else ""
+    """Make the backend of a section."""
+    keys = keys_from(SqliteVecKeys, section)
+    if not Path(keys.path).is_file():
+        raise InputError(f"{keys.path}: found no file, expected a database of SQLite")
+    driver = keys.driver or ""
     if driver and is_installed(driver) and not _loads_extensions(driver):
         raise section.error(
             "driver", f"{driver}, which cannot load extensions", "another of " + ", ".join(DRIVERS)
         )
     return SqliteVec(
-        open_database(path, driver, timeout=section.amount("timeout", 10.0, unit="seconds")),
-        table=required(section, "table", "the name of a table of type vec0"),
-        column=required(section, "column", "the name of a column of vectors"),
-        id_column=section.text("id", "rowid") or "",
+        open_database(keys.path, driver, timeout=keys.timeout),
+        table=keys.table,
+        column=keys.column,
+        id_column=keys.id,
     )

@@ -58,6 +58,12 @@ down, and no alarm is open.
 """
 
 
+def _schema() -> dict[str, Any]:
+    from idealrank.live.canary.monitor_config import MonitorConfig  # noqa: PLC0415  (help needs none of it)
+
+    return MonitorConfig.schema()
+
+
 @click.command(
     epilog=_EPILOG,
     short_help="Watch a search engine by canary queries, with alarms that know noise.",
@@ -75,7 +81,7 @@ down, and no alarm is open.
     help="Learn the baseline anew from the next round on; open alarms against the old one end.",
 )
 @click.option("--check", is_flag=True, help="Only check the configuration and its files.")
-@options.schema
+@options.schema(_schema)
 def monitor(*, config: str, once: bool, as_json: bool, rebaseline: bool, check: bool) -> None:
     """Ask the canary queries of CONFIG (YAML, TOML or JSON) in rounds, and raise an alarm if the
     engine gets worse.

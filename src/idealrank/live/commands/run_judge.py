@@ -68,6 +68,12 @@ _FORMATS = Formats(
 )
 
 
+def _schema() -> dict[str, Any]:
+    from idealrank.live.judges.judge_configuration import JudgeConfig  # noqa: PLC0415  (help needs none of it)
+
+    return JudgeConfig.schema()
+
+
 @click.command(
     epilog=_EPILOG, short_help="Let a judge, such as a language model, grade a list of pairs."
 )
@@ -97,7 +103,7 @@ _FORMATS = Formats(
     is_flag=True,
     help="Only check the configuration and its files, and count the requests to send.",
 )
-@options.schema
+@options.schema(_schema)
 @_FORMATS.option
 def run(
     *,

@@ -67,6 +67,12 @@ _FORMATS = Formats(
 )
 
 
+def _schema() -> dict[str, Any]:
+    from idealrank.live.search_configuration import SearchConfig  # noqa: PLC0415  (help needs none of it)
+
+    return SearchConfig.schema()
+
+
 @click.command(epilog=_EPILOG, short_help="Ask a search engine all queries, and write a run.")
 @click.argument("config")
 @click.option(
@@ -101,7 +107,7 @@ _FORMATS = Formats(
     metavar="FILE",
     help="Page with quality against latency of all backends; FILE ends in .html and opens offline.",
 )
-@options.schema
+@options.schema(_schema)
 @_FORMATS.option
 def search(
     *,

@@ -7,11 +7,13 @@ import os
 import shutil
 import traceback
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from hashlib import file_digest
 from pathlib import Path
 from typing import Any
 
+from idealrank._keys import choice, key, read, schema_of, schema_of_kinds, texts
 from idealrank._sections import Section
 from idealrank.errors import BackendError, shown
 from idealrank.io.judgment_files import assessor_text
@@ -19,11 +21,16 @@ from idealrank.judging.files.judgment_pairs import JudgmentPair
 from idealrank.live.backends.outside_command import LineProgram
 from idealrank.live.backends.python_function import is_own, named_object
 from idealrank.live.backends.secrets import Secrets
+from idealrank.live.judges.chat_endpoint import ChatKeys, chat_judge
 from idealrank.live.judges.function_identity import FunctionIdentity
-from idealrank.live.judges.judge_answers import Judge, JudgeAnswer, Scale, answer_of, value_of_line
-
-KINDS = ("openai", "function", "command")
-"""Kinds of judges, by the word in `judge.kind`."""
+from idealrank.live.judges.judge_answers import (
+    Judge,
+    JudgeAnswer,
+    JudgeKeys,
+    Scale,
+    answer_of,
+    value_of_line,
+)
 
 # types of values that a function may change while it judges, such as a memo or a counter
 _CHANGING = (dict, list, set, int, float, str)
@@ -214,47 +221,77 @@ def _digests(command: Sequence[str]) -> dict[str, str]:
     return digests
 
 
+def _function(section: Section, name: str) -> Any:
+    value = section.given[name]
+    function = value if callable(value) else named_object(section, name, "function")
+    if not callable(function):
+        raise section.error(name, shown(repr(function)), "a function")
+    return function
+
+
+@dataclass(frozen=True, kw_only=True)
+class FunctionJudgeKeys(JudgeKeys):
+    """Keys of the kind ``function``."""
+
+    function: Callable[..., Any] = key(
+        about="Function as module:name or file.py:name.",
+        read=_function,
+        schema=lambda: {"type": "string", "minLength": 1},
+        expected="module:function, or file.py:function",
+    )
+    takes: str = choice(tuple(_TAKES))
+
+
+@dataclass(frozen=True, kw_only=True)
+class CommandJudgeKeys(JudgeKeys):
+    """Keys of the kind ``command``."""
+
+    command: tuple[str, ...] = texts(
+        "Program and arguments.",
+        expected='a program with arguments, as in ["python", "judge.py"]',
+    )
+
+
+KINDS: Mapping[str, type[JudgeKeys]] = {
+    "openai": ChatKeys,
+    "function": FunctionJudgeKeys,
+    "command": CommandJudgeKeys,
+}
+"""Keys of each kind of judge, by the word in `judge.kind`."""
+
+
+def judge_schema() -> dict[str, Any]:
+    """Return the JSON Schema of a section ``judge``, of all kinds."""
+    return schema_of_kinds({kind: schema_of(keys, kind) for kind, keys in KINDS.items()})
+
+
 def judge_from(section: Section, scale: Scale, timeout: float, secrets: Secrets) -> Judge:
     """Make the judge of a section ``judge`` of a configuration.
 
     ``${NAME}`` in a text of the section is the value of the environment variable; `secrets` hides
     it in messages.
     """
-    if not section.has("kind"):
-        raise section.error("kind", "nothing", f"one of {', '.join(KINDS)}")
-    kind = section.choice("kind", KINDS)
+    kind = section.kind(KINDS)
     filled = Section(secrets.fill(section.given, section), section.path, section.name)
-    if kind == "openai":
-        from idealrank.live.judges.chat_endpoint import from_section  # noqa: PLC0415  (httpx)
+    keys = read(KINDS[kind], filled, known=("kind",))
+    if isinstance(keys, ChatKeys):
+        return chat_judge(keys, section, scale, timeout)
 
-        return from_section(filled, section, scale, timeout)
-
-    if kind == "command":
-        filled.refuse_unknown("kind", "command", "name", "version")
-        command = filled.texts("command")
-        if not command:
-            raise section.error(
-                "command", "nothing", 'a program with arguments, as in ["python", "judge.py"]'
-            )
-        if shutil.which(command[0]) is None:
+    if isinstance(keys, CommandJudgeKeys):
+        if shutil.which(keys.command[0]) is None:
             program = section.texts("command")[0]
             raise section.error(
                 "command",
                 f"no program {program}",
                 "one that is on the PATH, or the path of one that may be executed",
             )
-        name, version = filled.text("name", "") or "", filled.text("version", "") or ""
-        judge = CommandJudge(command, scale, name, timeout=timeout, version=version)
+        judge = CommandJudge(keys.command, scale, keys.name, timeout=timeout, version=keys.version)
         # without the values of secrets
         judge.identity = {**judge.identity, "command": section.given["command"]}
         return judge
 
-    filled.refuse_unknown("kind", "function", "takes", "name", "version")
-    value = section.given.get("function")
-    function = value if callable(value) else named_object(filled, "function", "function")
-    if not callable(function):
-        raise section.error("function", shown(repr(function)), "a function")
-    takes = filled.choice("takes", tuple(_TAKES))
-    name, version = filled.text("name", "") or "", filled.text("version", "") or ""
-    place = "" if callable(value) else filled.text("function", "") or ""
-    return FunctionJudge(function, scale, name, takes=takes, version=version, place=place)
+    assert isinstance(keys, FunctionJudgeKeys)  # noqa: S101  (the others are above)
+    place = "" if callable(section.given["function"]) else filled.given["function"]
+    return FunctionJudge(
+        keys.function, scale, keys.name, takes=keys.takes, version=keys.version, place=place
+    )

@@ -12,6 +12,8 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
+from idealrank._keys import entries, flag, text, text_value, whole
+from idealrank._keys import key as declared
 from idealrank._sections import Section
 from idealrank.errors import BackendError, InputError, OptionError, shown
 from idealrank.io.judgment_files import assessor_text
@@ -21,26 +23,12 @@ from idealrank.live.http_requests import HttpAnswer, exchange, http_client
 from idealrank.live.judges.judge_answers import (
     MOST_TOKENS,
     JudgeAnswer,
+    JudgeKeys,
     Scale,
     answer_of,
     answer_of_text,
 )
 
-_KEYS = (
-    "kind",
-    "url",
-    "model",
-    "key",
-    "headers",
-    "prompt",
-    "system",
-    "params",
-    "probabilities",
-    "pattern",
-    "name",
-    "version",
-    "most_letters",
-)
 _FIELD = re.compile(r"\{(query|query_id|document|title|text|link|scale|grades)\}")
 _MOST = 1 << 24  # bytes of an answer
 _CANDIDATES = 20  # tokens whose probabilities are asked for
@@ -304,15 +292,19 @@ def _place(written: str, url: str) -> dict[str, str]:
     return place
 
 
-def _pattern(filled: Section, written: Section) -> "re.Pattern[str]":
+_ADDRESS = "an address, as in http://127.0.0.1:11434/v1"
+_RESERVED = ("model", "messages", "stream", "n")  # keys of a request that the judge sets itself
+
+
+def _pattern(section: Section, regular: str) -> "re.Pattern[str]":
     try:
-        pattern = re.compile(filled.text("pattern", "") or "")
+        pattern = re.compile(regular)
     except re.error as error:
-        raise written.error(
+        raise section.error(
             "pattern", str(error), r"a regular expression with a group, as in Grade: (\d)"
         ) from None
     if pattern.groups != 1:
-        raise written.error(
+        raise section.error(
             "pattern",
             f"{pattern.groups} groups",
             r"one group that holds the grade, as in Grade: (\d)",
@@ -320,64 +312,83 @@ def _pattern(filled: Section, written: Section) -> "re.Pattern[str]":
     return pattern
 
 
-def from_section(filled: Section, written: Section, scale: Scale, timeout: float) -> ChatJudge:
-    """Make the judge of a section; `written` is the section with the names of its secrets."""
-    filled.refuse_unknown(*_KEYS)
-    url, model = filled.text("url", None), filled.text("model", None)
-    if url is None or not url.startswith(("http://", "https://")):
-        raise written.error(
-            "url",
-            "nothing" if url is None else repr(written.given["url"]),
-            "an address, as in http://127.0.0.1:11434/v1",
+def _params(section: Section, name: str) -> dict[str, Any]:
+    params = dict(section.section(name).given)
+    reserved = next((own for own in params if own in _RESERVED), None)
+    if reserved:
+        raise section.error(
+            f"{name}.{reserved}",
+            "a key that the judge sets itself",
+            "other keys, such as temperature and max_tokens",
         )
-    if model is None:
-        raise written.error("model", "nothing", "the name of a model")
+    return params
 
+
+@dataclass(frozen=True, kw_only=True)
+class ChatKeys(JudgeKeys):
+    """Keys of the kind ``openai``."""
+
+    url: str = text(
+        "Address of the interface, as in http://127.0.0.1:11434/v1.",
+        pattern=r"^(https?://|\$\{).*$",
+        words=_ADDRESS,
+        expected=_ADDRESS,
+    )
+    model: str = text("Name of the model.", expected="the name of a model")
+    key: str = declared(
+        "",
+        about="Environment variable of the key, as in ${OPENAI_API_KEY}.",
+        read=lambda section, name: section.text(name, None),
+        schema=lambda: {"type": "string", "pattern": r"\$\{"},
+    )
+    headers: Mapping[str, str] = entries("", text_value, {"type": "string"})
+    prompt: str | None = text(
+        "File of the prompt, with the fields {query}, and {title} or {text}; default a plain one."
+    )
+    system: str | None = text("File of the system's message.")
+    params: Mapping[str, Any] = declared(
+        dict,
+        about="Further keys of the request, such as temperature and max_tokens.",
+        read=_params,
+        schema=lambda: {"type": "object", "propertyNames": {"not": {"enum": list(_RESERVED)}}},
+    )
+    probabilities: bool = flag("Take the probabilities of the first token that is a grade.")
+    pattern: "re.Pattern[str] | None" = text(
+        "Regular expression with one group that finds the grade.", made=_pattern
+    )
+    most_letters: int | None = whole("Letters of a document's text that are sent, at most.")
+
+
+def chat_judge(keys: ChatKeys, written: Section, scale: Scale, timeout: float) -> ChatJudge:
+    """Make the judge of a section; `written` is the section with the names of its secrets."""
     if written.has("key") and "${" not in str(written.given["key"]):
         raise written.error(
             "key",
             "a text in the file",
             "the name of an environment variable, as in ${OPENAI_API_KEY}",
         )
-    headers = {}
-    for name, value in filled.section("headers").given.items():
-        if not isinstance(value, str):
-            raise written.error(f"headers.{name}", repr(value), "a text")
-        headers[name] = value
-
-    params = dict(filled.section("params").given)
-    reserved = next((key for key in params if key in {"model", "messages", "stream", "n"}), None)
-    if reserved:
-        raise written.error(
-            f"params.{reserved}",
-            "a key that the judge sets itself",
-            "other keys, such as temperature and max_tokens",
-        )
-
-    pattern = _pattern(filled, written) if filled.has("pattern") else None
-    prompt = Prompt.read(filled.text("prompt", None))
     system = None
-    if filled.has("system"):
-        system = Prompt.read(filled.text("system", None), is_for_pairs=False)
+    if keys.system is not None:
+        system = Prompt.read(keys.system, is_for_pairs=False)
     judge = ChatJudge(
-        url,
-        model,
-        prompt,
+        keys.url,
+        keys.model,
+        Prompt.read(keys.prompt),
         scale,
-        key=filled.text("key", "") or "",
-        headers=headers,
+        key=keys.key,
+        headers=keys.headers,
         system=system,
-        params=params,
-        probabilities=filled.flag("probabilities"),
-        pattern=pattern,
-        name=filled.text("name", "") or "",
-        version=filled.text("version", "") or "",
-        most_letters=filled.number("most_letters", 1) if filled.has("most_letters") else None,
+        params=keys.params,
+        probabilities=keys.probabilities,
+        pattern=keys.pattern,
+        name=keys.name,
+        version=keys.version,
+        most_letters=keys.most_letters,
         timeout=timeout,
     )
     judge.identity = {
         **judge.identity,
-        **_place(str(written.given["url"]), url),
+        **_place(str(written.given["url"]), keys.url),
         "model": written.given["model"],
         "params": dict(written.section("params").given),
     }

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from idealrank._keys import text
 from idealrank.errors import BackendError, shown
 from idealrank.io.judgment_files import grade_text
 from idealrank.judging.files.judgment_pairs import JudgmentPair
@@ -93,6 +94,14 @@ class JudgeAnswer:
         if self.unreadable:
             return "unreadable"
         return "abstained" if self.grade is None else "graded"
+
+
+@dataclass(frozen=True, kw_only=True)
+class JudgeKeys:
+    """Keys of every judge of a configuration, besides its kind."""
+
+    name: str = text("Name of the assessor in the judgments.", "")
+    version: str = text("Part of the key of the cache: change it to ask anew.", "")
 
 
 class Judge(Protocol):

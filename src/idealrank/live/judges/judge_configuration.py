@@ -3,49 +3,54 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, cast
+from typing import Any, ClassVar, Literal, TypeAlias, get_args
 
+from idealrank._keys import (
+    Schema,
+    amount,
+    choice,
+    document,
+    key,
+    level,
+    part,
+    read,
+    schema_of,
+    text,
+    whole,
+)
 from idealrank._sections import Section
+from idealrank.live.judges.callers import judge_schema
 from idealrank.live.judges.judge_answers import Scale
-from idealrank.live.search_configuration import policy_of
 from idealrank.live.search_jobs import SearchPolicy
 
-KEYS = (
-    "judge",
-    "pairs",
-    "queries",
-    "documents",
-    "scale",
-    "repeats",
-    "aggregate",
-    "most_failed",
-    "price",
-    "budget",
-    "qrels",
-    "output",
-    "cache",
-    "concurrency",
-    "rate",
-    "timeout",
-    "retries",
-    "backoff",
-    "breaker",
-    "seed",
-)
-"""Keys of a configuration of `idealrank judge run`."""
-
-AGGREGATES = ("median", "mean", "majority")
-_TIMEOUT = 60.0  # seconds for an answer: models are slower than search engines
-_MOST_REPEATS = 100  # times that a pair is judged
+Aggregate: TypeAlias = Literal["median", "mean", "majority"]
+# Models are slower than search engines
+_POLICY = SearchPolicy(timeout=60.0)
+_NUMBER = r"^[+-]?(\d+(\.\d*)?|\.\d+)$"  # keys of JSON and TOML are texts
+_GRADES: Schema = {
+    "anyOf": [
+        {
+            "type": "array",
+            "items": {"anyOf": [{"type": "number"}, {"type": "string", "pattern": _NUMBER}]},
+            "minItems": 2,
+            "uniqueItems": True,
+        },
+        {
+            "type": "object",
+            "minProperties": 2,
+            "propertyNames": {"pattern": _NUMBER},
+            "additionalProperties": {"type": ["string", "null"]},
+        },
+    ]
+}
 
 
 @dataclass(frozen=True)
 class Price:
     """Price of a million tokens, in any currency."""
 
-    # input, output: Price of a million tokens read, and written
-    input: float = 0.0
-    output: float = 0.0
+    input: float = amount("Price of a million tokens read.", 0.0)
+    output: float = amount("Price of a million tokens written.", 0.0)
 
     def of(self, n_input: int | None, n_output: int | None) -> float:
         """Price of so many tokens; unknown numbers cost nothing."""
@@ -53,99 +58,31 @@ class Price:
 
 
 @dataclass(frozen=True, kw_only=True)
-class JudgeConfig:
-    """Configuration of `idealrank judge run`."""
+class _ScaleKeys:
+    """Section ``scale``, unless it has only the grades."""
 
-    judge: Section  # The judge
-    pairs: str  # List of pairs, as `read_pairs` reads it
-    # queries, documents: Files of texts
-    queries: str | None
-    documents: str | None
-    scale: Scale  # Grades
-    repeats: int  # Times that each pair is judged
-    # Grade of a pair that is judged several times; of two in the middle, and of two with the most
-    # votes, the lower
-    aggregate: Literal["median", "mean", "majority"]
-    most_failed: float  # Share of pairs without a readable answer up to which judgments are written
-    price: Price | None  # Price of tokens
-    budget: float | None  # Cost after which nothing more is asked
-    qrels: str | None  # Judgments of people, to compare with
-    # output, cache: Files that are written
-    output: str | None
-    cache: str | None
-    policy: SearchPolicy  # Limits of the job
-
-    @classmethod
-    def of(cls, mapping: Any, path: str = "configuration") -> "JudgeConfig":
-        """Read a mapping, as YAML, TOML or JSON give it."""
-        top = Section(mapping, path, "")
-        top.refuse_unknown(*KEYS)
-        judge = top.section("judge", required=True)
-        pairs = top.text("pairs", None)
-        if pairs is None:
-            raise top.error("pairs", "nothing", "a list of pairs, as in next.csv")
-
-        repeats = top.number("repeats", 1)
-        if repeats > _MOST_REPEATS:
-            raise top.error("repeats", str(repeats), f"a whole number from 1 to {_MOST_REPEATS}")
-        price = _price(top.section("price")) if top.has("price") else None
-        budget = top.amount("budget", 0.0, most=1e9) if top.has("budget") else None
-        if budget is not None and price is None:
-            raise top.error(
-                "budget",
-                "a budget without `price`",
-                "the price of tokens, as in price: {input: 0.15, output: 0.6}",
-            )
-
-        most_failed = top.amount("most_failed", 0.05, most=1.0, unit="share of the pairs")
-        aggregate = cast(
-            'Literal["median", "mean", "majority"]', top.choice("aggregate", AGGREGATES)
-        )
-        policy = policy_of(top, SearchPolicy(timeout=_TIMEOUT))
-        return cls(
-            judge=judge,
-            pairs=pairs,
-            queries=top.text("queries", None),
-            documents=top.text("documents", None),
-            scale=_scale(top),
-            repeats=repeats,
-            aggregate=aggregate,
-            most_failed=most_failed,
-            price=price,
-            budget=budget,
-            qrels=top.text("qrels", None),
-            output=top.text("output", None),
-            cache=top.text("cache", None),
-            policy=policy,
-        )
+    grades: Any = key(
+        read=lambda section, name: section.given[name],
+        schema=lambda: _GRADES,
+        expected="grades, as in [0, 1, 2, 3]",
+    )
+    outside: str = choice(("error", "clip"))
+    choose: str = choice(("mode", "mean"), "Grade of an answer with probabilities.")
 
 
-def _price(section: Section) -> Price:
-    section.refuse_unknown("input", "output")
-    return Price(section.amount("input", 0.0), section.amount("output", 0.0))
-
-
-def _scale(top: Section) -> Scale:
+def _scale(top: Section, name: str) -> Scale | None:
     """Key ``scale``: a list of grades, grades with their meaning, or a section with ``grades``,
     ``outside`` and ``choose``.
     """
-    grades = top.given.get("scale")
-    section: Section | None = None
-    options: dict[str, str] = {}
-    if isinstance(grades, Mapping) and "grades" in grades:
-        section = top.section("scale")
-        section.refuse_unknown("grades", "outside", "choose")
-        options = {
-            "outside": section.choice("outside", ("error", "clip")),
-            "choose": section.choice("choose", ("mode", "mean")),
-        }
-        grades = section.given["grades"]
-    expected = (
-        "a list of two or more finite grades, each once, or grades with their meaning, as in {0: "
-        "no, 1: yes}"
-    )
+    grades = top.given[name]
     if grades is None:
-        grades = [0, 1, 2, 3]
+        return None
+    place, options = (top, name), {}
+    if isinstance(grades, Mapping) and "grades" in grades:
+        section = top.section(name)
+        keys = read(_ScaleKeys, section)
+        place, grades = (section, "grades"), keys.grades
+        options = {"outside": keys.outside, "choose": keys.choose}
     pairs: list[tuple[Any, Any]] = []
     if isinstance(grades, Mapping):
         pairs = list(grades.items())
@@ -154,9 +91,71 @@ def _scale(top: Section) -> Scale:
     try:
         return Scale.named([(_grade(grade), _word(word)) for grade, word in pairs], **options)
     except ValueError:
-        raise (section or top).error(
-            "grades" if section else "scale", repr(grades), expected
-        ) from None
+        expected = (
+            "a list of two or more finite grades, each once, or grades with their meaning, as in "
+            "{0: no, 1: yes}"
+        )
+        section, own = place
+        raise section.error(own, repr(grades), expected) from None
+
+
+@dataclass(frozen=True, kw_only=True)
+class JudgeConfig:
+    """Configuration of `idealrank judge run`."""
+
+    schema_rules: ClassVar[Schema] = {"dependentRequired": {"budget": ["price"]}}
+    judge: Section = key(
+        read=lambda top, name: top.section(name) if top.has(name) else None,
+        schema=lambda: {"$ref": "#/$defs/judge"},
+        expected="a section `judge:` with keys and values",
+    )
+    pairs: str = text(
+        "List of pairs: CSV, JSON lines or JSON with columns query and document.",
+        expected="a list of pairs, as in next.csv",
+    )
+    queries: str | None = text("Texts of queries by id.")
+    documents: str | None = text("Texts of documents by id.")
+    scale: Scale = key(
+        Scale.named([(float(grade), "") for grade in range(4)]),
+        about="Grades, with their meaning or without; default 0, 1, 2, 3.",
+        read=_scale,
+        schema=lambda: {"anyOf": [_GRADES, schema_of(_ScaleKeys)]},
+    )
+    repeats: int = whole("Times that each pair is judged.", 1, most=100)
+    # Of two grades in the middle, and of two with the most votes, the lower
+    aggregate: Aggregate = choice(
+        get_args(Aggregate), "Grade of a pair that is judged several times."
+    )
+    most_failed: float = amount(
+        "Share of pairs without a readable answer up to which judgments are written.",
+        0.05,
+        most=1.0,
+        unit="share of the pairs",
+    )
+    price: Price | None = part(Price, "Price of a million tokens.", None)
+    budget: float | None = amount("Cost after which nothing more is asked.", most=1e9)
+    qrels: str | None = text("Judgments of people, to compare with.")
+    output: str | None = text("Judgments to write.")
+    cache: str | None = text("File of answers; default OUTPUT.cache.jsonl.")
+    policy: SearchPolicy = level(SearchPolicy, _POLICY, without=("limit",))
+
+    @classmethod
+    def of(cls, mapping: Any, path: str = "configuration") -> "JudgeConfig":
+        """Read a mapping, as YAML, TOML or JSON give it."""
+        top = Section(mapping, path, "")
+        config = read(cls, top)
+        if config.budget is not None and config.price is None:
+            raise top.error(
+                "budget",
+                "a budget without `price`",
+                "the price of tokens, as in price: {input: 0.15, output: 0.6}",
+            )
+        return config
+
+    @classmethod
+    def schema(cls) -> dict[str, Any]:
+        """Return the JSON Schema of a configuration."""
+        return document("idealrank judge run", cls, judge=judge_schema())
 
 
 def _is_list(value: Any) -> bool:

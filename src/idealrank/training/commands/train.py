@@ -86,7 +86,7 @@ _FORMATS = Formats(
     help="Folder of the results, instead of `output` of the configuration.",
 )
 @click.option("--check", is_flag=True, help="Only check the configuration and the data.")
-@options.schema
+@options.schema(TrainingConfig.schema)
 @_FORMATS.option
 @options.output
 def train(
