@@ -3,7 +3,7 @@ reader, the JSON Schema and the tables of the documentation are made from it.
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, Field, field, fields, is_dataclass, replace
 from functools import cache, partial
 from types import MappingProxyType
@@ -282,7 +282,17 @@ def keys_of(keys: Any) -> Mapping[str, Key]:
 
 def names_of(keys: type) -> list[str]:
     """Return the names of all keys of a section, in the order of their declarations."""
-    return list(_properties(keys))
+    return list(_names(keys, ()))
+
+
+def _names(keys: type, without: Iterable[str]) -> Iterator[str]:
+    for name, declared in keys_of(keys).items():
+        if name in without:
+            continue
+        if declared.level is not None:
+            yield from _names(declared.level.keys, declared.level.without)
+        else:
+            yield from (*declared.others, declared.name or name)
 
 
 def read(

@@ -152,13 +152,14 @@ def _tolerance(usual: float) -> Any:
 
 def _rounds() -> Any:
     """Rounds between two false alarms; users give the false alarms in 1,000 rounds."""
-    limits = {"least": 0.001, "most": 100.0}
     unit = "false alarms in 1,000 rounds"
     return key(
         1000.0,
         about="False alarms in 1,000 rounds.",
         name="false_alarms",
-        read=lambda section, name: 1000 / section.amount(name, None, **limits, unit=unit),
+        read=lambda section, name: (
+            1000 / section.amount(name, None, least=0.001, most=100.0, unit=unit)
+        ),
         schema=lambda: {"type": "number", "minimum": 0.001, "maximum": 100, "default": 1.0},
     )
 

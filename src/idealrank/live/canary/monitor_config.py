@@ -61,7 +61,7 @@ def _day(section: Section, name: str) -> date | None:
     if day is None or (isinstance(day, date) and not isinstance(day, datetime)):
         return day  # YAML reads dates by itself
     try:
-        return date.fromisoformat(day)
+        return date.fromisoformat(section.given[name])
     except (TypeError, ValueError):
         raise section.error(name, repr(day), "a day, as in 2026-05-01") from None
 
@@ -321,7 +321,8 @@ def rules_of(top: Section) -> tuple[AlarmRule, ...]:
 
 def _rule(section: Section) -> AlarmRule:
     kind = section.kind(RULES)
-    values = {"name": kind} | values_of(RULES[kind], section, known=("kind",))
+    values = values_of(RULES[kind], section, known=("kind",))
+    values.setdefault("name", kind)
     try:
         return RULES[kind](**values)
     except OptionError as error:
