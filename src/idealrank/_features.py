@@ -33,6 +33,7 @@ FEATURES: Mapping[str, Feature] = {
             "judge ui": "commands.ui",
             "monitor": "commands.monitor",
             "search": "commands.search",
+            "search recall": "commands.recall",
         },
         {
             "kinds of search engines": "backends:KINDS",
@@ -53,10 +54,7 @@ FEATURES: Mapping[str, Feature] = {
         ),
     ),
     "store": Feature(
-        {
-            name: f"commands.{name}"
-            for name in ("diff", "gc", "history", "report", "serve", "show", "sql", "store", "tag")
-        },
+        {name: f"commands.{name}" for name in ("history", "report", "serve", "store")},
         {
             "check a store": "commands.keeping:check",
             "keep results": "commands.keeping:keep",

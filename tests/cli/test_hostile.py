@@ -223,11 +223,11 @@ EVALUATED = {
         ["trec-eval", "-m", TYPED, QRELS, A],
         ["trec-eval", QRELS, BROKEN],
     ],
-    "advise": [["advise", QRELS, A]],
+    "advise": [["measures", "advise", QRELS, A]],
     "recall": [
-        ["recall", A, B, "--qrels", QRELS],
-        ["recall", A, MISSING],
-        ["recall", A, B, "-k", TYPED],
+        ["search", "recall", A, B, "--qrels", QRELS],
+        ["search", "recall", A, MISSING],
+        ["search", "recall", A, B, "-k", TYPED],
     ],
     "search": [
         ["search", "search\x1b[1m.json", "-o", f"out{TYPED}.run"],
@@ -242,7 +242,10 @@ EVALUATED = {
     ],
     # It serves until it is stopped: here it is refused.
     "serve": [["serve", "--host", TYPED], ["serve", "--host", "0.0.0.0", "--store", TYPED]],
-    "choose": [["choose", QRELS, A, B], ["choose", QRELS, A, B, "--figure", f"f{TYPED}"]],
+    "choose": [
+        ["measures", "choose", QRELS, A, B],
+        ["measures", "choose", QRELS, A, B, "--figure", f"f{TYPED}"],
+    ],
     "conventions": [["conventions", TYPED]],
     "measures": [["measures", TYPED]],
     "judge agreement": [
@@ -440,10 +443,19 @@ STORED = {
         ["history", "--drop", "0.1"],
         ["history", "--run", TYPED],
     ],
-    "show": [["show", "ID"], ["show", "ID", "--per-query"], ["show", "PAIR"], ["show", TYPED]],
-    "diff": [["diff", "ID", "ID2"], ["diff", "ID", "ID2", "-m", TYPED]],
-    "tag": [["tag", "ID", "fine"], ["tag", "ID", TYPED], ["tag", "ID", "--remove", TYPED]],
-    "sql": [["sql", "SELECT * FROM evaluations"], ["sql", TYPED]],
+    "show": [
+        ["store", "show", "ID"],
+        ["store", "show", "ID", "--per-query"],
+        ["store", "show", "PAIR"],
+        ["store", "show", TYPED],
+    ],
+    "diff": [["store", "diff", "ID", "ID2"], ["store", "diff", "ID", "ID2", "-m", TYPED]],
+    "tag": [
+        ["store", "tag", "ID", "fine"],
+        ["store", "tag", "ID", TYPED],
+        ["store", "tag", "ID", "--remove", TYPED],
+    ],
+    "sql": [["store", "sql", "SELECT * FROM evaluations"], ["store", "sql", TYPED]],
     "store info": [["store", "info"], ["store", "info", "--store", MISSING]],
     "store export": [["store", "export", "ID", f"out{TYPED}.zip"]],
     "store import": [["store", "import", MISSING], ["store", "import", BROKEN]],
@@ -452,7 +464,7 @@ STORED = {
         ["store", "parquet", f"{MISSING}/tables"],
     ],
     "store remove": [["store", "remove", TYPED], ["store", "remove", "ID"]],
-    "gc": [["gc"], ["gc", "--store", MISSING]],
+    "gc": [["store", "gc"], ["store", "gc", "--store", MISSING]],
     "report": [
         ["report", "ID", "ID2", "-o", f"page{TYPED}.html"],
         ["report", TYPED, "-o", "page.html"],

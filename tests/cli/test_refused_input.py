@@ -132,7 +132,7 @@ def test_names_that_have_no_utf_8_form(say: Say, tmp_path: Path) -> None:
     refused(
         say,
         tmp_path,
-        "sql \udcff --store results",
+        "store sql \udcff --store results",
         "sql: found '\\udcff', text that has no UTF-8 form",
     )
     refused(

@@ -201,11 +201,11 @@ def test_names_cannot_move_the_cursor(tmp_path: Path, say: Say) -> None:
             for ranking in (["x", "a"], ["a"])
         )
 
-    sql = ("sql", "select * from evaluations join values using (id)")
+    sql = ("store", "sql", "select * from evaluations join values using (id)")
     for command in (
         ("history", "--query", hostile),
-        ("show", key, "--per-query"),
-        ("diff", key, other),
+        ("store", "show", key, "--per-query"),
+        ("store", "diff", key, other),
         sql,
     ):
         said = say(*command, "--store", str(tmp_path / "store"))

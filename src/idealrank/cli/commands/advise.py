@@ -1,4 +1,4 @@
-"""`idealrank advise`: recommend measures and cutoffs for judgments and a run."""
+"""`idealrank measures advise`: recommend measures and cutoffs for judgments and a run."""
 
 from types import ModuleType
 from typing import get_args
@@ -15,9 +15,9 @@ _EPILOG = """\
 Examples:
 
 \b
-  idealrank advise qrels.txt bm25.run
-  idealrank advise qrels.txt bm25.run --surface desktop
-  idealrank advise qrels.txt bm25.run --surface rag --visible 8 --format json
+  idealrank measures advise qrels.txt bm25.run
+  idealrank measures advise qrels.txt bm25.run --surface desktop
+  idealrank measures advise qrels.txt bm25.run --surface rag --visible 8 --format json
 """
 
 

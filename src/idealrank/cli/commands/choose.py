@@ -1,4 +1,4 @@
-"""`idealrank choose`: the discount and cutoff that best distinguish given runs."""
+"""`idealrank measures choose`: the discount and cutoff that best distinguish given runs."""
 
 from functools import partial
 from pathlib import Path
@@ -26,9 +26,9 @@ _EPILOG = """\
 Examples:
 
 \b
-  idealrank choose qrels.txt bm25.run neural.run
-  idealrank choose qrels.txt bm25.run neural.run --cutoffs 1,3,5,10,0.2n,all --discounts 'log2,zipf(0.5)'
-  idealrank choose qrels.txt bm25.run neural.run --size 2 --format csv
+  idealrank measures choose qrels.txt bm25.run neural.run
+  idealrank measures choose qrels.txt bm25.run neural.run --cutoffs 1,3,5,10,0.2n,all --discounts 'log2,zipf(0.5)'
+  idealrank measures choose qrels.txt bm25.run neural.run --size 2 --format csv
 
 The rule considers only cutoffs at which at most a tenth of the returned documents are unjudged. The
 best setting has the lowest swap rate. Of the settings that these queries cannot distinguish from
@@ -131,8 +131,8 @@ def choose(
     """
     if len(runs) < 2:
         raise OptionError(
-            f"found one run, {', '.join(runs)}; expected two or more: idealrank choose QRELS RUN "
-            "RUN..."
+            f"found one run, {', '.join(runs)}; expected two or more: idealrank measures "
+            "choose QRELS RUN RUN..."
         )
     convention = options.parse_convention(convention_text)
     grid = grid_of(

@@ -466,8 +466,8 @@ def _design(
     of_queries.check(evaluations)
     if of_queries.weights is not None and results.store is not None:
         input_options.notes().inform(
-            "the store keeps values of queries without their weights; `idealrank show` prints "
-            "plain means"
+            "the store keeps values of queries without their weights; `idealrank store show` "
+            "prints plain means"
         )
     return {"weights": of_queries.weights, "clusters": of_queries.clusters}
 

@@ -1,4 +1,4 @@
-"""`idealrank diff`: what changed from one evaluation of a store to another."""
+"""`idealrank store diff`: what changed from one evaluation of a store to another."""
 
 from types import ModuleType
 from typing import TYPE_CHECKING
@@ -22,10 +22,10 @@ Examples:
 
 \b
   Why does today's value differ from yesterday's: data, convention, or system?
-    idealrank diff 3f2a 77c0 --store results
+    idealrank store diff 3f2a 77c0 --store results
 \b
   Every query that changed by AP, as CSV:
-    idealrank diff 3f2a 77c0 --measure AP --queries 0 --format csv --store results
+    idealrank store diff 3f2a 77c0 --measure AP --queries 0 --format csv --store results
 
 Values under different judgments or conventions are shown side by side, without a test. With
 --different-judgments, the difference is tested, but it may come from the judgments alone.

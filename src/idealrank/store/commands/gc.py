@@ -1,4 +1,4 @@
-"""`idealrank gc`: free what no entry of a store needs."""
+"""`idealrank store gc`: free what no entry of a store needs."""
 
 import json
 from typing import TYPE_CHECKING
@@ -17,11 +17,11 @@ Examples:
 
 \b
   How much would be freed?
-    idealrank gc --dry-run --store results
+    idealrank store gc --dry-run --store results
 \b
   Free the space of removed entries:
     idealrank store remove 3f2a --store results
-    idealrank gc --store results
+    idealrank store gc --store results
 
 Other processes may write to the store at the same time. This command removes no entry.
 """

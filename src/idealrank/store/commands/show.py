@@ -1,4 +1,4 @@
-"""`idealrank show`: everything about one entry of a store."""
+"""`idealrank store show`: everything about one entry of a store."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -24,15 +24,15 @@ Examples:
 
 \b
   Data, command and values of entry 3f2a9c41d07b; the unique beginning of an id is enough:
-    idealrank show 3f2a --store results
+    idealrank store show 3f2a --store results
 \b
   The values of every query, as CSV:
-    idealrank show 3f2a --per-query --format csv --store results
+    idealrank store show 3f2a --per-query --format csv --store results
 \b
   Everything, as JSON:
-    idealrank show 3f2a --per-query --format json --store results
+    idealrank store show 3f2a --per-query --format json --store results
 
-`idealrank history` lists ids; `idealrank diff ID ID` shows the changes between two entries.
+`idealrank history` lists ids; `idealrank store diff ID ID` shows the changes between two entries.
 """
 
 

@@ -1,4 +1,4 @@
-"""`idealrank sql`: SQL over a store."""
+"""`idealrank store sql`: SQL over a store."""
 
 import json
 import math
@@ -23,13 +23,13 @@ Examples:
 
 \b
   The best evaluation of each run by AP:
-    idealrank sql "select run, max(value) from evaluations join means using (id) where measure = 'AP' group by run" --store results
+    idealrank store sql "select run, max(value) from evaluations join means using (id) where measure = 'AP' group by run" --store results
 \b
   The ten hardest queries over all runs:
-    idealrank sql "select query, avg(value) from values where measure = 'nDCG@10' group by query order by 2 limit 10" --store results
+    idealrank store sql "select query, avg(value) from values where measure = 'nDCG@10' group by query order by 2 limit 10" --store results
 \b
   The columns of a table:
-    idealrank sql "describe evaluations" --store results
+    idealrank store sql "describe evaluations" --store results
 
 Tables: evaluations, means, values (of each query), hits (returned judged documents), comparisons,
 gates, tags. Join tables by `id`. Times are UTC. Only statements that use values or hits read values

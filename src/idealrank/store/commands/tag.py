@@ -1,4 +1,4 @@
-"""`idealrank tag`: names and notes that help to find an entry of a store again."""
+"""`idealrank store tag`: names and notes that help to find an entry of a store again."""
 
 import click
 
@@ -11,12 +11,12 @@ Examples:
 
 \b
   Tag the released entry; history shows all entries with a tag:
-    idealrank tag 3f2a release --note "went live on Monday" --store results
+    idealrank store tag 3f2a release --note "went live on Monday" --store results
     idealrank history --tag release --store results
 \b
   Remove a tag, and list the remaining tags:
-    idealrank tag 3f2a release --remove --store results
-    idealrank tag 3f2a --store results
+    idealrank store tag 3f2a release --remove --store results
+    idealrank store tag 3f2a --store results
 """
 
 

@@ -101,7 +101,7 @@ def _warnings(line_steps: Iterable[Step]) -> list[str]:
         f"A bar marks a change of the {' or the '.join(kinds)}: values on its two sides cannot be "
         f"compared."
     )
-    return filled([bar, "`idealrank diff ID ID` shows the other changes."])
+    return filled([bar, "`idealrank store diff ID ID` shows the other changes."])
 
 
 def since_report(run: str, trace: Trace) -> str:

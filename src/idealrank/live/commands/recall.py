@@ -1,4 +1,4 @@
-"""`idealrank recall`: measure the cost of an approximate index."""
+"""`idealrank search recall`: measure the cost of an approximate index."""
 
 from functools import partial
 from types import ModuleType
@@ -14,9 +14,9 @@ _EPILOG = """\
 Examples:
 
 \b
-  idealrank recall flat.run hnsw.run
-  idealrank recall flat.run hnsw.run -k 10,100 --qrels qrels.txt
-  idealrank recall flat.run hnsw.run --qrels qrels.txt --format csv -o recall.csv
+  idealrank search recall flat.run hnsw.run
+  idealrank search recall flat.run hnsw.run -k 10,100 --qrels qrels.txt
+  idealrank search recall flat.run hnsw.run --qrels qrels.txt --format csv -o recall.csv
 
 Recall at k is the number of documents that the first k of both lists share, divided by k.
 """
