@@ -24,9 +24,9 @@ COMMANDS = {
     "table": "measures choose qrels.txt bm25.run neural.run --size 2 --seed 1",
     "error-one-run": "measures choose qrels.txt bm25.run",
     "error-measure": "measures choose qrels.txt bm25.run neural.run -m AP",
-    "error-discount": "measures choose qrels.txt bm25.run neural.run --discounts lg2",
-    "error-cutoff": "measures choose qrels.txt bm25.run neural.run --cutoffs ten",
-    "error-nothing": "measures choose qrels.txt bm25.run neural.run --cutoffs ''",
+    "error-discount": "measures choose qrels.txt bm25.run neural.run --discount lg2",
+    "error-cutoff": "measures choose qrels.txt bm25.run neural.run --cutoff ten",
+    "error-nothing": "measures choose qrels.txt bm25.run neural.run --cutoff ''",
     "error-size": "measures choose qrels.txt bm25.run neural.run --size 3",
     "error-figure": "measures choose qrels.txt bm25.run neural.run --figure figure.gif",
 }
@@ -70,9 +70,9 @@ RUNS = (
     "b.run",
     "c.run",
     "d.run",
-    "--cutoffs",
+    "--cutoff",
     "3,12",
-    "--discounts",
+    "--discount",
     "log2,linear",
 )
 
@@ -113,9 +113,9 @@ def test_the_json_has_the_fields_that_programs_rely_on(say: Say) -> None:
     options = (
         "--format",
         "json",
-        "--cutoffs",
+        "--cutoff",
         "2,0.5n,all",
-        "--discounts",
+        "--discount",
         "log2,[1,0.5]",
         "--size",
         "1",

@@ -29,7 +29,7 @@ def files(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize(
     "command",
-    ["validate", "evaluate", "explain --query shoes", "measures advise", "validate --json"],
+    ["validate", "evaluate", "explain --query shoes", "measures advise", "validate --format json"],
 )
 def test_a_book_of_several_raters_asks_for_the_option_that_chooses_one(
     command: str, say: Callable[..., Said], files: Path

@@ -38,7 +38,7 @@ def test_the_table_has_recall_loss_and_the_queries_that_lose_most(say: Say, fold
         "10,5",
         "--qrels",
         "qrels.txt",
-        "--worst",
+        "--show",
         "2",
         cwd=folder,
     )

@@ -34,7 +34,7 @@ COMMANDS = {
     "show-error-per-query": "store show 7 --per-query",
     "diff-runs": "store diff 1 2",
     "diff-nothing": "store diff 1 3",
-    "diff-judgments": "store diff 3 4 --measure AP --queries 1",
+    "diff-judgments": "store diff 3 4 --measure AP --show 1",
     "diff-convention": "store diff 4 5 --no-test",
     "diff-csv": "store diff 1 2 --measure AP --format csv",
     "diff-error-comparison": "store diff 1 7",
@@ -60,7 +60,7 @@ def typed(command: str, ids: list[str]) -> list[str]:
     """Words of a command, in which a place stands for an id."""
     words = shlex.split(command)
     is_id = [
-        word.isdigit() and 0 < int(word) <= len(ids) and before != "--queries"
+        word.isdigit() and 0 < int(word) <= len(ids) and before != "--show"
         for before, word in zip(["", *words], words, strict=False)
     ]
     return [ids[int(word) - 1] if named else word for word, named in zip(words, is_id, strict=True)]

@@ -27,7 +27,7 @@ Examples:
 
 \b
   idealrank measures choose qrels.txt bm25.run neural.run
-  idealrank measures choose qrels.txt bm25.run neural.run --cutoffs 1,3,5,10,0.2n,all --discounts 'log2,zipf(0.5)'
+  idealrank measures choose qrels.txt bm25.run neural.run --cutoff 1,3,5,10,0.2n,all --discount 'log2,zipf(0.5)'
   idealrank measures choose qrels.txt bm25.run neural.run --size 2 --format csv
 
 The rule considers only cutoffs at which at most a tenth of the returned documents are unjudged. The
@@ -58,7 +58,7 @@ _FORMATS = Formats(
 @click.argument("qrels")
 @click.argument("runs", metavar="RUN [RUN...]", nargs=-1, required=True)
 @click.option(
-    "--discounts",
+    "--discount",
     "discount_texts",
     metavar="D,...",
     multiple=True,
@@ -66,7 +66,7 @@ _FORMATS = Formats(
     f"{','.join(DISCOUNTS)}]",
 )
 @click.option(
-    "--cutoffs",
+    "--cutoff",
     "cutoff_texts",
     metavar="K,...",
     multiple=True,
@@ -77,7 +77,7 @@ _FORMATS = Formats(
     "--measure",
     "measure_text",
     metavar="MEASURE",
-    cls=options.MeasureOption,
+    cls=options.OnceOption,
     default="nDCG",
     show_default=True,
     help="nDCG or DCG, with options.",
@@ -137,7 +137,7 @@ def choose(
     convention = options.parse_convention(convention_text)
     grid = grid_of(
         measure_text,
-        _parts("--discounts", discount_texts) or DISCOUNTS,
+        _parts("--discount", discount_texts) or DISCOUNTS,
         _cutoffs(cutoff_texts) or CUTOFFS,
         convention,
     )
@@ -178,7 +178,7 @@ def _parts(option: str, texts: tuple[str, ...]) -> list[str]:
 
 
 def _cutoffs(texts: tuple[str, ...]) -> list[Cutoff | None]:
-    parts = _parts("--cutoffs", texts)
+    parts = _parts("--cutoff", texts)
     return [None if part.lower() in _WHOLE else make_cutoff(part) for part in parts]
 
 

@@ -168,7 +168,7 @@ _FORMATS = Formats(
     help="Baseline run; the other runs are compared only with this run.",
 )
 @testing_options
-@click.option("--pairs", "every_pair", is_flag=True, help="Show every pair of six or more runs.")
+@click.option("--every-pair", is_flag=True, help="Show every pair of six or more runs.")
 @click.option(
     "--letters",
     type=click.Choice(["better", "groups"]),

@@ -58,7 +58,7 @@ Exit codes: 0 written, 2 bad input, or a file exists.
     "--measure",
     "measure_texts",
     metavar="MEASURE",
-    cls=options.MeasureOption,
+    cls=options.OnceOption,
     multiple=True,
     help="Measures of the gate; the first decides. Repeat, or separate with commas.  [default: "
     f"{DEFAULT_MEASURE}]",

@@ -60,7 +60,7 @@ _MATRIX_FORMATS = Formats(
     "--measure",
     "measure_texts",
     metavar="MEASURE",
-    cls=options.MeasureOption,
+    cls=options.OnceOption,
     multiple=True,
     help="RBO(p=0.9), RBO(estimate=min), overlap@10, Jaccard@10, tau, tauAP@10, wtau; repeat, or "
     f"separate with commas.  [default: {','.join(DEFAULT_PAIR_MEASURES)}; of three or more runs "

@@ -69,7 +69,7 @@ _FORMATS = Formats(
     "--measure",
     "measure_text",
     metavar="MEASURE",
-    cls=options.MeasureOption,
+    cls=options.OnceOption,
     default="nDCG@10",
     show_default=True,
     help="Primary measure.",

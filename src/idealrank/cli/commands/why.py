@@ -21,7 +21,7 @@ Examples:
     idealrank why qrels.txt bm25.run neural.run
 \b
   The ten worst queries by AP, with every document that changed:
-    idealrank why qrels.txt bm25.run neural.run -m AP --queries 10 --documents 1000
+    idealrank why qrels.txt bm25.run neural.run -m AP --show 10 --show-documents 1000
 \b
   Every query as CSV, the worst first; everything as JSON:
     idealrank why qrels.txt bm25.run neural.run --format csv
@@ -45,8 +45,9 @@ _FORMATS = Formats(
     json="attribution_json",
     rows=LimitedWriter(
         "attribution_rows",
+        lacks=["documents"],
         refuses={
-            "documents": "a {title} has one row per query and no documents, expected --format "
+            "show_documents": "a {title} has one row per query and no documents, expected --format "
             "table or json"
         },
     ),
@@ -59,7 +60,7 @@ _FORMATS = Formats(
 @options.one_measure
 @options.convention
 @click.option(
-    "--queries",
+    "--show",
     "n_queries",
     metavar="N",
     type=click.IntRange(0),
@@ -67,7 +68,7 @@ _FORMATS = Formats(
     "else all]",
 )
 @click.option(
-    "--documents",
+    "--show-documents",
     "n_documents",
     metavar="N",
     type=click.IntRange(0),
@@ -105,7 +106,7 @@ def why(
             f"found {len(runs)} run{'s' * (len(runs) > 1)}, {', '.join(runs)}; expected two: "
             "idealrank why QRELS RUN_A RUN_B"
         )
-    _FORMATS.check(layout, documents=n_documents)
+    _FORMATS.check(layout, show_documents=n_documents)
     convention = options.parse_convention(convention_text)
     measures = options.parse_measure_texts([measure_text])
     if len(measures) != 1:

@@ -139,7 +139,7 @@ _OF_LOG = Formats(
     help="Random seed of the bootstrap.",
 )
 @options.looks
-@options.confidence
+@options.level
 @click.option(
     "--columns",
     "columns_text",

@@ -96,7 +96,7 @@ _FORMATS = Formats(
     show_default=True,
     help="Random seed of the bootstrap.",
 )
-@options.confidence
+@options.level
 @click.option(
     "--columns",
     "columns_text",

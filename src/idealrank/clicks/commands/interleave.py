@@ -82,7 +82,7 @@ _FORMATS = Formats(
     help="Random seed; use a different seed for each user.",
 )
 @options.looks
-@options.confidence
+@options.level
 @_FORMATS.option
 @options.output
 @options.run_inputs

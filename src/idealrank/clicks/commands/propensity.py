@@ -68,7 +68,8 @@ _EM, _HARVEST, _TRUST = (
     help="Number of bootstrap replicates.",
 )
 @click.option(
-    "--held-out",
+    "--holdout",
+    "held_out",
     metavar="SHARE",
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
     default=0.2,

@@ -65,7 +65,8 @@ _DEFAULT_MODELS = ("pbm", "ubm", "sdbn")
     help="Number of bootstrap replicates.",
 )
 @click.option(
-    "--held-out",
+    "--holdout",
+    "held_out",
     metavar="SHARE",
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
     default=0.2,
@@ -88,7 +89,7 @@ _DEFAULT_MODELS = ("pbm", "ubm", "sdbn")
     help="Also estimate with the model alone where a weight exceeds W; needs predictions in "
     "--rewards.",
 )
-@options.confidence
+@options.level
 @click.option(
     "--reward-columns",
     "reward_columns_text",

@@ -92,7 +92,7 @@ _MORE_RANKS = (
     help="Number of top ranks that count.  [default: all]",
 )
 @log_options.iterations
-@options.confidence
+@options.level
 @log_options.log_input
 @_FORMATS.option
 @options.output

@@ -69,7 +69,7 @@ _FORMATS = Formats(
     default="",
     help="Weight of each rank.  [default: 1]",
 )
-@options.confidence
+@options.level
 @click.option(
     "--columns",
     "columns_text",

@@ -34,7 +34,7 @@ Examples:
     idealrank convert export.json raters.jsonl
 \b
   Fail if anything would be lost:
-    idealrank convert raters.jsonl qrels.tsv --to beir --assessors majority --strict
+    idealrank convert raters.jsonl qrels.tsv --to beir --assessors majority --lossless
 """
 
 
@@ -149,7 +149,8 @@ _FORMATS = Formats("The report, on stderr, as text to read;", text=_text, json=_
     help="Columns of IN: query=, document=, grade=. Guessed by default.",
 )
 @click.option(
-    "--group",
+    "--group-sizes",
+    "group",
     metavar="FILE",
     cls=options.OnceOption,
     help="Group sizes of a LETOR file without qid:.",
@@ -161,7 +162,9 @@ _FORMATS = Formats("The report, on stderr, as text to read;", text=_text, json=_
     default="",
     help="Name of the list or index, or tag of a run.  [default: the name of IN]",
 )
-@click.option("--strict", is_flag=True, help="Fail if anything is lost, and write nothing.")
+@click.option(
+    "--lossless", "strict", is_flag=True, help="Fail if anything is lost, and write nothing."
+)
 @_FORMATS.option
 def convert(
     *,

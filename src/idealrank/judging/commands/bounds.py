@@ -66,7 +66,7 @@ _FORMATS = Formats(
     "measure_texts",
     metavar="MEASURE",
     multiple=True,
-    cls=options.MeasureOption,
+    cls=options.OnceOption,
     help="nDCG@10, AP, P@10, ...; repeat, or separate with commas.  [default: nDCG@10]",
 )
 @click.option(

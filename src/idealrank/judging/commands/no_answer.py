@@ -17,13 +17,13 @@ Examples:
 
 \b
   Which score threshold returns nothing if there is nothing to find, and how much recall does it cost?
-    idealrank judge no-answer qrels.txt neural.run --queries nothing.txt
+    idealrank judge no-answer qrels.txt neural.run --unanswerable nothing.txt
 \b
   At most one such query in twenty may get documents:
-    idealrank judge no-answer qrels.txt neural.run --queries nothing.txt --limit 0.05
+    idealrank judge no-answer qrels.txt neural.run --unanswerable nothing.txt --limit 0.05
 \b
   The whole curve, for a plot:
-    idealrank judge no-answer qrels.txt neural.run --queries nothing.txt --format csv
+    idealrank judge no-answer qrels.txt neural.run --unanswerable nothing.txt --format csv
 
 \b
 A query without relevant documents in the qrels may have an answer that is unjudged. Therefore, declare the queries without an answer
@@ -51,7 +51,7 @@ _FORMATS = Formats(
 @click.argument("qrels")
 @click.argument("run")
 @click.option(
-    "--queries",
+    "--unanswerable",
     "query_path",
     metavar="FILE",
     cls=options.OnceOption,

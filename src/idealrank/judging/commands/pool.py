@@ -76,7 +76,7 @@ _FORMATS = Formats(
     help="Sample a share of the documents of each stratum of best ranks, as in 10:1,100:0.1.",
 )
 @click.option(
-    "--queries",
+    "--query-ids",
     "query_path",
     metavar="FILE",
     cls=options.OnceOption,

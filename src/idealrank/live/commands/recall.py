@@ -42,6 +42,7 @@ _FORMATS = Formats(
 @click.argument("approximate")
 @click.option(
     "-k",
+    "--cutoff",
     "cutoffs_text",
     metavar="K[,K...]",
     default="10",
@@ -59,14 +60,15 @@ _FORMATS = Formats(
     "--measure",
     "measure_texts",
     metavar="MEASURE",
-    cls=options.MeasureOption,
+    cls=options.OnceOption,
     multiple=True,
     help="Measures of the loss; repeat, or separate with commas.  [default: nDCG@10]",
 )
 @options.convention
-@options.confidence
+@options.level
 @click.option(
-    "--worst",
+    "--show",
+    "worst",
     metavar="N",
     type=click.IntRange(0),
     default=10,

@@ -25,7 +25,7 @@ Examples:
     idealrank store diff 3f2a 77c0 --store results
 \b
   Every query that changed by AP, as CSV:
-    idealrank store diff 3f2a 77c0 --measure AP --queries 0 --format csv --store results
+    idealrank store diff 3f2a 77c0 --measure AP --show 0 --format csv --store results
 
 Values under different judgments or conventions are shown side by side, without a test. With
 --different-judgments, the difference is tested, but it may come from the judgments alone.
@@ -55,11 +55,11 @@ _FORMATS = Formats(
     "-m",
     "--measure",
     metavar="MEASURE",
-    cls=options.MeasureOption,
+    cls=options.OnceOption,
     help="Measure by which queries are listed.  [default: the first common measure]",
 )
 @click.option(
-    "--queries",
+    "--show",
     "most",
     metavar="N",
     type=click.IntRange(0),

@@ -107,7 +107,7 @@ _FORMATS = Formats("A table and a sparkline to read;", table=_table, json=_json,
     "-m",
     "--measure",
     metavar="MEASURE",
-    cls=options.MeasureOption,
+    cls=options.OnceOption,
     help="Measure to show.  [default: the first measure of the newest evaluation]",
 )
 @click.option(
@@ -161,7 +161,8 @@ _FORMATS = Formats("A table and a sparkline to read;", table=_table, json=_json,
     help="Git repository of the commits.  [default: the current folder]",
 )
 @click.option(
-    "--limit",
+    "--show",
+    "limit",
     metavar="N",
     type=click.IntRange(0),
     help=f"Maximum number of entries, the newest first; 0 for all.  [default: {_LIMIT} in the "

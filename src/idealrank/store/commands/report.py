@@ -49,7 +49,7 @@ keep.
     "--measure",
     "measure_texts",
     metavar="MEASURE",
-    cls=options.MeasureOption,
+    cls=options.OnceOption,
     multiple=True,
     help="Measures to show, the primary measure first.  [default: all measures of the entry]",
 )
