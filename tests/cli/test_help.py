@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 import pytest
 
-from idealrank.cli import main
+from idealrank.cli import headings, main
 from tests import in_process
 from tests.cli.terminal import DATA, SNAPSHOTS, Said, check_snapshot, environment
 
@@ -255,3 +255,20 @@ def test_the_first_word_decides_between_a_command_and_those_below_it(say: Say) -
 
     assert "'advise'" in explained.err
     assert (refused.code, "./recall" in refused.err) == (2, True)
+
+
+def test_options_are_under_headings_and_none_is_left_out(say: Say) -> None:
+    text = say("compare", "--help").out
+    found = re.findall(r"^(\w+):\n", text, re.MULTILINE)
+
+    assert found == ["Options", "Input", "Decision", "Output", "Page", "Store", "Run"]
+    for option in command_of("compare").params:
+        if isinstance(option, click.Option):
+            assert len(re.findall(rf"^  (-\w, )?{option.opts[-1]}(?![\w-])", text, re.MULTILINE)) == 1
+
+
+def test_a_heading_names_only_options_that_exist() -> None:
+    commands = every_command(main.cli, "idealrank").values()
+    names = {name for command in commands for option in command.params for name in option.opts}
+
+    assert set(headings._HEADINGS) - names == {"--help"}

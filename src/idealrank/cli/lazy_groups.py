@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from idealrank.cli import console
+from idealrank.cli.headings import HeadedCommand
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -31,6 +32,8 @@ class LazyGroup(click.Group):
     >>> group.get_command(click.Context(group), "measures").name
     'measures'
     """
+
+    command_class = HeadedCommand
 
     def __init__(
         self,
@@ -142,7 +145,7 @@ class CommandGroup(LazyGroup):
         return [*named, *(item for item in own if item.value not in shown)]
 
 
-class _Alone(click.Command):
+class _Alone(HeadedCommand):
     """The command that runs if the first word names none of its group's commands."""
 
     def __init__(self, *arguments: Any, group: CommandGroup, **options: Any) -> None:

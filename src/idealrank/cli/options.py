@@ -12,6 +12,7 @@ import click
 
 from idealrank._features import offered
 from idealrank.cli import console
+from idealrank.cli.headings import HeadedCommand
 from idealrank.cli.input_options import Inputs
 from idealrank.cli.output import EXPLAIN_METHOD, MORE
 from idealrank.conventions import PRESETS, SWITCHES, Convention
@@ -60,7 +61,7 @@ class OnceOption(click.Option):
         return super().consume_value(ctx, {**opts, self.name or "": values[0]})
 
 
-class LeadingCommand(click.Command):
+class LeadingCommand(HeadedCommand):
     """A command that leads an argument too many to the option that takes it.
 
     Examples

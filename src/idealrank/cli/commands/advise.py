@@ -7,7 +7,7 @@ import click
 
 from idealrank.analysis.advice import Advice, Surface
 from idealrank.api.advice import advise_read
-from idealrank.cli import input_options, options
+from idealrank.cli import headings, input_options, options
 from idealrank.cli.output import Formats
 from idealrank.cli.progress import Watch
 
@@ -35,7 +35,9 @@ _FORMATS = Formats(
 )
 
 
-@click.command(epilog=_EPILOG, short_help="Recommend measures and cutoffs for judgments and a run.")
+@headings.command(
+    epilog=_EPILOG, short_help="Recommend measures and cutoffs for judgments and a run."
+)
 @click.argument("qrels")
 @click.argument("run")
 @click.option(

@@ -9,7 +9,7 @@ import click
 from idealrank.analysis.tuning.measurement import CUTOFFS, DISCOUNTS, grid_of, measures_of
 from idealrank.api.evaluation import evaluate_read as evaluate
 from idealrank.api.tuning import choose_read
-from idealrank.cli import input_options, options
+from idealrank.cli import headings, input_options, options
 from idealrank.cli.output import Formats
 from idealrank.cli.progress import Watch
 from idealrank.data.types import Progress
@@ -52,7 +52,7 @@ _FORMATS = Formats(
 )
 
 
-@click.command(
+@headings.command(
     epilog=_EPILOG, short_help="Find the discount and cutoff that best distinguish your runs."
 )
 @click.argument("qrels")

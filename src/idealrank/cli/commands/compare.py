@@ -17,7 +17,7 @@ from idealrank.api.comparison import compare as compare_evaluations
 from idealrank.api.comparison import evaluated_by_judge
 from idealrank.api.evaluation import evaluate_read as evaluate
 from idealrank.api.evaluation import overlap_ranks, overlaps
-from idealrank.cli import input_options, options, output, pair_figure
+from idealrank.cli import headings, input_options, options, output, pair_figure
 from idealrank.cli.comparison_options import Paper, Testing, paper_options, testing_options
 from idealrank.cli.input_options import Inputs
 from idealrank.cli.options import query_files, slices
@@ -156,7 +156,7 @@ _FORMATS = Formats(
 )
 
 
-@click.command(epilog=_EPILOG, short_help="Decide whether one run is better than another.")
+@headings.command(epilog=_EPILOG, short_help="Decide whether one run is better than another.")
 @click.argument("qrels")
 @click.argument("runs", metavar="RUN_A RUN_B [RUN...]", nargs=-1, required=True)
 @options.measures

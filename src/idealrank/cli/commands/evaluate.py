@@ -10,7 +10,7 @@ import click
 from idealrank._features import offered
 from idealrank.api.evaluation import evaluate_read
 from idealrank.api.evaluation import evaluate_read as evaluate_run
-from idealrank.cli import input_options, options
+from idealrank.cli import headings, input_options, options
 from idealrank.cli.input_options import Inputs, notes
 from idealrank.cli.options import query_paths
 from idealrank.cli.output import Formats, LimitedWriter
@@ -261,7 +261,7 @@ class _QueryPaths(NamedTuple):
         return files.read(input_options.notes().inform)
 
 
-@click.command(epilog=_EPILOG, short_help="Evaluate runs against judgments.")
+@headings.command(epilog=_EPILOG, short_help="Evaluate runs against judgments.")
 @click.argument("qrels")
 @click.argument("runs", metavar="RUN [RUN...]", nargs=-1, required=True)
 @options.measures

@@ -7,7 +7,7 @@ from typing import Any, get_args
 import click
 
 from idealrank.api.overlap import overlap_matrix_read, overlap_read
-from idealrank.cli import input_options, options
+from idealrank.cli import headings, input_options, options
 from idealrank.cli.output import Formats
 from idealrank.cli.progress import Watch
 from idealrank.data.run_pairs import PairDuplicates, PairTies
@@ -53,7 +53,7 @@ _MATRIX_FORMATS = Formats(
 )
 
 
-@click.command(epilog=_EPILOG, short_help="Measure the similarity of runs, without judgments.")
+@headings.command(epilog=_EPILOG, short_help="Measure the similarity of runs, without judgments.")
 @click.argument("runs", metavar="RUN_A RUN_B [RUN...]", nargs=-1, required=True)
 @click.option(
     "-m",

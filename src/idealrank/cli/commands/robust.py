@@ -9,7 +9,7 @@ import click
 from idealrank.analysis.comparison.label_basis import DeclaredLabels
 from idealrank.api.evaluation import evaluate_read as evaluate
 from idealrank.api.robustness import robust_read
-from idealrank.cli import input_options, options
+from idealrank.cli import headings, input_options, options
 from idealrank.cli.comparison_options import LARGEST_LOSS
 from idealrank.cli.options import query_files
 from idealrank.cli.output import Formats
@@ -59,7 +59,7 @@ _FORMATS = Formats(
 )
 
 
-@click.command(
+@headings.command(
     epilog=_EPILOG, short_help="Repeat a comparison under other conventions, cutoffs and measures."
 )
 @click.argument("qrels")

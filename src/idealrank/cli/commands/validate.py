@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from idealrank.cli import options
+from idealrank.cli import headings, options
 from idealrank.cli.console import worded
 from idealrank.cli.input_options import Inputs, refuse_standard_input_twice
 from idealrank.cli.output import Formats
@@ -196,7 +196,9 @@ def _example(complaint: Complaint) -> dict[str, Any]:
 _FORMATS = Formats("Text to read,", text=_text, json=_json)
 
 
-@click.command(epilog=_EPILOG, short_help="Check judgment and run files, and list every problem.")
+@headings.command(
+    epilog=_EPILOG, short_help="Check judgment and run files, and list every problem."
+)
 @click.argument("qrels")
 @click.argument("runs", metavar="[RUN...]", nargs=-1)
 @click.option(

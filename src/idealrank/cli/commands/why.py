@@ -6,7 +6,7 @@ import click
 
 from idealrank.analysis.attribution import Attribution
 from idealrank.api.attribution import attribute
-from idealrank.cli import console, input_options, options
+from idealrank.cli import console, headings, input_options, options
 from idealrank.cli.output import Formats, LimitedWriter
 from idealrank.cli.progress import Watch
 from idealrank.errors import OptionError
@@ -54,7 +54,7 @@ _FORMATS = Formats(
 )
 
 
-@click.command(epilog=_EPILOG, short_help="Show the queries and documents behind a difference.")
+@headings.command(epilog=_EPILOG, short_help="Show the queries and documents behind a difference.")
 @click.argument("qrels")
 @click.argument("runs", metavar="RUN_A RUN_B", nargs=-1, required=True)
 @options.one_measure

@@ -5,7 +5,7 @@ from types import ModuleType
 
 import click
 
-from idealrank.cli import console, options
+from idealrank.cli import console, headings, options
 from idealrank.cli.output import Formats
 from idealrank.cli.progress import Watch
 from idealrank.clicks.files.click_logs import REWARDS, log_columns, read_columns
@@ -53,7 +53,7 @@ _FORMATS = Formats(
 )
 
 
-@click.command(
+@headings.command(
     epilog=_EPILOG, short_help="Estimate the reward of a policy from the log of another policy."
 )
 @click.argument("log", metavar="REWARDS")

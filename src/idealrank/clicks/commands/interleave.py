@@ -7,7 +7,7 @@ from types import ModuleType
 import click
 
 from idealrank.api.overlap import overlap
-from idealrank.cli import input_options, options, output
+from idealrank.cli import headings, input_options, options, output
 from idealrank.cli.output import Formats
 from idealrank.cli.progress import Watch
 from idealrank.clicks import interleave as interleaved
@@ -48,7 +48,7 @@ _FORMATS = Formats(
 )
 
 
-@click.command(
+@headings.command(
     epilog=_EPILOG, short_help="Mix two runs into lists for users, or test what users preferred."
 )
 @click.argument("runs", nargs=-1, metavar="[RUN_A RUN_B]")

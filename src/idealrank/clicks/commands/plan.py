@@ -4,7 +4,7 @@ from types import ModuleType
 
 import click
 
-from idealrank.cli import options
+from idealrank.cli import headings, options
 from idealrank.cli.output import Formats
 from idealrank.clicks import lists_needed, users_needed
 from idealrank.clicks.arguments import Looks
@@ -41,7 +41,7 @@ _FORMATS = Formats(
 )
 
 
-@click.command(epilog=_EPILOG, short_help="Compute how many lists or users an experiment needs.")
+@headings.command(epilog=_EPILOG, short_help="Compute how many lists or users an experiment needs.")
 @click.option(
     "--share",
     metavar="P",

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from idealrank.cli import console, options
+from idealrank.cli import console, headings, options
 from idealrank.cli.output import Formats
 from idealrank.cli.progress import Watch
 from idealrank.clicks import slate_difference, slate_value
@@ -53,7 +53,7 @@ _FORMATS = Formats(
 )
 
 
-@click.command(epilog=_EPILOG, short_help="Estimate the reward of a policy that shows lists.")
+@headings.command(epilog=_EPILOG, short_help="Estimate the reward of a policy that shows lists.")
 @click.argument("lists", metavar="LISTS")
 @click.option(
     "--estimator",

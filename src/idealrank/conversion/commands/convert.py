@@ -6,7 +6,7 @@ from math import isfinite
 
 import click
 
-from idealrank.cli import console, input_options, options
+from idealrank.cli import console, headings, input_options, options
 from idealrank.cli.output import Formats
 from idealrank.conversion.files import CONTENTS, SOURCES, Conversion
 from idealrank.conversion.inputs import convert as convert_files
@@ -76,7 +76,7 @@ def _json(done: Conversion) -> str:
 _FORMATS = Formats("The report, on stderr, as text to read;", text=_text, json=_json)
 
 
-@click.command(epilog=_EPILOG, short_help="Convert judgments and runs between tools.")
+@headings.command(epilog=_EPILOG, short_help="Convert judgments and runs between tools.")
 @click.argument("source", metavar="IN")
 @click.argument("target", metavar="OUT")
 @click.option(

@@ -6,7 +6,7 @@ from types import ModuleType
 
 import click
 
-from idealrank.cli import console, options
+from idealrank.cli import console, headings, options
 from idealrank.cli.output import Formats
 from idealrank.cli.progress import Watch
 from idealrank.errors import InputError, OptionError, shown
@@ -50,7 +50,7 @@ _FORMATS = Formats(
 _FACTORS = (0.25, 0.5, 1, 2, 4)  # numbers of queries in the table, as shares of the one asked for
 
 
-@click.command(
+@headings.command(
     epilog=_EPILOG, short_help="Sample queries to label, with weights, cost and precision."
 )
 @click.argument("traffic")

@@ -10,7 +10,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from idealrank.cli import console, input_options, options
+from idealrank.cli import console, headings, input_options, options
 from idealrank.cli.comparison_options import LARGEST_LOSS
 from idealrank.cli.output import Formats, LimitedWriter
 from idealrank.cli.progress import Watch
@@ -83,7 +83,7 @@ _FORMATS = Formats(
 )
 
 
-@click.command(
+@headings.command(
     epilog=_EPILOG, short_help="Choose the documents to label next, to settle a comparison soonest."
 )
 @click.argument("qrels")

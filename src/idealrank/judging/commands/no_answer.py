@@ -4,7 +4,7 @@ from types import ModuleType
 
 import click
 
-from idealrank.cli import input_options, options
+from idealrank.cli import headings, input_options, options
 from idealrank.cli.output import Formats
 from idealrank.cli.progress import Watch
 from idealrank.io.query_files import read_query_ids
@@ -47,7 +47,9 @@ _FORMATS = Formats(
 )
 
 
-@click.command(epilog=_EPILOG, short_help="Choose a score threshold for queries without an answer.")
+@headings.command(
+    epilog=_EPILOG, short_help="Choose a score threshold for queries without an answer."
+)
 @click.argument("qrels")
 @click.argument("run")
 @click.option(

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from idealrank.cli import console, options, output
+from idealrank.cli import console, headings, options, output
 from idealrank.cli.output import Formats
 from idealrank.io.configuration_files import read_configuration
 
@@ -138,7 +138,7 @@ def _trouble(record: "Mapping[str, Any]") -> list[str]:
 _FORMATS = Formats("Text to read,", {"json": "with one object per round"}, text=_text, json=_json)
 
 
-@click.command(
+@headings.command(
     epilog=_EPILOG,
     short_help="Watch a search engine by canary queries, with alarms that know noise.",
 )

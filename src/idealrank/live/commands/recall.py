@@ -5,7 +5,7 @@ from types import ModuleType
 
 import click
 
-from idealrank.cli import input_options, options
+from idealrank.cli import headings, input_options, options
 from idealrank.cli.output import Formats, LimitedWriter
 from idealrank.cli.progress import Watch
 from idealrank.errors import OptionError
@@ -37,7 +37,7 @@ _FORMATS = Formats(
 )
 
 
-@click.command(epilog=_EPILOG, short_help="Measure the cost of an approximate index.")
+@headings.command(epilog=_EPILOG, short_help="Measure the cost of an approximate index.")
 @click.argument("exact")
 @click.argument("approximate")
 @click.option(

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from idealrank.cli import options
+from idealrank.cli import headings, options
 from idealrank.cli.console import worded
 from idealrank.cli.output import Formats, LimitedWriter
 from idealrank.errors import IncompatibleError, InputError, OptionError, StoppedError
@@ -48,7 +48,7 @@ _FORMATS = Formats(
 )
 
 
-@click.command(epilog=_EPILOG, short_help="Show the changes between two evaluations of a store.")
+@headings.command(epilog=_EPILOG, short_help="Show the changes between two evaluations of a store.")
 @click.argument("id_a", metavar="ID_A")
 @click.argument("id_b", metavar="ID_B")
 @click.option(

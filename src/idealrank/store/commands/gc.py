@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from idealrank.cli import options
+from idealrank.cli import headings, options
 from idealrank.cli.output import Formats
 from idealrank.store.commands import store_options
 
@@ -48,7 +48,7 @@ def _json(swept: "Swept", *, dry_run: bool) -> str:
 _FORMATS = Formats("A sentence to read;", table=_text, json=_json)
 
 
-@click.command(epilog=_EPILOG, short_help="Free the space of unused files in a store.")
+@headings.command(epilog=_EPILOG, short_help="Free the space of unused files in a store.")
 @click.option("--dry-run", is_flag=True, help="Only print what would be freed.")
 @_FORMATS.option
 @store_options.store

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from idealrank.cli import console, options, output
+from idealrank.cli import console, headings, options, output
 from idealrank.cli.output import Formats
 from idealrank.errors import InputError, OptionError
 from idealrank.reports.table.formats import FORMATS
@@ -100,7 +100,7 @@ def _rows(timeline: Timeline, _: FailureRule, *, shown: int, together: bool) -> 
 _FORMATS = Formats("A table and a sparkline to read;", table=_table, json=_json, rows=_rows)
 
 
-@click.command(
+@headings.command(
     epilog=_EPILOG, short_help="Show a measure or query over time, and find when it regressed."
 )
 @click.option(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import click
 
-from idealrank.cli import options
+from idealrank.cli import headings, options
 from idealrank.cli.output import Formats
 from idealrank.errors import OptionError
 from idealrank.store.commands import store_options
@@ -44,7 +44,7 @@ _FORMATS = Formats(
 )
 
 
-@click.command(epilog=_EPILOG, short_help="Show everything about one entry of a store.")
+@headings.command(epilog=_EPILOG, short_help="Show everything about one entry of a store.")
 @click.argument("id")
 @click.option("--per-query", is_flag=True, help="Show the values of each query.")
 @click.option("--intervals", is_flag=True, help="Show the 95 % confidence interval of each mean.")

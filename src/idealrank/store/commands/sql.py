@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from idealrank.cli import options
+from idealrank.cli import headings, options
 from idealrank.cli.output import Formats
 from idealrank.store.commands import store_options
 
@@ -100,7 +100,7 @@ def _rows(answer: "Answer") -> "Iterable[Row]":
 _FORMATS = Formats("A table to read;", table=_table, json=_json, rows=_rows)
 
 
-@click.command(epilog=_EPILOG, short_help="Query a store in SQL.")
+@headings.command(epilog=_EPILOG, short_help="Query a store in SQL.")
 @click.argument("query")
 @_FORMATS.option
 @store_options.store

@@ -2,7 +2,7 @@
 
 import click
 
-from idealrank.cli import options, output
+from idealrank.cli import headings, options, output
 from idealrank.errors import OptionError
 from idealrank.store.commands import store_options
 
@@ -20,7 +20,7 @@ Examples:
 """
 
 
-@click.command(
+@headings.command(
     epilog=_EPILOG, short_help="Add tags and notes to an entry of a store, or remove tags."
 )
 @click.argument("id")

@@ -9,7 +9,7 @@ from typing import Any
 import click
 import numpy as np
 
-from idealrank.cli import console, input_options
+from idealrank.cli import console, headings, input_options
 from idealrank.cli import options as shared
 from idealrank.cli.output import Formats
 from idealrank.cli.progress import Watch
@@ -50,7 +50,7 @@ _FORMATS = Formats(
 )
 
 
-@click.command(
+@headings.command(
     epilog=_EPILOG, short_help="Simulate the order of two rankers by a measure as lists grow."
 )
 @click.argument("runs", nargs=-1, metavar="[QRELS RUN_A RUN_B]")

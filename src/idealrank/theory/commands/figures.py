@@ -7,7 +7,7 @@ from typing import Any
 import click
 import numpy as np
 
-from idealrank.cli import output
+from idealrank.cli import headings, output
 from idealrank.cli.progress import Count, Watch
 from idealrank.errors import InputError, OptionError
 from idealrank.measures.measure_texts import split_outside_brackets
@@ -33,7 +33,9 @@ concatenated, with an array offsets:
 """
 
 
-@click.command(epilog=_EPILOG, short_help="Redraw the paper's figures 1 to 4 as SVG, PNG and HTML.")
+@headings.command(
+    epilog=_EPILOG, short_help="Redraw the paper's figures 1 to 4 as SVG, PNG and HTML."
+)
 @click.option(
     "-o",
     "--output",

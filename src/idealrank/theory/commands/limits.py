@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import click
 import numpy as np
 
-from idealrank.cli import console, input_options
+from idealrank.cli import console, headings, input_options
 from idealrank.cli import options as shared
 from idealrank.cli.output import Formats
 from idealrank.cli.progress import Count, Watch
@@ -125,7 +125,7 @@ _FORMATS = Formats(
 )
 
 
-@click.command(
+@headings.command(
     epilog=_EPILOG,
     short_help="Compute the limit of NDCG as lists grow, and its mean at any length.",
 )

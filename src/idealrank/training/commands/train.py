@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from idealrank.cli import console, options, output
+from idealrank.cli import console, headings, options, output
 from idealrank.cli.output import Formats
 from idealrank.cli.progress import Watch
 from idealrank.io.configuration_files import read_configuration
@@ -76,7 +76,7 @@ _FORMATS = Formats(
 )
 
 
-@click.command(
+@headings.command(
     epilog=_EPILOG, short_help="Train a ranker, and evaluate it on queries that it has not seen."
 )
 @click.argument("config")
