@@ -264,7 +264,9 @@ def test_options_are_under_headings_and_none_is_left_out(say: Say) -> None:
     assert found == ["Options", "Input", "Decision", "Output", "Page", "Store", "Run"]
     for option in command_of("compare").params:
         if isinstance(option, click.Option):
-            assert len(re.findall(rf"^  (-\w, )?{option.opts[-1]}(?![\w-])", text, re.MULTILINE)) == 1
+            assert (
+                len(re.findall(rf"^  (-\w, )?{option.opts[-1]}(?![\w-])", text, re.MULTILINE)) == 1
+            )
 
 
 def test_a_heading_names_only_options_that_exist() -> None:

@@ -275,6 +275,10 @@ def _dispatch(typed: list[str]) -> None:
     """Run the command like click's own ``main``, which would end with code 1 on Ctrl-C and broken
     pipes.
     """
+    if completion := os.environ.get("_IDEALRANK_COMPLETE"):
+        from idealrank.cli.completion import answer  # noqa: PLC0415  (only for a shell)
+
+        raise click.exceptions.Exit(answer(cli, completion))
     # Pages and stores keep the typed words, see `invocation.command_line`.
     with cli.make_context("idealrank", typed, obj=tuple(typed)) as context:
         cli.invoke(context)
