@@ -24,30 +24,31 @@ FILES = [
 ]
 
 
+def named(words: list[str]) -> tuple[click.Command, list[str]]:
+    """The command that words name, and the words after its name."""
+    command: click.Command = cli
+    while words and isinstance(command, click.Group):
+        below = command.get_command(click.Context(command), words[0])
+        if below is None:
+            break
+        command, words = below, words[1:]
+    return command, words
+
+
 def mistakes(text: str) -> Iterator[str]:
     for match in NAMED.finditer(text):
-        words = match[1].replace('"', " ").replace("'", " ").split()
-        command, context = cli, click.Context(cli)
-        below: click.Command = cli
-        for place, word in enumerate(words):
-            found = below.get_command(context, word) if isinstance(below, click.Group) else None
-            if found is None:
-                break
-            below = found
-        else:
-            place = len(words)
-        if below is command:
+        typed = re.sub("[\"']", " ", match[1]).split()
+        command, rest = named(typed)
+        if command is cli:
             yield f"idealrank {match[1]}"
-            continue
-        if "trec-eval" in words[:1]:
-            continue
-        known = Options.of(below).names | {"--help"}
-        options = [word.split("=")[0].rstrip(".,:)") for word in words[place:]]
-        yield from (
-            f"idealrank {match[1]}: {option}"
-            for option in options
-            if re.fullmatch(r"--[a-z][\w-]*", option) and option not in known
-        )
+        elif typed[0] != "trec-eval":
+            known = Options.of(command).names | {"--help"}
+            options = [word.partition("=")[0].rstrip(".,:") for word in rest]
+            yield from (
+                f"idealrank {match[1]}: {option}"
+                for option in options
+                if re.fullmatch(r"--[a-z][\w-]*", option) and option not in known
+            )
 
 
 def test_mistakes_are_seen() -> None:
