@@ -32,7 +32,7 @@ EXPECTED = {
     f"{COMPARE} new-seed1.run --report out.html --no-robust": 3,
     GATE: 2,
     f"{GATE} --report out.html --no-robust --store kept": 2,
-    "choose qrels.txt bm25.run neural.run": 2,
+    "measures choose qrels.txt bm25.run neural.run": 2,
     "why qrels.txt bm25.run neural.run": 2,
 }
 

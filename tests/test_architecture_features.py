@@ -150,7 +150,7 @@ def test_every_command_of_a_feature_is_found_in_its_folder() -> None:
     found = dict(commands())
     for folder, feature in FEATURES.items():
         for name in feature.commands:
-            command = found[name]
+            command = getattr(found[name], "alone", found[name])
             assert isinstance(command, click.Command)
             assert command.callback is not None
             assert command.callback.__module__.startswith(f"idealrank.{folder}.commands.")
@@ -162,6 +162,7 @@ def test_the_module_that_runs_code_of_users_is_there() -> None:
 
 def test_commands_of_groups_are_told_apart_from_those_at_the_top() -> None:
     assert {"run", "ui"} == set(command_homes("judge"))
+    assert {"recall"} == set(command_homes("search"))
     assert not {"run", "ui", "judge run"} & set(command_homes())
 
 

@@ -255,6 +255,7 @@ ALONE = {
     "pages.report.saved_page": "the class that users hold, apart from what makes it",
     "store.web.application": "the addresses of the pages of a store",
     "cli.colours": "the only module that knows rich, loaded for terminals alone",
+    "cli.completion": "loaded when a shell completes words",
     "cli.figure_files": "loaded when --figures is given",
     "cli.pair_figure": "loaded when a map of pairs is asked for",
     "judging.files.pool_files": "one module a format",

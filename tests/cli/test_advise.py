@@ -1,4 +1,4 @@
-"""`idealrank advise`: the report, the JSON, and what is refused."""
+"""`idealrank measures advise`: the report, the JSON, and what is refused."""
 
 import json
 from collections.abc import Callable
@@ -11,10 +11,11 @@ Say = Callable[..., Said]
 
 
 def test_the_report(say: Say) -> None:
-    said = say("advise", "qrels.txt", "bm25.run", "--surface", "desktop", cwd=PYDOCS)
+    said = say("measures", "advise", "qrels.txt", "bm25.run", "--surface", "desktop", cwd=PYDOCS)
 
     check_snapshot(
-        "advise-desktop", said.text("idealrank advise qrels.txt bm25.run --surface desktop")
+        "advise-desktop",
+        said.text("idealrank measures advise qrels.txt bm25.run --surface desktop"),
     )
     assert said.code == 0
     assert max(map(len, said.out.splitlines())) <= 100
@@ -23,6 +24,7 @@ def test_the_report(say: Say) -> None:
 def test_the_json_says_the_same(say: Say) -> None:
     record = json.loads(
         say(
+            "measures",
             "advise",
             "qrels.txt",
             "minilm.run",
@@ -43,11 +45,11 @@ def test_the_json_says_the_same(say: Say) -> None:
 
 
 def test_what_cannot_be_is_refused(say: Say) -> None:
-    assert say("advise", "qrels.txt", "bm25.run", "--visible", "0").code == 2
-    said = say("advise", "qrels.txt", "bm25.run", "--surface", "tablet")
+    assert say("measures", "advise", "qrels.txt", "bm25.run", "--visible", "0").code == 2
+    said = say("measures", "advise", "qrels.txt", "bm25.run", "--surface", "tablet")
     assert said.code == 2
     assert "'tablet' is not one of" in said.err
-    assert say("advise", "qrels.txt", "nowhere.run").code == 2
+    assert say("measures", "advise", "qrels.txt", "nowhere.run").code == 2
 
 
 def test_judgments_one_deep_are_advised_in_a_sentence_that_says_how_to_change_it(
@@ -63,7 +65,7 @@ def test_judgments_one_deep_are_advised_in_a_sentence_that_says_how_to_change_it
     ]
     (tmp_path / "new.run").write_text("".join(lines), encoding="utf-8")
 
-    said = " ".join(say("advise", "qrels.txt", "new.run", cwd=tmp_path).out.split())
+    said = " ".join(say("measures", "advise", "qrels.txt", "new.run", cwd=tmp_path).out.split())
 
     assert said.startswith(
         "run new: look at rank 1 only, because nine in ten documents are judged at rank 1, "

@@ -1,5 +1,5 @@
-"""`idealrank choose`: what it prints, that its formats agree with the library, its figure, and that
-its errors teach.
+"""`idealrank measures choose`: what it prints, that its formats agree with the library, its
+figure, and that its errors teach.
 """
 
 import csv
@@ -21,14 +21,14 @@ from tests.core.test_tuning import GOOD, collection
 Say = Callable[..., Said]
 
 COMMANDS = {
-    "table": "choose qrels.txt bm25.run neural.run --size 2 --seed 1",
-    "error-one-run": "choose qrels.txt bm25.run",
-    "error-measure": "choose qrels.txt bm25.run neural.run -m AP",
-    "error-discount": "choose qrels.txt bm25.run neural.run --discounts lg2",
-    "error-cutoff": "choose qrels.txt bm25.run neural.run --cutoffs ten",
-    "error-nothing": "choose qrels.txt bm25.run neural.run --cutoffs ''",
-    "error-size": "choose qrels.txt bm25.run neural.run --size 3",
-    "error-figure": "choose qrels.txt bm25.run neural.run --figure figure.gif",
+    "table": "measures choose qrels.txt bm25.run neural.run --size 2 --seed 1",
+    "error-one-run": "measures choose qrels.txt bm25.run",
+    "error-measure": "measures choose qrels.txt bm25.run neural.run -m AP",
+    "error-discount": "measures choose qrels.txt bm25.run neural.run --discount lg2",
+    "error-cutoff": "measures choose qrels.txt bm25.run neural.run --cutoff ten",
+    "error-nothing": "measures choose qrels.txt bm25.run neural.run --cutoff ''",
+    "error-size": "measures choose qrels.txt bm25.run neural.run --size 3",
+    "error-figure": "measures choose qrels.txt bm25.run neural.run --figure figure.gif",
 }
 
 
@@ -70,9 +70,9 @@ RUNS = (
     "b.run",
     "c.run",
     "d.run",
-    "--cutoffs",
+    "--cutoff",
     "3,12",
-    "--discounts",
+    "--discount",
     "log2,linear",
 )
 
@@ -86,9 +86,13 @@ def test_every_format_has_the_numbers_of_the_library(say: Say, many: Path) -> No
         cutoffs=[3, 12],
     )
 
-    record = json.loads(say("choose", *RUNS, "--format", "json", cwd=many).out)
-    rows = list(csv.DictReader(io.StringIO(say("choose", *RUNS, "--format", "csv", cwd=many).out)))
-    text = say("choose", *RUNS, cwd=many).out
+    record = json.loads(say("measures", "choose", *RUNS, "--format", "json", cwd=many).out)
+    rows = list(
+        csv.DictReader(
+            io.StringIO(say("measures", "choose", *RUNS, "--format", "csv", cwd=many).out)
+        )
+    )
+    text = say("measures", "choose", *RUNS, cwd=many).out
 
     assert record["settings"] == expected.as_dict()["settings"]
     assert {name: record[name] for name in ("recommended", "best", "usual", "recommendation")} == {
@@ -109,15 +113,17 @@ def test_the_json_has_the_fields_that_programs_rely_on(say: Say) -> None:
     options = (
         "--format",
         "json",
-        "--cutoffs",
+        "--cutoff",
         "2,0.5n,all",
-        "--discounts",
+        "--discount",
         "log2,[1,0.5]",
         "--size",
         "1",
     )
 
-    record = json.loads(say("choose", "qrels.txt", "bm25.run", "neural.run", *options).out)
+    record = json.loads(
+        say("measures", "choose", "qrels.txt", "bm25.run", "neural.run", *options).out
+    )
 
     assert [(one["discount"], one["cutoff"]) for one in record["settings"]] == [
         (discount, cutoff) for discount in ("log2", "[1,0.5]") for cutoff in (2, "0.5n", None)
@@ -152,6 +158,7 @@ def test_the_json_has_the_fields_that_programs_rely_on(say: Say) -> None:
 def test_nothing_says_which_run_is_better(say: Say, many: Path) -> None:
     forward, backward = (
         say(
+            "measures",
             "choose",
             "qrels.txt",
             *(f"{name}.run" for name in order),
@@ -173,7 +180,7 @@ def test_nothing_says_which_run_is_better(say: Say, many: Path) -> None:
 )
 def test_a_figure_is_drawn(say: Say, many: Path, ending: str, begins: bytes) -> None:
     pytest.importorskip("vl_convert", reason="drawings need the extra plots")
-    said = say("choose", *RUNS, "--figure", f"choice.{ending}", cwd=many)
+    said = say("measures", "choose", *RUNS, "--figure", f"choice.{ending}", cwd=many)
     assert (said.code, said.err) == (0, "")
     assert (many / f"choice.{ending}").read_bytes().startswith(begins)
 
@@ -182,7 +189,7 @@ def test_a_figure_is_drawn(say: Say, many: Path, ending: str, begins: bytes) -> 
 def test_a_figure_is_a_page_or_a_specification(say: Say, many: Path) -> None:
     pytest.importorskip("vl_convert", reason="drawings need the extra plots")
     for ending, begins in {"html": b"<!DOCTYPE html>", "json": b"{"}.items():
-        said = say("choose", *RUNS, "--figure", f"choice.{ending}", cwd=many)
+        said = say("measures", "choose", *RUNS, "--figure", f"choice.{ending}", cwd=many)
         assert (said.code, said.err) == (0, "")
         assert (many / f"choice.{ending}").read_bytes().startswith(begins)
     page = (many / "choice.html").read_text(encoding="utf-8")
@@ -197,8 +204,8 @@ def test_a_figure_without_the_extra_is_refused_before_anything_is_read(
 ) -> None:
     monkeypatch.setitem(sys.modules, "vl_convert", None)
 
-    drawn = say("choose", "nothing.txt", "a.run", "b.run", "--figure", "choice.svg")
-    written = say("choose", "nothing.txt", "a.run", "b.run", "--figure", "choice.json")
+    drawn = say("measures", "choose", "nothing.txt", "a.run", "b.run", "--figure", "choice.svg")
+    written = say("measures", "choose", "nothing.txt", "a.run", "b.run", "--figure", "choice.json")
 
     assert drawn.code == written.code == 2
     assert install_command("plots") in drawn.err
@@ -260,6 +267,7 @@ def test_a_figure_never_replaces_what_is_read(say: Say, many: Path) -> None:
     (many / "a.run").rename(many / "a.json")
 
     said = say(
+        "measures",
         "choose",
         "qrels.txt",
         "a.json",

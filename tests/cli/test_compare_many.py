@@ -96,10 +96,10 @@ def test_letters_that_no_table_would_show_are_refused(
 def test_every_pair_is_shown_on_request_and_stands_in_json_and_csv(say: Say, seven: Path) -> None:
     command = ("compare", "qrels.txt", *RUNS.split(), "-m", "AP", "--test", "t")
 
-    short, long = (say(*command, *more, cwd=seven).out for more in ((), ("--pairs",)))
+    short, long = (say(*command, *more, cwd=seven).out for more in ((), ("--every-pair",)))
     record = json.loads(say(*command, "--format", "json", cwd=seven).out)
     rows = list(csv.DictReader(io.StringIO(say(*command, "--format", "csv", cwd=seven).out)))
-    table = say(*command, "--format", "markdown", "--pairs", cwd=seven).out
+    table = say(*command, "--format", "markdown", "--every-pair", cwd=seven).out
 
     assert "splade against bm25" not in short
     assert "splade against bm25\n" in long

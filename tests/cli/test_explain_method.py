@@ -20,7 +20,7 @@ REPORTS = {
     "gate": "gate qrels.txt bm25.run --baseline neural.run",
     "robust": "robust qrels.txt bm25.run neural.run",
     "seeds": "seeds qrels.txt old-seed1.run old-seed2.run vs new-seed1.run new-seed2.run",
-    "choose": "choose qrels.txt bm25.run neural.run",
+    "choose": "measures choose qrels.txt bm25.run neural.run",
     "explain": "explain qrels.txt bm25.run --query q1",
 }
 

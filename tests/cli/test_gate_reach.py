@@ -315,7 +315,7 @@ def test_pages_and_stores_keep_the_outcome(held: Gate, say: Say, tmp_path: Path)
     page = re.sub(r"\s+", " ", (tmp_path / "gate.html").read_text(encoding="utf-8"))
     key = re.findall(r"stored as (\w+)", said.err)[0]
 
-    shown = say("show", key, "--store", "kept", cwd=tmp_path)
+    shown = say("store", "show", key, "--store", "kept", cwd=tmp_path)
     again = say("report", key, "--store", "kept", "-o", "again.html", cwd=tmp_path)
 
     assert said.code == 3

@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 import pytest
 
-from idealrank.cli import main
+from idealrank.cli import headings, main
 from tests import in_process
 from tests.cli.terminal import DATA, SNAPSHOTS, Said, check_snapshot, environment
 
@@ -27,28 +27,40 @@ OWN = (
     "explain",
     "conventions",
     "measures",
-    "advise",
-    "choose",
+    "measures advise",
+    "measures choose",
     "theory",
 )
 """Commands whose examples run on the data of these tests."""
 
 STORES = (
     "history",
-    "show",
-    "diff",
-    "tag",
-    "gc",
     "serve",
-    "sql",
     "store",
-    *(f"store {name}" for name in ("export", "import", "parquet", "remove", "info")),
+    *(
+        f"store {name}"
+        for name in (
+            "show",
+            "diff",
+            "tag",
+            "gc",
+            "sql",
+            "export",
+            "import",
+            "parquet",
+            "remove",
+            "info",
+        )
+    ),
 )
 THEORY = ("theory limits", "theory feasible", "theory figures", "theory distinguish")
 
 
 def command_of(name: str) -> click.Command:
-    command = main.cli.get_command(click.Context(main.cli), name)
+    command: click.Command | None = main.cli
+    for word in name.split():
+        assert isinstance(command, click.Group)
+        command = command.get_command(click.Context(command), word)
     assert command is not None
     return command
 
@@ -228,14 +240,47 @@ def test_a_fault_of_ours_does_not_end_with_the_code_of_a_gate(
     assert "please report it" in said
 
 
-def test_commands_of_a_store_are_also_under_store(say: Say) -> None:
+def test_commands_of_a_store_are_only_under_store(say: Say) -> None:
     group = command_of("store")
     assert isinstance(group, click.Group)
-    context = click.Context(group)
 
-    for name in ("history", "show", "diff", "tag", "sql", "gc"):
-        assert group.get_command(context, name) is command_of(name)
-        assert re.search(
-            rf"\n  {name} +{re.escape(main.COMMANDS[name])}", say("store", "--help").out
-        )
+    for name in ("show", "diff", "tag", "sql", "gc"):
+        assert group.get_command(click.Context(group), name) is not None
+        assert say(name, "--help").code == 2
     assert "idealrank store gc" in say("store", "gc", "--help").out
+
+
+@pytest.mark.parametrize(
+    ("name", "below"), [("measures", "advise"), ("measures", "choose"), ("search", "recall")]
+)
+def test_a_command_with_commands_of_its_own_lists_them(name: str, below: str, say: Say) -> None:
+    said = say(name, "--help")
+
+    assert re.search(rf"\nCommands:\n(?:  .*\n)*  {below} ", said.out)
+    assert f"Usage: idealrank {name} {below} " in say(name, below, "--help").out
+
+
+def test_the_first_word_decides_between_a_command_and_those_below_it(say: Say) -> None:
+    explained, refused = say("measures", "nDCG", "advise"), say("search", "./recall")
+
+    assert "'advise'" in explained.err
+    assert (refused.code, "./recall" in refused.err) == (2, True)
+
+
+def test_options_are_under_headings_and_none_is_left_out(say: Say) -> None:
+    text = say("compare", "--help").out
+    found = re.findall(r"^(\w+):\n", text, re.MULTILINE)
+
+    assert found == ["Options", "Input", "Decision", "Output", "Page", "Store", "Run"]
+    for option in command_of("compare").params:
+        if isinstance(option, click.Option):
+            assert (
+                len(re.findall(rf"^  (-\w, )?{option.opts[-1]}(?![\w-])", text, re.MULTILINE)) == 1
+            )
+
+
+def test_a_heading_names_only_options_that_exist() -> None:
+    commands = every_command(main.cli, "idealrank").values()
+    names = {name for command in commands for option in command.params for name in option.opts}
+
+    assert set(headings._HEADINGS) - names == {"--help"}

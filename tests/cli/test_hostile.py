@@ -16,9 +16,11 @@ from pathlib import Path
 import pytest
 
 from idealrank.cli import main
+from idealrank.cli.commands import measures as measure_commands
 from idealrank.clicks.commands import clicks as click_commands
 from idealrank.clicks.commands import online as online_commands
 from idealrank.judging.commands import judge as judge_commands
+from idealrank.live.commands import search as search_commands
 from idealrank.store.commands import store as store_commands
 from idealrank.theory.commands import theory as theory_commands
 
@@ -183,7 +185,7 @@ EVALUATED = {
     ],
     "compare": [
         ["compare", QRELS, A, B],
-        ["compare", QRELS, A, B, C, "--pairs", "--correction", "holm"],
+        ["compare", QRELS, A, B, C, "--every-pair", "--correction", "holm"],
         ["compare", QRELS, A, B, "--format", "markdown"],
         ["compare", QRELS, A, B, "--format", "latex"],
         ["compare", QRELS, A, B, "--baseline", TYPED],
@@ -216,18 +218,18 @@ EVALUATED = {
     "validate": [
         ["validate", QRELS, A, B, BROKEN, MISSING],
         ["validate", "bytes.qrels", "bytes.run"],
-        ["validate", QRELS, A, "--json"],
+        ["validate", QRELS, A, "--format", "json"],
     ],
     "trec-eval": [
         ["trec-eval", QRELS, MISSING],
         ["trec-eval", "-m", TYPED, QRELS, A],
         ["trec-eval", QRELS, BROKEN],
     ],
-    "advise": [["advise", QRELS, A]],
-    "recall": [
-        ["recall", A, B, "--qrels", QRELS],
-        ["recall", A, MISSING],
-        ["recall", A, B, "-k", TYPED],
+    "measures advise": [["measures", "advise", QRELS, A]],
+    "search recall": [
+        ["search", "recall", A, B, "--qrels", QRELS],
+        ["search", "recall", A, MISSING],
+        ["search", "recall", A, B, "-k", TYPED],
     ],
     "search": [
         ["search", "search\x1b[1m.json", "-o", f"out{TYPED}.run"],
@@ -242,7 +244,10 @@ EVALUATED = {
     ],
     # It serves until it is stopped: here it is refused.
     "serve": [["serve", "--host", TYPED], ["serve", "--host", "0.0.0.0", "--store", TYPED]],
-    "choose": [["choose", QRELS, A, B], ["choose", QRELS, A, B, "--figure", f"f{TYPED}"]],
+    "measures choose": [
+        ["measures", "choose", QRELS, A, B],
+        ["measures", "choose", QRELS, A, B, "--figure", f"f{TYPED}"],
+    ],
     "conventions": [["conventions", TYPED]],
     "measures": [["measures", TYPED]],
     "judge agreement": [
@@ -264,7 +269,7 @@ EVALUATED = {
         ["judge", "next", QRELS, A, B, "--replay", "--orders", "1", "--format", "markdown"],
         ["judge", "next", QRELS, A, BROKEN],
         ["judge", "next", QRELS, A, B, "-m", TYPED],
-        ["judge", "next", QRELS, A, B, "--queries", TYPED],
+        ["judge", "next", QRELS, A, B, "--query-ids", TYPED],
     ],
     "judge infer": [
         ["judge", "infer", "sampled\x1b[1m.csv", A, B, "--qrels", QRELS],
@@ -302,9 +307,9 @@ EVALUATED = {
         ["judge", "reuse", QRELS, A, "--team", f"{TYPED}=x"],
     ],
     "judge no-answer": [
-        ["judge", "no-answer", QRELS, A, "--queries", "texts\x1b[1m.csv"],
-        ["judge", "no-answer", QRELS, A, "--queries", BROKEN],
-        ["judge", "no-answer", QRELS, A, "--queries", TYPED],
+        ["judge", "no-answer", QRELS, A, "--unanswerable", "texts\x1b[1m.csv"],
+        ["judge", "no-answer", QRELS, A, "--unanswerable", BROKEN],
+        ["judge", "no-answer", QRELS, A, "--unanswerable", TYPED],
     ],
     "judge run": [
         ["judge", "run", "judge\x1b[1m.json", "-o", "out.qrels", "--check"],
@@ -404,12 +409,12 @@ EVALUATED = {
     "train": [
         ["train", f"config{TYPED}.json"],
         ["train", "config\x1b[1m.json", "--check"],
-        ["train", "config\x1b[1m.json", "--output-folder", f"out{TYPED}"],
+        ["train", "config\x1b[1m.json", "-o", f"out{TYPED}"],
         ["train", BROKEN],
         ["train", QRELS],
     ],
     "theory limits": [
-        ["theory", "limits", QRELS, A, "--n", "1000"],
+        ["theory", "limits", QRELS, A, "--length", "1000"],
         ["theory", "limits", "--ybar", TYPED],
     ],
     "theory distinguish": [
@@ -421,15 +426,15 @@ EVALUATED = {
             B,
             "--query",
             QUERY,
-            "--runs",
+            "--simulations",
             "2",
-            "--sizes",
+            "--length",
             "10,100",
         ],
         ["theory", "distinguish", QRELS, A, B, "--query", TYPED],
     ],
     "theory feasible": [["theory", "feasible", "--discount", TYPED]],
-    "theory figures": [["theory", "figures", "--out", f"out{TYPED}", "--data", MISSING]],
+    "theory figures": [["theory", "figures", "--output", f"out{TYPED}", "--rankers", MISSING]],
 }
 
 
@@ -440,10 +445,19 @@ STORED = {
         ["history", "--drop", "0.1"],
         ["history", "--run", TYPED],
     ],
-    "show": [["show", "ID"], ["show", "ID", "--per-query"], ["show", "PAIR"], ["show", TYPED]],
-    "diff": [["diff", "ID", "ID2"], ["diff", "ID", "ID2", "-m", TYPED]],
-    "tag": [["tag", "ID", "fine"], ["tag", "ID", TYPED], ["tag", "ID", "--remove", TYPED]],
-    "sql": [["sql", "SELECT * FROM evaluations"], ["sql", TYPED]],
+    "store show": [
+        ["store", "show", "ID"],
+        ["store", "show", "ID", "--per-query"],
+        ["store", "show", "PAIR"],
+        ["store", "show", TYPED],
+    ],
+    "store diff": [["store", "diff", "ID", "ID2"], ["store", "diff", "ID", "ID2", "-m", TYPED]],
+    "store tag": [
+        ["store", "tag", "ID", "fine"],
+        ["store", "tag", "ID", TYPED],
+        ["store", "tag", "ID", "--remove", TYPED],
+    ],
+    "store sql": [["store", "sql", "SELECT * FROM evaluations"], ["store", "sql", TYPED]],
     "store info": [["store", "info"], ["store", "info", "--store", MISSING]],
     "store export": [["store", "export", "ID", f"out{TYPED}.zip"]],
     "store import": [["store", "import", MISSING], ["store", "import", BROKEN]],
@@ -452,7 +466,7 @@ STORED = {
         ["store", "parquet", f"{MISSING}/tables"],
     ],
     "store remove": [["store", "remove", TYPED], ["store", "remove", "ID"]],
-    "gc": [["gc"], ["gc", "--store", MISSING]],
+    "store gc": [["store", "gc"], ["store", "gc", "--store", MISSING]],
     "report": [
         ["report", "ID", "ID2", "-o", f"page{TYPED}.html"],
         ["report", TYPED, "-o", "page.html"],
@@ -516,6 +530,9 @@ def test_one_module_writes_to_each_stream() -> None:
     assert found == {"console.py", "output.py", "colours.py"}
 
 
+ALONE = {"measures": measure_commands, "search": search_commands}
+
+
 def test_every_command_is_tried() -> None:
     modules = {
         "clicks": click_commands,
@@ -524,7 +541,9 @@ def test_every_command_is_tried() -> None:
         "store": store_commands,
         "theory": theory_commands,
     }
-    groups = {name: module.COMMANDS for name, module in modules.items()}
+    groups = {name: list(module.COMMANDS) for name, module in modules.items()}
+    # These two are commands of their own, too.
+    groups |= {name: ["", *below.COMMANDS] for name, below in ALONE.items()}
     names = [f"{name} {one}".strip() for name in main.COMMANDS for one in groups.get(name, [""])]
 
     assert sorted(names) == sorted([*EVALUATED, *STORED])

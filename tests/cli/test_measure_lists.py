@@ -68,31 +68,11 @@ def test_a_number_alone_belongs_to_the_measure_before_it(text: str, parts: list[
     assert measure_parts([text], "AP") == parts
 
 
-def test_other_names_of_the_option_are_accepted_and_not_in_the_help(say: Say) -> None:
-    for command in (
-        ("evaluate", "qrels.txt", "bm25.run"),
-        ("compare", "qrels.txt", "bm25.run", "neural.run"),
-    ):
-        said = say(*command, "-m", "MRR10").out
-        assert [
-            say(*command, name, "MRR10").out for name in ("--measure", "--measures", "--metric")
-        ] == [said] * 3
-    for name in (
-        "choose",
-        "compare",
-        "diff",
-        "evaluate",
-        "explain",
-        "gate",
-        "history",
-        "overlap",
-        "reconcile",
-        "report",
-        "robust",
-    ):
-        text = say(name, "--help").out
-        assert "-m, --measure MEASURE" in text
-        assert "--metric" not in text
+def test_the_option_of_measures_has_one_name(say: Say) -> None:
+    refused = say("evaluate", "qrels.txt", "bm25.run", "--measures", "MRR10")
+
+    assert (refused.code, refused.out) == (2, "")
+    assert "--measure" in refused.err.partition("Did you mean")[2]
 
 
 @pytest.mark.parametrize("text", ["AP,10", "10", "10,AP", "nDCG@0.2n,10"])

@@ -19,7 +19,7 @@ COMMANDS = {
     "gate": "gate {qrels} {b} --baseline {a}",
     "why": "why {qrels} {a} {b}",
     "robust": "robust {qrels} {a} {b} --try cutoff",
-    "choose": "choose {qrels} {a} {b} --cutoffs 1,10",
+    "choose": "measures choose {qrels} {a} {b} --cutoff 1,10",
 }
 REFUSED = {
     "nothing relevant": (

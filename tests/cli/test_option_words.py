@@ -28,13 +28,15 @@ def files(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize(
-    "command", ["validate", "evaluate", "explain --query shoes", "advise", "validate --json"]
+    "command",
+    ["validate", "evaluate", "explain --query shoes", "measures advise", "validate --format json"],
 )
 def test_a_book_of_several_raters_asks_for_the_option_that_chooses_one(
     command: str, say: Callable[..., Said], files: Path
 ) -> None:
-    name, *options = command.split()
-    said = say(name, "book.csv", "a.run", *options, cwd=files)
+    name, dash, options = command.partition(" --")
+    typed = [*name.split(), "book.csv", "a.run", *(dash + options).split()]
+    said = say(*typed, cwd=files)
 
     text = said.out + said.err
     assert said.code == 2
@@ -67,7 +69,7 @@ def test_a_note_is_said_once(say: Callable[..., Said], tmp_path: Path) -> None:
             "evaluate qrels.txt a.run --run-columns document",
             "error: --run-columns document: expected query=NAME",
         ),
-        ("advise qrels.txt a.run --visible 0", "--visible"),
+        ("measures advise qrels.txt a.run --visible 0", "--visible"),
         ("judge bounds qrels.txt a.run --depth 0", "--depth"),
     ],
 )
@@ -95,7 +97,7 @@ def test_a_bad_value_is_named_as_it_was_typed(
         "evaluate qrels.txt a.run --columns {} --columns {}",
         "compare qrels.txt a.run b.run --qrels-columns {} --qrels-columns {}",
         "compare qrels.txt a.run b.run --baseline {} --baseline {}",
-        "recall exact.run a.run --qrels {} --qrels {}",
+        "search recall exact.run a.run --qrels {} --qrels {}",
         "report a b --queries {} --queries {}",
         "evaluate qrels.txt a.run -o {} -o {}",
     ],

@@ -132,7 +132,7 @@ def test_names_that_have_no_utf_8_form(say: Say, tmp_path: Path) -> None:
     refused(
         say,
         tmp_path,
-        "sql \udcff --store results",
+        "store sql \udcff --store results",
         "sql: found '\\udcff', text that has no UTF-8 form",
     )
     refused(
@@ -245,7 +245,7 @@ def test_limits_of_a_handful_of_documents(say: Say, tmp_path: Path) -> None:
     (tmp_path / "run.json").write_text(
         '{"q1": {"d1": 2, "d2": 0}, "q2": {"d1": 1, "d3": 1}}', encoding="utf-8"
     )
-    said = say("theory", "limits", QRELS, "run.json", "--n", "1000", cwd=tmp_path)
+    said = say("theory", "limits", QRELS, "run.json", "--length", "1000", cwd=tmp_path)
     assert said.code == 0, said.err
 
 

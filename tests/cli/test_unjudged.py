@@ -75,9 +75,9 @@ def test_every_command_says_the_same_share_of_a_short_list(folder: Path, say: Sa
     assert sum(row["grade"] is None for row in rows) / len(rows) == SHARES["short"]
 
     assert (
-        json.loads(say("advise", "qrels.txt", "short.run", "--format", "json", cwd=folder).out)[
-            "observed"
-        ]["unjudged"]["10"]
+        json.loads(
+            say("measures", "advise", "qrels.txt", "short.run", "--format", "json", cwd=folder).out
+        )["observed"]["unjudged"]["10"]
         == 0.5
     )
 

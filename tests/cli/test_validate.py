@@ -37,7 +37,7 @@ def test_the_report(name: str, capfdbinary: pytest.CaptureFixture[bytes]) -> Non
 def test_the_report_for_programs_has_the_same_counts(
     capfdbinary: pytest.CaptureFixture[bytes],
 ) -> None:
-    assert run(["validate", "bad.qrels", "odd.run", "--json", "--examples", "1"]) == 2
+    assert run(["validate", "bad.qrels", "odd.run", "--format", "json", "--show", "1"]) == 2
     report = json.loads(capfdbinary.readouterr().out)
     judgments, answers = report["files"]
     counts = {
@@ -128,7 +128,7 @@ def test_a_doubtful_guess_is_a_warning(
 ) -> None:
     path = tmp_path / "a.csv"
     path.write_text("qid,docid,docno,rel\nq1,a,b,1\n")
-    assert run(["validate", str(path), "--json"]) == 0
+    assert run(["validate", str(path), "--format", "json"]) == 0
     report = json.loads(capfdbinary.readouterr().out)
     assert (report["errors"], report["warnings"]) == (0, 1)
     assert "docno could be the document too" in report["files"][0]["doubts"][0]

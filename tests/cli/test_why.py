@@ -19,14 +19,14 @@ Say = Callable[..., Said]
 
 COMMANDS = {
     "table": "why qrels.txt bm25.run neural.run",
-    "ap": "why qrels.txt neural.run bm25.run -m AP --queries 1 --documents 1",
-    "json": "why qrels.txt bm25.run neural.run --queries 1 --format json",
+    "ap": "why qrels.txt neural.run bm25.run -m AP --show 1 --show-documents 1",
+    "json": "why qrels.txt bm25.run neural.run --show 1 --format json",
     "csv": "why qrels.txt bm25.run neural.run --format csv",
     "error-one-run": "why qrels.txt bm25.run",
     "error-same-run": "why qrels.txt bm25.run bm25.run",
     "error-measure": "why qrels.txt bm25.run neural.run -m AUC",
     "error-two-measures": "why qrels.txt bm25.run neural.run -m AP,RR",
-    "error-csv-documents": "why qrels.txt bm25.run neural.run --format csv --documents 2",
+    "error-csv-documents": "why qrels.txt bm25.run neural.run --format csv --show-documents 2",
 }
 
 
@@ -71,7 +71,7 @@ def test_the_csv_has_every_query_or_as_many_as_asked(say: Say) -> None:
         )
     )
     some = say(
-        "why", "qrels.txt", "bm25.run", "neural.run", "--format", "csv", "--queries", "2"
+        "why", "qrels.txt", "bm25.run", "neural.run", "--format", "csv", "--show", "2"
     ).out.splitlines()
 
     expected = ir.attribute(*(DATA / name for name in ("qrels.txt", "bm25.run", "neural.run")))  # type: ignore[call-arg]

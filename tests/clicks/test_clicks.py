@@ -239,7 +239,7 @@ COMMANDS = {
     "grade-sdbn": "clicks grade log.jsonl --model sdbn --cuts 0.3 --least 40",
     "estimate": "clicks estimate rewards.csv",
     "estimate-clipped": "clicks estimate rewards.csv --estimator clipped --clip 1.5 --resamples "
-    "50 --confidence "
+    "50 --level "
     "0.9",
     "estimate-model": "clicks estimate predicted.csv --estimator ips --estimator dr --estimator "
     "switch --switch "

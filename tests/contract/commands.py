@@ -35,14 +35,14 @@ JSON_COMMANDS = (
     "reconcile qrels.txt bm25.run --value 0.5 --format json",
     "conventions lightgbm --format json",
     "measures nDCG --format json",
-    "advise qrels.txt bm25.run --format json",
-    "choose qrels.txt bm25.run neural.run new-seed1.run --format json",
+    "measures advise qrels.txt bm25.run --format json",
+    "measures choose qrels.txt bm25.run neural.run new-seed1.run --format json",
     f"evaluate qrels.txt bm25.run --store {STORE} --format json",
     f"evaluate qrels.txt neural.run --store {STORE} --format json",
     f"history --store {STORE} --format json",
-    f"show ID --store {STORE} --format json",
-    f"diff ID OTHER --store {STORE} --format json",
-    f"gc --store {STORE} --format json",
+    f"store show ID --store {STORE} --format json",
+    f"store diff ID OTHER --store {STORE} --format json",
+    f"store gc --store {STORE} --format json",
 )
 
 

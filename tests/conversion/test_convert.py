@@ -110,7 +110,7 @@ def test_strict_writes_nothing(say: Say, folder: Path) -> None:
         "beir",
         "--assessors",
         "mean",
-        "--strict",
+        "--lossless",
         cwd=folder,
     )
     assert (said.code, said.out, sorted(path.name for path in folder.iterdir())) == (
@@ -119,9 +119,10 @@ def test_strict_writes_nothing(say: Say, folder: Path) -> None:
         ["book.csv", "qrels.txt"],
     )
     assert said.err.splitlines()[-1].endswith(
-        "expected nothing to be lost in beir; choose a format that holds it, or leave out --strict"
+        "expected nothing to be lost in beir; choose a format that holds it, or leave out "
+        "--lossless"
     )
-    said = say("convert", "qrels.txt", "-", "--to", "beir", "--strict", cwd=folder)
+    said = say("convert", "qrels.txt", "-", "--to", "beir", "--lossless", cwd=folder)
     assert (said.code, said.out) == (2, "")
 
 
@@ -194,8 +195,8 @@ ERRORS = [
         "--columns query=foo: found Quepid's judgments, expected a table with named columns",
     ),
     (
-        ["qrels.txt", "a.csv", "--group", "no.txt"],
-        "--group no.txt: found TREC lines, expected LETOR lines",
+        ["qrels.txt", "a.csv", "--group-sizes", "no.txt"],
+        "--group-sizes no.txt: found TREC lines, expected LETOR lines",
     ),
     (
         ["qrels.txt", "..", "--to", "csv"],
@@ -267,7 +268,7 @@ def test_an_empty_run_has_no_tag_to_lose(say: Say, tmp_path: Path) -> None:
 def test_settings_that_convert_wrote_are_not_lost(say: Say, tmp_path: Path) -> None:
     (tmp_path / "a.qrels").write_text("q1 0 d1 1\n", encoding="utf-8")
     say("convert", "a.qrels", "a.json", "--to", "rre", cwd=tmp_path)
-    said = say("convert", "a.json", "b.qrels", "--strict", cwd=tmp_path)
+    said = say("convert", "a.json", "b.qrels", "--lossless", cwd=tmp_path)
     assert (
         said.err.splitlines()[-1]
         == "note: b.qrels: 1 judgment of 1 query written as trec, read as rre, and nothing is lost"

@@ -259,14 +259,14 @@ def test_commands_of_a_store_refuse_other_judgments_and_can_be_told(
     def said(*words: str) -> tuple[int, str, str]:
         return run([*words, *where])
 
-    found = json.loads(said("diff", *keys, "--format", "json")[1])
+    found = json.loads(said("store", "diff", *keys, "--format", "json")[1])
     assert (found["judgments"], found["comparison"]) == ("changed", None)
     assert "--different-judgments" in found["why_not_compared"]
-    meant = json.loads(said("diff", *keys, "--format", "json", "--different-judgments")[1])
+    meant = json.loads(said("store", "diff", *keys, "--format", "json", "--different-judgments")[1])
     assert meant["comparison"]["method"]["judgments"] == "different"
     assert (
         "The runs have different judgments, as asked."
-        in said("diff", *keys, "--different-judgments")[1]
+        in said("store", "diff", *keys, "--different-judgments")[1]
     )
     code, _, error = said("report", *keys, "-o", page)
     assert (code, "--different-judgments" in error) == (2, True)

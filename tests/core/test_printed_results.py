@@ -16,7 +16,7 @@ QRELS, BM25, MINILM, SLICES = (
 )
 
 RESULTS: dict[str, tuple[Callable[[], Any], list[str]]] = {
-    "Advice": (lambda: ir.advise(QRELS, BM25), ["advise", QRELS, BM25]),
+    "Advice": (lambda: ir.advise(QRELS, BM25), ["measures", "advise", QRELS, BM25]),
     "Attribution": (
         lambda: ir.why(QRELS, BM25, MINILM, "RR"),
         ["why", QRELS, BM25, MINILM, "-m", "RR"],

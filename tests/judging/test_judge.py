@@ -187,9 +187,9 @@ CHECK = {
     "csv": "judge check human.qrels --judge model=more.qrels --judge ben=ben.qrels a.run b.run "
     "--format csv",
     "json": "judge check human.qrels --judge model=more.qrels a.run b.run --format json",
-    "table": "judge check human.qrels --judge model=model.qrels --table model=0:0,1:1,2:2,3:3,5:3",
-    "error-table": "judge check human.qrels --judge model=model.qrels --table model=0:0,1:1",
-    "error-table-name": "judge check human.qrels --judge model=model.qrels --table ben=0:0,1:1",
+    "table": "judge check human.qrels --judge model=model.qrels --map model=0:0,1:1,2:2,3:3,5:3",
+    "error-table": "judge check human.qrels --judge model=model.qrels --map model=0:0,1:1",
+    "error-table-name": "judge check human.qrels --judge model=model.qrels --map ben=0:0,1:1",
     "error-outside": "judge check human.qrels --judge model=model.qrels",
     "error-no-judge": "judge check human.qrels",
     "error-name": "judge check human.qrels --judge =model.qrels",

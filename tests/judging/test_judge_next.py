@@ -27,7 +27,7 @@ NEXT = {
     "replay": "judge next qrels.txt bm25.run neural.run --replay --orders 2 -m P@2",
     "error-measure": "judge next qrels.txt bm25.run neural.run -m NumRet",
     "error-figure": "judge next qrels.txt bm25.run neural.run --figure curve.svg",
-    "error-queries": "judge next qrels.txt bm25.run neural.run --replay --queries all.txt",
+    "error-queries": "judge next qrels.txt bm25.run neural.run --replay --query-ids all.txt",
     "error-skipped": "judge next qrels.txt bm25.run neural.run --convention "
     "standard,unjudged=skipped",
 }
@@ -91,7 +91,7 @@ def test_labelling_what_is_asked_settles_the_comparison(say: Say, tmp_path: Path
             "2",
             "--format",
             "json",
-            "--queries",
+            "--query-ids",
             str(queries),
         )
         record = json.loads(said.out)
@@ -313,7 +313,7 @@ def test_the_label_page_takes_a_sheet(shop: Path, say: Say) -> None:
         (["--largest-loss", "0.4"], "--largest-loss: found it without --until"),
         (["--until", "compare", "--tolerance", "0.1"], "expected --until gate"),
         (["--until", "compare", "--replay"], "found it with --replay"),
-        (["--until", "gate", "--queries", "queries.txt"], "compares the queries in QRELS"),
+        (["--until", "gate", "--query-ids", "queries.txt"], "compares the queries in QRELS"),
     ],
 )
 def test_options_that_the_stop_has_no_place_for_are_refused(

@@ -43,18 +43,18 @@ def folder(tmp_path: Path) -> Path:
 
 
 COMMANDS = {
-    "table": "judge no-answer qrels.txt neural.run --queries nothing.txt",
-    "limit": "judge no-answer qrels.txt neural.run --queries nothing.txt --limit 0.05 --folds 4 "
-    "--seed "
-    "1 --digits 2",
-    "silent": "judge no-answer qrels.txt neural.run --queries nothing.txt --limit 0 --cutoff 1",
-    "markdown": "judge no-answer qrels.txt neural.run --queries nothing.txt --format markdown",
-    "csv": "judge no-answer qrels.txt neural.run --queries nothing.txt --format csv",
-    "json": "judge no-answer qrels.txt neural.run --queries nothing.txt --format json",
-    "error-relevant": "judge no-answer qrels.txt neural.run --queries wrong.txt",
-    "error-words": "judge no-answer qrels.txt neural.run --queries words.txt",
-    "error-twice": "judge no-answer qrels.txt neural.run --queries twice.txt",
-    "error-missing": "judge no-answer qrels.txt neural.run --queries none.txt",
+    "table": "judge no-answer qrels.txt neural.run --unanswerable nothing.txt",
+    "limit": "judge no-answer qrels.txt neural.run --unanswerable nothing.txt --limit 0.05 "
+    "--folds 4 --seed 1 --digits 2",
+    "silent": "judge no-answer qrels.txt neural.run --unanswerable nothing.txt --limit 0 "
+    "--cutoff 1",
+    "markdown": "judge no-answer qrels.txt neural.run --unanswerable nothing.txt --format markdown",
+    "csv": "judge no-answer qrels.txt neural.run --unanswerable nothing.txt --format csv",
+    "json": "judge no-answer qrels.txt neural.run --unanswerable nothing.txt --format json",
+    "error-relevant": "judge no-answer qrels.txt neural.run --unanswerable wrong.txt",
+    "error-words": "judge no-answer qrels.txt neural.run --unanswerable words.txt",
+    "error-twice": "judge no-answer qrels.txt neural.run --unanswerable twice.txt",
+    "error-missing": "judge no-answer qrels.txt neural.run --unanswerable none.txt",
     "error-undeclared": "judge no-answer qrels.txt neural.run",
 }
 
@@ -70,7 +70,7 @@ def test_what_no_answer_says(name: str, say: Say, folder: Path) -> None:
 
 
 def test_all_formats_of_no_answer_have_the_numbers_of_the_library(say: Say, folder: Path) -> None:
-    files = ("judge", "no-answer", "qrels.txt", "neural.run", "--queries", "nothing.txt")
+    files = ("judge", "no-answer", "qrels.txt", "neural.run", "--unanswerable", "nothing.txt")
 
     record = json.loads(say(*files, "--format", "json", cwd=folder).out)
     rows = list(csv.DictReader(io.StringIO(say(*files, "--format", "csv").out)))

@@ -38,11 +38,11 @@ COMMANDS = {
     "reuse-json": "judge reuse qrels.txt bm25.run neural.run --format json",
     "reuse-error-team": "judge reuse qrels.txt bm25.run --team other=x",
     "draw": "judge draw traffic.csv --count 6 --strata kinds.csv --take new=1",
-    "draw-budget": "judge draw traffic.csv --budget 12 --price 0.1 --documents 20",
+    "draw-budget": "judge draw traffic.csv --max-cost 12 --price 0.1 --labels-per-query 20",
     "draw-csv": "judge draw traffic.csv --count 4 --format csv",
     "draw-json": "judge draw traffic.csv --count 4 --format json",
-    "draw-error-both": "judge draw traffic.csv --count 4 --budget 4",
-    "draw-error-budget": "judge draw traffic.csv --budget 0.5",
+    "draw-error-both": "judge draw traffic.csv --count 4 --max-cost 4",
+    "draw-error-budget": "judge draw traffic.csv --max-cost 0.5",
     "draw-error-take": "judge draw traffic.csv --take new",
     "draw-error-stratum": "judge draw traffic.csv --strata kinds.csv",
 }
@@ -151,9 +151,9 @@ def test_a_draw_is_no_larger_than_the_traffic(say: Say, tmp_path: Path) -> None:
             ["head and tail have 4 queries, fewer than the 8 of --count; all are drawn"],
         ),
         (
-            ["--budget", "500"],
+            ["--max-cost", "500"],
             [
-                "head and tail have 4 queries, fewer than the 217 that --budget 500 pays for; "
+                "head and tail have 4 queries, fewer than the 217 that --max-cost 500 pays for; "
                 "all are drawn"
             ],
         ),

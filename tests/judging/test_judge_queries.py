@@ -61,7 +61,7 @@ def test_unknown_queries_of_a_list_do_not_count(say: Say, folder: Path) -> None:
         "qrels.txt",
         "one.run",
         "two.run",
-        "--queries",
+        "--query-ids",
         "ids.txt",
         "--explain-method",
         cwd=folder,
@@ -77,11 +77,18 @@ def test_unknown_queries_of_a_list_do_not_count(say: Say, folder: Path) -> None:
     (folder / "known.txt").write_text("q1\nq2\n", encoding="utf-8")
     assert (
         say(
-            "judge", "next", "qrels.txt", "one.run", "two.run", "--queries", "known.txt", cwd=folder
+            "judge",
+            "next",
+            "qrels.txt",
+            "one.run",
+            "two.run",
+            "--query-ids",
+            "known.txt",
+            cwd=folder,
         ).out.splitlines()[:2]
         == first
     )
-    said = say("judge", "pool", "one.run", "two.run", "--queries", "ids.txt", cwd=folder)
+    said = say("judge", "pool", "one.run", "two.run", "--query-ids", "ids.txt", cwd=folder)
     assert warning in said.err.splitlines()
     assert "of 2 queries in the first" in " ".join(said.out.split())
 
@@ -89,7 +96,7 @@ def test_unknown_queries_of_a_list_do_not_count(say: Say, folder: Path) -> None:
 def test_a_list_of_unknown_queries_alone_is_refused(say: Say, folder: Path) -> None:
     (folder / "unknown.txt").write_text("Q1\n", encoding="utf-8")
     said = say(
-        "judge", "next", "qrels.txt", "one.run", "two.run", "--queries", "unknown.txt", cwd=folder
+        "judge", "next", "qrels.txt", "one.run", "two.run", "--query-ids", "unknown.txt", cwd=folder
     )
     assert (said.code, said.out) == (2, "")
     assert (
@@ -105,7 +112,7 @@ def test_a_list_of_queries_may_have_texts(say: Say, folder: Path) -> None:
         "qrels.txt",
         "one.run",
         "two.run",
-        "--queries",
+        "--query-ids",
         "texts.tsv",
         "--explain-method",
         cwd=folder,
@@ -113,7 +120,7 @@ def test_a_list_of_queries_may_have_texts(say: Say, folder: Path) -> None:
     assert said.code == 0
     assert "documents of 2 queries" in " ".join(said.out.split())
     said = say(
-        "judge", "next", "qrels.txt", "one.run", "two.run", "--queries", "words.txt", cwd=folder
+        "judge", "next", "qrels.txt", "one.run", "two.run", "--query-ids", "words.txt", cwd=folder
     )
     assert said.code == 2
     assert (
@@ -126,12 +133,12 @@ def test_gaps_of_the_runs_are_noted(say: Say, folder: Path) -> None:
     said = say("judge", "next", "qrels.txt", "one.run", "two.run", cwd=folder)
     assert said.err.splitlines() == [
         "note: run two misses 1 of 2 compared queries: q1",
-        "note: 1 query of the runs has no judgment and is not compared: q3; --queries FILE "
+        "note: 1 query of the runs has no judgment and is not compared: q3; --query-ids FILE "
         "names the compared queries",
     ]
     (folder / "all.txt").write_text("q1\nq2\nq3\n", encoding="utf-8")
     said = say(
-        "judge", "next", "qrels.txt", "one.run", "two.run", "--queries", "all.txt", cwd=folder
+        "judge", "next", "qrels.txt", "one.run", "two.run", "--query-ids", "all.txt", cwd=folder
     )
     assert said.err.splitlines() == [
         "note: run one misses 1 of 3 compared queries: q3",
@@ -148,7 +155,7 @@ def test_a_pool_of_empty_runs_says_so(say: Say, folder: Path) -> None:
 @pytest.mark.parametrize("command", ["pool one.run", "next qrels.txt one.run two.run"])
 def test_a_list_without_a_query_is_named(say: Say, folder: Path, command: str) -> None:
     (folder / "empty.ids").write_text("\n", encoding="utf-8")
-    said = say("judge", *command.split(), "--queries", "empty.ids", cwd=folder)
+    said = say("judge", *command.split(), "--query-ids", "empty.ids", cwd=folder)
     assert (said.code, said.out, said.err) == (
         2,
         "",
@@ -179,7 +186,7 @@ def test_one_query_is_singular(say: Say, folder: Path) -> None:
         "qrels.txt",
         "one.run",
         "two.run",
-        "--queries",
+        "--query-ids",
         "list.txt",
         "--explain-method",
         cwd=folder,

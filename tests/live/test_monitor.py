@@ -57,7 +57,7 @@ def change(folder: Path, **keys: Any) -> None:
 
 
 def once(say: Say, folder: Path, *options: str) -> tuple[int, dict[str, Any]]:
-    said = say("monitor", "monitor.json", "--once", "--json", *options, cwd=folder)
+    said = say("monitor", "monitor.json", "--once", "--format", "json", *options, cwd=folder)
     assert said.out, said.err
     return said.code, json.loads(said.out)
 

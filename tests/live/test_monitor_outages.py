@@ -94,7 +94,7 @@ def write_monitor(folder: Path, address: str, **keys: Any) -> None:
 
 
 def once(say: Say, folder: Path) -> dict[str, Any]:
-    said = say("monitor", "monitor.json", "--once", "--json", cwd=folder)
+    said = say("monitor", "monitor.json", "--once", "--format", "json", cwd=folder)
     assert said.out, said.err
     return dict(json.loads(said.out))
 

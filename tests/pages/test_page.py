@@ -142,7 +142,7 @@ def test_a_page_says_how_it_was_made():
     reader = Reader(page_html(two_runs()))
 
     assert "idealrank compare q.txt a.run b.run" in reader.text
-    assert {"ab" * 32, "c0ffee", "idealrank show 3fa8c1d20b7e"} <= {
+    assert {"ab" * 32, "c0ffee", "idealrank store show 3fa8c1d20b7e"} <= {
         attributes.get("data-copy") for _, attributes in reader.tags
     }
 

@@ -9,8 +9,10 @@ from pathlib import Path
 import pytest
 
 from idealrank.cli import main
+from idealrank.cli.commands import measures
 from idealrank.clicks.commands import clicks, online
 from idealrank.judging.commands import judge
+from idealrank.live.commands import search
 from idealrank.store.commands import store
 from idealrank.theory.commands import theory
 
@@ -29,6 +31,8 @@ def test_every_command_that_reads_a_file_is_tried() -> None:
         for name in main.COMMANDS
         for one in (groups[name].COMMANDS if name in groups else [""])
     }
+    names |= {f"measures {one}" for one in measures.COMMANDS}
+    names |= {f"search {one}" for one in search.COMMANDS}
     tried = {
         name for name in names for command in mutate.COMMANDS if re.match(rf"{name}( |$)", command)
     }

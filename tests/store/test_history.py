@@ -26,11 +26,11 @@ COMMANDS = {
     "table": "history",
     "plain-run": "history --measure AP --run bm25",
     "tag": "history --tag main",
-    "one-line": "history --one-line --limit 2",
+    "one-line": "history --one-line --show 2",
     "query": "history --query q1 --run bm25 --below 0.55",
     "below": "history --below 0.25 --run bm25",
     "csv": "history --run neural --format csv",
-    "json": "history --run bm25 --query q1 --below 0.55 --limit 1 --format json",
+    "json": "history --run bm25 --query q1 --below 0.55 --show 1 --format json",
     "error-run": "history --run nobody",
     "error-query": "history --query q99",
     "error-measure": "history --measure nDCG@7",
@@ -201,11 +201,11 @@ def test_names_cannot_move_the_cursor(tmp_path: Path, say: Say) -> None:
             for ranking in (["x", "a"], ["a"])
         )
 
-    sql = ("sql", "select * from evaluations join values using (id)")
+    sql = ("store", "sql", "select * from evaluations join values using (id)")
     for command in (
         ("history", "--query", hostile),
-        ("show", key, "--per-query"),
-        ("diff", key, other),
+        ("store", "show", key, "--per-query"),
+        ("store", "diff", key, other),
         sql,
     ):
         said = say(*command, "--store", str(tmp_path / "store"))

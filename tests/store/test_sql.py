@@ -1,5 +1,5 @@
-"""`idealrank sql` and the Parquet tables: against pandas and DuckDB reading them, and against those
-who would do more than ask.
+"""`idealrank store sql` and the Parquet tables: against pandas and DuckDB reading them, and against
+those who would do more than ask.
 """
 
 import csv
@@ -61,12 +61,14 @@ def parquet(example: tuple[Path, list[str]]) -> Path:
 @pytest.mark.parametrize("name", COMMANDS)
 def test_what_sql_says(name: str, example: tuple[Path, list[str]], say: Say) -> None:
     said = with_stable_ids(
-        say("sql", COMMANDS[name], "--store", "results", cwd=example[0].parent), example[1]
+        say("store", "sql", COMMANDS[name], "--store", "results", cwd=example[0].parent), example[1]
     )
 
     if name == "error-syntax":  # words of the parser, which change from version to version
         said = Said(said.code, said.out, said.err[:18] + "\n")
-    check_snapshot(f"sql-{name}", said.text(f'idealrank sql "{COMMANDS[name]}" --store results'))
+    check_snapshot(
+        f"sql-{name}", said.text(f'idealrank store sql "{COMMANDS[name]}" --store results')
+    )
     assert said.code == (2 if name.startswith("error") else 0)
 
 
@@ -273,7 +275,7 @@ def test_whatever_an_answer_holds_there_is_no_traceback(
 ) -> None:
     monkeypatch.setattr(sql, "_MOST_ROWS", 10_000)
     for layout in ("table", "json", "csv"):
-        said = say("sql", query, "--format", layout, "--store", str(example[0]))
+        said = say("store", "sql", query, "--format", layout, "--store", str(example[0]))
         assert said.code in (0, 2), said.err
         assert "Traceback" not in said.err
         assert said.code == 0 or (said.out == "" and said.err.startswith("error: "))
@@ -339,7 +341,7 @@ def test_formats_keep_every_digit(example: tuple[Path, list[str]], say: Say) -> 
         "where measure = 'AP' order by time"
     )
     records, table = (
-        say("sql", query, "--format", layout, "--store", str(example[0])).out
+        say("store", "sql", query, "--format", layout, "--store", str(example[0])).out
         for layout in ("json", "csv")
     )
 
@@ -358,6 +360,7 @@ def test_a_question_may_come_from_standard_input_and_nothing_stands_on_stderr(
         sys.executable,
         "-m",
         "idealrank",
+        "store",
         "sql",
         "-",
         "--format",
@@ -382,7 +385,7 @@ def test_what_is_not_installed_is_named(
 ) -> None:
     monkeypatch.setitem(sys.modules, module, None)
 
-    said = say("sql", "select 1", "--store", str(example[0]))
+    said = say("store", "sql", "select 1", "--store", str(example[0]))
 
     assert said.code == 2
     assert re.search(rf"needs {module}; (uv )?pip install .*\[", said.err)

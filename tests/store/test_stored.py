@@ -1,5 +1,5 @@
-"""`idealrank show`, `diff`, `tag`, `gc` and `store`: what they print, and that every number is the
-one that was stored.
+"""The commands of `idealrank store`: what they print, and that every number is the one that was
+stored.
 """
 
 import csv
@@ -21,29 +21,29 @@ from tests.store.stores import example_store, example_verdicts, with_stable_ids
 Say = Callable[..., Said]
 
 COMMANDS = {
-    "show": "show 1",
-    "show-intervals": "show 2 --intervals --per-query",
-    "show-csv": "show 1 --format csv",
-    "show-csv-per-query": "show 2 --per-query --format csv",
-    "show-json": "show 3 --format json",
-    "show-comparison": "show 7",
-    "show-comparison-csv": "show 7 --format csv",
-    "show-gate": "show 8",
-    "show-error-short": "show 12",
-    "show-error-none": "show ffffffffffff",
-    "show-error-per-query": "show 7 --per-query",
-    "diff-runs": "diff 1 2",
-    "diff-nothing": "diff 1 3",
-    "diff-judgments": "diff 3 4 --measure AP --queries 1",
-    "diff-convention": "diff 4 5 --no-test",
-    "diff-csv": "diff 1 2 --measure AP --format csv",
-    "diff-error-comparison": "diff 1 7",
-    "diff-error-measure": "diff 1 2 --measure RR",
-    "tag-error-remove": "tag 1 --remove",
-    "tag-error-unknown": "tag 1 nothing --remove",
-    "tag-error-note": "tag 1 --note ' '",
-    "gc-nothing": "gc --dry-run",
-    "gc-json": "gc --format json",
+    "show": "store show 1",
+    "show-intervals": "store show 2 --intervals --per-query",
+    "show-csv": "store show 1 --format csv",
+    "show-csv-per-query": "store show 2 --per-query --format csv",
+    "show-json": "store show 3 --format json",
+    "show-comparison": "store show 7",
+    "show-comparison-csv": "store show 7 --format csv",
+    "show-gate": "store show 8",
+    "show-error-short": "store show 12",
+    "show-error-none": "store show ffffffffffff",
+    "show-error-per-query": "store show 7 --per-query",
+    "diff-runs": "store diff 1 2",
+    "diff-nothing": "store diff 1 3",
+    "diff-judgments": "store diff 3 4 --measure AP --show 1",
+    "diff-convention": "store diff 4 5 --no-test",
+    "diff-csv": "store diff 1 2 --measure AP --format csv",
+    "diff-error-comparison": "store diff 1 7",
+    "diff-error-measure": "store diff 1 2 --measure RR",
+    "tag-error-remove": "store tag 1 --remove",
+    "tag-error-unknown": "store tag 1 nothing --remove",
+    "tag-error-note": "store tag 1 --note ' '",
+    "gc-nothing": "store gc --dry-run",
+    "gc-json": "store gc --format json",
     "store-error-export": "store export 7 out.zip",
     "store-error-import": "store import nothing.zip",
 }
@@ -60,7 +60,7 @@ def typed(command: str, ids: list[str]) -> list[str]:
     """Words of a command, in which a place stands for an id."""
     words = shlex.split(command)
     is_id = [
-        word.isdigit() and 0 < int(word) <= len(ids) and before != "--queries"
+        word.isdigit() and 0 < int(word) <= len(ids) and before != "--show"
         for before, word in zip(["", *words], words, strict=False)
     ]
     return [ids[int(word) - 1] if named else word for word, named in zip(words, is_id, strict=True)]
@@ -90,8 +90,8 @@ def test_what_the_commands_say(name: str, said_of: Say) -> None:
 def test_show_has_every_value_to_the_last_digit(
     example: tuple[Path, list[str]], said_of: Say
 ) -> None:
-    record = json.loads(said_of("show 2 --per-query --intervals --format json").out)
-    rows = list(csv.DictReader(io.StringIO(said_of("show 2 --per-query --format csv").out)))
+    record = json.loads(said_of("store show 2 --per-query --intervals --format json").out)
+    rows = list(csv.DictReader(io.StringIO(said_of("store show 2 --per-query --format csv").out)))
 
     with Store.open(example[0]) as store:
         evaluation = store.evaluation(example[1][1]).evaluation
@@ -118,7 +118,7 @@ def test_a_measure_of_ones_own_is_shown_by_its_mean(tmp_path: Path, say: Say) ->
         (mean,) = (store.entry(key).means or {}).values()
 
     text, record, table = (
-        say("show", key, "--format", layout, "--store", str(tmp_path / "store"))
+        say("store", "show", key, "--format", layout, "--store", str(tmp_path / "store"))
         for layout in ("table", "json", "csv")
     )
 
@@ -129,8 +129,8 @@ def test_a_measure_of_ones_own_is_shown_by_its_mean(tmp_path: Path, say: Say) ->
 
 
 def test_diff_compares_as_compare_does(example: tuple[Path, list[str]], said_of: Say) -> None:
-    record = json.loads(said_of("diff 1 2 --format json").out)
-    other = json.loads(said_of("diff 1 5 --format json").out)
+    record = json.loads(said_of("store diff 1 2 --format json").out)
+    other = json.loads(said_of("store diff 1 5 --format json").out)
 
     with Store.open(example[0]) as store:
         a, b = (store.evaluation(one).evaluation for one in example[1][:2])
@@ -164,6 +164,7 @@ def test_tags_and_notes_come_and_go(
     shutil.copytree(example[0], tmp_path / "results")
     key = example[1][1]
     given = say(
+        "store",
         "tag",
         key[:6],
         "one",
@@ -173,7 +174,7 @@ def test_tags_and_notes_come_and_go(
         "--store",
         str(tmp_path / "results"),
     )
-    taken = say("tag", key, "one", "--remove", "--store", str(tmp_path / "results"))
+    taken = say("store", "tag", key, "one", "--remove", "--store", str(tmp_path / "results"))
 
     assert (given.out, taken.out) == ("one\ntwo\n", "two\n")
     with Store.open(tmp_path / "results") as store:
@@ -192,12 +193,12 @@ def test_an_evaluation_goes_from_store_to_store_and_is_freed_again(
     )
     imported = say("store", "import", str(tmp_path / "one.zip"), "--store", other)
     shown = [
-        say("show", key, "--per-query", "--format", "json", "--store", where).out
+        say("store", "show", key, "--per-query", "--format", "json", "--store", where).out
         for where in (str(example[0]), other)
     ]
     info = json.loads(say("store", "info", "--format", "json", "--store", other).out)
     removed = say("store", "remove", key, "--store", other)
-    freed = json.loads(say("gc", "--format", "json", "--store", other).out)
+    freed = json.loads(say("store", "gc", "--format", "json", "--store", other).out)
 
     assert (exported.code, imported.out, removed.code) == (0, f"{key}\n", 0)
     assert shown[0] == shown[1]

@@ -30,30 +30,30 @@ COMMANDS = {
     "feasible-json": "theory feasible --discount linear --cutoff all --format json",
     "feasible-csv": "theory feasible --discount log2,linear --cutoff 0.2n,all --format csv",
     "limits": "theory limits --ybar 0.1+0.8s",
-    "limits-one": "theory limits --ybar 'logistic(8,-5)' --discount 'zipf(0.5)' --cutoff 0.2n --n "
-    "1e3,1e12",
+    "limits-one": "theory limits --ybar 'logistic(8,-5)' --discount 'zipf(0.5)' --cutoff 0.2n "
+    "--length 1e3,1e12",
     "limits-graded": "theory limits --ybar 2:0.05+0.35s^2 --ybar 1:0.2+0.2s --gain exp2 "
     "--discount log2 "
     "--cutoff all,0.3n",
     "limits-jump-json": "theory limits --ybar 0:0.1,0.8:0.2,0.8:0.9,1:0.9 --format json "
     "--discount log2,[1,0.5] "
-    "--cutoff 0.2n --n 1000",
-    "limits-csv": "theory limits --ybar s^2 --discount log2 --n 10,10^3 --format csv",
+    "--cutoff 0.2n --length 1000",
+    "limits-csv": "theory limits --ybar s^2 --discount log2 --length 10,10^3 --format csv",
     "limits-certain": "theory limits --ybar s^2 --discount log2 --cutoff 10",
     "limits-certain-json": "theory limits --ybar 0.5-0.5s --discount 'geometric(2)' --cutoff all "
-    "--n 10 --format json",
-    "limits-run": "theory limits qrels.txt bm25.run --discount log2 --cutoff all,10 --n 100 "
+    "--length 10 --format json",
+    "limits-run": "theory limits qrels.txt bm25.run --discount log2 --cutoff all,10 --length 100 "
     "--resamples 30",
     "error-limits-both": "theory limits qrels.txt bm25.run --ybar s",
     "error-limits-other-queries": "theory limits qrels.txt stray.txt",
     "limits-file": "theory limits --ybar curve.csv --discount log2 --cutoff 0.2n",
-    "distinguish": "theory distinguish --a 0.1+0.8s --b 0.2+0.6s --runs 40 --sizes 10,100,1000 "
-    "--cutoff all,5",
-    "distinguish-graded-csv": "theory distinguish --a 2:0.4s --a 1:0.5 --b 2:0.2 --b 1:0.5 --runs "
-    "20 --sizes 50 "
+    "distinguish": "theory distinguish --a 0.1+0.8s --b 0.2+0.6s --simulations 40 "
+    "--length 10,100,1000 --cutoff all,5",
+    "distinguish-graded-csv": "theory distinguish --a 2:0.4s --a 1:0.5 --b 2:0.2 --b 1:0.5 "
+    "--simulations 20 --length 50 "
     "--cutoff all --format csv",
-    "distinguish-files": "theory distinguish qrels.txt bm25.run neural.run --query q1 --runs 20 "
-    "--cutoff all "
+    "distinguish-files": "theory distinguish qrels.txt bm25.run neural.run --query q1 "
+    "--simulations 20 --cutoff all "
     "--format json",
     "error-distinguish-none": "theory distinguish",
     "error-distinguish-both": "theory distinguish qrels.txt bm25.run neural.run --a s",
@@ -66,21 +66,21 @@ COMMANDS = {
     "error-nothing-relevant": "theory limits --ybar 0",
     "error-discount-unknown": "theory feasible --discount zipff",
     "error-cutoff": "theory feasible --cutoff n/5",
-    "error-n": "theory limits --ybar s --n 1e99",
-    "error-n-underscore": "theory limits --ybar s --n 10_",
-    "error-n-none": "theory limits --ybar s --n ,",
+    "error-n": "theory limits --ybar s --length 1e99",
+    "error-n-underscore": "theory limits --ybar s --length 10_",
+    "error-n-none": "theory limits --ybar s --length ,",
     "error-gain": "theory limits --ybar s --gain cubic",
     "error-no-ybar": "theory limits",
     "error-ybar-file": "theory limits --ybar none.csv",
     "error-ybar-file-row": "theory limits --ybar judgments.csv",
     "error-no-folder": "theory figures",
-    "error-format": "theory figures --out x --format gif",
-    "error-no-format": "theory figures --out x --format ,",
-    "error-figure": "theory figures --out x --figure 5",
-    "error-no-data": "theory figures --out x --data none.npz",
-    "error-out": "theory figures --out qrels.txt --figure 1",
-    "error-documents": "theory figures --out x --figure 1 --documents 9000",
-    "error-data": "theory figures --out x --data qrels.txt",
+    "error-format": "theory figures --output x --format gif",
+    "error-no-format": "theory figures --output x --format ,",
+    "error-figure": "theory figures --output x --number 5",
+    "error-no-data": "theory figures --output x --rankers none.npz",
+    "error-out": "theory figures --output qrels.txt --number 1",
+    "error-documents": "theory figures --output x --number 1 --length 9000",
+    "error-data": "theory figures --output x --rankers qrels.txt",
     "error-unknown": "theory figure",
 }
 
@@ -173,9 +173,9 @@ def test_figures_of_ones_own_data_in_every_format(say: Say, tmp_path: Path) -> N
     said = say(
         "theory",
         "figures",
-        "--out",
+        "--output",
         str(folder),
-        "--data",
+        "--rankers",
         str(small(tmp_path)),
         "--format",
         "svg,json",
@@ -198,17 +198,17 @@ def test_figures_of_ones_own_data_in_every_format(say: Say, tmp_path: Path) -> N
 
 def test_one_figure_from_the_first_documents(say: Say, tmp_path: Path) -> None:
     arguments = (
-        "--data",
+        "--rankers",
         str(small(tmp_path)),
         "--format",
         "json",
-        "--figure",
+        "--number",
         "3",
-        "--documents",
+        "--length",
         "20",
     )
 
-    said = say("theory", "figures", "--out", str(tmp_path), *arguments)
+    said = say("theory", "figures", "--output", str(tmp_path), *arguments)
 
     assert said.out.split() == [str(tmp_path / "figure-3.json")]
     assert '"n": 20' in (tmp_path / "figure-3.json").read_text(encoding="utf-8")
@@ -222,11 +222,11 @@ def test_without_the_extra_nothing_is_computed_and_the_error_says_what_to_instal
     arguments = (
         "theory",
         "figures",
-        "--out",
+        "--output",
         str(tmp_path / "out"),
-        "--data",
+        "--rankers",
         str(small(tmp_path)),
-        "--figure",
+        "--number",
         "2",
     )
 
@@ -279,7 +279,7 @@ def test_the_committed_figures_are_what_the_command_draws(say: Say, tmp_path: Pa
 def test_every_point_of_the_committed_figures_is_what_the_command_draws(
     say: Say, tmp_path: Path
 ) -> None:
-    assert say("theory", "figures", "--out", str(tmp_path), "--format", "svg").code == 0
+    assert say("theory", "figures", "--output", str(tmp_path), "--format", "svg").code == 0
 
     for number in range(1, 5):
         committed, drawn = (
@@ -298,7 +298,7 @@ def test_points_of_a_spreadsheet_may_have_a_heading_and_a_mark(
 ) -> None:
     (tmp_path / "points.csv").write_text(f"{mark}{heading}0,0.1\n1,0.9\n", encoding="utf-8")
     typed, read = (
-        say("theory", "limits", "--ybar", text, "--n", "10", cwd=tmp_path)
+        say("theory", "limits", "--ybar", text, "--length", "10", cwd=tmp_path)
         for text in ("0:0.1,1:0.9", "points.csv")
     )
     assert (read.code, read.out.removeprefix("points.csv")) == (

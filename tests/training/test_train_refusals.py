@@ -131,7 +131,7 @@ def test_a_folder_without_the_right_to_write_is_refused_before_training(
 
 def test_the_written_configuration_trains_the_same_model_again(folder: Path, say: Say) -> None:
     assert say("train", "ranker.yaml", cwd=folder).code == 0
-    again = say("train", "out/config.json", "--output-folder", "again", cwd=folder)
+    again = say("train", "out/config.json", "-o", "again", cwd=folder)
     assert again.code == 0, again.err
     assert (folder / "again/model.txt").read_bytes() == (folder / "out/model.txt").read_bytes()
     assert (folder / "again/test.run").read_bytes() == (folder / "out/test.run").read_bytes()

@@ -69,6 +69,7 @@ _OPTIONS = (
     ),
     click.option(
         "--level",
+        metavar="LEVEL",
         type=click.FloatRange(0, 1, min_open=True, max_open=True),
         default=0.95,
         show_default=True,

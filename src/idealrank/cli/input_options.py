@@ -75,7 +75,7 @@ class Inputs(NamedTuple):
             ("--columns", self.columns_text),
             ("--qrels-columns", self.qrels_columns_text),
             ("--run-columns", self.run_columns_text),
-            ("--group", self.group),
+            ("--group-sizes", self.group),
             ("--labels-are", self.labels_are),
         )
         for option, text in texts:

@@ -4,13 +4,17 @@ A command defined in the group's own module is used as it is; others are importe
 """
 
 import gc
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from idealrank.cli import console
+from idealrank.cli.headings import HeadedCommand
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 # Thresholds of Python's garbage collector, higher than usual: commands make few objects and large
 # arrays, and loading SciPy makes no garbage.
@@ -28,6 +32,8 @@ class LazyGroup(click.Group):
     >>> group.get_command(click.Context(group), "measures").name
     'measures'
     """
+
+    command_class = HeadedCommand
 
     def __init__(
         self,
@@ -71,12 +77,81 @@ class LazyGroup(click.Group):
             with formatter.section(heading):
                 formatter.write_dl([(name.ljust(width), line) for name, line in lines.items()])
 
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> "list[CompletionItem]":
+        """Complete names without loading the modules of the commands, as click would."""
+        from click.shell_completion import CompletionItem  # noqa: PLC0415  (only for a shell)
+
+        named = [
+            CompletionItem(name, help=line)
+            for name, line in self._lines.items()
+            if name.startswith(incomplete)
+        ]
+        return [*named, *click.Command.shell_complete(self, ctx, incomplete)]
+
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        name = args[0] if args else ""
+        name = args[0] if args and not ctx.resilient_parsing else ""
         if name and not name.startswith("-") and name not in self._lines:
             near = console.nearest(name, self._lines)
             hint = f"; did you mean {near}?" if near else ""
             ctx.fail(f"unknown command {name!r}, expected one of {', '.join(self._lines)}{hint}")
         return super().resolve_command(ctx, args)
+
+
+class CommandGroup(LazyGroup):
+    """A command with commands of its own, as in `idealrank search CONFIG` and `idealrank search
+    recall`: the first word decides.
+    """
+
+    def __init__(
+        self,
+        name: str | None = None,
+        *,
+        lines: Mapping[str, str],
+        home: str,
+        callback: Callable[..., Any] | None = None,
+        modules: Mapping[str, str] | None = None,
+        **options: Any,
+    ) -> None:
+        super().__init__(name, lines=lines, home=home, modules=modules, **options)
+        self.alone = _Alone(name, group=self, callback=callback, **options)
+
+    def make_context(
+        self,
+        info_name: str | None,
+        args: list[str],
+        parent: click.Context | None = None,
+        **extra: Any,
+    ) -> click.Context:
+        # A shell completes the first word: the name of a command, or what the command itself takes.
+        is_completed = bool(extra.get("resilient_parsing")) and not args
+        if is_completed or (args and args[0] in self._lines):
+            return super().make_context(info_name, args, parent, **extra)
+        return self.alone.make_context(info_name, args, parent, **extra)
+
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        """Only the help: before the name of a command, no option of the command itself."""
+        help_option = self.get_help_option(ctx)
+        return [] if help_option is None else [help_option]
+
+    def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        self.alone.format_help(ctx, formatter)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> "list[CompletionItem]":
+        named = super().shell_complete(ctx, incomplete)
+        shown = {item.value for item in named}
+        own = self.alone.shell_complete(ctx, incomplete)
+        return [*named, *(item for item in own if item.value not in shown)]
+
+
+class _Alone(HeadedCommand):
+    """The command that runs if the first word names none of its group's commands."""
+
+    def __init__(self, *arguments: Any, group: CommandGroup, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self._group = group
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        super().format_options(ctx, formatter)
+        self._group.format_commands(ctx, formatter)

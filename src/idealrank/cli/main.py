@@ -68,7 +68,6 @@ GROUPS = {
         "init": "Set up a gate: its policy, baseline, workflow and test.",
         "robust": "Repeat a comparison under other conventions, cutoffs and measures.",
         "seeds": "Compare systems that were trained several times.",
-        "choose": "Find the discount and cutoff that best distinguish your runs.",
     },
     "Look into": {
         "why": "Show the queries and documents behind a difference.",
@@ -85,31 +84,20 @@ GROUPS = {
     },
     "Live systems": {
         "search": "Ask a search engine all queries, and write a run.",
-        "recall": "Measure the cost of an approximate index.",
+        "monitor": "Watch a search engine by canary queries, with alarms that know noise.",
     },
     "Train": {
         "train": "Train a ranker, and evaluate it on queries that it has not seen.",
     },
-    "Make": {
-        "report": "Make a page of stored results.",
-    },
-    "Watch": {
-        "monitor": "Watch a search engine by canary queries, with alarms that know noise.",
+    "Stored results": {
         "history": "Show a measure or query over time, and find when it regressed.",
+        "report": "Make a page of stored results.",
         "serve": "Show a store as a local web page.",
-    },
-    "Keep": {
-        "show": "Show everything about one entry of a store.",
-        "diff": "Show the changes between two evaluations of a store.",
-        "tag": "Add tags and notes to an entry of a store, or remove tags.",
-        "sql": "Query a store in SQL.",
-        "store": "Export and import evaluations, and write Parquet.",
-        "gc": "Free the space of unused files in a store.",
+        "store": "Show, compare, query, export and import stored results.",
     },
     "Reference": {
-        "measures": "List the measures, or explain some.",
+        "measures": "List the measures, explain some, or recommend one.",
         "conventions": "List the conventions, or show every switch of one.",
-        "advise": "Recommend measures and cutoffs for judgments and a run.",
         "theory": "Compute limits of NDCG, and draw the figures of the theory.",
     },
 }
@@ -127,7 +115,7 @@ Start here:
   idealrank why qrels.txt bm25.run neural.run
   idealrank explain qrels.txt bm25.run --query q1
   idealrank conventions lightgbm
-  idealrank advise qrels.txt bm25.run
+  idealrank measures advise qrels.txt bm25.run
   idealrank trec-eval -q -m all_trec qrels.txt bm25.run
 
 Exit codes: 0 success, 1 gate failed or alarm open, 2 bad input or usage, 3 gate undecided since
@@ -284,6 +272,10 @@ def _dispatch(typed: list[str]) -> None:
     """Run the command like click's own ``main``, which would end with code 1 on Ctrl-C and broken
     pipes.
     """
+    if completion := os.environ.get("_IDEALRANK_COMPLETE"):
+        from idealrank.cli.completion import answer  # noqa: PLC0415  (only for a shell)
+
+        raise click.exceptions.Exit(answer(cli, completion))
     # Pages and stores keep the typed words, see `invocation.command_line`.
     try:
         with cli.make_context("idealrank", typed, obj=tuple(typed)) as context:

@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from idealrank.cli import console
+from idealrank.cli.headings import HeadedCommand
 from idealrank.cli.input_options import Inputs
 from idealrank.cli.output import EXPLAIN_METHOD, MORE
 from idealrank.conventions import PRESETS, SWITCHES, Convention
@@ -59,26 +60,7 @@ class OnceOption(click.Option):
         return super().consume_value(ctx, {**opts, self.name or "": values[0]})
 
 
-class MeasureOption(OnceOption):
-    """Option ``-m`` of measures; ``--measures`` and ``--metric`` are accepted too, and left out of
-    the help.
-
-    Examples
-    --------
-    >>> MeasureOption(["-m", "--measure"]).opts
-    ['-m', '--measure', '--measures', '--metric']
-    """
-
-    def __init__(self, names: Sequence[str], **options: Any) -> None:
-        super().__init__([*names, "--measures", "--metric"], **options)
-
-    def get_help_record(self, ctx: click.Context) -> "tuple[str, str] | None":
-        """Return the names and the help, without the other names."""
-        record = super().get_help_record(ctx)
-        return record and (record[0].replace(", --measures, --metric", ""), record[1])
-
-
-class LeadingCommand(click.Command):
+class LeadingCommand(HeadedCommand):
     """A command that leads an argument too many to the option that takes it.
 
     Examples
@@ -112,7 +94,7 @@ measures: Decorator = click.option(
     "measure_texts",
     metavar="MEASURE",
     multiple=True,
-    cls=MeasureOption,
+    cls=OnceOption,
     help="nDCG@10, AP, nDCG(gain=exp2)@10, ndcg_cut_10, ...; `idealrank measures` lists all. "
     f"Repeat, or separate with commas.  [default: {','.join(DEFAULT_MEASURES)}]",
 )
@@ -123,7 +105,7 @@ one_measure: Decorator = click.option(
     metavar="MEASURE",
     default=DEFAULT_MEASURES[0],
     show_default=True,
-    cls=MeasureOption,
+    cls=OnceOption,
     help="Measure to explain.",
 )
 judge_qrels: Decorator = click.option(
@@ -143,8 +125,9 @@ convention: Decorator = click.option(
     cls=OnceOption,
     help="Convention to compute under; `idealrank conventions` lists all.",
 )
-confidence: Decorator = click.option(
-    "--confidence",
+level: Decorator = click.option(
+    "--level",
+    "confidence",
     metavar="LEVEL",
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
     default=0.95,
@@ -272,7 +255,8 @@ _INPUTS: tuple[Decorator, ...] = (
         help="Columns of judgments; overrides --columns. grade=1 gives every row grade 1.",
     ),
     click.option(
-        "--group",
+        "--group-sizes",
+        "group",
         metavar="FILE",
         cls=OnceOption,
         help="File of group sizes, for LETOR files without qid.",

@@ -417,7 +417,7 @@ def _refused(path: str, written: str, losses: Sequence[Loss]) -> InputError:
     return InputError(
         f"{path}: {listed(losses)}; expected nothing to be lost in {written}",
         hint="choose a format that holds it, or leave out strict=",
-        command_hint="choose a format that holds it, or leave out --strict",
+        command_hint="choose a format that holds it, or leave out --lossless",
     )
 
 

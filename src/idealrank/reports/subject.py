@@ -67,7 +67,7 @@ class Made:
     inputs: tuple[tuple[str, str], ...] = ()
     commit: str = ""  # Commit of the git repository it was made in; empty without one
     when: str = ""  # UTC, ISO 8601, to the second; empty if unknown
-    store_ids: tuple[str, ...] = ()  # Ids for `idealrank show`; empty without a store
+    store_ids: tuple[str, ...] = ()  # Ids for `idealrank store show`; empty without a store
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -92,7 +92,7 @@ class Entry:
 
 
 def origin(entry: Entry) -> dict[str, Any]:
-    """Describe an entry with the keys of ``idealrank show --format json``."""
+    """Describe an entry with the keys of ``idealrank store show --format json``."""
     record = entry.record
     return {
         "id": entry.id,

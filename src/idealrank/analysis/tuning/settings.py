@@ -388,7 +388,7 @@ def in_words(
     sentences += [_left_out(settings), _strength(recommended), _of_theory(recommended)]
     sentences.append(
         "A measure that distinguishes runs well does not necessarily reflect what users want; "
-        "decide that first (idealrank advise)."
+        "decide that first (idealrank measures advise)."
     )
     return " ".join(sentence for sentence in sentences if sentence)
 

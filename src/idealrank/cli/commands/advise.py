@@ -1,4 +1,4 @@
-"""`idealrank advise`: recommend measures and cutoffs for judgments and a run."""
+"""`idealrank measures advise`: recommend measures and cutoffs for judgments and a run."""
 
 from types import ModuleType
 from typing import get_args
@@ -6,7 +6,7 @@ from typing import get_args
 import click
 
 from idealrank.analysis.advice import Advice, Surface
-from idealrank.cli import input_options, options
+from idealrank.cli import headings, input_options, options
 from idealrank.cli.output import Formats
 from idealrank.cli.progress import Watch
 from idealrank.inputs.advice import advise as advise_run
@@ -15,9 +15,9 @@ _EPILOG = """\
 Examples:
 
 \b
-  idealrank advise qrels.txt bm25.run
-  idealrank advise qrels.txt bm25.run --surface desktop
-  idealrank advise qrels.txt bm25.run --surface rag --visible 8 --format json
+  idealrank measures advise qrels.txt bm25.run
+  idealrank measures advise qrels.txt bm25.run --surface desktop
+  idealrank measures advise qrels.txt bm25.run --surface rag --visible 8 --format json
 """
 
 
@@ -35,7 +35,9 @@ _FORMATS = Formats(
 )
 
 
-@click.command(epilog=_EPILOG, short_help="Recommend measures and cutoffs for judgments and a run.")
+@headings.command(
+    epilog=_EPILOG, short_help="Recommend measures and cutoffs for judgments and a run."
+)
 @click.argument("qrels")
 @click.argument("run")
 @click.option(

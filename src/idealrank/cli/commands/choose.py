@@ -1,4 +1,4 @@
-"""`idealrank choose`: the discount and cutoff that best distinguish given runs."""
+"""`idealrank measures choose`: the discount and cutoff that best distinguish given runs."""
 
 from functools import partial
 from pathlib import Path
@@ -13,7 +13,7 @@ from idealrank.analysis.tuning.measurement import (
     grid_of,
     measures_of,
 )
-from idealrank.cli import input_options, options
+from idealrank.cli import headings, input_options, options
 from idealrank.cli.output import Formats
 from idealrank.cli.progress import Watch
 from idealrank.data.types import Progress
@@ -32,9 +32,9 @@ _EPILOG = """\
 Examples:
 
 \b
-  idealrank choose qrels.txt bm25.run neural.run
-  idealrank choose qrels.txt bm25.run neural.run --cutoffs 1,3,5,10,0.2n,all --discounts 'log2,zipf(0.5)'
-  idealrank choose qrels.txt bm25.run neural.run --size 2 --format csv
+  idealrank measures choose qrels.txt bm25.run neural.run
+  idealrank measures choose qrels.txt bm25.run neural.run --cutoff 1,3,5,10,0.2n,all --discount 'log2,zipf(0.5)'
+  idealrank measures choose qrels.txt bm25.run neural.run --size 2 --format csv
 
 The rule considers only cutoffs at which at most a tenth of the returned documents are unjudged. The
 best setting has the lowest swap rate. Of the settings that these queries cannot distinguish from
@@ -58,13 +58,13 @@ _FORMATS = Formats(
 )
 
 
-@click.command(
+@headings.command(
     epilog=_EPILOG, short_help="Find the discount and cutoff that best distinguish your runs."
 )
 @click.argument("qrels")
 @click.argument("runs", metavar="RUN [RUN...]", nargs=-1, required=True)
 @click.option(
-    "--discounts",
+    "--discount",
     "discount_texts",
     metavar="D,...",
     multiple=True,
@@ -72,7 +72,7 @@ _FORMATS = Formats(
     f"{','.join(DISCOUNTS)}]",
 )
 @click.option(
-    "--cutoffs",
+    "--cutoff",
     "cutoff_texts",
     metavar="K,...",
     multiple=True,
@@ -83,7 +83,7 @@ _FORMATS = Formats(
     "--measure",
     "measure_text",
     metavar="MEASURE",
-    cls=options.MeasureOption,
+    cls=options.OnceOption,
     default="nDCG",
     show_default=True,
     help="nDCG or DCG, with options.",
@@ -137,13 +137,13 @@ def choose(
     """
     if len(runs) < 2:
         raise OptionError(
-            f"found one run, {', '.join(runs)}; expected two or more: idealrank choose QRELS RUN "
-            "RUN..."
+            f"found one run, {', '.join(runs)}; expected two or more: idealrank measures "
+            "choose QRELS RUN RUN..."
         )
     convention = options.parse_convention(convention_text)
     grid = grid_of(
         measure_text,
-        _parts("--discounts", discount_texts) or DISCOUNTS,
+        _parts("--discount", discount_texts) or DISCOUNTS,
         _cutoffs(cutoff_texts) or CUTOFFS,
         convention,
     )
@@ -185,7 +185,7 @@ def _parts(option: str, texts: tuple[str, ...]) -> list[str]:
 
 
 def _cutoffs(texts: tuple[str, ...]) -> list[Cutoff | None]:
-    parts = _parts("--cutoffs", texts)
+    parts = _parts("--cutoff", texts)
     return [None if part.lower() in _WHOLE else make_cutoff(part) for part in parts]
 
 

@@ -13,7 +13,7 @@ import click
 import numpy as np  # noqa: F401
 
 from idealrank.analysis.comparison import Comparison, with_companions
-from idealrank.cli import input_options, options, output, pair_figure
+from idealrank.cli import headings, input_options, options, output, pair_figure
 from idealrank.cli.comparison_options import Paper, Testing, paper_options, testing_options
 from idealrank.cli.input_options import Inputs
 from idealrank.cli.options import query_files, slices
@@ -155,7 +155,7 @@ _FORMATS = Formats(
 )
 
 
-@click.command(epilog=_EPILOG, short_help="Decide whether one run is better than another.")
+@headings.command(epilog=_EPILOG, short_help="Decide whether one run is better than another.")
 @click.argument("qrels")
 @click.argument("runs", metavar="RUN_A RUN_B [RUN...]", nargs=-1, required=True)
 @options.measures
@@ -167,7 +167,7 @@ _FORMATS = Formats(
     help="Baseline run; the other runs are compared only with this run.",
 )
 @testing_options
-@click.option("--pairs", "every_pair", is_flag=True, help="Show every pair of six or more runs.")
+@click.option("--every-pair", is_flag=True, help="Show every pair of six or more runs.")
 @click.option(
     "--letters",
     type=click.Choice(get_args(Letters)),

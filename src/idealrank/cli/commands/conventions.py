@@ -2,7 +2,7 @@
 
 import click
 
-from idealrank.cli import options
+from idealrank.cli import headings, options
 from idealrank.cli.output import Formats
 from idealrank.conventions import PRESETS, Convention
 
@@ -31,7 +31,7 @@ def _json(chosen: Convention | None) -> str:
 _FORMATS = Formats("A table to read,", table=_table, json=_json)
 
 
-@click.command(epilog=_EPILOG, short_help="List the conventions, or show every switch of one.")
+@headings.command(epilog=_EPILOG, short_help="List the conventions, or show every switch of one.")
 @click.argument("name", required=False)
 @_FORMATS.option
 def conventions(*, name: str | None, layout: str) -> None:

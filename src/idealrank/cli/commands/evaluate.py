@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from idealrank._features import offered
-from idealrank.cli import input_options, options
+from idealrank.cli import headings, input_options, options
 from idealrank.cli.input_options import Inputs, notes
 from idealrank.cli.options import query_paths
 from idealrank.cli.output import Formats, LimitedWriter
@@ -265,7 +265,7 @@ class _QueryPaths(NamedTuple):
         return files.read(input_options.notes().inform)
 
 
-@click.command(epilog=_EPILOG, short_help="Evaluate runs against judgments.")
+@headings.command(epilog=_EPILOG, short_help="Evaluate runs against judgments.")
 @click.argument("qrels")
 @click.argument("runs", metavar="RUN [RUN...]", nargs=-1, required=True)
 @options.measures
@@ -470,8 +470,8 @@ def _design(
     of_queries.check(evaluations)
     if of_queries.weights is not None and results.store is not None:
         input_options.notes().inform(
-            "the store keeps values of queries without their weights; `idealrank show` prints "
-            "plain means"
+            "the store keeps values of queries without their weights; `idealrank store show` "
+            "prints plain means"
         )
     return {"weights": of_queries.weights, "clusters": of_queries.clusters}
 

@@ -5,7 +5,7 @@ from types import ModuleType
 import click
 
 from idealrank.analysis.explanation import Explanation
-from idealrank.cli import input_options, options
+from idealrank.cli import headings, input_options, options
 from idealrank.cli.output import Formats
 from idealrank.cli.progress import Watch
 from idealrank.errors import OptionError
@@ -35,7 +35,7 @@ _FORMATS = Formats(
 )
 
 
-@click.command(
+@headings.command(
     epilog=_EPILOG, short_help="Show how the value of one query is computed, rank by rank."
 )
 @click.argument("qrels")

@@ -408,7 +408,7 @@ _FORMATS = Formats(
     "--measure",
     "measure_texts",
     metavar="MEASURE",
-    cls=options.MeasureOption,
+    cls=options.OnceOption,
     multiple=True,
     help="Measures; repeat, or separate with commas. The first decides; the others are companions "
     f"and never fail the gate.  [default: {DEFAULT_MEASURE}]",

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from idealrank._files import write_together
-from idealrank.cli import console, options, output
+from idealrank.cli import console, headings, options, output
 from idealrank.cli.commands.gate import Job, asked_of
 from idealrank.cli.input_options import Inputs, refuse_standard_input_twice
 from idealrank.errors import OptionError
@@ -50,7 +50,9 @@ Exit codes: 0 written, 2 bad input, or a file exists.
 """  # noqa: E501
 
 
-@click.command(epilog=_EPILOG, short_help="Set up a gate: its policy, baseline, workflow and test.")
+@headings.command(
+    epilog=_EPILOG, short_help="Set up a gate: its policy, baseline, workflow and test."
+)
 @click.argument("qrels")
 @click.argument("run")
 @click.option(
@@ -58,7 +60,7 @@ Exit codes: 0 written, 2 bad input, or a file exists.
     "--measure",
     "measure_texts",
     metavar="MEASURE",
-    cls=options.MeasureOption,
+    cls=options.OnceOption,
     multiple=True,
     help="Measures of the gate; the first decides. Repeat, or separate with commas.  [default: "
     f"{DEFAULT_MEASURE}]",

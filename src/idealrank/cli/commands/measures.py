@@ -1,11 +1,18 @@
-"""`idealrank measures`: list the measures, or explain some."""
+"""`idealrank measures`: list the measures, explain some, or recommend one."""
 
 import click
 
+from idealrank.cli.lazy_groups import CommandGroup
 from idealrank.cli.options import measure_parts
 from idealrank.cli.output import Formats
 from idealrank.measures.facts import Facts, classes_of, facts_of, families, family_title
 from idealrank.reports.views.measures import measure_card, measures_record, measures_table
+
+# Command -> what it does in one line, the same line as in its own help (a test compares them).
+COMMANDS = {
+    "advise": "Recommend measures and cutoffs for judgments and a run.",
+    "choose": "Find the discount and cutoff that best distinguish your runs.",
+}
 
 _EPILOG = """\
 Examples:
@@ -15,6 +22,8 @@ Examples:
   idealrank measures nDCG
   idealrank measures map recip_rank
   idealrank measures --format json
+  idealrank measures advise qrels.txt bm25.run
+  idealrank measures choose qrels.txt bm25.run neural.run
 """
 
 
@@ -41,7 +50,13 @@ def _named(names: tuple[str, ...]) -> list[Facts]:
 _FORMATS = Formats("Text to read,", text=_text, json=_json)
 
 
-@click.command(epilog=_EPILOG, short_help="List the measures, or explain some.")
+@click.group(
+    cls=CommandGroup,
+    lines=COMMANDS,
+    home="idealrank.cli.commands",
+    epilog=_EPILOG,
+    short_help="List the measures, explain some, or recommend one.",
+)
 @click.argument("names", metavar="[NAME...]", nargs=-1)
 @_FORMATS.option
 def measures(*, names: tuple[str, ...], layout: str) -> None:

@@ -6,7 +6,7 @@ from typing import Any, get_args
 
 import click
 
-from idealrank.cli import input_options, options
+from idealrank.cli import headings, input_options, options
 from idealrank.cli.output import Formats
 from idealrank.cli.progress import Watch
 from idealrank.data.run_pairs import PairDuplicates, PairTies
@@ -53,14 +53,14 @@ _MATRIX_FORMATS = Formats(
 )
 
 
-@click.command(epilog=_EPILOG, short_help="Measure the similarity of runs, without judgments.")
+@headings.command(epilog=_EPILOG, short_help="Measure the similarity of runs, without judgments.")
 @click.argument("runs", metavar="RUN_A RUN_B [RUN...]", nargs=-1, required=True)
 @click.option(
     "-m",
     "--measure",
     "measure_texts",
     metavar="MEASURE",
-    cls=options.MeasureOption,
+    cls=options.OnceOption,
     multiple=True,
     help="RBO(p=0.9), RBO(estimate=min), overlap@10, Jaccard@10, tau, tauAP@10, wtau; repeat, or "
     f"separate with commas.  [default: {','.join(DEFAULT_PAIR_MEASURES)}; of three or more runs "

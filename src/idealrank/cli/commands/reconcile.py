@@ -67,7 +67,7 @@ _FORMATS = Formats("Text to read,", text=_text, json=_json)
     "--measure",
     "measure_text",
     metavar="MEASURE",
-    cls=options.MeasureOption,
+    cls=options.OnceOption,
     default="nDCG@10",
     show_default=True,
     help="Measure of the number.",

@@ -9,7 +9,7 @@ import click
 from idealrank.analysis.comparison.label_basis import DeclaredLabels
 from idealrank.analysis.comparison.study import StudyOptions
 from idealrank.analysis.robustness import VariedComparison
-from idealrank.cli import input_options, options
+from idealrank.cli import headings, input_options, options
 from idealrank.cli.comparison_options import LARGEST_LOSS
 from idealrank.cli.options import query_files
 from idealrank.cli.output import Formats
@@ -61,7 +61,7 @@ _FORMATS = Formats(
 )
 
 
-@click.command(
+@headings.command(
     epilog=_EPILOG, short_help="Repeat a comparison under other conventions, cutoffs and measures."
 )
 @click.argument("qrels")
@@ -71,7 +71,7 @@ _FORMATS = Formats(
     "--measure",
     "measure_text",
     metavar="MEASURE",
-    cls=options.MeasureOption,
+    cls=options.OnceOption,
     default="nDCG@10",
     show_default=True,
     help="Primary measure.",

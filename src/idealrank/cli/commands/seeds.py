@@ -10,7 +10,7 @@ from typing import get_args
 import click
 
 from idealrank.analysis.systems import relation_of
-from idealrank.cli import input_options, options
+from idealrank.cli import headings, input_options, options
 from idealrank.cli.output import Formats
 from idealrank.cli.progress import Watch
 from idealrank.data.run import name_of
@@ -59,7 +59,7 @@ _FORMATS = Formats(
 )
 
 
-@click.command(epilog=_EPILOG, short_help="Compare systems that were trained several times.")
+@headings.command(epilog=_EPILOG, short_help="Compare systems that were trained several times.")
 @click.argument("qrels")
 @click.argument("runs", metavar="RUN_OF_A... vs RUN_OF_B...", nargs=-1, required=True)
 @options.measures

@@ -6,9 +6,10 @@ from typing import Any
 
 import click
 
-from idealrank.cli import options, output
+from idealrank.cli import headings, options
 from idealrank.cli.console import worded
 from idealrank.cli.input_options import Inputs, refuse_standard_input_twice
+from idealrank.cli.output import Formats
 from idealrank.io.complaints import Complaint
 from idealrank.io.formats.detection import FORMAT_NAMES
 from idealrank.io.lint import Observation, Report, lint, observe_qrels, observe_run
@@ -28,44 +29,8 @@ Examples:
     idealrank validate qrels.txt bm25.run neural.run
 \b
   As JSON; the exit code is 2 if a file cannot be evaluated:
-    idealrank validate qrels.txt bm25.run --json
+    idealrank validate qrels.txt bm25.run --format json
 """
-
-
-@click.command(epilog=_EPILOG, short_help="Check judgment and run files, and list every problem.")
-@click.argument("qrels")
-@click.argument("runs", metavar="[RUN...]", nargs=-1)
-@click.option(
-    "--examples",
-    metavar="N",
-    type=click.IntRange(min=0),
-    default=3,
-    show_default=True,
-    help="Number of lines shown for each kind of problem.",
-)
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-@options.inputs
-def validate(
-    *, qrels: str, runs: tuple[str, ...], examples: int, as_json: bool, inputs: Inputs
-) -> None:
-    """Check judgment and run files, and list every problem.
-
-    Each file is checked line by line. Then runs are checked against the judgments: queries and
-    documents that never meet, grades and scores without effect. The exit code is 2 if something
-    cannot be evaluated, else 0.
-    """
-    refuse_standard_input_twice(qrels, *inputs.more_qrels, *runs)
-    reports = [_lint((qrels, *inputs.more_qrels), "qrels", inputs, qrels, examples + _LOOKED_AT)]
-    reports += [_lint((run,), "run", inputs, qrels, examples + _LOOKED_AT) for run in runs]
-    observations = _observe(reports, examples)
-    pieces = (
-        [_json(reports, observations, examples)]
-        if as_json
-        else _text(reports, observations, examples)
-    )
-    output.write(pieces, None, "json" if as_json else "table")
-    if _errors(reports, observations):
-        click.get_current_context().exit(2)
 
 
 def _lint(paths: Sequence[str], table: Table, inputs: Inputs, qrels: str, examples: int) -> Report:
@@ -222,3 +187,40 @@ def _example(complaint: Complaint) -> dict[str, Any]:
         "expected": complaint.expected,
         "hint": complaint.command_hint or complaint.hint or None,
     }
+
+
+_FORMATS = Formats("Text to read,", text=_text, json=_json)
+
+
+@headings.command(
+    epilog=_EPILOG, short_help="Check judgment and run files, and list every problem."
+)
+@click.argument("qrels")
+@click.argument("runs", metavar="[RUN...]", nargs=-1)
+@click.option(
+    "--show",
+    "examples",
+    metavar="N",
+    type=click.IntRange(min=0),
+    default=3,
+    show_default=True,
+    help="Number of lines shown for each kind of problem.",
+)
+@_FORMATS.option
+@options.inputs
+def validate(
+    *, qrels: str, runs: tuple[str, ...], examples: int, layout: str, inputs: Inputs
+) -> None:
+    """Check judgment and run files, and list every problem.
+
+    Each file is checked line by line. Then runs are checked against the judgments: queries and
+    documents that never meet, grades and scores without effect. The exit code is 2 if something
+    cannot be evaluated, else 0.
+    """
+    refuse_standard_input_twice(qrels, *inputs.more_qrels, *runs)
+    reports = [_lint((qrels, *inputs.more_qrels), "qrels", inputs, qrels, examples + _LOOKED_AT)]
+    reports += [_lint((run,), "run", inputs, qrels, examples + _LOOKED_AT) for run in runs]
+    observations = _observe(reports, examples)
+    _FORMATS.write(layout, None, reports, observations, examples)
+    if _errors(reports, observations):
+        click.get_current_context().exit(2)

@@ -5,7 +5,7 @@ from types import ModuleType
 import click
 
 from idealrank.analysis.attribution import Attribution
-from idealrank.cli import console, input_options, options
+from idealrank.cli import console, headings, input_options, options
 from idealrank.cli.output import Formats, LimitedWriter
 from idealrank.cli.progress import Watch
 from idealrank.errors import OptionError
@@ -21,7 +21,7 @@ Examples:
     idealrank why qrels.txt bm25.run neural.run
 \b
   The ten worst queries by AP, with every document that changed:
-    idealrank why qrels.txt bm25.run neural.run -m AP --queries 10 --documents 1000
+    idealrank why qrels.txt bm25.run neural.run -m AP --show 10 --show-documents 1000
 \b
   Every query as CSV, the worst first; everything as JSON:
     idealrank why qrels.txt bm25.run neural.run --format csv
@@ -46,20 +46,20 @@ _FORMATS = Formats(
     rows=LimitedWriter(
         "attribution_rows",
         refuses={
-            "documents": "a {title} has one row per query and no documents, expected --format "
+            "show_documents": "a {title} has one row per query and no documents, expected --format "
             "table or json"
         },
     ),
 )
 
 
-@click.command(epilog=_EPILOG, short_help="Show the queries and documents behind a difference.")
+@headings.command(epilog=_EPILOG, short_help="Show the queries and documents behind a difference.")
 @click.argument("qrels")
 @click.argument("runs", metavar="RUN_A RUN_B", nargs=-1, required=True)
 @options.one_measure
 @options.convention
 @click.option(
-    "--queries",
+    "--show",
     "n_queries",
     metavar="N",
     type=click.IntRange(0),
@@ -67,7 +67,7 @@ _FORMATS = Formats(
     "else all]",
 )
 @click.option(
-    "--documents",
+    "--show-documents",
     "n_documents",
     metavar="N",
     type=click.IntRange(0),
@@ -105,7 +105,7 @@ def why(
             f"found {len(runs)} run{'s' * (len(runs) > 1)}, {', '.join(runs)}; expected two: "
             "idealrank why QRELS RUN_A RUN_B"
         )
-    _FORMATS.check(layout, documents=n_documents)
+    _FORMATS.check(layout, show_documents=n_documents)
     convention = options.parse_convention(convention_text)
     measures = options.parse_measure_texts([measure_text])
     if len(measures) != 1:

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from idealrank.cli import console, options
+from idealrank.cli import console, headings, options
 from idealrank.cli.input_options import Inputs
 from idealrank.cli.output import Formats
 from idealrank.cli.progress import Watch
@@ -78,7 +78,7 @@ _OF_LOG = Formats(
 )
 
 
-@click.command(
+@headings.command(
     epilog=_EPILOG,
     short_help="Read an A/B test: difference by user, with intervals and a check of the split.",
 )
@@ -140,7 +140,7 @@ _OF_LOG = Formats(
     help="Random seed of the bootstrap.",
 )
 @log_options.looks
-@options.confidence
+@options.level
 @click.option(
     "--columns",
     "columns_text",

@@ -6,7 +6,7 @@ from typing import get_args
 
 import click
 
-from idealrank.cli import console, options
+from idealrank.cli import console, headings, options
 from idealrank.cli.output import Formats
 from idealrank.cli.progress import Watch
 from idealrank.clicks.files.click_logs import REWARDS, log_columns, read_columns
@@ -55,7 +55,7 @@ _FORMATS = Formats(
 )
 
 
-@click.command(
+@headings.command(
     epilog=_EPILOG, short_help="Estimate the reward of a policy from the log of another policy."
 )
 @click.argument("log", metavar="REWARDS")
@@ -98,7 +98,7 @@ _FORMATS = Formats(
     show_default=True,
     help="Random seed of the bootstrap.",
 )
-@options.confidence
+@options.level
 @click.option(
     "--columns",
     "columns_text",

@@ -7,7 +7,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from idealrank.cli import console, invocation, options, output
+from idealrank.cli import console, headings, invocation, options, output
 from idealrank.cli.output import Formats
 from idealrank.cli.progress import Watch
 from idealrank.clicks import LogCheck, LogRows, bias_text, grades, grades_of_actions, position_bias
@@ -52,7 +52,7 @@ _FORMATS = Formats(
 )
 
 
-@click.command(epilog=_EPILOG, short_help="Make judgments from a click log.")
+@headings.command(epilog=_EPILOG, short_help="Make judgments from a click log.")
 @click.argument("log", metavar="LOG")
 @click.option(
     "--model",

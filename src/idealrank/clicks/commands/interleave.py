@@ -7,7 +7,7 @@ from typing import get_args
 
 import click
 
-from idealrank.cli import input_options, options, output
+from idealrank.cli import headings, input_options, options, output
 from idealrank.cli.output import Formats
 from idealrank.cli.progress import Watch
 from idealrank.clicks import interleave as interleaved
@@ -51,7 +51,7 @@ _FORMATS = Formats(
 )
 
 
-@click.command(
+@headings.command(
     epilog=_EPILOG, short_help="Mix two runs into lists for users, or test what users preferred."
 )
 @click.argument("runs", nargs=-1, metavar="[RUN_A RUN_B]")
@@ -85,7 +85,7 @@ _FORMATS = Formats(
     help="Random seed; use a different seed for each user.",
 )
 @log_options.looks
-@options.confidence
+@options.level
 @_FORMATS.option
 @options.output
 @options.run_inputs

@@ -4,7 +4,7 @@ from types import ModuleType
 
 import click
 
-from idealrank.cli import options
+from idealrank.cli import headings, options
 from idealrank.cli.output import Formats
 from idealrank.clicks import lists_needed, users_needed
 from idealrank.clicks.arguments import Looks
@@ -16,7 +16,7 @@ Examples:
 
 \b
   How many lists does an interleaving test need, if B wins 52 % of the lists with a preference?
-    idealrank online plan --share 0.52 --ties 0.4
+    idealrank online plan --share 0.52 --tie-share 0.4
 \b
   How many users does an A/B test need to detect a difference of 0.02?
     idealrank online plan --sd 1.8 --difference 0.02
@@ -42,7 +42,7 @@ _FORMATS = Formats(
 )
 
 
-@click.command(epilog=_EPILOG, short_help="Compute how many lists or users an experiment needs.")
+@headings.command(epilog=_EPILOG, short_help="Compute how many lists or users an experiment needs.")
 @click.option(
     "--share",
     metavar="P",
@@ -50,7 +50,8 @@ _FORMATS = Formats(
     help="Share of B among lists with a preference.",
 )
 @click.option(
-    "--ties",
+    "--tie-share",
+    "ties",
     metavar="P",
     type=click.FloatRange(0, 1, max_open=True),
     default=0.0,
@@ -100,7 +101,7 @@ _FORMATS = Formats(
     help="Number of users at which the confidence sequence is narrowest, as for `online ab`.",
 )
 @log_options.looks
-@options.confidence
+@options.level
 @_FORMATS.option
 @options.output
 def plan(

@@ -4,7 +4,7 @@ from types import ModuleType
 
 import click
 
-from idealrank.cli import options
+from idealrank.cli import headings, options
 from idealrank.cli.output import Formats
 from idealrank.cli.progress import Watch
 from idealrank.clicks import harvested_propensities, propensities, trust_propensities
@@ -55,7 +55,7 @@ _EM, _HARVEST, _TRUST = (
 )
 
 
-@click.command(epilog=_EPILOG, short_help="Estimate how often users examine each rank.")
+@headings.command(epilog=_EPILOG, short_help="Estimate how often users examine each rank.")
 @click.argument("log", metavar="LOG")
 @log_options.method
 @log_options.iterations
@@ -68,7 +68,8 @@ _EM, _HARVEST, _TRUST = (
     help="Number of bootstrap replicates.",
 )
 @click.option(
-    "--held-out",
+    "--holdout",
+    "held_out",
     metavar="SHARE",
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
     default=0.2,

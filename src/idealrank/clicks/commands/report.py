@@ -4,7 +4,7 @@ from functools import partial
 
 import click
 
-from idealrank.cli import console, invocation, options
+from idealrank.cli import console, headings, invocation, options
 from idealrank.cli.progress import Watch
 from idealrank.cli.result_options import check_extra, check_page, write_page_file
 from idealrank.clicks.commands import log_options
@@ -31,7 +31,7 @@ The page opens offline. The same input gives the same bytes.
 _DEFAULT_MODELS = ("pbm", "ubm", "sdbn")
 
 
-@click.command(epilog=_EPILOG, short_help="Write a report of a click log as one HTML page.")
+@headings.command(epilog=_EPILOG, short_help="Write a report of a click log as one HTML page.")
 @click.argument("log", metavar="LOG")
 @click.option(
     "-o",
@@ -65,7 +65,8 @@ _DEFAULT_MODELS = ("pbm", "ubm", "sdbn")
     help="Number of bootstrap replicates.",
 )
 @click.option(
-    "--held-out",
+    "--holdout",
+    "held_out",
     metavar="SHARE",
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
     default=0.2,
@@ -88,7 +89,7 @@ _DEFAULT_MODELS = ("pbm", "ubm", "sdbn")
     help="Also estimate with the model alone where a weight exceeds W; needs predictions in "
     "--rewards.",
 )
-@options.confidence
+@options.level
 @click.option(
     "--reward-columns",
     "reward_columns_text",

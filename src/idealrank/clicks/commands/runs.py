@@ -12,7 +12,7 @@ from typing import Any
 import click
 import numpy as np
 
-from idealrank.cli import console, input_options, options
+from idealrank.cli import console, headings, input_options, options
 from idealrank.cli.output import Formats
 from idealrank.cli.progress import Watch
 from idealrank.clicks import (
@@ -73,7 +73,7 @@ _MORE_RANKS = (
 )
 
 
-@click.command(epilog=_EPILOG, short_help="Estimate the DCG of runs that users never saw.")
+@headings.command(epilog=_EPILOG, short_help="Estimate the DCG of runs that users never saw.")
 @click.argument("log", metavar="LOG")
 @click.argument("paths", nargs=-1, metavar="RUN [RUN_B]", required=True)
 @log_options.method
@@ -92,7 +92,7 @@ _MORE_RANKS = (
     help="Number of top ranks that count.  [default: all]",
 )
 @log_options.iterations
-@options.confidence
+@options.level
 @log_options.log_input
 @_FORMATS.option
 @options.output

@@ -6,7 +6,7 @@ from typing import Any, get_args
 
 import click
 
-from idealrank.cli import console, options
+from idealrank.cli import console, headings, options
 from idealrank.cli.output import Formats
 from idealrank.cli.progress import Watch
 from idealrank.clicks import slate_difference, slate_value
@@ -52,7 +52,7 @@ _FORMATS = Formats(
 )
 
 
-@click.command(epilog=_EPILOG, short_help="Estimate the reward of a policy that shows lists.")
+@headings.command(epilog=_EPILOG, short_help="Estimate the reward of a policy that shows lists.")
 @click.argument("lists", metavar="LISTS")
 @click.option(
     "--estimator",
@@ -68,7 +68,7 @@ _FORMATS = Formats(
     default="",
     help="Weight of each rank.  [default: 1]",
 )
-@options.confidence
+@options.level
 @click.option(
     "--columns",
     "columns_text",

@@ -4,7 +4,7 @@ from types import ModuleType
 
 import click
 
-from idealrank.cli import options
+from idealrank.cli import headings, options
 from idealrank.cli.output import Formats
 from idealrank.cli.progress import Watch
 from idealrank.clicks.commands import log_options
@@ -37,7 +37,7 @@ _FORMATS = Formats(
 )
 
 
-@click.command(epilog=_EPILOG, short_help="Check a click log, and count its invalid lists.")
+@headings.command(epilog=_EPILOG, short_help="Check a click log, and count its invalid lists.")
 @click.argument("log", metavar="LOG")
 @log_options.redact
 @log_options.log_input

@@ -5,7 +5,7 @@ from math import isfinite
 
 import click
 
-from idealrank.cli import console, input_options, options
+from idealrank.cli import console, headings, input_options, options
 from idealrank.cli.output import Formats
 from idealrank.conversion.files import CONTENTS, SOURCES, Conversion
 from idealrank.conversion.inputs import convert as convert_files
@@ -32,7 +32,7 @@ Examples:
     idealrank convert export.json raters.jsonl
 \b
   Fail if anything would be lost:
-    idealrank convert raters.jsonl qrels.tsv --to beir --assessors majority --strict
+    idealrank convert raters.jsonl qrels.tsv --to beir --assessors majority --lossless
 """
 
 
@@ -72,7 +72,7 @@ def _json(done: Conversion) -> str:
 _FORMATS = Formats("The report, on stderr, as text to read;", text=_text, json=_json)
 
 
-@click.command(epilog=_EPILOG, short_help="Convert judgments and runs between tools.")
+@headings.command(epilog=_EPILOG, short_help="Convert judgments and runs between tools.")
 @click.argument("source", metavar="IN")
 @click.argument("target", metavar="OUT")
 @click.option(
@@ -145,7 +145,8 @@ _FORMATS = Formats("The report, on stderr, as text to read;", text=_text, json=_
     help="Columns of IN: query=, document=, grade=. Guessed by default.",
 )
 @click.option(
-    "--group",
+    "--group-sizes",
+    "group",
     metavar="FILE",
     cls=options.OnceOption,
     help="Group sizes of a LETOR file without qid:.",
@@ -157,7 +158,9 @@ _FORMATS = Formats("The report, on stderr, as text to read;", text=_text, json=_
     default="",
     help="Name of the list or index, or tag of a run.  [default: the name of IN]",
 )
-@click.option("--strict", is_flag=True, help="Fail if anything is lost, and write nothing.")
+@click.option(
+    "--lossless", "strict", is_flag=True, help="Fail if anything is lost, and write nothing."
+)
 @_FORMATS.option
 def convert(
     *,

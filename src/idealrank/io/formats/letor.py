@@ -171,7 +171,7 @@ def _codes_of_groups(
             "lines without qid:",
             "qid: on every line, or a group file",
             f"name it with group=, {beside}",
-            command_hint=f"name it with --group, {beside}",
+            command_hint=f"name it with --group-sizes, {beside}",
         )
     if group is None:
         notes.inform(f"{source.path}: group sizes read from {path}")

@@ -4,7 +4,7 @@ from types import ModuleType
 
 import click
 
-from idealrank.cli import options
+from idealrank.cli import headings, options
 from idealrank.cli.input_options import notes
 from idealrank.cli.output import Formats
 from idealrank.cli.progress import Watch
@@ -53,7 +53,7 @@ _FORMATS = Formats(
 )
 
 
-@click.command(
+@headings.command(
     epilog=_EPILOG, short_help="Measure how far assessors agree, by grade, assessor and query."
 )
 @click.argument("files", nargs=-1, required=True)

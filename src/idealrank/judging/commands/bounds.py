@@ -5,7 +5,7 @@ from types import ModuleType
 
 import click
 
-from idealrank.cli import input_options, options
+from idealrank.cli import headings, input_options, options
 from idealrank.cli.output import Formats
 from idealrank.cli.progress import Watch
 from idealrank.errors import OptionError
@@ -54,7 +54,7 @@ _FORMATS = Formats(
 )
 
 
-@click.command(
+@headings.command(
     epilog=_EPILOG, short_help="Bound what the grades of unjudged documents could change."
 )
 @click.argument("qrels")
@@ -65,7 +65,7 @@ _FORMATS = Formats(
     "measure_texts",
     metavar="MEASURE",
     multiple=True,
-    cls=options.MeasureOption,
+    cls=options.OnceOption,
     help="nDCG@10, AP, P@10, ...; repeat, or separate with commas.  [default: nDCG@10]",
 )
 @click.option(

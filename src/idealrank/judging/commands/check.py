@@ -6,7 +6,7 @@ from types import ModuleType
 
 import click
 
-from idealrank.cli import input_options, options
+from idealrank.cli import headings, input_options, options
 from idealrank.cli.output import Formats
 from idealrank.cli.progress import Watch
 from idealrank.io.query_files import read_clusters
@@ -57,7 +57,7 @@ _FORMATS = Formats(
 _WHOLE_TEXT = 1 << 30  # characters of a text that are read, to count its words
 
 
-@click.command(
+@headings.command(
     epilog=_EPILOG,
     short_help="Compare judges with a human: agreement, bias, order of systems, worth of a label.",
 )

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from idealrank.cli import input_options, options
+from idealrank.cli import headings, input_options, options
 from idealrank.cli.output import Formats
 from idealrank.cli.progress import Watch
 from idealrank.errors import OptionError
@@ -55,7 +55,7 @@ _FORMATS = Formats(
 )
 
 
-@click.command(
+@headings.command(
     epilog=_EPILOG,
     short_help="Correct the values that a judge gives runs, with a few human labels.",
 )

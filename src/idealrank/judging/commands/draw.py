@@ -6,7 +6,7 @@ from types import ModuleType
 
 import click
 
-from idealrank.cli import console, options
+from idealrank.cli import console, headings, options
 from idealrank.cli.output import Formats
 from idealrank.cli.progress import Watch
 from idealrank.errors import InputError, OptionError, shown
@@ -25,7 +25,7 @@ Examples:
     idealrank judge draw traffic.csv --count 100 --strata kinds.csv --take new=20 --take edge=10
 \b
   As many queries as 500 pay for, at 0.12 a label and 20 documents a query:
-    idealrank judge draw traffic.csv --budget 500 --price 0.12 --documents 20
+    idealrank judge draw traffic.csv --max-cost 500 --price 0.12 --labels-per-query 20
 \b
   The weights make the mean over the sample unbiased for the mean over the traffic:
     idealrank evaluate qrels.txt bm25.run --weights sample.csv --intervals
@@ -50,7 +50,7 @@ _FORMATS = Formats(
 _FACTORS = (0.25, 0.5, 1, 2, 4)  # numbers of queries in the table, as shares of the one asked for
 
 
-@click.command(
+@headings.command(
     epilog=_EPILOG, short_help="Sample queries to label, with weights, cost and precision."
 )
 @click.argument("traffic")
@@ -62,7 +62,8 @@ _FACTORS = (0.25, 0.5, 1, 2, 4)  # numbers of queries in the table, as shares of
     help="Queries from head and tail.  [default: 100]",
 )
 @click.option(
-    "--budget",
+    "--max-cost",
+    "budget",
     metavar="COST",
     type=click.FloatRange(0, min_open=True),
     help="Cost that may be spent, instead of --count.",
@@ -97,7 +98,8 @@ _FACTORS = (0.25, 0.5, 1, 2, 4)  # numbers of queries in the table, as shares of
     help="Queries to take of a stratum; may be repeated.",
 )
 @click.option(
-    "--documents",
+    "--labels-per-query",
+    "documents",
     metavar="N",
     type=click.FloatRange(1),
     default=20,
@@ -163,7 +165,7 @@ def draw(
     The output has the weight of each query, for `--weights` of `evaluate`, `compare` and `gate`.
     """
     if count is not None and budget is not None:
-        raise OptionError("--count: found it with --budget, expected one of them")
+        raise OptionError("--count: found it with --max-cost, expected one of them")
     options.refuse_to_replace(output_path, (traffic, strata_path))
     watch = Watch()
     requests = watch.run("traffic", lambda _: read_traffic(traffic, zeros="refused"))
@@ -175,7 +177,7 @@ def draw(
         number = cost.queries_for(budget) - sum(take.values())
         if number < 1:
             raise OptionError(
-                f"--budget {budget:g}: pays for no query beside the queries of --take, expected "
+                f"--max-cost {budget:g}: pays for no query beside the queries of --take, expected "
                 "more, or a lower price"
             )
 
@@ -189,7 +191,7 @@ def draw(
     n_known = sum(stratum.n_queries for stratum in chosen.strata)
     expected = f"the {number:,} of {'--count' if count is not None else 'the default'}"
     if budget is not None:
-        expected = f"the {number:,} that --budget {budget:g} pays for"
+        expected = f"the {number:,} that --max-cost {budget:g} pays for"
     _tell_few(chosen, number, take, expected)
 
     sizes = {min(max(2, round(n_drawn * factor)), n_known) for factor in _FACTORS}

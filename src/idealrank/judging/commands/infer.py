@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from idealrank.cli import input_options, options
+from idealrank.cli import headings, input_options, options
 from idealrank.cli.output import Formats
 from idealrank.cli.progress import Watch
 from idealrank.conventions import Convention
@@ -52,7 +52,7 @@ _FORMATS = Formats(
 )
 
 
-@click.command(epilog=_EPILOG, short_help="Estimate values of runs from a sample of judgments.")
+@headings.command(epilog=_EPILOG, short_help="Estimate values of runs from a sample of judgments.")
 @click.argument("sample")
 @click.argument("runs", nargs=-1, required=True, metavar="RUN [RUN_B]")
 @click.option(

@@ -165,13 +165,12 @@ class JudgeFiles:
         input_options.refuse_standard_input_twice(qrels, *inputs.more_qrels, *named.values(), *runs)
         scales = {
             name: ScaleTable.of(text)
-            for name, text in named_texts(tables, "--table", "model=0:0,1:2,2:4").items()
+            for name, text in named_texts(tables, "--map", "model=0:0,1:2,2:4").items()
         }
         stray = next((name for name in scales if name not in {"human", *named}), None)
         if stray is not None:
             raise OptionError(
-                f"--table {shown(stray)}: expected the name of a judge, or human: "
-                f"{', '.join(named)}"
+                f"--map {shown(stray)}: expected the name of a judge, or human: {', '.join(named)}"
             )
         return cls(
             qrels=qrels,

@@ -31,7 +31,7 @@ Start here:
   idealrank judge check human.qrels --judge model=model.qrels bm25.run neural.run
   idealrank judge correct human.qrels --judge model=model.qrels bm25.run neural.run
   idealrank judge next qrels.txt bm25.run neural.run --budget 50
-  idealrank judge no-answer qrels.txt neural.run --queries nothing.txt --limit 0.05
+  idealrank judge no-answer qrels.txt neural.run --unanswerable nothing.txt --limit 0.05
   idealrank judge pool bm25.run neural.run --depth 10
   idealrank judge draw traffic.csv --count 100
   idealrank judge nuggets baseline.jsonl new.jsonl

@@ -10,7 +10,7 @@ import click
 import numpy as np
 
 from idealrank.cli import options
-from idealrank.cli.options import MeasureOption, OnceOption, measure_parts
+from idealrank.cli.options import OnceOption, measure_parts
 from idealrank.data.run import name_of
 from idealrank.errors import InputError, OptionError, shown
 from idealrank.io.query_files import read_clusters
@@ -52,7 +52,7 @@ measure: Decorator = click.option(
     show_default=True,
     multiple=True,
     callback=_one_measure,
-    cls=MeasureOption,
+    cls=OnceOption,
     help="Measure of the runs.",
 )
 scale: Decorator = click.option(
@@ -63,7 +63,7 @@ scale: Decorator = click.option(
     help="All grades of the scale, as in 0,1,2,3.  [default: the grades in the files]",
 )
 tables: Decorator = click.option(
-    "--table",
+    "--map",
     "table_texts",
     metavar="NAME=FROM:TO,...",
     multiple=True,

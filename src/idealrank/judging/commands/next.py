@@ -10,7 +10,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from idealrank.cli import console, input_options, options
+from idealrank.cli import console, headings, input_options, options
 from idealrank.cli.comparison_options import LARGEST_LOSS
 from idealrank.cli.output import Formats
 from idealrank.cli.progress import Watch
@@ -49,7 +49,7 @@ Examples:
     idealrank judge next qrels.txt bm25.run neural.run --budget 50
 \b
   Whole queries in random order; a sequential test says when to stop:
-    idealrank judge next qrels.txt bm25.run neural.run --strategy queries --queries all.txt
+    idealrank judge next qrels.txt bm25.run neural.run --strategy queries --query-ids all.txt
 \b
   How many labels would each strategy have needed? Hide the judgments, and reveal them in its order:
     idealrank judge next qrels.txt bm25.run neural.run --replay --figure replay.svg
@@ -83,7 +83,7 @@ _FORMATS = Formats(
 )
 
 
-@click.command(
+@headings.command(
     epilog=_EPILOG, short_help="Choose the documents to label next, to settle a comparison soonest."
 )
 @click.argument("qrels")
@@ -123,7 +123,7 @@ _FORMATS = Formats(
     help="Highest grade of a label.  [default: the highest grade judged]",
 )
 @click.option(
-    "--queries",
+    "--query-ids",
     "query_path",
     metavar="FILE",
     cls=options.OnceOption,
@@ -287,7 +287,7 @@ def next(  # noqa: A001  (the name of the command)
             **more,  # type: ignore[arg-type]
         ),
     )
-    tell_gaps(judgments, (a, b), queries, hint="; --queries FILE names the compared queries")
+    tell_gaps(judgments, (a, b), queries, hint="; --query-ids FILE names the compared queries")
     _write(context, chosen)
 
 
@@ -354,6 +354,6 @@ def _check(
             raise OptionError(f"{name}: found it without --replay, expected both or neither")
     if replay and query_path is not None:
         raise OptionError(
-            "--queries: found it with --replay, which compares the queries in QRELS; expected one "
-            "of them"
+            "--query-ids: found it with --replay, which compares the queries in QRELS; expected "
+            "one of them"
         )

@@ -131,7 +131,7 @@ def refuse_unused(context: click.Context, until: Until, *, replay: bool) -> None
         )
     if context.params["query_path"] is not None:
         raise OptionError(
-            f"--queries: found it with --until {until}, which compares the queries in QRELS; "
+            f"--query-ids: found it with --until {until}, which compares the queries in QRELS; "
             f"expected one of them"
         )
     for name in ("tolerance", "strict"):

@@ -4,7 +4,7 @@ from types import ModuleType
 
 import click
 
-from idealrank.cli import input_options, options
+from idealrank.cli import headings, input_options, options
 from idealrank.cli.output import Formats
 from idealrank.cli.progress import Watch
 from idealrank.io.query_files import read_query_ids
@@ -16,13 +16,13 @@ Examples:
 
 \b
   Which score threshold returns nothing if there is nothing to find, and how much recall does it cost?
-    idealrank judge no-answer qrels.txt neural.run --queries nothing.txt
+    idealrank judge no-answer qrels.txt neural.run --unanswerable nothing.txt
 \b
   At most one such query in twenty may get documents:
-    idealrank judge no-answer qrels.txt neural.run --queries nothing.txt --limit 0.05
+    idealrank judge no-answer qrels.txt neural.run --unanswerable nothing.txt --limit 0.05
 \b
   The whole curve, for a plot:
-    idealrank judge no-answer qrels.txt neural.run --queries nothing.txt --format csv
+    idealrank judge no-answer qrels.txt neural.run --unanswerable nothing.txt --format csv
 
 \b
 A query without relevant documents in the qrels may have an answer that is unjudged. Therefore, declare the queries without an answer
@@ -46,11 +46,13 @@ _FORMATS = Formats(
 )
 
 
-@click.command(epilog=_EPILOG, short_help="Choose a score threshold for queries without an answer.")
+@headings.command(
+    epilog=_EPILOG, short_help="Choose a score threshold for queries without an answer."
+)
 @click.argument("qrels")
 @click.argument("run")
 @click.option(
-    "--queries",
+    "--unanswerable",
     "query_path",
     metavar="FILE",
     cls=options.OnceOption,

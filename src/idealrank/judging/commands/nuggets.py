@@ -7,7 +7,7 @@ from types import ModuleType
 import click
 
 from idealrank.analysis.comparison import Comparison, intervals
-from idealrank.cli import console, input_options, options
+from idealrank.cli import console, headings, input_options, options
 from idealrank.cli.output import Formats
 from idealrank.cli.progress import Watch
 from idealrank.errors import IncompatibleError, InputError, OptionError, shown
@@ -49,7 +49,7 @@ _FORMATS = Formats(
 )
 
 
-@click.command(
+@headings.command(
     epilog=_EPILOG, short_help="Score answers by the nuggets they contain, and compare systems."
 )
 @click.argument("files", nargs=-1, required=True)

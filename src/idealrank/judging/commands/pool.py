@@ -4,7 +4,7 @@ from types import ModuleType
 
 import click
 
-from idealrank.cli import input_options, options
+from idealrank.cli import headings, input_options, options
 from idealrank.cli.output import Formats
 from idealrank.cli.progress import Watch
 from idealrank.errors import OptionError
@@ -47,7 +47,7 @@ _FORMATS = Formats(
 )
 
 
-@click.command(
+@headings.command(
     epilog=_EPILOG, short_help="Pool the documents of runs to judge, or a sample of them."
 )
 @click.argument("runs", nargs=-1, required=True, metavar="RUN...")
@@ -76,7 +76,7 @@ _FORMATS = Formats(
     help="Sample a share of the documents of each stratum of best ranks, as in 10:1,100:0.1.",
 )
 @click.option(
-    "--queries",
+    "--query-ids",
     "query_path",
     metavar="FILE",
     cls=options.OnceOption,

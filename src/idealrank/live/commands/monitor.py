@@ -5,11 +5,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from idealrank.cli import console, options, output
+from idealrank.cli import console, headings, options, output
+from idealrank.cli.output import Formats
 from idealrank.io.configuration_files import read_configuration
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from idealrank.live.monitoring import StoredAlarm, StoredRound
 
@@ -64,66 +65,6 @@ def _schema() -> dict[str, Any]:
     return MonitorConfig.schema()
 
 
-@click.command(
-    epilog=_EPILOG,
-    short_help="Watch a search engine by canary queries, with alarms that know noise.",
-)
-@click.argument("config")
-@click.option(
-    "--once",
-    is_flag=True,
-    help="Run one round, and tell by the exit code whether an alarm is open.",
-)
-@click.option("--json", "as_json", is_flag=True, help="One JSON object a line for each round.")
-@click.option(
-    "--rebaseline",
-    is_flag=True,
-    help="Learn the baseline anew from the next round on; open alarms against the old one end.",
-)
-@click.option("--check", is_flag=True, help="Only check the configuration and its files.")
-@options.schema(_schema)
-def monitor(*, config: str, once: bool, as_json: bool, rebaseline: bool, check: bool) -> None:
-    """Ask the canary queries of CONFIG (YAML, TOML or JSON) in rounds, and raise an alarm if the
-    engine gets worse.
-
-    Each round is stored with its alarms and messages, all at once. A round in which too many
-    queries fail has no value: it opens an alarm of errors, and never closes an alarm of quality.
-    """
-    from idealrank.live.alerts.round_metrics import telemetry  # noqa: PLC0415  (help needs none of it)
-    from idealrank.live.canary import canary_rounds, monitor_loop  # noqa: PLC0415
-    from idealrank.live.canary.monitor_config import MonitorConfig  # noqa: PLC0415
-    from idealrank.store.store import Store  # noqa: PLC0415
-
-    chosen = MonitorConfig.of(read_configuration(config, "monitor"), config)
-    say = _Notes()
-    watched = canary_rounds.CanaryMonitor(chosen, command=f"idealrank monitor {config}", say=say)
-    if check:
-        watched.check_backend()
-        rules = ", ".join(rule.name for rule in chosen.rules)
-        output.write([f"{config}: {len(watched.queries)} canary queries; alarms {rules}\n"], None)
-        return
-    if rebaseline:
-        watched.rebaseline()
-    with Store.open(chosen.store) as store, canary_rounds.only_process(store, chosen.name):
-        watched.check_backend(store)
-        if once:
-            with telemetry(chosen.store, chosen.metrics.otlp):
-                _once(watched, store, as_json=as_json, say=say)
-            return
-        with (
-            telemetry(chosen.store, chosen.metrics.otlp),
-            monitor_loop.metrics_server(chosen.store, chosen.metrics) as port,
-        ):
-            if port is not None:
-                say(f"metrics on http://{chosen.metrics.host}:{port}/metrics")
-            monitor_loop.watch_rounds(
-                watched,
-                store,
-                lambda stored: _tell(stored, watched.open_alarms(store), as_json=as_json),
-                say=say,
-            )
-
-
 class _Notes:
     """Notes on stderr."""
 
@@ -131,39 +72,40 @@ class _Notes:
         console.say("note", text)
 
 
-def _once(watched: Any, store: Any, *, as_json: bool, say: Any) -> None:
+def _once(watched: Any, store: Any, layout: str, *, say: Any) -> None:
     from idealrank.live.canary.monitor_loop import refresh_metrics  # noqa: PLC0415  (help needs none of it)
 
     rounds = watched.run_round(store)
     refresh_metrics(store, watched.config.metrics, say)
     alarms = watched.open_alarms(store)
-    _tell(rounds[-1], alarms, as_json=as_json)
+    _FORMATS.write(layout, None, rounds[-1], alarms)
     if alarms:
         raise click.exceptions.Exit(_ALARM)
     if rounds[-1].outcome != "complete":
         raise click.exceptions.Exit(_NO_VALUE)
 
 
-def _tell(stored: "StoredRound", alarms: "Sequence[StoredAlarm]", *, as_json: bool) -> None:
-    if as_json:
-        fields = {
-            "monitor": stored.monitor,
-            "round": stored.number,
-            "time": stored.time,
-            "outcome": stored.outcome,
-            "evaluation": stored.evaluation,
-            **stored.record,
-            "alarms": [alarm.id for alarm in alarms],
-        }
-        output.write([json.dumps(fields, ensure_ascii=False) + "\n"], None)
-        return
+def _text(stored: "StoredRound", alarms: "Sequence[StoredAlarm]") -> "Iterator[str]":
     title = f"{stored.time[:19]}Z {stored.monitor} round {stored.number}"
-    output.write([f"{title}: {_numbers(stored)}\n"], None)
+    yield f"{title}: {_numbers(stored)}\n"
     for alarm in alarms:
         group = f" (slice {alarm.slice})" if alarm.slice else ""
         reading = stored.record.get("readings", {}).get(f"{alarm.rule}/{alarm.slice}", {})
         since = f"  alarm {alarm.rule}{group} since round {alarm.opened}"
-        output.write([f"{since}: {reading.get('text', '')}\n"], None)
+        yield f"{since}: {reading.get('text', '')}\n"
+
+
+def _json(stored: "StoredRound", alarms: "Sequence[StoredAlarm]") -> str:
+    fields = {
+        "monitor": stored.monitor,
+        "round": stored.number,
+        "time": stored.time,
+        "outcome": stored.outcome,
+        "evaluation": stored.evaluation,
+        **stored.record,
+        "alarms": [alarm.id for alarm in alarms],
+    }
+    return json.dumps(fields, ensure_ascii=False) + "\n"
 
 
 def _numbers(stored: "StoredRound") -> str:
@@ -197,3 +139,66 @@ def _trouble(record: "Mapping[str, Any]") -> list[str]:
     if record.get("paused"):
         parts.append(f"paused for {record['paused']:.1f} s")
     return parts
+
+
+_FORMATS = Formats("Text to read,", {"json": "with one object per round"}, text=_text, json=_json)
+
+
+@headings.command(
+    epilog=_EPILOG,
+    short_help="Watch a search engine by canary queries, with alarms that know noise.",
+)
+@click.argument("config")
+@click.option(
+    "--once",
+    is_flag=True,
+    help="Run one round, and tell by the exit code whether an alarm is open.",
+)
+@_FORMATS.option
+@click.option(
+    "--rebaseline",
+    is_flag=True,
+    help="Learn the baseline anew from the next round on; open alarms against the old one end.",
+)
+@click.option("--check", is_flag=True, help="Only check the configuration and its files.")
+@options.schema(_schema)
+def monitor(*, config: str, once: bool, layout: str, rebaseline: bool, check: bool) -> None:
+    """Ask the canary queries of CONFIG (YAML, TOML or JSON) in rounds, and raise an alarm if the
+    engine gets worse.
+
+    Each round is stored with its alarms and messages, all at once. A round in which too many
+    queries fail has no value: it opens an alarm of errors, and never closes an alarm of quality.
+    """
+    from idealrank.live.alerts.round_metrics import telemetry  # noqa: PLC0415  (help needs none of it)
+    from idealrank.live.canary import canary_rounds, monitor_loop  # noqa: PLC0415
+    from idealrank.live.canary.monitor_config import MonitorConfig  # noqa: PLC0415
+    from idealrank.store.store import Store  # noqa: PLC0415
+
+    chosen = MonitorConfig.of(read_configuration(config, "monitor"), config)
+    say = _Notes()
+    watched = canary_rounds.CanaryMonitor(chosen, command=f"idealrank monitor {config}", say=say)
+    if check:
+        watched.check_backend()
+        rules = ", ".join(rule.name for rule in chosen.rules)
+        output.write([f"{config}: {len(watched.queries)} canary queries; alarms {rules}\n"], None)
+        return
+    if rebaseline:
+        watched.rebaseline()
+    with Store.open(chosen.store) as store, canary_rounds.only_process(store, chosen.name):
+        watched.check_backend(store)
+        if once:
+            with telemetry(chosen.store, chosen.metrics.otlp):
+                _once(watched, store, layout, say=say)
+            return
+        with (
+            telemetry(chosen.store, chosen.metrics.otlp),
+            monitor_loop.metrics_server(chosen.store, chosen.metrics) as port,
+        ):
+            if port is not None:
+                say(f"metrics on http://{chosen.metrics.host}:{port}/metrics")
+            monitor_loop.watch_rounds(
+                watched,
+                store,
+                lambda stored: _FORMATS.write(layout, None, stored, watched.open_alarms(store)),
+                say=say,
+            )

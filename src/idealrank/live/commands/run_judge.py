@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from idealrank.cli import console, options, output
+from idealrank.cli import console, headings, options, output
 from idealrank.cli.output import Formats
 from idealrank.cli.progress import Watch
 from idealrank.io.configuration_files import read_configuration
@@ -74,7 +74,7 @@ def _schema() -> dict[str, Any]:
     return JudgeConfig.schema()
 
 
-@click.command(
+@headings.command(
     epilog=_EPILOG, short_help="Let a judge, such as a language model, grade a list of pairs."
 )
 @click.argument("config")

@@ -9,13 +9,18 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from idealrank._features import command_homes
 from idealrank.cli import console, options
+from idealrank.cli.lazy_groups import CommandGroup
 from idealrank.cli.output import Formats
 from idealrank.cli.progress import Watch
 from idealrank.io.configuration_files import read_configuration
 
 if TYPE_CHECKING:
     from idealrank.live.search_runs import SearchRun
+
+# Command -> what it does in one line, the same line as in its own help (a test compares them).
+COMMANDS = {"recall": "Measure the cost of an approximate index."}
 
 _EPILOG = """\
 Examples:
@@ -24,6 +29,7 @@ Examples:
   idealrank search search.yaml -o bm25.run
   idealrank search search.yaml -o bm25.run --qrels qrels.txt
   idealrank search search.yaml -o bm25.run --retry-failed
+  idealrank search recall flat.run hnsw.run
 
 A configuration, here for a table of SQLite's full-text search:
 
@@ -73,7 +79,14 @@ def _schema() -> dict[str, Any]:
     return SearchConfig.schema()
 
 
-@click.command(epilog=_EPILOG, short_help="Ask a search engine all queries, and write a run.")
+@click.group(
+    cls=CommandGroup,
+    lines=COMMANDS,
+    home="idealrank.live.commands",
+    modules=command_homes("search"),
+    epilog=_EPILOG,
+    short_help="Ask a search engine all queries, and write a run.",
+)
 @click.argument("config")
 @click.option(
     "-o",
@@ -126,7 +139,8 @@ def search(
     The engine gets a bounded number of queries at the same time and per second. Failed attempts are
     repeated after a pause, and an engine that fails again and again is left alone for a while. The
     report has latencies, failures, and with judgments the means with intervals. Queries that failed
-    are not in the run; if there are any, the command ends with code 1.
+    are not in the run; if there are any, the command ends with code 1. A configuration named recall
+    is given as ./recall.
     """
     from idealrank.live import search_runs as work  # noqa: PLC0415  (help needs none of it)
     from idealrank.live.search_configuration import SearchConfig  # noqa: PLC0415

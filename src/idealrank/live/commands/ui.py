@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from idealrank.cli import console, options
+from idealrank.cli import console, headings, options
 from idealrank.errors import OptionError
 from idealrank.judging.commands.input_files import named_texts
 
@@ -35,7 +35,9 @@ grade, and OUTPUT.labels.csv every answer with its time, its note and its status
 """  # noqa: E501
 
 
-@click.command(epilog=_EPILOG, short_help="Label pairs of query and document on a local web page.")
+@headings.command(
+    epilog=_EPILOG, short_help="Label pairs of query and document on a local web page."
+)
 @click.argument("pairs")
 @click.option(
     "-o",

@@ -1,5 +1,5 @@
-"""The figure of `idealrank choose` as a Vega-Lite specification: two small panels, cutoffs on x, a
-line a discount.
+"""The figure of `idealrank measures choose` as a Vega-Lite specification: two small panels, cutoffs
+on x, a line a discount.
 """
 
 import textwrap

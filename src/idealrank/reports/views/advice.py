@@ -32,8 +32,8 @@ def advice_report(advice: Advice) -> str:
     measures = ",".join(fit.measure for fit in advice.fits)
     lines += ["", f"idealrank evaluate ... -m '{measures}'" if measures else ""]
     lines += filled(
-        "with several runs, `idealrank choose QRELS RUN...` finds the discount and cutoff that "
-        "best distinguish them"
+        "with several runs, `idealrank measures choose QRELS RUN...` finds the discount and cutoff "
+        "that best distinguish them"
     )
     return "\n".join(lines).rstrip() + "\n"
 

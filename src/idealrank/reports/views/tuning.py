@@ -1,5 +1,5 @@
-"""The report of `idealrank choose`: a recommendation, tables of discounts by cutoffs, and the
-method.
+"""The report of `idealrank measures choose`: a recommendation, tables of discounts by cutoffs, and
+the method.
 """
 
 from collections.abc import Callable, Iterator, Sequence

@@ -1,11 +1,11 @@
-"""`idealrank diff`: what changed from one evaluation of a store to another."""
+"""`idealrank store diff`: what changed from one evaluation of a store to another."""
 
 from types import ModuleType
 from typing import TYPE_CHECKING
 
 import click
 
-from idealrank.cli import options
+from idealrank.cli import headings, options
 from idealrank.cli.console import worded
 from idealrank.cli.output import Formats
 from idealrank.errors import IncompatibleError, InputError, OptionError, StoppedError
@@ -22,10 +22,10 @@ Examples:
 
 \b
   Why does today's value differ from yesterday's: data, convention, or system?
-    idealrank diff 3f2a 77c0 --store results
+    idealrank store diff 3f2a 77c0 --store results
 \b
   Every query that changed by AP, as CSV:
-    idealrank diff 3f2a 77c0 --measure AP --queries 0 --format csv --store results
+    idealrank store diff 3f2a 77c0 --measure AP --show 0 --format csv --store results
 
 Values under different judgments or conventions are shown side by side, without a test. With
 --different-judgments, the difference is tested, but it may come from the judgments alone.
@@ -48,18 +48,18 @@ _FORMATS = Formats(
 )
 
 
-@click.command(epilog=_EPILOG, short_help="Show the changes between two evaluations of a store.")
+@headings.command(epilog=_EPILOG, short_help="Show the changes between two evaluations of a store.")
 @click.argument("id_a", metavar="ID_A")
 @click.argument("id_b", metavar="ID_B")
 @click.option(
     "-m",
     "--measure",
     metavar="MEASURE",
-    cls=options.MeasureOption,
+    cls=options.OnceOption,
     help="Measure by which queries are listed.  [default: the first common measure]",
 )
 @click.option(
-    "--queries",
+    "--show",
     "most",
     metavar="N",
     type=click.IntRange(0),

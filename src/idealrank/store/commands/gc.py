@@ -1,10 +1,10 @@
-"""`idealrank gc`: free what no entry of a store needs."""
+"""`idealrank store gc`: free what no entry of a store needs."""
 
 from typing import TYPE_CHECKING
 
 import click
 
-from idealrank.cli import options
+from idealrank.cli import headings, options
 from idealrank.cli.output import Formats
 from idealrank.reports.table.records import json_text
 from idealrank.store.commands import store_options
@@ -17,11 +17,11 @@ Examples:
 
 \b
   How much would be freed?
-    idealrank gc --dry-run --store results
+    idealrank store gc --dry-run --store results
 \b
   Free the space of removed entries:
     idealrank store remove 3f2a --store results
-    idealrank gc --store results
+    idealrank store gc --store results
 
 Other processes may write to the store at the same time. This command removes no entry.
 """
@@ -48,7 +48,7 @@ def _json(swept: "Swept", *, dry_run: bool) -> str:
 _FORMATS = Formats("A sentence to read;", table=_text, json=_json)
 
 
-@click.command(epilog=_EPILOG, short_help="Free the space of unused files in a store.")
+@headings.command(epilog=_EPILOG, short_help="Free the space of unused files in a store.")
 @click.option("--dry-run", is_flag=True, help="Only print what would be freed.")
 @_FORMATS.option
 @store_options.store

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from idealrank.cli import console, options, output
+from idealrank.cli import console, headings, options, output
 from idealrank.cli.output import Formats
 from idealrank.errors import InputError, OptionError
 from idealrank.reports.table.formats import FORMATS
@@ -100,14 +100,14 @@ def _rows(timeline: Timeline, *, shown: int, together: bool) -> "Iterable[Row]":
 _FORMATS = Formats("A table and a sparkline to read;", table=_table, json=_json, rows=_rows)
 
 
-@click.command(
+@headings.command(
     epilog=_EPILOG, short_help="Show a measure or query over time, and find when it regressed."
 )
 @click.option(
     "-m",
     "--measure",
     metavar="MEASURE",
-    cls=options.MeasureOption,
+    cls=options.OnceOption,
     help="Measure to show.  [default: the first measure of the newest evaluation]",
 )
 @click.option(
@@ -161,7 +161,8 @@ _FORMATS = Formats("A table and a sparkline to read;", table=_table, json=_json,
     help="Git repository of the commits.  [default: the current folder]",
 )
 @click.option(
-    "--limit",
+    "--show",
+    "limit",
     metavar="N",
     type=click.IntRange(0),
     help=f"Maximum number of entries, the newest first; 0 for all.  [default: {_LIMIT} in the "

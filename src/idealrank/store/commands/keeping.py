@@ -104,5 +104,7 @@ def _with_inputs(evaluation: Evaluation, judgments: Sequence[str]) -> Evaluation
 def _line(store: Store, ids: Sequence[str], key: str) -> str:
     """One line that names everything, and how to see it again."""
     if key:
-        return f"stored as {key}, made of {', '.join(ids)}; idealrank show {store.shortest(key)}"
-    return f"stored as {', '.join(ids)}; idealrank show {store.shortest(ids[0])}"
+        return (
+            f"stored as {key}, made of {', '.join(ids)}; idealrank store show {store.shortest(key)}"
+        )
+    return f"stored as {', '.join(ids)}; idealrank store show {store.shortest(ids[0])}"

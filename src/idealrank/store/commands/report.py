@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from idealrank.cli import invocation, options
+from idealrank.cli import headings, invocation, options
 from idealrank.cli.progress import Watch
 from idealrank.cli.result_options import Results
 from idealrank.errors import OptionError
@@ -33,7 +33,7 @@ keep.
 """
 
 
-@click.command(epilog=_EPILOG, short_help="Make a page of stored results.")
+@headings.command(epilog=_EPILOG, short_help="Make a page of stored results.")
 @click.argument("ids", metavar="ID [ID...]", nargs=-1, required=True)
 @click.option(
     "-o",
@@ -49,7 +49,7 @@ keep.
     "--measure",
     "measure_texts",
     metavar="MEASURE",
-    cls=options.MeasureOption,
+    cls=options.OnceOption,
     multiple=True,
     help="Measures to show, the primary measure first.  [default: all measures of the entry]",
 )

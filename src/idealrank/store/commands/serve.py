@@ -2,7 +2,7 @@
 
 import click
 
-from idealrank.cli import console, options
+from idealrank.cli import console, headings, options
 from idealrank.errors import OptionError
 from idealrank.store.commands import store_options
 
@@ -23,7 +23,7 @@ The page reads the store and changes nothing. Press Ctrl-C to end it.
 """
 
 
-@click.command(epilog=_EPILOG, short_help="Show a store as a local web page.")
+@headings.command(epilog=_EPILOG, short_help="Show a store as a local web page.")
 @store_options.store
 @click.option(
     "--data",

@@ -1,4 +1,4 @@
-"""`idealrank show`: everything about one entry of a store."""
+"""`idealrank store show`: everything about one entry of a store."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import click
 
-from idealrank.cli import options
+from idealrank.cli import headings, options
 from idealrank.cli.output import Formats
 from idealrank.errors import OptionError
 from idealrank.reports.table.records import json_text
@@ -25,15 +25,15 @@ Examples:
 
 \b
   Data, command and values of entry 3f2a9c41d07b; the unique beginning of an id is enough:
-    idealrank show 3f2a --store results
+    idealrank store show 3f2a --store results
 \b
   The values of every query, as CSV:
-    idealrank show 3f2a --per-query --format csv --store results
+    idealrank store show 3f2a --per-query --format csv --store results
 \b
   Everything, as JSON:
-    idealrank show 3f2a --per-query --format json --store results
+    idealrank store show 3f2a --per-query --format json --store results
 
-`idealrank history` lists ids; `idealrank diff ID ID` shows the changes between two entries.
+`idealrank history` lists ids; `idealrank store diff ID ID` shows the changes between two entries.
 """
 
 
@@ -45,7 +45,7 @@ _FORMATS = Formats(
 )
 
 
-@click.command(epilog=_EPILOG, short_help="Show everything about one entry of a store.")
+@headings.command(epilog=_EPILOG, short_help="Show everything about one entry of a store.")
 @click.argument("id")
 @click.option("--per-query", is_flag=True, help="Show the values of each query.")
 @click.option("--intervals", is_flag=True, help="Show the 95 % confidence interval of each mean.")

@@ -1,4 +1,4 @@
-"""`idealrank sql`: SQL over a store."""
+"""`idealrank store sql`: SQL over a store."""
 
 import json
 import math
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from idealrank.cli import options
+from idealrank.cli import headings, options
 from idealrank.cli.output import Formats
 from idealrank.store.commands import store_options
 
@@ -23,13 +23,13 @@ Examples:
 
 \b
   The best evaluation of each run by AP:
-    idealrank sql "select run, max(value) from evaluations join means using (id) where measure = 'AP' group by run" --store results
+    idealrank store sql "select run, max(value) from evaluations join means using (id) where measure = 'AP' group by run" --store results
 \b
   The ten hardest queries over all runs:
-    idealrank sql "select query, avg(value) from values where measure = 'nDCG@10' group by query order by 2 limit 10" --store results
+    idealrank store sql "select query, avg(value) from values where measure = 'nDCG@10' group by query order by 2 limit 10" --store results
 \b
   The columns of a table:
-    idealrank sql "describe evaluations" --store results
+    idealrank store sql "describe evaluations" --store results
 
 Tables: evaluations, means, values (of each query), hits (returned judged documents), comparisons,
 gates, tags. Join tables by `id`. Times are UTC. Only statements that use values or hits read values
@@ -100,7 +100,7 @@ def _rows(answer: "Answer") -> "Iterable[Row]":
 _FORMATS = Formats("A table to read;", table=_table, json=_json, rows=_rows)
 
 
-@click.command(epilog=_EPILOG, short_help="Query a store in SQL.")
+@headings.command(epilog=_EPILOG, short_help="Query a store in SQL.")
 @click.argument("query")
 @_FORMATS.option
 @store_options.store

@@ -1,4 +1,4 @@
-"""`idealrank store`: carry entries from store to store, and out to other programs."""
+"""`idealrank store`: look into a store, and carry entries to other stores and programs."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -16,19 +16,15 @@ from idealrank.store.commands import store_options
 
 # Command -> what it does in one line, the same line as in its own help (a test compares them).
 COMMANDS = {
-    "export": "Export one evaluation to a file for another store.",
-    "import": "Import exported evaluations.",
-    "parquet": "Write all tables as Parquet.",
-    "remove": "Remove entries from a store.",
-    "info": "Show the content and size of a store.",
-}
-# Commands that `idealrank` has, too.
-ALSO = {
-    "history": "Show a measure or query over time, and find when it regressed.",
     "show": "Show everything about one entry of a store.",
     "diff": "Show the changes between two evaluations of a store.",
     "tag": "Add tags and notes to an entry of a store, or remove tags.",
     "sql": "Query a store in SQL.",
+    "info": "Show the content and size of a store.",
+    "export": "Export one evaluation to a file for another store.",
+    "import": "Import exported evaluations.",
+    "parquet": "Write all tables as Parquet.",
+    "remove": "Remove entries from a store.",
     "gc": "Free the space of unused files in a store.",
 }
 
@@ -37,23 +33,25 @@ Start here:
 
 \b
   idealrank store info --store results
+  idealrank store show 3f2a --store results
+  idealrank store diff 3f2a 77c0 --store results
   idealrank store export 3f2a bm25.zip --store results
   idealrank store import bm25.zip --store other
   idealrank store parquet tables --store results
-  idealrank store history --store results
+
+`idealrank history` lists the ids of a store.
 """
 
 
 @click.group(
     cls=LazyGroup,
-    lines={**COMMANDS, **ALSO},
+    lines=COMMANDS,
     home="idealrank.store.commands",
-    groups={"Commands": COMMANDS, "Also without `store`": ALSO},
     epilog=_EPILOG,
-    short_help="Export and import evaluations, and write Parquet.",
+    short_help="Show, compare, query, export and import stored results.",
 )
 def store() -> None:
-    """Export and import evaluations, and write Parquet.
+    """Show, compare, query, export and import stored results.
 
     A store is a folder on one machine. Do not copy it during a write, and do not put it on a
     network disk. An exported evaluation is one file with its exact values, hashes, tags and notes,
@@ -117,7 +115,7 @@ def parquet(*, folder: str, store_path: str | None) -> None:
 @click.argument("ids", metavar="ID...", nargs=-1, required=True)
 @store_options.store
 def remove(*, ids: tuple[str, ...], store_path: str | None) -> None:
-    """Remove each entry ID from the store; `idealrank gc` then frees its files.
+    """Remove each entry ID from the store; `idealrank store gc` then frees its files.
 
     An evaluation that belongs to a comparison or gate is refused: remove that entry first.
     """

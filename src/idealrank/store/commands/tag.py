@@ -1,8 +1,8 @@
-"""`idealrank tag`: names and notes that help to find an entry of a store again."""
+"""`idealrank store tag`: names and notes that help to find an entry of a store again."""
 
 import click
 
-from idealrank.cli import options, output
+from idealrank.cli import headings, options, output
 from idealrank.errors import OptionError
 from idealrank.store.commands import store_options
 
@@ -11,16 +11,16 @@ Examples:
 
 \b
   Tag the released entry; history shows all entries with a tag:
-    idealrank tag 3f2a release --note "went live on Monday" --store results
+    idealrank store tag 3f2a release --note "went live on Monday" --store results
     idealrank history --tag release --store results
 \b
   Remove a tag, and list the remaining tags:
-    idealrank tag 3f2a release --remove --store results
-    idealrank tag 3f2a --store results
+    idealrank store tag 3f2a release --remove --store results
+    idealrank store tag 3f2a --store results
 """
 
 
-@click.command(
+@headings.command(
     epilog=_EPILOG, short_help="Add tags and notes to an entry of a store, or remove tags."
 )
 @click.argument("id")

@@ -39,7 +39,7 @@ def _title(timeline: Timeline, shown: int) -> str:
     total = len(timeline.points)
     count = f"{total:,} evaluation{'s' * (total != 1)}"
     if shown < total:
-        count = f"{shown:,} of {total:,} evaluations, the newest (--limit 0 shows all)"
+        count = f"{shown:,} of {total:,} evaluations, the newest (--show 0 lists all)"
     of_query = f" of query {printable(timeline.query)}" if timeline.query else ""
     order = "; newest last" if shown > 1 else ""
     return f"{timeline.measure}{of_query}: {count}{order}"
@@ -99,7 +99,7 @@ def _warnings(line_steps: Iterable[Step]) -> list[str]:
         f"A bar marks a change of the {' or the '.join(kinds)}: values on its two sides cannot be "
         f"compared."
     )
-    return filled([bar, "`idealrank diff ID ID` shows the other changes."])
+    return filled([bar, "`idealrank store diff ID ID` shows the other changes."])
 
 
 def since_report(run: str, trace: Trace) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 import click
 import numpy as np
 
-from idealrank.cli import console, input_options
+from idealrank.cli import console, headings, input_options
 from idealrank.cli import options as shared
 from idealrank.cli.output import Formats
 from idealrank.cli.progress import Watch
@@ -25,8 +25,8 @@ _EPILOG = """\
 Examples:
 
 \b
-  idealrank theory distinguish --a 0.1+0.8s --b 0.2+0.6s --runs 50 --sizes 100,1000,10000
-  idealrank theory distinguish --a 0.1+0.8s --b 0.5 --discount 'log2,geometric(2)' --cutoff all --runs 50 --sizes 10,100,1000
+  idealrank theory distinguish --a 0.1+0.8s --b 0.2+0.6s --simulations 50 --length 100,1000,10000
+  idealrank theory distinguish --a 0.1+0.8s --b 0.5 --discount 'log2,geometric(2)' --cutoff all --simulations 50 --length 10,100,1000
   idealrank theory distinguish qrels.txt bm25.run neural.run --query q1 --format csv
 
 `idealrank theory limits --help` explains the syntax of models; repeat --a and --b for several
@@ -49,7 +49,7 @@ _FORMATS = Formats(
 )
 
 
-@click.command(
+@headings.command(
     epilog=_EPILOG, short_help="Simulate the order of two rankers by a measure as lists grow."
 )
 @click.argument("runs", nargs=-1, metavar="[QRELS RUN_A RUN_B]")
@@ -69,14 +69,14 @@ _FORMATS = Formats(
 @model_options.discounts(_DEFAULT[0])
 @model_options.cutoffs(_DEFAULT[1])
 @click.option(
-    "--sizes",
+    "--length",
     "size_texts",
     metavar="N",
     multiple=True,
     help="List lengths.  [default: at least 4 per factor of 10, up to 100,000 or all documents]",
 )
 @click.option(
-    "--runs",
+    "--simulations",
     "n_lists",
     metavar="N",
     type=click.IntRange(2),
@@ -114,7 +114,7 @@ def distinguish(
     these documents in a random order. The counts describe the requested lengths, not longer lists.
     """
     pairs = model_options.pairs(discount_texts, cutoff_texts, _DEFAULT)
-    sizes = model_options.list_sizes(size_texts, "--sizes") or None
+    sizes = model_options.list_sizes(size_texts, "--length") or None
     if runs:
         rivals = _scores(runs, texts_a + texts_b, query_id, inputs)
     else:

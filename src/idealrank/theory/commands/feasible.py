@@ -2,8 +2,7 @@
 
 from types import ModuleType
 
-import click
-
+from idealrank.cli import headings
 from idealrank.cli import options as shared
 from idealrank.cli.output import Formats
 from idealrank.theory import feasibility
@@ -35,7 +34,7 @@ _FORMATS = Formats(
 )
 
 
-@click.command(
+@headings.command(
     epilog=_EPILOG,
     short_help="List the discounts and cutoffs that can distinguish rankers, with reasons.",
 )

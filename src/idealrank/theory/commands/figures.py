@@ -7,7 +7,7 @@ from typing import Any
 import click
 import numpy as np
 
-from idealrank.cli import output
+from idealrank.cli import headings, output
 from idealrank.cli.progress import Count, Watch
 from idealrank.errors import InputError, OptionError
 from idealrank.measures.measure_texts import split_outside_brackets
@@ -20,9 +20,9 @@ _EPILOG = """\
 Examples:
 
 \b
-  idealrank theory figures --out figures
-  idealrank theory figures --out figures --format svg,html --figure 1 --figure 2
-  idealrank theory figures --out mine --data mine.npz --format html
+  idealrank theory figures --output figures
+  idealrank theory figures --output figures --format svg,html --number 1 --number 2
+  idealrank theory figures --output mine --rankers mine.npz --format html
 
 A file for --data holds NumPy arrays: grades, of shape (queries, documents), with documents in input
 order, and for each ranker an array of scores of the same shape. Lists of different lengths are
@@ -33,9 +33,16 @@ concatenated, with an array offsets:
 """
 
 
-@click.command(epilog=_EPILOG, short_help="Redraw the paper's figures 1 to 4 as SVG, PNG and HTML.")
+@headings.command(
+    epilog=_EPILOG, short_help="Redraw the paper's figures 1 to 4 as SVG, PNG and HTML."
+)
 @click.option(
-    "--out", "folder", metavar="DIR", required=True, help="Output folder; created if missing."
+    "-o",
+    "--output",
+    "folder",
+    metavar="DIR",
+    required=True,
+    help="Output folder; created if missing.",
 )
 @click.option(
     "--format",
@@ -46,7 +53,7 @@ concatenated, with an array offsets:
     "(Vega-Lite, to change by hand).  [default: svg,png,html]",
 )
 @click.option(
-    "--figure",
+    "--number",
     "numbers",
     metavar="N",
     type=click.IntRange(1, 4),
@@ -54,13 +61,14 @@ concatenated, with an array offsets:
     help="Figure to draw, 1 to 4; may be repeated.",
 )
 @click.option(
-    "--data",
+    "--rankers",
     "data",
     metavar="FILE",
     help="File of your own rankers; see below.  [default: the trained rankers of the package]",
 )
 @click.option(
-    "--documents",
+    "--length",
+    "documents",
     metavar="N",
     type=click.IntRange(2),
     help="List length: queries with at least N documents, cut at N.  [default: as many as half of "
@@ -116,7 +124,7 @@ def _make(folder: Path) -> None:
         if folder.is_file():
             why = "it is a file"
         raise InputError(
-            f"--out {folder}: the folder does not exist and cannot be created: {why}; expected "
+            f"--output {folder}: the folder does not exist and cannot be created: {why}; expected "
             "another name"
         ) from None
 
@@ -138,7 +146,7 @@ def _cut(collection: RankedCollection, documents: int | None) -> RankedCollectio
     try:
         return collection.at_least(documents or half)
     except InputError as error:
-        raise OptionError(f"--documents {documents}: {error}") from None
+        raise OptionError(f"--length {documents}: {error}") from None
 
 
 def _source(collection: RankedCollection, data: str | None) -> str:

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import click
 import numpy as np
 
-from idealrank.cli import console, input_options
+from idealrank.cli import console, headings, input_options
 from idealrank.cli import options as shared
 from idealrank.cli.output import Formats
 from idealrank.cli.progress import Count, Watch
@@ -93,10 +93,10 @@ Examples:
 
 \b
   idealrank theory limits --ybar 0.1+0.8s
-  idealrank theory limits --ybar 'logistic(8,-5)' --discount 'zipf(0.5)' --cutoff 0.2n --n 1e3,1e12
+  idealrank theory limits --ybar 'logistic(8,-5)' --discount 'zipf(0.5)' --cutoff 0.2n --length 1e12
   idealrank theory limits --ybar 0:0.1,0.8:0.1,0.8:0.9,1:0.9 --format json
   idealrank theory limits --ybar 2:0.05+0.35s^2 --ybar 1:0.2+0.2s --gain exp2
-  idealrank theory limits qrels.txt bm25.run --discount log2 --cutoff all --n 1000,1e6
+  idealrank theory limits qrels.txt bm25.run --discount log2 --cutoff all --length 1000,1e6
 
 s is the share of documents that the ranker ranks lower: 0 at the bottom of the list, 1 at the top.
 --ybar is the probability that a document at s is relevant:
@@ -125,7 +125,7 @@ _FORMATS = Formats(
 )
 
 
-@click.command(
+@headings.command(
     epilog=_EPILOG,
     short_help="Compute the limit of NDCG as lists grow, and its mean at any length.",
 )
@@ -140,7 +140,7 @@ _FORMATS = Formats(
 @model_options.discounts(_DEFAULT[0])
 @model_options.cutoffs(_DEFAULT[1])
 @click.option(
-    "--n",
+    "--length",
     "size_texts",
     metavar="N",
     multiple=True,
@@ -191,7 +191,7 @@ def limits(
             "RUN"
         )
     pairs = model_options.pairs(discount_texts, cutoff_texts, _DEFAULT)
-    sizes = model_options.list_sizes(size_texts or _SIZES, "--n")
+    sizes = model_options.list_sizes(size_texts or _SIZES, "--length")
     watch = Watch()
     ranker: _Ranker
     if runs:

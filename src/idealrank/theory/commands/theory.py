@@ -17,9 +17,9 @@ Start here:
 
 \b
   idealrank theory limits --ybar 0.1+0.8s
-  idealrank theory distinguish --a 0.1+0.8s --b 0.2+0.6s --cutoff all,10 --runs 50
+  idealrank theory distinguish --a 0.1+0.8s --b 0.2+0.6s --cutoff all,10 --simulations 50
   idealrank theory feasible --discount log2 --cutoff all,0.2n,10
-  idealrank theory figures --out figures --figure 2 --format svg
+  idealrank theory figures --output figures --number 2 --format svg
 
 Source: Wang, Wang, Li, He, Chen and Liu (2013), A theoretical analysis of NDCG type ranking
 measures, COLT.

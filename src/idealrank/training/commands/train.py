@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from idealrank.cli import console, options, output
+from idealrank.cli import console, headings, options, output
 from idealrank.cli.output import Formats
 from idealrank.cli.progress import Watch
 from idealrank.io.configuration_files import read_configuration
@@ -20,7 +20,7 @@ Examples:
 
 \b
   idealrank train ranker.yaml
-  idealrank train ranker.yaml --output-folder models/today
+  idealrank train ranker.yaml -o models/today
   idealrank train ranker.yaml --check
 
 A configuration for LightGBM, whose own parameters stand under params unchanged:
@@ -76,22 +76,21 @@ _FORMATS = Formats(
 )
 
 
-@click.command(
+@headings.command(
     epilog=_EPILOG, short_help="Train a ranker, and evaluate it on queries that it has not seen."
 )
 @click.argument("config")
 @click.option(
-    "--output-folder",
+    "-o",
+    "--output",
+    "output_folder",
     metavar="DIR",
     help="Folder of the results, instead of `output` of the configuration.",
 )
 @click.option("--check", is_flag=True, help="Only check the configuration and the data.")
 @options.schema(TrainingConfig.schema)
 @_FORMATS.option
-@options.output
-def train(
-    *, config: str, output_folder: str | None, check: bool, layout: str, output_path: str | None
-) -> None:
+def train(*, config: str, output_folder: str | None, check: bool, layout: str) -> None:
     """Train a ranker from CONFIG (YAML, TOML or JSON), and evaluate it on queries that it has not
     seen.
 
@@ -116,7 +115,7 @@ def train(
             for name, rows in parts.items()
         )
         lines = [f"{config}: {sizes}", *(f"{problem.severity}: {problem}" for problem in problems)]
-        output.write((f"{line}\n" for line in lines), output_path)
+        output.write((f"{line}\n" for line in lines), None)
         return
 
     def trained(count: Any) -> Any:
@@ -133,7 +132,7 @@ def train(
         "warnings": [*map(str, problems), *_cautions(systems)],
         "again": _again(chosen, systems[0]),
     }
-    _FORMATS.write(layout, output_path, report)
+    _FORMATS.write(layout, None, report)
 
 
 def _record(system: Any) -> dict[str, Any]:

@@ -298,7 +298,7 @@ def _method(comparison: Comparison, letters: Letters, *, with_pairs: bool) -> Me
     else:
         tables: tuple[Where, Where] = ("pair" if with_pairs else "baseline", "slices")
         phrases += meanings(tables if method.slices is not None else tables[:1], method.power)
-    every = [] if with_pairs else ["every pair: --pairs, or --format csv or json"]
+    every = [] if with_pairs else ["every pair: --every-pair, or --format csv or json"]
     brief += design_phrases(
         weighted=method.weighted, clustered=method.clustered, judgments=method.judgments
     )

@@ -1,4 +1,4 @@
-"""`idealrank recall`: what an approximate index costs, in words and numbers."""
+"""`idealrank search recall`: what an approximate index costs, in words and numbers."""
 
 import json
 from collections.abc import Callable
@@ -30,6 +30,7 @@ def folder(tmp_path: Path) -> Path:
 
 def test_the_table_has_recall_loss_and_the_queries_that_lose_most(say: Say, folder: Path) -> None:
     said = say(
+        "search",
         "recall",
         "flat.run",
         "hnsw.run",
@@ -37,7 +38,7 @@ def test_the_table_has_recall_loss_and_the_queries_that_lose_most(say: Say, fold
         "10,5",
         "--qrels",
         "qrels.txt",
-        "--worst",
+        "--show",
         "2",
         cwd=folder,
     )
@@ -54,8 +55,20 @@ def test_the_table_has_recall_loss_and_the_queries_that_lose_most(say: Say, fold
 
 
 def test_formats_agree(say: Say, folder: Path) -> None:
-    report = json.loads(say("recall", "flat.run", "hnsw.run", "--format", "json", cwd=folder).out)
-    rows = say("recall", "flat.run", "hnsw.run", "--format", "csv", "-o", "recall.csv", cwd=folder)
+    report = json.loads(
+        say("search", "recall", "flat.run", "hnsw.run", "--format", "json", cwd=folder).out
+    )
+    rows = say(
+        "search",
+        "recall",
+        "flat.run",
+        "hnsw.run",
+        "--format",
+        "csv",
+        "-o",
+        "recall.csv",
+        cwd=folder,
+    )
     assert (rows.code, rows.out) == (0, "")
     lines = [line.split(",") for line in (folder / "recall.csv").read_text().splitlines()]
     assert lines[0] == ["query", "recall@10"]
@@ -78,5 +91,5 @@ def test_formats_agree(say: Say, folder: Path) -> None:
 )
 def test_mistakes_are_named(say: Say, folder: Path, arguments: list[str], message: str) -> None:
     (folder / "other.run").write_text("Q1 Q0 d1 1 1 x\n")
-    said = say("recall", *arguments, cwd=folder)
+    said = say("search", "recall", *arguments, cwd=folder)
     assert (said.code, message in said.err, "Traceback" in said.err) == (2, True, False), said.err

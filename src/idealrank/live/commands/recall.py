@@ -1,11 +1,11 @@
-"""`idealrank recall`: measure the cost of an approximate index."""
+"""`idealrank search recall`: measure the cost of an approximate index."""
 
 from functools import partial
 from types import ModuleType
 
 import click
 
-from idealrank.cli import input_options, options
+from idealrank.cli import headings, input_options, options
 from idealrank.cli.output import Formats
 from idealrank.cli.progress import Watch
 from idealrank.errors import OptionError
@@ -14,9 +14,9 @@ _EPILOG = """\
 Examples:
 
 \b
-  idealrank recall flat.run hnsw.run
-  idealrank recall flat.run hnsw.run -k 10,100 --qrels qrels.txt
-  idealrank recall flat.run hnsw.run --qrels qrels.txt --format csv -o recall.csv
+  idealrank search recall flat.run hnsw.run
+  idealrank search recall flat.run hnsw.run -k 10,100 --qrels qrels.txt
+  idealrank search recall flat.run hnsw.run --qrels qrels.txt --format csv -o recall.csv
 
 Recall at k is the number of documents that the first k of both lists share, divided by k.
 """
@@ -37,11 +37,12 @@ _FORMATS = Formats(
 )
 
 
-@click.command(epilog=_EPILOG, short_help="Measure the cost of an approximate index.")
+@headings.command(epilog=_EPILOG, short_help="Measure the cost of an approximate index.")
 @click.argument("exact")
 @click.argument("approximate")
 @click.option(
     "-k",
+    "--cutoff",
     "cutoffs_text",
     metavar="K[,K...]",
     default="10",
@@ -59,14 +60,15 @@ _FORMATS = Formats(
     "--measure",
     "measure_texts",
     metavar="MEASURE",
-    cls=options.MeasureOption,
+    cls=options.OnceOption,
     multiple=True,
     help="Measures of the loss; repeat, or separate with commas.  [default: nDCG@10]",
 )
 @options.convention
-@options.confidence
+@options.level
 @click.option(
-    "--worst",
+    "--show",
+    "worst",
     metavar="N",
     type=click.IntRange(0),
     default=10,
