@@ -1,7 +1,5 @@
 """Completion in a shell, by click's own variable."""
 
-from typing import Any
-
 import click
 from click.shell_completion import (
     BashComplete,
@@ -26,6 +24,6 @@ def answer(root: click.Group, instruction: str) -> int:
 class _WithFiles(ShellComplete):
     """Files where no name completes the word, as without completion."""
 
-    def get_completions(self, *arguments: Any) -> list[CompletionItem]:
-        items = super().get_completions(*arguments)
-        return items or [CompletionItem(arguments[-1], type="file")]
+    def get_completions(self, args: list[str], incomplete: str) -> list[CompletionItem]:
+        items = super().get_completions(args, incomplete)
+        return items or [CompletionItem(incomplete, type="file")]
