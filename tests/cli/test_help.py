@@ -12,6 +12,7 @@ import click
 import pytest
 
 from idealrank.cli import headings, main
+from idealrank.cli.lazy_groups import CommandGroup
 from tests import in_process
 from tests.cli.terminal import DATA, SNAPSHOTS, Said, check_snapshot, environment
 
@@ -168,9 +169,12 @@ def as_typed(example: str) -> tuple[int, str, str]:
 
 
 def groups(command: click.Command, *words: str) -> Iterator[tuple[str, ...]]:
-    """Words of each group of commands, the command line itself among them."""
+    """Words of each group of commands, the command line itself among them; not of commands that
+    have commands of their own, such as `search CONFIG`.
+    """
     if isinstance(command, click.Group):
-        yield words
+        if not isinstance(command, CommandGroup):
+            yield words
         context = click.Context(command)
         for name in command.list_commands(context):
             yield from groups(command.get_command(context, name), *words, name)

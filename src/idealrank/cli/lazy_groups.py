@@ -22,16 +22,7 @@ _GC_THRESHOLDS = (10_000, 20, 20)
 
 
 class LazyGroup(click.Group):
-    """A group that knows its commands by name and line of help alone.
-
-    Examples
-    --------
-    >>> group = LazyGroup(
-    ...     "idealrank", lines={"measures": "List them."}, home="idealrank.cli.commands"
-    ... )
-    >>> group.get_command(click.Context(group), "measures").name
-    'measures'
-    """
+    """A group that knows its commands by name and line of help alone."""
 
     command_class = HeadedCommand
 

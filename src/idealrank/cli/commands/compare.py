@@ -45,19 +45,6 @@ def why_command(
 ) -> str:
     """Return `idealrank why` for the first measure that it can split; empty if there is none, or if
     a file cannot be read again.
-
-    Examples
-    --------
-    >>> from idealrank.measures.parse import parse_measure
-    >>> measures = [parse_measure(text) for text in ("AUC", "AP")]
-    >>> why_command(
-    ...     "qrels.txt",
-    ...     ["a b.run", "c.run"],
-    ...     measures,
-    ...     "standard",
-    ...     Inputs(more_qrels=("more.txt",)),
-    ... )
-    "idealrank why qrels.txt 'a b.run' c.run -m AP --qrels more.txt"
     """
     from idealrank.inputs.explanation import can_be_attributed  # noqa: PLC0415  (only where a command is told)
 

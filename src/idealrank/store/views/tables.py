@@ -160,34 +160,7 @@ _SOME = 5  # queries named in a sentence
 def changes_text(
     changes: Mapping[str, Any], comparison: "Comparison | None" = None, why_not: str = ""
 ) -> str:
-    """The whole report: inputs, results, and whether the difference is more than chance.
-
-    Examples
-    --------
-    >>> a = {
-    ...     "id": "3f2a9c41d07b",
-    ...     "run": "bm25",
-    ...     "when": "2026-01-01T09:30:00",
-    ...     "commit": "",
-    ...     "convention": "standard [50871d00]",
-    ... }
-    >>> changes = {
-    ...     "a": a,
-    ...     "b": a,
-    ...     "inputs": [],
-    ...     "judgments": "unknown",
-    ...     "convention": [],
-    ...     "made": [],
-    ...     "means": [],
-    ...     "changed_queries": None,
-    ... }
-    >>> changes |= {
-    ...     "measures": {"only_a": [], "only_b": []},
-    ...     "queries": {"both": 1, "only_a": [], "only_b": []},
-    ... }
-    >>> print(changes_text(changes).splitlines()[0])
-    a  3f2a9c41d07b  bm25  2026-01-01 09:30
-    """
+    """The whole report: inputs, results, and whether the difference is more than chance."""
     sides: list[Column[str]] = [
         Column(title="", cell=str),
         Column(title="", cell=lambda side: changes[side]["id"]),

@@ -119,23 +119,7 @@ def limits_json(
 
 
 def limits_rows(rows: Sequence[LimitRow], sizes: Sequence[int]) -> Iterator[Row]:
-    """Return the limits as rows of cells, one row a measure.
-
-    Examples
-    --------
-    >>> row = LimitRow(
-    ...     measure="nDCG@10",
-    ...     discount="log2",
-    ...     cutoff="10",
-    ...     limit=None,
-    ...     theorem="Theorem 10",
-    ...     told=None,
-    ...     why_not="only 10 documents count",
-    ...     means=(Ended(0.9),),
-    ... )
-    >>> list(limits_rows([row], [100]))[1][-4:]
-    ['Theorem 10', '0.9', '', '']
-    """
+    """Return the limits as rows of cells, one row a measure."""
     yield ["measure", "discount", "cutoff", "limit", "low", "high", "theorem", *_size_heads(sizes)]
     for row in rows:
         yield [

@@ -175,25 +175,7 @@ def _seen_there(tipping: Tipping, name: str) -> str:
 def next_step(
     tipping: Tipping, a: str, b: str, until: Literal["compare", "gate"], origin: Asked = IN_PYTHON
 ) -> str:
-    """Say which documents to judge, with the number of labels if it is known.
-
-    Examples
-    --------
-    >>> common = dict(
-    ...     side="b",
-    ...     significance_both=0.2,
-    ...     sign_both=0.3,
-    ...     unjudged_a=9,
-    ...     unjudged_b=58,
-    ...     unjudged_both=3,
-    ... )
-    >>> common |= dict(
-    ...     rate_judged=0.38, rate_exclusive=None, n_judged=80, n_exclusive=0, likely=0.5
-    ... )
-    >>> common |= dict(likely_ahead=0.0, likely_both=0.5, reaches=False)
-    >>> next_step(Tipping(**common, significance=0.12, sign=0.34), "old", "new", "compare")
-    'Judge the unjudged documents that only new returns, the highest ranks first, and compare again.'
-    """  # noqa: E501
+    """Say which documents to judge, with the number of labels if it is known."""
     if tipping.labels_needed is not None:
         number_needed = f"About {counted(tipping.labels_needed, 'label')} will decide"
         if origin.paths:  # `labels_command` prints the command on a line of its own
