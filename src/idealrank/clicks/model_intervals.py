@@ -131,7 +131,7 @@ def parameter_intervals(
 
     Examples
     --------
-    >>> from idealrank.clicks import simulate
+    >>> from idealrank.clicks import PBM, simulate
     >>> log = simulate(
     ...     np.random.default_rng(1).beta(2, 3, (20, 6)), 20_000, ranks=3, policy="random", rng=2
     ... )
