@@ -389,3 +389,14 @@ def test_positive_only_labels_need_labels_of_what_is_not_relevant(shop: Path, sa
     assert said.code == 0, said.err
     assert "How many labels will decide cannot be estimated" in " ".join(said.out.split())
     assert "Label documents that are not relevant, too, with grade 0" in " ".join(said.out.split())
+
+
+def test_the_convention_of_a_gate_is_also_that_of_the_order(say: Say, shop: Path) -> None:
+    (shop / "pyproject.toml").write_text('[tool.idealrank.gate]\nconvention = "sklearn"\n', "utf-8")
+    command = ["judge", "next", "pooled.qrels", "main.run", "new.run", "--until", "gate"]
+
+    by_policy = say(*command, "--format", "json", cwd=shop)
+    typed = say(*command, "--convention", "standard", "--format", "json", cwd=shop)
+
+    assert json.loads(by_policy.out)["convention"]["name"] == "sklearn"
+    assert json.loads(typed.out)["convention"]["name"] == "standard"

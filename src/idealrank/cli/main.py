@@ -149,7 +149,9 @@ def command() -> NoReturn:
     try:
         main()
     except SystemExit as ended:
-        if sys._getframe(1).f_back is None and _is_alone():
+        # Called by the installed script alone: no code of a caller is left to run.
+        is_script = sys._getframe(1).f_back is None
+        if is_script and _is_alone():
             _leave(int(ended.code or FINE))
         raise
 

@@ -62,6 +62,7 @@ class ParameterIntervals:
 
     Examples
     --------
+    >>> from idealrank.clicks import Cascade
     >>> log = Sessions.from_arrays(["q"] * 4, [["a"]] * 4, [[1], [0], [1], [1]])
     >>> parameter_intervals(Cascade(), log).attractiveness.round(2).tolist()
     [[0.19, 0.99]]

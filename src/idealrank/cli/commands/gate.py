@@ -86,23 +86,26 @@ class Job:
                 source, "--labels-from", list(names.values()), list(names)
             )
         request = replace(self.request, declared=declared._replace(labels_from=source))
-        front = _Front(self, watch, names)
-        kept = self.results.looked_at(request.measures)
-        top = self.results.ranks_looked_at(request.measures)
-        judge = self.inputs.open_judge(self.judge_path, request.convention)
-        work = GateJob(
-            asked=request, caller=front, kept=kept, top=top, threads=self.threads, judge=judge
+        gate_job = GateJob(
+            asked=request,
+            caller=_Front(self, watch, names),
+            kept=self.results.looked_at(request.measures),
+            top=self.results.ranks_looked_at(request.measures),
+            threads=self.threads,
+            judge=self.inputs.open_judge(self.judge_path, request.convention),
         )
-        held = work.hold(but_missing=self.update)
+        held = gate_job.hold(but_missing=self.update)
         if self.accept and not held.gated.passed:
             held = replace(held, gated=replace(held.gated, acceptance=self._acceptance(held)))
-        notes, page = list(held.notes), self._page(held, watch)
+        # Before a baseline or a state is replaced: they stay if results cannot be stored.
+        page = self._store_and_gather(held, watch)
+        notes = list(held.notes)
         if held.gated.acceptance is not None:
-            notes.append(work.accept(held, held.gated.acceptance))
+            notes.append(gate_job.accept(held, held.gated.acceptance))
         elif self._writes:
-            notes.append(work.take_if_open(held))
+            notes.append(gate_job.take_if_open(held))
         elif self.request.series:
-            work.record_look(held)
+            gate_job.record_look(held)
         return Done(held.gated, notes, page)
 
     @property
@@ -121,14 +124,14 @@ class Job:
         """Return the file of a first baseline, made of the run, and the run's means; write
         nothing.
         """
-        front = _Front(self, Watch(), _names(self.run, self.request.baselines))
-        work = GateJob(asked=self.request, caller=front, threads=self.threads)
-        held = work.hold_to_nothing()
+        caller = _Front(self, Watch(), _names(self.run, self.request.baselines))
+        gate_job = GateJob(asked=self.request, caller=caller, threads=self.threads)
+        held = gate_job.hold_to_nothing()
         every_mean = held.evaluations[0].mean()
         means = {text: every_mean[text] for text in map(str, self.request.measures)}
-        return work.baseline_file(held), means
+        return gate_job.baseline_file(held), means
 
-    def _page(self, held: Held, watch: Watch) -> "Subject | None":
+    def _store_and_gather(self, held: Held, watch: Watch) -> "Subject | None":
         """Put the results into the store, and gather what the page shows, where these are
         wanted.
         """
@@ -212,9 +215,9 @@ class _Front:
         return self.job.inputs.open_run(path, self.baseline_name(path), self.job.qrels)
 
     def baseline_name(self, path: str) -> str:
-        return self.names[
-            self.job.request.baselines[-1] if path == self.job.request.state else path
-        ]
+        # The state of a series stands for the last baseline.
+        is_state = path == self.job.request.state
+        return self.names[self.job.request.baselines[-1] if is_state else path]
 
     def doubt(self, evaluation: Evaluation, baseline: str | None) -> None:
         input_options.doubt(evaluation, baseline or self.job.run)

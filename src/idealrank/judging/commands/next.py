@@ -14,7 +14,6 @@ from idealrank.cli import console, headings, input_options, options
 from idealrank.cli.comparison_options import LARGEST_LOSS
 from idealrank.cli.output import Formats
 from idealrank.cli.progress import Watch
-from idealrank.conventions import Convention
 from idealrank.errors import OptionError
 from idealrank.judging import LabelReplay, NextLabels, next_labels, replay_labels
 from idealrank.judging.commands import label_options
@@ -24,10 +23,16 @@ from idealrank.judging.commands.input_files import (
     tell_gaps,
 )
 from idealrank.judging.commands.label_options import figure_kind, write_figure
-from idealrank.judging.commands.next_verdict import UNTIL, Until, VerdictFiles, refuse_unused, steps
-from idealrank.judging.label_order import STRATEGIES
+from idealrank.judging.commands.next_verdict import (
+    UNTIL,
+    Until,
+    VerdictFiles,
+    gate_request,
+    refuse_unused,
+    steps,
+)
+from idealrank.judging.label_order import STRATEGIES, Strategy
 from idealrank.judging.label_stops import VerdictLike
-from idealrank.measures.measure import Measure
 from idealrank.pages.figures import drawings
 from idealrank.reports.table.formats import FORMATS
 
@@ -195,7 +200,7 @@ def next(  # noqa: A001  (the name of the command)
     measure_text: str,
     until: Until,
     budget: int | None,
-    strategy: str | None,
+    strategy: Strategy | None,
     depth: int | None,
     max_grade: float | None,
     query_path: str | None,
@@ -225,13 +230,18 @@ def next(  # noqa: A001  (the name of the command)
     input_options.refuse_standard_input_twice(*paths)
     options.refuse_to_replace(output_path, (*paths, query_path))
     kind = figure_kind(figure_path, paths)
-    convention = options.parse_convention(convention_text)
-    watch = Watch()
     measure = options.parse_measure_texts((measure_text,))[0]
+    request = None
+    if until == "gate":
+        request = gate_request(context, run_a, measure, inputs, policy)
+    # The verdict, the order and the printed convention are those of the gate.
+    convention = (
+        options.parse_convention(convention_text) if request is None else request.convention
+    )
+    watch = Watch()
     judgments, (a, b) = read_qrels_and_runs(inputs, qrels, (run_a, run_b), convention, watch)
     queries = read_known_queries(query_path, (a, b), judgments.queries)
     if replay:
-        hidden = {"depth": depth, "max_grade": max_grade, "alpha": alpha, "seed": seed}
         replayed = watch.run(
             "replay",
             lambda _: replay_labels(
@@ -241,7 +251,10 @@ def next(  # noqa: A001  (the name of the command)
                 measure,
                 convention=convention,
                 orders=orders or 20,
-                **hidden,  # type: ignore[arg-type]
+                depth=depth,
+                max_grade=max_grade,
+                alpha=alpha,
+                seed=seed,
             ),
         )
         tell_gaps(judgments, (a, b), queries)
@@ -249,6 +262,7 @@ def next(  # noqa: A001  (the name of the command)
         _draw(replayed, figure_path, kind)
         return
 
+    verdict: VerdictLike | None = None  # none settles the sign
     files = VerdictFiles(
         qrels=qrels,
         run_a=run_a,
@@ -258,22 +272,10 @@ def next(  # noqa: A001  (the name of the command)
         runs=(a, b),
         labels_from=labels_from,
     )
-    verdict = _verdict(
-        context=context,
-        files=files,
-        measure=measure,
-        convention=convention,
-        watch=watch,
-        policy=policy,
-    )
-    more = {
-        "budget": budget,
-        "strategy": strategy,
-        "depth": depth,
-        "max_grade": max_grade,
-        "alpha": alpha,
-        "seed": seed,
-    }
+    if request is not None:
+        verdict = files.gated(measure, request)
+    elif until == "compare":
+        verdict = files.compared(measure, convention, alpha, policy, watch)
     chosen = watch.run(
         "labels",
         lambda _: next_labels(
@@ -284,56 +286,44 @@ def next(  # noqa: A001  (the name of the command)
             queries=queries,
             convention=convention,
             until=verdict,
-            **more,  # type: ignore[arg-type]
+            budget=budget,
+            strategy=strategy,
+            depth=depth,
+            max_grade=max_grade,
+            alpha=alpha,
+            seed=seed,
         ),
     )
     tell_gaps(judgments, (a, b), queries, hint="; --query-ids FILE names the compared queries")
-    _write(context, chosen)
-
-
-def _verdict(
-    context: click.Context,
-    files: VerdictFiles,
-    measure: Measure,
-    convention: Convention,
-    watch: Watch,
-    policy: dict[str, Any],
-) -> VerdictLike | None:
-    """Return the result that is the stop; None for the sign."""
-    until = context.params["until"]
-    if until == "sign":
-        return None
-    if until == "compare":
-        return files.compared(measure, convention, context.params["alpha"], policy, watch)
-    # The policy of the project has a level and a convention, too: only what was typed goes before.
-    typed = {
-        name: context.params[name]
-        for name in ("alpha", "convention_text")
-        if context.get_parameter_source(name) is not ParameterSource.DEFAULT
-    }
-    return files.gated(measure, **policy, **typed)
-
-
-def _write(context: click.Context, chosen: NextLabels) -> None:
-    """Write the documents: to a sheet by its ending, with a summary to read, or in the format asked
-    for.
-    """
-    layout, path = context.params["layout"], context.params["output_path"]
     by_default = context.get_parameter_source("layout") is ParameterSource.DEFAULT
-    is_sheet = by_default and path is not None and Path(path).suffix.lower() == ".csv"
-    read: dict[str, Any] = {"digits": context.params["digits"]}
-    if FORMATS[layout].use == "people" and chosen.stop is not None:
-        read["steps"] = steps(context, chosen.stop, path if is_sheet else None)
-    if not is_sheet:
-        _FORMATS.write(layout, path, chosen, **read)
-        if FORMATS[layout].is_data and chosen.stop is not None:
-            from idealrank.judging.views.label_choice import opening  # noqa: PLC0415  (only with a stop)
+    if by_default and output_path is not None and Path(output_path).suffix.lower() == ".csv":
+        _write_sheet(context, chosen, layout, output_path)
+    else:
+        _write_report(context, chosen, layout, output_path)
 
-            console.say("note", opening(chosen))
-        return
+
+def _write_sheet(context: click.Context, chosen: NextLabels, layout: str, sheet: str) -> None:
+    """Write the documents to a sheet that is to be filled in, and a summary to read."""
     if chosen.labels:
-        _FORMATS.write("csv", path, chosen)
-    _FORMATS.write(layout, None, chosen, sheet=path, **read)
+        _FORMATS.write("csv", sheet, chosen)
+    text_options: dict[str, Any] = {"digits": context.params["digits"]}
+    if chosen.stop is not None:
+        text_options["steps"] = steps(context, chosen.stop, sheet)
+    _FORMATS.write(layout, None, chosen, sheet=sheet, **text_options)
+
+
+def _write_report(
+    context: click.Context, chosen: NextLabels, layout: str, path: str | None
+) -> None:
+    """Write the documents in the format asked for; beside data, the stop is a note."""
+    text_options: dict[str, Any] = {"digits": context.params["digits"]}
+    if FORMATS[layout].use == "people" and chosen.stop is not None:
+        text_options["steps"] = steps(context, chosen.stop, None)
+    _FORMATS.write(layout, path, chosen, **text_options)
+    if FORMATS[layout].is_data and chosen.stop is not None:
+        from idealrank.judging.views.label_choice import opening  # noqa: PLC0415  (only with a stop)
+
+        console.say("note", opening(chosen))
 
 
 def _draw(replay: LabelReplay, path: str | None, kind: "drawings.Format | None") -> None:
@@ -351,7 +341,7 @@ def _check(
     """Refuse options of the replay without it, and queries with it."""
     for name, value in (("--figure", figure_path), ("--orders", orders)):
         if value is not None and not replay:
-            raise OptionError(f"{name}: found it without --replay, expected both or neither")
+            raise OptionError(f"{name}: found it without --replay, expected --replay, too")
     if replay and query_path is not None:
         raise OptionError(
             "--query-ids: found it with --replay, which compares the queries in QRELS; expected "

@@ -18,6 +18,7 @@ from idealrank.data.run import Run
 from idealrank.errors import OptionError
 from idealrank.inputs.comparison import compare
 from idealrank.inputs.evaluation import evaluate_read
+from idealrank.inputs.gate import GateRequest
 from idealrank.judging import LabelStop
 from idealrank.judging.label_stops import VerdictLike
 from idealrank.measures.measure import Measure
@@ -96,23 +97,42 @@ class VerdictFiles:
         )
         return comparison[str(measure)]
 
-    def gated(self, measure: Measure, **policy: Any) -> VerdictLike:
-        """Check RUN_B against RUN as `idealrank gate` does, by the policy of the project and what
-        was typed.
-        """
-        from idealrank.cli.commands.gate import Job, asked_here  # noqa: PLC0415  (only where a gate is asked for)
+    def gated(self, measure: Measure, request: GateRequest) -> VerdictLike:
+        """Check RUN_B against RUN as `idealrank gate` does."""
+        from idealrank.cli.commands.gate import Job  # noqa: PLC0415  (only where a gate is asked for)
 
-        options = asked_here(
-            baselines=(self.run_a,),
-            measure_texts=[str(measure)],
-            labels_are=self.inputs.labels_are,
-            sampled_negatives=self.inputs.sampled_negatives,
-            labels_from=self.labels_from,
-            **policy,
-        )
-        job = Job(request=options, qrels=self.qrels, run=self.run_b, inputs=self.inputs)
+        job = Job(request=request, qrels=self.qrels, run=self.run_b, inputs=self.inputs)
         checks = job.decide().gated.checks
         return next(check for check in checks if check.measure == str(measure))
+
+
+def gate_request(
+    context: click.Context,
+    baseline: str,
+    measure: Measure,
+    inputs: input_options.Inputs,
+    policy: Mapping[str, Any],
+) -> GateRequest:
+    """Settle the typed options with the policy of the project.
+
+    It has a level and a convention, too, so only those that were typed go before it.
+    """
+    from idealrank.cli.commands.gate import asked_here  # noqa: PLC0415  (only where a gate is asked for)
+
+    typed = {
+        name: context.params[name]
+        for name in ("alpha", "convention_text")
+        if context.get_parameter_source(name) is not ParameterSource.DEFAULT
+    }
+    return asked_here(
+        baselines=(baseline,),
+        measure_texts=[str(measure)],
+        labels_are=inputs.labels_are,
+        sampled_negatives=inputs.sampled_negatives,
+        labels_from=context.params["labels_from"],
+        **policy,
+        **typed,
+    )
 
 
 def refuse_unused(context: click.Context, until: Until, *, replay: bool) -> None:
