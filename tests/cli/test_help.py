@@ -288,3 +288,14 @@ def test_a_heading_names_only_options_that_exist() -> None:
     names = {name for command in commands for option in command.params for name in option.opts}
 
     assert set(headings._HEADINGS) - names == {"--help"}
+
+
+@pytest.mark.parametrize(
+    ("name", "near"),
+    [("recall", "search recall"), ("advise", "measures advise"), ("gc", "store gc")],
+)
+def test_a_command_of_another_group_is_named_with_its_group(say: Say, name: str, near: str) -> None:
+    refused = say(name)
+
+    assert refused.code == 2
+    assert f"did you mean {near}?" in refused.err

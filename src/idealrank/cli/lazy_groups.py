@@ -84,10 +84,18 @@ class LazyGroup(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         name = args[0] if args and not ctx.resilient_parsing else ""
         if name and not name.startswith("-") and name not in self._lines:
-            near = console.nearest(name, self._lines)
+            near = self._elsewhere(ctx, name) or console.nearest(name, self._lines)
             hint = f"; did you mean {near}?" if near else ""
             ctx.fail(f"unknown command {name!r}, expected one of {', '.join(self._lines)}{hint}")
         return super().resolve_command(ctx, args)
+
+    def _elsewhere(self, ctx: click.Context, name: str) -> str:
+        """Return the command of this name in another group, with the words before it."""
+        for word in self._lines:
+            command = self.get_command(ctx, word)
+            if isinstance(command, LazyGroup) and name in command._lines:
+                return f"{word} {name}"
+        return ""
 
 
 class CommandGroup(LazyGroup):
