@@ -85,7 +85,7 @@ CHANGE = Change(
     ),
     spared={
         "tests/twins/naive_clicks.py": "it is not fitted in steps",
-        "clicks/model_intervals.py": "its parameters are shares of the clicks on each pair's own impressions",
+        "clicks/model_intervals.py": "its parameters are shares of each pair's impressions",
         "experiments/click_coverage.py": "as before",
         "docs/clicks/click-intervals.md": "as before",
     },
