@@ -12,6 +12,7 @@ import pytest
 
 from idealrank.cli import console
 from idealrank.cli.colours import TONES, as_rich
+from idealrank.reports.table import text
 from idealrank.reports.table.forms import Cell, Column, Table, as_text
 from tests.cli.terminal import DATA, environment
 from tests.cli.test_terminal import everything_from, posix
@@ -96,6 +97,31 @@ def test_a_narrow_terminal_leaves_out_columns_before_tables_turn() -> None:
         "left out at this width: bm25, neural, +/=/-, d_z, detectable; all: a wider terminal, or "
         "`| cat` after the command"
     )
+
+
+@posix
+def test_rows_of_cells_are_never_broken_as_prose() -> None:
+    limits = ("theory", "limits", "--ybar", "0.9-0.8s")
+    narrow, wide = (
+        CONTROL.sub(b"", on_terminal(*limits, width=width)).decode() for width in (60, 140)
+    )
+
+    rows = [line for line in wide.splitlines() if line.startswith("nDCG")]
+    assert len(rows) > 5
+    assert set(rows) <= set(narrow.splitlines())
+
+
+def test_a_table_with_a_heading_among_its_rows_does_not_turn() -> None:
+    columns: list[Column[list[str]]] = [
+        Column(title="change", cell=lambda row: row[0]),
+        Column(title="difference", cell=lambda row: row[1]),
+    ]
+    rows = [["ties=worst", "0.1" * 20], ["moves it most", ""], ["cutoff=1", "0.2" * 20]]
+
+    with text.on_terminal(40):
+        lines = text.as_text(Table.of(columns, rows)).splitlines()
+
+    assert [line.split()[0] for line in lines] == ["change", "ties=worst", "moves", "cutoff=1"]
 
 
 @posix

@@ -286,8 +286,8 @@ def _of_query(store: Readable, query: str, kept: Sequence[KeptEvaluation]) -> li
         values += values_of_block
     if all(place is None for place in places.values()):
         raise NotStoredError(
-            f"query {shown(repr(query))}: found in none of {len(kept):,} evaluations; `idealrank "
-            "show ID --per-query` lists queries"
+            f"query {shown(repr(query))}: found in none of {len(kept):,} evaluations; "
+            "`idealrank store show ID --per-query` lists queries"
         )
     return values
 

@@ -137,8 +137,11 @@ def wrapped(text: str, *, indent: str = "  ") -> list[str]:
 def folded(line: str) -> list[str]:
     """Break a line that is wider than the terminal between words, and indent the rest."""
     width = _TERMINAL.get()
-    # A command is copied, and stays whole.
-    if width is None or len(line) <= width or line.startswith("  idealrank "):
+    if width is None or len(line) <= width:
+        return [line]
+    # A command is copied, and stays whole; so does a row of cells, whose columns would be lost.
+    is_row = "  " in line.strip() or " | " in line
+    if is_row or line.startswith("  idealrank "):
         return [line]
     indent = line[: len(line) - len(line.lstrip())]
     return filled(line.lstrip(), indent, f"{indent}  ", width=width)
@@ -168,7 +171,9 @@ def laid(table: Table, width: int = WIDTH) -> list[list[Span]]:
     lines = _joined(upright, "  ")
     if _width(lines) > width:
         lines = _joined(upright, " ")
-    if _width(lines) > width:
+    # Turned, a heading among the rows would be a record, and no longer head the rows below it.
+    is_fixed = terminal is not None and any(map(_is_heading, table.rows))
+    if _width(lines) > width and not is_fixed:
         fitting = table
         lines = list(_blocks([Cell(column.title) for column in table.columns], table.rows, width))
     notes: list[list[Span]] = [
@@ -176,6 +181,11 @@ def laid(table: Table, width: int = WIDTH) -> list[list[Span]]:
     ]
     title: list[list[Span]] = [[(line, None)] for line in filled(table.title, width=prose)]
     return [*title, *lines, *notes]
+
+
+def _is_heading(row: Sequence[Cell]) -> bool:
+    first, *others = row
+    return bool(first.text and others) and not any(cell.text for cell in others)
 
 
 def _without_least(table: Table) -> Table:

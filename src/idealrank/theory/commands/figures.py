@@ -24,9 +24,9 @@ Examples:
   idealrank theory figures --output figures --format svg,html --number 1 --number 2
   idealrank theory figures --output mine --rankers mine.npz --format html
 
-A file for --data holds NumPy arrays: grades, of shape (queries, documents), with documents in input
-order, and for each ranker an array of scores of the same shape. Lists of different lengths are
-concatenated, with an array offsets:
+A file for --rankers holds NumPy arrays: grades, of shape (queries, documents), with documents in
+input order, and for each ranker an array of scores of the same shape. Lists of different lengths
+are concatenated, with an array offsets:
 
 \b
   numpy.savez("mine.npz", grades=grades, bm25=scores_of_bm25, neural=scores_of_neural)
