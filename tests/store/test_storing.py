@@ -74,7 +74,8 @@ def test_results_go_in_with_their_files_and_the_line_names_them(alone: Path) -> 
         notes=["n"],
     )
     assert re.fullmatch(
-        r"stored as (\w{12}), made of (\w{12}), (\w{12}); idealrank store show \w{4,12}", kept.line
+        r"stored as (\w{12}), made of (\w{12}), (\w{12}); idealrank store show \w{4,12} --store s",
+        kept.line,
     )
     assert kept.ids == (kept.verdict, *kept.evaluations)
     with Store.open("s") as store:

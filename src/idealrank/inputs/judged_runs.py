@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from inspect import isfunction
 from os import PathLike
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -40,6 +41,7 @@ else:
 # Types that a run may have for one query; the values of a mapping of runs by name are tables.
 _LISTED = (list, tuple, set, frozenset, Mapping, np.ndarray)
 _LAYOUT = ("group", "offsets", "qid", "mask", "padding")
+_NEAR = MappingProxyType({"measures": "measure", "measure": "measures"})
 
 
 class ReadRuns(NamedTuple):
@@ -236,24 +238,25 @@ def refuse_convention(convention: object, evaluation: Evaluation) -> None:
         )
 
 
-def lists_of(tables: Sequence[AnyTable], layout: Mapping[str, Any]) -> tuple[Lists, ...]:
+def lists_of(
+    tables: Sequence[AnyTable], layout: Mapping[str, Any], near: Mapping[str, str] = _NEAR
+) -> tuple[Lists, ...]:
     """Return the lists of each array of scores after an array of labels; nothing for other tables,
     which have no layout.
     """
     if not all(map(is_array, tables)):
-        refuse_layout(layout)
+        refuse_layout(layout, near)
         return ()
     labels, *scores = tables
     return tuple(Lists.from_arrays(labels, run, **layout) for run in scores)
 
 
-def refuse_layout(layout: Mapping[str, Any]) -> None:
+def refuse_layout(layout: Mapping[str, Any], near: Mapping[str, str] = _NEAR) -> None:
     """Refuse the grouping of arrays for anything else, and arguments that are no grouping."""
     if unknown := next((name for name in layout if name not in _LAYOUT), ""):
-        near = {"measures": "measure", "measure": "measures"}.get(unknown, "")
         raise OptionError(
             f"found no argument {unknown!r}, expected one of the function's",
-            hint=f"did you mean {near}=?" if near else "",
+            hint=f"did you mean {near[unknown]}=?" if unknown in near else "",
         )
     if layout:
         raise InputError(

@@ -1,5 +1,6 @@
 """Storing of results, with the command line, the commit and the input files."""
 
+import os
 import shlex
 import sys
 from collections.abc import Mapping, Sequence
@@ -11,6 +12,7 @@ from idealrank.evaluation.evaluate import Evaluation
 from idealrank.evaluation.judged_hits import JudgedHits
 from idealrank.io.sources import input_files
 from idealrank.store import Record, Store
+from idealrank.store.commands.store_options import VARIABLE
 
 if TYPE_CHECKING:  # SciPy, which only verdicts need
     from idealrank.analysis.comparison import Comparison
@@ -76,7 +78,7 @@ def keep(
         key = ""
         if verdict is not None:
             key = _keep_verdict(store, verdict, ids, options, record)
-        return StoredResults(ids, key, _line(store, ids, key))
+        return StoredResults(ids, key, _line(store, folder, ids, key))
 
 
 def _keep_verdict(
@@ -101,10 +103,10 @@ def _with_inputs(evaluation: Evaluation, judgments: Sequence[str]) -> Evaluation
     return replace(evaluation, provenance=replace(provenance, inputs=input_files(paths)))
 
 
-def _line(store: Store, ids: Sequence[str], key: str) -> str:
+def _line(store: Store, folder: str, ids: Sequence[str], key: str) -> str:
     """One line that names everything, and how to see it again."""
-    if key:
-        return (
-            f"stored as {key}, made of {', '.join(ids)}; idealrank store show {store.shortest(key)}"
-        )
-    return f"stored as {', '.join(ids)}; idealrank store show {store.shortest(ids[0])}"
+    words = ["idealrank", "store", "show", store.shortest(key or ids[0])]
+    if os.environ.get(VARIABLE) != folder:
+        words += ["--store", folder]
+    kept = f"{key}, made of {', '.join(ids)}" if key else ", ".join(ids)
+    return f"stored as {kept}; {shlex.join(words)}"
