@@ -79,7 +79,7 @@ def test_results_go_in_with_their_files_and_the_line_names_them(alone: Path) -> 
     )
     assert kept.ids == (kept.verdict, *kept.evaluations)
     with Store.open("s") as store:
-        entry = store.entry(kept.line.rpartition(" ")[2])
+        entry = store.entry(kept.line.removesuffix(" --store s").rpartition(" ")[2])
         assert (entry.kind, entry.parts, entry.record.tags, entry.record.notes) == (
             "comparison",
             kept.evaluations,
