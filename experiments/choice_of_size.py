@@ -1,5 +1,5 @@
-"""How sure `idealrank measures choose` is: settings that are alike, told apart by mistake, and
-those that are not, told apart at all.
+"""Error rates of `idealrank measures choose`: how often it tells equal settings apart, and how
+often it finds a difference that exists.
 
 A setting's values are a run's mean, noise that all settings share, and noise of its own. For the
 first table all settings see the same means: whenever one is told from the best, that is a mistake,

@@ -38,7 +38,7 @@ def names_of(change: Change) -> list[str]:
 
 @pytest.fixture(scope="module")
 def failures(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """What fails of the quick changes, in one copy and one process."""
+    """Return the failures of the quick changes, which one process checks in one copy."""
     folder = copied(tmp_path_factory.mktemp("quick"), [change_of(name) for name in QUICK])
     return checked(folder, *QUICK)
 

@@ -67,7 +67,7 @@ def values(measure: str, convention: str) -> dict[str, float]:
 
 
 def oracle(measure: str, convention: str) -> dict[str, float | None]:
-    """The same value from its definition."""
+    """Compute the value again, from its definition."""
     rules = idealrank.Convention.of(convention)
     resolved = str(idealrank.parse_measure(measure).under(rules))
     return naive_measures.evaluate(QRELS, FIRST, resolved, rules.switches())

@@ -214,7 +214,7 @@ class JudgedRuns:
                 f"{self.form}; evaluations of arrays keep none, since arrays have no document ids"
             )
         comparable(evaluations)
-        # `comparable` has found the same judgments in all of them: the first ones are those of all.
+        # `comparable` has found the same judgments in all evaluations, so the first ones will do.
         judgments, _ = kept[0]
         runs = [
             run.renamed(evaluation.name)

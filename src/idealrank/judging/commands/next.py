@@ -234,7 +234,7 @@ def next(  # noqa: A001  (the name of the command)
     request = None
     if until == "gate":
         request = gate_request(context, run_a, measure, inputs, policy)
-    # The verdict, the order and the printed convention are those of the gate.
+    # A gate's convention also decides the order, and is the one that is printed.
     convention = (
         options.parse_convention(convention_text) if request is None else request.convention
     )

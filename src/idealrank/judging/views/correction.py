@@ -31,7 +31,9 @@ class CorrectedValue:
     against: str
     measure: str  # Text of the measure
     by: str  # What people labelled
-    result: CorrectedMean | CorrectedDocuments  # The value, and those of either labels alone
+    result: (
+        CorrectedMean | CorrectedDocuments
+    )  # The corrected value, and the values by people alone and by the judge alone
     human_interval: tuple[float, float]  # Interval of the human labels alone; NaN by documents
     n_other: int  # Queries or documents without a human label
     n_partly: int = 0  # Documents of human-labelled queries that only the judge graded

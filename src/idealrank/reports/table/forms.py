@@ -223,7 +223,7 @@ def parts_latex(tables: Iterable[Table]) -> str:
 
 
 PASTED = {"markdown": parts_markdown, "latex": parts_latex}
-"""What writes the parts of a report in a format to paste, by the name of the format."""
+"""Functions that write the parts of a report for pasting, by format."""
 
 
 def as_html(table: Table) -> str:
