@@ -28,6 +28,7 @@ _PIECE = 0.0137  # seconds that the piece of work takes on the processor of the 
 _SPENT = pytest.StashKey[Counter[str]]()
 _PACES = pytest.StashKey[list[float]]()
 _NUMBER = pytest.StashKey[int]()
+_CLOSED = pytest.StashKey[float]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -77,11 +78,20 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
     result = yield
     file = item.nodeid.partition("::")[0]
     stash = item.config.stash
-    stash.setdefault(_SPENT, Counter())[file] += spent() - start
+    stash.setdefault(_SPENT, Counter())[file] += item.stash.get(_CLOSED, spent()) - start
     stash[_NUMBER] = stash.get(_NUMBER, 0) + 1
     if stash[_NUMBER] % _EVERY == 1 and item.config.getoption("budget"):
         stash.setdefault(_PACES, []).append(pace())
     return result
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
+    """The last test closes what all tests of the process shared. A browser's whole time counts
+    there, at a test that has nothing to do with it, so it counts nowhere.
+    """
+    if nextitem is None:
+        item.stash[_CLOSED] = spent()
 
 
 @pytest.hookimpl(trylast=True)

@@ -189,6 +189,32 @@ def test_a_run_above_the_budget_fails(
     assert ("over budget: test_unknown.py" in done.stdout) == bool(option)
 
 
+def test_what_all_tests_shared_is_not_the_time_of_the_last(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(
+        test_last="""
+        import subprocess, sys
+
+        import pytest
+
+        @pytest.fixture(scope="session")
+        def server():
+            running = subprocess.Popen([sys.executable, "-c", "sum(range(10**8))"])
+            yield
+            running.wait()
+
+        def test_first(server):
+            pass
+
+        def test_last():
+            pass
+        """
+    )
+    command = [sys.executable, "-m", "pytest", "-p", "tests.processor_time", "--budget"]
+    surroundings = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(command, check=False, capture_output=True, text=True, env=surroundings)
+    assert re.search(r"^ +0\.\d s  test_last\.py$", done.stdout, re.MULTILINE), done.stdout
+
+
 def _written(budget: Mapping[str, Mapping[str, Size]], found: Mapping[str, Size]) -> str:
     seconds = "\n".join(f'"{name}" = {taken}' for name, taken in budget["seconds"].items())
     rows = "\n".join(
