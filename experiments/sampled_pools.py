@@ -4,9 +4,8 @@ Data       250 queries with 60 pooled documents. A document has a quality: norma
 level of its query (0.7).
            It is relevant above a cut, and doubly 0.8 above it. Two runs rank by quality with noise
            of 0.9 and of 1.3.
-Sample     Strata by best rank, each with a share, as `judge pool --strata`: 10:1,60:0.1 takes all
-documents down to rank
-           10, and a tenth of the others, within each query.
+Sample     Strata by best rank, each with a share, as `judge pool --sampling-rates`: 10:1,60:0.1
+           takes all documents down to rank 10, and a tenth of the others, within each query.
 Asked      For each measure: how much its mean is off, as a share of the mean with all judgments,
 and how often the 95 %
            interval of the difference of the two runs over queries contains the true difference.

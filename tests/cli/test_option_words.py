@@ -166,7 +166,7 @@ def test_measures_judgments_and_columns_are_nowhere_lost_if_they_are_given_twice
         "--measure",
         "--qrels",
         "--baseline",
-        "--judge",
+        "--judge-qrels",
         "--columns",
         "--run-columns",
         "--qrels-columns",

@@ -25,7 +25,8 @@ def seven(tmp_path: Path) -> Path:
 @pytest.mark.parametrize("layout", ["table", "markdown", "latex"])
 def test_the_table_of_seven_runs(layout: str, say: Say, seven: Path) -> None:
     command = (
-        f"compare qrels.txt {RUNS} -m AP,P@1 --table paper --order AP --label bm25-rm3='BM25+RM3' "
+        f"compare qrels.txt {RUNS} -m AP,P@1 --table paper --sort-by AP --rename "
+        f"bm25-rm3='BM25+RM3' "
         f"--format {layout}"
     )
 
@@ -78,14 +79,14 @@ def test_triangles_are_the_verdicts_of_compare_against_the_baseline(say: Say, se
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ("--order RR", "--order: found no --table paper"),
-        ("--label bm25=B", "--label: found no --table paper"),
-        ("--table paper --order AP", "--order AP: not compared, expected one of RR"),
+        ("--sort-by RR", "--sort-by: found no --table paper"),
+        ("--rename bm25=B", "--rename: found no --table paper"),
+        ("--table paper --sort-by AP", "--sort-by AP: not compared, expected one of RR"),
         (
-            "--table paper --label none=B",
-            "--label none: found no run or measure of that name, expected one of bm25, dense",
+            "--table paper --rename none=B",
+            "--rename none: found no run or measure of that name, expected one of bm25, dense",
         ),
-        ("--table paper --label bm25", "--label bm25: expected NAME=TEXT"),
+        ("--table paper --rename bm25", "--rename bm25: expected NAME=TEXT"),
         (
             "--table paper --format json",
             "--table paper: found --format json, expected one of table, markdown, latex",
@@ -107,11 +108,11 @@ def test_labels_name_measures_in_any_spelling(say: Say, seven: Path) -> None:
         "--format latex"
     )
     labels = (
-        "--label",
+        "--rename",
         "HR@1=HR@1",
-        "--label",
+        "--rename",
         "AP(divisor=reachable)@2=MAP@2 (x=y)",
-        "--label",
+        "--rename",
         "dense=Ours",
     )
     said = say(*command.split(), *labels, cwd=seven)
@@ -129,7 +130,7 @@ def test_the_note_names_measures_as_the_columns_do(say: Say, seven: Path) -> Non
         "RR,P@1",
         "--table",
         "paper",
-        "--label",
+        "--rename",
         "RR=MRR",
         cwd=seven,
     )
@@ -144,7 +145,7 @@ def test_the_table_is_the_same_in_python(form: str, say: Say, seven: Path) -> No
     runs = [seven / f"{name}.run" for name in NAMES]
     found = ir.compare(seven / "qrels.txt", *runs, measures=["RR", "P@1"], baseline="bm25")
     options = shlex.split(
-        "--table paper --order MRR --label RR=MRR --label bm25=B --baseline bm25.run"
+        "--table paper --sort-by MRR --rename RR=MRR --rename bm25=B --baseline bm25.run"
     )
 
     said = say(

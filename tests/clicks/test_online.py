@@ -119,8 +119,8 @@ COMMANDS = {
     "ab-log-dates": "online ab dated.csv --log",
     "plan-lists": "online plan --share 0.52 --tie-share 0.4",
     "plan-lists-once": "online plan --share 0.52 --tie-share 0.4 --looks once",
-    "plan-users-planned": "online plan --sd 1.8 --difference 0.2 --planned-users 6000",
-    "plan-users": "online plan --sd 1.8 --difference 0.02 --variance-reduction 0.3 --format json",
+    "plan-users-planned": "online plan --sd 1.8 --effect 0.2 --planned-users 6000",
+    "plan-users": "online plan --sd 1.8 --effect 0.02 --variance-reduction 0.3 --format json",
     "error-one-run": "online interleave a.run",
     "error-both": "online interleave a.run b.run --outcomes outcomes.csv",
     "error-arms": "online ab arms.csv",
@@ -161,14 +161,14 @@ def test_lists_are_those_of_the_library(say: Say, folder: Path) -> None:
 
 
 REFUSED = {
-    "plan --sd 1 --difference 1e-300": "difference too small beside sd",
-    "plan --sd inf --difference 1": "expected a finite number above 0",
+    "plan --sd 1 --effect 1e-300": "difference too small beside sd",
+    "plan --sd inf --effect 1": "expected a finite number above 0",
     "plan --share 0.50001": "needs more than 16,777,216 lists",
     "plan --share 0.55 --sd 2": "found --share and --sd, expected --share alone, or --sd and "
-    "--difference",
+    "--effect",
     "interleave --outcomes other.csv": "name it with --columns preference=NAME",
     "interleave --outcomes other.csv --columns winner=preference": "found the role 'winner'",
-    "plan --sd 1": "found --sd, expected --share alone, or --sd and --difference",
+    "plan --sd 1": "found --sd, expected --share alone, or --sd and --effect",
     "ab experiment.csv --resamples 10000000000": "n_resamples=10000000000: expected a whole "
     "number from 0 to 10,000,000",
     "ab zeros.csv": "denominator, cohort A: found a sum of 0",

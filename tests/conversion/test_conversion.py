@@ -449,7 +449,7 @@ def test_grades_of_several_assessors_are_never_merged_silently(tmp_path: Path) -
         "found grades by 3 assessors ('Ann', 'Ben', 'Cid'), expected one, since TREC qrels "
         "has no assessors" in str(caught.value)
     )
-    assert "use --assessors mean | median" in caught.value.on_command_line()
+    assert "use --aggregate mean | median" in caught.value.on_command_line()
     with pytest.raises(
         ir.OptionError,
         match="found no such assessor, expected one of 'Ann', 'Ben', 'Cid', or one of mean",

@@ -400,7 +400,7 @@ def test_a_choice_without_a_grade_names_the_next_step_in_both_languages(tmp_path
         ir.read_qrels(path, tell=lambda _: None)
     assert (
         caught.value.command_hint
-        == "give its grade with `idealrank convert --labels CHOICE=GRADE,...`"
+        == "give its grade with `idealrank convert --choices CHOICE=GRADE,...`"
     )
     convert(path, tmp_path / "a.csv", labels={"Good": 2})
     assert rows_of(tmp_path / "a.csv")[0]["grade"] == "2"

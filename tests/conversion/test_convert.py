@@ -27,7 +27,7 @@ def test_losses_are_named_on_stderr(say: Say, folder: Path) -> None:
         "convert",
         "book.csv",
         "a.qrels",
-        "--assessors",
+        "--aggregate",
         "lowest",
         "--write-queries",
         "queries.tsv",
@@ -35,7 +35,7 @@ def test_losses_are_named_on_stderr(say: Say, folder: Path) -> None:
     )
     assert (said.code, said.out) == (0, "")
     assert said.err.splitlines() == [
-        "note: book.csv: read as Quepid's judgments",
+        "note: book.csv: read as Quepid's judgments; to set the format, use --input-format quepid",
         "note: book.csv: 3 of 6 ratings by 2 raters are blank and count as unjudged",
         "warning: book.csv: 3 grades lose the name of their assessor (Ann, gpt-4o)",
         "warning: book.csv: 1 document has grades by several assessors, which become one",
@@ -58,7 +58,7 @@ def test_the_report_as_json(say: Say, folder: Path) -> None:
         "a.json",
         "--to",
         "opensearch",
-        "--assessors",
+        "--aggregate",
         "Ann",
         "--format",
         "json",
@@ -108,7 +108,7 @@ def test_strict_writes_nothing(say: Say, folder: Path) -> None:
         "a.tsv",
         "--to",
         "beir",
-        "--assessors",
+        "--aggregate",
         "mean",
         "--lossless",
         cwd=folder,
@@ -130,14 +130,14 @@ def test_an_input_is_never_replaced(say: Say, folder: Path) -> None:
     (folder / "link.csv").symlink_to("book.csv")
     (folder / "texts.tsv").write_text("red shoes\tred shoes\n", encoding="utf-8")
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
-    wanted = ["--assessors", "mean", "--write-queries"]
+    wanted = ["--aggregate", "mean", "--write-queries"]
     for arguments, message in (
         (
-            ["book.csv", "book.csv", "--assessors", "mean"],
+            ["book.csv", "book.csv", "--aggregate", "mean"],
             "OUT book.csv: found an input file of this command, expected another name",
         ),
         (
-            ["book.csv", "link.csv", "--assessors", "mean"],
+            ["book.csv", "link.csv", "--aggregate", "mean"],
             "OUT link.csv: found an input file of this command",
         ),
         (
@@ -168,9 +168,9 @@ def test_an_input_is_never_replaced(say: Say, folder: Path) -> None:
 
 
 ERRORS = [
-    (["book.csv", "a.qrels"], "use --assessors mean | median | majority | lowest | highest"),
+    (["book.csv", "a.qrels"], "use --aggregate mean | median | majority | lowest | highest"),
     (
-        ["book.csv", "a.qrels", "--assessors", "mean"],
+        ["book.csv", "a.qrels", "--aggregate", "mean"],
         "add --write-queries queries.tsv, and the queries are numbered",
     ),
     (["book.csv", "a.txt"], "set the format with --to: trec | qrels_jg | beir"),
@@ -178,8 +178,8 @@ ERRORS = [
     (["book.csv", "a.csv", "--scale", "nan"], "--scale nan: expected grades such as 0,1,2,3"),
     (["book.csv", "a.csv", "--scale", "0,inf"], "--scale 0,inf: expected grades such as 0,1,2,3"),
     (
-        ["book.csv", "a.csv", "--labels", "Good"],
-        "--labels Good: expected CHOICE=GRADE,CHOICE=GRADE,...",
+        ["book.csv", "a.csv", "--choices", "Good"],
+        "--choices Good: expected CHOICE=GRADE,CHOICE=GRADE,...",
     ),
     (["book.csv", "a.csv", "--queries", "no.tsv"], "no.tsv: found no such file"),
     (["-", "a.csv", "--queries", "-"], "found - (standard input) twice"),

@@ -152,7 +152,7 @@ def test_the_wrong_content_for_out_is_refused(
 
 def test_options_of_judgments_are_refused_for_a_run(say: Say, tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text(SCORED, encoding="utf-8")
-    said = say("convert", "a.csv", "b.csv", "--assessors", "mean", cwd=tmp_path)
+    said = say("convert", "a.csv", "b.csv", "--aggregate", "mean", cwd=tmp_path)
     assert (said.code, len(list(tmp_path.iterdir()))) == (2, 1)
     assert (
         "found a run, expected judgments, since a run has no grades and texts; --content "

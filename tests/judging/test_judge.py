@@ -177,26 +177,31 @@ def judged(folder: Path) -> Path:
 
 
 CHECK = {
-    "one": "judge check human.qrels --judge model=more.qrels a.run b.run",
-    "two": "judge check human.qrels --judge ben=ben.qrels --judge model.qrels --outside clip",
-    "details": "judge check human.qrels --judge ben=ben.qrels --judge m=more.qrels a.run b.run "
-    "--details "
+    "one": "judge check human.qrels --judge-qrels model=more.qrels a.run b.run",
+    "two": "judge check human.qrels --judge-qrels ben=ben.qrels --judge-qrels model.qrels "
+    "--outside clip",
+    "details": "judge check human.qrels --judge-qrels ben=ben.qrels --judge-qrels m=more.qrels "
+    "a.run b.run "
+    "--more "
     "-m AP --family m=x --family a=x",
-    "lengths": "judge check human.qrels --judge model=more.qrels --documents texts.tsv",
-    "markdown": "judge check human.qrels --judge model=more.qrels a.run b.run --format markdown",
-    "csv": "judge check human.qrels --judge model=more.qrels --judge ben=ben.qrels a.run b.run "
+    "lengths": "judge check human.qrels --judge-qrels model=more.qrels --documents texts.tsv",
+    "markdown": "judge check human.qrels --judge-qrels model=more.qrels a.run b.run --format "
+    "markdown",
+    "csv": "judge check human.qrels --judge-qrels model=more.qrels --judge-qrels ben=ben.qrels "
+    "a.run b.run "
     "--format csv",
-    "json": "judge check human.qrels --judge model=more.qrels a.run b.run --format json",
-    "table": "judge check human.qrels --judge model=model.qrels --map model=0:0,1:1,2:2,3:3,5:3",
-    "error-table": "judge check human.qrels --judge model=model.qrels --map model=0:0,1:1",
-    "error-table-name": "judge check human.qrels --judge model=model.qrels --map ben=0:0,1:1",
-    "error-outside": "judge check human.qrels --judge model=model.qrels",
+    "json": "judge check human.qrels --judge-qrels model=more.qrels a.run b.run --format json",
+    "table": "judge check human.qrels --judge-qrels model=model.qrels --map "
+    "model=0:0,1:1,2:2,3:3,5:3",
+    "error-table": "judge check human.qrels --judge-qrels model=model.qrels --map model=0:0,1:1",
+    "error-table-name": "judge check human.qrels --judge-qrels model=model.qrels --map ben=0:0,1:1",
+    "error-outside": "judge check human.qrels --judge-qrels model=model.qrels",
     "error-no-judge": "judge check human.qrels",
-    "error-name": "judge check human.qrels --judge =model.qrels",
-    "error-twice": "judge check human.qrels --judge m=ben.qrels --judge m=model.qrels",
-    "error-family": "judge check human.qrels --judge m=ben.qrels --family n=x",
-    "error-missing": "judge check human.qrels --judge m=absent.qrels",
-    "error-few": "judge check human.qrels --judge m=ben.qrels --assessors people.txt",
+    "error-name": "judge check human.qrels --judge-qrels =model.qrels",
+    "error-twice": "judge check human.qrels --judge-qrels m=ben.qrels --judge-qrels m=model.qrels",
+    "error-family": "judge check human.qrels --judge-qrels m=ben.qrels --family n=x",
+    "error-missing": "judge check human.qrels --judge-qrels m=absent.qrels",
+    "error-few": "judge check human.qrels --judge-qrels m=ben.qrels --assessors people.txt",
 }
 
 
@@ -211,30 +216,36 @@ def test_what_check_says(name: str, say: Say, judged: Path) -> None:
 
 
 CORRECT = {
-    "one": "judge correct human.qrels --judge model=more.qrels a.run",
-    "two": "judge correct human.qrels --judge model=more.qrels a.run b.run -m RR --digits 3",
-    "documents": "judge correct sample.qrels --judge model=model.qrels a.run b.run -m DCG@3 --by "
+    "one": "judge correct human.qrels --judge-qrels model=more.qrels a.run",
+    "two": "judge correct human.qrels --judge-qrels model=more.qrels a.run b.run -m RR --digits 3",
+    "documents": "judge correct sample.qrels --judge-qrels model=model.qrels a.run b.run -m "
+    "DCG@3 --by "
     "documents "
     "--probability chances.txt",
-    "documents-ndcg": "judge correct sample.qrels --judge model=model.qrels a.run -m nDCG@3 --by "
+    "documents-ndcg": "judge correct sample.qrels --judge-qrels model=model.qrels a.run -m "
+    "nDCG@3 --by "
     "documents "
     "--probability chances.txt",
-    "markdown": "judge correct human.qrels --judge model=more.qrels a.run b.run --format markdown",
-    "csv": "judge correct human.qrels --judge model=more.qrels a.run b.run --format csv",
-    "json": "judge correct human.qrels --judge model=more.qrels a.run b.run --format json",
-    "refused": "judge correct human.qrels --judge model=same.qrels a.run -m RR",
-    "largest": "judge correct human.qrels --judge model=more.qrels a.run --weight 0.5 "
+    "markdown": "judge correct human.qrels --judge-qrels model=more.qrels a.run b.run --format "
+    "markdown",
+    "csv": "judge correct human.qrels --judge-qrels model=more.qrels a.run b.run --format csv",
+    "json": "judge correct human.qrels --judge-qrels model=more.qrels a.run b.run --format json",
+    "refused": "judge correct human.qrels --judge-qrels model=same.qrels a.run -m RR",
+    "largest": "judge correct human.qrels --judge-qrels model=more.qrels a.run --weight 0.5 "
     "--largest-error 0.1",
-    "error-largest": "judge correct sample.qrels --judge model=model.qrels a.run --by documents "
+    "error-largest": "judge correct sample.qrels --judge-qrels model=model.qrels a.run --by "
+    "documents "
     "--largest-error 0.1",
-    "error-three": "judge correct human.qrels --judge model=more.qrels a.run b.run c.run",
-    "strata": "judge correct sample.qrels --judge model=model.qrels a.run -m DCG@3 --by documents",
-    "error-measure": "judge correct sample.qrels --judge model=model.qrels a.run -m AP --by "
+    "error-three": "judge correct human.qrels --judge-qrels model=more.qrels a.run b.run c.run",
+    "strata": "judge correct sample.qrels --judge-qrels model=model.qrels a.run -m DCG@3 --by "
+    "documents",
+    "error-measure": "judge correct sample.qrels --judge-qrels model=model.qrels a.run -m AP --by "
     "documents "
     "--probability chances.txt",
-    "error-probability": "judge correct human.qrels --judge model=more.qrels a.run --probability "
+    "error-probability": "judge correct human.qrels --judge-qrels model=more.qrels a.run "
+    "--probability "
     "chances.txt",
-    "error-queries": "judge correct more.qrels --judge model=human.qrels a.run",
+    "error-queries": "judge correct more.qrels --judge-qrels model=human.qrels a.run",
 }
 
 
@@ -250,7 +261,7 @@ def test_what_correct_says(name: str, say: Say, judged: Path) -> None:
 
 def test_all_formats_of_check_have_the_numbers_of_the_library(say: Say, judged: Path) -> None:
     found = check_judge(HUMAN, BEN, {"a": RUN_A, "b": RUN_B}, name="ben")
-    options = ("judge", "check", "human.qrels", "--judge", "ben=ben.qrels", "a.run", "b.run")
+    options = ("judge", "check", "human.qrels", "--judge-qrels", "ben=ben.qrels", "a.run", "b.run")
 
     (record,) = json.loads(say(*options, "--format", "json", cwd=judged).out)["judges"]
     (row,) = csv.DictReader(io.StringIO(say(*options, "--format", "csv").out))
@@ -267,7 +278,15 @@ def test_all_formats_of_check_have_the_numbers_of_the_library(say: Say, judged: 
 
 
 def test_all_formats_of_correct_have_the_numbers_of_the_library(say: Say, judged: Path) -> None:
-    options = ("judge", "correct", "human.qrels", "--judge", "model=more.qrels", "a.run", "b.run")
+    options = (
+        "judge",
+        "correct",
+        "human.qrels",
+        "--judge-qrels",
+        "model=more.qrels",
+        "a.run",
+        "b.run",
+    )
     rows = json.loads(say(*options, "--format", "json", cwd=judged).out)["corrected"]
     lines = list(csv.DictReader(io.StringIO(say(*options, "--format", "csv").out)))
     found = correct_run(
@@ -357,7 +376,13 @@ def test_a_page_says_that_signs_disagree(command: str, say: Say, contradicted: P
 
 @pytest.mark.parametrize("measures", [["-m", "P@5,nDCG@10"], ["-m", "P@5", "-m", "nDCG@10"]])
 @pytest.mark.parametrize(
-    "command", ["next", "reuse", "check --judge model=qrels.txt", "correct --judge model=qrels.txt"]
+    "command",
+    [
+        "next",
+        "reuse",
+        "check --judge-qrels model=qrels.txt",
+        "correct --judge-qrels model=qrels.txt",
+    ],
 )
 def test_several_measures_are_refused_where_one_counts(
     say: Say, command: str, measures: list[str]

@@ -46,20 +46,20 @@ def folder(tmp_path: Path) -> Path:
 
 FEW = [
     (
-        "correct one.qrels --judge m=all.qrels a.run",
+        "correct one.qrels --judge-qrels m=all.qrels a.run",
         "human: found judgments of 1 query, expected at least 2 queries, since the interval",
     ),
     (
-        "correct all.qrels --judge m=all.qrels a.run --cluster clusters.tsv",
+        "correct all.qrels --judge-qrels m=all.qrels a.run --cluster clusters.tsv",
         "found all 6 queries with human judgments in cluster 'u1'",
     ),
     (
-        "check one.qrels --judge m=all.qrels",
+        "check one.qrels --judge-qrels m=all.qrels",
         "m: found one query with grades of both the human and the judge, expected at least two",
     ),
-    ("check all.qrels --judge m=one.qrels", "label documents of another query"),
+    ("check all.qrels --judge-qrels m=one.qrels", "label documents of another query"),
     (
-        "check all.qrels --judge m=all.qrels --cluster clusters.tsv",
+        "check all.qrels --judge-qrels m=all.qrels --cluster clusters.tsv",
         "m: found one cluster of queries with grades of both",
     ),
     (
@@ -68,11 +68,11 @@ FEW = [
     ),
     ("agreement all.qrels one.qrels", "let two raters grade documents of another query"),
     (
-        "check all.qrels --judge m=all.qrels --assessors people1.txt",
+        "check all.qrels --judge-qrels m=all.qrels --assessors people1.txt",
         "people1.txt: found the grades of one person (ann), expected",
     ),
     (
-        "check all.qrels --judge m=all.qrels --assessors people2.txt",
+        "check all.qrels --judge-qrels m=all.qrels --assessors people2.txt",
         "found the grades of 2 people (ann, ben), expected at least three",
     ),
 ]
@@ -92,7 +92,7 @@ def test_three_people_are_enough(say: Say, folder: Path) -> None:
         "judge",
         "check",
         "all.qrels",
-        "--judge",
+        "--judge-qrels",
         "m=all.qrels",
         "--assessors",
         "people3.txt",

@@ -190,7 +190,7 @@ def test_documents_of_a_pool_that_are_not_sampled_are_not_asked_and_a_note_count
         "judge",
         "pool",
         "bm25.run",
-        "--strata",
+        "--sampling-rates",
         "10:1,40:0.5",
         "--format",
         "csv",

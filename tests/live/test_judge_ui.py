@@ -117,12 +117,12 @@ def test_documents_of_a_pool_that_are_not_sampled_are_not_labelled(folder: Path)
             "found the grade 3, expected one of 0, 1",
         ),
         (
-            ["pairs.csv", "-o", "a.qrels", "--judge", "tiny=a=b/m.qrels"],
+            ["pairs.csv", "-o", "a.qrels", "--judge-qrels", "tiny=a=b/m.qrels"],
             "error: a=b/m.qrels: found no such file",
         ),
         (
-            ["pairs.csv", "-o", "a.qrels", "--judge", "=m.qrels"],
-            "--judge =m.qrels: expected a name and a value",
+            ["pairs.csv", "-o", "a.qrels", "--judge-qrels", "=m.qrels"],
+            "--judge-qrels =m.qrels: expected a name and a value",
         ),
         (
             ["pairs.csv", "-o", "a.qrels", "--state", "a.qrels"],

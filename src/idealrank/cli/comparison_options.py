@@ -131,7 +131,7 @@ class Paper:
         """Parse the options."""
         matches = {label: _LABEL.fullmatch(label) for label in labels}
         if wrong := [label for label, parts in matches.items() if parts is None]:
-            raise OptionError(f"--label {shown(wrong[0])}: expected NAME=TEXT, as in bm25=BM25")
+            raise OptionError(f"--rename {shown(wrong[0])}: expected NAME=TEXT, as in bm25=BM25")
         texts = {parts[1]: parts[2] for parts in matches.values() if parts is not None}
         return cls(str(options.parse_measure_texts([order])[0]) if order else "", texts)
 
@@ -147,11 +147,11 @@ class Paper:
             )
         if self.order and self.order not in measures:
             raise OptionError(
-                f"--order {self.order}: not compared, expected one of {', '.join(measures)}"
+                f"--sort-by {self.order}: not compared, expected one of {', '.join(measures)}"
             )
         from idealrank.reports.views.comparison.markup import known_labels  # noqa: PLC0415  (for this table alone)
 
-        labels = known_labels(self.labels, names, measures, "--label ")
+        labels = known_labels(self.labels, names, measures, "--rename ")
         return replace(self, labels=labels), names[0] if baseline is None else baseline
 
 
@@ -166,12 +166,13 @@ _PAPER_OPTIONS = (
         "a run is better or worse than the baseline (by default the first run).",
     ),
     click.option(
-        "--order",
+        "--sort-by",
+        "order",
         metavar="MEASURE",
         help="Measure that orders the rows of --table paper, the best first.  [default: as given]",
     ),
     click.option(
-        "--label",
+        "--rename",
         "labels",
         metavar="NAME=TEXT",
         multiple=True,
@@ -189,7 +190,7 @@ def paper_options(command: Callable[..., Any]) -> Callable[..., Any]:
     def with_paper(*, kind: str, order: str | None, labels: tuple[str, ...], **others: Any) -> Any:
         if kind == "full" and (order or labels):
             raise OptionError(
-                f"{'--order' if order else '--label'}: found no --table paper, expected both"
+                f"{'--sort-by' if order else '--rename'}: found no --table paper, expected both"
             )
         return command(paper=Paper.of(order, labels) if kind == "paper" else None, **others)
 

@@ -10,7 +10,7 @@ _NAMES = {
     "Input": """
         --qrels --input-format --columns --run-columns --qrels-columns --group-sizes --labels-are
         --sampled-negatives --labels-from --weights --cluster --slices --memory --judgments --engine
-        --judge-qrels --query-ids --from --content --events --click-actions --redact --redact-key
+        --judge-qrels --query-ids --content --events --click-actions --redact --redact-key
     """,
     "Decision": """
         --test --correction --level --margin --largest-loss --effect --seed --baseline --tolerance
@@ -20,8 +20,8 @@ _NAMES = {
     """,
     "Output": """
         --format --output --digits --explain-method --more --per-query --intervals --show
-        --show-documents --details --figure --junit --markdown --github --table --order --label
-        --letters --every-pair --rankings --one-line
+        --show-documents --figure --junit --markdown --github --table --sort-by --rename --letters
+        --every-pair --rankings --one-line
     """,
     "Page": "--report --figures --queries --documents --robust",
     "Store": "--store --tag --note",

@@ -183,7 +183,7 @@ class _Fitting:
             f"{self._target.title} has no assessors",
             hint=f"set assessors= to {words} or to the name of one; these formats keep all: "
             f"{holding}",
-            command_hint=f"use --assessors {words}, or the name of one; these formats keep all: "
+            command_hint=f"use --aggregate {words}, or the name of one; these formats keep all: "
             f"{holding}",
         )
 

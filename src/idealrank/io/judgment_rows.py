@@ -139,7 +139,7 @@ def one_grade_each(path: str, rows: Sequence[JudgmentRow]) -> Rows:
             f"document",
             hint="convert the file first: convert(..., assessors=), with mean or the name of one "
             "of them",
-            command_hint="use `idealrank convert --assessors mean`, or the name of one of them",
+            command_hint="use `idealrank convert --aggregate mean`, or the name of one of them",
         )
     values = np.array([row.grade for row in kept], np.float64)
     return Rows(

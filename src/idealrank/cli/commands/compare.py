@@ -73,7 +73,7 @@ Examples:
 \b
   Compare every run with one baseline; make a table for a paper:
     idealrank compare qrels.txt bm25.run neural.run --baseline bm25 --format latex
-    idealrank compare qrels.txt bm25.run neural.run --table paper --order nDCG@10 --label bm25=BM25 --format latex
+    idealrank compare qrels.txt bm25.run neural.run --table paper --sort-by nDCG@10 --rename bm25=BM25 --format latex
 \b
   Use Student's t test, and print JSON:
     idealrank compare qrels.txt bm25.run neural.run --test t --format json

@@ -30,7 +30,7 @@ def _views() -> ModuleType:
 _FORMATS = Formats(
     "Text to read,",
     views=_views,
-    text="explanation_parts",
+    table="explanation_parts",
     json="explanation_record",
 )
 

@@ -47,7 +47,7 @@ def _named(names: tuple[str, ...]) -> list[Facts]:
     return [facts_of(cls) for cls in classes]
 
 
-_FORMATS = Formats("Text to read,", text=_text, json=_json)
+_FORMATS = Formats("Text to read,", table=_text, json=_json)
 
 
 @click.group(

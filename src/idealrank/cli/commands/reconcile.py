@@ -42,7 +42,7 @@ def _json(results: list[Reconciliation | DifferenceSplit]) -> str:
     )
 
 
-_FORMATS = Formats("Text to read,", text=_text, json=_json)
+_FORMATS = Formats("Text to read,", table=_text, json=_json)
 
 
 @click.command(

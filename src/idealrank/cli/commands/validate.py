@@ -189,7 +189,7 @@ def _example(complaint: Complaint) -> dict[str, Any]:
     }
 
 
-_FORMATS = Formats("Text to read,", text=_text, json=_json)
+_FORMATS = Formats("Text to read,", table=_text, json=_json)
 
 
 @headings.command(

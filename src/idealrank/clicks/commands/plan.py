@@ -19,7 +19,7 @@ Examples:
     idealrank online plan --share 0.52 --tie-share 0.4
 \b
   How many users does an A/B test need to detect a difference of 0.02?
-    idealrank online plan --sd 1.8 --difference 0.02
+    idealrank online plan --sd 1.8 --effect 0.02
 
 With these numbers, `idealrank online interleave --outcomes` and `idealrank online ab` reach a
 verdict with the given power. By default the verdict is valid at any look, however often you read
@@ -65,7 +65,11 @@ _FORMATS = Formats(
     help="Standard deviation of the value over users.",
 )
 @click.option(
-    "--difference", metavar="D", type=float, help="Difference that the A/B test must detect."
+    "--effect",
+    "difference",
+    metavar="X",
+    type=float,
+    help="Smallest true difference worth finding, which the A/B test must detect.",
 )
 @click.option(
     "--split",
@@ -120,14 +124,14 @@ def plan(
     output_path: str | None,
 ) -> None:
     """Compute how many lists an interleaving test needs (--share), or how many users an A/B test
-    (--sd and --difference).
+    (--sd and --effect).
     """
-    options_set = {"--share": share, "--sd": sd, "--difference": difference}
+    options_set = {"--share": share, "--sd": sd, "--effect": difference}
     option_names = [name for name, value in options_set.items() if value is not None]
-    if option_names not in (["--share"], ["--sd", "--difference"]):
+    if option_names not in (["--share"], ["--sd", "--effect"]):
         raise OptionError(
             f"found {' and '.join(option_names) or 'none of them'}, expected --share alone, or "
-            "--sd and --difference"
+            "--sd and --effect"
         )
 
     if share is not None:

@@ -32,7 +32,7 @@ Examples:
     idealrank convert export.json raters.jsonl
 \b
   Fail if anything would be lost:
-    idealrank convert raters.jsonl qrels.tsv --to beir --assessors majority --lossless
+    idealrank convert raters.jsonl qrels.tsv --to beir --aggregate majority --lossless
 """
 
 
@@ -69,14 +69,14 @@ def _json(done: Conversion) -> str:
     return result_json(record, ascii_only=False)
 
 
-_FORMATS = Formats("The report, on stderr, as text to read;", text=_text, json=_json)
+_FORMATS = Formats("The report, on stderr, as text to read;", table=_text, json=_json)
 
 
 @headings.command(epilog=_EPILOG, short_help="Convert judgments and runs between tools.")
 @click.argument("source", metavar="IN")
 @click.argument("target", metavar="OUT")
 @click.option(
-    "--from",
+    "--input-format",
     "source_format",
     type=click.Choice(SOURCES),
     default="auto",
@@ -119,7 +119,8 @@ _FORMATS = Formats("The report, on stderr, as text to read;", text=_text, json=_
     "texts: .tsv or .jsonl.",
 )
 @click.option(
-    "--assessors",
+    "--aggregate",
+    "assessors",
     metavar="POLICY|NAME",
     default="",
     help=f"One grade of several: {', '.join(POLICIES)}; or the assessor whose grades alone are "
@@ -132,7 +133,8 @@ _FORMATS = Formats("The report, on stderr, as text to read;", text=_text, json=_
     help="Grades that OUT may hold, such as 0,1,2,3; others are left out.",
 )
 @click.option(
-    "--labels",
+    "--choices",
+    "labels",
     metavar="CHOICE=GRADE,...",
     default="",
     help="Grades of choices in Label Studio that are no numbers.",
@@ -237,5 +239,5 @@ def _labels(text: str) -> dict[str, float]:
     pairs = [part.rpartition("=") for part in text.split(",")] if text else []
     grades = {label.strip(): parse_number(grade) for label, _, grade in pairs}
     if any(not label or grade is None for label, grade in grades.items()):
-        raise OptionError(f"--labels {shlex.quote(text)}: expected CHOICE=GRADE,CHOICE=GRADE,...")
+        raise OptionError(f"--choices {shlex.quote(text)}: expected CHOICE=GRADE,CHOICE=GRADE,...")
     return {label: grade for label, grade in grades.items() if grade is not None}

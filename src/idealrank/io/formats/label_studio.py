@@ -265,7 +265,7 @@ class _Tasks:
                     f"choice {shown(value)}",
                     "a number",
                     "give its grade with labels={CHOICE: GRADE} of convert",
-                    command_hint="give its grade with `idealrank convert --labels "
+                    command_hint="give its grade with `idealrank convert --choices "
                     "CHOICE=GRADE,...`",
                 )
                 self._complain(complaint)

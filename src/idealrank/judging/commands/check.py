@@ -20,17 +20,17 @@ Examples:
 
 \b
   One judge, and what it would change about two runs:
-    idealrank judge check human.qrels --judge model=model.qrels bm25.run neural.run
+    idealrank judge check human.qrels --judge-qrels model=model.qrels bm25.run neural.run
 \b
   Several judges side by side; grades above the scale count as its highest:
-    idealrank judge check human.qrels --judge a=a.qrels --judge b=b.qrels --scale 0,1,2,3 --outside clip
+    idealrank judge check human.qrels --judge-qrels a=a.qrels --judge-qrels b=b.qrels --scale 0,1,2,3 --outside clip
 \b
   Is the judge kinder to long documents, or to runs of its own family?
-    idealrank judge check human.qrels --judge model=model.qrels neural.run --documents texts.tsv
+    idealrank judge check human.qrels --judge-qrels model=model.qrels neural.run --documents texts.tsv
         --family model=llama --family neural=llama
 \b
   May the judge replace a person? With the grades of several people, lines QUERY ASSESSOR DOCUMENT GRADE:
-    idealrank judge check human.qrels --judge model=model.qrels --assessors people.txt --epsilon 0.15
+    idealrank judge check human.qrels --judge-qrels model=model.qrels --assessors people.txt --epsilon 0.15
 
 Agreement shows whether the judge grades each document as the human does. A bias that is the same
 for all systems does not matter to their comparison: see the table by rank. Worth is the most
@@ -98,7 +98,7 @@ _WHOLE_TEXT = 1 << 30  # characters of a text that are read, to count its words
     help="Model family of a judge or run; may be repeated.",
 )
 @label_options.level
-@click.option("--details", is_flag=True, help="Show all tables for each of several judges.")
+@click.option("--more", "details", is_flag=True, help="Show all tables for each of several judges.")
 @_FORMATS.option
 @options.output
 @options.inputs

@@ -20,16 +20,16 @@ Examples:
 
 \b
   People labelled 40 queries, a model labelled these and 400 more:
-    idealrank judge correct human.qrels --judge model=model.qrels bm25.run
+    idealrank judge correct human.qrels --judge-qrels model=model.qrels bm25.run
 \b
   Is the neural run better? The difference is corrected query by query:
-    idealrank judge correct human.qrels --judge model=model.qrels bm25.run neural.run
+    idealrank judge correct human.qrels --judge-qrels model=model.qrels bm25.run neural.run
 \b
   People graded a random sample of documents, drawn within each grade of the judge:
-    idealrank judge correct sample.qrels --judge model=model.qrels neural.run -m DCG@10 --by documents
+    idealrank judge correct sample.qrels --judge-qrels model=model.qrels neural.run -m DCG@10 --by documents
 \b
   Documents were sampled with other probabilities, in lines QUERY 0 DOCUMENT PROBABILITY:
-    idealrank judge correct sample.qrels --judge model=model.qrels neural.run -m DCG@10 --by documents --probability p.txt
+    idealrank judge correct sample.qrels --judge-qrels model=model.qrels neural.run -m DCG@10 --by documents --probability p.txt
 
 The grades of a model alone give a biased value, with an interval that is far too narrow. The
 corrected value is nearly unbiased for every model, if the human-labelled queries (or documents)

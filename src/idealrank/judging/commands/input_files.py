@@ -158,7 +158,7 @@ class JudgeFiles:
         """Name the files; a judge without a name has the stem of its file."""
         named = named_texts(
             [text if "=" in text else f"{name_of(text)}={text}" for text in judges],
-            "--judge",
+            "--judge-qrels",
             "model=model.qrels",
         )
         options.refuse_to_replace(output, (*named.values(), *others))

@@ -28,8 +28,8 @@ Start here:
 \b
   idealrank judge agreement ann.qrels ben.qrels
   idealrank judge bounds qrels.txt bm25.run neural.run --depth 10
-  idealrank judge check human.qrels --judge model=model.qrels bm25.run neural.run
-  idealrank judge correct human.qrels --judge model=model.qrels bm25.run neural.run
+  idealrank judge check human.qrels --judge-qrels model=model.qrels bm25.run neural.run
+  idealrank judge correct human.qrels --judge-qrels model=model.qrels bm25.run neural.run
   idealrank judge next qrels.txt bm25.run neural.run --budget 50
   idealrank judge no-answer qrels.txt neural.run --unanswerable nothing.txt --limit 0.05
   idealrank judge pool bm25.run neural.run --depth 10

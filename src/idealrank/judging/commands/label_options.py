@@ -24,7 +24,7 @@ from idealrank.reports.table.formats import FIGURE_FORMATS
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 judges: Decorator = click.option(
-    "--judge",
+    "--judge-qrels",
     "judge_texts",
     metavar="NAME=FILE",
     multiple=True,

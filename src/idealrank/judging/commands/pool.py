@@ -23,7 +23,7 @@ Examples:
     idealrank judge pool bm25.run neural.run --depth 100 --order rrf --budget 500
 \b
   A sample: all documents down to rank 10, a tenth of the others down to 100. The file has the inclusion probabilities:
-    idealrank judge pool bm25.run neural.run --strata 10:1,100:0.1 --format csv -o sample.csv
+    idealrank judge pool bm25.run neural.run --sampling-rates 10:1,100:0.1 --format csv -o sample.csv
     idealrank judge infer sample.csv bm25.run neural.run --qrels labels.txt
 
 Documents whose `sampled` is true are to be judged; `idealrank judge ui` and `idealrank judge run`
@@ -71,7 +71,8 @@ _FORMATS = Formats(
     help="Order of documents within a query.",
 )
 @click.option(
-    "--strata",
+    "--sampling-rates",
+    "strata",
     metavar="DEPTH:SHARE,...",
     help="Sample a share of the documents of each stratum of best ranks, as in 10:1,100:0.1.",
 )
@@ -111,7 +112,8 @@ def pool(
     """
     if depth is not None and strata is not None:
         raise OptionError(
-            "--depth: found it with --strata, whose last depth is the deepest; expected one of them"
+            "--depth: found it with --sampling-rates, whose last depth is the deepest; expected "
+            "one of them"
         )
     input_options.refuse_standard_input_twice(*runs)
     options.refuse_to_replace(output_path, (*runs, query_path))

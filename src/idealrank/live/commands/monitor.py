@@ -141,7 +141,7 @@ def _trouble(record: "Mapping[str, Any]") -> list[str]:
     return parts
 
 
-_FORMATS = Formats("Text to read,", {"json": "with one object per round"}, text=_text, json=_json)
+_FORMATS = Formats("Text to read,", {"json": "with one object per round"}, table=_text, json=_json)
 
 
 @headings.command(

@@ -20,7 +20,7 @@ Examples:
     idealrank judge ui pairs.csv -o labels.qrels --scale "0=Not relevant,1=Related,2=Relevant,3=Exact" --double 0.2 --gold gold.qrels
 \b
   Show the grade of a model after each answer:
-    idealrank judge ui pairs.csv -o labels.qrels --judge tiny=model.qrels
+    idealrank judge ui pairs.csv -o labels.qrels --judge-qrels tiny=model.qrels
 \b
   Let other machines label; each browser is asked for the token once:
     IDEALRANK_TOKEN=... idealrank judge ui pairs.csv -o labels.qrels --host 0.0.0.0
@@ -87,7 +87,7 @@ grade, and OUTPUT.labels.csv every answer with its time, its note and its status
     help="Judgments of pairs with known grades, for every person.",
 )
 @click.option(
-    "--judge",
+    "--judge-qrels",
     "judge_text",
     metavar="[NAME=]FILE",
     cls=options.OnceOption,
@@ -139,7 +139,7 @@ def ui(
         )
     name, path = "", judge_text or ""
     if "=" in path:
-        ((name, path),) = named_texts([path], "--judge", "tiny=model.qrels").items()
+        ((name, path),) = named_texts([path], "--judge-qrels", "tiny=model.qrels").items()
     options.refuse_to_replace(
         output_path, (pairs, queries_path, documents_path, gold_path, path or None, guidelines_path)
     )

@@ -31,7 +31,6 @@ FORMATS: Mapping[str, Format] = {
     known.name: known
     for known in (
         Format("table", "table", "people"),
-        Format("text", "text", "people"),
         Format("json", "JSON", "programs"),
         Format("csv", "CSV", "programs", ","),
         Format("trec", "trec_eval's layout", "programs"),
