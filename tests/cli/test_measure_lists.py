@@ -72,7 +72,7 @@ def test_the_option_of_measures_has_one_name(say: Say) -> None:
     refused = say("evaluate", "qrels.txt", "bm25.run", "--measures", "MRR10")
 
     assert (refused.code, refused.out) == (2, "")
-    assert "--measure" in refused.err.partition("Did you mean")[2]
+    assert "--measure" in refused.err.partition("did you mean")[2]
 
 
 @pytest.mark.parametrize("text", ["AP,10", "10", "10,AP", "nDCG@0.2n,10"])

@@ -22,6 +22,31 @@ _ARGUMENT = re.compile(r"(?:(?<=^)|(?<=, )|(?<= and )|(?<= with ))([a-z_]+)=")
 # A list after an option, which is typed without brackets and blanks.
 _LIST = re.compile(r"(--[a-z][\w-]*) \[([^\]]*)\]")
 _OPTION = re.compile(r"(?<![\w-])--[a-z][\w-]*")
+# Options of other tools and commands, and what to type instead where a command has it: the first
+# that it has, since some names have several meanings.
+_INSTEAD = {
+    "--alpha": ("--level (1 - alpha)",),
+    "--assessors": ("--aggregate",),
+    "--confidence": ("--level",),
+    "--csv": ("--format csv",),
+    "--details": ("--more",),
+    "--difference": ("--effect",),
+    "--from": ("--input-format",),
+    "--json": ("--format json",),
+    "--judge": ("--judge-qrels",),
+    "--label": ("--rename",),
+    "--labels": ("--choices",),
+    "--limit": ("--show",),
+    "--metric": ("--measure",),
+    "--metrics": ("--measure",),
+    "--order": ("--sort-by",),
+    "--out": ("--output",),
+    "--pairs": ("--every-pair",),
+    "--queries": ("--show", "--query-ids"),
+    "--strata": ("--sampling-rates",),
+    "--top": ("--show",),
+    "--verbose": ("--more",),
+}
 
 
 class Options(NamedTuple):
@@ -90,6 +115,22 @@ def worded(message: object, command: click.Command | None = None) -> str:
         if "`" in step or set(_OPTION.findall(step)) <= options.names
     ]
     return "; ".join([place + colon + words, *filter(None, steps)])
+
+
+def unknown_option(error: click.NoSuchOption) -> str:
+    """Return the message for an option that a command lacks, with the one that it may mean."""
+    command = click.Command("") if error.ctx is None else error.ctx.command
+    formats = {
+        f"--format {name}"
+        for parameter in command.params
+        if "--format" in parameter.opts and isinstance(parameter.type, click.Choice)
+        for name in parameter.type.choices
+    }
+    known = Options.of(command).names | formats
+    near = error.possibilities or []
+    if texts := _INSTEAD.get(error.option_name):
+        near = [text for text in texts if text.partition(" (")[0] in known]
+    return f"no option {error.option_name}" + (f"; did you mean {near[0]}?" if near else "")
 
 
 _NOTES: set[str] = set()  # lines that the command has said: judgments and a run may share a file

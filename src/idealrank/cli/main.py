@@ -224,8 +224,12 @@ def run(arguments: Sequence[str] | None = None) -> int:
 def _failed(error: Exception, typed: Sequence[str]) -> int:
     """Say what went wrong, and give the exit code for it."""
     if isinstance(error, click.UsageError):
+        if isinstance(error, click.NoSuchOption):
+            message = console.unknown_option(error)
+        else:
+            message = error.format_message()
         return _refuse(
-            " ".join(error.format_message().split()),
+            " ".join(message.split()),
             f"see {error.ctx.command_path} --help" if error.ctx else "",
         )
     if isinstance(error, IdealrankError):
