@@ -121,6 +121,19 @@ def test_fts5_names_what_is_missing(database: str, tmp_path: Path) -> None:
         OptionError, match="found no column 'docno' in 'documents', expected id, title, body"
     ):
         make({"kind": "sqlite-fts5", "path": database, "id": "docno"})
+    with sqlite3.connect(database) as opened:
+        opened.execute("CREATE TABLE plain (id, rank, body)")
+        opened.execute("CREATE VIRTUAL TABLE older USING fts4(id, body)")
+        opened.execute("CREATE VIEW seen AS SELECT * FROM documents")
+        opened.execute("create virtual table Upper using 'fts5' (id, body)")
+    opened.close()
+    for table in ("plain", "older", "seen", "documents_data"):
+        with pytest.raises(
+            OptionError,
+            match=rf"found no full-text index in '{table}', expected a virtual table of FTS5",
+        ):
+            make({"kind": "sqlite-fts5", "path": database, "table": table, "id": "rowid"})
+    assert found({"kind": "sqlite-fts5", "path": database, "table": "upper"}, "fox") == []
     (tmp_path / "text.db").write_text("no database at all, but a text of some length " * 30)
     with pytest.raises(OptionError, match="not a database"):
         make({"kind": "sqlite-fts5", "path": str(tmp_path / "text.db")})

@@ -1,5 +1,6 @@
 """Full-text index of SQLite (FTS5), ranked by BM25; part of Python's standard library."""
 
+import re
 import sqlite3
 import threading
 from collections.abc import Mapping
@@ -12,6 +13,8 @@ from idealrank._sections import LARGEST_AMOUNT, Section
 from idealrank.errors import BackendError, OptionError
 from idealrank.live.backends.protocol import ScoredDocument, SearchQuery, ranked
 from idealrank.live.backends.shared import BackendKeys, keys_from
+
+_FTS5 = re.compile(r"\bUSING\s+\W?fts5\b", re.IGNORECASE)
 
 
 class FullTextIndex:
@@ -42,12 +45,21 @@ class FullTextIndex:
 
     def _prepared(self) -> str:
         """Statement with the table's own columns; an error for a table or a column that is not
-        there.
+        there, and for a table without a full-text index.
         """
         try:
             empty = self._connection().execute(f"SELECT * FROM {_quoted(self._table)} LIMIT 0")  # noqa: S608  (quoted)
+            made = self._connection().execute(
+                "SELECT sql FROM sqlite_master WHERE name = ? COLLATE NOCASE", (self._table,)
+            )
+            statement = str((made.fetchone() or ("",))[0])
         except sqlite3.Error as error:
             raise self._failure(error) from None
+        if not _FTS5.search(statement):
+            raise BackendError(
+                f"{self.name}: {self._path}: found no full-text index in {self._table!r}, expected "
+                "a virtual table of FTS5"
+            )
         columns = [name for name, *_ in empty.description]
         for needed in (self._document, *self._weights):
             is_row_id = needed == "rowid" == self._document  # every table has one, unlisted
