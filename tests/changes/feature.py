@@ -132,6 +132,11 @@ CHANGE = Change(
             "docs/lengths/lengths.md", "# Lengths of lists\n\n`idealrank lengths QRELS` counts.\n"
         ),
         Edit.after("docs/guides/index.md", "../trackers/trackers\n", "../lengths/lengths\n"),
+        Edit.before(
+            "docs/guides/index.md",
+            "* [A measure of your own]",
+            "* [Lengths of lists](../lengths/lengths.md): Count the documents of each query.\n",
+        ),
         Edit.before(_PAGE, "| `store/` | stored results", "| `lengths/` | lengths of lists |\n"),
         Edit(_PAGE, "| engines | judging | store", "| engines | judging | lengths | store"),
     ),

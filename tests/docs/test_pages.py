@@ -73,3 +73,14 @@ def test_no_page_makes_a_file_that_hides_a_module_of_python() -> None:
     }
     assert ("judge-run.md", "word_judge") in made
     assert not {one for one in made if one[1] in sys.stdlib_module_names}
+
+
+def test_the_index_of_guides_lists_every_page_of_its_trees_with_its_title() -> None:
+    index = (ROOT / "docs" / "guides" / "index.md").read_text(encoding="utf-8")
+    trees = re.findall(r"```\{toctree\}\n(?::.*\n)+\n((?:.+\n)+?)```", index)
+    listed = re.findall(r"^\* \[(.+)\]\((.+)\.md\): [A-Z].+\.$", index, re.MULTILINE)
+
+    assert [page for _, page in listed] == [page for tree in trees for page in tree.split()]
+    for title, page in listed:
+        text = (ROOT / "docs" / "guides" / f"{page}.md").read_text(encoding="utf-8")
+        assert title == re.findall(r"^# (.+)$", text, re.MULTILINE)[0]
