@@ -169,6 +169,7 @@ _PAPER_OPTIONS = (
         "--sort-by",
         "order",
         metavar="MEASURE",
+        cls=options.OnceOption,
         help="Measure that orders the rows of --table paper, the best first.  [default: as given]",
     ),
     click.option(

@@ -141,7 +141,26 @@ class CommandGroup(LazyGroup):
         named = super().shell_complete(ctx, incomplete)
         shown = {item.value for item in named}
         own = self.alone.shell_complete(ctx, incomplete)
+        if not incomplete.startswith("-"):
+            argument = next(one for one in self.alone.params if isinstance(one, click.Argument))
+            own += argument.shell_complete(ctx, incomplete)
+        if named and not own:
+            own = _files_here(incomplete)
         return [*named, *(item for item in own if item.value not in shown)]
+
+
+def _files_here(incomplete: str) -> "list[CompletionItem]":
+    """Files of this folder, as words: bash completes no file where a command's name is a match."""
+    from pathlib import Path  # noqa: PLC0415  (only for a shell)
+
+    from click.shell_completion import CompletionItem  # noqa: PLC0415  (as above)
+
+    names = sorted(path.name for path in Path().iterdir())
+    return [
+        CompletionItem(name)
+        for name in names
+        if name.startswith(incomplete) and not name.startswith(".")
+    ]
 
 
 class _Alone(HeadedCommand):

@@ -18,6 +18,7 @@ from idealrank.conventions import PRESETS, SWITCHES, Convention
 from idealrank.data.label_kinds import LABEL_KINDS, LabelKind
 from idealrank.errors import OptionError, shown
 from idealrank.io.formats.detection import FORMATS
+from idealrank.measures import MEASURES
 from idealrank.measures.measure import Measure
 from idealrank.measures.measure_texts import split_outside_brackets
 from idealrank.measures.parse import DEFAULT_MEASURES, parse_measure, parse_measures
@@ -34,12 +35,31 @@ Command = Callable[..., Any]
 Decorator = Callable[[Command], Command]
 
 
+def completing(names: Iterable[str]) -> Callable[[click.Context, click.Parameter, str], list[str]]:
+    """Return what completes the last of several names, which commas separate, in a shell."""
+
+    def completed(_context: click.Context, _parameter: click.Parameter, typed: str) -> list[str]:
+        before, comma, word = typed.rpartition(",")
+        begun = [name for name in names if name.lower().startswith(word.lower())]
+        return [f"{before}{comma}{name}" for name in begun]
+
+    return completed
+
+
+# By metavar: what a shell offers as the value of an option.
+_COMPLETED = {"MEASURE": completing(MEASURES), "NAME[,SWITCH=VALUE...]": completing(PRESETS)}
+
+
 class OnceOption(click.Option):
     """Option that may have one value; click would keep the last of several without a word.
 
     It is for options that name data, whose values look as if they added up. The last value of a
     setting, such as ``--level``, counts.
     """
+
+    def __init__(self, *names: Any, **attributes: Any) -> None:
+        attributes.setdefault("shell_complete", _COMPLETED.get(attributes.get("metavar", "")))
+        super().__init__(*names, **attributes)
 
     def add_to_parser(self, parser: Any, ctx: click.Context) -> None:
         """Collect all values, as an option that may be repeated does."""

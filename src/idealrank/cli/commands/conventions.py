@@ -32,7 +32,7 @@ _FORMATS = Formats("A table to read,", table=_table, json=_json)
 
 
 @headings.command(epilog=_EPILOG, short_help="List the conventions, or show every switch of one.")
-@click.argument("name", required=False)
+@click.argument("name", required=False, shell_complete=options.completing(PRESETS))
 @_FORMATS.option
 def conventions(*, name: str | None, layout: str) -> None:
     """List the conventions; with NAME, every switch of one.

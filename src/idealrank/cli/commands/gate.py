@@ -420,6 +420,7 @@ _FORMATS = Formats(
     "--also",
     "also_texts",
     metavar="MEASURE",
+    cls=options.OnceOption,
     multiple=True,
     help="Measures that can fail the gate, in addition to the first of -m; repeat, or separate "
     "with commas.",

@@ -3,8 +3,9 @@
 import click
 
 from idealrank.cli.lazy_groups import CommandGroup
-from idealrank.cli.options import measure_parts
+from idealrank.cli.options import completing, measure_parts
 from idealrank.cli.output import Formats
+from idealrank.measures import MEASURES
 from idealrank.measures.facts import Facts, classes_of, facts_of, families, family_title
 from idealrank.reports.views.measures import measure_card, measures_record, measures_table
 
@@ -57,7 +58,7 @@ _FORMATS = Formats("Text to read,", table=_text, json=_json)
     epilog=_EPILOG,
     short_help="List the measures, explain some, or recommend one.",
 )
-@click.argument("names", metavar="[NAME...]", nargs=-1)
+@click.argument("names", metavar="[NAME...]", nargs=-1, shell_complete=completing(MEASURES))
 @_FORMATS.option
 def measures(*, names: tuple[str, ...], layout: str) -> None:
     """List the measures by family with advice, or explain the measures NAME.

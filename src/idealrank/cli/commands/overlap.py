@@ -14,6 +14,7 @@ from idealrank.errors import OptionError
 from idealrank.evaluation.overlap import DEFAULT_MATRIX_MEASURES, DEFAULT_PAIR_MEASURES
 from idealrank.inputs.overlap import overlap_matrix_read, overlap_read
 from idealrank.io.sources import input_files
+from idealrank.measures import PAIR_MEASURES
 from idealrank.measures.parse import parse_pair_measures
 
 _EPILOG = """\
@@ -62,6 +63,7 @@ _MATRIX_FORMATS = Formats(
     metavar="MEASURE",
     cls=options.OnceOption,
     multiple=True,
+    shell_complete=options.completing(PAIR_MEASURES),
     help="RBO(p=0.9), RBO(estimate=min), overlap@10, Jaccard@10, tau, tauAP@10, wtau; repeat, or "
     f"separate with commas.  [default: {','.join(DEFAULT_PAIR_MEASURES)}; of three or more runs "
     f"{','.join(DEFAULT_MATRIX_MEASURES)}]",

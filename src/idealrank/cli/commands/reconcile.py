@@ -60,6 +60,7 @@ _FORMATS = Formats("Text to read,", table=_text, json=_json)
     "--versus",
     "versus_text",
     metavar="NAME[,SWITCH=VALUE...]",
+    cls=options.OnceOption,
     help="Split the difference to this convention switch by switch.",
 )
 @click.option(

@@ -68,6 +68,7 @@ _FORMATS = Formats(
     "measure_texts",
     metavar="MEASURE",
     multiple=True,
+    shell_complete=options.completing(SAMPLED_MEASURES),
     help=f"{', '.join(SAMPLED_MEASURES)}; repeat, or separate with commas.  [default: "
     f"infNDCG,xinfAP,statAP]",
 )
