@@ -32,7 +32,7 @@ Examples:
 
 \b
 Measures: xinfAP and infNDCG as sample_eval.pl, infAP, statAP as statAP_MQ_eval, and DCG (Horvitz-Thompson, unbiased). With the grades
-of a model for all documents, idealrank judge correct --by documents gives the difference estimator.
+of a model for all documents, `idealrank judge correct --by documents` gives the difference estimator.
 """  # noqa: E501
 
 

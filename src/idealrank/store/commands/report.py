@@ -27,9 +27,9 @@ Examples:
   Plots for a paper:
     idealrank report 3f2a9c --store results --figures figures
 
-The option --report of evaluate, compare and gate shows more. Whole rankings, contributions of
-documents, curves over cutoffs and the robustness analysis need the runs, which a store does not
-keep.
+`evaluate --report`, `compare --report` and `gate --report` show more. Whole rankings,
+contributions of documents, curves over cutoffs and the robustness analysis need the runs, which a
+store does not keep.
 """
 
 
