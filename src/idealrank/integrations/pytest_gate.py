@@ -18,10 +18,10 @@ from idealrank.inputs.gate import GateRequest, settled
 from idealrank.inputs.gate_jobs import GateJob, Result
 from idealrank.io.gate_files.gate_policies import TABLE, PolicyFile, find_policy
 from idealrank.io.table_columns import Columns, parse_columns
-from idealrank.reports.table.text import harmless
+from idealrank.reports.table.text import harmless, one_line
 from idealrank.reports.views.comparison.verdicts import mark
 from idealrank.reports.views.gate.gate import gate_text
-from idealrank.reports.views.gate.sentences import could_see, one_line, reasons, verdict
+from idealrank.reports.views.gate.sentences import could_see, reasons, verdict
 
 _NO_BASELINE = (
     f'baseline: found none, expected ranking_gate(qrels, run, baseline="best.run.gz"), or one in '
