@@ -135,7 +135,7 @@ class _Front:
     missing_baseline = "`pytest --update-ranking-baseline` makes it from the tested run"
     tell = None
 
-    def qrels(self) -> Qrels:
+    def open_qrels(self) -> Qrels:
         return self.judgments(self.given_qrels)
 
     def judgments(self, table: Any) -> Qrels:
@@ -145,14 +145,14 @@ class _Front:
             duplicates = "error"
         return to_qrels(table, duplicates=duplicates, columns=self._columns_of("qrels", table))
 
-    def run(self) -> Run:
+    def open_run(self) -> Run:
         columns = self._columns_of("run", self.given_run)
         return to_run(self.given_run, judgments=self.given_qrels, columns=columns)
 
-    def repeats(self) -> list[Run]:
+    def open_repeats(self) -> list[Run]:
         return []
 
-    def baseline(self, path: str) -> Run:
+    def open_baseline(self, path: str) -> Run:
         return to_run(path, judgments=self.given_qrels, columns=self.columns["run"])
 
     def _columns_of(self, table: str, content: Any) -> Columns:
