@@ -99,7 +99,7 @@ def comparison_page(request: Request) -> Response:
     ids = [key for key in (a, b) if key] or parameters.getlist("id")
     different = parameters.get("judgments") == "different"
     with site.folder.opened() as store:
-        choices = [] if store is None else _choices(store)
+        choices = [] if store is None else store.entries(kind="evaluation", limit=_CHOICES)
         if store is None or not ids:
             form = {"title": "Compare", "choices": choices, "a": "", "b": ""}
             return site.page("compare.html", form)
@@ -207,10 +207,6 @@ def _over_time(site: Site, store: Store, entry: Entry) -> dict[str, Any]:
         "before": before,
         "n_near": len(near),
     }
-
-
-def _choices(store: Store) -> list[Entry]:
-    return store.entries(kind="evaluation", limit=_CHOICES)
 
 
 def slices_page(request: Request) -> Response:
