@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from functools import cached_property, partial
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, cast, get_args
+from typing import TYPE_CHECKING, Any, NamedTuple, cast, get_args
 
 import click
 
@@ -186,7 +186,10 @@ class Job:
 
     # What a gate leaves to its caller (`Caller`):
 
-    missing_baseline: ClassVar[str] = "with --update-baseline the first run becomes the baseline"
+    @property
+    def missing_baseline(self) -> str:
+        """Describe how to create a missing baseline."""
+        return "with --update-baseline the first run becomes the baseline"
 
     def tell(self, message: str) -> None:
         """Print a message of a reader of files."""
