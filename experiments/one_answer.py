@@ -15,8 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import idealrank as ir
-from idealrank.pages.report.material import ReportMaterial
-from idealrank.pages.report.side_verdicts import with_gate
+from idealrank.pages.report.material import ReportMaterial, with_gate
 from idealrank.reports.table.text import parts_text
 from idealrank.reports.views.robustness import robust_parts
 from idealrank.trackers.content import content_of

@@ -12,10 +12,10 @@ import pytest
 
 from idealrank.analysis.gate.outcome import Check, Contract, Gated, KeptContract, Policy, QueryDrop
 from idealrank.conventions import Convention
-from idealrank.reports.table.text import harmless, harmless_json
+from idealrank.reports.table.text import harmless, harmless_json, one_line
 from idealrank.reports.views.gate.junit import gate_junit
 from idealrank.reports.views.gate.pull_request import MARKER, annotations, gate_markdown
-from idealrank.reports.views.gate.sentences import could_see, one_line, verdict, visible
+from idealrank.reports.views.gate.sentences import could_see, verdict, visible
 from tests.workflow_commands import obeyed
 
 HOSTILE = [

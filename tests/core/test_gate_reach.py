@@ -15,8 +15,7 @@ import idealrank as ir
 from idealrank.analysis.gate import Gated
 from idealrank.errors import OptionError
 from idealrank.evaluation.evaluate import Evaluation
-from idealrank.pages.report.material import ReportMaterial
-from idealrank.pages.report.side_verdicts import with_gate
+from idealrank.pages.report.material import ReportMaterial, with_gate
 from idealrank.reports.views.gate.gate import gate_json, gate_text
 from idealrank.reports.views.gate.junit import gate_junit
 from idealrank.reports.views.gate.pull_request import annotations, gate_markdown

@@ -17,8 +17,7 @@ from idealrank.data.run import Run
 from idealrank.io.read import read_qrels, read_run
 from idealrank.pages.page import html
 from idealrank.pages.report.gather import gather, most_queries, queries_first, room_for_lists
-from idealrank.pages.report.material import ReportMaterial
-from idealrank.pages.report.side_verdicts import with_gate
+from idealrank.pages.report.material import ReportMaterial, with_gate
 from idealrank.reports.subject import Subject
 
 PYDOCS = Path(__file__).parents[2] / "examples" / "pydocs"

@@ -12,7 +12,7 @@ import pytest
 
 import idealrank as ir
 from idealrank.analysis.comparison import Comparison
-from idealrank.cli import pair_figure
+from idealrank.cli import figure_files
 from idealrank.errors import OptionError
 from idealrank.pages.figures import drawings
 from idealrank.pages.figures.pair_map import pairs_spec
@@ -85,7 +85,7 @@ def test_files_by_their_ending(tmp_path: Path) -> None:
     found = compared(3)
 
     for ending in ("svg", "png", "pdf", "html", "json"):
-        pair_figure.draw(found, str(tmp_path / f"pairs.{ending}"))
+        figure_files.draw_pair_map(found, str(tmp_path / f"pairs.{ending}"))
 
     assert (tmp_path / "pairs.svg").read_text(encoding="utf-8").startswith("<svg")
     assert (tmp_path / "pairs.png").read_bytes()[1:4] == b"PNG"
@@ -100,8 +100,8 @@ def test_what_cannot_be_drawn_is_refused_before_anything_is_computed() -> None:
         OptionError,
         match=r"--figure pairs.gif: expected a file that ends in .svg, .png, .pdf, .html, .json",
     ):
-        pair_figure.check("pairs.gif", None, ())
+        figure_files.check_pair_map("pairs.gif", None, ())
     with pytest.raises(
         OptionError, match="found --baseline bm25, which does not compare all pairs"
     ):
-        pair_figure.check("pairs.json", "bm25", ())
+        figure_files.check_pair_map("pairs.json", "bm25", ())

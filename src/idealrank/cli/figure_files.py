@@ -1,15 +1,20 @@
-"""--figures DIR: every plot of a report as files for papers: SVG, PNG and PDF, one column wide and
-two, and a list of what they show.
+"""Figures as files: with --figures DIR every plot of a report for papers, as SVG, PNG and PDF, one
+column wide and two; with --figure FILE a map of all pairs of runs.
 """
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
-from idealrank.errors import InputError
+from idealrank.analysis.comparison import Comparison
+from idealrank.cli import options
+from idealrank.errors import InputError, OptionError
 from idealrank.pages.figures import drawings
+from idealrank.pages.figures.pair_map import pairs_spec
 from idealrank.pages.figures.specifications import Figure, figures
 from idealrank.pages.figures.theme import COLUMNS, POINTS_PER_PIXEL
 from idealrank.reports.subject import Subject
+from idealrank.reports.table.formats import FIGURE_FORMATS
 
 _LIST = "figures.md"
 
@@ -58,3 +63,39 @@ def named(drawn: Iterator[Figure]) -> Iterator[tuple[str, Figure]]:
         taken[key] = taken.get(key, 0) + 1
         name = figure.name if taken[key] == 1 else f"{figure.name}-{taken[key]}"
         yield name, figure
+
+
+def check_pair_map(path: str, baseline: str | None, inputs: tuple[str | None, ...]) -> None:
+    """Refuse a figure that cannot be drawn, before anything is computed for it."""
+    if baseline is not None:
+        raise OptionError(
+            f"--figure {path}: found --baseline {baseline}, which does not compare all pairs; "
+            "expected only one of the two options"
+        )
+    drawings.check_drawable(_kind(path))
+    options.refuse_to_replace(path, inputs)
+
+
+def draw_pair_map(comparison: Comparison, path: str) -> None:
+    """Write a map of all pairs."""
+    kind, measures = _kind(path), list(comparison.means)
+    content: Any
+    if kind == "html":
+        specs = {
+            f"pairs-{number}": pairs_spec(comparison, measure)
+            for number, measure in enumerate(measures, 1)
+        }
+        content = drawings.page(specs, f"All pairs of {len(comparison.names)} runs")
+    else:
+        content = drawings.drawn(pairs_spec(comparison, measures[0]), kind)
+    drawings.write_file(Path(path), content)
+
+
+def _kind(path: str) -> drawings.Format:
+    ending = Path(path).suffix.removeprefix(".").lower()
+    if ending not in FIGURE_FORMATS:
+        raise OptionError(
+            f"--figure {path}: expected a file that ends in "
+            f"{', '.join(f'.{kind}' for kind in FIGURE_FORMATS)}"
+        )
+    return FIGURE_FORMATS[ending]

@@ -150,8 +150,12 @@ class Results:
         """Put results into the store, and gather what the page shows; errors as for `write`."""
         if not self.are_wanted:
             return None
-        from idealrank.pages.report.material import ReportMaterial, hashed_ahead  # noqa: PLC0415
-        from idealrank.pages.report.side_verdicts import robustness, with_gate  # noqa: PLC0415  (few ask for any of it)
+        from idealrank.pages.report.material import (  # noqa: PLC0415  (few ask for any of it)
+            ReportMaterial,
+            hashed_ahead,
+            robustness,
+            with_gate,
+        )
 
         material = ReportMaterial(**parts)
         ids = self._stored(material, gated, files_read)

@@ -162,3 +162,14 @@ def _kind(array: "np.ndarray[Any, Any]") -> str:
     """Return the content of an array in words."""
     names = {"U": "texts", "S": "texts", "M": "times", "m": "durations", "c": "complex numbers"}
     return names.get(array.dtype.kind, f"values of type {array.dtype}")
+
+
+def two(name: str, columns: object) -> "tuple[Any, Any]":
+    """Return the columns of both policies."""
+    if isinstance(columns, np.ndarray) and columns.ndim:
+        columns = list(columns)
+    if not isinstance(columns, list | tuple) or len(columns) != 2:
+        raise InputError(
+            f"{name}: found {shown(repr(columns))}, expected two columns, of policies A and B"
+        )
+    return columns[0], columns[1]

@@ -215,7 +215,9 @@ def _probabilistic(rankings: list[list[str]], size: int, rng: np.random.Generato
     places = [_places(ranking) for ranking in rankings]
     # Places of the documents of each ranking that are not yet in the list.
     left = [np.arange(len(ranking)) for ranking in rankings]
-    weights = [_rank_weights(len(ranking)) for ranking in rankings]
+    weights = [
+        np.array([rank**-_SOFTNESS for rank in range(1, len(ranking) + 1)]) for ranking in rankings
+    ]
     documents: list[str] = []
     teams: list[str] = []
     shares: list[float] = []
@@ -243,10 +245,6 @@ def _probabilistic(rankings: list[list[str]], size: int, rng: np.random.Generato
 
 def _places(ranking: list[str]) -> dict[str, int]:
     return {document: place for place, document in enumerate(ranking)}
-
-
-def _rank_weights(n: int) -> FloatArray:
-    return np.array([rank**-_SOFTNESS for rank in range(1, n + 1)])
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,55 +1,51 @@
-"""Differences of two policies by one log, paired by row or list: interval, verdict, and the rows
-that it would take; by sums, where partitions of the log are on several machines.
+"""Differences of two policies by one log, paired by row: interval, verdict, and the rows that it
+would take; and the sums for differences of all kinds, where partitions of a log are on several
+machines.
 """
 
-import math
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Generic, Literal, TypeVar
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import ndtri
 
-from idealrank.clicks.arguments import real_number
-from idealrank.clicks.examination_models import FittedPBM
+from idealrank.clicks.arguments import two
+from idealrank.clicks.list_differences import (
+    LoggedDCGDifference,
+    SlateDifference,
+    pair_of_rankings,
+    pair_of_slates,
+    rankers_of,
+)
 from idealrank.clicks.logged_gains import (
-    ListValues,
-    LoggedDCG,
-    LoggedRanker,
-    Ranking,
-    WeightedLists,
     deepest_rank,
-    sums_of_lists,
-    with_fit_cautions,
 )
 from idealrank.clicks.logged_rewards import PolicyValue, rows_of, rows_with_model, sums_of_log
 from idealrank.clicks.logged_slates import (
     SlateEstimator,
-    SlateValue,
     WeightedSlates,
-    ratio_worth,
-    sums_of_slates,
 )
 from idealrank.clicks.ratio_moments import (
-    KeptLists,
+    Difference,
     KeptRows,
-    ListUnits,
     PairedMoments,
     RowUnits,
+    ValuePair,
+    units_needed,
+    verdict_of,
 )
 from idealrank.clicks.sessions import Sessions
+from idealrank.clicks.weighted_lists import Ranking, WeightedLists
 from idealrank.clicks.weighted_rows import (
     Estimator,
-    ListMean,
     ModelEstimator,
     WeightedRows,
     cluster_codes,
     normal_mean,
 )
 from idealrank.data.types import FloatArray, IntArray
-from idealrank.errors import IncompatibleError, InputError, shown
-from idealrank.stats.intervals import side_of_interval
+from idealrank.errors import IncompatibleError
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,101 +100,6 @@ class PolicyDifference:
         return units_needed(self.a.n, self.value, self.standard_error, self.confidence, power)
 
 
-@dataclass(frozen=True, eq=False)
-class SlateDifference:
-    """Difference of the values of two policies that show lists, by one log: B less A, paired by
-    list.
-
-    Attributes
-    ----------
-    a, b : SlateValue
-        Both values.
-    total : ListMean
-        Their difference; lists that both policies would show alike cancel.
-
-    Examples
-    --------
-    >>> half = [[0.5, 0.5]] * 2
-    >>> difference = slate_difference([[1, 0], [0, 1]], half, half, half)
-    >>> difference.total.value, difference.verdict
-    (0.0, 'no support')
-    """
-
-    a: SlateValue
-    b: SlateValue
-    total: ListMean
-
-    @property
-    def verdict(self) -> Literal["better", "worse", "undecided", "no support"]:
-        """Return the verdict on B by the interval."""
-        return verdict_of(self.total.interval, is_supported=self.a.supported and self.b.supported)
-
-    def lists_needed(self, power: float = 0.8) -> float:
-        """Lists of such a log that would show a difference of this size with the given power;
-        infinite for no difference.
-
-        Examples
-        --------
-        >>> half = [[0.5, 0.5]] * 2
-        >>> slate_difference([[1, 0], [0, 1]], half, half, half).lists_needed()
-        inf
-        """
-        return units_needed(
-            self.a.n, self.total.value, self.total.standard_error, self.a.confidence, power
-        )
-
-
-@dataclass(frozen=True, kw_only=True)
-class LoggedDCGDifference:
-    """Difference of two rankers by one log, B less A, paired by list.
-
-    Attributes
-    ----------
-    a, b : LoggedDCG
-        Both rankers.
-    dcg, ndcg : ListMean
-        Differences of both measures.
-
-    Examples
-    --------
-    >>> log = Sessions.from_arrays(["q", "q"], [["a", "b"], ["a", "b"]], [[0, 1], [1, 1]])
-    >>> difference = logged_dcg_difference(log, {"q": ["a", "b"]}, {"q": ["b", "a"]}, [1.0, 0.5])
-    >>> round(difference.dcg.value, 4), difference.inverted
-    (0.5536, False)
-    """
-
-    a: LoggedDCG
-    b: LoggedDCG
-    dcg: ListMean
-    ndcg: ListMean
-
-    @property
-    def inverted(self) -> bool:
-        """Return whether NDCG orders the rankers against DCG."""
-        return self.dcg.value * self.ndcg.value < 0
-
-    @property
-    def verdict(self) -> Literal["better", "worse", "undecided", "no support"]:
-        """Return the verdict on B by the interval of DCG."""
-        return verdict_of(self.dcg.interval, is_supported=self.a.supported and self.b.supported)
-
-    def lists_needed(self, power: float = 0.8) -> float:
-        """Lists of such a log that would show a difference in DCG of this size with the given
-        power; infinite for no difference.
-
-        Examples
-        --------
-        >>> log = Sessions.from_arrays(["q", "q"], [["a", "b"], ["a", "b"]], [[0, 1], [0, 0]])
-        >>> logged_dcg_difference(
-        ...     log, {"q": ["a", "b"]}, {"q": ["b", "a"]}, [1.0, 0.5]
-        ... ).lists_needed() > 2
-        True
-        """
-        return units_needed(
-            self.a.n_lists, self.dcg.value, self.dcg.standard_error, self.a.confidence, power
-        )
-
-
 def ips_difference(
     rewards: npt.ArrayLike,
     target_a: npt.ArrayLike,
@@ -234,7 +135,7 @@ def ips_difference(
     """
     logs = _ips_logs(rewards, (target_a, target_b), logged_probability, estimator, clip)
     codes = cluster_codes(clusters, logs[0].n)
-    return _sums_of_logs(logs, codes, keep=True).difference(confidence)
+    return _pair_of_logs(logs, codes, keep=True).difference(confidence)
 
 
 def doubly_robust_difference(
@@ -282,295 +183,7 @@ def doubly_robust_difference(
         switch,
     )
     codes = cluster_codes(clusters, logs[0].n)
-    return _sums_of_logs(logs, codes, keep=True).difference(confidence)
-
-
-def slate_difference(
-    rewards: npt.ArrayLike,
-    target_a: npt.ArrayLike,
-    target_b: npt.ArrayLike,
-    logged_probability: npt.ArrayLike,
-    estimator: SlateEstimator = "ips",
-    *,
-    discount: npt.ArrayLike | None = None,
-    clusters: "Sequence[Any] | npt.ArrayLike | None" = None,
-    confidence: float = 0.95,
-) -> SlateDifference:
-    """Compare two policies that show lists by one log, paired by list.
-
-    Parameters
-    ----------
-    rewards, logged_probability, estimator, discount, clusters, confidence
-        As for `slate_value`.
-    target_a, target_b : array, shape (lists, ranks)
-        Probabilities of either policy, as `target_probability` of `slate_value`.
-
-    Raises
-    ------
-    InputError, OptionError
-        As for `slate_value`.
-
-    Examples
-    --------
-    >>> rewards, logged = [[1, 0], [0, 1]], [[0.5, 0.5], [0.5, 0.5]]
-    >>> slate_difference(
-    ...     rewards, logged, [[0.8, 0.5], [0.2, 0.5]], logged, "rips"
-    ... ).b.by_rank.tolist()
-    [0.8, 0.2]
-    """
-    slates = [
-        WeightedSlates.of(rewards, target, logged_probability, estimator, discount)
-        for target in (target_a, target_b)
-    ]
-    codes = cluster_codes(clusters, slates[0].n)
-    return _sums_of_slates(slates, codes, keep=True).difference(confidence)
-
-
-def logged_dcg_difference(
-    sessions: Sessions,
-    ranking_a: Ranking,
-    ranking_b: Ranking,
-    propensity: "npt.ArrayLike | FittedPBM",
-    *,
-    discount: npt.ArrayLike | None = None,
-    offset: npt.ArrayLike | None = None,
-    clusters: "Sequence[Any] | npt.ArrayLike | None" = None,
-    confidence: float = 0.95,
-) -> LoggedDCGDifference:
-    """Compare two rankers by DCG and by NDCG from one log, paired by list.
-
-    Parameters
-    ----------
-    sessions, propensity, discount, offset, clusters, confidence
-        As for `logged_dcg`.
-    ranking_a, ranking_b
-        Both rankers, as `ranking` of `logged_dcg`.
-
-    Raises
-    ------
-    InputError, OptionError
-        As for `logged_dcg`.
-
-    Examples
-    --------
-    >>> log = Sessions.from_arrays(["q", "q"], [["a", "b"], ["a", "b"]], [[0, 1], [0, 0]])
-    >>> difference = logged_dcg_difference(log, {"q": ["b", "a"]}, {"q": ["b", "a"]}, [1.0, 0.5])
-    >>> difference.dcg.value, difference.dcg.standard_error
-    (0.0, 0.0)
-    """
-    rankers = _rankers(sessions, (ranking_a, ranking_b), propensity, discount, offset)
-    lists = [WeightedLists.of(ranker) for ranker in rankers]
-    codes = cluster_codes(clusters, len(sessions))
-    difference = _sums_of_lists(rankers, lists, codes, keep=True).difference(confidence)
-    a, b = (with_fit_cautions(value, propensity) for value in (difference.a, difference.b))
-    return replace(difference, a=a, b=b)
-
-
-Difference = TypeVar("Difference", PolicyDifference, SlateDifference, LoggedDCGDifference)
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class PairedSums(Generic[Difference]):
-    """Sums of a log for the difference of two policies, B less A, paired by row or list; of
-    partitions, they merge.
-
-    Differences, standard errors, intervals, both values and the verdict equal the results of
-    `ips_difference`, `doubly_robust_difference`, `slate_difference` and `logged_dcg_difference`
-    over the whole log, to rounding.
-
-    Attributes
-    ----------
-    a, b : PolicySums, SlateSums or LoggedDCGSums
-        Sums for both values.
-    moments : tuple of PairedMoments
-        Joint moments of both policies for each difference, by unit: a row or list, or a cluster.
-        Each cluster stands in one partition.
-    worth : float64 array, shape (ratios,)
-        Weight of each ratio in a difference: the discount of each rank for self-normalised
-        estimators of lists, otherwise 1.
-    result : callable
-        Makes the result from both values, and the moments and worth of each difference.
-
-    References
-    ----------
-    Chan, Golub and LeVeque (1983), Algorithms for computing the sample variance, The American
-    Statistician 37: moments of parts. Cochran (1977), Sampling techniques, chapter 6, for the
-    errors of ratios. Owen (2013), Monte Carlo theory, methods and examples, chapter 9, for
-    self-normalised weights.
-
-    Examples
-    --------
-    >>> rewards, a, b, logged = (
-    ...     np.array([1, 0, 1, 0]),
-    ...     np.array([0.5] * 4),
-    ...     np.array([0.9, 0.1, 0.9, 0.1]),
-    ...     np.array([0.5] * 4),
-    ... )
-    >>> parts = [
-    ...     PairedSums.ips(rewards[at], a[at], b[at], logged[at])
-    ...     for at in (slice(0, 1), slice(1, 4))
-    ... ]
-    >>> difference = parts[0].merge(parts[1]).difference()
-    >>> round(difference.value, 3), difference.verdict
-    (0.4, 'no support')
-    """
-
-    a: Any
-    b: Any
-    moments: tuple[RowUnits, ...]
-    worth: FloatArray
-    result: Callable[..., Difference]
-
-    @classmethod
-    def ips(
-        cls,
-        rewards: npt.ArrayLike,
-        target_a: npt.ArrayLike,
-        target_b: npt.ArrayLike,
-        logged_probability: npt.ArrayLike,
-        estimator: Estimator = "ips",
-        clip: float | None = None,
-        *,
-        clusters: "Sequence[Any] | npt.ArrayLike | None" = None,
-    ) -> "PairedSums[PolicyDifference]":
-        """Sum the rows of a partition for `idealrank.clicks.ips_difference`, whose parameters these
-        are.
-
-        Raises
-        ------
-        InputError, OptionError
-            As from `ips_difference`, but for the number of rows and of clusters.
-        """
-        targets = (target_a, target_b)
-        logs = _ips_logs(rewards, targets, logged_probability, estimator, clip, fewest=0)
-        return _sums_of_logs(logs, cluster_codes(clusters, logs[0].n, fewest=0))
-
-    @classmethod
-    def doubly_robust(
-        cls,
-        rewards: npt.ArrayLike,
-        targets: "tuple[npt.ArrayLike, npt.ArrayLike]",
-        logged_probability: npt.ArrayLike,
-        predicted_logged: npt.ArrayLike,
-        predicted_targets: "tuple[npt.ArrayLike, npt.ArrayLike]",
-        estimator: ModelEstimator = "dr",
-        *,
-        switch: float | None = None,
-        clusters: "Sequence[Any] | npt.ArrayLike | None" = None,
-    ) -> "PairedSums[PolicyDifference]":
-        """Sum the rows of a partition for `idealrank.clicks.doubly_robust_difference`, whose
-        parameters these are.
-
-        Raises
-        ------
-        InputError, OptionError
-            As from `doubly_robust_difference`, but for the number of rows and of clusters.
-        """
-        logs = _model_logs(
-            rewards,
-            (targets, logged_probability),
-            (predicted_logged, predicted_targets),
-            estimator,
-            switch,
-            fewest=0,
-        )
-        return _sums_of_logs(logs, cluster_codes(clusters, logs[0].n, fewest=0))
-
-    @classmethod
-    def slate(
-        cls,
-        rewards: npt.ArrayLike,
-        target_a: npt.ArrayLike,
-        target_b: npt.ArrayLike,
-        logged_probability: npt.ArrayLike,
-        estimator: SlateEstimator = "ips",
-        *,
-        discount: npt.ArrayLike | None = None,
-        clusters: "Sequence[Any] | npt.ArrayLike | None" = None,
-    ) -> "PairedSums[SlateDifference]":
-        """Sum the lists of a partition for `idealrank.clicks.slate_difference`, whose parameters
-        these are.
-
-        All partitions have as many ranks, as for `SlateSums.of`.
-
-        Raises
-        ------
-        InputError, OptionError
-            As from `slate_difference`, but for the number of lists and of clusters.
-        """
-        slates = [
-            WeightedSlates.of(rewards, target, logged_probability, estimator, discount, fewest=0)
-            for target in (target_a, target_b)
-        ]
-        return _sums_of_slates(slates, cluster_codes(clusters, slates[0].n, fewest=0))
-
-    @classmethod
-    def logged_dcg(
-        cls,
-        sessions: Sessions,
-        ranking_a: Ranking,
-        ranking_b: Ranking,
-        propensity: npt.ArrayLike,
-        *,
-        discount: npt.ArrayLike | None = None,
-        offset: npt.ArrayLike | None = None,
-        clusters: "Sequence[Any] | npt.ArrayLike | None" = None,
-        n_ranks: int | None = None,
-    ) -> "PairedSums[LoggedDCGDifference]":
-        """Sum the lists of a partition for `idealrank.clicks.logged_dcg_difference`.
-
-        Parameters
-        ----------
-        sessions, ranking_a, ranking_b, propensity, discount, offset, clusters
-            As for `logged_dcg_difference`. `exposures` of a document need all lists of its query.
-        n_ranks : int, optional
-            Ranks of the longest list of all partitions, as for `LoggedDCGSums.of`.
-
-        Raises
-        ------
-        InputError, OptionError
-            As from `logged_dcg_difference`, but for the number of lists and of clusters.
-        """
-        rankers = _rankers(sessions, (ranking_a, ranking_b), propensity, discount, offset)
-        deepest = deepest_rank(sessions, n_ranks)
-        lists = [WeightedLists.of(ranker, fewest=0, n_ranks=deepest) for ranker in rankers]
-        codes = cluster_codes(clusters, len(sessions), fewest=0)
-        return _sums_of_lists(rankers, lists, codes, deepest)
-
-    def merge(self, other: "PairedSums[Difference]") -> "PairedSums[Difference]":
-        """Add the sums of other rows or lists, and of other clusters.
-
-        Raises
-        ------
-        IncompatibleError
-            The kinds of difference differ, or the sums of a policy do not merge: see `merge` of
-            `PolicySums`, `SlateSums` and `LoggedDCGSums`.
-        """
-        if type(self.a) is not type(other.a):
-            kinds = f"{type(self.a).__name__} and of {type(other.a).__name__}"
-            raise IncompatibleError(
-                f"found pairs of {kinds}; expected one kind of difference for all parts"
-            )
-        a, b = self.a.merge(other.a), self.b.merge(other.b)  # first: they refuse what has no sum
-        pairs = zip(self.moments, other.moments, strict=True)
-        moments = tuple(ours.summed().plus(theirs.summed()) for ours, theirs in pairs)
-        return PairedSums(a=a, b=b, moments=moments, worth=self.worth, result=self.result)
-
-    def difference(self, confidence: float = 0.95) -> Difference:
-        """Difference of the policies, B less A, with its normal interval.
-
-        Parameters
-        ----------
-        confidence : float
-            Confidence level.
-
-        Raises
-        ------
-        InputError
-            All partitions together have fewer than 2 rows or lists, or one cluster.
-        """
-        a, b = self.a.value(confidence), self.b.value(confidence)
-        return self.result(a, b, *self.moments, worth=self.worth)
+    return _pair_of_logs(logs, codes, keep=True).difference(confidence)
 
 
 def _ips_logs(
@@ -616,29 +229,9 @@ def _model_logs(
     ]
 
 
-def _rankers(
-    sessions: Sessions,
-    rankings: tuple[Ranking, Ranking],
-    propensity: "npt.ArrayLike | FittedPBM",
-    discount: npt.ArrayLike | None,
-    offset: npt.ArrayLike | None,
-) -> list[LoggedRanker]:
-    """Rankers A and B."""
-    return [
-        LoggedRanker(
-            sessions=sessions,
-            ranking=ranking,
-            propensity=propensity,
-            discount=discount,
-            offset=offset,
-        )
-        for ranking in rankings
-    ]
-
-
-def _sums_of_logs(
+def _pair_of_logs(
     logs: Sequence[WeightedRows], codes: IntArray | None, *, keep: bool = False
-) -> PairedSums[PolicyDifference]:
+) -> ValuePair[PolicyDifference]:
     a, b = (sums_of_log(log, codes, keep=keep) for log in logs)
 
     def influences() -> Iterator[FloatArray]:
@@ -651,7 +244,7 @@ def _sums_of_logs(
         influences=influences,
         moments=lambda: PairedMoments.pair((log.ratio_columns for log in logs), codes),
     )
-    return PairedSums(
+    return ValuePair(
         a=a,
         b=b,
         moments=(units if keep else units.summed(),),
@@ -674,102 +267,190 @@ def _difference_of_rows(
     )
 
 
-def _sums_of_slates(
-    slates: Sequence[WeightedSlates], codes: IntArray | None, *, keep: bool = False
-) -> PairedSums[SlateDifference]:
-    a, b = (sums_of_slates(lists, codes, keep=keep) for lists in slates)
-    lists_a, lists_b = slates
-    units = KeptLists.of(
-        lambda: lists_b.influence - lists_a.influence,
-        lambda: PairedMoments.pair((lists.ratio_columns for lists in slates), codes),
-        a.n,
-        codes,
-    )
-    return PairedSums(
-        a=a,
-        b=b,
-        moments=(units if keep else units.summed(),),
-        worth=ratio_worth(a.estimator, a.worth),
-        result=_difference_of_slates,
-    )
+@dataclass(frozen=True, kw_only=True, eq=False)
+class PairedSums(ValuePair[Difference]):
+    """Sums of a log for the difference of two policies, B less A, paired by row or list; of
+    partitions, they merge.
 
+    Differences, standard errors, intervals, both values and the verdict equal the results of
+    `ips_difference`, `doubly_robust_difference`, `slate_difference` and `logged_dcg_difference`
+    over the whole log, to rounding. `difference(confidence=0.95)` gives the result; it raises
+    `InputError` if all partitions together have fewer than 2 rows or lists, or one cluster.
 
-def _difference_of_slates(
-    a: SlateValue, b: SlateValue, units: ListUnits, *, worth: FloatArray
-) -> SlateDifference:
-    return SlateDifference(a, b, units.mean(worth, a.confidence))
+    Attributes
+    ----------
+    a, b : PolicySums, SlateSums or LoggedDCGSums
+        Sums for both values.
+    moments : tuple of PairedMoments
+        Joint moments of both policies for each difference, by unit: a row or list, or a cluster.
+        Each cluster stands in one partition.
+    worth : float64 array, shape (ratios,)
+        Weight of each ratio in a difference: the discount of each rank for self-normalised
+        estimators of lists, otherwise 1.
+    result : callable
+        Makes the result from both values, and the moments and worth of each difference.
 
+    References
+    ----------
+    Chan, Golub and LeVeque (1983), Algorithms for computing the sample variance, The American
+    Statistician 37: moments of parts. Cochran (1977), Sampling techniques, chapter 6, for the
+    errors of ratios. Owen (2013), Monte Carlo theory, methods and examples, chapter 9, for
+    self-normalised weights.
 
-def _sums_of_lists(
-    rankers: Sequence[LoggedRanker],
-    lists: Sequence[WeightedLists],
-    codes: IntArray | None,
-    n_ranks: int | None = None,
-    *,
-    keep: bool = False,
-) -> PairedSums[LoggedDCGDifference]:
-    pairs = zip(rankers, lists, strict=True)
-    a, b = (sums_of_lists(*pair, codes, n_ranks, keep=keep) for pair in pairs)
-    measures = zip(*(part.measures for part in lists), strict=True)
-    units = [_paired_lists(values_a, values_b, codes) for values_a, values_b in measures]
-    return PairedSums(
-        a=a,
-        b=b,
-        moments=tuple(kept if keep else kept.summed() for kept in units),
-        worth=np.ones(1),
-        result=_difference_of_dcg,
-    )
-
-
-def _paired_lists(a: ListValues, b: ListValues, codes: IntArray | None) -> KeptLists:
-    """Values of B less A."""
-    fit_errors = None
-    if a.fit_errors is not None and b.fit_errors is not None:
-        fit_errors = b.fit_errors - a.fit_errors
-    return KeptLists.of(
-        lambda: b.values - a.values,
-        lambda: PairedMoments.pair((a.columns, b.columns), codes),
-        a.values.size,
-        codes,
-        fit_errors,
-    )
-
-
-def _difference_of_dcg(
-    a: LoggedDCG, b: LoggedDCG, dcg: ListUnits, ndcg: ListUnits, *, worth: FloatArray
-) -> LoggedDCGDifference:
-    level = a.confidence
-    return LoggedDCGDifference(a=a, b=b, dcg=dcg.mean(worth, level), ndcg=ndcg.mean(worth, level))
-
-
-def two(name: str, columns: object) -> "tuple[Any, Any]":
-    """Return the columns of both policies."""
-    if isinstance(columns, np.ndarray) and columns.ndim:
-        columns = list(columns)
-    if not isinstance(columns, list | tuple) or len(columns) != 2:
-        raise InputError(
-            f"{name}: found {shown(repr(columns))}, expected two columns, of policies A and B"
-        )
-    return columns[0], columns[1]
-
-
-def verdict_of(
-    interval: tuple[float, float], *, is_supported: bool
-) -> Literal["better", "worse", "undecided", "no support"]:
-    """Verdict on B by the interval of B less A."""
-    if not is_supported:
-        return "no support"
-    return side_of_interval(*interval)
-
-
-def units_needed(n: int, value: float, error: float, confidence: float, power: float) -> float:
-    """Rows or lists that would show a difference of this size with the given power, from n that
-    gave this standard error.
+    Examples
+    --------
+    >>> rewards, a, b, logged = (
+    ...     np.array([1, 0, 1, 0]),
+    ...     np.array([0.5] * 4),
+    ...     np.array([0.9, 0.1, 0.9, 0.1]),
+    ...     np.array([0.5] * 4),
+    ... )
+    >>> parts = [
+    ...     PairedSums.ips(rewards[at], a[at], b[at], logged[at])
+    ...     for at in (slice(0, 1), slice(1, 4))
+    ... ]
+    >>> difference = parts[0].merge(parts[1]).difference()
+    >>> round(difference.value, 3), difference.verdict
+    (0.4, 'no support')
     """
-    wanted_power = real_number(
-        "power", power, "a number between 0 and 1, such as 0.8", low=0, high=1
-    )
-    if value == 0:
-        return math.inf
-    n_errors = float(ndtri((1 + confidence) / 2) + ndtri(wanted_power))
-    return n * (n_errors * error / value) ** 2
+
+    @classmethod
+    def ips(
+        cls,
+        rewards: npt.ArrayLike,
+        target_a: npt.ArrayLike,
+        target_b: npt.ArrayLike,
+        logged_probability: npt.ArrayLike,
+        estimator: Estimator = "ips",
+        clip: float | None = None,
+        *,
+        clusters: "Sequence[Any] | npt.ArrayLike | None" = None,
+    ) -> "PairedSums[PolicyDifference]":
+        """Sum the rows of a partition for `idealrank.clicks.ips_difference`, whose parameters these
+        are.
+
+        Raises
+        ------
+        InputError, OptionError
+            As from `ips_difference`, but for the number of rows and of clusters.
+        """
+        targets = (target_a, target_b)
+        logs = _ips_logs(rewards, targets, logged_probability, estimator, clip, fewest=0)
+        return PairedSums._of(_pair_of_logs(logs, cluster_codes(clusters, logs[0].n, fewest=0)))
+
+    @classmethod
+    def doubly_robust(
+        cls,
+        rewards: npt.ArrayLike,
+        targets: "tuple[npt.ArrayLike, npt.ArrayLike]",
+        logged_probability: npt.ArrayLike,
+        predicted_logged: npt.ArrayLike,
+        predicted_targets: "tuple[npt.ArrayLike, npt.ArrayLike]",
+        estimator: ModelEstimator = "dr",
+        *,
+        switch: float | None = None,
+        clusters: "Sequence[Any] | npt.ArrayLike | None" = None,
+    ) -> "PairedSums[PolicyDifference]":
+        """Sum the rows of a partition for `idealrank.clicks.doubly_robust_difference`, whose
+        parameters these are.
+
+        Raises
+        ------
+        InputError, OptionError
+            As from `doubly_robust_difference`, but for the number of rows and of clusters.
+        """
+        logs = _model_logs(
+            rewards,
+            (targets, logged_probability),
+            (predicted_logged, predicted_targets),
+            estimator,
+            switch,
+            fewest=0,
+        )
+        return PairedSums._of(_pair_of_logs(logs, cluster_codes(clusters, logs[0].n, fewest=0)))
+
+    @classmethod
+    def slate(
+        cls,
+        rewards: npt.ArrayLike,
+        target_a: npt.ArrayLike,
+        target_b: npt.ArrayLike,
+        logged_probability: npt.ArrayLike,
+        estimator: SlateEstimator = "ips",
+        *,
+        discount: npt.ArrayLike | None = None,
+        clusters: "Sequence[Any] | npt.ArrayLike | None" = None,
+    ) -> "PairedSums[SlateDifference]":
+        """Sum the lists of a partition for `idealrank.clicks.slate_difference`, whose parameters
+        these are.
+
+        All partitions have as many ranks, as for `SlateSums.of`.
+
+        Raises
+        ------
+        InputError, OptionError
+            As from `slate_difference`, but for the number of lists and of clusters.
+        """
+        slates = [
+            WeightedSlates.of(rewards, target, logged_probability, estimator, discount, fewest=0)
+            for target in (target_a, target_b)
+        ]
+        return PairedSums._of(
+            pair_of_slates(slates, cluster_codes(clusters, slates[0].n, fewest=0))
+        )
+
+    @classmethod
+    def logged_dcg(
+        cls,
+        sessions: Sessions,
+        ranking_a: Ranking,
+        ranking_b: Ranking,
+        propensity: npt.ArrayLike,
+        *,
+        discount: npt.ArrayLike | None = None,
+        offset: npt.ArrayLike | None = None,
+        clusters: "Sequence[Any] | npt.ArrayLike | None" = None,
+        n_ranks: int | None = None,
+    ) -> "PairedSums[LoggedDCGDifference]":
+        """Sum the lists of a partition for `idealrank.clicks.logged_dcg_difference`.
+
+        Parameters
+        ----------
+        sessions, ranking_a, ranking_b, propensity, discount, offset, clusters
+            As for `logged_dcg_difference`. `exposures` of a document need all lists of its query.
+        n_ranks : int, optional
+            Ranks of the longest list of all partitions, as for `LoggedDCGSums.of`.
+
+        Raises
+        ------
+        InputError, OptionError
+            As from `logged_dcg_difference`, but for the number of lists and of clusters.
+        """
+        rankers = rankers_of(sessions, (ranking_a, ranking_b), propensity, discount, offset)
+        deepest = deepest_rank(sessions, n_ranks)
+        lists = [WeightedLists.of(ranker, fewest=0, n_ranks=deepest) for ranker in rankers]
+        codes = cluster_codes(clusters, len(sessions), fewest=0)
+        return PairedSums._of(pair_of_rankings(rankers, lists, codes, deepest))
+
+    def merge(self, other: "PairedSums[Difference]") -> "PairedSums[Difference]":
+        """Add the sums of other rows or lists, and of other clusters.
+
+        Raises
+        ------
+        IncompatibleError
+            The kinds of difference differ, or the sums of a policy do not merge: see `merge` of
+            `PolicySums`, `SlateSums` and `LoggedDCGSums`.
+        """
+        if type(self.a) is not type(other.a):
+            kinds = f"{type(self.a).__name__} and of {type(other.a).__name__}"
+            raise IncompatibleError(
+                f"found pairs of {kinds}; expected one kind of difference for all parts"
+            )
+        a, b = self.a.merge(other.a), self.b.merge(other.b)  # first: they refuse what has no sum
+        pairs = zip(self.moments, other.moments, strict=True)
+        moments = tuple(ours.summed().plus(theirs.summed()) for ours, theirs in pairs)
+        return PairedSums(a=a, b=b, moments=moments, worth=self.worth, result=self.result)
+
+    @staticmethod
+    def _of(pair: ValuePair[Difference]) -> "PairedSums[Difference]":
+        return PairedSums(**vars(pair))

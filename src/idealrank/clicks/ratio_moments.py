@@ -5,13 +5,16 @@ from moments, which of parts of a log add up.
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Self, TypeAlias
+from typing import Any, Generic, Literal, Self, TypeAlias, TypeVar
 
 import numpy as np
+from scipy.special import ndtri
 
+from idealrank.clicks.arguments import real_number
 from idealrank.clicks.weighted_rows import ListMean, error_of_blocks, normal_mean
 from idealrank.data.types import FloatArray, IntArray
 from idealrank.errors import InputError
+from idealrank.stats.intervals import side_of_interval
 
 Columns: TypeAlias = tuple[Sequence[FloatArray], Sequence[FloatArray]]
 """Numerators and denominators of the ratios of one policy, by row."""
@@ -260,3 +263,44 @@ def require_units(n: int, n_units: int, name: str, of: str, *, clustered: bool) 
             "clusters: found one cluster in all parts, expected at least 2; one cluster shows no "
             "variation"
         )
+
+
+Difference = TypeVar("Difference")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ValuePair(Generic[Difference]):
+    """Sums for the values of two policies, and for their difference."""
+
+    a: Any
+    b: Any
+    moments: tuple[RowUnits, ...]  # of each difference
+    worth: FloatArray
+    result: Callable[..., Difference]  # from both values, and the moments and worth
+
+    def difference(self, confidence: float = 0.95) -> Difference:
+        """Difference of the policies, B less A, with its normal interval."""
+        a, b = self.a.value(confidence), self.b.value(confidence)
+        return self.result(a, b, *self.moments, worth=self.worth)
+
+
+def verdict_of(
+    interval: tuple[float, float], *, is_supported: bool
+) -> Literal["better", "worse", "undecided", "no support"]:
+    """Verdict on B by the interval of B less A."""
+    if not is_supported:
+        return "no support"
+    return side_of_interval(*interval)
+
+
+def units_needed(n: int, value: float, error: float, confidence: float, power: float) -> float:
+    """Rows or lists that would show a difference of this size with the given power, from n that
+    gave this standard error.
+    """
+    wanted_power = real_number(
+        "power", power, "a number between 0 and 1, such as 0.8", low=0, high=1
+    )
+    if value == 0:
+        return math.inf
+    n_errors = float(ndtri((1 + confidence) / 2) + ndtri(wanted_power))
+    return n * (n_errors * error / value) ** 2

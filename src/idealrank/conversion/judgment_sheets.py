@@ -10,10 +10,10 @@ from itertools import chain
 from typing import Any, NamedTuple
 
 from idealrank.data.types import decode_id
-from idealrank.errors import FileFormatError, InputError
+from idealrank.errors import InputError
 from idealrank.io.checked_cells import check_id, check_number, describe_value, parse_number, shown
 from idealrank.io.complaints import Complain, Complaint, Notes, refuse
-from idealrank.io.formats.delimited import rows_in_batches, sniff_delimiter
+from idealrank.io.formats.delimited import named_batches, sniff_delimiter
 from idealrank.io.formats.feature_rows import feature_pairs
 from idealrank.io.formats.label_studio import LabelStudioFields, label_studio_sheet
 from idealrank.io.formats.letor import LabelledItems, read_labels
@@ -185,11 +185,8 @@ def table_sheet(
     source: Source, kind: str, columns: Columns, notes: Notes, complain: Complain
 ) -> JudgmentSheet:
     r"""Read columns with a header line; a blank grade is unjudged."""
-    batches = rows_in_batches(source, "\t" if kind == "tsv" else sniff_delimiter(source))
-    header, _ = next(batches, ([], None))
-    if not header:
-        raise FileFormatError(source.path, 0, "an empty file", "a header line with column names")
-    names = [name.strip() for name in header[0]]
+    delimiter = "\t" if kind == "tsv" else sniff_delimiter(source)
+    names, batches = named_batches(source, delimiter)
 
     def records() -> Iterator[_Record]:
         for rows, lines in batches:

@@ -74,19 +74,19 @@ class Caller(Protocol):
         """Receives messages of file readers; None for warnings alone."""
         ...
 
-    def qrels(self) -> Qrels:
+    def open_qrels(self) -> Qrels:
         """Open the judgments."""
         ...
 
-    def run(self) -> Run:
+    def open_run(self) -> Run:
         """Open the run."""
         ...
 
-    def repeats(self) -> Sequence[Run]:
+    def open_repeats(self) -> Sequence[Run]:
         """Open further runs of the same engine."""
         ...
 
-    def baseline(self, path: str) -> Run:
+    def open_baseline(self, path: str) -> Run:
         """Open a baseline that is an ordinary run."""
         ...
 
@@ -216,7 +216,7 @@ class GateJob:
         paths = [*request.baselines[:-1], *self._last_path(but_missing=but_missing)]
         opened = [self._opened(path, measures) for path in paths]
         self._refuse_another_series(opened)
-        run, *repeats = caller.run(), *caller.repeats()
+        run, *repeats = caller.open_run(), *caller.open_repeats()
         runs = [evaluate_run(engine_run) for engine_run in (run, *repeats)]
         refuse_unlike_repeats(runs)
         baselines = [
@@ -358,7 +358,7 @@ class GateJob:
                 f"baseline {path}: found a file that is no baseline, and it is not replaced",
                 hint="give a new name as the last baseline",
             )
-        qrels, run = self._labelled(), self.caller.run()
+        qrels, run = self._labelled(), self.caller.open_run()
         measures = measures_of_gate(self.asked.measures, self._contracts())
         evaluation = self._evaluated(self._evaluator(qrels, measures), run)
         gated = first_run(evaluation, self.asked.measures, self.asked.policy)
@@ -492,7 +492,7 @@ class GateJob:
 
     def _labelled(self) -> Qrels:
         """The judgments with the kind of labels that was declared."""
-        declared, qrels = self.asked.declared, self.caller.qrels()
+        declared, qrels = self.asked.declared, self.caller.open_qrels()
         return qrels.labelled(declared.labels_are, sampled_negatives=declared.sampled_negatives)
 
     def _with_texts(self, gated: Gated) -> Gated:
@@ -521,7 +521,7 @@ class GateJob:
                 raise error from None
             raise InputError(str(error), hint=self.caller.missing_baseline) from None
         if record is None:
-            return OpenedBaseline(run=self.caller.baseline(path))
+            return OpenedBaseline(run=self.caller.open_baseline(path))
         files.refuse_shallow(path, record, measures, self.asked.convention)
         name = self.caller.baseline_name(path)
         run, record = files.read_baseline(path, name, self._notes)

@@ -18,10 +18,10 @@ from idealrank.inputs.gate import GateRequest, settled
 from idealrank.inputs.gate_jobs import GateJob, Result
 from idealrank.io.gate_files.gate_policies import TABLE, PolicyFile, find_policy
 from idealrank.io.table_columns import Columns, parse_columns
-from idealrank.reports.table.text import harmless
+from idealrank.reports.table.text import harmless, one_line
 from idealrank.reports.views.comparison.verdicts import mark
 from idealrank.reports.views.gate.gate import gate_text
-from idealrank.reports.views.gate.sentences import could_see, one_line, reasons, verdict
+from idealrank.reports.views.gate.sentences import could_see, reasons, verdict
 
 _NO_BASELINE = (
     f'baseline: found none, expected ranking_gate(qrels, run, baseline="best.run.gz"), or one in '
@@ -135,7 +135,7 @@ class _Front:
     missing_baseline = "`pytest --update-ranking-baseline` makes it from the tested run"
     tell = None
 
-    def qrels(self) -> Qrels:
+    def open_qrels(self) -> Qrels:
         return self.judgments(self.given_qrels)
 
     def judgments(self, table: Any) -> Qrels:
@@ -145,14 +145,14 @@ class _Front:
             duplicates = "error"
         return to_qrels(table, duplicates=duplicates, columns=self._columns_of("qrels", table))
 
-    def run(self) -> Run:
+    def open_run(self) -> Run:
         columns = self._columns_of("run", self.given_run)
         return to_run(self.given_run, judgments=self.given_qrels, columns=columns)
 
-    def repeats(self) -> list[Run]:
+    def open_repeats(self) -> list[Run]:
         return []
 
-    def baseline(self, path: str) -> Run:
+    def open_baseline(self, path: str) -> Run:
         return to_run(path, judgments=self.given_qrels, columns=self.columns["run"])
 
     def _columns_of(self, table: str, content: Any) -> Columns:

@@ -160,18 +160,24 @@ def read_run(
 
         return run_from_frame(path, columns, name=name or "run", tell=tell)
     notes = Notes(tell)
-    sources = open_sources(path, notes)
-    paths = [source.path for source in sources]
-    name = name or ("stdin" if paths[0] == "-" else name_of(paths[0]))
-    kind = common_format(sources, format, notes)
+    sources, kind, name = opened_run(path, name, format, notes)
     if kind == "trec":
-        if not any(len(source.data) for source in sources):
-            notes.warn(f"{', '.join(paths)}: found an empty file; the run answers no query")
         return read_trec_run(sources, name)
     with _whole(sources):
-        return to_run(
-            _parts(sources, "run", kind, columns, notes, labels=labels, group=group), paths, name
-        )
+        parts = _parts(sources, "run", kind, columns, notes, labels=labels, group=group)
+        return to_run(parts, [source.path for source in sources], name)
+
+
+def opened_run(
+    path: Paths, name: str | None, choice: FormatChoice, notes: Notes
+) -> tuple[list[Source], Format, str]:
+    """Open the files of a run, and return their format and the name of the run."""
+    sources = open_sources(path, notes)
+    paths = [source.path for source in sources]
+    kind = common_format(sources, choice, notes)
+    if kind == "trec" and not any(len(source.data) for source in sources):
+        notes.warn(f"{', '.join(paths)}: found an empty file; the run answers no query")
+    return sources, kind, name or ("stdin" if paths[0] == "-" else name_of(paths[0]))
 
 
 @contextmanager

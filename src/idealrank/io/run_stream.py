@@ -11,7 +11,7 @@ import numpy as np
 
 from idealrank import _kernel
 from idealrank._lazy import load_extra
-from idealrank.data.run import Run, name_of
+from idealrank.data.run import Run
 from idealrank.data.run_parts import Part, RunParts, ScatteredError
 from idealrank.errors import InputError
 from idealrank.io.complaints import Notes, Tell, refuse
@@ -31,9 +31,9 @@ from idealrank.io.query_buckets import (
     regroup,
     rows_layout,
 )
-from idealrank.io.read import common_format, read_part
+from idealrank.io.read import opened_run, read_part
 from idealrank.io.row_parts import IdColumn, Rows
-from idealrank.io.sources import Paths, Source, open_sources
+from idealrank.io.sources import Paths, Source
 from idealrank.io.table_columns import Columns, choose_columns
 
 Count: TypeAlias = Callable[[int, int], None]
@@ -67,13 +67,9 @@ def stream_run(
     budget of memory.
     """
     budget, notes = MemoryBudget.of(memory), Notes(tell)
-    sources = open_sources(path, notes)
+    sources, kind, name = opened_run(path, name, format, notes)
     paths = [source.path for source in sources]
-    name = name or ("stdin" if paths[0] == "-" else name_of(paths[0]))
-    kind = common_format(sources, format, notes)
     if kind == "trec":
-        if not any(len(source.data) for source in sources):
-            notes.warn(f"{', '.join(paths)}: found an empty file; the run answers no query")
         refuse_swapped(sources, "run")
         return Run.from_parts(RunParts(TextReader(sources, budget, count)), name=name, paths=paths)
     if kind not in ("parquet", "arrow", "csv", "tsv"):

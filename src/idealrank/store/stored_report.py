@@ -11,8 +11,13 @@ from idealrank.errors import InputError, OptionError
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.inputs.comparison import compare
 from idealrank.measures.measure import Measure
-from idealrank.pages.report.material import ReportMaterial, hashed, moment, shown_measures
-from idealrank.pages.report.side_verdicts import with_gate
+from idealrank.pages.report.material import (
+    ReportMaterial,
+    hashed,
+    moment,
+    shown_measures,
+    with_gate,
+)
 from idealrank.reports.subject import Made
 from idealrank.store import Entry, Store, Stored
 

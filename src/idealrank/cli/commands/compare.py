@@ -13,7 +13,7 @@ import click
 import numpy as np  # noqa: F401
 
 from idealrank.analysis.comparison import Comparison, with_companions
-from idealrank.cli import headings, input_options, options, output, pair_figure
+from idealrank.cli import headings, input_options, options, output
 from idealrank.cli.comparison_options import Paper, Testing, paper_options, testing_options
 from idealrank.cli.input_options import Inputs
 from idealrank.cli.options import query_files, slices
@@ -179,7 +179,13 @@ _FORMATS = Formats(
 @options.more
 @options.explain_method
 @options.digits
-@pair_figure.option
+@click.option(
+    "--figure",
+    "figure_path",
+    metavar="FILE",
+    help="Map of all pairs by the first measure (.html: by all measures): FILE ends in .svg, .png, "
+    ".pdf, .html (with the extra plots) or .json (Vega-Lite).",
+)
 @options.output
 @results_of_pairs
 @options.inputs
@@ -274,7 +280,10 @@ def compare(
     )
     comparison = watch.count("comparing", lambda tell: compared(tell=tell))
 
-    pair_figure.draw(comparison, figure_path)
+    if figure_path is not None:
+        from idealrank.cli.figure_files import draw_pair_map  # noqa: PLC0415  (few ask for it)
+
+        draw_pair_map(comparison, figure_path)
     why = partial(
         why_command, qrels, runs, measures, convention_text, inputs=inputs, labels_from=labels_from
     )
@@ -323,7 +332,10 @@ def _check_written(
     written: Mapping[str, str | None],
 ) -> None:
     """Refuse inputs that cannot be read and outputs that cannot be written, before any work."""
-    pair_figure.check(written["--figure"], baseline, files_read.paths)
+    if written["--figure"] is not None:
+        from idealrank.cli.figure_files import check_pair_map  # noqa: PLC0415  (few ask for it)
+
+        check_pair_map(written["--figure"], baseline, files_read.paths)
     input_options.refuse_standard_input_twice(*files_read.every_path)
     results.check(files_read.paths, written)
 

@@ -6,10 +6,10 @@ files for build servers, a comment, and annotations for GitHub.
 
 import getpass
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple, cast, get_args
@@ -56,7 +56,7 @@ class Done(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Job:
-    """Gate to run, with its files."""
+    """Gate to run, with its files; the caller of its `GateJob`."""
 
     request: GateRequest  # The policy, measures, convention and paths of baselines
     # qrels, run: Paths
@@ -73,11 +73,12 @@ class Job:
     # person; empty without one
     accept: str = ""
     accepted_by: str = ""
+    watched: Watch = field(default_factory=Watch)
 
     def decide(self) -> "Done":
         """Run the gate on the files as they are before any is replaced."""
         self._check_paths()
-        watch, names = Watch(), _names(self.run, self.request.baselines)
+        names = self._names
         declared = self.request.declared
         source = declared.labels_from
         # The anchor is a run in the baseline file, which is not read yet.
@@ -88,7 +89,7 @@ class Job:
         request = replace(self.request, declared=declared._replace(labels_from=source))
         gate_job = GateJob(
             asked=request,
-            caller=_Front(self, watch, names),
+            caller=self,
             kept=self.results.looked_at(request.measures),
             top=self.results.ranks_looked_at(request.measures),
             threads=self.threads,
@@ -98,7 +99,7 @@ class Job:
         if self.accept and not held.gated.passed:
             held = replace(held, gated=replace(held.gated, acceptance=self._acceptance(held)))
         # Before a baseline or a state is replaced: they stay if results cannot be stored.
-        page = self._store_and_gather(held, watch)
+        page = self._store_and_gather(held)
         notes = list(held.notes)
         if held.gated.acceptance is not None:
             notes.append(gate_job.accept(held, held.gated.acceptance))
@@ -124,19 +125,18 @@ class Job:
         """Return the file of a first baseline, made of the run, and the run's means; write
         nothing.
         """
-        caller = _Front(self, Watch(), _names(self.run, self.request.baselines))
-        gate_job = GateJob(asked=self.request, caller=caller, threads=self.threads)
+        gate_job = GateJob(asked=self.request, caller=self, threads=self.threads)
         held = gate_job.hold_to_nothing()
         every_mean = held.evaluations[0].mean()
         means = {text: every_mean[text] for text in map(str, self.request.measures)}
         return gate_job.baseline_file(held), means
 
-    def _store_and_gather(self, held: Held, watch: Watch) -> "Subject | None":
+    def _store_and_gather(self, held: Held) -> "Subject | None":
         """Put the results into the store, and gather what the page shows, where these are
         wanted.
         """
         return self.results.gathered(
-            watch,
+            self.watched,
             self._input_files,
             gated=held.gated,
             evaluations=held.evaluations,
@@ -184,46 +184,53 @@ class Job:
         if self.request.series and Path(self.request.state).exists():
             _refuse_unfit_state(self.request.state, (*new_files, *self.request.paths))
 
+    # What a gate leaves to its caller (`Caller`):
 
-@dataclass(frozen=True)
-class _Front:
-    """Caller of a gate on the command line."""
-
-    job: Job
-    watched: Watch
-    names: Mapping[str, str]
-
-    missing_baseline = "with --update-baseline the first run becomes the baseline"
+    @property
+    def missing_baseline(self) -> str:
+        """Describe how to create a missing baseline."""
+        return "with --update-baseline the first run becomes the baseline"
 
     def tell(self, message: str) -> None:
+        """Print a message of a reader of files."""
         input_options.notes().inform(message)
 
-    def qrels(self) -> Qrels:
-        return self.job.inputs.open_qrels(self.job.qrels, self.job.request.convention)
+    def open_qrels(self) -> Qrels:
+        """Open the judgments."""
+        return self.inputs.open_qrels(self.qrels, self.request.convention)
 
-    def run(self) -> Run:
-        return self.job.inputs.open_run(self.job.run, self.names[self.job.run], self.job.qrels)
+    def open_run(self) -> Run:
+        """Open the run."""
+        return self.inputs.open_run(self.run, self._names[self.run], self.qrels)
 
-    def repeats(self) -> list[Run]:
-        inputs, qrels = self.job.inputs, self.job.qrels
+    def open_repeats(self) -> list[Run]:
+        """Open further runs of the same engine."""
         return [
-            inputs.open_run(path, f"repeat {number}", qrels)
-            for number, path in enumerate(self.job.repeats, 1)
+            self.inputs.open_run(path, f"repeat {number}", self.qrels)
+            for number, path in enumerate(self.repeats, 1)
         ]
 
-    def baseline(self, path: str) -> Run:
-        return self.job.inputs.open_run(path, self.baseline_name(path), self.job.qrels)
+    def open_baseline(self, path: str) -> Run:
+        """Open a baseline that is an ordinary run."""
+        return self.inputs.open_run(path, self.baseline_name(path), self.qrels)
 
     def baseline_name(self, path: str) -> str:
+        """Name a baseline."""
         # The state of a series stands for the last baseline.
-        is_state = path == self.job.request.state
-        return self.names[self.job.request.baselines[-1] if is_state else path]
+        is_state = path == self.request.state
+        return self._names[self.request.baselines[-1] if is_state else path]
 
     def doubt(self, evaluation: Evaluation, baseline: str | None) -> None:
-        input_options.doubt(evaluation, baseline or self.job.run)
+        """Refuse or warn of a run that was hardly meant for the judgments."""
+        input_options.doubt(evaluation, baseline or self.run)
 
     def watch(self, label: str, work: Callable[[Progress], Result]) -> Result:
+        """Do work with a bar on a terminal."""
         return self.watched.run(label, work)
+
+    @cached_property
+    def _names(self) -> dict[str, str]:
+        return _names(self.run, self.request.baselines)
 
 
 def _names(run: str, baselines: Sequence[str]) -> dict[str, str]:

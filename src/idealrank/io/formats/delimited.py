@@ -146,11 +146,7 @@ def _pieces(
     most_rows: int | None,
 ) -> Iterator[Rows]:
     """Yield rows in pieces, or in one piece, which may be empty, if `most_rows` is None."""
-    batches = rows_in_batches(source, delimiter)
-    header, _ = next(batches, ([], None))
-    if not header:
-        raise FileFormatError(source.path, 0, "an empty file", "a header line with column names")
-    names = [name.strip() for name in header[0]]
+    names, batches = named_batches(source, delimiter)
     chosen = _choose(
         names=names,
         table=table,
@@ -210,6 +206,17 @@ def csv_rows(text: Iterable[str], delimiter: str = ",") -> Any:
     """
     csv.field_size_limit(max(csv.field_size_limit(), _LONGEST))  # one for all threads of a process
     return csv.reader(text, delimiter=delimiter, strict=True)
+
+
+def named_batches(
+    source: Source, delimiter: str
+) -> tuple[list[str], Iterator[tuple[list[list[str]], Any]]]:
+    """Return the names in the header line, and many rows at a time."""
+    batches = rows_in_batches(source, delimiter)
+    header, _ = next(batches, ([], None))
+    if not header:
+        raise FileFormatError(source.path, 0, "an empty file", "a header line with column names")
+    return [name.strip() for name in header[0]], batches
 
 
 def rows_in_batches(source: Source, delimiter: str) -> Iterator[tuple[list[list[str]], Any]]:

@@ -35,15 +35,15 @@ def bounds_parts(
             _queries(bounds, places, per_query=per_query, titled=titled) for bounds in report.runs
         ]
     shown = [part for part in parts if not isinstance(part, Table) or part.rows]
-    return [*shown, _notes(report), paragraph(report.convention, _measures(report))]
+    return [
+        *shown,
+        _notes(report),
+        paragraph(report.convention, list(dict.fromkeys(bounds.measure for bounds in report.runs))),
+    ]
 
 
 def _run_names(report: BoundsReport) -> list[str]:
     return list(dict.fromkeys(bounds.name for bounds in report.runs))
-
-
-def _measures(report: BoundsReport) -> list[str]:
-    return list(dict.fromkeys(bounds.measure for bounds in report.runs))
 
 
 def _opening(report: BoundsReport) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 
 from idealrank.live.alerts.alarm_rules import AlarmRule, Reading
 from idealrank.live.alerts.learned_baselines import Season, learn
-from idealrank.live.alerts.seen_rounds import WHOLE, Baseline, SeenRound
+from idealrank.live.alerts.seen_rounds import Baseline, SeenRound
 from idealrank.live.monitoring import AlarmChange, RoundStep
 
 State = dict[str, Any]
@@ -218,14 +218,3 @@ def _learn(plan: AlarmPlan, held: State, known: Baseline, seen: SeenRound) -> No
     if len(held["learned"]) >= plan.baseline_rounds:
         held["baseline"] = asdict(learn(held["learned"], known, plan.groups, plan.season))
         held["learned"] = []
-
-
-def group_title(group: str) -> str:
-    """Return the words for a group of queries.
-
-    Examples
-    --------
-    >>> group_title(""), group_title("long")
-    ('all queries', 'slice long')
-    """
-    return "all queries" if group == WHOLE else f"slice {group}"

@@ -86,7 +86,7 @@ def _scale(top: Section, name: str) -> Scale | None:
     pairs: list[tuple[Any, Any]] = []
     if isinstance(grades, Mapping):
         pairs = list(grades.items())
-    elif _is_list(grades):
+    elif isinstance(grades, Sequence) and not isinstance(grades, str | bytes):
         pairs = [(grade, "") for grade in grades]
     try:
         return Scale.named([(_grade(grade), _word(word)) for grade, word in pairs], **options)
@@ -156,10 +156,6 @@ class JudgeConfig:
     def schema(cls) -> dict[str, Any]:
         """Return the JSON Schema of a configuration."""
         return document("idealrank judge run", cls, judge=judge_schema())
-
-
-def _is_list(value: Any) -> bool:
-    return isinstance(value, Sequence) and not isinstance(value, str | bytes)
 
 
 def _word(value: Any) -> str:

@@ -292,7 +292,10 @@ def progress_report(store: LabelStore) -> dict[str, Any]:
         "disagreements": _disagreements(store, numbers, raters, grades),
         "model": _model(store, numbers, grades),
         "unwritten": store.unwritten,
-        "files": [Path(path).name for path in _files(store)],
+        "files": [
+            Path(path).name
+            for path in [store.output, raters_path(store.output), table_path(store.output)]
+        ],
     }
 
 
@@ -396,7 +399,3 @@ def _model(store: LabelStore, numbers: list[int], grades: Any) -> dict[str, str]
         "equal": f"{100 * equal:.0f} %",
         "bias": f"{bias:+.2f}",
     }
-
-
-def _files(store: LabelStore) -> list[str]:
-    return [store.output, raters_path(store.output), table_path(store.output)]

@@ -44,7 +44,8 @@ class Figure:
 
 def templates(subject: Subject) -> dict[str, Spec]:
     """Return the template of each plot that a page of this subject has, by its name."""
-    level, names = _level(subject), subject.names
+    level = _LEVEL if subject.comparison is None else subject.comparison.method.level
+    names = subject.names
     by_plot = {"means": mean_intervals.means_template(level)} if subject.means else {}
     by_plot["distribution"] = query_values.distribution_template(runs=len(names))
     if len(names) > 1:
@@ -67,7 +68,9 @@ def static_rows(subject: Subject) -> dict[str, list[Row]]:
     """Make the rows of plots without values by query, for all measures and pairs."""
     by_plot = {}
     if subject.means:
-        by_plot["means"] = mean_intervals.means_rows(subject.means, _directions(subject))
+        by_plot["means"] = mean_intervals.means_rows(
+            subject.means, {str(measure): measure.direction for measure in subject.measures}
+        )
     if subject.curves:
         by_plot["cutoffs"] = mean_intervals.cutoff_rows(subject.curves)
     if subject.comparison is not None and _sliced(subject):
@@ -353,14 +356,6 @@ def slug(*parts: str) -> str:
     hyphen.
     """
     return "-".join(_UNSAFE.sub("-", part).strip("-.") or "run" for part in parts)
-
-
-def _directions(subject: Subject) -> dict[str, int]:
-    return {str(measure): measure.direction for measure in subject.measures}
-
-
-def _level(subject: Subject) -> float:
-    return _LEVEL if subject.comparison is None else subject.comparison.method.level
 
 
 def _sliced(subject: Subject) -> bool:

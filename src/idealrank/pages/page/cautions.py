@@ -11,10 +11,11 @@ from idealrank.evaluation.coverage import beyond_bounds
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.reports.subject import Subject, leading_pairs
 from idealrank.reports.table.cells import counted
+from idealrank.reports.table.text import one_line
 from idealrank.reports.views.comparison.columns import Shown
 from idealrank.reports.views.comparison.verdicts import is_identical, word
 from idealrank.reports.views.conventions import JUDGED, cautioned
-from idealrank.reports.views.gate.sentences import names, one_line
+from idealrank.reports.views.gate.sentences import names
 
 _FEW = 25  # queries below which a mean says little
 _UNJUDGED = 0.05  # share of unjudged documents from which there is a caution

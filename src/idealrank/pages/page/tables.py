@@ -32,6 +32,7 @@ from idealrank.reports.table.cells import (
     p_cell,
     share_cell,
 )
+from idealrank.reports.table.text import one_line
 from idealrank.reports.views.comparison.columns import Line, Shown, difference_columns
 from idealrank.reports.views.comparison.league import Ranked, letters_note
 from idealrank.reports.views.comparison.verdicts import (
@@ -46,7 +47,6 @@ from idealrank.reports.views.gate.sentences import (
     demand,
     gate_places,
     is_anchored,
-    one_line,
     reach_text,
     reason_text,
     unjudged,

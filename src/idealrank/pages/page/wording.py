@@ -14,6 +14,7 @@ from idealrank.measures.facts import facts_of
 from idealrank.measures.measure import Measure
 from idealrank.reports.subject import Subject, leading_pairs
 from idealrank.reports.table.cells import counted, decimals, interval, number
+from idealrank.reports.table.text import one_line
 from idealrank.reports.views.comparison.columns import Shown
 from idealrank.reports.views.comparison.comparison import method_text, pair_lines
 from idealrank.reports.views.comparison.league import headline as of_many
@@ -33,7 +34,7 @@ from idealrank.reports.views.comparison.phrases import (
 )
 from idealrank.reports.views.conventions import design_phrases, unanswered, warned
 from idealrank.reports.views.gate.gate import gate_sentences
-from idealrank.reports.views.gate.sentences import could_see, gate_places, one_line, reasons
+from idealrank.reports.views.gate.sentences import could_see, gate_places, reasons
 from idealrank.reports.views.gate.sentences import method as gate_method
 from idealrank.reports.views.gate.sentences import verdict as of_gate
 from idealrank.reports.views.measures import direction_words, plain, range_words

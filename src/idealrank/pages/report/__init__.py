@@ -42,11 +42,18 @@ from idealrank.measures.measure import Measure
 from idealrank.measures.parse import DEFAULT_MEASURES, MeasureLike, parse_measures
 from idealrank.pages.page.html import page_html
 from idealrank.pages.report.gather import gather, measures_looked_at
-from idealrank.pages.report.material import ReportMaterial, Texts, hashed, moment, shown_measures
+from idealrank.pages.report.material import (
+    MOST_ROWS,
+    ReportMaterial,
+    Texts,
+    hashed,
+    moment,
+    shown_measures,
+    with_gate,
+)
+from idealrank.pages.report.material import robustness as robustness_of
 from idealrank.pages.report.query_lists import depth_of
 from idealrank.pages.report.saved_page import Page
-from idealrank.pages.report.side_verdicts import MOST_ROWS, with_gate
-from idealrank.pages.report.side_verdicts import robustness as robustness_of
 from idealrank.reports.subject import Made
 
 __all__ = ["report"]

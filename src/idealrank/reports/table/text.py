@@ -103,6 +103,14 @@ def clipped(text: str, width: int) -> str:
     return f"{text[: width - 2 - tail]}..{text[len(text) - tail :]}"
 
 
+def one_line(text: str, width: int = 60) -> str:
+    r"""Make a name or id printable, on one line of at most `width` letters."""
+    # Only the ends are shown, so the middle need not be made printable.
+    if len(text) > 2 * width:
+        text = text[:width] + text[-width:]
+    return clipped(printable(text, surrogates=False), width)
+
+
 def filled(
     text: str | Sequence[str],
     head: str = "",

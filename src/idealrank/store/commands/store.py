@@ -1,8 +1,8 @@
-"""`idealrank store`: look into a store, and carry entries to other stores and programs."""
+"""`idealrank store`: tag entries, carry them to other stores and programs, and free space."""
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -13,6 +13,9 @@ from idealrank.errors import OptionError
 from idealrank.reports.table.cells import counted
 from idealrank.reports.table.records import json_text
 from idealrank.store.commands import store_options
+
+if TYPE_CHECKING:
+    from idealrank.store.value_files import Swept
 
 # Command -> what it does in one line, the same line as in its own help (a test compares them).
 COMMANDS = {
@@ -57,6 +60,56 @@ def store() -> None:
     network disk. An exported evaluation is one file with its exact values, hashes, tags and notes,
     under its id.
     """
+
+
+_TAG_EPILOG = """\
+Examples:
+
+\b
+  Tag the released entry; history shows all entries with a tag:
+    idealrank store tag 3f2a release --note "went live on Monday" --store results
+    idealrank history --tag release --store results
+\b
+  Remove a tag, and list the remaining tags:
+    idealrank store tag 3f2a release --remove --store results
+    idealrank store tag 3f2a --store results
+"""
+
+
+@store.command(
+    epilog=_TAG_EPILOG, short_help="Add tags and notes to an entry of a store, or remove tags."
+)
+@click.argument("id")
+@click.argument("tags", metavar="[NAME...]", nargs=-1)
+@click.option("--remove", is_flag=True, help="Remove the tags.")
+@click.option("--note", metavar="TEXT", help="Add a note.")
+@store_options.store
+@options.output
+def tag(
+    *,
+    id: str,
+    tags: tuple[str, ...],
+    remove: bool,
+    note: str | None,
+    store_path: str | None,
+    output_path: str | None,
+) -> None:
+    """Add tags to the entry ID, or remove them with --remove, and print its tags, one per line.
+
+    A tag is a printable word. An entry may have many tags, and a tag many entries. Nothing else
+    about an entry ever changes, except its notes.
+    """
+    if remove and not tags:
+        raise OptionError("--remove: found no tag, expected the tags to remove")
+    with store_options.opened(store_path) as opened:
+        key = opened.resolve(id)
+        if tags:
+            (opened.untag if remove else opened.tag)(key, *tags)
+        if note is not None:
+            if not note.strip():
+                raise OptionError("--note: found an empty note, expected a text")
+            opened.note(key, note)
+        output.write((f"{name}\n" for name in opened.entry(key).record.tags), output_path)
 
 
 @store.command(short_help="Export one evaluation to a file for another store.")
@@ -168,3 +221,55 @@ def info(*, layout: str, store_path: str | None, output_path: str | None) -> Non
         "bytes": size,
     }
     _FORMATS.write(layout, output_path, record, store_path=store_path)
+
+
+_GC_EPILOG = """\
+Examples:
+
+\b
+  How much would be freed?
+    idealrank store gc --dry-run --store results
+\b
+  Free the space of removed entries:
+    idealrank store remove 3f2a --store results
+    idealrank store gc --store results
+
+Other processes may write to the store at the same time. This command removes no entry.
+"""
+
+
+def _swept_text(swept: "Swept", *, dry_run: bool) -> str:
+    what = (
+        f"{swept.files:,} value file{'s' * (swept.files != 1)} and {swept.unfinished:,} "
+        f"unfinished, {_size(swept.bytes)}"
+    )
+    return f"{'would free' if dry_run else 'freed'} {what}\n"
+
+
+def _swept_json(swept: "Swept", *, dry_run: bool) -> str:
+    record = {
+        "dry_run": dry_run,
+        "files": swept.files,
+        "unfinished": swept.unfinished,
+        "bytes": swept.bytes,
+    }
+    return json_text(record)
+
+
+_GC_FORMATS = Formats("A sentence to read;", table=_swept_text, json=_swept_json)
+
+
+@store.command(epilog=_GC_EPILOG, short_help="Free the space of unused files in a store.")
+@click.option("--dry-run", is_flag=True, help="Only print what would be freed.")
+@_GC_FORMATS.option
+@store_options.store
+@options.output
+def gc(*, dry_run: bool, layout: str, store_path: str | None, output_path: str | None) -> None:
+    """Free unused value files, and leftovers of writers that were killed at least an hour ago."""
+    with store_options.opened(store_path) as opened:
+        swept = opened.gc(dry_run=dry_run)
+    _GC_FORMATS.write(layout, output_path, swept, dry_run=dry_run)
+
+
+def _size(count: int) -> str:
+    return f"{count:,} bytes" if count < 10_000 else f"{count / 1e6:,.2f} MB"

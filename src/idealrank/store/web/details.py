@@ -5,7 +5,6 @@ and any two evaluations against each other.
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
-from urllib.parse import quote
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -100,7 +99,7 @@ def comparison_page(request: Request) -> Response:
     ids = [key for key in (a, b) if key] or parameters.getlist("id")
     different = parameters.get("judgments") == "different"
     with site.folder.opened() as store:
-        choices = [] if store is None else _choices(store)
+        choices = [] if store is None else store.entries(kind="evaluation", limit=_CHOICES)
         if store is None or not ids:
             form = {"title": "Compare", "choices": choices, "a": "", "b": ""}
             return site.page("compare.html", form)
@@ -208,21 +207,6 @@ def _over_time(site: Site, store: Store, entry: Entry) -> dict[str, Any]:
         "before": before,
         "n_near": len(near),
     }
-
-
-def _choices(store: Store) -> list[Entry]:
-    return store.entries(kind="evaluation", limit=_CHOICES)
-
-
-def link_to(kind: str, key: str) -> str:
-    """Address of the page of an entry.
-
-    Examples
-    --------
-    >>> link_to("gate", "3f2a9c41d07b")
-    '/verdicts/3f2a9c41d07b'
-    """
-    return f"/{'runs' if kind == 'evaluation' else 'verdicts'}/{quote(key)}"
 
 
 def slices_page(request: Request) -> Response:

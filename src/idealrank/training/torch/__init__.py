@@ -2,7 +2,7 @@
 
 * input and reduction: `tensors`; NDCG under a convention, and ApproxNDCG: `ndcg_loss`
 * smooth ranks and orders: `neural_sort`, `soft_ranks`, `sorting_networks`
-* pairs: `lambda_loss`, `pair_losses`; whole lists: `list_likelihood`
+* pairs: `pair_losses`; whole lists: `list_likelihood`
 * users: `preference_alignment`, `cross_encoder`; `ranking_network`, the ranker of `idealrank train`
 
 Each name is loaded when it is first asked for; PyTorch is the extra ``torch``.

@@ -1,6 +1,6 @@
 from idealrank.training.torch.ndcg_loss import ApproxNDCGLoss as ApproxNDCGLoss
 from idealrank.training.torch.cross_encoder import CrossEncoderLoss as CrossEncoderLoss
-from idealrank.training.torch.lambda_loss import LambdaLoss as LambdaLoss
+from idealrank.training.torch.pair_losses import LambdaLoss as LambdaLoss
 from idealrank.training.torch.list_likelihood import ListMLELoss as ListMLELoss
 from idealrank.training.torch.list_likelihood import ListNetLoss as ListNetLoss
 from idealrank.training.torch.list_likelihood import PListMLELoss as PListMLELoss

@@ -135,10 +135,10 @@ def sensitivity_in_full(
     if not sides.n_ahead or not sides.n_behind:
         return sensitivity_sentence(basis, a, b, difference)
     rows = basis.sensitivity
-    shares = _listed(f"{100 * row.share:g}%" for row in rows)
-    moved = _listed(format(row.difference, number) for row in rows)
-    undone = _listed(map(_turning_share, rows))
-    counts = _listed(map(_turning_documents, rows))
+    shares = listed_in_words(f"{100 * row.share:g}%" for row in rows)
+    moved = listed_in_words(format(row.difference, number) for row in rows)
+    undone = listed_in_words(map(_turning_share, rows))
+    counts = listed_in_words(map(_turning_documents, rows))
     return (
         f"If {shares} of the unlabelled documents that only {sides.ahead} returns were relevant, "
         f"the difference would be {moved}; {undone} of those that only {sides.behind} returns "
@@ -168,7 +168,7 @@ class _Sides(NamedTuple):
         return cls(b, a, n_b, n_a) if difference > 0 else cls(a, b, n_a, n_b)
 
 
-def _listed(words: Iterable[str]) -> str:
+def listed_in_words(words: Iterable[str]) -> str:
     """Join words to a list in a sentence."""
     *first, last = words
     return f"{', '.join(first)} and {last}" if first else last

@@ -34,6 +34,7 @@ from idealrank.reports.views.comparison.label_phrases import (
     counts_sentence,
     label_clause,
     labels_note,
+    listed_in_words,
     sensitivity_sentence,
     suspected_sentence,
 )
@@ -245,7 +246,7 @@ def _why_open(gated: Gated, places: int) -> str:
     if not gated.checks:
         return f"there is no baseline yet to compare {gated.run} with"
     against = " or ".join(replaceable(gated))
-    by = _listed(dict.fromkeys(check.measure for check in gated.deciding))
+    by = listed_in_words(dict.fromkeys(check.measure for check in gated.deciding))
     if all(is_identical(check) for check in gated.deciding):
         return f"by {by}, {gated.run} has the same value as {against} on every query"
     if gated.policy.strict:
@@ -396,11 +397,6 @@ def _larger(gated: Gated) -> list[str]:
     if all(is_identical(check) for check in gated.deciding):
         return ["Add queries to find rarer changes."]
     return ["Add queries to find smaller drops."]
-
-
-def _listed(texts: Sequence[str] | dict[str, None]) -> str:
-    *most, last = texts
-    return f"{', '.join(most)} and {last}" if most else last
 
 
 def _drop(check: Check) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 
 from idealrank.analysis.gate.outcome import Check, Gated, KeptContract, QueryDrop
 from idealrank.reports.table.cells import USUAL, number
+from idealrank.reports.table.text import one_line
 from idealrank.reports.views.comparison.phrases import sentence
 from idealrank.reports.views.comparison.verdicts import (
     RATE_UNKNOWN,
@@ -26,7 +27,6 @@ from idealrank.reports.views.gate.sentences import (
     demand,
     is_anchored,
     method,
-    one_line,
     reach_text,
     reason_text,
     unjudged,

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from idealrank.analysis.gate.outcome import NOT_CARRIED, Check, Gated, KeptContract, QueryDrop
 from idealrank.reports.table.cells import number, p_text
 from idealrank.reports.table.forms import entity, escaped
+from idealrank.reports.table.text import one_line
 from idealrank.reports.views.comparison.verdicts import (
     caution_mark_of_check,
     mark_of_check,
@@ -26,7 +27,6 @@ from idealrank.reports.views.gate.sentences import (
     is_anchored,
     method,
     next_step,
-    one_line,
     one_sided,
     reach_text,
     reason_text,

@@ -10,7 +10,7 @@ from idealrank.analysis.comparison.families import COMPANIONS, PRIMARY
 from idealrank.analysis.gate.outcome import NOT_CARRIED, TOO_FEW, Check, Gated, KeptContract
 from idealrank.analysis.gate.series import ANCHOR
 from idealrank.reports.table.cells import USUAL, counted, decimals, number
-from idealrank.reports.table.text import clipped, printable
+from idealrank.reports.table.text import one_line
 from idealrank.reports.views.comparison.label_phrases import (
     label_clause,
     one_sided_step,
@@ -41,7 +41,6 @@ ANCHORED = (
     "last accepted ones"
 )
 RATE_MARKED = f"{CAUTION} {RATE_UNKNOWN}"
-_NAME = 60  # letters of a name
 _NAMED = 6  # names or checks that a sentence lists
 _RULED_OUT = Phrases(
     "this drop would no longer be ruled out",
@@ -68,14 +67,6 @@ _ASKED = {
     "fail": ", so that the gate is closed",
     "pass": "; the policy lets that pass",
 }
-
-
-def one_line(text: str, width: int = _NAME) -> str:
-    r"""Make a name or id printable, on one line of at most `width` letters."""
-    # Only the ends are shown, so the middle need not be made printable.
-    if len(text) > 2 * width:
-        text = text[:width] + text[-width:]
-    return clipped(printable(text, surrogates=False), width)
 
 
 def gate_places(gated: Gated, digits: int | None = None) -> int:
