@@ -259,7 +259,6 @@ ALONE = {
     "cli.figure_files": "loaded when --figures is given",
     "cli.pair_figure": "loaded when a map of pairs is asked for",
     "judging.files.pool_files": "one module a format",
-    "measures.dyadic": "exact sums, apart from the loss that is made of them",
     "measures.rank_dcg": "one module a family of measures",
 }
 
