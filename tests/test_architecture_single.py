@@ -260,6 +260,7 @@ ALONE = {
     "cli.pair_figure": "loaded when a map of pairs is asked for",
     "judging.files.pool_files": "one module a format",
     "measures.rank_dcg": "one module a family of measures",
+    "theory.estimation.rising": "the test of a rising curve, apart from the bounds under one",
 }
 
 
