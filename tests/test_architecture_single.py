@@ -258,6 +258,7 @@ ALONE = {
     "cli.completion": "loaded when a shell completes words",
     "cli.figure_files": "loaded when --figures is given",
     "cli.pair_figure": "loaded when a map of pairs is asked for",
+    "data.cuts": "the cut of lists, apart from the only sort and the only join",
     "judging.files.pool_files": "one module a format",
     "measures.rank_dcg": "one module a family of measures",
     "theory.estimation.rising": "the test of a rising curve, apart from the bounds under one",
