@@ -150,7 +150,7 @@ def test_every_command_of_a_feature_is_found_in_its_folder() -> None:
     found = dict(commands())
     for folder, feature in FEATURES.items():
         for name in feature.commands:
-            command = getattr(found[name], "alone", found[name])
+            command = getattr(found[name], "own_command", found[name])
             assert isinstance(command, click.Command)
             assert command.callback is not None
             assert command.callback.__module__.startswith(f"idealrank.{folder}.commands.")

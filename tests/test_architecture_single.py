@@ -256,9 +256,10 @@ ALONE = {
     "store.web.application": "the addresses of the pages of a store",
     "cli.colours": "the only module that knows rich, loaded for terminals alone",
     "cli.completion": "loaded when a shell completes words",
+    "data.cuts": "the cut of lists, apart from the only sort and the only join",
     "judging.files.pool_files": "one module a format",
-    "measures.dyadic": "exact sums, apart from the loss that is made of them",
     "measures.rank_dcg": "one module a family of measures",
+    "theory.estimation.rising": "the test of a rising curve, apart from the bounds under one",
 }
 
 

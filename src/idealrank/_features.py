@@ -14,32 +14,34 @@ from typing import Any, NamedTuple
 class Feature(NamedTuple):
     """A row of the table."""
 
-    commands: Mapping[str, str]  # Commands, with blanks as typed: the module, below the folder
+    commands: Mapping[str, str] = {}  # Commands, with blanks as typed: the module, below the folder
     # Functions for other folders, by words: module below the folder, a colon, the name in it
     offers: Mapping[str, str] = {}
     extras: tuple[str, ...] = ()  # Extras of pyproject.toml that are for it alone
 
 
 FEATURES: Mapping[str, Feature] = {
-    "clicks": Feature({"clicks": "commands.clicks", "online": "commands.online"}),
-    "conversion": Feature({"convert": "commands.convert"}),
+    "clicks": Feature(commands={"clicks": "commands.clicks", "online": "commands.online"}),
+    "conversion": Feature(commands={"convert": "commands.convert"}),
     "engines": Feature(
-        {}, {"evaluate on Spark": "spark_engine:on_spark"}, extras=("spark", "dask")
+        offers={"evaluate on Spark": "spark_engine:on_spark"}, extras=("spark", "dask")
     ),
-    "judging": Feature({"judge": "commands.judge"}, {"combine grades": "inputs:combined_grades"}),
+    "judging": Feature(
+        commands={"judge": "commands.judge"}, offers={"combine grades": "inputs:combined_grades"}
+    ),
     "live": Feature(
-        {
+        commands={
             "judge run": "commands.run_judge",
             "judge ui": "commands.ui",
             "monitor": "commands.monitor",
             "search": "commands.search",
             "search recall": "commands.recall",
         },
-        {
+        offers={
             "monitoring of a store": "monitoring:Monitoring",
             "pages of a served store": "web.canary_pages:pages_of_canaries",
         },
-        (
+        extras=(
             "duckdb",
             "faiss",
             "lancedb",
@@ -53,19 +55,21 @@ FEATURES: Mapping[str, Feature] = {
         ),
     ),
     "store": Feature(
-        {name: f"commands.{name}" for name in ("history", "report", "serve", "store")},
-        {
+        commands={name: f"commands.{name}" for name in ("history", "report", "serve", "store")},
+        offers={
             "check a store": "commands.keeping:check",
             "keep results": "commands.keeping:keep",
             "keep an opened test set": "held_out:keep_opened",
             "refuse an opened test set": "held_out:require_unopened",
         },
-        ("sql", "web"),
+        extras=("sql", "web"),
     ),
-    "theory": Feature({"theory": "commands.theory"}, {"feasibility": "feasible:feasibility"}),
-    "trackers": Feature({}, extras=("mlflow", "wandb")),
+    "theory": Feature(
+        commands={"theory": "commands.theory"}, offers={"feasibility": "feasible:feasibility"}
+    ),
+    "trackers": Feature(extras=("mlflow", "wandb")),
     "training": Feature(
-        {"train": "commands.train"},
+        commands={"train": "commands.train"},
         extras=("catboost", "lightgbm", "sklearn", "torch", "train", "xgboost"),
     ),
 }
@@ -100,10 +104,11 @@ def offered(words: str) -> Any:
     >>> offered("feasibility").__module__
     'idealrank.theory.feasible'
     """
-    (home,) = (
+    # Unpacking fails unless exactly one feature offers it.
+    [home] = [
         f"idealrank.{folder}.{feature.offers[words]}"
         for folder, feature in FEATURES.items()
         if words in feature.offers
-    )
+    ]
     module, _, name = home.partition(":")
     return getattr(import_module(module), name)

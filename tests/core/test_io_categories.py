@@ -15,7 +15,7 @@ import pytest
 
 from idealrank.io.complaints import Notes, refuse
 from idealrank.io.dataframes import run_from_frame
-from idealrank.io.formats import arrow
+from idealrank.io.formats import arrow, arrow_columns
 from idealrank.io.read import read_run
 from idealrank.io.sources import open_sources
 
@@ -110,7 +110,7 @@ def test_chunks_with_dictionaries_of_their_own_are_read_as_their_text(
         ]
         data = data.set_column(data.schema.get_field_index(name), name, pa.chunked_array(chunks))
     monkeypatch.setattr(
-        arrow,
+        arrow_columns,
         "_decoded",
         lambda column, *_: pytest.fail("decoded") if "dict" in str(column.type) else column,
     )
@@ -190,7 +190,7 @@ def test_a_null_and_an_empty_id_among_categories_are_named() -> None:
     ("kind", "count"), [(np.int8, 300), (np.int16, 70_000), (np.int32, 5), (np.int64, 5)]
 )
 def test_a_negative_code_is_outside_however_many_words_there_are(kind: Any, count: int) -> None:
-    assert arrow._is_outside(np.array([1, -1], kind), count)
-    assert not arrow._is_outside(np.array([1, 2], kind), count)
-    assert arrow._is_outside(np.array([1, 5], kind), 5)
-    assert not arrow._is_outside(np.array([255], np.uint8), 256)
+    assert arrow_columns.is_outside(np.array([1, -1], kind), count)
+    assert not arrow_columns.is_outside(np.array([1, 2], kind), count)
+    assert arrow_columns.is_outside(np.array([1, 5], kind), 5)
+    assert not arrow_columns.is_outside(np.array([255], np.uint8), 256)

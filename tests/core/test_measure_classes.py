@@ -13,6 +13,7 @@ import idealrank as ir
 from idealrank.errors import OptionError
 from idealrank.measures.bpref import RunningBpref
 from idealrank.measures.cutoffs import RelativeCutoff
+from idealrank.measures.measure import number_option
 from idealrank.measures.parse import parse_measures
 
 QRELS = {"q1": {"a": 3, "b": 1}, "q2": {"d": 2}}
@@ -75,6 +76,10 @@ def test_listed_measures_and_what_adds_them_up_otherwise_keep_their_names() -> N
             lambda n: ir.PerQuery(np.zeros(n), np.zeros(n + 1, bool)),
             r"scored of type bool and shape \(3,\)",
         ),
+        (
+            lambda n: ir.PerQuery(np.zeros(n), np.zeros(n)),
+            r"scored of type float64 and shape \(2,\)",
+        ),
         (np.zeros, "ndarray"),
         (lambda n: None, "NoneType"),
     ],
@@ -82,6 +87,8 @@ def test_listed_measures_and_what_adds_them_up_otherwise_keep_their_names() -> N
 def test_a_result_of_the_wrong_form_is_refused_by_the_name_of_the_measure(
     gives: Callable[[int], Any], found: str
 ) -> None:
+    kind = "bool" if found.startswith("scored") else "numeric"
+
     @dataclass(frozen=True, kw_only=True)
     class Own(ir.Measure):
         name: ClassVar[str] = "Own"
@@ -92,9 +99,36 @@ def test_a_result_of_the_wrong_form_is_refused_by_the_name_of_the_measure(
 
     with pytest.raises(
         ir.OptionError,
-        match=f"measure Own: compute gave {found}, expected PerQuery with a float64 array of shape",
+        match=f"measure Own: compute gave {found}, expected PerQuery with a {kind} array of shape",
     ):
         ir.evaluate(QRELS, RUN, Own())
+
+
+def test_values_of_a_measure_may_be_whole_numbers() -> None:
+    @dataclass(frozen=True, kw_only=True)
+    class Own(ir.Measure):
+        name: ClassVar[str] = "Own"
+        summary: ClassVar[str] = "whatever"
+
+        def compute(self, judged: ir.Judged) -> ir.PerQuery:
+            return ir.PerQuery(np.ones(judged.n_queries, np.int64))  # type: ignore[arg-type]
+
+    assert ir.evaluate(QRELS, RUN, Own()).mean() == {"Own": 1.0}
+
+
+@pytest.mark.parametrize(
+    ("bounds", "expected"),
+    [
+        ({}, "a number"),
+        ({"low": 6}, "a number of at least 6"),
+        ({"high": 3}, "a number of at most 3"),
+        ({"low": 1, "high": 3}, "a number from 1 to 3"),
+    ],
+)
+def test_a_number_out_of_bounds_is_told_its_bounds(bounds: dict[str, float], expected: str) -> None:
+    value = 5 if bounds else "five"
+    with pytest.raises(ir.OptionError, match=f"x='?{value}'?: expected {expected}$"):
+        number_option("x", value, **bounds)
 
 
 def test_a_class_without_a_name_is_refused_in_words() -> None:

@@ -9,13 +9,13 @@ import pytest
 from scipy.stats import norm
 
 import idealrank as ir
+from idealrank.analysis.comparison.pair_tippings import Tippings
 from idealrank.analysis.comparison.places import Places, matches, unjudged_keys
 from idealrank.analysis.comparison.query_table import queries_of, rows_in
 from idealrank.analysis.comparison.reach import Gaps, Reach, RunRates
 from idealrank.analysis.comparison.tipping import (
     Question,
     Tipping,
-    Tippings,
     critical_t,
     tipping_point,
 )

@@ -544,7 +544,7 @@ def test_dictionary_encoded_ids_never_become_strings(
         raise AssertionError("an id became a Python string")
 
     monkeypatch.setattr(row_parts, "pack", refuse)
-    monkeypatch.setattr("idealrank.io.formats.arrow.pack", refuse)
+    monkeypatch.setattr("idealrank.io.formats.arrow_columns.pack", refuse)
     monkeypatch.setattr(row_parts.IdColumn, "__getitem__", refuse)
     monkeypatch.setattr(row_parts.IdColumn, "expanded", refuse)
     found = outcome(lambda: ir.evaluate(ir.Qrels(qrels), path, "AP", name="x"))

@@ -344,3 +344,8 @@ def test_a_sample_without_a_relevant_document_says_nothing() -> None:
 def test_runs_that_name_queries_without_documents_are_refused() -> None:
     with pytest.raises(InputError, match="no query to pool: the runs do not answer the query"):
         pool([{"q1": {}}])
+
+
+def test_queries_asked_for_are_in_the_pool_answered_or_not() -> None:
+    pooled = pool([{"q": ["a"], "r": ["b"]}], 3, queries=["q", "unanswered"])
+    assert (list(pooled.query_ids), list(pooled.documents)) == (["q", "unanswered"], ["a"])

@@ -133,6 +133,10 @@ def test_documents_of_a_pool_that_are_not_sampled_are_not_labelled(folder: Path)
             ["pairs.csv", "-o", "a.qrels", "--guidelines", "none.txt"],
             "none.txt: found no such file",
         ),
+        (
+            ["pairs.csv", "-o", "a.qrels", "--guidelines", "long.txt"],
+            "long.txt: found a longer text, expected guidelines of at most 131,072 characters",
+        ),
         (["pairs.csv", "-o", "a.qrels", "--double", "2"], "--double"),
         (
             ["blank.csv", "-o", "a.qrels"],
@@ -143,6 +147,7 @@ def test_documents_of_a_pool_that_are_not_sampled_are_not_labelled(folder: Path)
 def test_what_does_not_fit_is_refused_before_anything_is_served(
     folder: Path, say: Say, arguments: list[str], said: str
 ) -> None:
+    (folder / "long.txt").write_text("g" * 131_073, encoding="utf-8")
     found = say("judge", "ui", *arguments, "--port", "0", cwd=folder)
     assert found.code == 2
     assert said in " ".join(found.err.split())

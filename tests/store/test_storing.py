@@ -3,13 +3,15 @@
 import hashlib
 import json
 import re
+import shlex
 import subprocess
 from pathlib import Path
 
+import click
 import pytest
 
 import idealrank as ir
-from idealrank.cli.invocation import Checkout, checkout
+from idealrank.cli.invocation import Checkout, checkout, command_line
 from idealrank.store import Store
 from idealrank.store.commands import keeping as storage
 from tests.store.store_samples import evaluations
@@ -56,6 +58,34 @@ def test_a_build_server_without_a_repository_says_the_commit(
     monkeypatch.setenv("PATH", "")
     monkeypatch.setenv("GITHUB_SHA", "cd" * 20)
     assert checkout().commit == "cd" * 20
+
+
+@pytest.mark.parametrize(
+    ("word", "shortened"),
+    [
+        ("/home/ann/m.qrels", "m.qrels"),
+        ("/home/ann/a=b/m.qrels", "m.qrels"),
+        ("file:///home/ann/m.qrels", "m.qrels"),
+        ("-o/home/ann/m.json", "-om.json"),
+        ("--output=/home/ann/m.json", "--output=m.json"),
+        ("model=/home/ann/m.qrels", "model=m.qrels"),
+        ("--judge=model=/home/ann/m.qrels", "--judge=model=m.qrels"),
+        ("-jmodel=/home/ann/m.qrels", "-jmodel=m.qrels"),
+        ("--slices=traffic:/home/ann/t.csv", "--slices=traffic:t.csv"),
+        ("traffic:/home/ann/t.csv", "traffic:t.csv"),
+        ("model=runs/m.qrels", "model=runs/m.qrels"),
+        ("--url=http://host/a?b=/c", "--url=http://host/a?b=/c"),
+        ("/", "/"),
+    ],
+)
+def test_a_command_line_names_no_folder_of_a_user(word: str, shortened: str) -> None:
+    with click.Context(click.Command("judge"), obj=["judge", word]):
+        assert shlex.split(command_line()) == ["idealrank", "judge", shortened]
+
+
+def test_a_path_below_the_current_folder_stays_relative(alone: Path) -> None:
+    with click.Context(click.Command("judge"), obj=[f"--judge=model={alone / 'runs' / 'm.qrels'}"]):
+        assert command_line() == "idealrank --judge=model=runs/m.qrels"
 
 
 def test_results_go_in_with_their_files_and_the_line_names_them(alone: Path) -> None:

@@ -7,7 +7,12 @@ import pytest
 from scipy import stats
 
 from idealrank.theory import RelevanceModel, canonical_scores, estimate_ybar
-from idealrank.theory.estimation.bands import PlacedDocuments, _between_queries, wilson, worth
+from idealrank.theory.estimation.bands import (
+    PlacedDocuments,
+    _between_queries,
+    effective_size,
+    wilson,
+)
 from idealrank.theory.estimation.estimates import interval_of
 from idealrank.theory.estimation.sample import Sample
 
@@ -35,7 +40,9 @@ def test_queries_that_agree_by_luck_are_worth_no_more_than_their_documents() -> 
         score=np.zeros(100), relevant=relevant, query=np.repeat(np.arange(10), 10), n_queries=10
     )
 
-    found = worth(documents, np.zeros(100, np.int64), np.ones((1, 1)), np.array([relevant.mean()]))
+    found = effective_size(
+        documents, np.zeros(100, np.int64), np.ones((1, 1)), np.array([relevant.mean()])
+    )
 
     assert found == pytest.approx(100, rel=1e-12)
 
@@ -48,7 +55,7 @@ def test_where_all_documents_agree_as_much_is_lost_to_queries_as_elsewhere() -> 
     query = np.repeat(np.arange(40), 20)
     relevant = (code == 1) | (query % 4 == 0)
 
-    found = worth(
+    found = effective_size(
         PlacedDocuments(score=np.zeros(800), relevant=relevant, query=query, n_queries=40),
         code,
         np.eye(2),
@@ -103,7 +110,8 @@ def test_shares_of_a_cell_each_have_the_worth_of_weights_of_one() -> None:
             n_queries=queries,
         )
         assert np.array_equal(
-            worth(documents, code, None, share), worth(documents, code, np.eye(7), share)
+            effective_size(documents, code, None, share),
+            effective_size(documents, code, np.eye(7), share),
         )
 
 

@@ -15,7 +15,7 @@ import idealrank as ir
 from idealrank.data.types import FloatArray
 from idealrank.stats.intervals import clopper_pearson
 from idealrank.theory import canonical_scores, estimate_ybar, pseudo_expectation, simulate
-from idealrank.theory.estimation.bands import PlacedDocuments, wilson, worth
+from idealrank.theory.estimation.bands import PlacedDocuments, effective_size, wilson
 from idealrank.theory.estimation.estimates import chosen_bandwidth
 from idealrank.theory.estimation.sample import Sample
 from idealrank.theory.estimation.smoothing import Cells, Isotonic, Kernel
@@ -173,7 +173,7 @@ def test_documents_that_repeat_their_query_are_worth_one() -> None:
     documents = PlacedDocuments(
         score=np.zeros(400), relevant=relevant, query=np.repeat(np.arange(40), 10), n_queries=40
     )
-    assert worth(
+    assert effective_size(
         documents, np.zeros(400, np.int64), np.ones((1, 1)), np.array([0.25])
     ) == pytest.approx(39)
 
@@ -190,9 +190,9 @@ def test_variance_between_queries_by_hand(monkeypatch: pytest.MonkeyPatch) -> No
     variance = 30 / 29 * (np.array(parts) ** 2).sum(0) / heavy.sum(1) ** 2
     expected = np.minimum(share * (1 - share) / variance, heavy.sum(1) ** 2 / (heavy**2).sum(1))
     documents = PlacedDocuments(score=np.zeros(500), relevant=relevant, query=query, n_queries=30)
-    assert worth(documents, code, weights, share) == pytest.approx(expected)
-    monkeypatch.setattr("idealrank.theory.estimation.bands._ROWS", 7)
-    assert worth(documents, code, weights, share) == pytest.approx(expected)
+    assert effective_size(documents, code, weights, share) == pytest.approx(expected)
+    monkeypatch.setattr("idealrank.theory.estimation.bands._NUMBERS_PER_SUM", 7)
+    assert effective_size(documents, code, weights, share) == pytest.approx(expected)
 
 
 def test_queries_that_differ_make_the_band_wider() -> None:

@@ -8,12 +8,8 @@ from scipy import stats
 from scipy.optimize import isotonic_regression
 
 from idealrank.theory import estimate_ybar
-from idealrank.theory.estimation.bands import (
-    PlacedDocuments,
-    check_monotone,
-    level_probabilities,
-    monotone_bounds,
-)
+from idealrank.theory.estimation.bands import PlacedDocuments, monotone_bounds
+from idealrank.theory.estimation.rising import check_monotone, level_probabilities
 
 
 def listed(relevant: np.ndarray) -> PlacedDocuments:

@@ -14,6 +14,12 @@ _SECONDS = 10  # time limit of a call of git
 # The commit on a build server without a repository: GitHub, GitLab.
 _VARIABLES = ("GITHUB_SHA", "CI_COMMIT_SHA")
 
+# A word with an absolute path, which is all that follows. The words that have one:
+# PATH, file://PATH, -oPATH, --option=PATH, NAME=PATH, --option=NAME=PATH, traffic:PATH.
+_PATH_IN_WORD = re.compile(
+    rf"(?P<before>([^=/]*=)*(-\w|traffic:)?)(file:(//)?)?(?P<path>{re.escape(os.sep)}.*)", re.DOTALL
+)
+
 
 class Checkout(NamedTuple):
     """State of the repository around the current folder."""
@@ -32,8 +38,10 @@ def checkout() -> Checkout:
 
         # Runs and reports that are not tracked lie in nearly every folder, and change no code.
         return Checkout(commit, has_changes(seconds=_SECONDS))
-    stated = (os.environ.get(name, "") for name in _VARIABLES)
-    return next((Checkout(commit) for commit in stated if _is_commit(commit)), Checkout())
+    for name in _VARIABLES:
+        if _is_commit(stated := os.environ.get(name, "")):
+            return Checkout(stated)
+    return Checkout()
 
 
 def _is_commit(text: str) -> bool:
@@ -47,10 +55,10 @@ def _git_answer(*words: str) -> str | None:
     from idealrank.repository import ask_git  # noqa: PLC0415  (as above)
 
     try:
-        done = ask_git(*words, seconds=_SECONDS)
+        answer = ask_git(*words, seconds=_SECONDS)
     except (OSError, subprocess.TimeoutExpired):
         return None
-    return done.stdout.strip() if done.returncode == 0 else None
+    return answer.stdout.strip() if answer.returncode == 0 else None
 
 
 def command_line() -> str:
@@ -63,14 +71,10 @@ def command_line() -> str:
 
 
 def _shortened(word: str) -> str:
-    """Shorten an absolute path to one below the current folder, or to its name."""
-    option, equals, path = word.partition("=") if word.startswith("--") else ("", "", word)
-    # -o/home/ann/x: an option and its value in one word
-    if word[:1] == "-" and word[2:3] == os.sep:
-        option, path = word[:2], word[2:]
-    prefix, path = (path[:8], path[8:]) if path.startswith("traffic:") else ("", path)
-    if not path.startswith(os.sep):
+    """Shorten an absolute path in a word to one below the current folder, or to its name."""
+    match = _PATH_IN_WORD.fullmatch(word)
+    if match is None:
         return word
-    here, place = Path.cwd(), Path(path)
-    short = str(place.relative_to(here)) if place.is_relative_to(here) else place.name
-    return f"{option}{equals}{prefix}{short or path}"
+    here, path = Path.cwd(), Path(match["path"])
+    short = str(path.relative_to(here)) if path.is_relative_to(here) else path.name
+    return f"{match['before']}{short or path}"

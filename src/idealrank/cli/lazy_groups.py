@@ -114,7 +114,7 @@ class CommandGroup(LazyGroup):
         **options: Any,
     ) -> None:
         super().__init__(name, lines=lines, home=home, modules=modules, **options)
-        self.alone = _Alone(name, group=self, callback=callback, **options)
+        self.own_command = _Alone(name, group=self, callback=callback, **options)
 
     def make_context(
         self,
@@ -127,7 +127,7 @@ class CommandGroup(LazyGroup):
         is_completed = bool(extra.get("resilient_parsing")) and not args
         if is_completed or (args and args[0] in self._lines):
             return super().make_context(info_name, args, parent, **extra)
-        return self.alone.make_context(info_name, args, parent, **extra)
+        return self.own_command.make_context(info_name, args, parent, **extra)
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         """Only the help: before the name of a command, no option of the command itself."""
@@ -135,14 +135,14 @@ class CommandGroup(LazyGroup):
         return [] if help_option is None else [help_option]
 
     def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        self.alone.format_help(ctx, formatter)
+        self.own_command.format_help(ctx, formatter)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> "list[CompletionItem]":
         named = super().shell_complete(ctx, incomplete)
         shown = {item.value for item in named}
-        own = self.alone.shell_complete(ctx, incomplete)
+        own = self.own_command.shell_complete(ctx, incomplete)
         if not incomplete.startswith("-"):
-            argument = next(one for one in self.alone.params if isinstance(one, click.Argument))
+            argument = next(one for one in self.own_command.params if isinstance(one, click.Argument))
             own += argument.shell_complete(ctx, incomplete)
         if named and not own:
             own = _files_here(incomplete)

@@ -10,6 +10,7 @@ import numpy as np
 
 from idealrank import _kernel
 from idealrank.data.alignment import Alignment, Ties
+from idealrank.data.cuts import Cut, make_cut
 from idealrank.data.judged import (
     Alignments,
     Hits,
@@ -18,7 +19,6 @@ from idealrank.data.judged import (
     Scope,
     Top,
     UnjudgedHits,
-    closed_up,
 )
 from idealrank.data.policies import (
     Graded,
@@ -33,91 +33,8 @@ from idealrank.data.problems import translate
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import KERNEL_TIES, Run
 from idealrank.data.run_parts import RunParts
-from idealrank.data.types import AnyArray, BoolArray, IntArray, QueryIds, decode_id, thread_count
+from idealrank.data.types import AnyArray, IntArray, QueryIds, decode_id, thread_count
 from idealrank.errors import OptionError
-
-
-class Cut(NamedTuple):
-    """Cut of lists, and the removals after the cut."""
-
-    documents: int  # How many documents of each query remain
-    removed: BoolArray | None  # shape (n_judgments,): judged documents that are then taken out
-    skipped: bool  # Whether documents without a judgment are then taken out too
-
-    def hits(self, hits: Hits) -> Hits:
-        """The hits that remain, with their ranks among what remains."""
-        kept = hits.rank <= self.documents
-        rank = hits.rank
-        if self.removed is not None:
-            gone = kept & self._gone(hits)
-            rank = rank - _before(hits.query, gone)
-            kept &= ~gone
-        # Ties are of no more use: no policy that averages over them allows a cut.
-        left = Hits(
-            query=hits.query[kept],
-            rank=rank[kept],
-            grade=hits.grade[kept],
-            document=None if hits.document is None else hits.document[kept],
-            tie_first=None,
-            tie_last=None,
-        )
-        return closed_up(left) if self.skipped else left
-
-    def columns(
-        self, lengths: IntArray, counters: Alignments, hits: Hits
-    ) -> tuple[IntArray, Alignments]:
-        """Lengths and counters of the lists that remain, given the counters of the uncut lists."""
-        left = self.hits(hits)
-        judged = np.bincount(left.query, minlength=lengths.size)
-        first = np.where(counters.first_unjudged <= self.documents, counters.first_unjudged, 0)
-        zeros = np.zeros_like(lengths)
-        if self.skipped:
-            return judged, counters._replace(judged=judged, first_unjudged=zeros, straddling=zeros)
-        # A removed document above the first unjudged one moves it up, and shortens the list.
-        gone = self._gone(hits) & (hits.rank <= self.documents)
-        above = gone & (hits.rank < first[hits.query])
-        first = first - np.bincount(hits.query[above], minlength=lengths.size)
-        n_gone = np.bincount(hits.query[gone], minlength=lengths.size)
-        lengths = np.minimum(lengths, self.documents) - n_gone
-        return lengths, counters._replace(judged=judged, first_unjudged=first, straddling=zeros)
-
-    def _gone(self, hits: Hits) -> BoolArray:
-        if self.removed is None or hits.document is None:
-            return np.zeros(hits.query.size, bool)
-        gone: BoolArray = self.removed[hits.document]
-        return gone
-
-
-def _before(query: IntArray, gone: BoolArray) -> IntArray:
-    """Count the removed hits above each hit of the same query, shape (n_hits,)."""
-    count: IntArray = np.cumsum(gone) - gone
-    if not query.size:
-        return count
-    first_of_query = np.searchsorted(query, query)
-    return count - count[first_of_query]
-
-
-def make_cut(documents: object, alignment: Alignment, removed: BoolArray | None) -> Cut | None:
-    """The cut for a number of documents; None without one."""
-    if documents is None:
-        return None
-    if (
-        isinstance(documents, bool)
-        or not isinstance(documents, (int, np.integer))
-        or not 1 <= documents < 1 << 31
-    ):
-        raise OptionError(
-            f"max_documents={documents!r}: expected a whole number from 1 on, below 2^31"
-        )
-    if alignment.ties not in ("docid", "docid-ascending", "input"):
-        raise OptionError(
-            f"max_documents={documents}: found ties={alignment.ties}, expected docid, "
-            "docid-ascending or input, since only a list with a fixed order can be cut; a cutoff "
-            "of the measure, as in nDCG@10, works with any ties",
-            switch="ties=docid",
-        )
-    return Cut(int(documents), removed, skipped=alignment.unjudged == "skipped")
-
 
 # Queries, hits and judgments of a stretch: columns of so many stay in the cache.
 _STRETCH = 1 << 18
@@ -138,20 +55,17 @@ def align(
     """Rank every query of the run and look its documents up in the judgments."""
     graded = apply_grade_policies(qrels.grades, alignment, lambda row: name_row(qrels, row))
     cut = make_cut(max_documents, alignment, graded.removed)
-    depth = cut.documents if cut else depth
-    options: dict[str, Any] = {
-        "ties": KERNEL_TIES.get(alignment.ties, "input"),
-        "float32": alignment.score == "float32",
-        "duplicates": alignment.duplicates,
-        "skip_unjudged": alignment.unjudged == "skipped" and cut is None,
-        "removed": None if graded.removed is None or cut else graded.removed.view(np.uint8),
+    if cut is not None:
+        depth, unjudged_depth, top_depth = cut.documents, 0, 0
+    options = {
+        **_kernel_options(alignment, graded, cut),
         "depth": depth,
-        "unjudged_depth": 0 if cut else unjudged_depth,
+        "unjudged_depth": unjudged_depth,
         "threads": thread_count(threads),
         "progress": progress,
     }
     try:
-        aligned = _aligned(qrels, run, alignment, 0 if cut else top_depth, options)
+        aligned = _aligned(qrels, run, alignment, top_depth, options)
         unjudged = _unjudged_columns(aligned, run, alignment, options)
     except _kernel.ParseError as error:
         raise translate(error, run.paths, "run") from None
@@ -159,10 +73,26 @@ def align(
     judged = _judged(
         qrels, run, alignment, aligned, graded, depth=depth, cut=cut, unjudged=unjudged
     )
-    if top_depth and cut is None:
+    if top_depth:
         is_whole = graded.removed is None and alignment.unjudged != "skipped"
         judged.top = Top.of_aligned(aligned, top_depth, is_whole=is_whole)
     return judged
+
+
+def _kernel_options(alignment: Alignment, graded: Graded, cut: Cut | None) -> dict[str, Any]:
+    options: dict[str, Any] = {
+        "ties": KERNEL_TIES.get(alignment.ties, "input"),
+        "float32": alignment.score == "float32",
+        "duplicates": alignment.duplicates,
+        "skip_unjudged": False,
+        "removed": None,
+    }
+    # With a cut, the kernel only ranks. Removed and skipped documents must still hold their ranks
+    # when the list is cut, so `Cut` takes them out afterwards.
+    if cut is None:
+        options["skip_unjudged"] = alignment.unjudged == "skipped"
+        options["removed"] = None if graded.removed is None else graded.removed.view(np.uint8)
+    return options
 
 
 def _aligned(
@@ -194,13 +124,14 @@ class _Unjudged(NamedTuple):
 
     @classmethod
     def of(cls, aligned: _kernel.Aligned, depth: int) -> "_Unjudged":
-        columns = (
-            aligned.unjudged_key,
-            aligned.unjudged_rank,
-            aligned.unjudged_first,
-            aligned.unjudged_last,
+        return cls(
+            depth=depth,
+            offsets=aligned.unjudged_offsets,
+            key=aligned.unjudged_key,
+            rank=aligned.unjudged_rank,
+            tie_first=aligned.unjudged_first,
+            tie_last=aligned.unjudged_last,
         )
-        return cls(depth, aligned.unjudged_offsets, *columns)
 
 
 def _unjudged_columns(
@@ -226,7 +157,7 @@ def _unjudged_columns(
         for name in ("key", "rank", "tie_first", "tie_last")
     }
     offsets = np.concatenate((unjudged.offsets, unjudged.offsets[-1] + more.offsets[1:]))
-    return _Unjudged(unjudged.depth, offsets, **columns)
+    return _Unjudged(depth=unjudged.depth, offsets=offsets, **columns)
 
 
 def _judged(
@@ -289,15 +220,25 @@ class _Joined(NamedTuple):
         """Queries in stretches that have few queries, few hits and few judgments."""
         begin = 0
         while begin < self.n_queries:
-            end = min(begin + _STRETCH, self.n_queries)
-            for offsets in (self.aligned.hit_offsets, self.qrels.offsets):
-                top = self._code(begin)
-                if top < offsets.size - 1:
-                    last = int(np.searchsorted(offsets, offsets[top] + _STRETCH, side="right")) - 1
-                    if last < offsets.size - 1:
-                        end = min(end, max(begin + 1, self._place(last)))
+            end = min(
+                begin + _STRETCH,
+                self._end_within(self.aligned.hit_offsets, begin),
+                self._end_within(self.qrels.offsets, begin),
+            )
             yield self._stretch(begin, end)
             begin = end
+
+    def _end_within(self, offsets: IntArray, begin: int) -> int:
+        """Find the farthest place whose rows fit in a stretch; at least one query, however long."""
+        n_codes = offsets.size - 1
+        first_code = self._code(begin)
+        if first_code >= n_codes:  # queries without rows
+            return self.n_queries
+        limit = offsets[first_code] + _STRETCH
+        first_code_beyond = int(np.searchsorted(offsets, limit, side="right")) - 1
+        if first_code_beyond >= n_codes:
+            return self.n_queries
+        return max(begin + 1, self._place(first_code_beyond))
 
     def _code(self, place: int) -> int:
         return place if self.kept is None else int(self.kept[place])
@@ -316,15 +257,14 @@ class _Joined(NamedTuple):
             wide: IntArray = column[codes].astype(np.int64, copy=False)
             return wide
 
-        counters = (
-            aligned.tied,
-            aligned.duplicates,
-            aligned.first_unjudged,
-            aligned.judged,
-            aligned.straddling,
-        )
         lengths = pick(aligned.length)
-        alignments = Alignments(*(column[codes] for column in counters))
+        alignments = Alignments(
+            tied=aligned.tied[codes],
+            duplicates=aligned.duplicates[codes],
+            first_unjudged=aligned.first_unjudged[codes],
+            judged=aligned.judged[codes],
+            straddling=aligned.straddling[codes],
+        )
         if self.cut is not None:
             lengths, alignments = self.cut.columns(
                 lengths, alignments, self._uncut_hits(begin, end)
@@ -356,8 +296,8 @@ class _Joined(NamedTuple):
         return [ids[query] for query in self.kept[begin:end]]
 
     def _between(self, begin: int, end: int, offsets: IntArray) -> tuple[IntArray, slice]:
-        """Code of each row of these queries, counted from `begin`, -1 where it does not count; and
-        which rows they are.
+        """Return the place of the query of each row, counted from `begin`, and the rows; -1 for
+        queries between these that do not count.
         """
         last = offsets.size - 1
         low = high = 0
@@ -397,7 +337,9 @@ class _Joined(NamedTuple):
             self._shared_or_own(column[rows], unjudged.rank[rows], rank)
             for column in (unjudged.tie_first, unjudged.tie_last)
         )
-        return UnjudgedHits(query, rank, unjudged.key[rows], first, last)
+        return UnjudgedHits(
+            query=query, rank=rank, key=unjudged.key[rows], tie_first=first, tie_last=last
+        )
 
     @staticmethod
     def _shared_or_own(column: AnyArray, narrow_rank: AnyArray, rank: IntArray) -> IntArray:
@@ -418,4 +360,6 @@ class _Joined(NamedTuple):
         if self.graded.removed is not None:
             here = ~self.graded.removed[row]
             query, row = query[here], row[here]
-        return Judgments(query, self.graded.grades[row], self.qrels.grades[row], row)
+        return Judgments(
+            query=query, grade=self.graded.grades[row], given=self.qrels.grades[row], document=row
+        )

@@ -2,12 +2,13 @@
 the evaluation of the whole.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import fields, replace
 
 import numpy as np
 
 from idealrank.conventions import Convention
+from idealrank.data.alignment import Alignment
 from idealrank.data.join import join
 from idealrank.data.label_kinds import merged_labels
 from idealrank.data.qrels import Qrels, added
@@ -18,6 +19,7 @@ from idealrank.evaluation.coverage import look_swapped, warn_of_coverage, warn_o
 from idealrank.evaluation.evaluate import Evaluation, Provenance, depth_of_hits
 from idealrank.evaluation.label_needs import warn_of_labels
 from idealrank.measures.measure import Measure
+from idealrank.measures.rules import Rules
 from idealrank.version import __version__
 
 
@@ -26,30 +28,27 @@ def merged(first: Evaluation, other: Evaluation) -> Evaluation:
     _refuse_other_ways(first, other)
     ours, theirs = first.provenance.judgments, other.provenance.judgments
     # Both parts were evaluated with the judgments of the whole collection, which count once.
-    together = (
+    shared_judgments = (
         ours is not None
         and ours == theirs
         and first.coverage.queries_in_qrels == other.coverage.queries_in_qrels > 0
     )
-    first_queries, other_queries = (
-        set(part.queries) if together else {*part.queries, *part.coverage.missing_queries}
-        for part in (first, other)
-    )
-    if shared := first_queries & other_queries:
+    first_queries = _queries_of(first, shared_judgments=shared_judgments)
+    if shared := first_queries & _queries_of(other, shared_judgments=shared_judgments):
         advice = (
             "; give each part the judgments of its own queries, or take a convention with "
             "missing=left-out"
-            if together
+            if shared_judgments
             else ""
         )
         raise IncompatibleError(
             f"query {min(shared)!r} is in both parts ({len(shared)} are); expected each query "
             f"in one part{advice}"
         )
-    known = first.provenance.inputs
-    inputs = (*known, *(record for record in other.provenance.inputs if record not in known))
+    first_inputs = first.provenance.inputs
+    more_inputs = (record for record in other.provenance.inputs if record not in first_inputs)
     labels = first.provenance.labels
-    if not together:
+    if not shared_judgments:
         labels = merged_labels(labels, other.provenance.labels)
     return Evaluation(
         name=first.name if first.name == other.name else f"{first.name}+{other.name}",
@@ -57,11 +56,11 @@ def merged(first: Evaluation, other: Evaluation) -> Evaluation:
         measures=first.measures,
         values=np.concatenate((first.values, other.values)),
         scored=np.concatenate((first.scored, other.scored)),
-        coverage=first.coverage.plus(other.coverage, shared_judgments=together),
+        coverage=first.coverage.plus(other.coverage, shared_judgments=shared_judgments),
         provenance=replace(
             first.provenance,
-            inputs=inputs,
-            judgments=ours if together else added(ours, theirs),
+            inputs=(*first_inputs, *more_inputs),
+            judgments=ours if shared_judgments else added(ours, theirs),
             labels=labels,
         ),
         path=first.path,
@@ -72,20 +71,29 @@ def merged(first: Evaluation, other: Evaluation) -> Evaluation:
     )
 
 
+def _queries_of(part: Evaluation, *, shared_judgments: bool) -> set[str]:
+    """Return the queries of a part, with the judged ones that its run misses.
+
+    Under shared judgments, each part misses the queries of the other.
+    """
+    if shared_judgments:
+        return set(part.queries)
+    return {*part.queries, *part.coverage.missing_queries}
+
+
 def _refuse_other_ways(first: Evaluation, other: Evaluation) -> None:
     """Refuse parts that were not measured in one way; the error names what differs."""
     ours, theirs = first.convention, other.convention
-    # two functions of one name have one fingerprint
+    # Compared as values, not by fingerprint: two different functions of one name have one
+    # fingerprint.
     if (ours.alignment, ours.rules) != (theirs.alignment, theirs.rules):
-        pairs = []
-        for mine, yours in ((ours.alignment, theirs.alignment), (ours.rules, theirs.rules)):
-            for name in (switch.name for switch in fields(mine)):
-                value, other_value = getattr(mine, name), getattr(yours, name)
-                if value != other_value:
-                    pairs.append(f"{name}={value} and {name}={other_value}")
+        differing = [
+            *_differing_switches(ours.alignment, theirs.alignment),
+            *_differing_switches(ours.rules, theirs.rules),
+        ]
         raise IncompatibleError(
-            f"found conventions {ours} and {theirs} ({'; '.join(pairs)}); expected one convention "
-            "for both parts"
+            f"found conventions {ours} and {theirs} ({'; '.join(differing)}); expected one "
+            "convention for both parts"
         )
     if first.provenance.max_documents != other.provenance.max_documents:
         raise IncompatibleError(
@@ -93,7 +101,8 @@ def _refuse_other_ways(first: Evaluation, other: Evaluation) -> None:
             f"{other.provenance.max_documents} documents; expected one cut"
         )
     if first.measures != other.measures:
-        texts, other_texts = (", ".join(map(str, part.measures)) for part in (first, other))
+        texts = ", ".join(map(str, first.measures))
+        other_texts = ", ".join(map(str, other.measures))
         reason = (
             ", since two different functions of one name are two measures"
             if texts == other_texts
@@ -102,6 +111,13 @@ def _refuse_other_ways(first: Evaluation, other: Evaluation) -> None:
         raise IncompatibleError(
             f"found measures {texts} and {other_texts}; expected the same{reason}"
         )
+
+
+def _differing_switches(first: Alignment | Rules, other: Alignment | Rules) -> Iterator[str]:
+    for switch in fields(first):
+        value, other_value = getattr(first, switch.name), getattr(other, switch.name)
+        if value != other_value:
+            yield f"{switch.name}={value} and {switch.name}={other_value}"
 
 
 def evaluate_part(
@@ -162,4 +178,5 @@ def warn_of_whole(evaluation: Evaluation) -> None:
     resolved = [measure.under(convention) for measure in evaluation.measures]
     warn_of_threshold(resolved, np.array([coverage.best_grade]), "the judgments")
     warn_of_labels(evaluation.measures, evaluation.provenance.labels, coverage)
-    warn_of_coverage(convention, coverage, 0, evaluation.name)
+    # Parts are made of rows of tables, which have no comment lines.
+    warn_of_coverage(convention, coverage, doubtful_comments=0, name=evaluation.name)

@@ -15,7 +15,8 @@ from idealrank.data.types import AnyArray
 from idealrank.errors import InputError, MissingExtraError
 from idealrank.io.checked_cells import Fault, all_numbers, check_id, check_number
 from idealrank.io.complaints import Notes, Tell, refuse
-from idealrank.io.formats.arrow import filled_columns, rows_from_table
+from idealrank.io.formats.arrow import rows_from_table
+from idealrank.io.formats.arrow_columns import columns_without_empty_ids
 from idealrank.io.row_parts import Place, Rows, Table, pack, to_qrels, to_run
 from idealrank.io.table_columns import (
     DOCUMENT,
@@ -176,11 +177,19 @@ def _rows_of_pieces(data: Any, table: Table, chosen: Chosen, where: str) -> list
     if data.num_rows < _MOST_COPIED or data.column(0).num_chunks == 1:
         return [rows_from_table(data, table, chosen, where, refuse)]
     rows, first = [], 0
-    filled = filled_columns(data, (chosen.query, chosen.document), where)
+    without_empty_ids = columns_without_empty_ids(data, (chosen.query, chosen.document), where)
     for batch in data.to_batches():
         piece = type(data).from_batches([batch])
         rows.append(
-            rows_from_table(piece, table, chosen, where, refuse, first=first, filled=filled)
+            rows_from_table(
+                piece,
+                table,
+                chosen,
+                where,
+                refuse,
+                first=first,
+                without_empty_ids=without_empty_ids,
+            )
         )
         first += batch.num_rows
     return rows

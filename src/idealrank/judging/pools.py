@@ -17,6 +17,7 @@ from idealrank.errors import InputError, OptionError
 from idealrank.judging.label_order import random_number
 from idealrank.measures.measure import number_option
 
+_Rankings: TypeAlias = dict[str, list[tuple[str, float]]]  # documents and scores of each query
 PoolOrder: TypeAlias = Literal["depth", "rrf", "borda", "combmnz"]
 POOL_ORDERS: tuple[PoolOrder, ...] = get_args(PoolOrder)
 _RRF = 60.0  # added to ranks in reciprocal rank fusion, as Cormack and others (2009) have it
@@ -30,7 +31,7 @@ class Pool:
     Attributes
     ----------
     query_ids : sequence of str
-        Queries that some run answers.
+        Queries asked for, answered or not; by default those that some run answers.
     query : int64 array, shape (n_documents,)
         Query code of each document, rising.
     documents : sequence of str, shape (n_documents,)
@@ -42,7 +43,8 @@ class Pool:
     stratum : int64 array, shape (n_documents,)
         Stratum, from 1; all 1 without sampling.
     probability : float64 array, shape (n_documents,)
-        Inclusion probability, in (0, 1]: documents sampled of the stratum over its documents.
+        Inclusion probability, in (0, 1]: documents sampled divided by documents in the
+        stratum.
     sampled : bool array, shape (n_documents,)
         Documents to judge.
     order : str
@@ -80,31 +82,18 @@ class Pool:
 
     def rows(self) -> "list[dict[str, Any]]":
         """Return a record for each document."""
-        columns = (
-            self.query.tolist(),
-            self.documents,
-            self.best_rank.tolist(),
-            self.n_runs.tolist(),
-            self.score.tolist(),
-            self.stratum.tolist(),
-            self.probability.tolist(),
-            self.sampled.tolist(),
-        )
-        return [
-            {
-                "query": self.query_ids[code],
-                "document": document,
-                "best_rank": rank,
-                "runs": runs,
-                "score": score,
-                "stratum": stratum,
-                "probability": probability,
-                "sampled": sampled,
-            }
-            for code, document, rank, runs, score, stratum, probability, sampled in zip(
-                *columns, strict=True
-            )
-        ]
+        columns = {
+            "query": [self.query_ids[code] for code in self.query.tolist()],
+            "document": self.documents,
+            "best_rank": self.best_rank.tolist(),
+            "runs": self.n_runs.tolist(),
+            "score": self.score.tolist(),
+            "stratum": self.stratum.tolist(),
+            "probability": self.probability.tolist(),
+            "sampled": self.sampled.tolist(),
+        }
+        rows = zip(*columns.values(), strict=True)
+        return [dict(zip(columns, row, strict=True)) for row in rows]
 
 
 @dataclass(frozen=True)
@@ -193,7 +182,8 @@ def pool(
     convention : Convention or str
         Its order of ties.
     seed : int
-        Seed of the sample. Numbers of documents depend on the seed and their ids alone.
+        Seed of the sample. The random number of a document depends on the seed, its query and its
+        id alone.
 
     Returns
     -------
@@ -220,51 +210,33 @@ def pool(
     >>> pooled.stratum.tolist(), pooled.probability.tolist(), pooled.n_sampled
     ([1, 1, 2, 2, 2, 2], [1.0, 1.0, 0.5, 0.5, 0.5, 0.5], 4)
     """
-    under = Convention.of(convention)
+    convention = Convention.of(convention)
     if order not in POOL_ORDERS:
         raise OptionError(f"order={order!r}: expected one of {', '.join(POOL_ORDERS)}")
-    if budget is not None and strata is not None:
-        raise OptionError(
-            "found a budget and strata, expected one of them: the shares of strata say how many "
-            "documents are sampled"
-        )
-    parts = Strata.of(strata) if isinstance(strata, str) else strata
+    strata = _checked_strata(strata, budget)
     deepest = int(number_option("depth", depth, 1, 1e9))
-    if parts is not None:
-        deepest = parts.depths[-1]
+    if strata is not None:
+        deepest = strata.depths[-1]
     if not isinstance(runs, Mapping):
         runs = {f"run {place}": run for place, run in enumerate(runs, 1)}
     if not runs:
         raise InputError("runs: found none, expected at least one")
-    lists = [_ranked(as_run(run, name), under, deepest) for name, run in runs.items()]
-
-    answered = dict.fromkeys(query for ranked in lists for query in ranked)
-    wanted = list(answered) if queries is None else list(queries)
-    if not wanted:
-        reason = "the runs have no results" if queries is None else "`queries` is empty"
-        raise InputError(f"no query to pool: {reason}, expected at least one")
-    # A run may name a query and have no document for it.
-    if not any(ranked.get(query) for ranked in lists for query in wanted):
-        complaint = (
-            "do not answer the query"
-            if len(wanted) == 1
-            else f"answer none of the {len(wanted):,} queries"
-        )
-        raise InputError(f"no query to pool: the runs {complaint}")
+    rankings = [_ranked(as_run(run, name), convention, deepest) for name, run in runs.items()]
+    pooled = _queries_to_pool(rankings, queries)
 
     rows: list[_Row] = []
-    for code, query in enumerate(wanted):
-        rows += _of_query(code, [ranked.get(query, []) for ranked in lists], order, deepest)
+    for code, query in enumerate(pooled):
+        rows += _of_query(code, [ranked.get(query, []) for ranked in rankings], order, deepest)
     if budget is not None:
         rows = _within(rows, int(number_option("budget", budget, 1, 1e12)))
     codes = np.array([row.query for row in rows], np.int64)
     best = np.array([row.best_rank for row in rows], np.int64)
     documents = [row.document for row in rows]
     stratum, probability, sampled = _drawn(
-        queries=wanted, code=codes, documents=documents, best=best, strata=parts, seed=seed
+        queries=pooled, code=codes, documents=documents, best=best, strata=strata, seed=seed
     )
     return Pool(
-        query_ids=wanted,
+        query_ids=pooled,
         query=codes,
         documents=documents,
         best_rank=best,
@@ -278,6 +250,35 @@ def pool(
     )
 
 
+def _checked_strata(strata: "Strata | str | None", budget: int | None) -> Strata | None:
+    if budget is not None and strata is not None:
+        raise OptionError(
+            "found a budget and strata, expected one of them: the shares of strata say how many "
+            "documents are sampled"
+        )
+    return Strata.of(strata) if isinstance(strata, str) else strata
+
+
+def _queries_to_pool(
+    rankings: "Sequence[_Rankings]", queries: Sequence[str] | None
+) -> Sequence[str]:
+    """Return the given queries, or all of the runs; refuse them if no run answers any."""
+    answered = dict.fromkeys(query for ranked in rankings for query in ranked)
+    chosen = list(answered) if queries is None else list(queries)
+    if not chosen:
+        reason = "the runs have no results" if queries is None else "`queries` is empty"
+        raise InputError(f"no query to pool: {reason}, expected at least one")
+    # A run may name a query and have no document for it.
+    if not any(ranked.get(query) for ranked in rankings for query in chosen):
+        complaint = (
+            "do not answer the query"
+            if len(chosen) == 1
+            else f"answer none of the {len(chosen):,} queries"
+        )
+        raise InputError(f"no query to pool: the runs {complaint}")
+    return chosen
+
+
 class _Row(NamedTuple):
     """One pooled document of a query, by the query's code."""
 
@@ -288,7 +289,7 @@ class _Row(NamedTuple):
     score: float
 
 
-def _ranked(run: Run, convention: Convention, depth: int) -> "dict[str, list[tuple[str, float]]]":
+def _ranked(run: Run, convention: Convention, depth: int) -> _Rankings:
     """Return the documents and scores of each query from the top."""
     held = run.in_memory()
     ranked = {}
@@ -307,17 +308,11 @@ def _of_query(
     count: dict[str, int] = {}
     score: dict[str, float] = {}
     for listed in lists:
-        scores = [value for _, value in listed]
-        low, high = (min(scores), max(scores)) if scores else (0.0, 0.0)
-        for rank, (document, value) in enumerate(listed, 1):
+        points = _points([value for _, value in listed], order, depth)
+        for rank, (document, _) in enumerate(listed, 1):
             best[document] = min(best.get(document, rank), rank)
             count[document] = count.get(document, 0) + 1
-            worth = {
-                "rrf": 1 / (_RRF + rank),
-                "borda": depth + 1.0 - rank,
-                "combmnz": (value - low) / (high - low) if high > low else 1.0,
-            }
-            score[document] = score.get(document, 0.0) + worth.get(order, 0.0)
+            score[document] = score.get(document, 0.0) + points[rank - 1]
     final = score
     if order == "depth":
         final = {document: -float(rank) for document, rank in best.items()}
@@ -328,6 +323,21 @@ def _of_query(
         _Row(query, document, best[document], count[document], final[document])
         for document in ordered
     ]
+
+
+def _points(scores: Sequence[float], order: str, depth: int) -> Sequence[float]:
+    """Return what one list adds to the score of each of its documents."""
+    ranks = range(1, len(scores) + 1)
+    if order == "rrf":
+        return [1 / (_RRF + rank) for rank in ranks]
+    if order == "borda":
+        return [depth + 1.0 - rank for rank in ranks]
+    if order == "combmnz" and scores:
+        low, high = min(scores), max(scores)
+        if high > low:
+            return [(value - low) / (high - low) for value in scores]
+        return [1.0] * len(scores)
+    return [0.0] * len(scores)
 
 
 def _within(rows: list[_Row], budget: int) -> list[_Row]:
@@ -363,7 +373,7 @@ def _drawn(
         rows = np.flatnonzero((code == query) & (stratum == part))
         # The small number keeps a product such as 3.0000000000000004 from being rounded up.
         share = math.ceil(strata.shares[part - 1] * rows.size - 1e-9)
-        wanted = min(rows.size, max(_LEAST, share))
-        probability[rows] = wanted / rows.size
-        sampled[rows[np.argsort(number[rows], kind="stable")[:wanted]]] = True
+        n_sampled = min(rows.size, max(_LEAST, share))
+        probability[rows] = n_sampled / rows.size
+        sampled[rows[np.argsort(number[rows], kind="stable")[:n_sampled]]] = True
     return stratum, probability, sampled

@@ -14,6 +14,9 @@ from idealrank.data.types import AnyArray, BoolArray, FloatArray, IntArray
 _INT64 = 1 << 62
 # Whole numbers that float64 holds, every one of them.
 _FLOAT64 = 1 << 53
+# 2**-1022 is the smallest normal float64: a whole number divided by no more than 2**1022 is normal
+# or 0, so that the quotient keeps all digits of a float64.
+_SMALLEST_NORMAL = 1022
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +34,7 @@ class Dyadic:
         return Dyadic(ours + theirs, shift)
 
     def __sub__(self, other: "Dyadic") -> "Dyadic":
-        return self + other * np.full(1, -1)
+        return self + other.times(-1)
 
     def __mul__(self, whole: IntArray) -> "Dyadic":
         numerator = self.numerator
@@ -39,13 +42,20 @@ class Dyadic:
             numerator, whole = numerator.astype(object), whole.astype(object)
         return Dyadic(numerator * whole, self.shift)
 
+    def times(self, whole: int) -> "Dyadic":
+        """Each number times one whole number of any size."""
+        numerator = self.numerator
+        if max(_largest(numerator), 1) * abs(whole) >= _INT64:
+            numerator = numerator.astype(object)
+        return Dyadic(numerator * whole, self.shift)
+
     def halved(self) -> "Dyadic":
-        """Half of each."""
+        """Each number divided by 2."""
         return Dyadic(self.numerator, self.shift + 1)
 
     def rounded(self) -> FloatArray:
-        """The nearest float64 of each; infinite where it is beyond float64."""
-        if self.numerator.dtype != object and self.shift < 900:
+        """The nearest float64 of each number; infinite where it is beyond float64."""
+        if self.numerator.dtype != object and self.shift <= _SMALLEST_NORMAL:
             return self.numerator.astype(np.float64) * 2.0**-self.shift
         return np.array(
             [_quotient(whole, 1 << self.shift) for whole in self.numerator.tolist()], np.float64
@@ -58,16 +68,19 @@ class Dyadic:
         if max(_largest(ours), _largest(theirs)) <= _FLOAT64:
             return ours.astype(np.float64) / theirs.astype(np.float64)
         pairs = np.broadcast(ours, theirs)
-        quotients = [_quotient(int(a), int(b)) for a, b in pairs]
+        quotients = [_quotient(int(our), int(their)) for our, their in pairs]
         return np.array(quotients, np.float64).reshape(pairs.shape)
 
     def is_float(self) -> BoolArray:
         """Mark the values that float64 holds without rounding."""
-        if _largest(self.numerator) <= _FLOAT64 and self.shift < 1000:
+        if _largest(self.numerator) <= _FLOAT64 and self.shift <= _SMALLEST_NORMAL:
             return np.ones(self.numerator.shape, bool)
         values = zip(self.numerator.tolist(), self.rounded().tolist(), strict=True)
         return np.array(
-            [math.isfinite(near) and _same(int(whole), self.shift, near) for whole, near in values],
+            [
+                math.isfinite(nearest) and _is_exactly(int(whole), self.shift, nearest)
+                for whole, nearest in values
+            ],
             bool,
         )
 
@@ -101,33 +114,43 @@ def dots(values: AnyArray, weights: IntArray, starts: IntArray) -> Dyadic:
     if values.size == 0:
         return Dyadic(np.zeros(starts.size, np.int64))
     if values.dtype.kind == "i" and values.dtype.itemsize == 8 and _largest(values) > _FLOAT64:
+        # Values are high x 2**32 + low, also negative ones: >> rounds down, and & gives the 32 bits
+        # above that, from 0 on. Each part is a float64.
         low = dots((values & 0xFFFFFFFF).astype(np.float64), weights, starts)
-        return dots((values >> 32).astype(np.float64), weights, starts) * np.full(1, 1 << 32) + low
+        high = dots((values >> 32).astype(np.float64), weights, starts)
+        return high.times(1 << 32) + low
     rest = values.astype(np.float64)
     longest = int(sizes_of(starts, values.size).max())
     # so few bits that the products over the longest stretch still add up in int64
     bits = 61 - (max(_largest(weights), 1) * longest).bit_length()
-    # a digit is the whole part of value x 2**below, less than 2**bits
-    below = bits - math.frexp(float(np.abs(rest).max()))[1]
+    # A digit is the whole part of value x 2**places, less than 2**bits. With places < 0 it stands
+    # for multiples of 2**-places.
+    places = bits - math.frexp(float(np.abs(rest).max()))[1]
     total = Dyadic(np.zeros(starts.size, np.int64))
     while True:
-        digit = np.trunc(_scaled(rest, below))
-        sums = Dyadic(np.add.reduceat(digit.astype(np.int64) * weights, starts), max(below, 0))
-        total += sums if below >= 0 else sums * np.full(1, 1 << -below, object)
-        rest -= _scaled(digit, -below)
+        digit = np.trunc(_scaled(rest, places))
+        sums = np.add.reduceat(digit.astype(np.int64) * weights, starts)
+        total += Dyadic(sums, places) if places >= 0 else Dyadic(sums).times(1 << -places)
+        # Exact, so that the loop ends: a digit has the leading bits of the rest, and the difference
+        # the others, of which each round leaves fewer.
+        rest -= _scaled(digit, -places)
         if not rest.any():
             return total
-        below += bits
+        places += bits
 
 
 def _scaled(values: FloatArray, power: int) -> FloatArray:
-    """Values x 2**power; what is lost of those that become tiny is less than any digit."""
-    scaled: FloatArray = values * 2.0**power if abs(power) < 1000 else np.ldexp(values, power)
+    """Multiply by 2**power. A product below the normal float64 loses bits, but its whole part is 0
+    either way.
+    """
+    if abs(power) <= _SMALLEST_NORMAL:
+        return values * 2.0**power
+    scaled: FloatArray = np.ldexp(values, power)
     return scaled
 
 
 def _largest(numbers: AnyArray) -> int:
-    """The greatest size of any, as Python's whole number."""
+    """The largest absolute value, as Python's whole number."""
     return max(int(numbers.max()), -int(numbers.min())) if numbers.size else 0
 
 
@@ -138,6 +161,7 @@ def _quotient(ours: int, theirs: int) -> float:
         return math.inf if (ours > 0) == (theirs > 0) else -math.inf
 
 
-def _same(whole: int, shift: int, near: float) -> bool:
-    above, below = near.as_integer_ratio()
-    return above << shift == whole * below
+def _is_exactly(numerator: int, shift: int, value: float) -> bool:
+    """Return whether ``numerator / 2**shift`` is the value."""
+    whole, divisor = value.as_integer_ratio()
+    return whole << shift == numerator * divisor

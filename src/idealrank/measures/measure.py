@@ -526,10 +526,12 @@ def number_option(
         or not low <= number <= high
     ):
         between = ""
-        if math.isfinite(low):
-            between = f" of at least {number_text(low)}"
         if math.isfinite(low) and math.isfinite(high):
             between = f" from {number_text(low)} to {number_text(high)}"
+        elif math.isfinite(low):
+            between = f" of at least {number_text(low)}"
+        elif math.isfinite(high):
+            between = f" of at most {number_text(high)}"
         raise OptionError(f"{name}={shown(value)}: expected a number{between}")
     return number
 
@@ -564,12 +566,16 @@ def _of_each(name: str, result: Any, n: int) -> PerQuery:
     """Return the result of a measure, which may be of the user's own; refuse anything but one
     number for each query.
     """
-    expected = f"expected PerQuery with a float64 array of shape ({n},), one value for each query"
     if not isinstance(result, PerQuery):
-        raise OptionError(f"measure {name}: compute gave {type(result).__name__}, {expected}")
-    for part, values, kinds in (("values", result.values, "fiub"), ("scored", result.scored, "b")):
-        if part == "scored" and values is None:
-            continue
+        raise OptionError(
+            f"measure {name}: compute gave {type(result).__name__}, expected PerQuery with a "
+            f"numeric array of shape ({n},), one value for each query"
+        )
+    parts: list[tuple[str, Any, str, str]] = [("values", result.values, "fiub", "a numeric")]
+    if result.scored is not None:
+        parts.append(("scored", result.scored, "b", "a bool"))
+    for part, values, kinds, kind in parts:
+        expected = f"expected PerQuery with {kind} array of shape ({n},), one value for each query"
         if not isinstance(values, np.ndarray):
             raise OptionError(
                 f"measure {name}: compute gave {part} of type {type(values).__name__}, {expected}"

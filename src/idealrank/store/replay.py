@@ -7,8 +7,9 @@ from dataclasses import fields, replace
 from typing import Any, Literal, TypeVar
 
 from idealrank.analysis.comparison import Comparison, Difference, Pair
+from idealrank.analysis.comparison.grade_bounds import GradeBounds
 from idealrank.analysis.comparison.query_table import judgedness_among
-from idealrank.analysis.comparison.tipping import GradeBounds, Tipping
+from idealrank.analysis.comparison.tipping import Tipping
 from idealrank.analysis.gate import Check, Contract, Gated, Policy
 from idealrank.analysis.gate.checks import first_run
 from idealrank.analysis.gate.outcome import QueryDrop, outcome_of

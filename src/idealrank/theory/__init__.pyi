@@ -4,10 +4,10 @@
 from idealrank.theory.distinguishability import Distinguishability as Distinguishability
 from idealrank.theory.distinguishability import distinguish as distinguish
 from idealrank.theory.distinguishability import distinguish_many as distinguish_many
-from idealrank.theory.estimation.bands import MonotoneCheck as MonotoneCheck
 from idealrank.theory.estimation.estimates import Implied as Implied
 from idealrank.theory.estimation.estimates import YbarEstimate as YbarEstimate
 from idealrank.theory.estimation.estimates import estimate_ybar as estimate_ybar
+from idealrank.theory.estimation.rising import MonotoneCheck as MonotoneCheck
 from idealrank.theory.estimation.sample import canonical_scores as canonical_scores
 from idealrank.theory.expectation import DefinitionGap as DefinitionGap
 from idealrank.theory.expectation import Expansion as Expansion

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 from idealrank._lazy import annotation
 from idealrank.analysis.comparison.difference_rows import NEGATED, DifferenceRow, swapped
+from idealrank.analysis.comparison.grade_bounds import GradeBounds
 from idealrank.analysis.comparison.label_basis import LabelBasis
 from idealrank.analysis.comparison.margin_guard import margin_cautions, scale_note
-from idealrank.analysis.comparison.tipping import GradeBounds, Tipping
+from idealrank.analysis.comparison.tipping import Tipping
 from idealrank.measures.parse import MeasureLike, parse_measure
 from idealrank.stats.applied_margins import AppliedMargin
 

@@ -14,12 +14,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from idealrank.analysis.comparison.labels_needed import labels_needed
+from idealrank.analysis.comparison.pair_tippings import Tippings
 from idealrank.analysis.comparison.places import Places
 from idealrank.analysis.comparison.sensitivity import Sensitivity, Side, sensitivity_of
 from idealrank.analysis.comparison.tipping import (
     Question,
     Tipping,
-    Tippings,
     judgments_reach,
     tipping_point,
 )

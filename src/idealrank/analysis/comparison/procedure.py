@@ -32,13 +32,14 @@ from idealrank.analysis.comparison.families import (
     keep_sums,
     name_of,
 )
+from idealrank.analysis.comparison.grade_bounds import GradeBounds
 from idealrank.analysis.comparison.label_basis import LabelRules, Result, Support
 from idealrank.analysis.comparison.margin_guard import slice_skew_caution
 from idealrank.analysis.comparison.query_table import alike_columns, restricted
 from idealrank.analysis.comparison.requirements import judged_by, refuse_unscored
 from idealrank.analysis.comparison.standings import RunMean
 from idealrank.analysis.comparison.study import Study
-from idealrank.analysis.comparison.tipping import GradeBounds, Question, critical_t
+from idealrank.analysis.comparison.tipping import Question, critical_t
 from idealrank.data.types import BoolArray
 from idealrank.errors import Advised, OptionError, warn
 from idealrank.measures.measure import Measure

@@ -15,6 +15,7 @@ from idealrank.analysis.comparison.label_basis import (
     labels_of_runs,
     sampled_negatives_of,
 )
+from idealrank.analysis.comparison.pair_tippings import Tippings
 from idealrank.analysis.comparison.query_table import (
     Judgedness,
     QueryTable,
@@ -30,7 +31,6 @@ from idealrank.analysis.comparison.requirements import (
     mismatches,
     run_cautions,
 )
-from idealrank.analysis.comparison.tipping import Tippings
 from idealrank.data.label_kinds import Labels
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.measures.measure import Measure

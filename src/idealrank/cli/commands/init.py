@@ -162,7 +162,8 @@ def init(
     _check(setup)
     planned = _planned(setup, workflow=not no_workflow, pytest=not no_pytest)
     refuse_to_overwrite([*planned, PlannedFile(path=Path(baseline_path), content=b"", purpose="")])
-    planned.insert(1, _baseline(setup, request))
+    policy, *others = planned
+    planned = [policy, _baseline(setup, request), *others]
     if dry_run:
         output.write(_shown(planned), None)
         return
@@ -223,7 +224,10 @@ def _baseline(setup: GateSetup, request: GateRequest) -> PlannedFile:
     content, means = job.first_baseline()
     values = ", ".join(f"{measure} {mean:.4f}" for measure, mean in means.items())
     return PlannedFile(
-        path=Path(setup.baseline), content=content, purpose=f"baseline, from {setup.run}: {values}"
+        path=Path(setup.baseline),
+        content=content,
+        purpose=f"baseline, from {setup.run}: {values}",
+        is_text=False,
     )
 
 
@@ -233,8 +237,7 @@ def _shown(planned: Sequence[PlannedFile]) -> list[str]:
     """
     pieces = []
     for file in planned:
-        is_baseline = file.purpose.startswith("baseline")
-        text = f"({len(file.content):,} bytes)\n" if is_baseline else file.content.decode("utf-8")
+        text = file.content.decode("utf-8") if file.is_text else f"({len(file.content):,} bytes)\n"
         pieces.append(f"--- {file.path}: {file.purpose}\n{text}\n")
     return [*pieces, "nothing was written: --dry-run\n"]
 

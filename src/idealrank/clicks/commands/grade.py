@@ -130,7 +130,7 @@ def grade(
             "none=0,click=1"
         )
     if actions_text:
-        _refuse_both(context, "model_name", "cuts_text", "iterations")
+        _refuse_both(context, model_name="--model", cuts_text="--cuts", iterations="--iterations")
     rows = inputs.rows(watch)
     checked = inputs.checked(rows)
     sessions = checked.sessions
@@ -197,13 +197,11 @@ def _model_options(
     return settings
 
 
-def _refuse_both(context: click.Context, *names: str) -> None:
-    for name in names:
+def _refuse_both(context: click.Context, **options: str) -> None:
+    """Refuse options next to --actions, given by the names of their parameters."""
+    for name, option in options.items():
         if context.get_parameter_source(name) is not ParameterSource.DEFAULT:
-            raise OptionError(
-                f"--actions and --{name.removesuffix('_name').removesuffix('_text')}: expected one "
-                "of them, not both"
-            )
+            raise OptionError(f"--actions and {option}: expected one of them, not both")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -233,9 +231,9 @@ class ActionGrades:
             )
 
         by_seconds = {}
-        for seconds, grade_of in _grades("--dwell", self.dwell_text).items():
+        for seconds, grade in _grades("--dwell", self.dwell_text).items():
             try:
-                by_seconds[float(seconds)] = grade_of
+                by_seconds[float(seconds)] = grade
             except ValueError:
                 raise OptionError(
                     f"--dwell {self.dwell_text}: found {seconds!r}, expected seconds, such as "

@@ -1,8 +1,6 @@
-"""Parquet, Arrow IPC and any Arrow table: text columns reach the kernel as they are, without a
-Python loop.
-"""
+"""Parquet, Arrow IPC and any Arrow table."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import partial
 from importlib import import_module
 from itertools import chain
@@ -11,24 +9,29 @@ from typing import Any
 import numpy as np
 
 from idealrank._lazy import load_extra
-from idealrank.data.problems import EXPECTED, is_large, lost_of_array
-from idealrank.data.types import AnyArray, BoolArray, FloatArray
+from idealrank.data.problems import EXPECTED, is_large
+from idealrank.data.types import AnyArray, FloatArray
 from idealrank.errors import FileFormatError, InputError
 from idealrank.io.complaints import Complain, Complaint, Notes
-from idealrank.io.row_parts import IdColumn, Place, Rows, Table, joined, pack
+from idealrank.io.formats.arrow_columns import (
+    IN_PLACE,
+    ids_of,
+    in_place,
+    is_floating,
+    is_outside,
+    lost_rows,
+    mark_nan,
+    memory_of,
+    numbers_of,
+)
+from idealrank.io.row_parts import IdColumn, Place, Rows, Table, joined
 from idealrank.io.sources import Source
 from idealrank.io.table_columns import Chosen, Columns, choose_columns
 from idealrank.stats.randomness import in_order
 
-_OTHER_COLUMN = {
-    "hint": "cast it, or name another column with columns=",
-    "command_hint": "cast it, or name another column with --columns",
-}
-# Rows of the largest group that is read whole, and of a piece of a larger one.
-_MOST_ROWS, _BATCH = 1 << 22, 1 << 20
+_MOST_ROWS = 1 << 22  # rows of the largest group that is read whole
+_BATCH = 1 << 20  # rows of a piece of a larger group
 _SMALL = 1 << 18  # rows up to which neighbouring groups are read together
-# Arrow types whose values are one run of bytes with offsets, as the kernel takes ids.
-_IN_PLACE = ("string", "binary", "large_string", "large_binary")
 
 
 def read_parquet(
@@ -54,7 +57,7 @@ def parquet_pieces(
     try:
         schema = _parquet_file(source).schema_arrow
         chosen = choose_columns(schema.names, table, columns, source.path, notes)
-        is_text = str(schema.field(chosen.query).type) in _IN_PLACE
+        is_text = str(schema.field(chosen.query).type) in IN_PLACE
         # a query is in many rows: its code is enough
         coded = [chosen.query] if is_text and schema.names.count(chosen.query) == 1 else []
         first = 0
@@ -78,7 +81,7 @@ def _parquet_tables(
     """Read the columns of a file, a group of rows after the other; large groups in pieces. There is
     at least one table, which may be empty.
     """
-    # Where memory counts, columns are read bit by bit, not a whole group at once.
+    # Where memory counts, columns are read by a buffer of 256 kB, not a whole group at once.
     options = {} if most_bytes is None else {"buffer_size": 1 << 18}
     file = _parquet_file(source, read_dictionary=coded, **options)
     metadata = file.metadata
@@ -197,18 +200,11 @@ def _record_batches(source: Source, most: int) -> Iterator[Any]:
         for number in range(count):
             yield file.get_batch(number)
         return
-    stream, empty = ipc.open_stream(reader), True
-    while True:
-        # the mark of the end takes bytes: if the last step read none, the stream was cut
-        before = reader.tell()
-        try:
-            batch = stream.read_next_batch()
-        except StopIteration:
-            break
+    stream = ipc.open_stream(reader)
+    empty = True
+    for batch in _stream_batches(source, reader, stream):
         empty = False
         yield batch
-    if reader.tell() == before:
-        raise _unfinished(source)
     if empty:
         yield pyarrow.RecordBatch.from_pylist([], schema=stream.schema)
 
@@ -228,7 +224,9 @@ def read_arrow(
         if bytes(source.data[:6]) == b"ARROW1":
             data = ipc.open_file(reader).read_all()
         else:
-            data = _whole_stream(source, reader)
+            stream = ipc.open_stream(reader)
+            batches = list(_stream_batches(source, reader, stream))
+            data = pyarrow.Table.from_batches(batches, schema=stream.schema)
         chosen = choose_columns(data.schema.names, table, columns, source.path, notes)
         data = data.select(chosen.names)
         # The IPC reader maps what the file says; offsets that point outside would be followed.
@@ -252,34 +250,33 @@ def _validate(data: Any) -> None:
             continue
         chunk.validate()
         chunk.indices.validate(full=True)
-        codes = _in_place(chunk.indices, np.dtype(str(chunk.indices.type)))
-        memory = _memory_of(chunk.dictionary)
-        if memory not in seen or (codes.size and _is_outside(codes, len(chunk.dictionary))):
+        codes = in_place(chunk.indices, np.dtype(str(chunk.indices.type)))
+        memory = memory_of(chunk.dictionary)
+        if memory not in seen or (codes.size and is_outside(codes, len(chunk.dictionary))):
             chunk.validate(full=True)
         seen.add(memory)
 
 
-def _whole_stream(source: Source, reader: Any) -> Any:
-    """The table of a stream. A stream without a mark at its end is refused: its copy broke off
-    between two batches.
+def _stream_batches(source: Source, reader: Any, stream: Any) -> Iterator[Any]:
+    """Read a stream. One without a mark at its end is refused: its copy broke off between two
+    batches.
     """
-    pyarrow = import_module("pyarrow")
-    stream = pyarrow.ipc.open_stream(reader)
-    batches = []
     while True:
+        # The mark of the end takes bytes: if the last step read none, the stream was cut.
         before = reader.tell()
         try:
-            batches.append(stream.read_next_batch())
+            batch = stream.read_next_batch()
         except StopIteration:
             break
+        yield batch
     if reader.tell() == before:
-        raise _unfinished(source)
-    return pyarrow.Table.from_batches(batches, schema=stream.schema)
-
-
-def _unfinished(source: Source) -> FileFormatError:
-    problem, expected = "an Arrow stream that ends without an end-of-stream mark", "a whole stream"
-    return FileFormatError(source.path, 0, problem, expected, "copy it again, or close its writer")
+        raise FileFormatError(
+            source.path,
+            0,
+            "an Arrow stream that ends without an end-of-stream mark",
+            "a whole stream",
+            "copy it again, or close its writer",
+        )
 
 
 def foreign_names(path: str) -> FileFormatError:
@@ -298,6 +295,26 @@ def _damaged(source: Source, expected: str, error: Exception) -> FileFormatError
     return FileFormatError(source.path, 0, f"data that cannot be read ({reason})", expected)
 
 
+class _BadRows:
+    """Rows with a problem, which are told and left out."""
+
+    def __init__(self, where: str, first: int, n_rows: int, complain: Complain) -> None:
+        self.where = where
+        self.place = partial(_place, where, first)
+        self.marked = np.zeros(n_rows, bool)
+        self._complain = complain
+
+    def add(
+        self, kind: str, rows: AnyArray, found: str | Callable[[int], str], expected: str
+    ) -> None:
+        """Tell each row that is marked in `rows`."""
+        for row in np.flatnonzero(rows).tolist():
+            self.marked[row] = True
+            text = found if isinstance(found, str) else found(row)
+            path, line = self.place(row)
+            self._complain(Complaint(kind, path, line, text, expected))
+
+
 def rows_from_table(
     data: Any,
     table: Table,
@@ -306,236 +323,73 @@ def rows_from_table(
     complain: Complain,
     *,
     first: int = 0,
-    filled: Collection[str] = (),
+    without_empty_ids: Collection[str] = (),
 ) -> Rows:
-    """Take the three columns of a ``pyarrow.Table``; rows with a problem are left out."""
-    place = partial(_place, where, first)
-    bad = np.zeros(data.num_rows, bool)
+    """Take the three columns of a ``pyarrow.Table``; rows with a problem are left out.
 
-    def report(kind: str, rows: Any, describe: Callable[[int], str], expected: str) -> None:
-        for row in np.flatnonzero(rows).tolist():
-            bad[row] = True
-            complain(Complaint(kind, *place(row), describe(row), expected))
-
+    `without_empty_ids` names columns that need no look for empty ids.
+    """
+    bad = _BadRows(where, first, data.num_rows, complain)
     columns = {name: data.column(name) for name in chosen.names}
+    _report_nulls(columns, chosen, bad)
+    if chosen.value:
+        values = _checked_values(columns[chosen.value], table, chosen, bad)
+    else:
+        values = np.ones(data.num_rows)
+    queries, documents = _checked_ids(columns, chosen, without_empty_ids, bad)
+    if not bad.marked.any():
+        return Rows(queries, documents, values, bad.place)
+    kept = np.flatnonzero(~bad.marked).tolist()
+    return Rows(
+        queries.take(kept), documents.take(kept), values[kept], lambda row: bad.place(kept[row])
+    )
+
+
+def _report_nulls(columns: Mapping[str, Any], chosen: Chosen, bad: _BadRows) -> None:
     for name, column in columns.items():
         if column.null_count:
             expected = "a number" if name == chosen.value else "an id"
-            report(
-                "null",
-                column.is_null().to_numpy(),
-                lambda _, name=name: f"null in column {name!r}",  # type: ignore[misc]
-                expected,
-            )
+            bad.add("null", column.is_null().to_numpy(), f"null in column {name!r}", expected)
 
-    name = chosen.value
-    values = _numbers(columns[name], name, where) if name else np.ones(data.num_rows)
-    what = "grade" if table == "qrels" else "score"
-    if table == "run" and name and not _is_floating(columns[name].type) and is_large(values):
-        scores = columns[name]
-        report(
+
+def _checked_values(column: Any, table: Table, chosen: Chosen, bad: _BadRows) -> FloatArray:
+    """Return grades or scores, of which those that are no such thing are told."""
+    values = numbers_of(column, chosen.value, bad.where)
+    if table == "run" and not is_floating(column.type) and is_large(values):
+        bad.add(
             "whole",
-            _lost(scores),
-            lambda row: f"score {scores[row]}, a whole number that float64 changes",
+            lost_rows(column),
+            lambda row: f"score {column[row]}, a whole number that float64 changes",
             EXPECTED,
         )
-    report(
+    what = "grade" if table == "qrels" else "score"
+    bad.add(
         "nan",
-        _is_nan(values) & ~bad,
-        lambda _: f"NaN as {what} in column {chosen.value!r}",
+        mark_nan(values) & ~bad.marked,
+        f"NaN as {what} in column {chosen.value!r}",
         "a number, for NaN has no order",
     )
     if table == "qrels":
-        report("infinite", np.isinf(values), lambda row: f"grade {values[row]}", "a finite grade")
+        bad.add("infinite", np.isinf(values), lambda row: f"grade {values[row]}", "a finite grade")
+    # Subtracted, not negated: no score is -0.0.
+    return 0.0 - values if chosen.by_rank else values
 
-    ids = {name: _ids(columns[name], name, where) for name in (chosen.query, chosen.document)}
+
+def _checked_ids(
+    columns: Mapping[str, Any], chosen: Chosen, without_empty_ids: Collection[str], bad: _BadRows
+) -> tuple[IdColumn, IdColumn]:
+    """Return the ids of queries and of documents, of which empty ones are told."""
+    ids = {name: ids_of(columns[name], name, bad.where) for name in (chosen.query, chosen.document)}
     for name, column in ids.items():
-        if name in filled:
-            continue
-        report(
-            "empty-id",
-            column.is_empty & ~bad,
-            lambda _, name=name: f"an empty id in column {name!r}",  # type: ignore[misc]
-            "an id",
-        )
-
-    queries, documents = ids[chosen.query], ids[chosen.document]
-    values = 0.0 - values if chosen.by_rank else values
-    if not bad.any():
-        return Rows(queries, documents, values, place)
-    kept = np.flatnonzero(~bad).tolist()
-    return Rows(
-        queries.take(kept), documents.take(kept), values[kept], lambda row: place(kept[row])
-    )
-
-
-def filled_columns(data: Any, names: Iterable[str], where: str) -> set[str]:
-    """Names of the dictionary-encoded columns without an empty id in their dictionaries, which
-    pieces of a table share.
-    """
-    pyarrow = import_module("pyarrow")
-
-    def has_empty(dictionary: Any, name: str) -> bool:
-        if dictionary.null_count:
-            return True
-        return bool(_ids(pyarrow.chunked_array([dictionary]), name, where).is_empty.any())
-
-    filled = set()
-    for name in names:
-        column = data.column(name)
-        if pyarrow.types.is_dictionary(column.type) and not column.null_count:
-            own = {_memory_of(chunk.dictionary): chunk.dictionary for chunk in column.chunks}
-            if not any(has_empty(dictionary, name) for dictionary in own.values()):
-                filled.add(name)
-    return filled
-
-
-def _memory_of(array: Any) -> tuple[int | None, ...]:
-    """Identify an Arrow array by its place in memory: chunks often share one dictionary."""
-    addresses = [None if buffer is None else buffer.address for buffer in array.buffers()]
-    return array.offset, len(array), *addresses
+        if name not in without_empty_ids:
+            bad.add(
+                "empty-id",
+                column.is_empty & ~bad.marked,
+                f"an empty id in column {name!r}",
+                "an id",
+            )
+    return ids[chosen.query], ids[chosen.document]
 
 
 def _place(where: str, first: int, row: int) -> Place:
     return f"{where}: row {first + row} (counted from 0)", 0
-
-
-def _is_outside(codes: AnyArray, count: int) -> bool:
-    """Return whether a code is negative, or not below the count."""
-    # Read as a number without a sign, a negative code is above all others: one look is enough.
-    largest = int(codes.view(codes.dtype.str.replace("i", "u")).max())
-    return largest >= min(count, int(np.iinfo(codes.dtype).max) + 1)
-
-
-def _decoded(column: Any, name: str, where: str) -> Any:
-    """The column with its values in place of codes."""
-    pyarrow = import_module("pyarrow")
-    if not pyarrow.types.is_dictionary(column.type):
-        return column
-    try:
-        return pyarrow.chunked_array(
-            [chunk.dictionary_decode() for chunk in column.chunks], type=column.type.value_type
-        )
-    except pyarrow.ArrowException as error:
-        reason = str(error).splitlines()[0]
-        raise InputError(
-            f"{where}: found column {name!r} with codes outside its dictionary ({reason}), "
-            f"expected codes of it"
-        ) from None
-
-
-def _numbers(column: Any, name: str, where: str) -> FloatArray:
-    """Values as float64, NaN where there is none."""
-    pyarrow = import_module("pyarrow")
-    column = _decoded(column, name, where)
-    kind = column.type
-    if pyarrow.types.is_null(kind):
-        return np.full(len(column), np.nan)
-    if pyarrow.types.is_boolean(kind):
-        column = column.cast(pyarrow.int8())
-    elif not (
-        pyarrow.types.is_integer(kind)
-        or pyarrow.types.is_floating(kind)
-        or pyarrow.types.is_decimal(kind)
-    ):
-        raise InputError(
-            f"{where}: found column {name!r} of type {kind}, expected numbers", **_OTHER_COLUMN
-        )
-    # a cast loads pyarrow.compute, which takes longer than most files
-    if kind != pyarrow.float64():
-        column = column.cast(pyarrow.float64(), safe=False)
-    column = column.fill_null(np.nan) if column.null_count else column
-    parts = [_in_place(chunk, np.dtype(np.float64)) for chunk in column.chunks]
-    values: FloatArray = parts[0] if len(parts) == 1 else np.concatenate([np.zeros(0), *parts])
-    return values
-
-
-def _is_nan(values: FloatArray) -> BoolArray:
-    """Mark NaN; most often one look for the smallest is enough, since it is NaN if any value is."""
-    if np.isnan(np.min(values, initial=np.inf)):
-        return np.isnan(values)
-    return np.zeros(values.size, bool)
-
-
-def _in_place(array: Any, kind: "np.dtype[Any]") -> AnyArray:
-    """Numbers of an array without nulls, without a copy. The array's own conversion would load
-    pandas if that is installed.
-    """
-    _, numbers = array.buffers()
-    if numbers is None:
-        return np.zeros(0, kind)
-    return np.frombuffer(numbers, kind, count=len(array), offset=array.offset * kind.itemsize)
-
-
-def _is_floating(kind: Any) -> bool:
-    """Return whether values have a fraction, so that no whole number is meant."""
-    return bool(import_module("pyarrow").types.is_floating(kind))
-
-
-def _lost(column: Any) -> BoolArray:
-    """The rows whose whole numbers float64 changes."""
-    pyarrow = import_module("pyarrow")
-    if pyarrow.types.is_dictionary(column.type):
-        column = column.cast(column.type.value_type)
-    if not pyarrow.types.is_integer(column.type):
-        return np.zeros(len(column), bool)
-    return lost_of_array(column.fill_null(0).to_numpy())
-
-
-def _ids(column: Any, name: str, where: str) -> IdColumn:
-    """Ids as one run of bytes; a null is an empty id."""
-    pyarrow = import_module("pyarrow")
-    if (coded := _coded(column, name, where)) is not None:
-        return coded
-    column = _decoded(column, name, where)
-    kind = str(column.type)
-    if kind == "null":
-        return pack([""] * len(column))
-    if kind in ("binary", "large_binary", "binary_view"):
-        target = pyarrow.large_binary()
-    elif kind in ("string", "large_string", "string_view") or pyarrow.types.is_integer(column.type):
-        target = pyarrow.large_string()
-    else:
-        refusal = (
-            f"{where}: found column {name!r} of type {kind}, expected ids, which are text or "
-            f"whole numbers"
-        )
-        raise InputError(refusal, **_OTHER_COLUMN)
-    if len(column) == 0:
-        return pack([])
-    in_place = column.num_chunks == 1 and kind in _IN_PLACE
-    array = column.chunk(0) if in_place else column.cast(target).combine_chunks()
-    _, offsets, data = array.buffers()
-    is_narrow = str(array.type) in ("string", "binary")
-    width: np.dtype[Any] = np.dtype(np.int32 if is_narrow else np.int64)
-    # By count: a buffer may end in bytes that are no whole offset.
-    begin = array.offset * width.itemsize
-    starts = np.frombuffer(offsets, width, count=len(array) + 1, offset=begin)
-    return IdColumn(starts, b"" if data is None else data)
-
-
-def _coded(column: Any, name: str, where: str) -> IdColumn | None:
-    """Ids of a dictionary-encoded column without a copy of each for every row; None for other
-    columns, and where ids are missing.
-    """
-    pyarrow = import_module("pyarrow")
-    if not pyarrow.types.is_dictionary(column.type) or column.null_count:
-        return None
-    # Different dictionaries are put one after the other; the codes of each are moved by `first`,
-    # the number of ids before it.
-    dictionaries: dict[tuple[int | None, ...], tuple[int, Any]] = {}
-    parts, size = [], 0
-    for chunk in column.chunks:
-        codes, own = _in_place(chunk.indices, np.dtype(str(chunk.indices.type))), chunk.dictionary
-        if codes.size and (own.null_count or _is_outside(codes, len(own))):
-            return None
-        first, _ = dictionaries.setdefault(_memory_of(own), (size, own))
-        size += len(own) if first == size else 0
-        narrow = codes.astype(np.int32, copy=False)
-        parts.append(narrow + np.int32(first) if first else narrow)
-        if size > np.iinfo(np.int32).max:
-            return None
-    listed = [own for _, own in dictionaries.values()]
-    ids = _ids(pyarrow.chunked_array(listed, type=column.type.value_type), name, where)
-    joined_codes = parts[0] if len(parts) == 1 else np.concatenate([np.zeros(0, np.int32), *parts])
-    return IdColumn(ids.offsets, ids.data, joined_codes)

@@ -86,31 +86,41 @@ class _Item(NamedTuple):
     qid: bytes
 
 
-def _is_blank(line: bytes) -> bool:
+def _is_blank_or_comment(line: bytes) -> bool:
     start = line.split(None, 1)[:1]
     return not start or start[0].startswith(b"#")
 
 
 def _item(line: bytes) -> _Item | None:
+    """Parse one line; None if it is malformed."""
     fields = line.split(None, 3)
     label = parse_number(fields[0].decode("ascii", "replace"))
-    has_qid = len(fields) > 1 and fields[1].startswith(b"qid:")
-    first_feature = fields[1 + has_qid] if len(fields) > 1 + has_qid else b"#"
     if label is None or not np.isfinite(label):
         return None
-    if not _FEATURE.match(first_feature) or fields[1:2] == [b"qid:"]:
+    has_qid = len(fields) > 1 and fields[1].startswith(b"qid:")
+    qid = fields[1].removeprefix(b"qid:") if has_qid else b""
+    if has_qid and not qid:
         return None
-    return _Item(label, fields[1][4:] if has_qid else b"")
+    # Features are not read, so the first one is enough to tell this format; a line may have none.
+    rest = fields[2:] if has_qid else fields[1:]
+    if rest and not _FEATURE.match(rest[0]):
+        return None
+    return _Item(label, qid)
 
 
 def _have_qid(source: Source) -> bool:
     """Return whether the lines have ``qid:``, as most of the first three do: one bad line at the
     top does not decide for the file.
     """
-    parsed = (_item(line) for _, line in _lines_of(source) if not _is_blank(line))
+    parsed = (_item(line) for _, line in _lines_of(source) if not _is_blank_or_comment(line))
     items = (item for item in parsed if item is not None)
-    first = [bool(item.qid) for item in islice(items, 3)]
-    return bool(first) and (first[0] if len(first) < 3 else sum(first) > 1)
+    have = [bool(item.qid) for item in islice(items, 3)]
+    if not have:
+        return False
+    # Two lines have no majority: the first decides, and the other is a complaint if it differs.
+    if len(have) < 3:
+        return have[0]
+    return sum(have) > 1
 
 
 def read_labels(
@@ -122,7 +132,7 @@ def read_labels(
     lines: list[int] = []
     have_qid = _have_qid(source)
     for number, line in _lines_of(source):
-        if _is_blank(line):
+        if _is_blank_or_comment(line):
             continue
         item = _item(line)
         if item is None:
@@ -144,7 +154,7 @@ def read_labels(
             labels.append(item.label)
             qids.append(item.qid)
             lines.append(number)
-    if qids and not qids[0]:
+    if qids and not have_qid:
         codes, queries = _codes_of_groups(source, len(labels), group, notes)
     else:
         numbers: dict[bytes, int] = {}

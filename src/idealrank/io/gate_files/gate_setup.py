@@ -164,6 +164,7 @@ class PlannedFile:
     content: bytes  # Whole content
     purpose: str  # Purpose, in a few words
     may_exist: bool = False  # True if the content keeps what the file has
+    is_text: bool = True
 
 
 def refuse_to_overwrite(planned: Sequence[PlannedFile]) -> None:

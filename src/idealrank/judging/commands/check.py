@@ -131,14 +131,12 @@ def check(
     """
     files = JudgeFiles.of(
         qrels,
-        judge_texts,
-        runs,
-        table_texts,
-        inputs,
-        output_path,
-        cluster_path,
-        texts_path,
-        assessors_path,
+        judges=judge_texts,
+        runs=runs,
+        tables=table_texts,
+        inputs=inputs,
+        output=output_path,
+        others=(cluster_path, texts_path, assessors_path),
     )
     families = named_texts(family_texts, "--family", "model=llama")
     refuse_unknown(families, {*files.judges, *files.runs})
@@ -147,7 +145,7 @@ def check(
     watch = Watch()
     tell = input_options.notes().inform
     human, labels, systems = files.read(convention, watch)
-    people = None if assessors_path is None else read_annotators(assessors_path, tell=tell)
+    annotators = None if assessors_path is None else read_annotators(assessors_path, tell=tell)
     lengths = None
     if texts_path is not None:
         texts = read_texts(texts_path, length=_WHOLE_TEXT)
@@ -165,7 +163,7 @@ def check(
             convention=convention,
             clusters=None if cluster_path is None else read_clusters(cluster_path),
             lengths=lengths,
-            annotators=people,
+            annotators=annotators,
             epsilon=epsilon,
             families=families,
             confidence=confidence,

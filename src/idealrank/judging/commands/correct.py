@@ -136,7 +136,13 @@ def correct(
             "--by queries"
         )
     files = JudgeFiles.of(
-        qrels, judge_texts, runs, table_texts, inputs, output_path, cluster_path, probability_path
+        qrels,
+        judges=judge_texts,
+        runs=runs,
+        tables=table_texts,
+        inputs=inputs,
+        output=output_path,
+        others=(cluster_path, probability_path),
     )
     convention, watch = options.parse_convention(convention_text), Watch()
     human, labels, systems = files.read(convention, watch)

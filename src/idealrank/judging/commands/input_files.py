@@ -148,14 +148,18 @@ class JudgeFiles:
     def of(
         cls,
         qrels: str,
+        *,
         judges: Sequence[str],
         runs: Sequence[str],
         tables: Sequence[str],
         inputs: input_options.Inputs,
         output: str | None,
-        *others: str | None,
+        others: Sequence[str | None],
     ) -> "JudgeFiles":
-        """Name the files; a judge without a name has the stem of its file."""
+        """Name the files; a judge without a name has the stem of its file.
+
+        `output` must not be a judge's file, nor one of `others`.
+        """
         named = named_texts(
             [text if "=" in text else f"{name_of(text)}={text}" for text in judges],
             "--judge-qrels",

@@ -40,7 +40,8 @@ class RedisKnn:
     ) -> None:
         self.name = name
         self._client = client
-        self._index, self._prefix = index, prefix
+        self._index = index
+        self._prefix = prefix
         searched = where if where == "*" else f"({where})"
         effort = f" EF_RUNTIME {ef}" if ef else ""
         self._ask = f"{searched}=>[KNN $k @{field} $vector{effort} AS {_DISTANCE}]"
@@ -77,7 +78,9 @@ class RedisText:
     ) -> None:
         self.name = name
         self._client = client
-        self._index, self._prefix, self._operator = index, prefix, operator
+        self._index = index
+        self._prefix = prefix
+        self._operator = operator
         self._scorer = ("SCORER", scorer) if scorer else ()
 
     def search(self, query: SearchQuery, limit: int) -> Sequence[ScoredDocument]:
@@ -86,7 +89,8 @@ class RedisText:
         words = list(dict.fromkeys(_WORD.findall(query.text)))
         if not words:
             return []
-        ask, parameters = " ".join(words), list[Any]()
+        ask = " ".join(words)
+        parameters: list[Any] = []
         if self._operator == "any":
             ask = "|".join(f"$word{place}" for place in range(len(words)))
             parameters = ["PARAMS", 2 * len(words)]

@@ -28,8 +28,8 @@ Examples:
 PAIRS is CSV, JSON lines or JSON with the columns query and document, and optionally query_text,
 title, text, link and priority, as `idealrank judge next` and `judge pool` write it.
 
-Every answer stands in a file of SQLite before the next pair is shown: the same command goes on
-after any end. After every answer the judgments are written anew: OUTPUT has one grade a pair, the
+Every answer stands in a file of SQLite before the next pair is shown: the same command resumes
+after an interruption. After every answer the judgments are written anew: OUTPUT has one grade a pair, the
 lower median of its people, with their names in the second column. OUTPUT.raters has each person's
 grade, and OUTPUT.labels.csv every answer with its time, its note and its status.
 """  # noqa: E501
@@ -137,11 +137,9 @@ def ui(
             f"token: found an empty one, expected text; set {options.TOKEN_VARIABLE} or leave it "
             "out"
         )
-    name, path = "", judge_text or ""
-    if "=" in path:
-        ((name, path),) = named_texts([path], "--judge-qrels", "tiny=model.qrels").items()
+    model_name, model_path = _named_model(judge_text)
     options.refuse_to_replace(
-        output_path, (pairs, queries_path, documents_path, gold_path, path or None, guidelines_path)
+        output_path, (pairs, queries_path, documents_path, gold_path, model_path, guidelines_path)
     )
     serving = LabelServing(
         pairs=pairs,
@@ -152,8 +150,8 @@ def ui(
         scale=scale_text,
         double=double,
         gold=gold_path,
-        model=path or None,
-        model_name=name or (Path(path).stem if path else "model"),
+        model=model_path,
+        model_name=model_name,
         guidelines=guidelines_path,
         seed=seed,
         host=host,
@@ -166,3 +164,15 @@ def ui(
         lambda address: console.tell(f"labelling {pairs} at {address}  (Ctrl-C ends)"),
         partial(console.say, "note"),
     )
+
+
+def _named_model(text: str | None) -> tuple[str, str | None]:
+    """Return name and path of a model's judgments, which have the stem of their file without a
+    name.
+    """
+    if not text:
+        return "model", None
+    if "=" not in text:
+        return Path(text).stem, text
+    [(name, path)] = named_texts([text], "--judge", "tiny=model.qrels").items()
+    return name, path

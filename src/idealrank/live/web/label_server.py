@@ -19,7 +19,7 @@ from idealrank.live.judges.judge_runs import table_path
 from idealrank.live.judges.label_store import LabelPlan, LabelStore, raters_path
 from idealrank.store.web.server import bound, check_token, load_web, run_server
 
-_LONGEST_GUIDELINES = 1 << 17  # letters
+_LONGEST_GUIDELINES = 1 << 17  # characters
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,7 +45,7 @@ class LabelServing:
 
     def __post_init__(self) -> None:
         check_token(self.host, self.token)
-        _ = self.grades
+        _ = self.grades  # refuses a bad scale now
 
     @property
     def grades(self) -> Scale:
@@ -87,13 +87,19 @@ class LabelServing:
             return ""
         try:
             with Path(self.guidelines).open(encoding="utf-8-sig") as file:
-                return file.read(_LONGEST_GUIDELINES).strip()
+                text = file.read(_LONGEST_GUIDELINES + 1)
         except OSError as error:
             raise InputError(refusal_text(self.guidelines, error)) from None
         except ValueError:
             raise InputError(
                 f"{self.guidelines}: found bytes that are no UTF-8, expected text; save it as UTF-8"
             ) from None
+        if len(text) > _LONGEST_GUIDELINES:
+            raise InputError(
+                f"{self.guidelines}: found a longer text, expected guidelines of at most "
+                f"{_LONGEST_GUIDELINES:,} characters"
+            )
+        return text.strip()
 
 
 def _grades(path: str) -> Mapping[tuple[str, str], float]:
@@ -129,10 +135,11 @@ def serve_labels(
 
 def _check_output(serving: LabelServing) -> None:
     """Refuse to write over judgments that did not come from the file of answers."""
-    each, table = raters_path(serving.output), table_path(serving.output)
+    raters_table = raters_path(serving.output)
+    table = table_path(serving.output)
     written = {
         "-o": serving.output,
-        "the judgments of each person": each,
+        "the judgments of each person": raters_table,
         "the label table": table,
         "--state": serving.state,
     }
@@ -146,10 +153,10 @@ def _check_output(serving: LabelServing) -> None:
         serving.guidelines,
     )
     refuse_same_files(written, inputs)
-    for path in (serving.output, each):
+    for path in (serving.output, raters_table):
         refuse_to_replace_judgments(path, ("people",), option="-o")
     refuse_to_replace_table(table, option="-o")
-    for path in (serving.output, each, table):
+    for path in (serving.output, raters_table, table):
         has_content = Path(path).is_file() and Path(path).stat().st_size
         if has_content and not Path(serving.state).exists():
             problem = f"found judgments without their answers {serving.state}"

@@ -17,7 +17,7 @@ from idealrank.reports.table.text import clipped
 from idealrank.reports.views.comparison.verdicts import mark, mark_of
 
 _NAME = 30  # letters of a name beside a panel
-_AGAIN: Spec = {"type": "quantitative"}
+_QUANTITATIVE: Spec = {"type": "quantitative"}
 
 
 def slice_rows(comparison: Comparison) -> list[Row]:
@@ -59,9 +59,7 @@ def _places(rows: "Sequence[Difference | Slice]") -> int:
 
 
 def _effect(row: "Difference | Slice", places: int) -> Row:
-    """Numbers and text of a difference; without an interval of anything but the mean difference,
-    which is drawn.
-    """
+    """Numbers and text of a difference. Only an interval of the mean difference is drawn."""
     low, high = row.interval if row.about == "mean difference" else (math.nan, math.nan)
     brief, ends = signed(row.difference, places), ""
     if math.isfinite(low) and math.isfinite(high):
@@ -127,7 +125,7 @@ def _forest(tip: list[Spec]) -> list[Spec]:
             "transform": all_queries,
             "mark": {"type": "rect", "color": "@wash", "aria": False},
             "encoding": {
-                "x": {"field": "low", **_AGAIN},
+                "x": {"field": "low", **_QUANTITATIVE},
                 "x2": {"field": "high"},
                 "y": {"value": 0},
                 "y2": {"value": "height"},
@@ -141,7 +139,7 @@ def _forest(tip: list[Spec]) -> list[Spec]:
         {
             "mark": {"type": "rule", "strokeWidth": 1.8, "aria": False},
             "encoding": {
-                "x": {"field": "low", **_AGAIN},
+                "x": {"field": "low", **_QUANTITATIVE},
                 "x2": {"field": "high"},
                 "color": by_side(),
             },
@@ -178,7 +176,7 @@ def robust_rows(robustness: Robustness) -> list[Row]:
     rows += [_heading("two at once")] if pairs else []
     for variant in pairs:
         rows.append(_variant(variant, variant.group, variant.change.replace(",", ", "), places))
-    return [row | {"row": f"{number:03d}"} for number, row in enumerate(rows)]
+    return [row | {"row": f"{position:03d}"} for position, row in enumerate(rows)]
 
 
 def _heading(group: str) -> Row:

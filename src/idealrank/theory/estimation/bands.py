@@ -1,26 +1,23 @@
-"""Confidence bands of an estimated chance of relevance, a test that it rises along the list, and
-bounds that hold where it does.
+"""Confidence bands of an estimated chance of relevance, and bounds that hold where it rises along
+the list.
 
 At each canonical score, a band is Wilson's interval with the effective number of documents.
 """
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
-from scipy.optimize import isotonic_regression
 from scipy.sparse import csr_array
 from scipy.special import ndtri, stdtrit
-from scipy.stats import chi2
 
 from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.stats.intervals import clopper_pearson
-from idealrank.theory.estimation.smoothing import GRID, step_of
+from idealrank.theory.estimation.smoothing import GRID
 
-_ROWS = 1 << 22  # numbers, of queries by cells, that are summed apart from the others
+_NUMBERS_PER_SUM = 1 << 22  # numbers, of queries by cells, that are summed apart from the others
 _HELD = 1 << 16  # numbers held at a time
 
 _Residuals: TypeAlias = Callable[[IntArray, BoolArray, IntArray, int], FloatArray]
@@ -42,7 +39,7 @@ class PlacedDocuments:
 
     @cached_property
     def _order(self) -> IntArray | None:
-        """The documents by query; None if they are."""
+        """Order of the documents by query; None if they are in it."""
         if (self.query[1:] >= self.query[:-1]).all():
             return None
         return np.argsort(self.query, kind="stable")
@@ -54,51 +51,73 @@ class PlacedDocuments:
         return self.query[self._order], self.relevant[self._order], code[self._order]
 
 
-def worth(
+def effective_size(
     documents: PlacedDocuments, code: IntArray, weights: FloatArray | None, share: FloatArray
 ) -> FloatArray:
-    """Return the effective number of independent documents of weighted shares: share (1 - share) /
-    variance.
+    """Return the number of independent documents that gives each weighted share its variance.
+
+    It is share (1 - share) / variance, with the variance sum w^2 (y - share)^2 / (sum w)^2.
     """
-    cells = share.size if weights is None else weights.shape[1]
-    count = np.bincount(code, minlength=cells).astype(np.float64)
-    total = count if weights is None else np.einsum("mc,c->m", weights, count)
+    cells = _n_cells(weights, share)
     squared = None if weights is None else weights**2
-    of_all = count if squared is None else np.einsum("mc,c->m", squared, count)
-    most = total**2 / of_all
-    if not documents.clustered:
-        hits = np.bincount(code, weights=documents.relevant, minlength=cells)
-        of_hits = hits if squared is None else np.einsum("mc,c->m", squared, hits)
-        squares = of_hits * (1 - 2 * share) + of_all * share**2
-    else:
+    count = np.bincount(code, minlength=cells).astype(np.float64)
+    total, squared_total = _weighted_sum(weights, count), _weighted_sum(squared, count)
+    without_clusters = total**2 / squared_total
+    if documents.clustered:
         squares = _between_queries(documents, code, weights, share)
-    inner = (share > 0) & (share < 1) & (squares > 0)
-    spread = np.where(inner, share * (1 - share), 1.0)
-    independent = np.where(inner, spread * total**2 / np.where(inner, squares, 1.0), most)
+    else:
+        # sum w^2 (y - s)^2 = sum w^2 y (1 - 2s) + s^2 sum w^2, for y in {0, 1}
+        hits = np.bincount(code, weights=documents.relevant, minlength=cells).astype(np.float64)
+        squares = _weighted_sum(squared, hits) * (1 - 2 * share) + squared_total * share**2
+    varies = (share > 0) & (share < 1) & (squares > 0)
+    variance_of_one = np.where(varies, share * (1 - share), 1.0)
+    size = np.where(
+        varies, variance_of_one * total**2 / np.where(varies, squares, 1.0), without_clusters
+    )
     # Where all documents agree, the variance says nothing: as much is lost to queries as elsewhere.
-    loss = np.maximum(1.0, (most[inner] / independent[inner]).mean()) if inner.any() else 1.0
-    kept: FloatArray = np.where(inner, np.minimum(independent, most), most / loss)
-    return kept
+    loss = 1.0
+    if varies.any():
+        loss = np.maximum(1.0, (without_clusters[varies] / size[varies]).mean())
+    bounded: FloatArray = np.where(
+        varies, np.minimum(size, without_clusters), without_clusters / loss
+    )
+    return bounded
+
+
+def _n_cells(weights: FloatArray | None, share: FloatArray) -> int:
+    return share.size if weights is None else weights.shape[1]
+
+
+def _weighted_sum(weights: FloatArray | None, by_cell: FloatArray) -> FloatArray:
+    """Sum the cells of each share; without weights, each share has one cell."""
+    if weights is None:
+        return by_cell
+    summed: FloatArray = np.einsum("mc,c->m", weights, by_cell)
+    return summed
 
 
 def _between_queries(
     documents: PlacedDocuments, code: IntArray, weights: FloatArray | None, share: FloatArray
 ) -> FloatArray:
     """Sum over queries of squared weighted residuals, with the usual correction for the mean."""
-    cells, queries = share.size if weights is None else weights.shape[1], documents.n_queries
-    step, total = max(1, _ROWS // cells), np.zeros(share.size)
+    cells = _n_cells(weights, share)
+    queries = documents.n_queries
     residuals = _own_residuals(share) if weights is None else _weighted_residuals(weights, share)
+    total = np.zeros(share.size)
+    step = max(1, _NUMBERS_PER_SUM // cells)
     # NumPy adds rows of several columns one by one, so blocks of any size have the same sum; a
-    # single column it adds in pairs.
+    # single column it adds in pairs, so that it is one block.
     rows = step if share.size == 1 else min(step, max(1, _HELD // max(cells, share.size)))
     query, relevant, code = documents.by_query(code)
     for begin in range(0, queries, step):
-        end, part = min(begin + step, queries), np.zeros(share.size)
+        end = min(begin + step, queries)
+        part = np.zeros(share.size)
         for first in range(begin, end, rows):
             size = min(rows, end - first)
             here = slice(*np.searchsorted(query, [first, first + size]))
             squares = residuals(query[here] - first, relevant[here], code[here], size)
             squares *= squares
+            # Carried in as the first row, so that blocks add in the order of one long column.
             squares[0] += part
             part = squares.sum(axis=0)
         total += part
@@ -114,9 +133,9 @@ def _own_residuals(share: FloatArray) -> _Residuals:
     def residuals(query: IntArray, relevant: BoolArray, code: IntArray, queries: int) -> FloatArray:
         place = query * cells + code + relevant * (queries * cells)
         table = np.bincount(place, minlength=2 * queries * cells)
-        counts, hits = table.reshape(2, queries, cells)
-        counts += hits  # they were the others
-        expected = counts * share
+        # The upper half counts irrelevant documents; with hits added, all.
+        irrelevant, hits = table.reshape(2, queries, cells)
+        expected = (irrelevant + hits) * share
         return np.subtract(hits, expected, out=expected)
 
     return residuals
@@ -135,9 +154,10 @@ def _weighted_residuals(weights: FloatArray, share: FloatArray) -> _Residuals:
     def residuals(query: IntArray, relevant: BoolArray, code: IntArray, queries: int) -> FloatArray:
         place = code * (2 * queries) + query + relevant * queries
         table = np.bincount(place, minlength=2 * queries * cells)
-        both = table.reshape(cells, 2 * queries).astype(np.float64)
-        both[:, :queries] += both[:, queries:]
-        summed = sparse @ both
+        # The left half counts irrelevant documents; with hits added, all.
+        counts = table.reshape(cells, 2 * queries).astype(np.float64)
+        counts[:, :queries] += counts[:, queries:]
+        summed = sparse @ counts
         expected = summed[:, :queries] * share[:, None]
         return np.ascontiguousarray(np.subtract(summed[:, queries:], expected, out=expected).T)
 
@@ -157,99 +177,6 @@ def wilson(
     return np.maximum(middle - half, 0.0), np.minimum(middle + half, 1.0)
 
 
-_BLOCKS = 10  # blocks of the test of a rising ybar, at most
-_LEAST = 20  # documents in a block of the test
-_ALARM = 0.05  # p value below which the labels contradict a rising ybar
-
-
-@dataclass(frozen=True)
-class MonotoneCheck:
-    """Test of whether labels contradict a ybar that rises with the canonical score.
-
-    Parameters
-    ----------
-    p : float
-        p value of the hypothesis that ybar never falls; NaN with too few documents.
-    blocks : int
-        Number of equal stretches of the list that were compared.
-    falls : tuple of float or None
-        Neighbouring stretches, as (from, to) in canonical scores, between which the probability
-        falls most; None if it never falls.
-
-    Examples
-    --------
-    >>> print(MonotoneCheck(0.4, 10, None))
-    rising ybar not contradicted (p = 0.4, 10 blocks)
-    """
-
-    p: float
-    blocks: int
-    falls: tuple[float, float] | None
-
-    @property
-    def contradicted(self) -> bool:
-        """True if p is below 0.05."""
-        return self.p < _ALARM
-
-    def __str__(self) -> str:
-        if math.isnan(self.p):
-            return "rising ybar not tested: too few documents"
-        fall = ""
-        if self.falls and self.contradicted:
-            begin, end = self.falls
-            fall = f"; falls most between {begin:g} and {end:g}"
-        word = "contradicted" if self.contradicted else "not contradicted"
-        return f"rising ybar {word} (p = {self.p:.3g}, {self.blocks} blocks{fall})"
-
-
-def check_monotone(documents: PlacedDocuments) -> MonotoneCheck:
-    """The likelihood-ratio test of a rising ybar against any, on shares of up to ten equal
-    blocks.
-    """
-    blocks = min(_BLOCKS, documents.score.size // _LEAST)
-    edges = np.linspace(0.0, 1.0, max(blocks, 1) + 1)
-    code = step_of(edges, documents.score)
-    count = np.bincount(code, minlength=edges.size - 1).astype(np.float64)
-    if blocks < 2 or (count == 0).any():
-        return MonotoneCheck(math.nan, max(blocks, 0), None)
-    share = np.bincount(code, weights=documents.relevant, minlength=blocks) / count
-    size = count * float((worth(documents, code, None, share) / count).mean())
-    # Anscombe's transform: the angle of a share has a variance of about 1 / size, whatever it is.
-    angle = 2 * np.arcsin(np.sqrt((share * size + 0.375) / (size + 0.75)))
-    risen = isotonic_regression(angle, weights=size).x
-    distance = float((size * (angle - risen) ** 2).sum())
-    changes = np.diff(share)
-    worst = int(changes.argmin())
-    falls = (float(edges[worst]), float(edges[worst + 2])) if changes[worst] < 0 else None
-    return MonotoneCheck(_tail(distance, blocks), blocks, falls)
-
-
-def _tail(distance: float, blocks: int) -> float:
-    """P(T >= distance): with probability P(l, k) the rising sequence has l levels, and T is a chi
-    square of k - l degrees.
-    """
-    if distance <= 1e-12:
-        return 1.0
-    levels = level_probabilities(blocks)
-    tails = (chi2.sf(distance, blocks - level) for level in range(1, blocks))
-    return float(sum(chance * tail for chance, tail in zip(levels, tails, strict=False)))
-
-
-@cache
-def level_probabilities(blocks: int) -> tuple[float, ...]:
-    """P(l, k) for l = 1 to k: how often the rising sequence nearest to k independent normals has l
-    levels.
-
-    It is |s(k, l)| / k!, with Stirling numbers of the first kind.
-    """
-    stirling = [1]
-    for k in range(1, blocks):
-        # |s(k + 1, l)| = k |s(k, l)| + |s(k, l - 1)|
-        pairs = zip([*stirling, 0], [0, *stirling], strict=True)
-        stirling = [k * here + before for here, before in pairs]
-    return tuple(number / math.factorial(blocks) for number in stirling)
-
-
 def monotone_bounds(
     documents: PlacedDocuments, width: float, level: float
 ) -> tuple[FloatArray, FloatArray]:
@@ -261,13 +188,16 @@ def monotone_bounds(
     score = documents.score[order]
     hits = np.concatenate(([0], np.cumsum(documents.relevant[order])))
     share = np.array([documents.relevant.mean()])
-    loss = float(worth(documents, np.zeros(score.size, np.int64), None, share)[0]) / score.size
+    size = float(effective_size(documents, np.zeros(score.size, np.int64), None, share)[0])
+    size_of_one = size / score.size
 
-    def bound(first: FloatArray, last: FloatArray, end: int) -> FloatArray:
+    def interval(first: FloatArray, last: FloatArray) -> tuple[FloatArray, FloatArray]:
         begin = np.searchsorted(score, first, side="left")
         stop = np.searchsorted(score, last, side="right")
         count = (stop - begin).astype(np.float64)
         part = (hits[stop] - hits[begin]) / np.maximum(count, 1)
-        return clopper_pearson(part, count * loss, level)[end]
+        return clopper_pearson(part, count * size_of_one, level)
 
-    return bound(grid - width, grid, 0), bound(grid, grid + width, 1)
+    low, _ = interval(grid - width, grid)
+    _, high = interval(grid, grid + width)
+    return low, high

@@ -20,13 +20,8 @@ from idealrank.measures.discounts import DiscountLike
 from idealrank.measures.gains import GainLike
 from idealrank.stats.randomness import RandomLike, generator_of
 from idealrank.theory.decay import decay_of, growth_of
-from idealrank.theory.estimation.bands import (
-    MonotoneCheck,
-    check_monotone,
-    monotone_bounds,
-    wilson,
-    worth,
-)
+from idealrank.theory.estimation.bands import effective_size, monotone_bounds, wilson
+from idealrank.theory.estimation.rising import MonotoneCheck, check_monotone
 from idealrank.theory.estimation.sample import Sample
 from idealrank.theory.estimation.smoothing import (
     GRID,
@@ -688,7 +683,7 @@ def _band(
     if way.width:
         low, high = monotone_bounds(documents, way.width, level)
         return np.minimum(low, value), np.maximum(high, value)
-    size = worth(documents, way.code, way.weights, value)
+    size = effective_size(documents, way.code, way.weights, value)
     if not documents.clustered:
         # A canonical score is itself uncertain by s (1 - s) / n, which counts where ybar is steep.
         # Differences between queries have it.
