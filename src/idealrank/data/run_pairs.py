@@ -9,7 +9,15 @@ from idealrank.data.judged import Top
 from idealrank.data.problems import translate
 from idealrank.data.run import KERNEL_TIES, Run
 from idealrank.data.segments import joined_ranges
-from idealrank.data.types import AnyArray, BoolArray, IntArray, QueryIds, ShortArray, decode_id
+from idealrank.data.types import (
+    AnyArray,
+    BoolArray,
+    IntArray,
+    QueryIds,
+    ShortArray,
+    decode_id,
+    thread_count,
+)
 from idealrank.errors import OptionError
 
 PairTies: TypeAlias = Literal["shared", "docid", "docid-ascending", "input", "expected"]
@@ -84,7 +92,7 @@ def join(
     work = _Work(
         ties=policy,
         duplicates=_checked("duplicates", duplicates, get_args(PairDuplicates)),
-        threads=threads,
+        threads=thread_count(threads),
         progress=progress,
         depth=depth,
     )

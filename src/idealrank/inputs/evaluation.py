@@ -3,7 +3,7 @@ this file converts.
 """
 
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations
@@ -22,7 +22,7 @@ from idealrank.data.lists import Lists
 from idealrank.data.qrels import Qrels, QrelsDuplicates
 from idealrank.data.run import Run
 from idealrank.data.types import FloatArray
-from idealrank.errors import IdealrankWarning, InputError, OptionError, warn
+from idealrank.errors import IdealrankWarning, InputError, OptionError, shown, warn
 from idealrank.evaluation import evaluate as core
 from idealrank.evaluation.batches import list_values
 from idealrank.evaluation.coverage import VALIDATE, look_like_grades
@@ -223,16 +223,19 @@ def to_runs(
     return read_runs
 
 
-def refuse_names(names: Sequence[str] | None, runs: Sequence[object]) -> None:
-    """Refuse names that are not a different one for each run."""
-    if names is not None and (
-        isinstance(names, str) or len(names) != len(runs) or len(set(names)) != len(names)
-    ):
-        listed_names = (
-            repr(names) if isinstance(names, str) else ", ".join(map(repr, names)) or "none"
-        )
+def refuse_names(names: object, runs: Sequence[object], what: str = "runs") -> None:
+    """Refuse names that are not a different text for each run."""
+    if names is None:
+        return
+    listed: list[object] = [names]
+    are_texts = False
+    if isinstance(names, Collection) and not isinstance(names, str | Set | Mapping):
+        listed = list(names)
+        are_texts = all(isinstance(name, str) for name in listed)
+    if not are_texts or len(listed) != len(runs) or len(set(listed)) != len(listed):
+        found = shown(", ".join(map(repr, listed)) or "none")
         raise InputError(
-            f"names: found {listed_names}, expected a different name for each of {len(runs)} runs"
+            f"names: found {found}, expected a different name for each of {len(runs)} {what}"
         )
 
 

@@ -10,7 +10,7 @@ from idealrank.conventions import Convention
 from idealrank.errors import OptionError
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.inputs.evaluation import AnyTable, to_qrels
-from idealrank.inputs.judged_runs import JudgedRuns
+from idealrank.inputs.judged_runs import JudgedRuns, under_name
 from idealrank.measures.parse import MeasureLike, parse_run_measure
 
 if TYPE_CHECKING:
@@ -20,8 +20,8 @@ else:
 
 __all__ = ["attribute", "can_be_attributed", "explain", "why"]
 
-_EXPLAIN = "explain(qrels, run, query_id)"
-_WHY = "why(qrels, run_a, run_b)"
+_EXPLAIN = "explain(qrels, run, query_id) or explain(evaluation, query_id)"
+_WHY = "why(qrels, run_a, run_b) or why(evaluation_a, evaluation_b)"
 
 
 def explain(
@@ -67,7 +67,7 @@ def explain(
         third = cast("MeasureLike | None", query_id)  # the measure, unless it is given by name
         tables, query_id, measure = (qrels,), run, third if measure is None else measure
     if query_id is None:
-        raise OptionError(f"query_id: found none, expected {_EXPLAIN}")
+        raise OptionError(f"explain: found no query_id, expected {_EXPLAIN}")
     names = None if name is None else [name]
     given = JudgedRuns(
         form=_EXPLAIN, tables=tables, names=names, unnamed=["run"], convention=convention
@@ -155,5 +155,5 @@ def attribute(
     )
 
 
-why = attribute
+why = under_name(attribute, "why")
 """`attribute` under the name of its command."""

@@ -27,6 +27,11 @@ from idealrank.measures.measure import Measure
 from idealrank.measures.parse import MeasureLike, parse_measure, parse_measures
 from idealrank.stats.randomness import RandomLike
 
+_FORM = (
+    "gate(qrels, run, baseline), gate(labels, scores, baseline, group=...) or "
+    "gate(evaluation, baseline)"
+)
+
 
 @dataclass(frozen=True, kw_only=True)
 class GateRequest:
@@ -286,7 +291,7 @@ def gate(
     >>> ir.gate(good, bad).passed, ir.gate(bad, good).passed, ir.gate(bad, good).reasons
     (True, False, ('RR against run (2): a drop of 0.5000 is significant (one-sided p 0.0039, two-sided p 0.0078)',))
     """  # noqa: E501
-    contracts = tuple(contracts)
+    contracts = _contracts(contracts)
     demanded: tuple[Measure, ...] = ()
     if not isinstance(evaluation, Evaluation):
         measures = parse_measures(DEFAULT_MEASURE if measures is None else measures)
@@ -295,7 +300,7 @@ def gate(
         demanded = (*measures, *also, *map(parse_measure, texts))
     declared = DeclaredLabels(labels_are, sampled_negatives, labels_from)
     given = JudgedRuns(
-        form="gate(qrels, run, baseline)",
+        form=_FORM,
         tables=(evaluation, baseline, *more_baselines),
         names=names,
         unnamed=("run", *["baseline"] * len(more_baselines)),
@@ -328,3 +333,13 @@ def gate(
         return gated
     tested = dict.fromkeys(check.measure for check in gated.checks)
     return gate_beside(gated, judged_again(judge_qrels, evaluations, tested), evaluations)
+
+
+def _contracts(contracts: Any) -> tuple[Contract, ...]:
+    listed = tuple(contracts) if isinstance(contracts, Iterable) else (contracts,)
+    for contract in listed:
+        if not isinstance(contract, Contract):
+            raise OptionError(
+                f"gate: contracts: found {type(contract).__name__}, expected Contract values"
+            )
+    return listed

@@ -18,7 +18,7 @@ from idealrank.evaluation.overlap import (
 from idealrank.evaluation.overlap import overlap as overlap_runs
 from idealrank.evaluation.overlap import overlap_matrix as overlap_matrix_of
 from idealrank.inputs.evaluation import AnyTable, evaluate, to_runs
-from idealrank.inputs.judged_runs import refuse_single
+from idealrank.inputs.judged_runs import several_runs
 from idealrank.io.sources import input_files
 from idealrank.measures.parse import MeasureLike
 
@@ -138,8 +138,7 @@ def overlap_matrix(
     >>> found["overlap@3"].round(3).tolist()
     [[1.0, 0.667, 0.333], [0.667, 1.0, 0.333], [0.333, 0.333, 1.0]]
     """
-    refuse_single(runs)
-    tables = list(runs)
+    tables = several_runs(runs, 'overlap_matrix(["bm25.run", "neural.run"])')
     if len(tables) < 2:
         raise InputError(f"runs: found {len(tables)}, expected two or more")
     read = to_runs(tables, names)
