@@ -3,14 +3,14 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, cast
 
-from idealrank._lazy import annotation
+from idealrank._lazy import annotation, under_name
 from idealrank.analysis.attribution import can_be_attributed
 from idealrank.analysis.explanation import Explanation, explained
 from idealrank.conventions import Convention
 from idealrank.errors import OptionError
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.inputs.evaluation import AnyTable, to_qrels
-from idealrank.inputs.judged_runs import JudgedRuns, under_name
+from idealrank.inputs.judged_runs import JudgedRuns
 from idealrank.measures.parse import MeasureLike, parse_run_measure
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from typing import Any
 from idealrank.analysis.comparison import StudyOptions
 from idealrank.analysis.comparison.label_basis import NOTHING_DECLARED, DeclaredLabels
 from idealrank.analysis.comparison.requirements import JudgmentsOption
-from idealrank.analysis.gate.checks import GateCase, decided, gate_beside, policy_of
+from idealrank.analysis.gate.checks import GateCase, contracts_of, decided, gate_beside, policy_of
 from idealrank.analysis.gate.outcome import Contract, Gated, Policy, WhenUnjudged
 from idealrank.conventions import Convention
 from idealrank.data.label_kinds import LabelKind
@@ -291,7 +291,7 @@ def gate(
     >>> ir.gate(good, bad).passed, ir.gate(bad, good).passed, ir.gate(bad, good).reasons
     (True, False, ('RR against run (2): a drop of 0.5000 is significant (one-sided p 0.0039, two-sided p 0.0078)',))
     """  # noqa: E501
-    contracts = _contracts(contracts)
+    contracts = contracts_of(contracts)
     demanded: tuple[Measure, ...] = ()
     if not isinstance(evaluation, Evaluation):
         measures = parse_measures(DEFAULT_MEASURE if measures is None else measures)
@@ -333,13 +333,3 @@ def gate(
         return gated
     tested = dict.fromkeys(check.measure for check in gated.checks)
     return gate_beside(gated, judged_again(judge_qrels, evaluations, tested), evaluations)
-
-
-def _contracts(contracts: Any) -> tuple[Contract, ...]:
-    listed = tuple(contracts) if isinstance(contracts, Iterable) else (contracts,)
-    for contract in listed:
-        if not isinstance(contract, Contract):
-            raise OptionError(
-                f"gate: contracts: found {type(contract).__name__}, expected Contract values"
-            )
-    return listed

@@ -3,13 +3,11 @@
 Names, the layout of arrays, a convention beside evaluations and declared labels are checked here.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import update_wrapper
 from inspect import isfunction
 from os import PathLike
-from types import FunctionType
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -41,8 +39,6 @@ else:
 # Types that a run may have for one query; the values of a mapping of runs by name are tables.
 _LISTED = (list, tuple, set, frozenset, Mapping, np.ndarray)
 _LAYOUT = ("group", "offsets", "qid", "mask", "padding")
-
-FunctionOf = TypeVar("FunctionOf", bound="Callable[..., Any]")
 
 
 class ReadRuns(NamedTuple):
@@ -215,18 +211,6 @@ class JudgedRuns:
             run.renamed(evaluation.name)
             for evaluation, (_, run) in zip(evaluations, kept, strict=True)
         ]
-
-
-def under_name(function: FunctionOf, name: str) -> FunctionOf:
-    """Return a function under another name, which Python's errors about its arguments show."""
-    renamed = FunctionType(
-        function.__code__, function.__globals__, name, function.__defaults__, function.__closure__
-    )
-    update_wrapper(renamed, function)
-    renamed.__kwdefaults__ = function.__kwdefaults__
-    renamed.__name__ = renamed.__qualname__ = name
-    del renamed.__dict__["__wrapped__"]
-    return cast(FunctionOf, renamed)
 
 
 def function_of(form: str) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from os import PathLike
 from typing import Any
 
+from idealrank._lazy import under_name
 from idealrank.analysis.comparison import Study, StudyOptions
 from idealrank.analysis.comparison.requirements import JudgmentsOption
 from idealrank.analysis.systems import (
@@ -17,7 +18,7 @@ from idealrank.analysis.systems import (
 from idealrank.errors import InputError
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.inputs.evaluation import AnyTable, refuse_names
-from idealrank.inputs.judged_runs import JudgedRuns, under_name
+from idealrank.inputs.judged_runs import JudgedRuns
 from idealrank.measures.parse import DEFAULT_MEASURES, MeasureLike, parse_measures
 from idealrank.stats.replicates import Pairing, Single
 

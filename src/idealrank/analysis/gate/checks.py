@@ -386,6 +386,17 @@ def refuse_beyond_range(policy: Policy, measures: Sequence[Measure]) -> None:
             )
 
 
+def contracts_of(contracts: Any) -> tuple[Contract, ...]:
+    """Return contracts, as a gate is given them."""
+    listed = tuple(contracts) if isinstance(contracts, Iterable) else (contracts,)
+    for contract in listed:
+        if not isinstance(contract, Contract):
+            raise OptionError(
+                f"gate: contracts: found {type(contract).__name__}, expected Contract values"
+            )
+    return listed
+
+
 def policy_of(policy: Policy | None, **parts: Any) -> Policy:
     """The policy that was given, or one of its fields."""
     if not isinstance(policy, Policy | None):
