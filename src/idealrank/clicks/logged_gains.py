@@ -26,7 +26,7 @@ from idealrank.clicks.ratio_moments import (
 from idealrank.clicks.sessions import Sessions, check_sessions
 from idealrank.clicks.weighted_rows import ListMean, cluster_codes
 from idealrank.data.types import BoolArray, FloatArray, IntArray
-from idealrank.errors import IncompatibleError, InputError, shown
+from idealrank.errors import IncompatibleError, InputError, OptionError, shown
 from idealrank.stats.randomness import whole_number
 
 # Share of the discounts on documents that were never shown, beyond which there is no verdict.
@@ -530,6 +530,11 @@ class LoggedDCGSums:
         InputError, OptionError
             As from `logged_dcg`, but for the number of lists and of clusters.
         """
+        if isinstance(propensity, FittedPBM):
+            raise OptionError(
+                "LoggedDCGSums.of: propensity: found FittedPBM, whose exposures need all lists of "
+                "a query, expected an array; logged_dcg takes the model, with all lists"
+            )
         ranker = LoggedRanker(
             sessions=sessions,
             ranking=ranking,
