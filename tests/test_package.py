@@ -152,9 +152,14 @@ def test_an_interpreter_has_the_version_that_is_asked(
 
 
 def test_functions_have_the_names_of_their_commands() -> None:
-    """Each command of one result is a function of the same name."""
-    assert idealrank.why is idealrank.attribute
-    assert idealrank.seeds is idealrank.compare_systems
+    """Each command of one result is a function of the same name, which Python's errors show."""
+    assert idealrank.why.__code__ is idealrank.attribute.__code__
+    assert idealrank.seeds.__code__ is idealrank.compare_systems.__code__
+    for name in ("why", "seeds"):
+        renamed = getattr(idealrank, name)
+        assert (renamed.__name__, renamed.__qualname__) == (name, name)
+        with pytest.raises(TypeError, match=rf"^{name}\(\) got an unexpected keyword argument"):
+            renamed(nonsense=1)
     for name in (
         "advise",
         "choose",

@@ -2,9 +2,10 @@
 
 import re
 from collections.abc import Callable
-from functools import cache
+from functools import cache, update_wrapper
 from importlib import import_module
-from typing import Any, ForwardRef
+from types import FunctionType
+from typing import Any, ForwardRef, TypeVar, cast
 
 SHOWN_BY = {
     "Comparison": "idealrank.pages.notebook:comparison_html",
@@ -152,3 +153,18 @@ def printed(self: Any) -> str:
     if not isinstance(written, str):
         written = import_module("idealrank.reports.table.text").parts_text(written)
     return str(written).rstrip("\n")
+
+
+FunctionOf = TypeVar("FunctionOf", bound="Callable[..., Any]")
+
+
+def under_name(function: FunctionOf, name: str) -> FunctionOf:
+    """Return a function under another name, which Python's errors about its arguments show."""
+    renamed = FunctionType(
+        function.__code__, function.__globals__, name, function.__defaults__, function.__closure__
+    )
+    update_wrapper(renamed, function)
+    renamed.__kwdefaults__ = function.__kwdefaults__
+    renamed.__name__ = renamed.__qualname__ = name
+    del renamed.__dict__["__wrapped__"]
+    return cast(FunctionOf, renamed)

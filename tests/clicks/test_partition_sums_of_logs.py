@@ -151,6 +151,12 @@ def test_what_does_not_fit_is_refused() -> None:
         PolicySums.ips([], [], []).value()
     log = Sessions.from_arrays(["q", "q"], [["a", "b"], ["a", "b"]], [[0, 1], [0, 0]])
     gains = LoggedDCGSums.of(log, {"q": ["b", "a"]}, [1.0, 0.5])
+    swapped = Sessions.from_arrays(["q", "q"], [["a", "b"], ["b", "a"]], [[0, 1], [1, 0]])
+    fitted = ir.clicks.PBM().fit(swapped)
+    with pytest.raises(
+        ir.OptionError, match=r"^LoggedDCGSums.of: propensity: found FittedPBM, whose"
+    ):
+        LoggedDCGSums.of(log, {"q": ["b", "a"]}, fitted)
     with pytest.raises(
         ir.IncompatibleError, match=r"a ranking of documents.* and of .*a ranking of ranks"
     ):

@@ -98,7 +98,7 @@ def test_what_cannot_be_compared_is_refused_with_the_form_to_write(
 ) -> None:
     with pytest.raises(
         InputError,
-        match=f"expected evaluations, as `evaluate` returns, or judgments and two or more runs: "
-        f"{form}",
+        match=rf"^{call.__name__}: found .*; expected {form}, .*scores.*, group=...\) or "
+        rf"{call.__name__}\(evaluation",
     ):
         call(*given)

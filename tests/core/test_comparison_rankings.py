@@ -7,8 +7,9 @@ import pytest
 
 import idealrank as ir
 from idealrank.data.run import Run
+from idealrank.data.run_pairs import PairRules
 from idealrank.errors import OptionError
-from idealrank.evaluation.overlap import measures_beside, overlap, overlap_of_top
+from idealrank.evaluation.overlap import measures_beside, overlap_of, overlap_of_top
 from idealrank.inputs.evaluation import evaluate_read, overlap_ranks, overlaps
 from idealrank.measures.parse import parse_measures, parse_pair_measures
 from idealrank.reports.views.comparison.phrases import unchanged
@@ -39,7 +40,8 @@ def test_shares_are_those_of_sets_and_lists() -> None:
 
     found = (
         ir.compare(
-            *evaluations, rankings=overlap(first, second, measures_beside(evaluations[0].measures))
+            *evaluations,
+            rankings=ir.overlap(first, second, measures_beside(evaluations[0].measures)),
         )
         .pairs[0]
         .rankings
@@ -70,8 +72,8 @@ def test_looking_no_deeper_than_the_measures_changes_no_value(ties: str) -> None
     )
     measures = ["Same@3", "Same(order=any)@3", "overlap@3", "RBO(p=0.9)@5", "Jaccard@2"]
 
-    whole = overlap(Run(a), Run(b), measures, ties=ties)
-    cut = overlap(Run(a), Run(b), measures, ties=ties, depth=5)
+    whole = ir.overlap(Run(a), Run(b), measures, ties=ties)
+    cut = overlap_of((Run(a), Run(b)), measures, PairRules(ties=ties, depth=5))
 
     assert np.array_equal(whole.values, cut.values)
     assert cut.common.sum() < whole.common.sum()
@@ -92,19 +94,11 @@ def test_common_documents_are_counted_down_to_the_depth_of_both_lists() -> None:
         name: evaluate_read(qrels, run, parse_measures("AP"), convention, keep_top=4).judged.top
         for name, run in runs.items()
     }
-    common = {}
+    common, rules = {}, PairRules(ties="input", depth=2)
     for first, second in [("ranked", "with ties"), ("with ties", "ranked")]:
         pair = runs[first], runs[second]
-        by_run = overlap(*pair, measures, ties="input", depth=2)
-        by_top = overlap_of_top(
-            *pair,
-            tops[first],
-            tops[second],
-            measures,
-            ties="input",
-            duplicates="error",
-            depth=2,
-        )
+        by_run = overlap_of(pair, measures, rules)
+        by_top = overlap_of_top(pair, (tops[first], tops[second]), measures, rules)
         common[first] = by_run.common.tolist() + by_top.common.tolist()
 
     assert common == {"ranked": [1, 1], "with ties": [1, 1]}
@@ -114,7 +108,7 @@ def test_lists_are_not_cut_through_shared_ranks() -> None:
     with pytest.raises(
         OptionError, match="depth=5 with ties=shared: only lists with ordered ties can be cut"
     ):
-        overlap(Run({"q": ["a"]}), Run({"q": ["a"]}), "overlap@5", depth=5)
+        PairRules(depth=5)
 
 
 def test_the_names_must_be_those_of_the_runs() -> None:
@@ -138,7 +132,7 @@ def test_each_pair_has_its_own_in_either_order() -> None:
 
     found = ir.compare(
         *evaluations,
-        rankings=[overlap(runs[2], runs[0], "Same@12"), overlap(runs[0], runs[1], "Same@12")],
+        rankings=[ir.overlap(runs[2], runs[0], "Same@12"), ir.overlap(runs[0], runs[1], "Same@12")],
     )
 
     assert found.pair("a", "c").as_dict()["rankings"] == {"queries": 30, "Same@12": 1.0}
@@ -149,7 +143,7 @@ def test_each_pair_has_its_own_in_either_order() -> None:
 def test_a_measure_that_is_not_symmetric_is_shown_in_its_own_order_alone() -> None:
     runs = [ir.Run(run, name=name) for name, run in zip("ab", two_runs(), strict=True)]
     evaluations = [ir.evaluate(QRELS, run, "AP") for run in runs]
-    there, back = (overlap(*pair, ["tauAP", "overlap@12"]) for pair in (runs, runs[::-1]))
+    there, back = (ir.overlap(*pair, ["tauAP", "overlap@12"]) for pair in (runs, runs[::-1]))
 
     of_one, of_both = (
         ir.compare(*evaluations, rankings=given).pairs[0].as_dict()["rankings"]
@@ -173,7 +167,7 @@ def test_names_that_several_runs_have_are_refused() -> None:
     ):
         ir.compare(
             *(ir.evaluate(QRELS, run, "AP") for run in runs),
-            rankings=overlap(runs[1], runs[2], "overlap@3"),
+            rankings=ir.overlap(runs[1], runs[2], "overlap@3"),
         )
 
 
@@ -182,7 +176,7 @@ def said_of(a: dict[str, list[str]], b: dict[str, list[str]], measures: list[str
     qrels = {query: {"d0": 1} for query in a}
     runs = [ir.Run(run, name=name) for name, run in (("a", a), ("b", b))]
     evaluations = [ir.evaluate(qrels, run, measures) for run in runs]
-    alike = overlap(runs[0], runs[1], measures_beside(evaluations[0].measures))
+    alike = ir.overlap(runs[0], runs[1], measures_beside(evaluations[0].measures))
     return unchanged(ir.compare(*evaluations, rankings=alike).pairs[0].rankings)
 
 
@@ -221,7 +215,8 @@ def test_depths_are_of_the_queries_compared() -> None:
 
     found = (
         ir.compare(
-            *evaluations, rankings=overlap(runs[0], runs[1], ["overlap@5", "overlap@1", "overlap"])
+            *evaluations,
+            rankings=ir.overlap(runs[0], runs[1], ["overlap@5", "overlap@1", "overlap"]),
         )
         .pairs[0]
         .rankings

@@ -66,9 +66,22 @@ def test_one_run_against_itself_is_not_worse_because_other_documents_are_relevan
 
 def test_any_of_several_runs_is_enough_to_refuse_all() -> None:
     with pytest.raises(
-        IncompatibleError, match=r"allow the difference with judgments='different'$"
+        IncompatibleError,
+        match=r"allow the difference: compare, gate and seeds take judgments='different'$",
     ):
         ir.compare(unknown(judged()), judged(), judged(0, 1))
+
+
+@pytest.mark.parametrize("function", [ir.robust, ir.why])
+def test_a_function_without_the_option_does_not_hint_at_it(function: Any) -> None:
+    kept = [
+        ir.evaluate(
+            {"q": {"x": grade}, "p": {"x": 1}}, {"q": ["x"], "p": ["x"]}, "RR", keep_unjudged=True
+        )
+        for grade in (1, 2)
+    ]
+    with pytest.raises(IncompatibleError, match=r"same judgments; evaluate one run again$"):
+        function(*kept)
 
 
 def test_arrays_with_other_labels_are_refused() -> None:

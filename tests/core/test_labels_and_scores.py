@@ -95,6 +95,11 @@ def test_flat_arrays_are_not_compared_as_one_query() -> None:
         ir.InputError, match=r"found one query of 32 items, expected group=, offsets= or qid="
     ):
         ir.gate(LABELS, BAD, GOOD)
+    with pytest.raises(
+        ir.InputError,
+        match=r"^robust: found one query of 32 items, expected group=, offsets= or qid=",
+    ):
+        ir.robust(LABELS, BAD, GOOD)
     assert (
         ir.compare(LABELS.reshape(8, 4), BAD.reshape(8, 4), GOOD.reshape(8, 4), measures="nDCG@3")[
             "nDCG@3"
@@ -105,10 +110,10 @@ def test_flat_arrays_are_not_compared_as_one_query() -> None:
 
 def test_a_layout_of_arrays_is_refused_for_tables() -> None:
     tables = ({"q": {"a": 1}}, {"q": ["a"]}, {"q": ["b", "a"]})
-    with pytest.raises(ir.InputError, match=r"group: belongs to arrays of labels and scores"):
+    with pytest.raises(ir.InputError, match=r"compare: found group without arrays"):
         ir.compare(*tables, group=SIZES)
     both = [ir.evaluate(LABELS, scores, "nDCG@3", group=SIZES) for scores in (BAD, GOOD)]
-    with pytest.raises(ir.InputError, match=r"group: belongs to arrays of labels and scores"):
+    with pytest.raises(ir.InputError, match=r"gate: found group without arrays"):
         ir.gate(*both, group=SIZES)
 
 

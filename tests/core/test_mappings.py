@@ -81,11 +81,11 @@ QRELS_OF_ONE = {"q": {"d1": 1}}
         ({"d1": 0.3}, r"query 'd1': found float, expected \{query: \{document: score\}\}"),
         (
             {"bm25": {"q": {"d1": 0.3}}},
-            r"expected \{query: \{document: score\}\}; give one run per evaluate",
+            r"expected \{query: \{document: score\}\}; give each run by itself",
         ),
         (
             {"bm25": {"q": ["d1"]}},
-            r"expected \{query: \{document: score\}\}; give one run per evaluate",
+            r"expected \{query: \{document: score\}\}; give each run by itself",
         ),
     ],
 )

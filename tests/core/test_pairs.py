@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import idealrank as ir
 from idealrank.data.align import align
 from idealrank.data.alignment import Alignment
-from idealrank.data.run_pairs import PairTies, join
+from idealrank.data.run_pairs import PairRules, PairTies, join
 from idealrank.measures import MEASURES, PAIR_MEASURES, pairs_tau
 from idealrank.measures.measure import Measure
 from idealrank.measures.pairs import PairMeasure
@@ -304,7 +304,9 @@ def test_a_big_tie_costs_no_more_than_an_order() -> None:
     assert value(
         tied, ir.Run({"q": documents}), ir.OverlapAtK(cutoff=10), "expected"
     ) == pytest.approx(10 / 10_000, abs=1e-12)
-    depths = Depths(join(tied, ir.Run({"q": documents}), ties="expected"), np.array([10_000]))
+    depths = Depths(
+        join(tied, ir.Run({"q": documents}), PairRules(ties="expected")), np.array([10_000])
+    )
     assert depths.common == pytest.approx(depths.depth**2 / 10_000, abs=1e-8)
 
 

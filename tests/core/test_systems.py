@@ -233,7 +233,8 @@ def test_judgments_and_runs_give_the_result_of_their_evaluations() -> None:
     assert json.dumps(found.as_dict()["measures"]) == json.dumps(expected.as_dict()["measures"])
     with pytest.raises(
         ir.InputError,
-        match=r"A: found one dict, expected a list with one for each trained copy; or seeds\(qrels",
+        match=r"seeds: A: found one dict, expected a list with one for each trained copy, as in "
+        r"seeds\(qrels, \[run, ...\], \[run, ...\]\) or seeds\(\[evaluation",
     ):
         ir.seeds(qrels, runs[0], runs[2:])
     with pytest.raises(ir.InputError, match="A: found one dict"):

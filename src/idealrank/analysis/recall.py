@@ -9,7 +9,7 @@ import numpy as np
 
 from idealrank.data.alignment import Alignment
 from idealrank.data.run import Run
-from idealrank.data.run_pairs import RunPairs, join
+from idealrank.data.run_pairs import PairRules, RunPairs, join
 from idealrank.data.types import FloatArray
 from idealrank.errors import InputError, OptionError, near_ids, shown
 from idealrank.evaluation.evaluate import Evaluation
@@ -40,9 +40,9 @@ class RecallSummary:
 
     Examples
     --------
-    >>> found = recall_of_runs(
-    ...     Run({"p": ["a", "b"], "q": ["a", "b"]}), Run({"p": ["a", "b"], "q": ["b", "c"]}), [2]
-    ... )
+    >>> import idealrank as ir
+    >>> flat = {"p": ["a", "b"], "q": ["a", "b"]}
+    >>> found = ir.index_recall(flat, {"p": ["a", "b"], "q": ["b", "c"]}, 2)
     >>> (
     ...     found.summary(2).interval.estimate,
     ...     found.summary(2).percentile_5,
@@ -77,7 +77,8 @@ class QueryLoss:
 
     Examples
     --------
-    >>> found = recall_of_runs(Run({"q": ["a", "b"]}), Run({"q": ["b", "c"]}), [2])
+    >>> import idealrank as ir
+    >>> found = ir.index_recall({"q": ["a", "b"]}, {"q": ["b", "c"]}, 2)
     >>> found.worst(1)[0].missed
     ('a',)
     """
@@ -225,30 +226,17 @@ def recall_at(pairs: RunPairs, cutoff: int) -> FloatArray:
 
 
 def recall_of_runs(
-    exact: Run,
-    approximate: Run,
-    cutoffs: Iterable[int] = (10,),
-    *,
-    level: float = 0.95,
-    threads: int = 0,
+    runs: tuple[Run, Run], cutoffs: Iterable[int], rules: PairRules, level: float
 ) -> IndexRecall:
-    """Compare the first documents of an approximate run with an exact run, query by query.
-
-    Examples
-    --------
-    >>> recall_of_runs(
-    ...     Run({"q": ["a", "b"]}, name="flat"), Run({"q": ["b", "c"]}, name="hnsw"), [1, 2]
-    ... )
-    IndexRecall('hnsw' against 'flat': 0.0000 at 1, 0.5000 at 2, 1 queries)
-    """
+    """Compare the first documents of an approximate run with an exact run, query by query."""
     requested = list(cutoffs)
     if not requested or any(type(ranks) is not int or ranks < 1 for ranks in requested):
         raise OptionError(
             f"cutoffs: found {shown(repr(requested))}, expected whole numbers of 1 or more"
         )
     ranks = tuple(sorted(set(requested)))
-    runs = (exact.in_memory(), approximate.in_memory())
-    pairs = join(*runs, ties="shared", threads=threads)
+    exact, approximate = (run.in_memory() for run in runs)
+    pairs = join(exact, approximate, rules)
     if not pairs.n_queries:
         some = next(iter(pairs.only_a), "")
         near = near_ids(some, list(pairs.only_b), 1)
@@ -276,7 +264,7 @@ def recall_of_runs(
         unanswered=unanswered,
         only_approximate=list(pairs.only_b),
         level=level,
-        runs=runs,
+        runs=(exact, approximate),
     )
 
 

@@ -29,6 +29,7 @@ from idealrank.stats.comparison import POWER, Detectable, smallest_visible
 from idealrank.stats.replicates import Pairing, ReplicatedDifference, Single, replicated_difference
 from idealrank.stats.seen_changes import Criterion, SeenChanges, fewest_changed
 from idealrank.stats.tolerance import subtracted
+from idealrank.stats.values import open_share
 from idealrank.version import __version__
 
 
@@ -324,6 +325,7 @@ def refuse_folds(name: str, copies: Sequence[Evaluation]) -> None:
 def systems_compared(study: Study, copies_of_a: int, training: SystemOptions) -> SystemComparison:
     """Compare two systems by a study of the copies of the first, then of the second."""
     level, requested = study.options.level, study.measures
+    open_share("level", level)
     tables = study.tables[:copies_of_a], study.tables[copies_of_a:]
     unjoined = study.mismatches
     rows = {}

@@ -33,7 +33,7 @@ from idealrank.clicks.weighted_lists import (
 )
 from idealrank.clicks.weighted_rows import ListMean, cluster_codes
 from idealrank.data.types import IntArray
-from idealrank.errors import IncompatibleError
+from idealrank.errors import IncompatibleError, OptionError
 from idealrank.stats.randomness import whole_number
 
 # Share of the discounts on documents that were never shown, beyond which there is no verdict.
@@ -316,6 +316,11 @@ class LoggedDCGSums:
         InputError, OptionError
             As from `logged_dcg`, but for the number of lists and of clusters.
         """
+        if isinstance(propensity, FittedPBM):
+            raise OptionError(
+                "LoggedDCGSums.of: propensity: found FittedPBM, whose exposures need all lists of "
+                "a query, expected an array; logged_dcg takes the model, with all lists"
+            )
         ranker = LoggedRanker(
             sessions=sessions,
             ranking=ranking,

@@ -5,6 +5,7 @@ positive-only ones name some relevant documents and nothing else.
 """
 
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
@@ -47,7 +48,7 @@ class Labels:
         share = self.sampled_negatives
         if share is None:
             return
-        if not 0 < share < 1:
+        if not isinstance(share, Real) or not 0 < share < 1:
             expected = "a share between 0 and 1, such as 0.3"
             raise OptionError(f"sampled_negatives={share!r}: expected {expected}")
         if self.kind != "pooled":

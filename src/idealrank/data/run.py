@@ -77,7 +77,7 @@ class Run:
                     f"run {name!r}: query {query!r}: found a {type(answer).__name__}, which has no "
                     "order, expected {document: score} or a list of documents, best first"
                 )
-            if isinstance(answer, (bool, int, float, str)):
+            if isinstance(answer, (bool, int, float, str, type(None))):
                 raise InputError(
                     f"run {name!r}: query {query!r}: found {type(answer).__name__}, expected "
                     f"{{query: {{document: score}}}}"
@@ -87,7 +87,7 @@ class Run:
             ):
                 raise InputError(
                     f"run {name!r}: query {query!r}: found {{query: ...}} in place of scores, "
-                    "expected {query: {document: score}}; give one run per evaluate"
+                    "expected {query: {document: score}}; give each run by itself"
                 )
         try:
             table = _kernel.from_mapping(scores, duplicates="keep")

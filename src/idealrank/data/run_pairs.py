@@ -1,5 +1,6 @@
 """Two runs joined query by query: where each document that both returned stands in either list."""
 
+from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
@@ -9,7 +10,15 @@ from idealrank.data.judged import Top
 from idealrank.data.problems import translate
 from idealrank.data.run import KERNEL_TIES, Run
 from idealrank.data.segments import joined_ranges
-from idealrank.data.types import AnyArray, BoolArray, IntArray, QueryIds, ShortArray, decode_id
+from idealrank.data.types import (
+    AnyArray,
+    BoolArray,
+    IntArray,
+    QueryIds,
+    ShortArray,
+    decode_id,
+    thread_count,
+)
 from idealrank.errors import OptionError
 
 PairTies: TypeAlias = Literal["shared", "docid", "docid-ascending", "input", "expected"]
@@ -45,7 +54,7 @@ class RunPairs(NamedTuple):
     # a, b: The two runs
     a: Side
     b: Side
-    ties: PairTies  # What tied scores mean, see `join`
+    ties: str  # What tied scores mean, see `PairRules`
     # only_a, only_b: Queries that only one of the runs answers
     only_a: QueryIds
     only_b: QueryIds
@@ -66,44 +75,76 @@ class RunPairs(NamedTuple):
         return np.maximum(self.a.lengths, self.b.lengths)
 
 
-def join(
-    run_a: Run,
-    run_b: Run,
-    *,
-    ties: str = "shared",
-    duplicates: str = "error",
-    depth: int = 0,
-    threads: int = 0,
-    progress: _kernel.Progress | None = None,
-) -> RunPairs:
+@dataclass(frozen=True, kw_only=True)
+class PairRules:
+    """Rules by which two runs are joined; `idealrank.overlap` documents them."""
+
+    ties: str = "shared"
+    duplicates: str = "error"
+    depth: int = 0  # Ranks that are looked at, where ties have an order; 0 for whole lists
+    threads: int = 0
+    progress: _kernel.Progress | None = None
+
+    def __post_init__(self) -> None:
+        ties = _checked("ties", self.ties, get_args(PairTies))
+        object.__setattr__(self, "ties", ties)
+        object.__setattr__(
+            self, "duplicates", _checked("duplicates", self.duplicates, get_args(PairDuplicates))
+        )
+        object.__setattr__(self, "threads", thread_count(self.threads))
+        if self.depth and ties in ("shared", "expected"):
+            raise OptionError(
+                f"depth={self.depth} with ties={ties}: only lists with ordered ties can be cut"
+            )
+
+    def table(self, run: Run) -> _kernel.Table:
+        """The run in memory."""
+        if isinstance(run.source, _kernel.Table):
+            return run.source
+        try:
+            return _kernel.read_text(
+                run.source,
+                duplicates=self.duplicates,  # type: ignore[arg-type]
+                threads=self.threads,
+                progress=self.progress,
+            )
+        except _kernel.ParseError as error:
+            raise translate(error, run.paths or (f"run {run.name!r}",), "pair") from None
+
+    def align(
+        self, table: _kernel.Table, source: "_kernel.Table | _kernel.Text", run: Run
+    ) -> _kernel.Aligned:
+        """The run's lists, with the ranks of the documents of the table."""
+        try:
+            return _kernel.align(
+                table,
+                source,
+                ties=KERNEL_TIES.get(self.ties, "input"),  # type: ignore[arg-type]
+                duplicates=self.duplicates,  # type: ignore[arg-type]
+                depth=self.depth,
+                threads=self.threads,
+                progress=self.progress,
+            )
+        except _kernel.ParseError as error:
+            raise translate(error, run.paths or (f"run {run.name!r}",), "pair") from None
+
+
+def join(run_a: Run, run_b: Run, rules: PairRules) -> RunPairs:
     """Rank both runs and look every document of the second up in the first.
 
     A query with an empty list counts as not answered.
     """
-    policy: PairTies = _checked("ties", ties, get_args(PairTies))
-    work = _Work(
-        ties=policy,
-        duplicates=_checked("duplicates", duplicates, get_args(PairDuplicates)),
-        threads=threads,
-        progress=progress,
-        depth=depth,
-    )
-    if depth and policy in ("shared", "expected"):
-        raise OptionError(
-            f"depth={depth} with ties={policy}: only lists with ordered ties can be cut"
-        )
-
     # Judged documents of the kernel are here the documents of the first run.
-    table = work.table(run_a)
-    own = work.align(table, table, run_a)
-    cross = work.align(table, run_b.source, run_b)
+    table = rules.table(run_a)
+    own = rules.align(table, table, run_a)
+    cross = rules.align(table, run_b.source, run_b)
     n = table.n_queries
     length_a, length_b = own.length[:n], cross.length[:n]
     both = (length_a > 0) & (length_b > 0)
     kept = np.flatnonzero(both)
 
-    own_hit = _hit_of_each_row(own, table.n_rows, depth)[cross.hit_row]
-    within = (own_hit >= 0) & _down_to(depth, cross)
+    own_hit = _hit_of_each_row(own, table.n_rows, rules.depth)[cross.hit_row]
+    within = (own_hit >= 0) & _down_to(rules.depth, cross)
     query = _number_among(both)[_query_of_each_hit(cross, n)[within]]
     ranks_a = _Ranks.of_hits(own).at(own_hit[within])
     ranks_b = _Ranks.of_hits(cross).at(within)
@@ -121,27 +162,32 @@ def join(
         first=ranks_b.first,
         last=ranks_b.last,
     )
-    if policy in ("shared", "expected"):
+    if rules.ties in ("shared", "expected"):
         a = _with_groups(a, own, kept)
-        b = _with_groups(b, *_self_aligned(work, run_b, table, kept, b))
+        b = _with_groups(b, *_self_aligned(rules, run_b, table, kept, b))
     else:
         a = _in_order(a.lengths, a.tied, a.rank)
         b = _in_order(b.lengths, b.tied, b.rank)
     only_a, only_b = _lonely(table, cross, length_a, length_b)
     return RunPairs(
-        queries=_ids(table, kept), query=query, a=a, b=b, ties=policy, only_a=only_a, only_b=only_b
+        queries=_ids(table, kept),
+        query=query,
+        a=a,
+        b=b,
+        ties=rules.ties,
+        only_a=only_a,
+        only_b=only_b,
     )
 
 
-def join_top(a: Top, b: Top, *, ties: str, depth: int, threads: int = 0) -> RunPairs:
+def join_top(a: Top, b: Top, rules: PairRules) -> RunPairs:
     """Join two runs by the first documents that their alignments kept, in the order that these gave
     them.
     """
-    policy: PairTies = _checked("ties", ties, get_args(PairTies))
     table, n = a.table, a.table.n_queries
     # The scores fall with the ranks, and those that tie stand in their order already.
     cross = _kernel.align(
-        table, b.table, ties="input", duplicates="error", depth=depth, threads=threads
+        table, b.table, ties="input", duplicates="error", depth=rules.depth, threads=rules.threads
     )
     of_b = _places(table, b.table)
     length_b = np.append(b.lengths, 0)[of_b]  # -1, a query without an answer, picks the 0
@@ -149,7 +195,7 @@ def join_top(a: Top, b: Top, *, ties: str, depth: int, threads: int = 0) -> RunP
     kept = np.flatnonzero(both)
     owner = _query_of_each_hit(cross, n)
     rank_a = cross.hit_row - table.offsets[owner] + 1
-    within = (rank_a <= depth) & _down_to(depth, cross)
+    within = (rank_a <= rules.depth) & _down_to(rules.depth, cross)
     query = _number_among(both)[owner[within]]
     rank_b = _Ranks.of_hits(cross).at(within).rank
     side_a = _in_order(a.lengths[kept], a.n_tied[kept], rank_a[within])
@@ -163,7 +209,7 @@ def join_top(a: Top, b: Top, *, ties: str, depth: int, threads: int = 0) -> RunP
         query=query,
         a=side_a,
         b=side_b,
-        ties=policy,
+        ties=rules.ties,
         only_a=only_a,
         only_b=only_b,
     )
@@ -226,47 +272,6 @@ class _Ranks(NamedTuple):
         )
 
 
-class _Work(NamedTuple):
-    """Options of the kernel for this pair."""
-
-    ties: PairTies
-    duplicates: PairDuplicates
-    threads: int
-    progress: _kernel.Progress | None
-    depth: int
-
-    def table(self, run: Run) -> _kernel.Table:
-        """The run in memory."""
-        if isinstance(run.source, _kernel.Table):
-            return run.source
-        try:
-            return _kernel.read_text(
-                run.source,
-                duplicates=self.duplicates,
-                threads=self.threads,
-                progress=self.progress,
-            )
-        except _kernel.ParseError as error:
-            raise translate(error, run.paths or (f"run {run.name!r}",), "pair") from None
-
-    def align(
-        self, table: _kernel.Table, source: "_kernel.Table | _kernel.Text", run: Run
-    ) -> _kernel.Aligned:
-        """The run's lists, with the ranks of the documents of the table."""
-        try:
-            return _kernel.align(
-                table,
-                source,
-                ties=KERNEL_TIES.get(self.ties, "input"),  # type: ignore[arg-type]
-                duplicates=self.duplicates,
-                depth=self.depth,
-                threads=self.threads,
-                progress=self.progress,
-            )
-        except _kernel.ParseError as error:
-            raise translate(error, run.paths or (f"run {run.name!r}",), "pair") from None
-
-
 def _checked(name: str, value: str, words: tuple[Any, ...]) -> Any:
     value = _SPELLINGS.get(value, value)
     if value not in words:
@@ -298,18 +303,18 @@ def _with_groups(side: Side, own: _kernel.Aligned | None, places: IntArray) -> S
 
 
 def _self_aligned(
-    work: _Work, run: Run, other: _kernel.Table, kept: IntArray, side: Side
+    rules: PairRules, run: Run, other: _kernel.Table, kept: IntArray, side: Side
 ) -> tuple[_kernel.Aligned | None, IntArray]:
     """The second run aligned with itself, and where it has the queries of both; only ties ask for
     it.
     """
     if not side.tied.any():
         return None, kept
-    table = work.table(run)
+    table = rules.table(run)
     places = np.array(
         [table.find_query(other.query_id(query)) for query in kept.tolist()], np.int64
     )
-    return work.align(table, table, run), places
+    return rules.align(table, table, run), places
 
 
 def _ids(table: _kernel.Table, kept: IntArray) -> QueryIds:

@@ -10,13 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from idealrank import _kernel
 from idealrank._lazy import printed, repr_html
 from idealrank.data.interchange import frame_of
 from idealrank.data.judged import Top
 from idealrank.data.one_query import in_memory_where_distinct
 from idealrank.data.run import Run
-from idealrank.data.run_pairs import RunPairs, join, join_top
+from idealrank.data.run_pairs import PairRules, RunPairs, join, join_top
 from idealrank.data.types import AnyArray, BoolArray, FloatArray, IntArray
 from idealrank.errors import InputError, warn
 from idealrank.evaluation.evaluate import InputRecord
@@ -260,74 +259,38 @@ def measures_beside(measures: Iterable[Measure]) -> tuple[Measure, ...]:
     return parse_pair_measures([*texts, f"RBO(p=0.9)@{_DEEPEST}"])
 
 
-def overlap(
-    run_a: Run,
-    run_b: Run,
-    measures: "MeasureLike | Iterable[MeasureLike]" = DEFAULT_PAIR_MEASURES,
-    *,
-    ties: str = "shared",
-    duplicates: str = "error",
-    depth: int = 0,
-    threads: int = 0,
-    progress: _kernel.Progress | None = None,
+def overlap_of(
+    runs: tuple[Run, Run],
+    measures: "MeasureLike | Iterable[MeasureLike]",
+    rules: PairRules,
     inputs: Sequence[InputRecord] = (),
 ) -> Overlap:
     """Compare two runs, query by query."""
-    pairs = join(
-        run_a,
-        run_b,
-        ties=ties,
-        duplicates=duplicates,
-        depth=depth,
-        threads=threads,
-        progress=progress,
-    )
-    pair_overlap = _measured(
-        pairs=pairs,
-        runs=(run_a, run_b),
-        names=(run_a.name, run_b.name),
-        measures=parse_pair_measures(measures),
-        duplicates=duplicates,
-        inputs=inputs,
-    )
+    requested = parse_pair_measures(measures)
+    pair_overlap = _measured(runs, join(*runs, rules), requested, rules, inputs=inputs)
     _warn_of_disjoint(pair_overlap)
     return pair_overlap
 
 
 def overlap_of_top(
-    run_a: Run,
-    run_b: Run,
-    top_a: Top,
-    top_b: Top,
-    measures: Iterable[Measure],
-    *,
-    ties: str,
-    duplicates: str,
-    depth: int,
-    threads: int = 0,
+    runs: tuple[Run, Run], tops: tuple[Top, Top], measures: Iterable[Measure], rules: PairRules
 ) -> Overlap:
     """Compare two runs by the first documents that their alignments kept, without reading or
     ranking them again, and without warnings.
     """
-    pairs = join_top(top_a, top_b, ties=ties, depth=depth, threads=threads)
-    return _measured(
-        pairs=pairs,
-        runs=(run_a, run_b),
-        names=(run_a.name, run_b.name),
-        measures=tuple(measures),
-        duplicates=duplicates,
-        inputs=(),
-    )
+    return _measured(runs, join_top(*tops, rules), tuple(measures), rules)
 
 
 def _measured(
-    pairs: RunPairs,
     runs: tuple[Run, Run],
-    names: tuple[str, str],
+    pairs: RunPairs,
     measures: tuple[Measure, ...],
-    duplicates: str,
-    inputs: Sequence[InputRecord],
+    rules: PairRules,
+    *,
+    names: tuple[str, str] | None = None,
+    inputs: Sequence[InputRecord] = (),
 ) -> Overlap:
+    names = (runs[0].name, runs[1].name) if names is None else names
     if not pairs.n_queries:
         raise InputError(
             f"found no query in common: run {names[0]!r} answers {_some(pairs.only_a)}, run "
@@ -354,39 +317,31 @@ def _measured(
         lengths=lengths,
         tied=tied,
         ties=pairs.ties,
-        duplicates=duplicates,
+        duplicates=rules.duplicates,
         inputs=tuple(inputs),
     )
 
 
-def overlap_matrix(
-    runs: Sequence[Run],
-    names: Sequence[str],
-    measures: "MeasureLike | Iterable[MeasureLike]" = DEFAULT_MATRIX_MEASURES,
+def overlap_matrix_of(
+    runs: Mapping[str, Run],
+    measures: "MeasureLike | Iterable[MeasureLike]",
+    rules: PairRules,
     *,
-    ties: str = "shared",
-    duplicates: str = "error",
-    threads: int = 0,
     tell: Callable[[int, int], None] | None = None,
     inputs: Sequence[InputRecord] = (),
 ) -> OverlapMatrix:
-    """Compare every two of several runs."""
+    """Compare every two of several runs by name."""
     requested = parse_pair_measures(measures)
     # Each run is compared with all others, and is therefore read once into memory.
-    held = dict(zip(names, map(in_memory_where_distinct, runs), strict=True))
+    held = {name: in_memory_where_distinct(run) for name, run in runs.items()}
     wanted = list(combinations_with_replacement(held, 2))
     if not all(isinstance(measure, PairMeasure) and measure.symmetric for measure in requested):
         wanted = [*((name, name) for name in held), *permutations(held, 2)]
     overlaps = {}
     for done, (a, b) in enumerate(wanted, 1):
-        pairs = join(held[a], held[b], ties=ties, duplicates=duplicates, threads=threads)
+        both = held[a], held[b]
         overlaps[a, b] = _measured(
-            pairs=pairs,
-            runs=(held[a], held[b]),
-            names=(a, b),
-            measures=requested,
-            duplicates=duplicates,
-            inputs=inputs,
+            both, join(*both, rules), requested, rules, names=(a, b), inputs=inputs
         )
         _warn_of_disjoint(overlaps[a, b])
         if tell is not None:

@@ -54,7 +54,8 @@ def advise(
     """
     display = Display(surface=surface, visible=visible)
     alignment = Convention.of(convention).alignment
-    if lists := lists_of((qrels, run), layout, near={}):
+    form = "advise(qrels, run) or advise(labels, scores, group=...)"
+    if lists := lists_of((qrels, run), layout, form):
         if not lists[0].labels.size:
             raise InputError("found no item, expected some")
         judged = judge_lists(lists[0], alignment, threads=threads)

@@ -23,7 +23,10 @@ from idealrank.measures.parse import DEFAULT_MEASURES, MeasureLike, parse_measur
 from idealrank.stats.comparison import TestName
 from idealrank.stats.randomness import RandomLike
 
-_FORM = "compare(qrels, run_a, run_b)"
+_FORM = (
+    "compare(qrels, run_a, run_b), compare(labels, scores_a, scores_b, group=...) or "
+    "compare(evaluation_a, evaluation_b)"
+)
 
 
 def compare(
@@ -261,8 +264,7 @@ def judged_again(
     if listed and all(isinstance(evaluation, Evaluation) for evaluation in listed):
         return cast("Sequence[Evaluation]", judge)
     qrels = to_qrels(cast("AnyTable", judge))
-    form = "compare(qrels, run_a, run_b, judge_qrels=judge)"
-    runs = JudgedRuns(form=form, tables=tuple(evaluations)).kept_runs
+    runs = JudgedRuns(form=_FORM, tables=tuple(evaluations)).kept_runs
     tested = set(measures)
     tested_measures = [measure for measure in evaluations[0].measures if str(measure) in tested]
     return [

@@ -3,7 +3,7 @@ this file converts.
 """
 
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations
@@ -21,8 +21,9 @@ from idealrank.data.label_kinds import LabelKind
 from idealrank.data.lists import Lists
 from idealrank.data.qrels import Qrels, QrelsDuplicates
 from idealrank.data.run import Run
+from idealrank.data.run_pairs import PairRules
 from idealrank.data.types import FloatArray
-from idealrank.errors import IdealrankWarning, InputError, OptionError, warn
+from idealrank.errors import IdealrankWarning, InputError, OptionError, shown, warn
 from idealrank.evaluation import evaluate as core
 from idealrank.evaluation.batches import list_values
 from idealrank.evaluation.coverage import VALIDATE, look_like_grades
@@ -223,16 +224,19 @@ def to_runs(
     return read_runs
 
 
-def refuse_names(names: Sequence[str] | None, runs: Sequence[object]) -> None:
-    """Refuse names that are not a different one for each run."""
-    if names is not None and (
-        isinstance(names, str) or len(names) != len(runs) or len(set(names)) != len(names)
-    ):
-        listed_names = (
-            repr(names) if isinstance(names, str) else ", ".join(map(repr, names)) or "none"
-        )
+def refuse_names(names: object, runs: Sequence[object], what: str = "runs") -> None:
+    """Refuse names that are not a different text for each run."""
+    if names is None:
+        return
+    listed: list[object] = [names]
+    are_texts = False
+    if isinstance(names, Collection) and not isinstance(names, str | Set | Mapping):
+        listed = list(names)
+        are_texts = all(isinstance(name, str) for name in listed)
+    if not are_texts or len(listed) != len(runs) or len(set(listed)) != len(listed):
+        found = shown(", ".join(map(repr, listed)) or "none")
         raise InputError(
-            f"names: found {listed_names}, expected a different name for each of {len(runs)} runs"
+            f"names: found {found}, expected a different name for each of {len(runs)} {what}"
         )
 
 
@@ -533,18 +537,18 @@ def overlaps(
     depth = 0  # whole lists
     if ordered and all(isinstance(cutoff, int) for cutoff in cutoffs):
         depth = max(map(int, cutoffs))  # type: ignore[arg-type]
-    options = {
-        "ties": alignment.ties if ordered else "shared",
-        "duplicates": "first" if alignment.duplicates == "twice" else alignment.duplicates,
-        "depth": depth,
-        "threads": threads,
-    }
+    rules = PairRules(
+        ties=alignment.ties if ordered else "shared",
+        duplicates="first" if alignment.duplicates == "twice" else alignment.duplicates,
+        depth=depth,
+        threads=threads,
+    )
 
     tops = _tops(evaluations, overlap_ranks(measures, convention)) or [None] * len(runs)
     works = []
     for (a, b), pair_tops in zip(combinations(runs, 2), combinations(tops, 2), strict=True):
         if baseline in (None, a.name, b.name):
-            work = partial(_overlap, (a, b), pair_tops, beside, options)
+            work = partial(_overlap, (a, b), pair_tops, beside, rules)
             works.append((f"{a.name} and {b.name}", work))
 
     # Kept documents are compared quickly, when the caller asks for the overlap. Runs that are read
@@ -573,19 +577,19 @@ def _overlap(
     runs: tuple[Run, Run],
     tops: "tuple[Top | None, Top | None]",
     measures: Sequence[Measure],
-    options: dict[str, Any],
+    rules: PairRules,
     progress: Progress,
 ) -> "Overlap | None":
     """Compute the overlap of two runs; None if they have no query in common."""
-    from idealrank.evaluation.overlap import overlap, overlap_of_top  # noqa: PLC0415
+    from idealrank.evaluation.overlap import overlap_of, overlap_of_top  # noqa: PLC0415
 
     try:
         top_a, top_b = tops
         if top_a is not None and top_b is not None:
-            return overlap_of_top(*runs, top_a, top_b, measures, **options)
+            return overlap_of_top(runs, (top_a, top_b), measures, rules)
         with warnings.catch_warnings():  # which no other thread may be in
             warnings.simplefilter("ignore", IdealrankWarning)
-            return overlap(*runs, measures, progress=progress, **options)
+            return overlap_of(runs, measures, replace(rules, progress=progress))
     except InputError:
         return None
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, cast
 
-from idealrank._lazy import annotation
+from idealrank._lazy import annotation, under_name
 from idealrank.analysis.attribution import can_be_attributed
 from idealrank.analysis.explanation import Explanation, explained
 from idealrank.conventions import Convention
@@ -20,8 +20,8 @@ else:
 
 __all__ = ["attribute", "can_be_attributed", "explain", "why"]
 
-_EXPLAIN = "explain(qrels, run, query_id)"
-_WHY = "why(qrels, run_a, run_b)"
+_EXPLAIN = "explain(qrels, run, query_id) or explain(evaluation, query_id)"
+_WHY = "why(qrels, run_a, run_b) or why(evaluation_a, evaluation_b)"
 
 
 def explain(
@@ -67,7 +67,7 @@ def explain(
         third = cast("MeasureLike | None", query_id)  # the measure, unless it is given by name
         tables, query_id, measure = (qrels,), run, third if measure is None else measure
     if query_id is None:
-        raise OptionError(f"query_id: found none, expected {_EXPLAIN}")
+        raise OptionError(f"explain: found no query_id, expected {_EXPLAIN}")
     names = None if name is None else [name]
     given = JudgedRuns(
         form=_EXPLAIN, tables=tables, names=names, unnamed=["run"], convention=convention
@@ -155,5 +155,5 @@ def attribute(
     )
 
 
-why = attribute
+why = under_name(attribute, "why")
 """`attribute` under the name of its command."""

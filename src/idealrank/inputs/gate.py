@@ -11,7 +11,7 @@ from typing import Any
 from idealrank.analysis.comparison import StudyOptions
 from idealrank.analysis.comparison.label_basis import NOTHING_DECLARED, DeclaredLabels
 from idealrank.analysis.comparison.requirements import JudgmentsOption
-from idealrank.analysis.gate.checks import GateCase, decided, gate_beside, policy_of
+from idealrank.analysis.gate.checks import GateCase, contracts_of, decided, gate_beside, policy_of
 from idealrank.analysis.gate.outcome import Contract, Gated, Policy, WhenUnjudged
 from idealrank.conventions import Convention
 from idealrank.data.label_kinds import LabelKind
@@ -26,6 +26,11 @@ from idealrank.io.query_files import QueryFiles
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import MeasureLike, parse_measure, parse_measures
 from idealrank.stats.randomness import RandomLike
+
+_FORM = (
+    "gate(qrels, run, baseline), gate(labels, scores, baseline, group=...) or "
+    "gate(evaluation, baseline)"
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -286,7 +291,7 @@ def gate(
     >>> ir.gate(good, bad).passed, ir.gate(bad, good).passed, ir.gate(bad, good).reasons
     (True, False, ('RR against run (2): a drop of 0.5000 is significant (one-sided p 0.0039, two-sided p 0.0078)',))
     """  # noqa: E501
-    contracts = tuple(contracts)
+    contracts = contracts_of(contracts)
     demanded: tuple[Measure, ...] = ()
     if not isinstance(evaluation, Evaluation):
         measures = parse_measures(DEFAULT_MEASURE if measures is None else measures)
@@ -295,7 +300,7 @@ def gate(
         demanded = (*measures, *also, *map(parse_measure, texts))
     declared = DeclaredLabels(labels_are, sampled_negatives, labels_from)
     given = JudgedRuns(
-        form="gate(qrels, run, baseline)",
+        form=_FORM,
         tables=(evaluation, baseline, *more_baselines),
         names=names,
         unnamed=("run", *["baseline"] * len(more_baselines)),

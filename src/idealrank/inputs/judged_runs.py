@@ -7,14 +7,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from inspect import isfunction
 from os import PathLike
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from idealrank._lazy import annotation
 from idealrank.conventions import Convention
-from idealrank.data.join import Judgments
 from idealrank.data.lists import Lists
 from idealrank.data.run import Run
 from idealrank.errors import InputError, OptionError
@@ -41,7 +39,6 @@ else:
 # Types that a run may have for one query; the values of a mapping of runs by name are tables.
 _LISTED = (list, tuple, set, frozenset, Mapping, np.ndarray)
 _LAYOUT = ("group", "offsets", "qid", "mask", "padding")
-_NEAR = MappingProxyType({"measures": "measure", "measure": "measures"})
 
 
 class ReadRuns(NamedTuple):
@@ -57,7 +54,7 @@ class ReadRuns(NamedTuple):
 class JudgedRuns:
     """Evaluations, or judgments and runs in any form."""
 
-    form: str  # Call with judgments and runs, for messages
+    form: str  # Calls in each form, for messages
     tables: tuple[AnyTable, ...]  # Evaluations; or judgments, then runs
     names: Sequence[str] | None = None  # Names of the runs
     unnamed: Sequence[str] = ()  # Names of runs that have none
@@ -75,7 +72,7 @@ class JudgedRuns:
             measure = third if measure is None else measure
             return cls(form=form, tables=tuple(evaluations), **options), measure
         if tables[2] is None:
-            raise OptionError(f"run_b: found none, expected {form}")
+            raise OptionError(f"{function_of(form)}: found no run_b, expected {form}")
         return cls(form=form, tables=tables, **options), measure
 
     @property
@@ -87,15 +84,17 @@ class JudgedRuns:
         """Read the runs, or take those that evaluations keep; the default measure is nDCG@10, or
         the first one of the evaluations.
         """
-        refuse_layout(self.layout)
+        refuse_layout(self.layout, self.form)
         if self.has_evaluations:
-            judgments, kept = self._kept()
-            if measure is None:
-                from idealrank.analysis.comparison.query_table import chosen_measures  # noqa: PLC0415  (SciPy; few pass evaluations)
+            runs = to_runs(self.kept_runs, self.names)
+            from idealrank.analysis.comparison.query_table import chosen_measures, comparable  # noqa: PLC0415  (SciPy; few pass evaluations)
 
+            evaluations: Sequence[Any] = comparable(self.tables, None)
+            if measure is None:
                 measure = chosen_measures(self.tables, None)[0]
-            runs = to_runs(kept, self.names)
-            return ReadRuns(judgments, runs, measure, self.tables[0].convention)
+            # All have the same judgments, so the first ones will do.
+            judgments, _ = evaluations[0].sources
+            return ReadRuns(judgments, runs, measure, evaluations[0].convention)
         qrels, *tables = self.tables
         runs = to_runs(tables, self.names, unnamed=self.unnamed, judgments=qrels)
         measure = DEFAULT_MEASURES[0] if measure is None else measure
@@ -105,8 +104,8 @@ class JudgedRuns:
         """Return the lists of each run if all tables are arrays; nothing otherwise."""
         if self.has_evaluations or not all(map(is_array, self.tables)):
             return ()
-        refuse_names(self.names, self.tables[1:])
-        return lists_of(self.tables, self.layout)
+        self._refuse_arrays()
+        return lists_of(self.tables, self.layout, self.form)
 
     def evaluations(
         self, measures: "MeasureLike | Iterable[MeasureLike]" = ()
@@ -115,7 +114,7 @@ class JudgedRuns:
         of the measures.
         """
         if all(isinstance(table, Evaluation) for table in self.tables):
-            refuse_layout(self.layout)
+            refuse_layout(self.layout, self.form)
             refuse_convention(self.convention, self.tables[0])
             refuse_names(self.names, self.tables)
             if self.names is None:
@@ -140,32 +139,40 @@ class JudgedRuns:
         """Refuse evaluations beside tables, and fewer than two runs."""
         evaluations = [table for table in self.tables if isinstance(table, Evaluation)]
         if evaluations:
-            refuse_layout(self.layout)
+            refuse_layout(self.layout, self.form)
             refuse_convention(self.convention, evaluations[0])
         if evaluations or len(self.tables) < 3:
-            type_names = ", ".join(type(table).__name__ for table in self.tables)
             hint = ""
             if any(_is_runs_by_name(table) for table in self.tables[1:]):
                 hint = "give each run by itself, and names=[...]"
-            raise InputError(
-                f"found {type_names}; expected evaluations, as `evaluate` returns, or judgments "
-                f"and two or more runs: {self.form}",
-                hint=hint,
-            )
+            raise self._other_form(hint)
 
-    def _of_arrays(self, measures: Sequence[MeasureLike]) -> list[Evaluation]:
+    def _other_form(self, hint: str = "") -> InputError:
+        type_names = ", ".join(type(table).__name__ for table in self.tables)
+        return InputError(
+            f"{function_of(self.form)}: found {type_names}; expected {self.form}", hint=hint
+        )
+
+    def _refuse_arrays(self) -> None:
+        """Refuse options that arrays cannot have, and several items without their queries."""
         labels, *scores = self.tables
         refuse_names(self.names, scores)
+        function = function_of(self.form)
         if self.declared is not None and self.declared[:2] != (None, None):
             raise OptionError(
-                f"{self.form}: found labels_are or sampled_negatives with arrays, in which every "
+                f"{function}: found labels_are or sampled_negatives with arrays, in which every "
                 "item has a label; expected judgments and runs"
             )
         if not self.layout and np.ndim(labels) == 1 and len(labels) > 1:
             raise InputError(
-                f"{self.form}: found one query of {len(labels)} items, expected group=, offsets= "
+                f"{function}: found one query of {len(labels)} items, expected group=, offsets= "
                 "or qid= with the arrays"
             )
+
+    def _of_arrays(self, measures: Sequence[MeasureLike]) -> list[Evaluation]:
+        self._refuse_arrays()
+        _refuse_unknown(self.layout, self.form)
+        labels, *scores = self.tables
         convention = Convention.of(self._convention)
         names = self.names or self.unnamed or unnamed_runs(len(scores))
         return [
@@ -174,7 +181,7 @@ class JudgedRuns:
         ]
 
     def _of_runs(self, measures: Sequence[MeasureLike]) -> list[Evaluation]:
-        refuse_layout(self.layout)
+        refuse_layout(self.layout, self.form)
         table, *tables = self.tables
         convention = Convention.of(self._convention)
         duplicates = convention.alignment.duplicates
@@ -189,22 +196,9 @@ class JudgedRuns:
     @property
     def kept_runs(self) -> list[Run]:
         """Runs that the evaluations keep, under the names of the evaluations."""
-        _, runs = self._kept()
-        return runs
-
-    def _kept(self) -> tuple[Judgments, list[Run]]:
-        """Return the judgments and the runs that evaluations keep, the runs under the names of the
-        evaluations.
-        """
-        from idealrank.analysis.comparison.query_table import comparable  # noqa: PLC0415  (SciPy; few pass evaluations)
-
         evaluations = self.tables
         if not all(isinstance(evaluation, Evaluation) for evaluation in evaluations):
-            type_names = ", ".join(type(evaluation).__name__ for evaluation in evaluations)
-            raise InputError(
-                f"found {type_names}; expected evaluations, as `evaluate` returns, or judgments "
-                f"and runs: {self.form}"
-            )
+            raise self._other_form()
         refuse_convention(self.convention, evaluations[0])
         kept = [evaluation.sources for evaluation in evaluations]
         if None in kept:
@@ -213,14 +207,15 @@ class JudgedRuns:
                 "it, expected evaluate(..., keep_unjudged=True), which keeps them, or "
                 f"{self.form}; evaluations of arrays keep none, since arrays have no document ids"
             )
-        comparable(evaluations)
-        # `comparable` has found the same judgments in all evaluations, so the first ones will do.
-        judgments, _ = kept[0]
-        runs = [
+        return [
             run.renamed(evaluation.name)
             for evaluation, (_, run) in zip(evaluations, kept, strict=True)
         ]
-        return judgments, runs
+
+
+def function_of(form: str) -> str:
+    """Return the name of the function that a call shows."""
+    return form.partition("(")[0]
 
 
 def _is_runs_by_name(table: AnyTable) -> bool:
@@ -238,40 +233,48 @@ def refuse_convention(convention: object, evaluation: Evaluation) -> None:
         )
 
 
-def lists_of(
-    tables: Sequence[AnyTable], layout: Mapping[str, Any], near: Mapping[str, str] = _NEAR
-) -> tuple[Lists, ...]:
+def lists_of(tables: Sequence[AnyTable], layout: Mapping[str, Any], form: str) -> tuple[Lists, ...]:
     """Return the lists of each array of scores after an array of labels; nothing for other tables,
     which have no layout.
     """
     if not all(map(is_array, tables)):
-        refuse_layout(layout, near)
+        refuse_layout(layout, form)
         return ()
+    _refuse_unknown(layout, form)
     labels, *scores = tables
     return tuple(Lists.from_arrays(labels, run, **layout) for run in scores)
 
 
-def refuse_layout(layout: Mapping[str, Any], near: Mapping[str, str] = _NEAR) -> None:
+def refuse_layout(layout: Mapping[str, Any], form: str) -> None:
     """Refuse the grouping of arrays for anything else, and arguments that are no grouping."""
-    if unknown := next((name for name in layout if name not in _LAYOUT), ""):
-        raise OptionError(
-            f"found no argument {unknown!r}, expected one of the function's",
-            hint=f"did you mean {near[unknown]}=?" if unknown in near else "",
-        )
+    _refuse_unknown(layout, form)
     if layout:
         raise InputError(
-            f"{', '.join(layout)}: belongs to arrays of labels and scores; found other qrels or "
-            "runs"
+            f"{function_of(form)}: found {', '.join(layout)} without arrays, expected arrays of "
+            "labels and scores with it"
         )
 
 
-def refuse_single(runs: object) -> None:
-    """Refuse one run where several are expected: a path or a mapping is iterable, too."""
-    if isinstance(runs, (str, PathLike, Mapping)):
+def _refuse_unknown(layout: Mapping[str, Any], form: str) -> None:
+    function = function_of(form)
+    if unknown := next((name for name in layout if name not in _LAYOUT), ""):
+        near = {"measures": "measure", "measure": "measures"}.get(unknown, "")
+        if function == "advise" or not near:
+            hint = f"help(idealrank.{function}) lists them"
+        else:
+            hint = f"did you mean {near}=?"
+        raise OptionError(f"{function}: found {unknown}=, expected one of its arguments", hint=hint)
+
+
+def several_runs(runs: object, form: str) -> list[AnyTable]:
+    """List runs; refuse one run, since a path or a mapping is iterable, too."""
+    is_single = isinstance(runs, (str, PathLike, Mapping, Run, Evaluation))
+    if is_single or not isinstance(runs, Iterable):
+        found = "none" if runs is None else f"one {type(runs).__name__}"
         raise InputError(
-            f"runs: found one {type(runs).__name__}, expected several runs, as in "
-            f'["bm25.run", "neural.run"]'
+            f"{function_of(form)}: runs: found {found}, expected several runs, as in {form}"
         )
+    return list(runs)
 
 
 def judgments_source(qrels: AnyTable) -> JudgmentsSource:

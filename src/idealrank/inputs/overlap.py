@@ -8,25 +8,22 @@ from idealrank.analysis.recall import IndexRecall, losses_of, recall_of_runs
 from idealrank.conventions import Convention
 from idealrank.data.interchange import is_frame
 from idealrank.data.run import Run
+from idealrank.data.run_pairs import PairRules
 from idealrank.errors import InputError
 from idealrank.evaluation.overlap import (
     DEFAULT_MATRIX_MEASURES,
     DEFAULT_PAIR_MEASURES,
     Overlap,
     OverlapMatrix,
+    overlap_matrix_of,
+    overlap_of,
 )
-from idealrank.evaluation.overlap import overlap as overlap_runs
-from idealrank.evaluation.overlap import overlap_matrix as overlap_matrix_of
 from idealrank.inputs.evaluation import AnyTable, evaluate, to_runs
-from idealrank.inputs.judged_runs import refuse_single
+from idealrank.inputs.judged_runs import several_runs
 from idealrank.io.sources import input_files
 from idealrank.measures.parse import MeasureLike
 
-overlap_read = overlap_runs
-"""`overlap` for runs that are read already."""
-
-overlap_matrix_read = overlap_matrix_of
-"""`overlap_matrix` for runs that are read already."""
+__all__ = ["index_recall", "overlap", "overlap_matrix", "overlap_matrix_of", "overlap_of"]
 
 
 def overlap(
@@ -87,9 +84,8 @@ def overlap(
         )
     first, second = to_runs((run_a, run_b), names)
     inputs = input_files((*first.paths, *second.paths))
-    return overlap_runs(
-        first, second, measures, ties=ties, duplicates=duplicates, threads=threads, inputs=inputs
-    )
+    rules = PairRules(ties=ties, duplicates=duplicates, threads=threads)
+    return overlap_of((first, second), measures, rules, inputs)
 
 
 def overlap_matrix(
@@ -138,16 +134,14 @@ def overlap_matrix(
     >>> found["overlap@3"].round(3).tolist()
     [[1.0, 0.667, 0.333], [0.667, 1.0, 0.333], [0.333, 0.333, 1.0]]
     """
-    refuse_single(runs)
-    tables = list(runs)
+    tables = several_runs(runs, 'overlap_matrix(["bm25.run", "neural.run"])')
     if len(tables) < 2:
         raise InputError(f"runs: found {len(tables)}, expected two or more")
     read = to_runs(tables, names)
     inputs = input_files([path for run in read for path in run.paths])
-    told = distinct([run.name for run in read])
-    return overlap_matrix_of(
-        read, told, measures, ties=ties, duplicates=duplicates, threads=threads, inputs=inputs
-    )
+    named = dict(zip(distinct([run.name for run in read]), read, strict=True))
+    rules = PairRules(ties=ties, duplicates=duplicates, threads=threads)
+    return overlap_matrix_of(named, measures, rules, inputs=inputs)
 
 
 def index_recall(
@@ -206,7 +200,8 @@ def index_recall(
     """
     exact_run, indexed_run = to_runs((exact, approximate), unnamed=("exact", "approximate"))
     cutoff_list = cutoffs if isinstance(cutoffs, Iterable) else [cutoffs]
-    recall = recall_of_runs(exact_run, indexed_run, cutoff_list, level=level, threads=threads)
+    rules = PairRules(threads=threads)
+    recall = recall_of_runs((exact_run, indexed_run), cutoff_list, rules, level)
     if qrels is None:
         return recall
     exact_evaluation, indexed_evaluation = (

@@ -45,7 +45,8 @@ def reconcile(
     ... ].conventions[0]
     'xgboost-minus'
     """
-    stated, trials = Stated.parse(value), _trials(qrels, run, layout)
+    form = "reconcile(qrels, run, value) or reconcile(labels, scores, value, group=...)"
+    stated, trials = Stated.parse(value), _trials(qrels, run, layout, form)
     return Search(trials, stated, parse_run_measure(measure), Convention.of(convention)).run()
 
 
@@ -74,11 +75,15 @@ def split_difference(
     >>> [part.switches for part in split.parts]
     [('gain',)]
     """
-    trials = _trials(qrels, run, layout)
+    form = (
+        "split_difference(qrels, run, measure, a, b) or "
+        "split_difference(labels, scores, measure, a, b, group=...)"
+    )
+    trials = _trials(qrels, run, layout, form)
     return Splitter(trials, parse_run_measure(measure), Convention.of(a), Convention.of(b)).split()
 
 
-def _trials(qrels: AnyTable, run: AnyTable, layout: Mapping[str, Any]) -> Trials:
-    if lists := lists_of((qrels, run), layout):
+def _trials(qrels: AnyTable, run: AnyTable, layout: Mapping[str, Any], form: str) -> Trials:
+    if lists := lists_of((qrels, run), layout, form):
         return Trials.of_lists(lists[0])
     return Trials.of_run(judgments_source(qrels), to_run(run, judgments=qrels))

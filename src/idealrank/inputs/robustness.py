@@ -27,7 +27,10 @@ from idealrank.stats.randomness import RandomLike
 
 __all__ = ["robust", "robust_runs"]
 
-_FORM = "robust(qrels, run_a, run_b)"
+_FORM = (
+    "robust(qrels, run_a, run_b), robust(labels, scores_a, scores_b, group=...) or "
+    "robust(evaluation_a, evaluation_b)"
+)
 
 
 def robust(
@@ -136,6 +139,7 @@ def robust(
     >>> found.asked.difference, [(one.change, one.row.difference) for one in found.turning]
     (0.5, [('ties=docid-ascending', 0.0), ('P@10', 0.0)])
     """
+    declared = DeclaredLabels(labels_are, sampled_negatives, labels_from)
     options = StudyOptions(
         test=test,
         level=level,
@@ -146,7 +150,7 @@ def robust(
         n_resamples=n_resamples,
         rng=rng,
         threads=threads,
-        declared=DeclaredLabels(labels_are, sampled_negatives, labels_from),
+        declared=declared,
     )
     given, measure = JudgedRuns.of_pair(
         _FORM,
@@ -155,6 +159,7 @@ def robust(
         names=names,
         convention=convention,
         layout=layout,
+        declared=declared,
     )
     varied = partial(VariedComparison, variants=variants, pairs=pairs, options=options)
     if lists := given.lists():

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from os import PathLike
 from typing import Any
 
+from idealrank._lazy import under_name
 from idealrank.analysis.comparison import Study, StudyOptions
 from idealrank.analysis.comparison.requirements import JudgmentsOption
 from idealrank.analysis.systems import (
@@ -16,12 +17,12 @@ from idealrank.analysis.systems import (
 )
 from idealrank.errors import InputError
 from idealrank.evaluation.evaluate import Evaluation
-from idealrank.inputs.evaluation import AnyTable
+from idealrank.inputs.evaluation import AnyTable, refuse_names
 from idealrank.inputs.judged_runs import JudgedRuns
 from idealrank.measures.parse import DEFAULT_MEASURES, MeasureLike, parse_measures
 from idealrank.stats.replicates import Pairing, Single
 
-_FORM = "seeds(qrels, [run, ...], [run, ...])"
+_FORM = "seeds(qrels, [run, ...], [run, ...]) or seeds([evaluation, ...], [evaluation, ...])"
 
 
 def compare_systems(
@@ -118,18 +119,16 @@ def compare_systems(
     >>> ir.seeds(qrels, [run_a, run_a], [run_b, run_b], measures="RR")["RR"].verdict
     'better'
     """
+    refuse_names(names, ("A", "B"), "systems")
     options = StudyOptions(level=level, judgments=judgments)
     training = SystemOptions(names=names, seeds=seeds, single=single)
     if not others:
-        copies_a = _several(evaluations_a, names[0])
-        copies_b = _several(evaluations_b, names[1])
+        copies_a = _evaluations(evaluations_a, names[0])
+        copies_b = _evaluations(evaluations_b, names[1])
     else:
         third, *further = others
         if further:
-            raise InputError(
-                f"found {2 + len(others)} arguments, expected evaluations of two systems, or "
-                f"{_FORM}"
-            )
+            raise InputError(f"seeds: found {2 + len(others)} arguments, expected {_FORM}")
         # Judgments come first, so the second and third arguments are the runs of the two systems.
         runs_a, runs_b = _several(evaluations_b, names[0]), _several(third, names[1])
         measures = parse_measures(DEFAULT_MEASURES if measures is None else measures)
@@ -146,11 +145,21 @@ def _several(copies: Any, name: str) -> list[Any]:
     is_single = isinstance(copies, Evaluation | str | PathLike | Mapping)
     if is_single or not isinstance(copies, Iterable):
         raise InputError(
-            f"{name}: found one {type(copies).__name__}, expected a list with one for each trained "
-            f"copy; or {_FORM}"
+            f"seeds: {name}: found one {type(copies).__name__}, expected a list with one for each "
+            f"trained copy, as in {_FORM}"
         )
     return list(copies)
 
 
-seeds = compare_systems
+def _evaluations(copies: Any, name: str) -> list[Evaluation]:
+    listed = _several(copies, name)
+    for copy in listed:
+        if not isinstance(copy, Evaluation):
+            raise InputError(
+                f"seeds: {name}: found {type(copy).__name__} among the copies, expected {_FORM}"
+            )
+    return listed
+
+
+seeds = under_name(compare_systems, "seeds")
 """`compare_systems` under the name of its command."""

@@ -19,7 +19,7 @@ from idealrank.analysis.tuning.settings import Choice, Theory
 from idealrank.conventions import Convention
 from idealrank.evaluation.evaluate import Evaluation, evaluate
 from idealrank.inputs.evaluation import AnyTable, to_qrels, to_run
-from idealrank.inputs.judged_runs import refuse_single
+from idealrank.inputs.judged_runs import several_runs
 from idealrank.measures.cutoffs import Cutoff
 from idealrank.measures.discounts import DiscountLike
 from idealrank.measures.measure import Measure
@@ -127,11 +127,11 @@ def choose(
     ... )
     (0.167, 0.0, 'nDCG@10')
     """
-    refuse_single(runs)
+    tables = several_runs(runs, 'choose(qrels, ["bm25.run", "neural.run"])')
     judgments, grid = to_qrels(qrels), grid_of(measure, discounts, cutoffs, convention)
     evaluations = [
         evaluate(judgments, to_run(run), measures_of(grid), convention, threads=threads)
-        for run in runs
+        for run in tables
     ]
     sampling = Sampling(
         size=size,

@@ -24,11 +24,16 @@ from idealrank.stats.seen_changes import Criterion, SeenChanges, fewest_changed
 from idealrank.stats.sign_flips import MOST_UNITS, SharedFlips
 from idealrank.stats.special import chdtri, nctdtrinc, ndtri, stdtrit
 from idealrank.stats.tolerance import ROUNDING, largest_of, ranks_within, subtracted
-from idealrank.stats.values import chosen, open_share
+from idealrank.stats.values import above_zero, chosen, open_share
 
 TestName: TypeAlias = Literal["permutation", "t", "wilcoxon", "sign"]
 
 TESTS: tuple[TestName, ...] = get_args(TestName)
+_ABOVE_ZERO = {
+    "margin": "a difference above 0 that does not matter",
+    "effect": "a difference above 0 that is worth finding",
+    "largest_loss": "the greatest loss that one query can have, a number above 0",
+}
 _AS_NORMAL = 10**5  # degrees of freedom from which t is taken for normal
 # Unequal weights leave fewer units of equal weight. If at least this share of the units is left,
 # the power of a test without weights holds.
@@ -69,25 +74,13 @@ class Plan:
         chosen("test", self.test, TESTS)
         open_share("level", self.level)
         whole_number("n_resamples", self.n_resamples)
-        if self.margin is not None and not 0 < self.margin < math.inf:
-            raise OptionError(
-                f"margin={self.margin!r}: expected a difference above 0 that does not matter, in "
-                "units of the measure"
-            )
-        if self.effect is not None and not 0 < self.effect < math.inf:
-            raise OptionError(
-                f"effect={self.effect!r}: expected a difference above 0 that is worth finding, in "
-                "units of the measure"
-            )
+        for name, expected in _ABOVE_ZERO.items():
+            if (number := getattr(self, name)) is not None:
+                above_zero(name, number, f"{expected}, in units of the measure")
         if self.margin is not None and self.test == "sign":
             raise OptionError(
                 "margin: the sign test is blind to the size of differences; use permutation, t or "
                 "wilcoxon"
-            )
-        if self.largest_loss is not None and not 0 < self.largest_loss < math.inf:
-            raise OptionError(
-                f"largest_loss={self.largest_loss!r}: expected the greatest loss that one query "
-                "can have, a number above 0 in units of the measure"
             )
         if self.test != "permutation" and (self.alternative != "two-sided" or self.null):
             raise OptionError(

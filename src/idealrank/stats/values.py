@@ -113,8 +113,8 @@ def table_of(
     return table
 
 
-def above_zero(name: str, value: float) -> float:
+def above_zero(name: str, value: float, expected: str = "a finite number above 0") -> float:
     """An option that is a finite number above 0."""
-    if not 0 < value < float("inf"):
-        raise OptionError(f"{name}={value!r}: expected a finite number above 0")
+    if not isinstance(value, Real) or not 0 < value < float("inf"):
+        raise OptionError(f"{name}={value!r}: expected {expected}")
     return float(value)

@@ -119,6 +119,10 @@ def rankings_by_names(
     by_names: dict[tuple[str, str], Rankings] = {}
     turned: dict[tuple[str, str], Rankings] = {}
     for overlap in each:
+        if not hasattr(overlap, "names"):
+            raise OptionError(
+                f"rankings: found {type(overlap).__name__}, expected results of overlap"
+            )
         a, b = overlap.names
         for name in (a, b):
             if names.count(name) != 1:

@@ -194,10 +194,10 @@ def queries_of(evaluations: Sequence[Evaluation]) -> list[str]:
 
 
 def comparable(
-    evaluations: Sequence[Evaluation], judgments: JudgmentsOption = "same"
+    evaluations: Sequence[Evaluation], judgments: JudgmentsOption | None = "same"
 ) -> Sequence[Evaluation]:
     """The evaluations, refused where their numbers mean different things; "different" judgments are
-    meant.
+    meant. None for a caller that cannot allow them.
     """
     compatible(evaluations)
     first = evaluations[0]

@@ -27,14 +27,18 @@ JudgmentsOption: TypeAlias = Literal["same", "different", "different scales"]
 Judged: TypeAlias = Literal["same", "different", "unknown"]
 
 
-def require_same(evaluations: Sequence[Evaluation], judgments: JudgmentsOption = "same") -> None:
+def require_same(
+    evaluations: Sequence[Evaluation], judgments: JudgmentsOption | None = "same"
+) -> None:
     """Refuse evaluations by different judgments, unless they are intended; warn if this cannot be
     checked.
     """
-    chosen("judgments", judgments, ("same", "different", "different scales"))
+    can_differ = judgments is not None
+    if judgments is not None:
+        chosen("judgments", judgments, ("same", "different", "different scales"))
     if judgments == "different":
         _refuse_scales(evaluations)
-    if judgments != "same":
+    if judgments in ("different", "different scales"):
         return
     known = [
         evaluation for evaluation in evaluations if evaluation.provenance.judgments is not None
@@ -44,8 +48,8 @@ def require_same(evaluations: Sequence[Evaluation], judgments: JudgmentsOption =
         if other.provenance.judgments != first.provenance.judgments:
             n = first.coverage.queries_in_qrels
             unseen = f"other documents or grades for the same number of queries, {n:,}"
-            raise _refusal(first, other, _seen(first, other) or unseen)
-    if unsure := _unsure(evaluations):
+            raise _refusal(first, other, _seen(first, other) or unseen, can_differ=can_differ)
+    if unsure := _unsure(evaluations, can_differ=can_differ):
         warn(
             f"{', '.join(unsure)}: the judgments have no fingerprint, since the result comes from "
             "an earlier version or your own code; they are assumed to equal the other judgments"
@@ -83,7 +87,7 @@ def _refuse_scales(evaluations: Sequence[Evaluation]) -> None:
             )
 
 
-def _unsure(evaluations: Sequence[Evaluation]) -> list[str]:
+def _unsure(evaluations: Sequence[Evaluation], *, can_differ: bool = True) -> list[str]:
     """Names of runs with judgments that cannot be compared with the first run's; visible
     differences are refused.
     """
@@ -93,18 +97,21 @@ def _unsure(evaluations: Sequence[Evaluation]) -> list[str]:
         if first.provenance.judgments is not None and other.provenance.judgments is not None:
             continue
         if seen := _seen(first, other):
-            raise _refusal(first, other, seen)
+            raise _refusal(first, other, seen, can_differ=can_differ)
         if not _same_files(first, other):
             unknown = [side for side in (first, other) if side.provenance.judgments is None]
             names += [side.name for side in unknown]
     return list(dict.fromkeys(names))
 
 
-def _refusal(first: Evaluation, other: Evaluation, difference: str) -> IncompatibleError:
+def _refusal(
+    first: Evaluation, other: Evaluation, difference: str, *, can_differ: bool
+) -> IncompatibleError:
+    allow = ", or allow the difference: compare, gate and seeds take judgments='different'"
     return IncompatibleError(
         f"{first.name} and {other.name}: found {difference}; expected both runs evaluated against "
         f"the same judgments",
-        hint="evaluate one run again, or allow the difference with judgments='different'",
+        hint=f"evaluate one run again{allow if can_differ else ''}",
         command_hint="evaluate one run again, or allow the difference with --different-judgments",
     )
 

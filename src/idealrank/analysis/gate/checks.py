@@ -50,7 +50,7 @@ from idealrank.analysis.gate.outcome import (
 )
 from idealrank.analysis.gate.series import Series
 from idealrank.data.types import BoolArray
-from idealrank.errors import OptionError
+from idealrank.errors import IncompatibleError, OptionError
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import MeasureLike, parse_measure, parse_measures
@@ -233,7 +233,7 @@ def decided(case: GateCase, policy: Policy, options: StudyOptions = PLAIN) -> Ga
 
 
 def _parsed(also: "MeasureLike | Iterable[MeasureLike]") -> tuple[Measure, ...]:
-    listed = [also] if isinstance(also, str | Measure) else list(also)
+    listed = also if isinstance(also, str | Measure) or not isinstance(also, Iterable) else [*also]
     return parse_measures(listed) if listed else ()
 
 
@@ -300,6 +300,11 @@ def gate_beside(gated: Gated, judged: Sequence[Evaluation], people: Sequence[Eva
     """Hold the checks of a gate beside a judge."""
     if gated.mismatches:
         return gated
+    if len(judged) != len(people):
+        raise IncompatibleError(
+            f"judge: found evaluations of {len(judged)} runs, expected one for each of "
+            f"{len(people)}"
+        )
     run, *baselines = judged
     before_of = dict(zip(gated.baselines, baselines, strict=True))
     queries = frozenset(queries_of(people))
@@ -381,8 +386,24 @@ def refuse_beyond_range(policy: Policy, measures: Sequence[Measure]) -> None:
             )
 
 
+def contracts_of(contracts: Any) -> tuple[Contract, ...]:
+    """Return contracts, as a gate is given them."""
+    listed = tuple(contracts) if isinstance(contracts, Iterable) else (contracts,)
+    for contract in listed:
+        if not isinstance(contract, Contract):
+            raise OptionError(
+                f"gate: contracts: found {type(contract).__name__}, expected Contract values"
+            )
+    return listed
+
+
 def policy_of(policy: Policy | None, **parts: Any) -> Policy:
     """The policy that was given, or one of its fields."""
+    if not isinstance(policy, Policy | None):
+        raise OptionError(
+            f"policy: found {type(policy).__name__}, expected a Policy, as in "
+            "Policy(tolerance=0.01)"
+        )
     chosen_fields = {name: value for name, value in parts.items() if value is not None}
     if policy is not None and chosen_fields:
         names = ", ".join(chosen_fields)

@@ -57,7 +57,7 @@ from idealrank.measures.measure import Measure
 from idealrank.measures.parse import MeasureLike, default_measures, parse_run_measure
 from idealrank.stats.comparison import MeasureTest, Plan, compare_columns
 from idealrank.stats.design import Design
-from idealrank.stats.randomness import in_order
+from idealrank.stats.randomness import in_order, whole_number
 from idealrank.stats.sign_flips import MOST_UNITS
 from idealrank.stats.tolerance import ROUNDING
 
@@ -156,6 +156,9 @@ class VariedComparison:
     variants: "Iterable[str] | None" = None
     pairs: int = 8
     options: StudyOptions = PLAIN
+
+    def __post_init__(self) -> None:
+        whole_number("pairs", self.pairs, 0)
 
 
 def robust_runs(

@@ -131,6 +131,11 @@ class ComparisonRequest:
         """
         if wanted is None:
             wanted = GROUPS
+        if not isinstance(wanted, Iterable):
+            raise OptionError(
+                f"variants: found {type(wanted).__name__}, expected a list, as in "
+                '["ties", "cutoff=5"]'
+            )
         texts = [wanted] if isinstance(wanted, str) else list(wanted)
         lacking = self.lacking()
         by_text: dict[str, Alternative] = {}

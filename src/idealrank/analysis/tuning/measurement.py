@@ -91,6 +91,9 @@ def grid_of(
         )
     usual = make_discount(Convention.of(convention).rules.discount).text
     options = {}
+    for name, settings in (("discounts", discounts), ("cutoffs", cutoffs)):
+        if not isinstance(settings, Iterable):
+            raise OptionError(f"{name}: found {settings!r}, expected a list of settings")
     cutoffs = list(cutoffs)
     for made in [make_discount(discount) for discount in discounts]:
         for cutoff in map(make_cutoff, cutoffs):

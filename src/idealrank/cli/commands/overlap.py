@@ -1,18 +1,19 @@
 """`idealrank overlap`: the similarity of two runs, or of every two of several."""
 
+from dataclasses import replace
 from functools import partial
 from types import ModuleType
-from typing import Any, get_args
+from typing import get_args
 
 import click
 
 from idealrank.cli import headings, input_options, options
 from idealrank.cli.output import Formats
 from idealrank.cli.progress import Watch
-from idealrank.data.run_pairs import PairDuplicates, PairTies
+from idealrank.data.run_pairs import PairDuplicates, PairRules, PairTies
 from idealrank.errors import OptionError
 from idealrank.evaluation.overlap import DEFAULT_MATRIX_MEASURES, DEFAULT_PAIR_MEASURES
-from idealrank.inputs.overlap import overlap_matrix_read, overlap_read
+from idealrank.inputs.overlap import overlap_matrix_of, overlap_of
 from idealrank.io.sources import input_files
 from idealrank.measures import PAIR_MEASURES
 from idealrank.measures.parse import parse_pair_measures
@@ -128,15 +129,20 @@ def overlap(
         for path, name in zip(runs, names, strict=True)
     ]
     files = input_files(path for run in opened for path in run.paths)
-    rules: dict[str, Any] = {"ties": ties, "duplicates": duplicates, "threads": threads}
+    rules = PairRules(ties=ties, duplicates=duplicates, threads=threads)
     if len(opened) > 2:
-        of_all = partial(overlap_matrix_read, opened, names, measures, inputs=files, **rules)
+        named = dict(zip(names, opened, strict=True))
+        of_all = partial(overlap_matrix_of, named, measures, rules, inputs=files)
         matrix = watch.count("overlap", lambda tell: of_all(tell=tell))
         _MATRIX_FORMATS.write(layout, output_path, matrix)
         return
     first, second = opened
-    of_two = partial(overlap_read, first, second, measures, inputs=files, **rules)
-    result = watch.run("overlap", lambda progress: of_two(progress=progress))
+    result = watch.run(
+        "overlap",
+        lambda progress: overlap_of(
+            (first, second), measures, replace(rules, progress=progress), files
+        ),
+    )
     _FORMATS.write(layout, output_path, result, per_query=per_query)
 
 

@@ -193,13 +193,14 @@ def ab(
         "users": columns.get("user"),
         "denominator": columns.get("denominator"),
     }
-    effect = ab_effect(
-        columns["value"],
-        columns["cohort"],
-        covariate=columns.get("covariate"),
-        **shared,
-        **test_options,
-    )
+    with log_options.rows_of(rows):
+        effect = ab_effect(
+            columns["value"],
+            columns["cohort"],
+            covariate=columns.get("covariate"),
+            **shared,
+            **test_options,
+        )
 
     shared |= {"confidence": test_options["confidence"]}
     trend = None
@@ -238,16 +239,17 @@ class CohortLog:
             qrels = watch.run("judgments", lambda _: inputs.open_qrels(path, convention))
         assert check.cohort is not None  # noqa: S101  (read_log refuses a log without the column)
         period = check.period if check.period is not None else days_of(check.sessions.time)
-        compared = cohort_effects(
-            check.sessions,
-            check.cohort,
-            qrels,
-            measures,
-            convention=convention,
-            covariate=check.covariate,
-            period=period,
-            **test_options,
-        )
+        with log_options.rows_of(self.path):
+            compared = cohort_effects(
+                check.sessions,
+                check.cohort,
+                qrels,
+                measures,
+                convention=convention,
+                covariate=check.covariate,
+                period=period,
+                **test_options,
+            )
         for caution in compared.cautions:
             console.say("warning", caution)
         return compared

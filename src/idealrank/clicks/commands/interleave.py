@@ -115,7 +115,10 @@ def interleave(
             "outcomes", lambda _: read_columns(outcomes_path, OUTCOMES, columns=column_names)
         )
         users = columns.get("user")
-        tested = preference(columns["preference"], users=users, confidence=confidence, looks=looks)
+        with log_options.rows_of(outcomes_path):
+            tested = preference(
+                columns["preference"], users=users, confidence=confidence, looks=looks
+            )
         n_lists, n_users = len(columns["preference"]), None if users is None else len(set(users))
         _FORMATS.write(layout, output_path, tested, n_lists, n_users)
         return

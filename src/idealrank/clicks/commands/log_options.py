@@ -1,6 +1,7 @@
 """Options of commands that read a click log."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from functools import wraps
 from pathlib import Path
@@ -228,3 +229,13 @@ def model_of(name: str, iterations: int) -> ClickModel:
     """Return the click model of a name."""
     settings: dict[str, Any] = {"iterations": iterations} if takes_steps(name) else {}
     return MODELS[name](**settings)
+
+
+@contextmanager
+def rows_of(path: str) -> Iterator[None]:
+    """Name the file in errors about its rows that come after it was read."""
+    try:
+        yield
+    except InputError as error:
+        text, hint, command_hint = error.kept().parts
+        raise InputError(f"{path}: {text}", hint=hint, command_hint=command_hint) from None

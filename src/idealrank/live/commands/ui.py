@@ -174,5 +174,5 @@ def _named_model(text: str | None) -> tuple[str, str | None]:
         return "model", None
     if "=" not in text:
         return Path(text).stem, text
-    [(name, path)] = named_texts([text], "--judge", "tiny=model.qrels").items()
+    [(name, path)] = named_texts([text], "--judge-qrels", "tiny=model.qrels").items()
     return name, path

@@ -59,7 +59,8 @@ from idealrank.reports.subject import Made
 __all__ = ["report"]
 
 _PAIR = 3  # judgments and two runs
-_FORM = "report(qrels, run) or report(qrels, run_a, run_b)"
+_RUNS = "report(qrels, run), report(qrels, run_a, run_b) or report(labels, scores, group=...)"
+_FORM = f"{_RUNS}, or report(evaluation_a, evaluation_b)"
 
 
 def report(
@@ -184,7 +185,7 @@ def report(
     if others:
         if evaluations is not None or qrels is not None or runs is not None:
             raise OptionError(
-                f"evaluations, qrels, runs: found them beside {_FORM}, expected them with a "
+                f"evaluations, qrels, runs: found them beside {_RUNS}, expected them with a "
                 f"result alone"
             )
         of_queries = {"weights": weights, "clusters": clusters, "slices": slices}
@@ -238,7 +239,7 @@ def _is_result(value: Any) -> bool:
 def _refuse_beside_result(options: "Mapping[str, Any]") -> None:
     for word, value in options.items():
         if value is not None:
-            raise OptionError(f"{word}: found a result, whose runs have theirs, expected {_FORM}")
+            raise OptionError(f"{word}: found a result, whose runs have theirs, expected {_RUNS}")
 
 
 class _Request(NamedTuple):
@@ -286,7 +287,7 @@ def _computed(inputs: "Sequence[Any]", request: _Request, options: dict[str, Any
         held = _evaluations_of_arrays(inputs, measures, request)
         qrels, runs = None, None
     else:
-        refuse_layout(layout)
+        refuse_layout(layout, _FORM)
         qrels = to_qrels(qrels).labelled(
             options["labels_are"], sampled_negatives=options["sampled_negatives"]
         )
@@ -391,7 +392,7 @@ def _evaluations(result: Any, evaluations: "Sequence[Evaluation] | None") -> tup
         if not held or not all(isinstance(evaluation, Evaluation) for evaluation in held):
             raise InputError(
                 f"result: found {type(result).__name__}, expected an Evaluation, several, a "
-                f"Comparison or a Gated, or {_FORM}"
+                f"Comparison or a Gated, or {_RUNS}"
             )
         return held
     if evaluations is None:
