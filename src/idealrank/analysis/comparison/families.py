@@ -56,6 +56,14 @@ class Hypothesis(NamedTuple):
         )
         return kept
 
+    @property
+    def differences(self) -> FloatArray:
+        """Second minus first, of every query; NaN where one has no value."""
+        differences: FloatArray = (
+            self.second.values[:, self.column] - self.first.values[:, self.column]
+        )
+        return differences
+
     def scale(self, kept: BoolArray, design: Design) -> MarginScale:
         """Scale of a margin on the queries kept."""
         sides = [side.answerable for side in (self.first, self.second)]

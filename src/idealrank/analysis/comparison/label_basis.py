@@ -13,8 +13,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from idealrank.analysis.comparison.families import Hypothesis
 from idealrank.analysis.comparison.labels_needed import labels_needed
 from idealrank.analysis.comparison.places import Places
+from idealrank.analysis.comparison.query_table import restricted
 from idealrank.analysis.comparison.sensitivity import Sensitivity, Side, sensitivity_of
 from idealrank.analysis.comparison.tipping import (
     Question,
@@ -118,6 +120,21 @@ class Result(NamedTuple):
     kept: BoolArray
     design: Design
     question: Question
+
+    @classmethod
+    def of(
+        cls, pair: tuple[int, int], test: Hypothesis, design: Design, question: Question
+    ) -> "Result":
+        """Return the result of a test under the design of all queries."""
+        kept = test.counted
+        return cls(
+            pair=pair,
+            column=test.column,
+            differences=test.differences,
+            kept=kept,
+            design=restricted(design, kept),
+            question=question,
+        )
 
 
 class DeclaredLabels(NamedTuple):
