@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from idealrank.analysis.comparison.comparisons import Method, distinct
+from idealrank.analysis.comparison.difference_rows import verdict_of
 from idealrank.analysis.comparison.differences import Difference
 from idealrank.analysis.comparison.families import PRIMARY, Corrected
 from idealrank.analysis.comparison.margin_guard import guarded_alone
@@ -501,8 +502,8 @@ def _row_alone(measure: Measure, test: MeasureTest, plan: Plan, excluded: int) -
         critical=critical_t(plan.alpha, test.df, plan.sides),
         tests=1,
     )
-    row = difference_of(measure, alone, plan)
-    return replace(row, family="none", excluded_queries=excluded)
+    verdict = verdict_of(alone, measure.direction, plan.alpha)
+    return difference_of(measure, alone, plan, verdict, family="none", excluded_queries=excluded)
 
 
 def _variant(
