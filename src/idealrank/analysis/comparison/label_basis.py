@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from idealrank.analysis.comparison.families import Hypothesis
+from idealrank.analysis.comparison.families import Corrected
 from idealrank.analysis.comparison.labels_needed import labels_needed
 from idealrank.analysis.comparison.places import Places
 from idealrank.analysis.comparison.query_table import restricted
@@ -123,14 +123,15 @@ class Result(NamedTuple):
 
     @classmethod
     def of(
-        cls, pair: tuple[int, int], test: Hypothesis, design: Design, question: Question
+        cls, pair: tuple[int, int], test: Corrected, design: Design, question: Question
     ) -> "Result":
         """Return the result of a test under the design of all queries."""
-        kept = test.counted
+        tested = test.hypothesis
+        kept = tested.counted
         return cls(
             pair=pair,
-            column=test.column,
-            differences=test.differences,
+            column=tested.column,
+            differences=tested.differences,
             kept=kept,
             design=restricted(design, kept),
             question=question,

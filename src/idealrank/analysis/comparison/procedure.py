@@ -194,17 +194,14 @@ class _Case:
         return [[first, *islice(rest, len(columns) - 1)] for first in primary]
 
     def _test(self, pair: tuple[int, int], column: int) -> Hypothesis:
-        test = self._hypothesis(pair, column, self._everywhere)
+        first, second = (self.study.tables[run] for run in pair)
+        test = Hypothesis(first, second, column, self._everywhere)
         refuse_unscored(
             self.study.measures[column],
             (self.study.names[pair[0]], self.study.names[pair[1]]),
             test.counted,
         )
         return test
-
-    def _hypothesis(self, pair: tuple[int, int], column: int, within: BoolArray) -> Hypothesis:
-        first, second = (self.study.tables[run] for run in pair)
-        return Hypothesis(first, second, column, within)
 
     @cached_property
     def _everywhere(self) -> BoolArray:
@@ -307,7 +304,6 @@ class _Case:
         def row_of(column: int) -> Difference:
             return self._row(
                 pair,
-                column,
                 tests[column],
                 identical_queries=same,
                 slices=slices[column],
@@ -318,14 +314,13 @@ class _Case:
         begun = [background.begin(partial(row_of, column)) for column in columns]
         return [row() for row in begun]
 
-    def _row(
-        self, pair: tuple[int, int], column: int, test: Corrected, **further: Any
-    ) -> Difference:
+    def _row(self, pair: tuple[int, int], test: Corrected, **further: Any) -> Difference:
         """One difference with its support, and without a verdict that the labels do not support."""
+        column = test.hypothesis.column
         measure = self.study.measures[column]
         of_test = verdict_of(test, measure.direction, self.plan.alpha)
         question = self._question(test, equivalent=of_test == "equivalent")
-        result = self._result(pair, column, question)
+        result = Result.of(pair, test, self.study.design, question)
         ours, theirs = (self.study.judgedness[run] for run in pair)
         unjudged_a, unjudged_b, judged = ours.beside(theirs, column, result.kept, result.design)
         support = self._support(
@@ -341,7 +336,7 @@ class _Case:
             test,
             self.plan,
             verdict,
-            excluded_queries=int((~result.kept).sum()),
+            excluded_queries=test.hypothesis.excluded,
             unjudged_a=unjudged_a,
             unjudged_b=unjudged_b,
             difference_judged=judged,
@@ -353,16 +348,6 @@ class _Case:
             family=COMPANIONS if column else PRIMARY,
             **further,
         )
-
-    def _result(
-        self,
-        pair: tuple[int, int],
-        column: int,
-        question: Question,
-        within: BoolArray | None = None,
-    ) -> Result:
-        test = self._hypothesis(pair, column, self._everywhere if within is None else within)
-        return Result.of(pair, test, self.study.design, question)
 
     def _question(self, test: Corrected, *, equivalent: bool = False) -> Question:
         if not equivalent:
@@ -439,7 +424,7 @@ class _Case:
             design=self.study.design,
             plan=self.plan,
             correction=self.study.options.correction,
-            carries=partial(self._carries, self.membership),
+            carries=self._carries,
             tell=tell,
         )
         for place, pair in enumerate(self.wanted):
@@ -449,15 +434,13 @@ class _Case:
                 ]
         return slices_by_pair
 
-    def _carries(
-        self, membership: "Membership", place: int, column: int, name: str, test: Corrected
-    ) -> bool:
+    def _carries(self, place: int, test: Corrected) -> bool:
         """Return whether the judgments of a slice's own queries support its result."""
         if self._is_divided(test):
             return True
-        pair, within = self.wanted[place], membership.within[name]
-        result = self._result(pair, column, self._question(test), within)
-        return self.rules.stands_within(result, within)
+        design, question = self.study.design, self._question(test)
+        result = Result.of(self.wanted[place], test, design, question)
+        return self.rules.stands_within(result, test.hypothesis.within)
 
     def level_cautions(self, pairs: Sequence[Pair]) -> Iterator[str]:
         """Cautions about verdicts with an unknown error rate, or that these queries cannot give."""

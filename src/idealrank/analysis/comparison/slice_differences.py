@@ -212,14 +212,13 @@ class Slices:
 
 # A label of each query, or several.
 Categories: TypeAlias = Mapping[str, str | Sequence[str]]
-# Whether the judgments carry what a test found: given the place of the pair, the column of the
-# measure, the slice and the test.
-Carries: TypeAlias = Callable[[int, int, str, Corrected], bool]
+# Whether the judgments carry what a test found, given the place of the pair.
+Carries: TypeAlias = Callable[[int, Corrected], bool]
 
 _ALONE = Detectable(math.inf, "too few queries for this test alone")
 
 
-def _carries_all(_place: int, _column: int, _name: str, _test: Corrected) -> bool:
+def _carries_all(_place: int, _test: Corrected) -> bool:
     return True
 
 
@@ -414,7 +413,7 @@ def sliced(
                 pairs[place],
                 (column, directions[column]),
                 of_slices,
-                partial(carries, place, column),
+                partial(carries, place),
             )
         if tell is not None:
             tell(done + 1, len(families))
@@ -449,7 +448,7 @@ class _Slicing(NamedTuple):
         pair: tuple[QueryTable, QueryTable],
         measure: tuple[int, int],
         tests: Mapping[str, Corrected],
-        carries: Callable[[str, Corrected], bool],
+        carries: Callable[[Corrected], bool],
     ) -> Slices:
         """Assemble the slices of one measure, given as column and direction."""
         (first, second), (column, direction), members = pair, measure, self.membership
@@ -461,7 +460,7 @@ class _Slicing(NamedTuple):
         for name, test in tests.items():
             share = float(weights[members.within[name]].sum() / weights.sum())
             verdict = verdict_of(test, sign, self.plan.alpha)
-            if verdict != "undecided" and not carries(name, test):
+            if verdict != "undecided" and not carries(test):
                 verdict = "too few judgments"
             found, visible = test.found, _ALONE
             if found.df:

@@ -448,10 +448,12 @@ class _Checks:
             [place for place in places if not place.column],
             [place for place in places if place.column],
         ):
-            tests = list(map(self._hypothesis, family))
-            for place, test in zip(family, tests, strict=True):
-                names = (self.opponents[place.baseline].name, self.run)
-                refuse_unscored(self.study.measures[place.column], names, test.counted)
+            tests = []
+            for place in family:
+                side, measure = self.opponents[place.baseline], self.study.measures[place.column]
+                test = Hypothesis(side.before, side.now, place.column, self.within)
+                refuse_unscored(measure, (side.name, self.run), test.counted)
+                tests.append(test)
             # Each test of a strict gate is a family of its own.
             apart = self.policy.strict and plan is self.plan
             groups = [[test] for test in tests] if apart else [tests]
@@ -461,17 +463,13 @@ class _Checks:
             tests_by_place |= dict(zip(family, results, strict=True))
         return tests_by_place
 
-    def _hypothesis(self, place: _Place) -> Hypothesis:
-        side = self.opponents[place.baseline]
-        return Hypothesis(side.before, side.now, place.column, self.within)
-
     def _check(self, place: _Place, of: Corrected, two_sided: float) -> Check:
         """One check, with the measure's own signs."""
         measure, test = self.study.measures[place.column], of.found
         decides, answer = self.deciding[place.column], answer_of(test, of.p, self.policy)
         side = self.opponents[place.baseline]
         question = Question(of.critical, _null_of(test, self.plan), observed=of.observed)
-        result = Result.of(side.places, self._hypothesis(place), self.study.design, question)
+        result = Result.of(side.places, of, self.study.design, question)
         before, now = (self.study.judgedness[run] for run in side.places)
         unjudged_before, unjudged_now, difference_judged = before.beside(
             now, place.column, result.kept, result.design
@@ -503,7 +501,7 @@ class _Checks:
             outcome=outcome,
             carried=carried,
             reason=reason,
-            excluded_queries=int((self.within & ~result.kept).sum()),
+            excluded_queries=of.hypothesis.excluded,
             worst=self._worst(place, float(measure.direction)),
             unjudged_baseline=unjudged_before,
             unjudged_run=unjudged_now,
