@@ -121,8 +121,8 @@ def compare(
         Similarity of the runs' rankings, as computed by `overlap`; evaluations do not keep the
         rankings.
     tell : callable, optional
-        Progress callback: called with the number of finished pairs and the total, and then again
-        for slices.
+        Progress callback: called with the number of finished pairs and the total; before that,
+        with the families of slices.
     judgments : {"same", "different", "different scales"}
         "different" allows evaluations with different judgments, which are otherwise refused;
         "different scales" even of two scales.

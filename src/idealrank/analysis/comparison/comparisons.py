@@ -207,16 +207,6 @@ class Pair:
             measures={text: row.reversed() for text, row in self.measures.items()},
         )
 
-    def without_verdict(self, mismatch: str) -> "Pair":
-        """Return the pair without verdicts, of slices neither, for a run whose values mean
-        nothing.
-        """
-        rows = {
-            text: row.withheld(slices=None if row.slices is None else row.slices.without_verdicts())
-            for text, row in self.measures.items()
-        }
-        return replace(self, measures=rows, mismatch=mismatch)
-
     def as_dict(self) -> dict[str, Any]:
         """Return the JSON record: names, measures, and rankings if compared."""
         record = {
@@ -540,18 +530,11 @@ class Comparison(WithWarnings):
     @property
     def rate_cautions(self) -> list[str]:
         """Cautions on verdicts whose error rate is not known; part of `cautions`."""
-        unknown = {
-            f"{pair.b} against {pair.a} by {row.measure}": (row.skewness, row.n)
-            for pair, row in self.rows()
-            if not row.error_rate_known
-        }
-        return skew_cautions(unknown, clustered=self.method.clustered)
+        return rate_cautions(self.pairs, clustered=self.method.clustered)
 
     def rows(self) -> Iterator[tuple[Pair, Difference]]:
         """Return every difference with its pair."""
-        for pair in self.pairs:
-            for row in pair.measures.values():
-                yield pair, row
+        return rows_of(self.pairs)
 
     def records(self) -> Iterator[dict[str, Any]]:
         """Return every difference as a flat record, followed by its slices; None for values that
@@ -664,6 +647,23 @@ class Comparison(WithWarnings):
         scales = dict.fromkeys(row.margin_scale for _, row in self.rows())
         notes = [self.reach_unknown, *scales, found_kind(self.labels) if matters else ""]
         return "\n".join([*lines, *self.cautions, *filter(None, notes)])
+
+
+def rows_of(pairs: Iterable[Pair]) -> Iterator[tuple[Pair, Difference]]:
+    """Return every difference with its pair."""
+    for pair in pairs:
+        for row in pair.measures.values():
+            yield pair, row
+
+
+def rate_cautions(pairs: Iterable[Pair], *, clustered: bool) -> list[str]:
+    """Return cautions on verdicts whose error rate is not known."""
+    unknown = {
+        f"{pair.b} against {pair.a} by {row.measure}": (row.skewness, row.n)
+        for pair, row in rows_of(pairs)
+        if not row.error_rate_known
+    }
+    return skew_cautions(unknown, clustered=clustered)
 
 
 def _refuse_others(judged: Any, n_runs: int) -> None:

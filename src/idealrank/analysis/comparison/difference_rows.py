@@ -16,7 +16,7 @@ from idealrank.data.qrels import Qrels
 from idealrank.errors import IncompatibleError
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.measures.measure import Measure
-from idealrank.stats.comparison import Plan, visible_by
+from idealrank.stats.comparison import Detectable
 from idealrank.stats.paired_tests import paired_t
 from idealrank.stats.tolerance import ROUNDING
 
@@ -112,22 +112,31 @@ class DifferenceRow:
     family: str
 
     @classmethod
-    def of(cls, corrected: Corrected, plan: Plan, direction: int, /, **own: Any) -> Self:
+    def of(
+        cls,
+        corrected: Corrected,
+        visible: Detectable,
+        direction: int,
+        verdict: Verdict,
+        /,
+        **own: Any,
+    ) -> Self:
         """The row of a test: what it found, what the correction makes of it, and the verdict.
 
         Parameters
         ----------
         corrected : Corrected
-            The test, and the p values that decide the verdict.
-        plan : Plan
-            Level and power.
+            The test, and its corrected p value.
+        visible : Detectable
+            Smallest true difference that the test detects.
         direction : int
             1 where higher values are better; else wins and losses change places.
+        verdict : str
+            As `verdict_of` and the judgments leave it.
         **own
             Fields of a subclass.
         """
         test, up = corrected.found, direction > 0
-        visible = visible_by(test, plan, corrected.alpha)
         return cls(
             mean_a=test.mean_a,
             mean_b=test.mean_b,
@@ -136,7 +145,7 @@ class DifferenceRow:
             about=test.about,
             p=test.p,
             p_corrected=corrected.p,
-            verdict=_verdict(corrected, direction, plan.alpha),
+            verdict=verdict,
             effect=test.effect,
             sd_difference=test.sd,
             wins=test.wins if up else test.losses,
@@ -171,7 +180,8 @@ class DifferenceRow:
         return {name: finite(values[name]) for name in names}
 
 
-def _verdict(corrected: Corrected, direction: int, alpha: float) -> Verdict:
+def verdict_of(corrected: Corrected, direction: int, alpha: float) -> Verdict:
+    """Return the verdict of a test, if the judgments support it."""
     if corrected.equivalence is not None and corrected.equivalence <= alpha:
         return "equivalent"
     return side_of(corrected.found, direction, corrected.p, alpha)

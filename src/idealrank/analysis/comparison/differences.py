@@ -147,12 +147,6 @@ class Difference(DifferenceRow):
             return replace(self, judge=judge, verdict="undecided", error_rate_known=True)
         return replace(self, judge=judge)
 
-    def withheld(self, slices: "Slices | None") -> "Difference":
-        """Return the difference without a verdict, since there are too few judgments; with other
-        slices.
-        """
-        return replace(self, verdict="too few judgments", error_rate_known=True, slices=slices)
-
     def level_cautions(self, largest_loss: float | None = None) -> list[str]:
         """Describe what limits the margin."""
         if self.margin is None:

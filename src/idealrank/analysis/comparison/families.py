@@ -56,6 +56,19 @@ class Hypothesis(NamedTuple):
         )
         return kept
 
+    @property
+    def excluded(self) -> int:
+        """Number of the queries within that do not count."""
+        return int((self.within & ~self.counted).sum())
+
+    @property
+    def differences(self) -> FloatArray:
+        """Second minus first, of every query; NaN where one has no value."""
+        differences: FloatArray = (
+            self.second.values[:, self.column] - self.first.values[:, self.column]
+        )
+        return differences
+
     def scale(self, kept: BoolArray, design: Design) -> MarginScale:
         """Scale of a margin on the queries kept."""
         sides = [side.answerable for side in (self.first, self.second)]
@@ -68,7 +81,8 @@ class Hypothesis(NamedTuple):
 class Corrected(NamedTuple):
     """Corrected result of one test of a family."""
 
-    found: MeasureTest  # The test; its interval holds for the whole family
+    hypothesis: Hypothesis
+    found: MeasureTest  # Its test; its interval holds for the whole family
     p: float  # After the correction
     # The p value of equivalence, after the correction; None without a margin
     equivalence: float | None
@@ -133,6 +147,7 @@ def corrected(
     alphas = _levels(p, plan.alpha) if name == "holm" else [plan.alpha / n] * n
     return [
         Corrected(
+            hypothesis=test,
             found=result,
             p=value,
             equivalence=equal,
@@ -141,7 +156,9 @@ def corrected(
             tests=n,
             observed=critical_t(result.p, result.df, plan.sides),
         )
-        for result, value, equal, alpha in zip(results, adjusted, equivalence, alphas, strict=True)
+        for test, result, value, equal, alpha in zip(
+            tests, results, adjusted, equivalence, alphas, strict=True
+        )
     ]
 
 
@@ -194,8 +211,8 @@ def _together(
 
     rows = []
     columns = (together.p, together.low * shares, together.high * shares, together.critical_t)
-    for result, equal, p, low, high, critical in zip(
-        results, equivalence, *(column.tolist() for column in columns), strict=True
+    for test, result, equal, p, low, high, critical in zip(
+        tests, results, equivalence, *(column.tolist() for column in columns), strict=True
     ):
         own = result._replace(low=low, high=high, exact=together.exact, in_max_t=True)
         if not alone:
@@ -207,6 +224,7 @@ def _together(
         all_units = result.df == result.units - 1
         rows.append(
             Corrected(
+                hypothesis=test,
                 found=own,
                 p=p,
                 equivalence=equal,

@@ -13,9 +13,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from idealrank.analysis.comparison.families import Corrected
 from idealrank.analysis.comparison.labels_needed import labels_needed
 from idealrank.analysis.comparison.pair_tippings import Tippings
 from idealrank.analysis.comparison.places import Places
+from idealrank.analysis.comparison.query_table import restricted
 from idealrank.analysis.comparison.sensitivity import Sensitivity, Side, sensitivity_of
 from idealrank.analysis.comparison.tipping import (
     Question,
@@ -118,6 +120,22 @@ class Result(NamedTuple):
     kept: BoolArray
     design: Design
     question: Question
+
+    @classmethod
+    def of(
+        cls, pair: tuple[int, int], test: Corrected, design: Design, question: Question
+    ) -> "Result":
+        """Return the result of a test under the design of all queries."""
+        tested = test.hypothesis
+        kept = tested.counted
+        return cls(
+            pair=pair,
+            column=tested.column,
+            differences=tested.differences,
+            kept=kept,
+            design=restricted(design, kept),
+            question=question,
+        )
 
 
 class DeclaredLabels(NamedTuple):

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import chain, combinations, islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -17,7 +17,10 @@ from idealrank.analysis.comparison.comparisons import (
     Pair,
     Rankings,
     rankings_by_names,
+    rate_cautions,
+    rows_of,
 )
+from idealrank.analysis.comparison.difference_rows import Verdict, verdict_of
 from idealrank.analysis.comparison.differences import Difference
 from idealrank.analysis.comparison.families import (
     COMPANION_SLICES,
@@ -43,7 +46,7 @@ from idealrank.analysis.comparison.tipping import Question, critical_t
 from idealrank.data.types import BoolArray
 from idealrank.errors import Advised, OptionError, warn
 from idealrank.measures.measure import Measure
-from idealrank.stats.comparison import RESAMPLES, Plan, needed_by
+from idealrank.stats.comparison import RESAMPLES, Plan, needed_by, visible_by
 from idealrank.stats.design import Design
 from idealrank.stats.intervals import mean_interval
 from idealrank.stats.randomness import Background
@@ -81,16 +84,16 @@ def compared(
     membership = None if slices is None else _membership(queries, slices, len(names), baseline)
     chosen("correction", options.correction, ("auto", "holm"))
     many = len(names) > MANY
-    cautions, design = study.cautions, study.design
+    cautions = study.cautions
     plan = options.plan(study.tables, DRAWS if many else RESAMPLES)
     rules = study.label_rules(every_measure=not many)
     wanted = _pairs(names, baseline)
-    case = _Case(study=study, plan=plan, wanted=wanted, rules=rules)
+    case = _Case(study=study, plan=plan, wanted=wanted, rules=rules, membership=membership)
 
     # Each of many pairs has little to do, so that one thread does it all.
     threads = 1 if many or len(queries) < _FEW_QUERIES else options.threads
     with Background(threads) as background:
-        bounds = {pair: background.begin(partial(case.bounds, pair)) for pair in wanted}
+        bounds = [background.begin(partial(case.bounds, pair)) for pair in wanted]
         if rules.look_at_rates:
             background.begin(partial(rules.tippings.prepare, wanted[0]))
         alike = background.begin(
@@ -102,18 +105,21 @@ def compared(
             )
         )
         tests = case.tested(alone=not many or options.margin is not None)
-        pairs = case.pairs(tests, alike(), bounds, background, tell)
+        of_slices = case.slices(tell)
+        pairs = case.pairs(
+            list(zip(tests, of_slices, bounds, strict=True)),
+            alike(),
+            background=background,
+            tell=tell,
+        )
 
-    method = replace(
-        case.method(baseline, tests), judgments=judged_by(evaluations, options.judgments)
-    )
     covers = {
         name: evaluation.coverage for name, evaluation in zip(names, evaluations, strict=True)
     }
-    comparison = Comparison(
+    return Comparison(
         names=names,
         pairs=pairs,
-        method=method,
+        method=case.method(baseline, tests, of_slices),
         convention=evaluations[0].convention,
         means=case.means(),
         missing={name: cover.missing for name, cover in covers.items()},
@@ -123,50 +129,8 @@ def compared(
         labels_from=options.declared.labels_from,
         queries=queries,
         mismatches=apart,
-        cautions=cautions,
+        cautions=tuple(dict.fromkeys([*cautions, *filter(None, case.level_cautions(pairs))])),
     )
-    comparison = case.in_slices(comparison, membership, tell)
-    if apart:
-        joined = tuple(_unjoined(pair, apart) for pair in comparison.pairs)
-        comparison = replace(comparison, pairs=joined)
-    further = _level_cautions(comparison, design, membership)
-    return replace(comparison, cautions=tuple(dict.fromkeys([*cautions, *further])))
-
-
-def _level_cautions(
-    comparison: Comparison, design: Design, membership: "Membership | None"
-) -> Iterator[str]:
-    """Cautions about verdicts whose error rate is not known, or that these queries could not give:
-    of margins, and of skewed differences.
-    """
-    clustered = design.clusters is not None
-    cautions: list[str] = []
-    for _, row in comparison.rows():
-        cautions += row.level_cautions(comparison.method.largest_loss)
-    cautions += comparison.rate_cautions
-    for pair in comparison.pairs:
-        for row in pair.measures.values():
-            sliced = () if row.slices is None else row.slices.rows
-            decided = [
-                slice_row for slice_row in sliced if slice_row.verdict in ("better", "worse")
-            ]
-            if membership is None or not decided:
-                continue
-            verdicts = f"{pair.b} against {pair.a} by {row.measure}"
-            whole, units = row.n, "queries"
-            sizes = [slice_row.n for slice_row in decided]
-            if clustered:
-                whole, units = design.n_units, "clusters"
-                within = [membership.within[slice_row.name] for slice_row in decided]
-                sizes = [restricted(design, kept).n_units for kept in within]
-            cautions.append(slice_skew_caution(verdicts, (row.skewness, whole), sizes, units))
-    return filter(None, cautions)
-
-
-def _unjoined(pair: Pair, apart: Mapping[str, str]) -> Pair:
-    """The pair, without verdicts where a run does not join."""
-    name = next((name for name in (pair.b, pair.a) if name in apart), None)
-    return pair if name is None else pair.without_verdict(f"{name} {apart[name]}")
 
 
 def _membership(
@@ -209,6 +173,7 @@ class _Case:
     plan: Plan
     wanted: Sequence[tuple[int, int]]
     rules: LabelRules
+    membership: "Membership | None"
 
     def tested(self, *, alone: bool) -> list[list[Corrected]]:
         """Every pair by every measure: the primary measure over all pairs is one family, its
@@ -298,184 +263,216 @@ class _Case:
 
     def pairs(
         self,
-        tests_by_pair: Sequence[Sequence[Corrected]],
+        found_by_pair: "Sequence[_Found]",
         alike: Mapping[tuple[str, str], Rankings],
-        bounds: Mapping[tuple[int, int], Callable[[], GradeBounds | None]],
+        *,
         background: Background,
         tell: Tell | None,
     ) -> tuple[Pair, ...]:
         """All pairs; `tell` is called after each."""
-        pairs = []
-        for (a, b), tests in zip(self.wanted, tests_by_pair, strict=True):
-            rows = self._rows(a, b, tests, background)
-            rows[0] = replace(rows[0], bounds=bounds[a, b]())
-            first, second = self.study.names[a], self.study.names[b]
-            by_measure = dict(zip(map(str, self.study.measures), rows, strict=True))
+        pairs: list[Pair] = []
+        for pair, found in zip(self.wanted, found_by_pair, strict=True):
+            first, second = (self.study.names[run] for run in pair)
+            rows = self._rows(pair, found, background)
             pairs.append(
-                Pair(a=first, b=second, measures=by_measure, rankings=alike.get((first, second)))
+                Pair(
+                    a=first,
+                    b=second,
+                    measures=dict(zip(map(str, self.study.measures), rows, strict=True)),
+                    rankings=alike.get((first, second)),
+                    mismatch=self._mismatch(pair),
+                )
             )
             if tell is not None:
                 tell(len(pairs), len(self.wanted))
         return tuple(pairs)
 
+    def _mismatch(self, pair: tuple[int, int]) -> str:
+        """Name a run of the pair whose values mean nothing, and why; empty if there is none."""
+        apart = self.study.mismatches
+        a, b = (self.study.names[run] for run in pair)
+        return next((f"{name} {apart[name]}" for name in (b, a) if name in apart), "")
+
     def _rows(
-        self, a: int, b: int, tests: Sequence[Corrected], background: Background
+        self, pair: tuple[int, int], found: "_Found", background: Background
     ) -> list[Difference]:
-        """Each difference of two runs with its further results."""
-        both = self.study.tables[a].counted & self.study.tables[b].counted
-        same = int((self.study.tables[a].equal(self.study.tables[b]) & both).all(axis=1).sum())
-        ours, theirs = self.study.judgedness[a], self.study.judgedness[b]
+        """Differences of two runs by each measure."""
+        first, second = (self.study.tables[run] for run in pair)
+        both = first.counted & second.counted
+        same = int((first.equal(second) & both).all(axis=1).sum())
+        tests, slices, bounds = found
 
         def row_of(column: int) -> Difference:
-            measure, test, kept = self.study.measures[column], tests[column], both[:, column]
-            design = restricted(self.study.design, kept)
-            unjudged_a, unjudged_b, judged = ours.beside(theirs, column, kept, design)
-            row = replace(
-                difference_of(measure, test, self.plan),
-                excluded_queries=int((~kept).sum()),
+            return self._row(
+                pair,
+                tests[column],
                 identical_queries=same,
-                unjudged_a=unjudged_a,
-                unjudged_b=unjudged_b,
-                difference_judged=judged,
-                judged_reason=ours.judged_reason(theirs, column) if judged is None else None,
-                family=COMPANIONS if column else PRIMARY,
+                slices=slices[column],
+                bounds=None if column else bounds(),
             )
-            row = self._supported(row, (a, b), column, test, kept)
-            known = self._rate_known(row, (a, b), column, test)
-            return replace(row, error_rate_known=known)
 
-        begun = [
-            background.begin(partial(row_of, column)) for column in range(len(self.study.measures))
-        ]
+        columns = range(len(self.study.measures))
+        begun = [background.begin(partial(row_of, column)) for column in columns]
         return [row() for row in begun]
 
-    def _rate_known(
-        self, row: Difference, pair: tuple[int, int], column: int, test: Corrected
-    ) -> bool:
+    def _row(self, pair: tuple[int, int], test: Corrected, **further: Any) -> Difference:
+        """One difference with its support, and without a verdict that the labels do not support."""
+        column = test.hypothesis.column
+        measure = self.study.measures[column]
+        of_test = verdict_of(test, measure.direction, self.plan.alpha)
+        question = self._question(test, equivalent=of_test == "equivalent")
+        result = Result.of(pair, test, self.study.design, question)
+        ours, theirs = (self.study.judgedness[run] for run in pair)
+        unjudged_a, unjudged_b, judged = ours.beside(theirs, column, result.kept, result.design)
+        support = self._support(
+            result,
+            test,
+            all_labelled=(unjudged_a, unjudged_b) == (0.0, 0.0),
+            count_labels=not column and of_test != "undecided" and len(self.study.names) <= MANY,
+        )
+        stands = support.stands or of_test == "undecided"
+        verdict = of_test if stands and not self._mismatch(pair) else "too few judgments"
+        return difference_of(
+            measure,
+            test,
+            self.plan,
+            verdict,
+            excluded_queries=test.hypothesis.excluded,
+            unjudged_a=unjudged_a,
+            unjudged_b=unjudged_b,
+            difference_judged=judged,
+            judged_reason=ours.judged_reason(theirs, column) if judged is None else None,
+            tipping=support.tipping,
+            tipping_reason=support.reason,
+            basis=support.basis,
+            error_rate_known=verdict not in ("better", "worse") or self._rate_known(result, test),
+            family=COMPANIONS if column else PRIMARY,
+            **further,
+        )
+
+    def _question(self, test: Corrected, *, equivalent: bool = False) -> Question:
+        if not equivalent:
+            return Question(test.critical, observed=test.observed)
+        critical = critical_t(self.plan.alpha / test.tests, test.found.df, 1)
+        margin = test.found.margin
+        return Question(critical, margin=None if margin is None else margin.applied)
+
+    def _rate_known(self, result: Result, test: Corrected) -> bool:
         """Return whether rare large differences that these queries lack cannot change a verdict
         better or worse.
         """
-        if row.verdict not in ("better", "worse"):
-            return True
-        first, second = (self.study.tables[run] for run in pair)
-        kept = first.counted[:, column] & second.counted[:, column]
-        lean = math.copysign(1.0, test.found.lean)
-        differences = (second.values[kept, column] - first.values[kept, column]) * lean
-        span = first.spans[column] if first.spans else math.inf
+        spans = self.study.tables[result.pair[0]].spans
         return error_rate_known(
-            differences, span, test.alpha / 2, design=restricted(self.study.design, kept)
+            result.differences[result.kept] * math.copysign(1.0, test.found.lean),
+            spans[result.column] if spans else math.inf,
+            test.alpha / 2,
+            design=result.design,
         )
 
-    def _supported(
-        self, row: Difference, pair: tuple[int, int], column: int, test: Corrected, kept: BoolArray
-    ) -> Difference:
-        """The row with its basis, and without a verdict that the labels do not support."""
-        if self.rules.look_at_rates and test.found.lean * test.found.difference < 0:
-            return replace(
-                row, tipping_reason="the side of the test is not that of the mean difference"
-            )
-        question = Question(test.critical, observed=test.observed)
-        if row.verdict == "equivalent":
-            critical = critical_t(self.plan.alpha / test.tests, test.found.df, 1)
-            question = Question(critical, margin=None if row.margin is None else row.margin.applied)
-        first, second = (self.study.tables[run].values[:, column] for run in pair)
-        result = Result(
-            pair=pair,
-            column=column,
-            differences=second - first,
-            kept=kept,
-            design=restricted(self.study.design, kept),
-            question=question,
-        )
-        support = self.rules.support(
-            result,
-            all_labelled=(row.unjudged_a, row.unjudged_b) == (0.0, 0.0),
-            count_labels=not column
-            and row.verdict != "undecided"
-            and len(self.study.names) <= MANY,
-        )
-        return supported(row, support)
+    def _is_divided(self, test: Corrected) -> bool:
+        """Return whether the test and the mean, by which tipping points go, find other sides."""
+        return self.rules.look_at_rates and test.found.lean * test.found.difference < 0
 
-    def method(self, baseline: str | None, tests_by_pair: Sequence[Sequence[Corrected]]) -> Method:
+    def _support(self, result: Result, test: Corrected, **labelled: bool) -> Support:
+        """Return what supports a difference over all queries."""
+        if self._is_divided(test):
+            reason = "the side of the test is not that of the mean difference"
+            return Support(None, reason, None, stands=True)
+        return self.rules.support(result, **labelled)
+
+    def method(
+        self,
+        baseline: str | None,
+        tests_by_pair: Sequence[Sequence[Corrected]],
+        slices_by_pair: "Sequence[Sequence[Slices | None]]",
+    ) -> Method:
         """Method of the comparison."""
         plan, design, pairs = self.plan, self.study.design, len(self.wanted)
         sizes = {PRIMARY: pairs}
         if len(self.study.measures) > 1:
             sizes[COMPANIONS] = pairs * (len(self.study.measures) - 1)
+        correction = name_of(plan, max(sizes.values()), self.study.options.correction)
+        sliced = [slices for slices in slices_by_pair[0] if slices is not None]
+        for family, slices in zip((SLICES, COMPANION_SLICES), sliced, strict=False):
+            sizes[family] = slices.tests
+            if correction == "none":  # of one pair and measure: only its slices are a family
+                correction = slices.correction
         # Of fewer units every sign vector is looked at; of a family of tests, where there are no
         # more of them than draws.
         exact = all(test.found.exact for test in chain.from_iterable(tests_by_pair))
         drawn = plan.test == "permutation" and (design.n_units > MOST_UNITS or not exact)
-        correction = name_of(plan, max(sizes.values()), self.study.options.correction)
         return method_of(
-            plan, design, drawn=drawn, families=sizes, correction=correction, baseline=baseline
+            plan,
+            design,
+            drawn=drawn,
+            families=sizes,
+            correction=correction,
+            baseline=baseline,
+            slices=None if self.membership is None else self.membership.counts(),
+            judgments=judged_by(self.study.evaluations, self.study.options.judgments),
         )
 
-    def in_slices(
-        self, comparison: Comparison, membership: "Membership | None", tell: Tell | None
-    ) -> Comparison:
-        """The comparison with the slices of every difference, where there are some."""
-        if membership is None:
-            return comparison
+    def slices(self, tell: Tell | None) -> "Sequence[Sequence[Slices | None]]":
+        """Slices of every pair by each measure; None without slices."""
+        if self.membership is None:
+            return [[None] * len(self.study.measures)] * len(self.wanted)
         from idealrank.analysis.comparison.slice_differences import sliced  # noqa: PLC0415  (few comparisons have slices)
 
-        tables = [(self.study.tables[a], self.study.tables[b]) for a, b in self.wanted]
-        directions = [measure.direction for measure in self.study.measures]
-        carries = partial(self._carries, membership)
         slices_by_pair = sliced(
-            pairs=tables,
-            directions=directions,
-            membership=membership,
+            pairs=[(self.study.tables[a], self.study.tables[b]) for a, b in self.wanted],
+            directions=[measure.direction for measure in self.study.measures],
+            membership=self.membership,
             design=self.study.design,
             plan=self.plan,
             correction=self.study.options.correction,
-            carries=carries,
+            carries=self._carries,
             tell=tell,
         )
-        pairs = tuple(map(_with_slices, comparison.pairs, slices_by_pair))
-        sizes = {
-            name: slices_by_pair[0][place].tests
-            for place, name in enumerate((SLICES, COMPANION_SLICES))
-            if place < len(self.study.measures)
-        }
-        families = {**comparison.method.families, **sizes}
-        correction = comparison.method.correction
-        if correction == "none":  # of one pair and measure: only its slices are a family
-            first, *_ = slices_by_pair[0]
-            correction = first.correction
-        method = replace(
-            comparison.method,
-            families=families,
-            correction=correction,
-            slices=membership.counts(),
-        )
-        return replace(comparison, pairs=pairs, method=method)
+        for place, pair in enumerate(self.wanted):
+            if self._mismatch(pair):
+                slices_by_pair[place] = [
+                    slices.without_verdicts() for slices in slices_by_pair[place]
+                ]
+        return slices_by_pair
 
-    def _carries(
-        self, membership: "Membership", place: int, column: int, name: str, test: Corrected
-    ) -> bool:
+    def _carries(self, place: int, test: Corrected) -> bool:
         """Return whether the judgments of a slice's own queries support its result."""
-        if self.rules.look_at_rates and test.found.lean * test.found.difference < 0:
+        if self._is_divided(test):
             return True
-        first, second = (self.study.tables[run] for run in self.wanted[place])
-        within = membership.within[name]
-        kept = first.counted[:, column] & second.counted[:, column] & within
-        result = Result(
-            pair=self.wanted[place],
-            column=column,
-            differences=second.values[:, column] - first.values[:, column],
-            kept=kept,
-            design=restricted(self.study.design, kept),
-            question=Question(test.critical, observed=test.observed),
-        )
-        return self.rules.stands_within(result, within)
+        design, question = self.study.design, self._question(test)
+        result = Result.of(self.wanted[place], test, design, question)
+        return self.rules.stands_within(result, test.hypothesis.within)
+
+    def level_cautions(self, pairs: Sequence[Pair]) -> Iterator[str]:
+        """Cautions about verdicts with an unknown error rate, or that these queries cannot give."""
+        rows = list(rows_of(pairs))
+        for _, row in rows:
+            yield from row.level_cautions(self.plan.largest_loss)
+        yield from rate_cautions(pairs, clustered=self.study.design.clusters is not None)
+        for pair, row in rows:
+            yield self._slice_caution(f"{pair.b} against {pair.a} by {row.measure}", row)
+
+    def _slice_caution(self, verdicts: str, row: Difference) -> str:
+        """Caution on the verdicts of a difference's slices; empty without any."""
+        sliced = () if row.slices is None else row.slices.rows
+        decided = [slice_row for slice_row in sliced if slice_row.verdict in ("better", "worse")]
+        if self.membership is None or not decided:
+            return ""
+        whole, units = row.n, "queries"
+        sizes = [slice_row.n for slice_row in decided]
+        design = self.study.design
+        if design.clusters is not None:
+            whole, units = design.n_units, "clusters"
+            within = [self.membership.within[slice_row.name] for slice_row in decided]
+            sizes = [restricted(design, kept).n_units for kept in within]
+        return slice_skew_caution(verdicts, (row.skewness, whole), sizes, units)
 
 
-def _with_slices(pair: Pair, slices_by_measure: "Sequence[Slices]") -> Pair:
-    """Add the slices of each measure to the rows of a pair."""
-    rows = zip(pair.measures.items(), slices_by_measure, strict=True)
-    measures = {text: replace(row, slices=slices) for (text, row), slices in rows}
-    return replace(pair, measures=measures)
+# Of one pair: tests and slices by measure, and the bounds by the primary measure once they are
+# asked for.
+_Found: TypeAlias = tuple[
+    Sequence[Corrected], "Sequence[Slices | None]", Callable[[], GradeBounds | None]
+]
 
 
 def method_of(
@@ -486,6 +483,7 @@ def method_of(
     families: Mapping[str, int],
     correction: str = "none",
     baseline: str | None = None,
+    **further: Any,
 ) -> Method:
     """Method of a comparison by a plan; `drawn` tells whether its sign vectors were drawn, so that
     their number and seed matter.
@@ -505,27 +503,19 @@ def method_of(
         clustered=design.clusters is not None,
         version=__version__,
         effect=plan.effect,
+        **further,
     )
 
 
-def supported(row: Difference, support: Support) -> Difference:
-    """A row with what supports it, and without its verdict where the labels do not support it."""
-    withheld = row.verdict in ("better", "worse", "equivalent") and not support.stands
-    return replace(
-        row,
-        tipping=support.tipping,
-        tipping_reason=support.reason,
-        basis=support.basis,
-        verdict="too few judgments" if withheld else row.verdict,
-    )
-
-
-def difference_of(measure: Measure, corrected: Corrected, plan: Plan) -> Difference:
-    """One row of a comparison: what was found, what the correction makes of it, and the verdict."""
+def difference_of(
+    measure: Measure, corrected: Corrected, plan: Plan, verdict: Verdict, **further: Any
+) -> Difference:
+    """One row of a comparison: what was found, its corrected test, its verdict, further fields."""
     return Difference.of(
         corrected,
-        plan,
+        visible_by(corrected.found, plan, corrected.alpha),
         measure.direction,
+        verdict,
         measure=str(measure),
         direction=measure.direction,
         level=plan.level,
@@ -533,5 +523,5 @@ def difference_of(measure: Measure, corrected: Corrected, plan: Plan) -> Differe
         margin=corrected.found.margin,
         skewness=corrected.found.skewness,
         queries_needed=needed_by(corrected.found, plan, corrected.alpha),
-        family=PRIMARY,
+        **further,
     )

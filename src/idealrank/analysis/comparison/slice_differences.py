@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from idealrank._lazy import printed, repr_html
-from idealrank.analysis.comparison.difference_rows import NEGATED, DifferenceRow
+from idealrank.analysis.comparison.difference_rows import NEGATED, DifferenceRow, verdict_of
 from idealrank.analysis.comparison.families import (
     COMPANION_SLICES,
     SLICES,
@@ -37,7 +37,7 @@ from idealrank.data.interchange import by_query, frame_of
 from idealrank.data.types import BoolArray, IntArray
 from idealrank.errors import InputError
 from idealrank.evaluation.evaluate import Evaluation
-from idealrank.stats.comparison import Plan, TestName
+from idealrank.stats.comparison import Detectable, Plan, TestName, visible_by
 from idealrank.stats.design import Design
 from idealrank.stats.randomness import RandomLike
 
@@ -212,9 +212,14 @@ class Slices:
 
 # A label of each query, or several.
 Categories: TypeAlias = Mapping[str, str | Sequence[str]]
-# Whether the judgments carry what a test found: given the place of the pair, the column of the
-# measure, the slice and the test.
-Carries: TypeAlias = Callable[[int, int, str, Corrected], bool]
+# Whether the judgments carry what a test found, given the place of the pair.
+Carries: TypeAlias = Callable[[int, Corrected], bool]
+
+_ALONE = Detectable(math.inf, "too few queries for this test alone")
+
+
+def _carries_all(_place: int, _test: Corrected) -> bool:
+    return True
 
 
 def slices(
@@ -390,42 +395,33 @@ def sliced(
     plan: Plan,
     correction: Correction = "auto",
     *,
-    carries: Carries | None = None,
+    carries: Carries = _carries_all,
     tell: Callable[[int, int], None] | None = None,
 ) -> list[list[Slices]]:
     """The slices of every pair of runs and every measure; slices of the first measure are one
     family, all others another.
     """
-    case = _Case(membership, design, replace(plan, margin=None), correction)
+    slicing = _Slicing(membership, design, replace(plan, margin=None), correction)
     by_pair: list[dict[int, Slices]] = [{} for _ in pairs]
     columns = range(len(directions))
     families = [members for members in ([0], list(columns[1:])) if members]
     for done, members in enumerate(families):
         wanted = list(product(range(len(pairs)), members))
-        tests = case.tested([(*pairs[place], column) for place, column in wanted])
+        tests = slicing.tested([(*pairs[place], column) for place, column in wanted])
         for (place, column), of_slices in zip(wanted, tests, strict=True):
-            of_measure = case.slices(pairs[place], (column, directions[column]), of_slices)
-            if carries is not None:
-                of_measure = _carried(of_measure, of_slices, partial(carries, place, column))
-            by_pair[place][column] = of_measure
+            by_pair[place][column] = slicing.slices(
+                pairs[place],
+                (column, directions[column]),
+                of_slices,
+                partial(carries, place),
+            )
         if tell is not None:
             tell(done + 1, len(families))
     return [[of_pair[column] for column in columns] for of_pair in by_pair]
 
 
-def _carried(
-    of_measure: Slices, tests: Mapping[str, Corrected], carries: Callable[[str, Corrected], bool]
-) -> Slices:
-    """The slices without verdicts that the judgments do not carry."""
-    rows = []
-    for row in of_measure.rows:
-        stays = row.verdict == "undecided" or carries(row.name, tests[row.name])
-        rows.append(row if stays else replace(row, verdict="too few judgments"))
-    return replace(of_measure, rows=tuple(rows))
-
-
-class _Case(NamedTuple):
-    """Settings that hold for every pair."""
+class _Slicing(NamedTuple):
+    """Slices, and how each is tested: the same for every pair and measure."""
 
     membership: Membership
     design: Design
@@ -452,6 +448,7 @@ class _Case(NamedTuple):
         pair: tuple[QueryTable, QueryTable],
         measure: tuple[int, int],
         tests: Mapping[str, Corrected],
+        carries: Callable[[Corrected], bool],
     ) -> Slices:
         """Assemble the slices of one measure, given as column and direction."""
         (first, second), (column, direction), members = pair, measure, self.membership
@@ -462,7 +459,14 @@ class _Case(NamedTuple):
         rows = []
         for name, test in tests.items():
             share = float(weights[members.within[name]].sum() / weights.sum())
-            rows.append(self._row(name, test, direction=sign, share=share, family=family))
+            verdict = verdict_of(test, sign, self.plan.alpha)
+            if verdict != "undecided" and not carries(test):
+                verdict = "too few judgments"
+            found, visible = test.found, _ALONE
+            if found.df:
+                visible = visible_by(found, self.plan, test.alpha)
+            part = share * found.difference
+            rows.append(Slice.of(test, visible, sign, verdict, name=name, part=part, family=family))
         n_tests = next((test.tests for test in tests.values()), 0)
         differences = (second.values - first.values)[kept, column]
         in_none = np.flatnonzero(kept & (members.times == 0)).tolist()
@@ -479,16 +483,6 @@ class _Case(NamedTuple):
             seed=self.plan.seed,
             correction=name_of(self.plan, n_tests, self.correction),
         )
-
-    def _row(
-        self, name: str, test: Corrected, *, direction: int, share: float, family: str
-    ) -> Slice:
-        part = share * test.found.difference
-        row = Slice.of(test, self.plan, direction, name=name, part=part, family=family)
-        if test.found.df:
-            return row
-        reason = "too few queries for this test alone"
-        return replace(row, detectable=math.inf, detectable_reason=reason)
 
 
 # Thirds of the traffic are rounded sums.

@@ -26,7 +26,6 @@ from idealrank.analysis.comparison.query_table import (
     QueryTable,
     judgedness_of,
     queries_of,
-    restricted,
     seed_from,
 )
 from idealrank.analysis.comparison.requirements import (
@@ -55,7 +54,6 @@ from idealrank.evaluation.evaluate import Evaluation
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import MeasureLike, parse_measure, parse_measures
 from idealrank.stats.comparison import POWER, Detectable, MeasureTest, Plan, visible_by
-from idealrank.stats.design import Design
 from idealrank.stats.sign_flips import MOST_UNITS
 from idealrank.stats.unseen_losses import error_rate_known
 
@@ -204,8 +202,6 @@ def decided(case: GateCase, policy: Policy, options: StudyOptions = PLAIN) -> Ga
     first_of_sides = [evaluation, *(side.before[0] for side in sides)]
     looked = contracts_kept(case.contracts, first_of_sides, names, held_to)
     drawn = design.n_units > MOST_UNITS or not exact
-    # Values of a run that does not join say nothing, so that no test of them passes anything.
-    checks = _none_passes(checks) if apart else checks
     outcome = outcome_of(checks, looked)
     clustered = options.clusters is not None
     return Gated(
@@ -267,13 +263,6 @@ def with_level_cautions(
             unknown[verdict] = check.skewness, check.n
     of_skew = skew_cautions(unknown, clustered=clustered)
     return tuple(dict.fromkeys([*cautions, *of_margins, *of_skew]))
-
-
-def _none_passes(checks: Iterable[Check]) -> tuple[Check, ...]:
-    return tuple(
-        replace(check, outcome="failed", passed=False) if check.decides else check
-        for check in checks
-    )
 
 
 def correction_of(policy: Policy, baselines: int, measures: int) -> str:
@@ -480,15 +469,12 @@ class _Checks:
             [place for place in places if not place.column],
             [place for place in places if place.column],
         ):
-            sides = [self.opponents[place.baseline] for place in family]
-            tests = [
-                Hypothesis(side.before, side.now, place.column, self.within)
-                for place, side in zip(family, sides, strict=True)
-            ]
-            for place, side, test in zip(family, sides, tests, strict=True):
-                refuse_unscored(
-                    self.study.measures[place.column], (side.name, self.run), test.counted
-                )
+            tests = []
+            for place in family:
+                side, measure = self.opponents[place.baseline], self.study.measures[place.column]
+                test = Hypothesis(side.before, side.now, place.column, self.within)
+                refuse_unscored(measure, (side.name, self.run), test.counted)
+                tests.append(test)
             # Each test of a strict gate is a family of its own.
             apart = self.policy.strict and plan is self.plan
             groups = [[test] for test in tests] if apart else [tests]
@@ -501,27 +487,26 @@ class _Checks:
     def _check(self, place: _Place, of: Corrected, two_sided: float) -> Check:
         """One check, with the measure's own signs."""
         measure, test = self.study.measures[place.column], of.found
-        answer = answer_of(test, of.p, self.policy)
+        decides, answer = self.deciding[place.column], answer_of(test, of.p, self.policy)
         side = self.opponents[place.baseline]
-        before, now = side.places
-        both = (
-            side.now.counted[:, place.column] & side.before.counted[:, place.column] & self.within
-        )
-        design = restricted(self.study.design, both)
-        unjudged_before, unjudged_now, difference_judged = self.study.judgedness[before].beside(
-            self.study.judgedness[now], place.column, both, design
+        question = Question(of.critical, _null_of(test, self.plan), observed=of.observed)
+        result = Result.of(side.places, of, self.study.design, question)
+        before, now = (self.study.judgedness[run] for run in side.places)
+        unjudged_before, unjudged_now, difference_judged = before.beside(
+            now, place.column, result.kept, result.design
         )
 
         nothing_shown = not answer.rejected
         support = self._support(
-            place,
-            of,
-            both,
+            result,
             all_labelled=(unjudged_before, unjudged_now) == (0.0, 0.0),
-            count_labels=self.deciding[place.column] and not nothing_shown,
+            count_labels=decides and not nothing_shown,
         )
         carried = nothing_shown or support.stands
         outcome = answer.outcome if carried else self.policy.unsupported
+        if decides and self.study.mismatches:
+            # Values of a run that does not join mean nothing, so that no test of them passes.
+            outcome = "failed"
         drop = detectable_drop(test, self.plan, self.policy, of.alpha)
         reason = reason_of(test, answer.corrected, two_sided, self.policy, measure.direction)
         if not carried:
@@ -531,13 +516,13 @@ class _Checks:
             **fields_of_test(measure, test, answer, drop),
             baseline=side.name,
             p_two_sided=two_sided,
-            decides=self.deciding[place.column],
+            decides=decides,
             family=COMPANIONS if place.column else PRIMARY,
             passed=outcome == "passed",
             outcome=outcome,
             carried=carried,
             reason=reason,
-            excluded_queries=int((self.within & ~both).sum()),
+            excluded_queries=of.hypothesis.excluded,
             worst=self._worst(place, float(measure.direction)),
             unjudged_baseline=unjudged_before,
             unjudged_run=unjudged_now,
@@ -545,37 +530,28 @@ class _Checks:
             tipping=support.tipping,
             tipping_reason=support.reason,
             basis=support.basis,
-            error_rate_known=without_verdict or self._rate_known(place, of, both, design),
+            error_rate_known=without_verdict or self._rate_known(result, of.alpha),
         )
 
-    def _rate_known(self, place: _Place, of: Corrected, both: BoolArray, design: Design) -> bool:
+    def _rate_known(self, result: Result, alpha: float) -> bool:
         """Return whether rare large gains that these queries lack cannot undo a significant
         drop.
         """
         if self.policy.strict:  # its test reckons with rare losses
             return True
-        side, null = self.opponents[place.baseline], _null_of(of.found, self.plan)
-        least, greatest = self.study.measures[place.column].bounds
-        falls = side.before.values[both, place.column] - side.now.values[both, place.column] + null
-        return error_rate_known(falls, greatest - least - null, of.alpha, design=design)
+        null = result.question.null
+        least, greatest = self.study.measures[result.column].bounds
+        falls = null - result.differences[result.kept]
+        return error_rate_known(falls, greatest - least - null, alpha, design=result.design)
 
-    def _support(self, place: _Place, of: Corrected, both: BoolArray, **labelled: bool) -> Support:
+    def _support(self, result: Result, **labelled: bool) -> Support:
         """Return what supports the answer of the test; values are turned, so that more is
         better.
         """
-        measure = self.study.measures[place.column]
+        measure = self.study.measures[result.column]
         if self.rules.look_at_rates and measure.direction < 0:
             reason = f"{measure.name} falls as documents become relevant"
             return Support(None, reason, None, stands=True)
-        side = self.opponents[place.baseline]
-        result = Result(
-            pair=side.places,
-            column=place.column,
-            differences=side.now.values[:, place.column] - side.before.values[:, place.column],
-            kept=both,
-            design=restricted(self.study.design, both),
-            question=Question(of.critical, _null_of(of.found, self.plan), observed=of.observed),
-        )
         return self.rules.support(result, **labelled)
 
     def _worst(self, place: _Place, sign: float) -> tuple[QueryDrop, ...]:

@@ -12,8 +12,9 @@ from typing import NamedTuple
 import numpy as np
 
 from idealrank.analysis.comparison.comparisons import Method, distinct
+from idealrank.analysis.comparison.difference_rows import verdict_of
 from idealrank.analysis.comparison.differences import Difference
-from idealrank.analysis.comparison.families import PRIMARY, Corrected
+from idealrank.analysis.comparison.families import PRIMARY, Corrected, Hypothesis
 from idealrank.analysis.comparison.margin_guard import guarded_alone
 from idealrank.analysis.comparison.procedure import compared, difference_of, method_of
 from idealrank.analysis.comparison.query_table import (
@@ -405,7 +406,7 @@ class _Multiverse:
                 variants.append(_variant(trial.alternative, reason=test))
                 continue
             test = self._guarded(grid, original, test, trial, plan)
-            row = _row_alone(_measure(trial), test, plan, grid.excluded(column))
+            row = _row_alone(_measure(trial), test, plan, grid.hypothesis(column))
             repeats = "" if original == column else usable[original].alternative.text
             reference = variants[0].row if variants else None
             variants.append(_variant(trial.alternative, row, reference, same_as=repeats))
@@ -494,9 +495,12 @@ def _measure(trial: _Tried) -> Measure:
     return trial.alternative.measure
 
 
-def _row_alone(measure: Measure, test: MeasureTest, plan: Plan, excluded: int) -> Difference:
+def _row_alone(
+    measure: Measure, test: MeasureTest, plan: Plan, hypothesis: Hypothesis
+) -> Difference:
     """Row of a test that is corrected for no other."""
     alone = Corrected(
+        hypothesis=hypothesis,
         found=test,
         p=test.p,
         equivalence=None if plan.margin is None else test.p_equivalence,
@@ -504,8 +508,10 @@ def _row_alone(measure: Measure, test: MeasureTest, plan: Plan, excluded: int) -
         critical=critical_t(plan.alpha, test.df, plan.sides),
         tests=1,
     )
-    row = difference_of(measure, alone, plan)
-    return replace(row, family="none", excluded_queries=excluded)
+    verdict = verdict_of(alone, measure.direction, plan.alpha)
+    return difference_of(
+        measure, alone, plan, verdict, family="none", excluded_queries=hypothesis.excluded
+    )
 
 
 def _variant(
@@ -574,11 +580,17 @@ class _Grid:
     @cached_property
     def counted(self) -> BoolArray:
         """Mask of the queries that count in both runs."""
-        return np.asarray(np.isfinite(self.a) & np.isfinite(self.b))
+        first, second = self._tables
+        return first.counted & second.counted
 
-    def excluded(self, column: int) -> int:
-        """Queries of either run that do not count in both."""
-        return int((self.known[:, column] & ~self.counted[:, column]).sum())
+    @cached_property
+    def _tables(self) -> tuple[QueryTable, QueryTable]:
+        first, second = (QueryTable(side, np.isfinite(side)) for side in (self.a, self.b))
+        return first, second
+
+    def hypothesis(self, column: int) -> Hypothesis:
+        """Hypothesis that both runs have one mean in a column, on the queries of either."""
+        return Hypothesis(*self._tables, column, self.known[:, column])
 
     def repetitions(self) -> list[int]:
         """List for each column the first with the same values of both runs on the same queries."""
