@@ -142,7 +142,8 @@ class CommandGroup(LazyGroup):
         shown = {item.value for item in named}
         own = self.own_command.shell_complete(ctx, incomplete)
         if not incomplete.startswith("-"):
-            argument = next(one for one in self.own_command.params if isinstance(one, click.Argument))
+            parameters = self.own_command.params
+            argument = next(each for each in parameters if isinstance(each, click.Argument))
             own += argument.shell_complete(ctx, incomplete)
         if named and not own:
             own = _files_here(incomplete)
