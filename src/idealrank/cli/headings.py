@@ -21,7 +21,7 @@ _NAMES = {
     "Output": """
         --format --output --digits --explain-method --more --per-query --intervals --show
         --show-documents --details --figure --junit --markdown --github --table --order --label
-        --letters --every-pair --rankings --one-line
+        --letters --every-pair --rankings --one-line --all
     """,
     "Page": "--report --figures --queries --documents --robust",
     "Store": "--store --tag --note",
