@@ -7,6 +7,7 @@ Each rule is a function of source texts, so that a planted violation shows that 
 import ast
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import nullcontext
 from pathlib import Path
 from typing import cast
 
@@ -404,9 +405,9 @@ def test_properties_of_a_format_and_other_texts_are_no_names_of_formats() -> Non
 
 
 def test_a_writer_is_given_the_options_that_it_takes() -> None:
-    formats = Formats("Text;", table=lambda **given: [given], json=lambda *, c: [c])
+    formats = Formats("Text;", table=lambda *, a_b, c: [a_b, c], json=lambda *, c: [c])
 
-    assert formats.made("table", a_b=2, c=3) == [{"a_b": 2, "c": 3}]
+    assert formats.made("table", a_b=2, c=3) == [2, 3]
     assert formats.made("json", a_b=2, c=3) == [3]
     assert formats.takes("table", "a_b")
     assert not formats.takes("json", "a_b")
@@ -424,18 +425,43 @@ def test_an_option_that_no_writer_takes_is_a_mistake() -> None:
         formats.made("json", 1, digit=3)
 
 
-def test_a_format_refuses_what_its_writer_has_no_place_for() -> None:
-    limits = LimitedWriter(str, refuses={"a_b": "no {title}", "c + d": "found both"})
-    formats = Formats("Text;", table=str, json=limits)
+@pytest.mark.parametrize(
+    ("typed", "message"),
+    [
+        (["--format", "json", "--a-b", "0"], "--a-b: no JSON"),
+        (["--format", "json", "-c", "3", "-d"], "-c: found both"),
+        (["--format", "json", "-c", "3"], ""),
+        (["--a-b", "0", "-c", "3", "-d"], ""),
+        (["--format", "json", "--digits", "0"], "--digits: found --format json, .* --format table"),
+        (["--digits", "0"], ""),
+        (["--format", "json", "--rankings"], "--rankings: found --format json, which it does not"),
+        (["--format", "json", "--no-rankings"], ""),
+        (["--format", "json", "--rankings", "--report", "page.html"], ""),
+    ],
+)
+def test_a_format_refuses_what_it_has_no_place_for(typed: list[str], message: str) -> None:
+    formats = Formats(
+        "Text;",
+        only={"rankings": ["table"]},
+        elsewhere={"rankings": ["report"]},
+        table=lambda *, digits: [digits],
+        json=LimitedWriter(_json_list, refuses={"--a-b": "no {title}", "-c + -d": "found both"}),
+    )
+    names = ["--a-b", "-c", "--digits", "--report"]
+    switches = [click.Option([name], is_flag=True) for name in ("-d", "--rankings/--no-rankings")]
+    command = click.command(params=[*map(_option, names), *switches])(
+        formats.option(lambda **given: given)
+    )
+    with pytest.raises(OptionError, match=message) if message else nullcontext():
+        command.main(typed, standalone_mode=False)
 
-    formats.check("json", a_b=None, c=3, d=False)
-    for asked, message in (
-        ({"a_b": 0}, "--a-b: no JSON"),
-        ({"c": 3, "d": True}, "--c: found both"),
-    ):
-        formats.check("table", **asked)
-        with pytest.raises(OptionError, match=message):
-            formats.check("json", **asked)
+
+def _option(name: str) -> click.Option:
+    return click.Option([name], default="" if name == "--report" else "0")
+
+
+def _json_list() -> list[str]:
+    return []
 
 
 def test_a_command_cannot_declare_a_format_that_the_registry_lacks() -> None:

@@ -83,7 +83,7 @@ def test_digits_that_were_asked_for(say: Say) -> None:
 
 
 def test_programs_get_every_digit(say: Say) -> None:
-    command = ("evaluate", "qrels.txt", "bm25.run", "-m", "AP", "--digits", "1", "--format")
+    command = ("evaluate", "qrels.txt", "bm25.run", "-m", "AP", "--format")
 
     assert json.loads(say(*command, "json").out)["runs"][0]["mean"]["AP"] == pytest.approx(
         0.13194444444444442, abs=1e-16

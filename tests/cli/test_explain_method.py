@@ -41,15 +41,6 @@ def test_a_report_has_one_line_of_convention_unless_asked_for_more(command: str,
     assert {line for line in tables if "  " in line} <= set(short.out.splitlines())
 
 
-@pytest.mark.spread(3)
-@pytest.mark.parametrize(
-    "command", [f"{command} --format json" for name, command in REPORTS.items()], ids=REPORTS
-)
-def test_json_is_the_same_with_and_without_the_option(command: str, say: Say) -> None:
-    plain, asked = (say(*command.split(), *options) for options in ((), ("--explain-method",)))
-    assert plain.out.replace(" --explain-method", "") == asked.out.replace(" --explain-method", "")
-
-
 def test_what_makes_a_result_doubtful_stays_in_the_short_report(say: Say) -> None:
     said = say("evaluate", "qrels.txt", "bm25.run", "-m", "AP", "--convention", "sklearn")
     assert "this preset reproduces its tool's NDCG only, not AP" in said.out

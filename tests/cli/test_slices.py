@@ -95,14 +95,14 @@ def test_every_format_has_the_slices_of_the_library(say: Say, folder: Path) -> N
         folder, ir.read_categories(folder / "slices.csv"), "base", "good", "likewise"
     )
     options = shlex.split(
-        "compare qrels.txt base.run good.run likewise.run -m RR,P@3 --slices slices.csv "
-        "--digits 4 --format"
+        "compare qrels.txt base.run good.run likewise.run -m RR,P@3 --slices slices.csv --format"
     )
 
     record = json.loads(say(*options, "json", cwd=folder).out)
     rows = list(csv.DictReader(io.StringIO(say(*options, "csv", cwd=folder).out)))
     texts = {
-        layout: say(*options, layout, cwd=folder).out for layout in ("table", "markdown", "latex")
+        layout: say(*options, layout, "--digits", "4", cwd=folder).out
+        for layout in ("table", "markdown", "latex")
     }
 
     assert measures_of(record) == measures_of(expected.as_dict())

@@ -2,7 +2,6 @@
 its basis and the next step.
 """
 
-import json
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -211,14 +210,6 @@ def test_more_adds_sentences_and_takes_none_away(name: str, say: Say, folder: Pa
     assert full.out.startswith(short.out.split("\n\n")[0])
     assert len(full.out) > len(short.out) - len("details: --more, ")
     assert "--more" not in full.out.replace("--more, --explain-method", "")
-
-
-def test_json_is_the_same_with_and_without_more(say: Say, folder: Path) -> None:
-    command = ("compare", "gold.qrels", "old.run", "new.run", "--format", "json")
-
-    plain, asked = (say(*command, *options, cwd=folder).out for options in ((), ("--more",)))
-
-    assert json.loads(plain) == json.loads(asked)
 
 
 @pytest.mark.parametrize("measure", ["nDCG@10", "P@10", "R@10", "RR", "AP", "HR@10"])

@@ -177,7 +177,7 @@ class SystemDifference:
         }
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class SystemComparison(WithWarnings):
     """Two systems compared over models and queries; made by `compare_systems`.
 
@@ -226,6 +226,10 @@ class SystemComparison(WithWarnings):
 
     _repr_html_ = repr_html  # for notebooks
     __str__ = printed
+
+    def _brief(self) -> str:
+        verdicts = ", ".join(f"{text} {row.verdict}" for text, row in self.measures.items())
+        return f"{self.b!r} against {self.a!r}: {verdicts}; convention {self.convention}"
 
     def __getitem__(self, measure: MeasureLike) -> SystemDifference:
         """The difference by one measure."""

@@ -10,6 +10,7 @@ import click
 
 from idealrank.analysis.comparison.families import Correction
 from idealrank.cli import options
+from idealrank.cli.output import idle_option, typed_options
 from idealrank.errors import OptionError, shown
 from idealrank.stats.comparison import TESTS
 
@@ -145,6 +146,8 @@ class Paper:
             raise OptionError(
                 f"--table paper: found --format {layout}, expected one of {', '.join(_LAYOUTS)}"
             )
+        for option in sorted(typed_options(click.get_current_context()).keys() & _ONLY_FULL):
+            raise idle_option(option, "--table paper", "--table full")
         if self.order and self.order not in measures:
             raise OptionError(
                 f"--sort-by {self.order}: not compared, expected one of {', '.join(measures)}"
@@ -155,6 +158,7 @@ class Paper:
         return replace(self, labels=labels), names[0] if baseline is None else baseline
 
 
+_ONLY_FULL = {"--every-pair", "--more", "--explain-method"}
 _PAPER_OPTIONS = (
     click.option(
         "--table",

@@ -118,16 +118,15 @@ def outputs(command: Callable[..., Any]) -> Callable[..., Any]:
         output_path: str | None,
         junit: str | None,
         markdown: str | None,
-        github: bool | None,
+        github: bool,
         digits: int | None,
         **others: Any,
     ) -> Any:
-        wanted = console.on_github() if github is None else github
         places = Outputs(
             report=None if output_path == "-" else output_path,
             junit=junit,
             markdown=markdown,
-            github=wanted,
+            github=github,
             digits=digits,
         )
         return command(outputs=places, **others)
@@ -147,6 +146,7 @@ _MARKDOWN = click.option(
 _GITHUB = click.option(
     "--github/--no-github",
     default=None,
+    callback=lambda _, __, value: console.on_github() if value is None else value,
     help="Write annotations and a summary for GitHub Actions.  [default: in a step of GitHub "
     "Actions]",
 )

@@ -21,7 +21,7 @@ _NAMES = {
     "Output": """
         --format --output --digits --explain-method --more --per-query --intervals --show
         --show-documents --figure --junit --markdown --github --table --sort-by --rename --letters
-        --every-pair --rankings --one-line
+        --every-pair --rankings --one-line --all
     """,
     "Page": "--report --figures --queries --documents --robust",
     "Store": "--store --tag --note",

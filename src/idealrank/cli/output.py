@@ -3,20 +3,23 @@ whole or not at all.
 """
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from inspect import Parameter, signature
+from functools import wraps
+from inspect import signature
 from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeAlias, TypeVar, cast
 
 import click
+from click.core import ParameterSource
 
 from idealrank._files import write_bytes
 from idealrank.cli import console
+from idealrank.cli.headings import heading_of
 from idealrank.errors import OptionError
-from idealrank.reports.table.formats import FORMATS, formats_help
+from idealrank.reports.table.formats import FORMATS, either, formats_help
 from idealrank.reports.table.records import delimited
 from idealrank.reports.table.text import (
     MoreLines,
@@ -143,6 +146,25 @@ Writer: TypeAlias = Callable[..., Any]
 """Makes `Written`, or rows of cells for flat formats."""
 
 _ROWS = "rows"  # the writer of every flat format
+_READ = [name for name, file_format in FORMATS.items() if file_format.use == "people"]
+
+
+def typed_options(context: click.Context) -> dict[str, click.Parameter]:
+    """Return the options of a command line, by their first spelling; defaults are not among them,
+    whether they come from the command, the environment or a configuration.
+    """
+    return {
+        parameter.opts[0]: parameter
+        for parameter in context.command.params
+        if context.get_parameter_source(parameter.name or "") is ParameterSource.COMMANDLINE
+    }
+
+
+def idle_option(option: str, found: str, expected: str) -> OptionError:
+    """Return the error of an option that changes nothing next to another."""
+    return OptionError(
+        f"{option}: found {found}, which it does not change; expected {expected}, or no {option}"
+    )
 
 
 @dataclass(frozen=True)
@@ -150,8 +172,8 @@ class LimitedWriter:
     """A writer of a format in which some options of its command would be a mistake."""
 
     writer: Writer | str  # As `Formats` takes it
-    # Options that are an error with this format, by what was found and expected; ``{title}`` stands
-    # for the format
+    # By options, joined by " + ", that are an error with this format if all are typed: what was
+    # found and expected; ``{title}`` stands for the format
     refuses: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -165,7 +187,8 @@ class FormatOption(click.Option):
 
 class Formats:
     r"""The formats of one command, the default first, each with its writer: a function, or the name
-    of one in the module that `views` loads.
+    of one in the module that `views` loads. An option for the output that cannot change the chosen
+    format is an error.
     """
 
     def __init__(
@@ -175,6 +198,8 @@ class Formats:
         /,
         *,
         views: Callable[[], ModuleType] | None = None,
+        only: Mapping[str, Sequence[str]] | None = None,
+        elsewhere: Mapping[str, Sequence[str]] | None = None,
         **writers: Writer | str | LimitedWriter,
     ) -> None:
         limited = {
@@ -183,10 +208,19 @@ class Formats:
         }
         self.writers = _by_format(limited)
         self._views = views
+        # By option: the only formats that show it, where no writer has a parameter for it
+        self._only = {"more": _READ, "explain_method": _READ, **(only or {})}
+        self._elsewhere = elsewhere or {}  # By option: outputs besides the report that it changes
         self.help = formats_help(opening, self.writers, _by_format(told or {}))
 
     def option(self, command: Callable[..., Any]) -> Callable[..., Any]:
         """Give a command the option; it gets the format as `layout`."""
+
+        @wraps(command)
+        def checked(*args: Any, **given: Any) -> Any:
+            self._refuse_idle(click.get_current_context())
+            return command(*args, **given)
+
         kind, default = click.Choice(list(self.writers)), next(iter(self.writers))
         format_option = click.option(
             "--format",
@@ -198,7 +232,7 @@ class Formats:
             show_default=True,
             help=self.help,
         )
-        return format_option(command)
+        return format_option(checked)
 
     def writer(self, layout: str) -> Writer:
         """Return the function that writes a format."""
@@ -212,23 +246,32 @@ class Formats:
 
     def takes(self, layout: str, option: str) -> bool:
         """True if the writer of a format has a parameter for an option."""
-        parameters = signature(self.writer(layout)).parameters.values()
-        return any(
-            parameter.name == option or parameter.kind is Parameter.VAR_KEYWORD
-            for parameter in parameters
-        )
+        return option in signature(self.writer(layout)).parameters
 
-    def check(self, layout: str, **options: Any) -> None:
-        """Refuse options that a format has no place for; None and False are not asked for."""
-        set_options = {
-            name for name, value in options.items() if value is not None and value is not False
-        }
+    def _refuse_idle(self, context: click.Context) -> None:
+        """Refuse typed options that the format has no place for, or that cannot change it."""
+        layout, typed = context.params["layout"], typed_options(context)
         for names, reason in self.writers[layout].refuses.items():
             first, *others = names.split(" + ")
-            if set_options.issuperset([first, *others]):
-                raise OptionError(
-                    f"--{first.replace('_', '-')}: {reason.format(title=FORMATS[layout].title)}"
-                )
+            if typed.keys() >= {first, *others}:
+                raise OptionError(f"{first}: {reason.format(title=FORMATS[layout].title)}")
+        for spelling, option in typed.items():
+            name = option.name or ""
+            # ``--no-`` leaves out what the format lacks
+            asks = heading_of(option) == "Output" and context.params.get(name) is not False
+            changed = self._changed(name) if asks else []
+            if changed and layout not in changed and not self._acts_elsewhere(name, context):
+                expected = f"--format {either(changed)}"
+                raise idle_option(spelling, f"--format {layout}", expected)
+
+    def _changed(self, option: str) -> list[str]:
+        """Return the formats that an option can change; none for an option of another kind."""
+        if option in self._only:
+            return [name for name in self.writers if name in self._only[option]]
+        return [name for name in self.writers if self.takes(name, option)]
+
+    def _acts_elsewhere(self, option: str, context: click.Context) -> bool:
+        return any(context.params[output] for output in self._elsewhere.get(option, ()))
 
     def made(self, layout: str, *args: Any, **options: Any) -> Written:
         """Make a report in a format, with the options that its writer takes."""

@@ -23,11 +23,11 @@ from idealrank.stats.paired_tests import t_tail
 from idealrank.stats.randomness import RandomLike
 from idealrank.stats.tolerance import ROUNDING, largest_of, subtracted
 from idealrank.stats.unseen_losses import unseen_loss_p
-from idealrank.stats.values import columns_of, design_of, figure, open_share, paired
+from idealrank.stats.values import DifferenceTest, columns_of, design_of, figure, open_share, paired
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class MarginTest:
+class MarginTest(DifferenceTest):
     """Test against a margin: numbers for one column of values, arrays (measures,) for several.
 
     Parameters
@@ -63,15 +63,8 @@ class MarginTest:
     claim: str
     margin: Any
     shown: Any
-    p: Any
-    difference: Any
-    low: Any
-    high: Any
     alpha: float
-    level: float
-    method: str
     n: int
-    note: str = ""
 
     def __str__(self) -> str:
         parts = (self.shown, self.p, self.margin, self.difference, self.low, self.high)

@@ -27,7 +27,7 @@ from idealrank.stats.sign_flips import (
 )
 from idealrank.stats.tails import nth_largest
 from idealrank.stats.tolerance import ROUNDING, subtracted
-from idealrank.stats.values import chosen, columns_of, design_of, open_share
+from idealrank.stats.values import Resampled, chosen, columns_of, design_of, open_share
 from idealrank.stats.whole_numbers import Thresholds, as_whole, unit_of
 
 Correction: TypeAlias = Literal["holm", "bonferroni", "bh", "by"]
@@ -130,7 +130,7 @@ _TIED = 4 * ROUNDING
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class MaxT:
+class MaxT(Resampled[FloatArray]):
     """Family of tests, corrected together; see `simultaneous` and `max_t`.
 
     Parameters
@@ -149,16 +149,8 @@ class MaxT:
         these are too few for the level.
     level : float
         Simultaneous confidence level of the intervals.
-    n, n_units : int
-        Number of queries, and of units that are flipped independently.
-    n_resamples : int
-        Number of sign vectors.
-    exact : bool
-        True if all sign vectors were enumerated.
-    alternative : str
-        ``two-sided``, ``greater`` or ``less``.
-    null : float
-        Difference under the null hypothesis.
+    n, n_units, n_resamples, exact, alternative, null
+        As in `PermutationTest`; one value for the family.
 
     Examples
     --------
@@ -170,16 +162,8 @@ class MaxT:
     2 differences over 6 queries: 1 significant, |t| from 3.16 on (max-T, level 0.95 for all at once, exact)
     """  # noqa: E501
 
-    difference: FloatArray
-    p: FloatArray
-    low: FloatArray
-    high: FloatArray
     critical: float
     critical_t: FloatArray
-    level: float
-    n: int
-    n_units: int
-    n_resamples: int
     exact: bool
     alternative: Alternative = "two-sided"
     null: float = 0.0

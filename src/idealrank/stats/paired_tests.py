@@ -25,7 +25,15 @@ from idealrank.stats.intervals import (
 )
 from idealrank.stats.special import bdtr, bdtrc, ndtr, ndtri, stdtr
 from idealrank.stats.tolerance import ROUNDING, largest_of, ranks_within, subtracted
-from idealrank.stats.values import chosen, design_of, figure, open_share, paired, refuse_design
+from idealrank.stats.values import (
+    DifferenceTest,
+    chosen,
+    design_of,
+    figure,
+    open_share,
+    paired,
+    refuse_design,
+)
 
 # queries, at most, for the exact distribution: its counts stay whole numbers of float64
 _EXACT = 50
@@ -153,7 +161,7 @@ def walsh_averages(differences: FloatArray, places: IntArray) -> FloatArray:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class PairedTest:
+class PairedTest(DifferenceTest):
     """Test of b against a on the same queries: numbers for one column of values, arrays (measures,)
     for several.
 
@@ -196,23 +204,16 @@ class PairedTest:
     (two-sided t test with 95 % interval, 4 queries)
     """  # noqa: E501
 
-    difference: Any
-    p: Any
     statistic: Any
     estimate: Any
-    low: Any
-    high: Any
     about: str
     null: float
-    level: float
-    method: str
     alternative: str
     effect: Any
     wins: Any
     ties: Any
     losses: Any
     n: int
-    note: str = ""
 
     def __str__(self) -> str:
         parts = (

@@ -23,7 +23,7 @@ from idealrank.stats.roots import root_between
 from idealrank.stats.sign_flips import DRAWS, MOST_UNITS, AllFlips, Flips, both_ends, counted_rank
 from idealrank.stats.tails import FEW_VALUES, from_zero, nth_largest
 from idealrank.stats.tolerance import ROUNDING
-from idealrank.stats.values import open_share, refuse_design, table_of
+from idealrank.stats.values import Resampled, open_share, refuse_design, table_of
 from idealrank.stats.whole_numbers import Runs, Thresholds, as_whole, tie_step, to_steps, unit_of
 
 _SUMS_KEPT = 1 << 23  # sums of runs in memory; more are drawn again for every part of the pairs
@@ -32,7 +32,7 @@ _LEAST_PAIRS, _MOST_PAIRS = 32, 1024  # pairs of a part
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class AllPairs:
+class AllPairs(Resampled[FloatArray]):
     """Test of every pair of runs; see `all_pairs`. Entry [a, b] of a matrix is for run b minus run
     a.
 
@@ -40,14 +40,8 @@ class AllPairs:
     ----------
     difference, p, low, high : float64 array, shape (runs, runs) or (runs, runs, measures)
         As in `PermutationTest`, two-sided and not corrected for the number of pairs.
-    level : float
-        Confidence level of each interval.
-    n, n_units : int
-        Number of queries, and of units that are flipped independently.
-    n_resamples : int
-        Number of sign vectors.
-    exact : bool
-        True if all sign vectors were enumerated.
+    level, n, n_units, n_resamples, exact
+        As in `PermutationTest`; one number for all pairs.
 
     Examples
     --------
@@ -56,14 +50,6 @@ class AllPairs:
     3 pairs of 3 runs on 40 queries: 2 below p = 0.05, not corrected (sign flips, 10,000 draws)
     """
 
-    difference: FloatArray
-    p: FloatArray
-    low: FloatArray
-    high: FloatArray
-    level: float
-    n: int
-    n_units: int
-    n_resamples: int
     exact: bool
 
     def __str__(self) -> str:
@@ -252,7 +238,7 @@ _DRAWS = 128  # draws of a block, however many are asked for: the first ones sta
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class RandomisedHSD:
+class RandomisedHSD(Resampled[FloatArray]):
     """Comparison of every pair of runs; see `randomised_hsd`. Entry [a, b] of a matrix is for run b
     minus run a.
 
@@ -268,10 +254,8 @@ class RandomisedHSD:
         Infinite with too few draws.
     level : float
         Simultaneous confidence level over all intervals of a measure.
-    n, n_units : int
-        Number of queries, and of units that are rearranged independently: clusters, or queries.
-    n_resamples : int
-        Number of random rearrangements.
+    n, n_units, n_resamples : int
+        Number of queries, of clusters (or queries) that are rearranged, and of rearrangements.
 
     Examples
     --------
@@ -281,15 +265,7 @@ class RandomisedHSD:
     """  # noqa: E501
 
     means: FloatArray
-    difference: FloatArray
-    p: FloatArray
-    low: FloatArray
-    high: FloatArray
     least_difference: Any
-    level: float
-    n: int
-    n_units: int
-    n_resamples: int
 
     @property
     def differs(self) -> "np.ndarray[Any, np.dtype[np.bool_]]":

@@ -23,14 +23,14 @@ from idealrank.stats.sign_flips import (
 )
 from idealrank.stats.tails import Tail, nth_largest
 from idealrank.stats.tolerance import ROUNDING, subtracted
-from idealrank.stats.values import chosen, design_of, figure, open_share, paired
+from idealrank.stats.values import Resampled, chosen, design_of, figure, open_share, paired
 
 _ALTERNATIVES = ("two-sided", "greater", "less")
 _TOGETHER = 32  # columns of an enumeration: 32 MB of signs of the units without a difference
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class PermutationTest:
+class PermutationTest(Resampled[Any]):
     """Sign-flip test: one number for a pair of columns, an array (measures,) for two tables.
 
     Parameters
@@ -64,13 +64,6 @@ class PermutationTest:
     difference +0.35, 95 % interval [+0.1, +0.6], p 0.03125 (sign flips, two-sided, exact, 6 queries)
     """  # noqa: E501
 
-    difference: Any
-    p: Any
-    low: Any
-    high: Any
-    level: float
-    n: int
-    n_units: int
     n_nonzero: Any
     n_resamples: Any
     exact: Any

@@ -23,7 +23,7 @@ from idealrank.stats.intervals import ALTERNATIVES, Alternative, against_null
 from idealrank.stats.paired_tests import t_tail
 from idealrank.stats.randomness import RandomLike, generator_of, in_order, threads_of, whole_number
 from idealrank.stats.tolerance import ROUNDING, largest_of, ranks_within
-from idealrank.stats.values import chosen, columns_of, figure, open_share
+from idealrank.stats.values import DifferenceTest, chosen, columns_of, figure, open_share
 
 _ITEMS = 1 << 18  # labels drawn in a block
 
@@ -133,7 +133,7 @@ def _shifts(labels: FloatArray, rows: FloatArray, n_a: int, observed: FloatArray
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class UnpairedTest:
+class UnpairedTest(DifferenceTest):
     """Test of b against a on different queries: numbers for one column of values, arrays
     (measures,) for several.
 
@@ -171,19 +171,12 @@ class UnpairedTest:
     b - a = 0.195 [-0.2528, 0.6428], p = 0.33; g 0.639, P(b > a) 0.675 (two-sided welch test with 95 % interval, 4 and 5 queries)
     """  # noqa: E501
 
-    difference: Any
-    p: Any
     statistic: Any
-    low: Any
-    high: Any
-    level: float
-    method: str
     alternative: str
     effect: Any
     common_language: Any
     n_a: int
     n_b: int
-    note: str = ""
 
     def __str__(self) -> str:
         parts = (self.difference, self.low, self.high, self.p, self.effect, self.common_language)

@@ -2,8 +2,9 @@
 caller gave one column or many.
 """
 
+from dataclasses import dataclass
 from numbers import Real
-from typing import Any, TypeAlias
+from typing import Any, Generic, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +15,34 @@ from idealrank.stats.design import Design
 
 # One number for values of shape (queries,), an array of (measures,) for (queries, measures).
 Figure: TypeAlias = float | FloatArray
+_Figures = TypeVar("_Figures")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Resampled(Generic[_Figures]):
+    """Result of tests by random or all sign vectors or rearrangements of the units."""
+
+    difference: _Figures
+    p: _Figures
+    low: _Figures
+    high: _Figures
+    level: float
+    n: int
+    n_units: int
+    n_resamples: int
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class DifferenceTest:
+    """Result of a test of b against a, by any method."""
+
+    difference: Any
+    p: Any
+    low: Any
+    high: Any
+    level: float
+    method: str
+    note: str = ""
 
 
 def columns_of(name: str, values: npt.ArrayLike) -> FloatArray:

@@ -148,7 +148,7 @@ class Documents:
         return self.added[:, 1] - self.added[:, 0]
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Attribution(WithWarnings):
     """Difference between two runs, b - a, split by query and document.
 
@@ -212,6 +212,12 @@ class Attribution(WithWarnings):
     comparison: Comparison | None = None
 
     __str__ = printed
+
+    def _brief(self) -> str:
+        return (
+            f"{self.run_b!r} against {self.run_a!r}: {self.measure} {self.difference:+.4f}; "
+            f"{self.n:,} queries, convention {self.convention}"
+        )
 
     @property
     def is_exact(self) -> bool:

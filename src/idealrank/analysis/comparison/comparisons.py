@@ -3,6 +3,7 @@ whole.
 """
 
 import math
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal, Protocol, cast
@@ -287,7 +288,7 @@ class Method:
         }
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Comparison(WithWarnings):
     """Runs compared on the same queries, by pair and by measure; made by `compare`.
 
@@ -635,6 +636,16 @@ class Comparison(WithWarnings):
         return frame_of(
             {name: [record[name] for record in records] for name in records[0]}, backend
         )
+
+    def _brief(self) -> str:
+        baseline, runs = self.method.baseline, f"{len(self.names):,} runs"
+        if len(self.pairs) == 1:
+            runs = f"{self.pairs[0].b!r} against {self.pairs[0].a!r}"
+        elif baseline is not None:
+            runs = f"{len(self.names) - 1:,} runs against {baseline!r}"
+        counts = Counter(f"{row.measure} {row.verdict}" for _, row in self.rows())
+        verdicts = (f"{text} ({n:,} pairs)" if n > 1 else text for text, n in counts.items())
+        return f"{runs}: {', '.join(verdicts)}; convention {self.convention}"
 
     def __str__(self) -> str:
         apart = [

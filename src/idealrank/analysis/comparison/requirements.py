@@ -180,7 +180,7 @@ def _files(evaluation: Evaluation) -> list[InputRecord]:
 _NAMED = 3  # runs in one message
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class WithWarnings:
     """A result that names the runs whose values mean nothing, and the cautions about its queries.
 
@@ -212,6 +212,12 @@ class WithWarnings:
     def warnings(self) -> tuple[str, ...]:
         """The mismatches, one phrase per run, then the cautions."""
         return (*self.unjoined, *self.cautions)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self._brief()})"
+
+    def _brief(self) -> str:
+        return "; ".join(self.warnings)
 
 
 def mismatches(

@@ -437,7 +437,7 @@ class KeptContract:
     passed: bool
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Gated(WithWarnings):
     """Result of a gate; made by `gate`.
 
@@ -595,6 +595,13 @@ class Gated(WithWarnings):
             worst = tuple(replace(drop, text=texts.get(drop.query)) for drop in check.worst)
             checks.append(replace(check, worst=worst))
         return replace(self, checks=tuple(checks))
+
+    def _brief(self) -> str:
+        baselines, checks = ", ".join(map(repr, self.baselines)), len(self.checks)
+        return (
+            f"{self.run!r} against {baselines}: {self.outcome}; {checks:,} "
+            f"check{'s' * (checks != 1)}, convention {self.convention}"
+        )
 
     def __str__(self) -> str:
         state = {

@@ -117,7 +117,7 @@ _SHOWN = (
 )
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Robustness(WithWarnings):
     """Comparison of two runs with all its variants; made by `robust`.
 
@@ -391,6 +391,12 @@ class Robustness(WithWarnings):
         records = self.records()
         return frame_of(
             {name: [record[name] for record in records] for name in records[0]}, backend
+        )
+
+    def _brief(self) -> str:
+        return (
+            f"{self.run_b!r} against {self.run_a!r}: {self.measure} {self.verdict}; "
+            f"{len(self.variants):,} variants, convention {self.convention}"
         )
 
     def __str__(self) -> str:

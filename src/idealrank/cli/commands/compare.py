@@ -102,7 +102,9 @@ class _Shown(TypedDict):
     letters: Letters
 
 
-def _parts(comparison: Comparison, *, told: "_Told", **shown: Unpack[_Shown]) -> list[Part]:
+def _parts(
+    comparison: Comparison, *, told: "_Told", every_pair: bool, digits: int | None, letters: Letters
+) -> list[Part]:
     """Return the report, and the command that explains the difference."""
     from idealrank.reports.views.comparison.comparison import comparison_parts  # noqa: PLC0415  (only the layout asked for is loaded)
     from idealrank.reports.views.comparison.phrases import Asked  # noqa: PLC0415
@@ -110,6 +112,7 @@ def _parts(comparison: Comparison, *, told: "_Told", **shown: Unpack[_Shown]) ->
     origin = Asked(command=True, qrels=told.qrels, paths=told.paths, options=told.options)
     command = told.why()
     after = ["the queries and documents behind the difference:", f"  {command}"] if command else []
+    shown: _Shown = {"every_pair": every_pair, "digits": digits, "letters": letters}
     return [*comparison_parts(comparison, **shown, origin=origin), after]
 
 
@@ -131,9 +134,12 @@ def _views() -> ModuleType:
     return markup
 
 
+_RANKED = ("table", "json")  # formats with the similarity of the rankings
 _FORMATS = Formats(
     "Text and a table to read;",
     views=_views,
+    only={"with_rankings": _RANKED},
+    elsewhere={"with_rankings": ("report", "figures", "store")},
     table=_parts,
     json=_json,
     markdown="comparison_markdown",
@@ -232,7 +238,8 @@ def compare(
 
     watch = Watch()
     judgments = watch.run("judgments", lambda _: inputs.open_qrels(qrels, convention))
-    compare_rankings = len(runs) <= _FEW if with_rankings is None else with_rankings
+    compare_rankings = results.are_wanted or (paper is None and layout in _RANKED)
+    compare_rankings &= len(runs) <= _FEW if with_rankings is None else with_rankings
     kept_ranks = max(
         results.ranks_looked_at(measures),
         overlap_ranks(measures, convention) if compare_rankings else 0,

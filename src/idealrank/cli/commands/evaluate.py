@@ -210,14 +210,14 @@ _FORMATS = Formats(
     rows=LimitedWriter(
         _rows,
         refuses={
-            "intervals + per_query": _A_VALUE_A_ROW,
-            "slices + per_query": _A_VALUE_A_ROW,
-            "weights + per_query": _ONLY_MEANS,
+            "--intervals + --per-query": _A_VALUE_A_ROW,
+            "--slices + --per-query": _A_VALUE_A_ROW,
+            "--weights + --per-query": _ONLY_MEANS,
         },
     ),
     trec=LimitedWriter(
         trec_report,
-        refuses={"intervals": _NO_PLACE, "slices": _NO_PLACE, "weights": _NO_PLACE},
+        refuses={"--intervals": _NO_PLACE, "--slices": _NO_PLACE, "--weights": _NO_PLACE},
     ),
     markdown="evaluated_tables",
     latex="evaluated_tables",
@@ -338,13 +338,6 @@ def evaluate(
     compressed; - is standard input.
     """
     paths = _QueryPaths(**query_files)
-    _FORMATS.check(
-        layout,
-        intervals=intervals,
-        slices=paths.slices_text,
-        per_query=per_query,
-        weights=paths.weights_path,
-    )
     _refuse_beside(engine, kind, results, memory_text)
     convention, measures = options.parse_convention(convention_text), _measures(measure_texts, kind)
     of_queries = paths.read(

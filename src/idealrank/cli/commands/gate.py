@@ -393,6 +393,7 @@ def _views() -> ModuleType:
 _FORMATS = Formats(
     "Text and a table to read;",
     views=_views,
+    elsewhere={"digits": ("markdown", "github")},
     table="gate_parts",
     json="gate_json",
 )

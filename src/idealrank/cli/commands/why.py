@@ -46,8 +46,8 @@ _FORMATS = Formats(
     rows=LimitedWriter(
         "attribution_rows",
         refuses={
-            "show_documents": "a {title} has one row per query and no documents, expected --format "
-            "table or json"
+            "--show-documents": "a {title} has one row per query and no documents, expected "
+            "--format table or json"
         },
     ),
 )
@@ -105,7 +105,6 @@ def why(
             f"found {len(runs)} run{'s' * (len(runs) > 1)}, {', '.join(runs)}; expected two: "
             "idealrank why QRELS RUN_A RUN_B"
         )
-    _FORMATS.check(layout, show_documents=n_documents)
     convention = options.parse_convention(convention_text)
     measures = options.parse_measure_texts([measure_text])
     if len(measures) != 1:

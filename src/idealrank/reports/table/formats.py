@@ -54,13 +54,14 @@ def formats_help(opening: str, names: Iterable[str], told: Mapping[str, str] | N
                 file_format.title
             )
     data = ", or ".join(
-        f"{_either(titles)} {content}".rstrip() for content, titles in by_content.items()
+        f"{either(titles)} {content}".rstrip() for content, titles in by_content.items()
     )
-    pasted = _either(known.title for known in offered if known.use == "pasting")
+    pasted = either(known.title for known in offered if known.use == "pasting")
     to_paste = f"; {pasted} to paste" if pasted else ""
     return f"{opening} {data}{',' if told else ''} for programs{to_paste}."
 
 
-def _either(titles: Iterable[str]) -> str:
+def either(titles: Iterable[str]) -> str:
+    """Join names by commas and a last "or"."""
     *others, last = list(titles) or [""]
     return f"{', '.join(others)} or {last}" if others else last

@@ -3,7 +3,6 @@
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from operator import methodcaller
 from typing import TYPE_CHECKING, Any, Protocol
 
 import click
@@ -39,9 +38,9 @@ Examples:
 
 _FORMATS = Formats(
     "Text to read;",
-    table=methodcaller("text"),
-    json=methodcaller("json"),
-    rows=methodcaller("rows"),
+    table=lambda entry: entry.text(),
+    json=lambda entry: entry.json(),
+    rows=lambda entry: entry.rows(),
 )
 
 
