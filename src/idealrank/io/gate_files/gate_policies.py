@@ -30,7 +30,7 @@ PARTS = tuple(keys_of(Policy))
 DEFAULT_MEASURE = "nDCG@10"  # of a gate: fewer tests see smaller drops
 
 
-def _beside(section: Section, path: str) -> str:
+def _beside(section: Section, _name: str, path: str) -> str:
     """Path as it opens from here, of a path from the folder of the policy file."""
     file = Path(section.path.removesuffix(_IN_TABLE))
     return _shown_path(Path.cwd() / file.parent / path)
