@@ -458,6 +458,8 @@ BEYOND = {
     ("backend", "function"),
     ("backend", "path"),
     ("evaluation", "measures"),
+    ("evaluation", "convention"),
+    ("evaluation", "early_stopping", "measure"),
     ("judge", "function"),
     ("judge", "command"),
     ("judge", "prompt"),

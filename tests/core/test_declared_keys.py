@@ -3,6 +3,7 @@ the key, null is the default for reader and schema, and a sentence says what the
 """
 
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 
 from idealrank import _keys
 from idealrank._sections import Section
+from idealrank.cli import main
 from idealrank.errors import IdealrankError
 from idealrank.io.gate_files.gate_policies import PolicyFile, find_policy
 from idealrank.live.alerts.alarm_channels import CHANNELS
@@ -25,6 +27,7 @@ from idealrank.live.search_configuration import SearchConfig
 from idealrank.training.configuration import TrainingConfig
 from idealrank.training.neural_configuration import LOSSES
 
+FILES = ("qrels", "run", "queries", "documents", "contracts", "weights", "cluster")  # of a gate
 Given = dict[str, Any]
 Schema = dict[str, Any]
 
@@ -228,3 +231,48 @@ def test_null_is_the_default_of_a_key_that_may_be_missing(
     assert is_valid != is_needed or name == "gate"  # TOML has no null
     if name != "gate" and not is_needed:
         kind.read(null)
+
+
+@pytest.mark.parametrize(
+    ("name", "key", "value", "message"),
+    [
+        ("search", "evaluation.measures", ["nDCG@10", "APP"], "unknown measure 'APP'"),
+        ("search", "evaluation.convention", "nope", "unknown convention 'nope', expected one of"),
+        ("monitor", "evaluation.measures", "APP", "unknown measure 'APP'"),
+        ("train", "evaluation.convention", "nope", "unknown convention 'nope', expected one of"),
+        ("train", "evaluation.early_stopping.measure", "APP", "unknown measure 'APP'"),
+        ("gate", "holdout", 3.0, "found 3.0, expected a share of the queries"),
+        ("gate", "sampled_negatives", 2.0, "found 2.0, expected a number from 0 to 1"),
+    ],
+)
+def test_a_value_that_its_schema_cannot_refuse_is_refused_with_file_and_key(
+    name: str, key: str, value: Any, message: str
+) -> None:
+    kind = ALL[name]
+    file = "pyproject.toml: [tool.idealrank.gate]" if name == "gate" else "a.yaml"
+    with pytest.raises(IdealrankError, match=re.escape(f"{file}: {key}: {message}")):
+        kind.read(changed(kind.needed, key, value))
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "message"),
+    [
+        ("measures", "APP", "measures: unknown measure 'APP'"),
+        ("convention", "nope", "convention: unknown convention 'nope'"),
+        ("margin", 2.0, "margin=2.0: found a gate that is not strict"),
+        *(
+            (key, "nofile", f"{key}: found no file nofile, expected one that exists")
+            for key in FILES
+        ),
+    ],
+)
+def test_a_gate_refuses_a_value_of_its_policy_before_it_reads_data(
+    key: str, value: Any, message: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    Path("a.qrels").write_text("q 0 d 1\n", encoding="utf-8")
+    Path("a.run").write_text("q Q0 d 1 1.0 a\n", encoding="utf-8")
+    _gate({"qrels": "a.qrels", "run": "a.run", "baseline": "a.run", key: value})
+    assert main.run(["gate"]) == 2
+    assert f"pyproject.toml [tool.idealrank.gate]: {message}" in " ".join(
+        capfd.readouterr().err.split()
+    )

@@ -21,10 +21,10 @@ from idealrank._keys import (
     part_or_text,
     read,
     text,
-    texts,
 )
 from idealrank._lazy import load_extra
 from idealrank._sections import Section
+from idealrank.conventions.configuration_keys import convention_key, measures_key
 from idealrank.data.types import FloatArray
 from idealrank.errors import InputError, shown
 from idealrank.io.texts import read_documents
@@ -138,8 +138,8 @@ class QueriesSection:
 class MeasuresSection:
     """Keys of the section ``evaluation`` that all configurations share: measures and convention."""
 
-    measures: tuple[str, ...] = texts("Measures.", ("nDCG@10",))
-    convention: str = text("Convention.", "standard")
+    measures: tuple[str, ...] = measures_key("Measures.", ("nDCG@10",))
+    convention: str = convention_key()
 
 
 def queries_key() -> Any:

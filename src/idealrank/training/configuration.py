@@ -24,6 +24,11 @@ from idealrank._keys import (
     whole,
 )
 from idealrank._sections import Section
+from idealrank.conventions.configuration_keys import (
+    convention_key,
+    measure_key,
+    measures_key,
+)
 from idealrank.errors import OptionError, shown
 from idealrank.measures.measure_texts import number_text
 from idealrank.training.neural_configuration import LossSection, NetworkSection, loss_schema
@@ -140,7 +145,7 @@ class _StoppingKeys:
     """Section ``early_stopping`` of ``evaluation``; a number stands for its rounds."""
 
     rounds: int = whole("Rounds without a better value.", 50)
-    measure: str | None = text("Measure; default the first one.")
+    measure: str | None = measure_key("Measure; default the first one.")
 
 
 def _stopping(section: Section, name: str) -> _StoppingKeys:
@@ -155,8 +160,8 @@ class EvaluationSection:
     store of a test set opened once.
     """
 
-    measures: tuple[str, ...] = texts("Measures of every round.")
-    convention: str = text("Convention.", DEFAULT_CONVENTION)
+    measures: tuple[str, ...] = measures_key("Measures of every round.")
+    convention: str = convention_key(DEFAULT_CONVENTION)
     stop_after: int | None = key(
         name="early_stopping",
         about="Rounds without a better value after which training stops.",
