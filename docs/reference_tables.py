@@ -178,8 +178,8 @@ def _rows(schema: Schema, place: str) -> Iterator[tuple[str, str]]:
     for rule in schema.get("allOf", ()):  # keys that a sweep may have in place of the section
         needed += rule.get("anyOf", [{}])[0].get("required", ())
     for name, value in schema["properties"].items():
-        if name == "sweep" or "const" in value:
-            continue
+        if name == "sweep" or "const" in value or value.get("enum") == [False, None]:
+            continue  # a key with a single value
         yield place + name, _cell(value, is_needed=name in needed)
         for part in (value, *value.get("anyOf", ())):
             if "properties" in part:
@@ -200,13 +200,17 @@ def _cell(schema: Schema, *, is_needed: bool) -> str:
 
 
 def _words(schema: Schema) -> str:
-    """Values of a key, in words."""
+    """Values of a key, in words; null, which every key that may be missing takes, is left out."""
     if "enum" in schema:
-        return "one of " + ", ".join(f"`{word}`" for word in schema["enum"])
+        words = [word for word in schema["enum"] if word is not None]
+        return "one of " + ", ".join(f"`{word}`" for word in words)
     if "anyOf" in schema:
-        listed = [_words(part) for part in schema["anyOf"] if "const" not in part]
+        parts = [part for part in schema["anyOf"] if part.get("type") != "null"]
+        listed = [_words(part) for part in parts if "const" not in part]
         return " or ".join(dict.fromkeys(listed))
     kind = schema.get("type")
+    if isinstance(kind, list):
+        kind = kind[0]
     if kind in ("integer", "number"):
         noun = "whole number" if kind == "integer" else "number"
         return f"{noun}{_range(schema)}"

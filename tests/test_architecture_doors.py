@@ -53,6 +53,8 @@ ALLOWED = {
         "parse_pair_measures",
     },
     "idealrank.measures.measure_texts": {"split_outside_brackets"},
+    # keys of configurations are declared: no value is computed
+    "idealrank.conventions.configuration_keys": {"convention_key", "measures_key"},
     "idealrank.measures.cutoffs": {"make_cutoff", "cutoff_text"},
     "idealrank.measures.discounts": {"make_discount"},
     "idealrank.theory.expressions": {"parse_model"},

@@ -32,8 +32,8 @@ class Key(NamedTuple):
 
     about: str = ""  # Sentence; empty if the name says it
     schema: Callable[[], Schema] = dict  # JSON Schema of the value
-    # Value under a name that the section has; None leaves the default. Without a reader, the class
-    # of the section reads the key
+    # Value under a name that has one in the section, for null is a missing value; None leaves the
+    # default. Without a reader, the class of the section reads the key
     read: Reader | None = None
     name: str = ""  # In files, if the field has another name
     # Schemas of further names that `read` looks at
@@ -60,7 +60,7 @@ def text(
     words: str = "a text",
     pattern: str = "",
     is_valid: Callable[[str], object] | None = None,
-    made: Callable[[Section, str], Any] | None = None,
+    made: Callable[[Section, str, str], Any] | None = None,
     may_be_empty: bool = False,
     **declared: Any,
 ) -> Any:
@@ -71,13 +71,11 @@ def text(
     def read(section: Section, name: str) -> Any:
         if may_be_empty and section.given[name] == "":
             return ""
-        value = section.text(name, None, words=words)
-        if value is None:
-            return None
+        value = section.text(name, "", words=words) or ""
         matches = not pattern or re.fullmatch(pattern, value)
         if not matches or (is_valid is not None and not is_valid(value)):
             raise section.error(name, repr(value), words)
-        return value if made is None else made(section, value)
+        return value if made is None else made(section, name, value)
 
     schema = {"type": "string"} if may_be_empty else _TEXT
     if pattern:
@@ -90,7 +88,7 @@ def texts(
     default: tuple[str, ...] = (),
     *,
     words: str = "a list of texts",
-    made: Callable[[Section, str], Any] | None = None,
+    made: Callable[[Section, str, str], Any] | None = None,
     takes_none: bool = True,
     **declared: Any,
 ) -> Any:
@@ -102,7 +100,7 @@ def texts(
         if not listed and not takes_none:
             raise section.error(name, repr(section.given[name]), words)
         if made is not None:
-            return tuple(made(section, value) for value in listed) or None
+            return tuple(made(section, name, value) for value in listed) or None
         return listed or None
 
     return key(
@@ -125,9 +123,7 @@ def whole(
 ) -> Any:
     """Declare a whole number from `least` to `most`."""
 
-    def read(section: Section, name: str) -> int | None:
-        if _is_missing(section, name, default):
-            return None
+    def read(section: Section, name: str) -> int:
         return section.number(name, default, least=least, most=most)
 
     schema = {"type": "integer", "minimum": least}
@@ -170,9 +166,7 @@ def amount(
 ) -> Any:
     """Declare a finite number from `least`, or above it, to `most`."""
 
-    def read(section: Section, name: str) -> float | None:
-        if _is_missing(section, name, default):
-            return None
+    def read(section: Section, name: str) -> float:
         return section.amount(name, default, least=least, most=most, is_above=is_above, unit=unit)
 
     lowest = "exclusiveMinimum" if is_above else "minimum"
@@ -180,19 +174,14 @@ def amount(
     return key(default, about=about, read=read, schema=lambda: schema, **declared)
 
 
-def _is_missing(section: Section, name: str, default: Any) -> bool:
-    """True for null, if the key may be missing without a default."""
-    return default is None and not section.has(name)
-
-
-def flag(about: str = "", **declared: Any) -> Any:
-    """Declare true or false; the default is false."""
+def flag(about: str = "", *, default: bool | None = False, **declared: Any) -> Any:
+    """Declare true or false."""
 
     def read(section: Section, name: str) -> bool:
         return section.flag(name)
 
     declaration = {"about": about, "read": read, "schema": lambda: {"type": "boolean"}}
-    return key(default=False, **declaration, **declared)
+    return key(default=default, **declaration, **declared)
 
 
 def choice(
@@ -200,8 +189,8 @@ def choice(
 ) -> Any:
     """Declare one of several words; the first is the default, unless another is given."""
 
-    def read(section: Section, name: str) -> str | None:
-        return None if _is_missing(section, name, default) else section.choice(name, choices)
+    def read(section: Section, name: str) -> str:
+        return section.choice(name, choices)
 
     usual = choices[0] if default == "" else default
     return key(usual, about=about, read=read, schema=lambda: {"enum": list(choices)}, **declared)
@@ -248,8 +237,6 @@ def part_or_text(keys: type, name_of_text: str, about: str = "", **declared: Any
     """Declare a section below this one, or a text that stands for its key `name_of_text`."""
 
     def read_either(section: Section, name: str) -> Any:
-        if not section.has(name):
-            return None
         if isinstance(section.given[name], str):
             return keys(**{name_of_text: section.text(name, None)})
         return read(keys, section.section(name))
@@ -330,7 +317,7 @@ def _value(declared: Key, name: str, section: Section, usual: Any) -> Any:
         return read(declared.part, section.section(name), usual)
     names = (*declared.others, name)
     value = None
-    if declared.read is not None and any(own in section.given for own in names):
+    if declared.read is not None and any(map(section.has, names)):
         value = declared.read(section, name)
     if value is None and declared.expected:
         raise section.error(names[0], "nothing", declared.expected)
@@ -353,7 +340,7 @@ def _properties(keys: Any, usual: Any = None, without: Iterable[str] = ()) -> di
             own = declared.level
             properties |= _properties(own.keys, own.usual, own.without)
             continue
-        properties |= declared.others
+        properties |= {own: or_null(schema) for own, schema in declared.others.items()}
         default = getattr(usual, name, None) if usual is not None else getattr(keys, name, None)
         properties[declared.name or name] = _property(declared, default)
     return properties
@@ -364,11 +351,30 @@ def _property(declared: Key, default: Any) -> Schema:
     schema = declared.schema()
     if declared.part is not None and default is not None:
         schema = schema_of(declared.part, usual=default)
+    if not declared.expected or declared.others:
+        schema = or_null(schema)
     annotations: dict[str, Any] = {"description": declared.about} if declared.about else {}
     is_plain = isinstance(default, str | int | float | tuple) and default not in ("", ())
     if is_plain and "default" not in declared.about:
         annotations["default"] = list(default) if isinstance(default, tuple) else default
     return {**annotations, **schema}
+
+
+def or_null(schema: Schema) -> Schema:
+    """Return the JSON Schema of a key that may be missing: as it is with null."""
+    if "enum" in schema:
+        return {**schema, "enum": [*schema["enum"], None]}
+    several = next((word for word in ("anyOf", "oneOf") if word in schema), None)
+    if several is not None:
+        return {**schema, several: [*schema[several], {"type": "null"}]}
+    if "type" in schema:
+        return {**schema, "type": [schema["type"], "null"]}
+    return {"anyOf": [schema, {"type": "null"}]} if schema else schema
+
+
+def has_value(name: str, of: Schema = MappingProxyType({})) -> Schema:
+    """Return the JSON Schema of a section that has a value of this schema under a name."""
+    return {"required": [name], "properties": {name: {"not": {"type": "null"}, **of}}}
 
 
 def schema_of(keys: type, kind: str = "", *, usual: Any = None) -> dict[str, Any]:

@@ -39,8 +39,20 @@ class Section:
 
     def error(self, key: str, value: str, expected: str) -> OptionError:
         """Return an error that names the file, the key, the value found and the value expected."""
-        place = f"{self.name}.{key}" if self.name else key
+        place = self._place(key)
         return OptionError(f"{self.path}: {place}: found {shown(value)}, expected {expected}")
+
+    def refusal(self, key: str, error: OptionError) -> OptionError:
+        """Return an error that puts the file and the key before a message about the value."""
+        return OptionError(
+            f"{self.path}: {self._place(key)}: {error}",
+            hint=error.hint,
+            switch=error.switch,
+            command_hint=error.command_hint,
+        )
+
+    def _place(self, key: str) -> str:
+        return f"{self.name}.{key}" if self.name else key
 
     def refuse_unknown(self, *known: str) -> None:
         """Refuse keys that are not among the known ones, with the nearest known key as a hint."""
@@ -58,12 +70,16 @@ class Section:
         """Return True if the key has a value."""
         return self.given.get(key) is not None
 
+    def _value(self, key: str, default: Any) -> Any:
+        """Value of a key, or the default if it is missing or null: `key:` without a value."""
+        value = self.given.get(key)
+        return default if value is None else value
+
     def section(self, key: str, *, required: bool = False) -> "Section":
         """Return the section under a key; an empty one if the key is missing and not required."""
         if required and not self.has(key):
             raise self.error(key, "nothing", f"a section `{key}:` with keys and values")
-        name = f"{self.name}.{key}" if self.name else key
-        return Section(self.given[key] if self.has(key) else {}, self.path, name)
+        return Section(self.given[key] if self.has(key) else {}, self.path, self._place(key))
 
     def text(self, key: str, default: str | None, *, words: str = "a text") -> str | None:
         """Return a text, or the default if the key is missing."""
@@ -78,7 +94,7 @@ class Section:
         self, key: str, default: int | None, *, least: int = 1, most: int = LARGEST_WHOLE
     ) -> int:
         """Return a whole number from `least` to `most`."""
-        value = self.given.get(key, default)
+        value = self._value(key, default)
         if isinstance(value, bool) or not isinstance(value, int) or value < least:
             raise self.error(key, _written(value), f"a whole number of {least} or more")
         if value > most:
@@ -88,7 +104,7 @@ class Section:
 
     def share(self, key: str) -> float:
         """Return a share of the queries, from 0 to below 1."""
-        value = self.given.get(key, 0.0)
+        value = self._value(key, 0.0)
         if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < 1:
             raise self.error(key, repr(value), "a share of the queries, from 0 to below 1")
         return float(value)
@@ -116,7 +132,7 @@ class Section:
 
     def choice(self, key: str, choices: Sequence[str]) -> str:
         """Return one of the choices; the first is the default."""
-        value = self.given.get(key, choices[0])
+        value = self._value(key, choices[0])
         if value not in choices:
             raise self.error(key, repr(value), f"one of {', '.join(choices)}")
         return str(value)
@@ -140,7 +156,7 @@ class Section:
         """Return a finite number from `least`, or above it, to `most`; the unit appears in the
         message only.
         """
-        value = self.given.get(key, default)
+        value = self._value(key, default)
         if (
             isinstance(value, bool)
             or not isinstance(value, (int, float))
@@ -158,7 +174,7 @@ class Section:
 
     def flag(self, key: str, *, default: bool = False) -> bool:
         """Return true or false."""
-        value = self.given.get(key, default)
+        value = self._value(key, default)
         if not isinstance(value, bool):
             raise self.error(key, repr(value), "true or false")
         return value

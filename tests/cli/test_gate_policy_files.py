@@ -214,7 +214,7 @@ def test_texts_that_are_missing_are_an_error_before_the_work(say: Say, titled: P
     said = say("gate", cwd=titled)
 
     assert (said.code, said.out) == (2, "")
-    assert "eval/queries.tsv: found no such file" in said.err
+    assert "queries: found no file eval/queries.tsv, expected one that exists" in said.err
 
 
 def test_standard_input_has_no_texts_for_a_gate(say: Say, titled: Path) -> None:

@@ -210,7 +210,10 @@ def test_a_check_trains_nothing(folder: Path, say: Say) -> None:
             "catboost",
         ),
         ({"model": ["lightgbm"]}, "config.json: model: found list, expected keys with values"),
-        ({"objective": {"gain": "cubic"}}, "config.json: objective: gain=cubic: expected linear"),
+        (
+            {"objective": {"gain": "cubic"}},
+            "config.json: objective.gain: gain=cubic: expected linear",
+        ),
         ({"objective": {"cut": 3}}, "config.json: objective: unknown key 'cut'"),
         (
             {"seeds": [1, 1]},
@@ -311,7 +314,7 @@ def test_a_check_trains_nothing(folder: Path, say: Say) -> None:
         ),
         (
             {"objective": {"cutoff": 2**70}},
-            "objective: cutoff=1180591620717411303424: expected a whole number from 1 to "
+            "objective.cutoff: found 0x4000000000..., expected a whole number from 1 to "
             "2,147,483,647",
         ),
         (

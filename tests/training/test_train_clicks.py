@@ -232,7 +232,7 @@ def test_a_file_beside_a_letor_file_has_one_number_a_line_in_any_order_of_querie
         (
             {"position": "rank"},
             {"objective": PAIRS | {"bias": "no"}},
-            "clicks.json: objective: bias=no: expected one of both | clicked",
+            "clicks.json: objective.bias: found 'no', expected one of both, clicked",
         ),
         (
             {"position": "rank"},

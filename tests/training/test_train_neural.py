@@ -189,12 +189,12 @@ def test_the_written_configuration_of_a_boosting_library_is_read_again(
         ),
         (
             {"objective": {"loss": "NeuralNDCGLoss", "gain": "cubic"}},
-            "n.yaml: objective: gain=cubic: expected linear",
+            "n.yaml: objective.gain: gain=cubic: expected linear",
         ),
-        ({"objective": {"loss": "NeuralNDCGLoss", "gain": [1]}}, "n.yaml: objective: gain"),
+        ({"objective": {"loss": "NeuralNDCGLoss", "gain": [1]}}, "n.yaml: objective.gain: found"),
         (
             {"objective": {"loss": "NeuralNDCGLoss", "convention": "mine"}},
-            "n.yaml: objective: unknown convention 'mine'",
+            "n.yaml: objective.convention: unknown convention 'mine'",
         ),
         (
             {"objective": {"loss": "PiRankLoss", "branching": 8}},

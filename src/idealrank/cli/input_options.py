@@ -216,8 +216,11 @@ def gate_inputs(
     the run.
     """
     qrels, run = (None, typed_qrels) if typed_run is None else (typed_qrels, typed_run)
-    run = policy.run if run is None else run
+    if run is None:
+        policy.require("run")
+        run = policy.run
     if qrels is None and policy.qrels:
+        policy.require("qrels")
         qrels, *more = policy.qrels
         inputs = inputs._replace(more_qrels=(*more, *inputs.more_qrels))
     if qrels is None or run is None:

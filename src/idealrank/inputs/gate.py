@@ -98,20 +98,24 @@ def settled(
     if "measures" in options:
         texts = options["measures"]
     else:
-        texts = measures_in(policy_file.measures, policy_file.where) or DEFAULT_MEASURE
-    with _said_in("" if "measures" in options else policy_file.where):
+        texts = measures_in(policy_file.measures, policy_file.at("measures")) or DEFAULT_MEASURE
+    with _said_in("" if "measures" in options else policy_file.at("measures")):
         named = parse_measures(texts)
     texts = (
-        options["also"] if "also" in options else measures_in(policy_file.also, policy_file.where)
+        options["also"]
+        if "also" in options
+        else measures_in(policy_file.also, policy_file.at("also"))
     )
-    with _said_in("" if "also" in options else policy_file.where):
+    with _said_in("" if "also" in options else policy_file.at("also")):
         also = parse_measures(texts) if texts else ()
-    with _said_in("" if "convention" in options else policy_file.where):
+    with _said_in("" if "convention" in options else policy_file.at("convention")):
         convention = convention_of(options.get("convention", policy_file.convention or "standard"))
     rule = {name: options[name] for name in PARTS if name in options}
     with _said_in("" if rule else policy_file.where):
         policy = policy_file.policy(rule)
 
+    files = ("contracts", "weights", "cluster", "queries")
+    policy_file.require(*(key for key in files if key not in options))
     contracts = options.get("contracts", policy_file.contracts or ())
     declared = (options.get(name, getattr(policy_file, name)) for name in DeclaredLabels._fields)
     return GateRequest(
@@ -127,7 +131,7 @@ def settled(
         policy_file=policy_file.where,
         declared=DeclaredLabels(*declared),
         series=options.get("series", ""),
-        holdout=options.get("holdout", policy_file.holdout) or 0.0,
+        holdout=options.get("holdout", policy_file.holdout),
         queries=options.get("queries", policy_file.queries),
     )
 

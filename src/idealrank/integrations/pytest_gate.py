@@ -54,8 +54,8 @@ def ask(
         policy = find_policy(root)
         gate_request = _requested(baseline, options, root, policy)
         caller = _Front(
-            given_qrels=_table_or_policy(qrels, "qrels", policy.qrels, root),
-            given_run=_table_or_policy(run, "run", policy.run, root),
+            given_qrels=_table_or_policy(qrels, "qrels", policy, root),
+            given_run=_table_or_policy(run, "run", policy, root),
             convention=gate_request.convention,
             columns=_columns(policy),
         )
@@ -73,10 +73,12 @@ def ask(
     )
 
 
-def _table_or_policy(table: Any, name: str, of_policy: Any, root: Path) -> Any:
+def _table_or_policy(table: Any, name: str, policy: PolicyFile, root: Path) -> Any:
     """Return the table of the test, or the path of the policy, which opens from here already."""
     if table is not None:
         return _from_root(table, root)
+    policy.require(name)
+    of_policy = getattr(policy, name)
     if not of_policy:
         raise OptionError(
             f"{name}: found none, expected ranking_gate(qrels, run), or the key {name} in [{TABLE}]"

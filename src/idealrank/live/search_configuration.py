@@ -11,9 +11,20 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from idealrank._keys import Schema, document, key, level, part, part_or_text, read, text, texts
+from idealrank._keys import (
+    Schema,
+    document,
+    has_value,
+    key,
+    level,
+    part,
+    part_or_text,
+    read,
+    text,
+)
 from idealrank._lazy import load_extra
 from idealrank._sections import Section
+from idealrank.conventions.configuration_keys import convention_key, measures_key
 from idealrank.data.types import FloatArray
 from idealrank.errors import InputError, shown
 from idealrank.io.texts import read_documents
@@ -127,8 +138,8 @@ class QueriesSection:
 class MeasuresSection:
     """Keys of the section ``evaluation`` that all configurations share: measures and convention."""
 
-    measures: tuple[str, ...] = texts("Measures.", ("nDCG@10",))
-    convention: str = text("Convention.", "standard")
+    measures: tuple[str, ...] = measures_key("Measures.", ("nDCG@10",))
+    convention: str = convention_key()
 
 
 def queries_key() -> Any:
@@ -143,9 +154,7 @@ _BACKENDS = "a section `backend:`, or `backends:` with a section for each name"
 class SearchConfig:
     """Configuration of a search."""
 
-    schema_rules: ClassVar[Schema] = {
-        "oneOf": [{"required": ["backend"]}, {"required": ["backends"]}]
-    }
+    schema_rules: ClassVar[Schema] = {"oneOf": [has_value("backend"), has_value("backends")]}
     # Section of each backend, by its name; a ``sweep`` is expanded
     backends: Mapping[str, Section] = key(
         read=lambda top, _: backends_of(top) or None,
@@ -201,6 +210,7 @@ def backends_of(top: Section) -> dict[str, Section]:
 def _swept(name: str, section: Section, shared: Mapping[str, Any]) -> dict[str, Section]:
     """A section for each combination of the values of ``sweep``; the section itself without one."""
     own = {key: value for key, value in section.given.items() if key != "sweep"}
+    shared = {key: value for key, value in shared.items() if not section.has(key)}
     sweep = section.given.get("sweep")
     grid = Section({} if sweep is None else sweep, section.path, f"{section.name}.sweep").given
     for swept_key, values in grid.items():
@@ -211,7 +221,7 @@ def _swept(name: str, section: Section, shared: Mapping[str, Any]) -> dict[str, 
         chosen = dict(zip(grid, values, strict=True))
         label = " ".join([name, *(f"{key}={value}" for key, value in chosen.items())])
         # keys in the order of the section, then the shared keys that it lacks
-        keys = {**own, **chosen} | {**shared, **own, **chosen}
+        keys = {**own, **chosen} | shared | chosen
         sections[label] = Section(MappingProxyType(keys), section.path, section.name)
     if len(sections) < len(list(product(*grid.values()))):
         raise section.error("sweep", repr(dict(grid)), "each combination of values once")

@@ -156,9 +156,7 @@ class BreakerPolicy:
     probes: int = whole("Failed probes in a row after which the search or the round ends.", 5)
 
 
-def _rate(section: Section, name: str) -> float | None:
-    if not section.has(name):
-        return None
+def _rate(section: Section, name: str) -> float:
     rate = section.amount(name, None, most=_LARGEST_RATE, unit="queries a second")
     if rate < 1 / LONGEST_TIMEOUT:
         raise section.error(

@@ -15,7 +15,6 @@ from typing import Any
 from idealrank._files import write_bytes
 from idealrank._sections import Section
 from idealrank.analysis.comparison import intervals
-from idealrank.conventions import Convention
 from idealrank.data.run import Run
 from idealrank.errors import BackendError, InputError, OptionError, shown
 from idealrank.evaluation.evaluate import Evaluation
@@ -31,7 +30,6 @@ from idealrank.live.search_jobs import (
     SearchJournal,
     SearchPolicy,
 )
-from idealrank.measures.parse import parse_measures
 
 Tell = Callable[[int, int, Latencies], None]
 """Called with queries done, queries in all, and the latencies so far."""
@@ -411,7 +409,7 @@ def search(
     named = fspath(judged) if isinstance(judged, str | PathLike) else None
     refuse_to_replace_inputs(paths, input_files(chosen, None if is_content else name, named))
     queries = checked_queries(chosen, paths)
-    judgments = judgments_of(chosen, judged)
+    judgments = judgments_of(judged)
     results = search_backends(
         chosen, queries, paths, judgments, restart=restart, retry_failed=retry_failed
     )
@@ -465,13 +463,9 @@ def checked_queries(config: SearchConfig, paths: Mapping[str, str]) -> list[Sear
     return queries
 
 
-def judgments_of(config: SearchConfig, qrels: Any) -> Any:
-    """Read judgments, and check the measures, before an engine is asked; None without judgments."""
-    if qrels is None:
-        return None
-    Convention.of(config.evaluation.convention)
-    parse_measures(config.evaluation.measures)
-    return to_qrels(qrels)
+def judgments_of(qrels: Any) -> Any:
+    """Read judgments before an engine is asked; None without judgments."""
+    return None if qrels is None else to_qrels(qrels)
 
 
 def input_files(chosen: SearchConfig, config: str | None, qrels: str | None) -> list[str]:

@@ -260,6 +260,10 @@ _NAMES = {
     "jarvelin": ("jarvelin", 2.0),
     "ln": ("log", math.e),
 }
+DISCOUNT_NAMES = (*_NAMES, "linear")
+"""Names of discounts; further texts are tables in brackets and `DISCOUNT_FAMILIES`."""
+DISCOUNT_FAMILIES = tuple(_FAMILIES)
+"""Names of discounts with a parameter in parentheses."""
 
 
 def make_discount(discount: DiscountLike) -> Discount:

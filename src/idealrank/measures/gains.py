@@ -206,6 +206,14 @@ class CustomGain:
         return gains.reshape(grades.shape)
 
 
+_NAMES: dict[str, type[LinearGain | Exp2Gain]] = {
+    **dict.fromkeys(("linear", "log2", "base"), LinearGain),
+    **dict.fromkeys(("exp2", "exp", "exp-log2", "burges"), Exp2Gain),
+}
+GAIN_NAMES = tuple(_NAMES)
+"""Names of gains; further texts are ``power(EXPONENT)`` and tables in braces."""
+
+
 def make_gain(gain: GainLike) -> Gain:
     """A gain from its name, a table of grades, a function, or itself.
 
@@ -238,10 +246,8 @@ def make_gain(gain: GainLike) -> Gain:
 
 def _gain_from_text(text: str) -> Gain:
     name = text.strip().lower()
-    if name in ("linear", "log2", "base"):
-        return LinearGain()
-    if name in ("exp2", "exp", "exp-log2", "burges"):
-        return Exp2Gain()
+    if name in _NAMES:
+        return _NAMES[name]()
     try:
         if name.startswith("power(") and name.endswith(")"):
             return PowerGain(float(name[6:-1]))

@@ -4,14 +4,17 @@ read or trained.
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal, TypeAlias, get_args
 
 from idealrank._keys import (
     Schema,
     choice,
     document,
+    given_of,
+    has_value,
     key,
+    or_null,
     read,
     schema_of,
     share,
@@ -21,6 +24,11 @@ from idealrank._keys import (
     whole,
 )
 from idealrank._sections import Section
+from idealrank.conventions.configuration_keys import (
+    convention_key,
+    measure_key,
+    measures_key,
+)
 from idealrank.errors import OptionError, shown
 from idealrank.measures.measure_texts import number_text
 from idealrank.training.neural_configuration import LossSection, NetworkSection, loss_schema
@@ -56,9 +64,6 @@ _DEEPEST_TREE = 16  # of CatBoost
 _LARGEST = 2**53  # libraries cut longer numbers to some other number
 _THREADS = ("num_threads", "num_thread", "nthread", "nthreads", "n_jobs", "thread_count")
 _MOST_THREADS = 1024  # more are taken for a mistake
-# Options of the objective, and of the estimation of position bias.
-_OF_OBJECTIVE = tuple(own.name for own in fields(LambdaObjective))
-_OF_POSITIONS = tuple(own.name for own in fields(UnbiasedObjective) if own.name != "objective")
 # Metrics of the libraries, as measures; their map divides by the cutoff if that is less than the
 # number of relevant documents.
 _OWN_METRICS = {
@@ -140,12 +145,10 @@ class _StoppingKeys:
     """Section ``early_stopping`` of ``evaluation``; a number stands for its rounds."""
 
     rounds: int = whole("Rounds without a better value.", 50)
-    measure: str | None = text("Measure; default the first one.")
+    measure: str | None = measure_key("Measure; default the first one.")
 
 
-def _stopping(section: Section, name: str) -> _StoppingKeys | None:
-    if not section.has(name):
-        return None
+def _stopping(section: Section, name: str) -> _StoppingKeys:
     if isinstance(section.given[name], Mapping):
         return read(_StoppingKeys, section.section(name))
     return _StoppingKeys(rounds=section.number(name, None))
@@ -157,8 +160,8 @@ class EvaluationSection:
     store of a test set opened once.
     """
 
-    measures: tuple[str, ...] = texts("Measures of every round.")
-    convention: str = text("Convention.", DEFAULT_CONVENTION)
+    measures: tuple[str, ...] = measures_key("Measures of every round.")
+    convention: str = convention_key(DEFAULT_CONVENTION)
     stop_after: int | None = key(
         name="early_stopping",
         about="Rounds without a better value after which training stops.",
@@ -189,7 +192,7 @@ class TrainingConfig:
     """Configuration of a training."""
 
     data: DataSection = key(
-        read=lambda top, name: _data(top.section(name)) if top.has(name) else None,
+        read=lambda top, name: _data(top.section(name)),
         schema=lambda: schema_of(DataSection),
         expected="a section `data:` with keys and values",
     )
@@ -229,9 +232,8 @@ class TrainingConfig:
         if model.library == "torch":
             network = NetworkSection.of(top.section("model").section("params"))
             loss = LossSection.of(top.section("objective"))
-        else:
-            objective = _objective(top.section("objective")) if top.has("objective") else None
-            bias = _bias(top.section("objective"), data, objective)
+        elif top.has("objective"):
+            objective, bias = _objective(top.section("objective"), data)
         evaluation = _evaluation(top.section("evaluation"), model, loss or objective)
         if network is not None and loss is not None:  # with every default, as `to_dict` writes them
             values["model"] = replace(
@@ -254,17 +256,12 @@ class TrainingConfig:
         """Return the JSON Schema of a configuration."""
         torch = {"properties": {"library": {"const": "torch"}}, "required": ["library"]}
         network = {"properties": {"params": schema_of(NetworkSection)}}
-        objective: Schema = {
-            "type": "object",
-            "properties": {name: {} for name in (*_OF_OBJECTIVE, *_OF_POSITIONS)},
-            "additionalProperties": False,
-        }
         return {
             **document("idealrank train", cls),
-            "not": {"required": ["seed", "seeds"]},
+            "not": {"allOf": [has_value("seed"), has_value("seeds")]},
             "if": {"properties": {"model": torch}, "required": ["model"]},
-            "then": {"properties": {"model": network, "objective": loss_schema()}},
-            "else": {"properties": {"objective": objective}},
+            "then": {"properties": {"model": network, "objective": or_null(loss_schema())}},
+            "else": {"properties": {"objective": or_null(schema_of(_ObjectiveKeys))}},
         }
 
     @property
@@ -467,36 +464,35 @@ def _refuse_types(section: Section, library: str, params: Mapping[str, Any]) -> 
             raise section.error(f"params.{name}", repr(value), expected)
 
 
-def _objective(section: Section) -> LambdaObjective:
+@dataclass(frozen=True, kw_only=True)
+class _ObjectiveKeys:
+    """Section ``objective`` of the libraries of trees."""
+
+    own: Mapping[str, Any] = given_of(LambdaObjective)
+    of_positions: Mapping[str, Any] = given_of(UnbiasedObjective)
+
+
+def _objective(
+    section: Section, data: DataSection
+) -> tuple[LambdaObjective, UnbiasedObjective | None]:
+    """Objective, and unbiased LambdaMART if there are positions."""
     if section.has("loss"):
         raise section.error(
             "loss",
             repr(section.given["loss"]),
             "it with `library: torch` only; leave it out, or set model.library",
         )
-    section.refuse_unknown(*_OF_OBJECTIVE, *_OF_POSITIONS)
-    try:
-        return LambdaObjective(
-            **{name: value for name, value in section.given.items() if name in _OF_OBJECTIVE}
-        )
-    # weights of a discount that are no numbers are NumPy's to refuse
-    except (OptionError, TypeError, ValueError) as error:
-        raise OptionError(f"{section.path}: objective: {error}") from None
-
-
-def _bias(
-    section: Section, data: DataSection, objective: LambdaObjective | None
-) -> UnbiasedObjective | None:
-    """Unbiased LambdaMART, if there are positions and an objective."""
-    options = {name: section.given[name] for name in _OF_POSITIONS if name in section.given}
+    keys = read(_ObjectiveKeys, section)
+    options = keys.of_positions
     if data.position is None and options:
         raise section.error(
             next(iter(options)), repr(next(iter(options.values()))), "it only with data.position"
         )
-    if data.position is None or objective is None:
-        return None
+    objective = LambdaObjective(**keys.own)
+    if data.position is None:
+        return objective, None
     try:
-        return UnbiasedObjective(objective=objective, **options)
+        return objective, UnbiasedObjective(objective=objective, **options)
     except OptionError as error:
         raise OptionError(f"{section.path}: objective: {error}") from None
 

@@ -5,29 +5,26 @@ as plain values without PyTorch.
 from collections.abc import Mapping
 from dataclasses import dataclass, field, make_dataclass
 from functools import cache
-from typing import Any
+from typing import Any, get_args
 
 from idealrank._keys import (
     amount,
-    anything,
     choice,
     key,
     read,
     schema_of,
-    text,
     values_of,
     whole,
 )
 from idealrank._sections import Section
-from idealrank.conventions import Convention
-from idealrank.errors import OptionError
+from idealrank.conventions.configuration_keys import convention_key, discount_key, gain_key
+from idealrank.measures.rules import NoRelevant
 
 # Limits of a network, and of every other whole number: more are taken for a mistake
 _MOST_LAYERS, _MOST_UNITS, _MOST_COUNT = 32, 8192, 2**31 - 1
 _MOST_REPEATED = 10_000  # Sinkhorn steps and drawn orders, each as long as the loss without it
 _ACTIVATIONS = ("relu", "leaky-relu", "elu", "gelu", "silu", "tanh", "sigmoid")
-_SWITCHES = ("gain", "discount", "no_relevant")
-_NDCG = ("cutoff", *_SWITCHES, "convention", "temperature")
+_NDCG = ("cutoff", "gain", "discount", "no_relevant", "convention", "temperature")
 _PAIRS = "pairs_at_once"
 
 LOSSES: dict[str, tuple[str, ...]] = {
@@ -92,9 +89,7 @@ _COUNTS = {"cutoff": 1, "sinkhorn": 0, "samples": 0, "branching": 2, _PAIRS: 1}
 _UNITS = {"type": "integer", "minimum": 1, "maximum": _MOST_UNITS}
 
 
-def _hidden(section: Section, name: str) -> tuple[int, ...] | None:
-    if not section.has(name):
-        return None
+def _hidden(section: Section, name: str) -> tuple[int, ...]:
     hidden = tuple(section.numbers(name, least=1))
     if len(hidden) > _MOST_LAYERS or max(hidden, default=1) > _MOST_UNITS:
         raise section.error(
@@ -152,9 +147,11 @@ def _option(loss: str, name: str) -> Any:
         most = _MOST_REPEATED if name in ("sinkhorn", "samples") else _MOST_COUNT
         return whole(least=_COUNTS[name], most=most)
     if name == "convention":
-        return text()
-    if name in _SWITCHES:
-        return anything()
+        return convention_key(None)
+    if name == "no_relevant":
+        return choice(get_args(NoRelevant), "Value of a query without a relevant document.", None)
+    if name in ("gain", "discount"):
+        return gain_key() if name == "gain" else discount_key()
     return amount(least=1e-9, most=1e9)
 
 
@@ -195,11 +192,6 @@ class LossSection:
         if "branching" in options and options["branching"] < 2 * options.get("cutoff", _MOST_COUNT):
             sizes = f"{options['branching']} and cutoff {options.get('cutoff')}"
             raise section.error("branching", sizes, "a cutoff of at most half the branching")
-        try:
-            switches = {name: options[name] for name in _SWITCHES if name in options}
-            Convention.of(options.get("convention", "standard"), **switches)
-        except (OptionError, TypeError, ValueError) as error:
-            raise OptionError(f"{section.path}: {section.name}: {error}") from None
         return cls(loss, options)
 
     @property

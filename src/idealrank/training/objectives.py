@@ -9,11 +9,13 @@ the gradient of a loss that bounds 1 - NDCG.
 import math
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
 from idealrank import _kernel
+from idealrank._keys import amount, choice, flag, whole
+from idealrank.conventions.configuration_keys import discount_key, gain_key
 from idealrank.data.types import AnyArray, FloatArray, IntArray, thread_count
 from idealrank.errors import InputError, OptionError
 from idealrank.measures.discounts import DiscountLike, LinearDiscount, make_discount
@@ -89,16 +91,25 @@ class LambdaObjective:
     (array([-0.326,  0.192,  0.135], dtype=float32), True)
     """
 
-    measure: LambdaMeasure = "nDCG"
-    gain: GainLike = "exp2"
-    discount: DiscountLike = "log2"
-    cutoff: int | None = None
-    truncation: int | None = None
-    beyond: Beyond = "kept"
-    sigma: float = 1.0
-    damped: bool | None = None
-    rel: float = 1.0
-    max_rel: float = 4.0
+    measure: LambdaMeasure = choice(
+        get_args(LambdaMeasure), "Measure whose change weighs a pair of documents."
+    )
+    gain: GainLike = gain_key("exp2")
+    discount: DiscountLike = discount_key("log2")
+    cutoff: int | None = whole("Cutoff of the measure; default all ranks.", most=_DEEPEST)
+    truncation: int | None = whole(
+        "Ranks of which a pair must have one; default three more than the cutoff for nDCG, else "
+        "all.",
+        most=_DEEPEST,
+    )
+    beyond: Beyond = choice(get_args(Beyond), "Weight of ranks below the cutoff, for nDCG.")
+    sigma: float = amount("Steepness of the logistic function.", 1.0, most=1e9, is_above=True)
+    damped: bool | None = flag(
+        "Divide a pair by its distance in scores; default true, except for the linear discount.",
+        default=None,
+    )
+    rel: float = amount("Least grade that is relevant, for AP and RR.", 1.0, least=-1e9, most=1e9)
+    max_rel: float = amount("Highest grade of the scale, for ERR.", 4.0, most=1e9, is_above=True)
 
     def __post_init__(self) -> None:
         if str(self.measure) not in _SWAPS:

@@ -2,10 +2,11 @@
 
 from dataclasses import dataclass, field, replace
 from numbers import Real
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
+from idealrank._keys import amount, choice
 from idealrank.data.types import AnyArray, FloatArray, IntArray
 from idealrank.errors import InputError, OptionError
 from idealrank.measures.rules import checked
@@ -61,8 +62,13 @@ class UnbiasedObjective:
     """
 
     objective: LambdaObjective = field(default_factory=LambdaObjective)
-    regularisation: float = 0.0
-    bias: EstimatedBias = "both"
+    regularisation: float = amount(
+        "Larger values bring the estimates of the bias of positions closer to 1.", 0.0, most=1e9
+    )
+    bias: EstimatedBias = choice(
+        get_args(EstimatedBias),
+        "Estimate the bias of clicked and unclicked positions, or of clicked.",
+    )
 
     def __post_init__(self) -> None:
         if not isinstance(self.objective, LambdaObjective):

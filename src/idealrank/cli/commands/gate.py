@@ -579,6 +579,8 @@ def gate(
         queries=results.queries,
         **typed,
     )
+    if not results.documents:
+        policy.require("documents")
     results = results.with_texts(queries=request.queries, documents=policy.documents)
     job = Job(
         request=request,

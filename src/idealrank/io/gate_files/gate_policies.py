@@ -11,7 +11,7 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
-from idealrank._keys import choice, given_of, keys_of, number, text, texts, values_of
+from idealrank._keys import amount, choice, given_of, keys_of, share, text, texts, values_of
 from idealrank._sections import Section
 from idealrank.analysis.gate import Policy
 from idealrank.analysis.gate.outcome import Contract
@@ -30,7 +30,7 @@ PARTS = tuple(keys_of(Policy))
 DEFAULT_MEASURE = "nDCG@10"  # of a gate: fewer tests see smaller drops
 
 
-def _beside(section: Section, path: str) -> str:
+def _beside(section: Section, _name: str, path: str) -> str:
     """Path as it opens from here, of a path from the folder of the policy file."""
     file = Path(section.path.removesuffix(_IN_TABLE))
     return _shown_path(Path.cwd() / file.parent / path)
@@ -79,14 +79,14 @@ class PolicyFile:
     measures: tuple[str, ...] = _measures("Measures; the first one decides.")
     also: tuple[str, ...] = _measures("Further measures that can fail the gate.")
     rule: Mapping[str, Any] = given_of(Policy)  # Parts of the policy
-    holdout: float | None = number("Share of the queries that decide nothing.")
+    holdout: float = share("Share of the queries that decide nothing.")
     contracts: str | None = _path("Queries that must not drop.")
     weights: str | None = _path("Weights of queries.")
     cluster: str | None = _path("Clusters of queries.")
     convention: str | None = text("Convention.", words="the name of a convention")
     labels_are: LabelKind | None = choice(LABEL_KINDS, "Kind of the labels.", None)
-    sampled_negatives: float | None = number(
-        "Share of the non-relevant documents that were labelled."
+    sampled_negatives: float | None = amount(
+        "Share of the non-relevant documents that were labelled.", most=1.0, is_above=True
     )
     labels_from: str | None = text("Run whose results were labelled.", words="the name of a run")
 
@@ -94,6 +94,21 @@ class PolicyFile:
     def where(self) -> str:
         """File and table, for messages; empty where there is none."""
         return f"{self.path} [{TABLE}]" if self.path else ""
+
+    def at(self, key: str) -> str:
+        """File, table and key, for messages; empty where there is no file."""
+        return f"{self.where}: {key}" if self.path else ""
+
+    def require(self, *keys: str) -> None:
+        """Refuse keys that name files which do not exist."""
+        for key in keys:
+            value = getattr(self, key)
+            for path in (value,) if isinstance(value, str) else value or ():
+                if not Path(path).exists():
+                    raise InputError(
+                        f"{self.at(key)}: found no file {path}, expected one that exists; paths "
+                        f"start at the folder of {Path(self.path).name}"
+                    )
 
     def policy(self, parts: Mapping[str, Any]) -> Policy:
         """Combine given parts with the policy file; a part that chooses the rule also drops the

@@ -304,14 +304,17 @@ def _plans(sample: QuerySample, plans: Sequence[LabelBudget]) -> Table:
         is_sample = plan.n_queries == len(sample.query_ids)
         return Cell(f"{plan.n_queries:,}", plan.n_queries, mark="*" if is_sample else "")
 
+    def interval_cell(plan: LabelBudget) -> Cell:
+        if plan.half_width == 0:  # nothing is left to chance
+            return Cell("exact, all queries drawn", 0.0)
+        return number_cell(plan.half_width, 4)
+
     columns: list[Column[LabelBudget]] = [
         Column(title="queries", kind="number", cell=size_cell),
         Column(title="labels", kind="number", cell=lambda plan: count_cell(plan.labels)),
         Column(title="cost", kind="number", cell=lambda plan: number_cell(plan.cost, 2)),
         Column(title="weeks", kind="number", cell=lambda plan: number_cell(plan.weeks, 1)),
-        Column(
-            title="interval +-", kind="number", cell=lambda plan: number_cell(plan.half_width, 4)
-        ),
+        Column(title="interval +-", kind="number", cell=interval_cell),
     ]
     return Table.of(columns, plans, title="Cost and precision (* is this sample):")
 

@@ -717,5 +717,5 @@ def alarm_schema() -> dict[str, Any]:
     for kind, rule in RULES.items():
         schema = schemas[kind] = schema_of(rule, kind)
         if not rule.by_slice:
-            schema["properties"]["slices"] = {"const": False}
+            schema["properties"]["slices"] = {"enum": [False, None]}
     return schema_of_kinds(schemas)

@@ -9,7 +9,7 @@ from importlib import import_module
 from types import MappingProxyType
 from typing import Any
 
-from idealrank._keys import schema_of, schema_of_kinds
+from idealrank._keys import has_value, schema_of, schema_of_kinds
 from idealrank._sections import Section
 from idealrank.errors import (
     BackendError,
@@ -89,11 +89,11 @@ def _schema_of(kind: str) -> dict[str, Any]:
     schema = schema_of(import_module(KINDS[kind]).SECTIONS[kind], kind)
     needed = [name for name in schema["required"] if name != "kind"]
     sweep = {
-        "type": "object",
+        "type": ["object", "null"],
         "additionalProperties": {"type": "array", "minItems": 1},
         "description": "Values of keys; each combination is a backend.",
     }
-    rules = [{"anyOf": [{"required": [name]}, {"required": ["sweep"]}]} for name in needed]
+    rules = [{"anyOf": [{"required": [name]}, has_value("sweep")]} for name in needed]
     return {
         **schema,
         "properties": {**schema["properties"], "sweep": sweep},

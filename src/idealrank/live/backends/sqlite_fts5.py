@@ -132,9 +132,9 @@ def _quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-def _file(section: Section, path: str) -> str:
+def _file(section: Section, name: str, path: str) -> str:
     if not Path(path).is_file():
-        raise section.error("path", f"no such file {path}", "a file of SQLite")
+        raise section.error(name, f"no such file {path}", "a file of SQLite")
     return path
 
 
@@ -147,7 +147,7 @@ class FullTextKeys(BackendKeys):
     id: str = text("Column of the ids, or rowid.", "id")
     weights: Mapping[str, float] = entries(
         "Weight of each text column in BM25.",
-        lambda weights, column: weights.amount(column, 1.0),
+        lambda weights, column: weights.amount(column, None),
         {"type": "number", "minimum": 0, "maximum": LARGEST_AMOUNT},
     )
     operator: str = choice(("any", "all"))

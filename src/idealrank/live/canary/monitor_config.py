@@ -12,6 +12,7 @@ from idealrank._keys import (
     amount,
     choice,
     document,
+    has_value,
     key,
     level,
     part,
@@ -56,9 +57,9 @@ _SEASONS_IN_BASELINE = 2  # one would make each round its own usual value
 _USUAL = ("sequential", "coverage", "errors")  # rules without a section `alarms`
 
 
-def _day(section: Section, name: str) -> date | None:
+def _day(section: Section, name: str) -> date:
     day = section.given[name]
-    if day is None or (isinstance(day, date) and not isinstance(day, datetime)):
+    if isinstance(day, date) and not isinstance(day, datetime):
         return day  # YAML reads dates by itself
     try:
         return date.fromisoformat(section.given[name])
@@ -91,10 +92,10 @@ _TIMES = (
 """Schemas of a duration."""
 
 
-def _season_text(section: Section, name: str) -> str | None:
+def _season_text(section: Section, name: str) -> str:
     season = section.given[name]
-    if season is None or season == "none":
-        return None if season is None else "none"
+    if season == "none":
+        return "none"
     seconds_of(section, name, 0.0)
     return str(season)
 
@@ -179,23 +180,14 @@ class MonitorConfig:
     schema_rules: ClassVar[Schema] = {
         "allOf": [
             {
-                "if": {
-                    "properties": {"alarms": {"contains": _WATCHES_SLICES}},
-                    "required": ["alarms"],
-                },
-                "then": {"required": ["slices"]},
+                "if": has_value("alarms", {"contains": _WATCHES_SLICES}),
+                "then": has_value("slices"),
             },
             {
-                "if": {
-                    "properties": {"qrels": {"type": "object", "required": ["people"]}},
-                    "required": ["qrels"],
-                },
-                "then": {
-                    "properties": {
-                        "alarms": {"items": {"not": {"anyOf": [_WATCHES_SLICES, _IS_SEQUENTIAL]}}}
-                    },
-                    "required": ["alarms"],
-                },
+                "if": has_value("qrels", {"type": "object", **has_value("people")}),
+                "then": has_value(
+                    "alarms", {"items": {"not": {"anyOf": [_WATCHES_SLICES, _IS_SEQUENTIAL]}}}
+                ),
             },
         ]
     }
@@ -207,7 +199,7 @@ class MonitorConfig:
     )
     store: str = text("Folder of the store.", expected="a folder, as in runs/store")
     backend: Section = key(
-        read=lambda top, name: top.section(name) if top.has(name) else None,
+        read=lambda top, name: top.section(name),
         schema=lambda: {
             "allOf": [{"$ref": "#/$defs/backend"}],
             "not": {"required": ["sweep"]},
@@ -283,7 +275,8 @@ def _ended(section: Section, timeout: float) -> Section:
     """Section of the backend, which ends an attempt at the time limit of a round unless it has a
     limit of its own.
     """
-    return Section({"timeout": timeout, **section.given}, section.path, section.name)
+    own = {} if section.has("timeout") else {"timeout": timeout}
+    return Section({**section.given, **own}, section.path, section.name)
 
 
 def seconds_of(section: Section, key: str, default: float) -> float:

@@ -158,10 +158,7 @@ def search(
     work.refuse_to_replace_inputs(paths, inputs, option="-o")
     watch = Watch()
     queries = work.checked_queries(chosen, paths)
-    if judged is not None:  # with the hints of the command line
-        options.parse_convention(chosen.evaluation.convention)
-        options.parse_measure_texts(chosen.evaluation.measures)
-    judgments = work.judgments_of(chosen, judged)
+    judgments = work.judgments_of(judged)
 
     def around(name: str, ask: Any) -> Any:
         def counted(count: Any) -> Any:

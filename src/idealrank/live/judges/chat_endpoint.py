@@ -296,16 +296,16 @@ _ADDRESS = "an address, as in http://127.0.0.1:11434/v1"
 _RESERVED = ("model", "messages", "stream", "n")  # keys of a request that the judge sets itself
 
 
-def _pattern(section: Section, regular: str) -> "re.Pattern[str]":
+def _pattern(section: Section, name: str, regular: str) -> "re.Pattern[str]":
     try:
         pattern = re.compile(regular)
     except re.error as error:
         raise section.error(
-            "pattern", str(error), r"a regular expression with a group, as in Grade: (\d)"
+            name, str(error), r"a regular expression with a group, as in Grade: (\d)"
         ) from None
     if pattern.groups != 1:
         raise section.error(
-            "pattern",
+            name,
             f"{pattern.groups} groups",
             r"one group that holds the grade, as in Grade: (\d)",
         )

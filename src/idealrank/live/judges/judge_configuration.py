@@ -10,6 +10,7 @@ from idealrank._keys import (
     amount,
     choice,
     document,
+    has_value,
     key,
     level,
     part,
@@ -70,13 +71,11 @@ class _ScaleKeys:
     choose: str = choice(("mode", "mean"), "Grade of an answer with probabilities.")
 
 
-def _scale(top: Section, name: str) -> Scale | None:
+def _scale(top: Section, name: str) -> Scale:
     """Key ``scale``: a list of grades, grades with their meaning, or a section with ``grades``,
     ``outside`` and ``choose``.
     """
     grades = top.given[name]
-    if grades is None:
-        return None
     place, options = (top, name), {}
     if isinstance(grades, Mapping) and "grades" in grades:
         section = top.section(name)
@@ -103,9 +102,9 @@ def _scale(top: Section, name: str) -> Scale | None:
 class JudgeConfig:
     """Configuration of `idealrank judge run`."""
 
-    schema_rules: ClassVar[Schema] = {"dependentRequired": {"budget": ["price"]}}
+    schema_rules: ClassVar[Schema] = {"if": has_value("budget"), "then": has_value("price")}
     judge: Section = key(
-        read=lambda top, name: top.section(name) if top.has(name) else None,
+        read=lambda top, name: top.section(name),
         schema=lambda: {"$ref": "#/$defs/judge"},
         expected="a section `judge:` with keys and values",
     )
