@@ -184,6 +184,27 @@ def test_force_color_asks_for_colours_without_a_terminal(
     assert [line.rstrip() for line in lines] == plain.splitlines()
 
 
+@pytest.mark.parametrize(
+    ("changes", "coloured"),
+    [
+        ({}, False),
+        ({"FORCE_COLOR": "1"}, True),
+        ({"FORCE_COLOR": "1", "NO_COLOR": "1"}, False),
+        ({"NO_COLOR": "1"}, False),
+    ],
+)
+def test_force_color_colours_the_first_word_of_an_error(
+    changes: dict[str, str], coloured: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(DATA)
+    monkeypatch.setenv("TERM", "xterm-256color")
+    code, _, said = run(["evaluate", "qrels.txt", "bm52.run"], **changes)
+
+    error = f"\x1b[38;5;{console.RED.of_256}m\x1b[1merror:\x1b[0m" if coloured else "error:"
+    assert code == 2
+    assert said == f"{error} bm52.run: found no such file; did you mean 'bm25.run'?\n"
+
+
 def test_the_verdict_is_bold_and_the_rest_of_the_paragraph_is_not(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
