@@ -101,7 +101,10 @@ def effect_parts(effect: Effect, trend: Novelty | None = None) -> list[Part]:
         difference["bootstrap"] = interval_cell(effect.bootstrap, _PLACES)
     columns: list[Column[NamedCells]] = [
         Column(title="of"),
-        *(Column[NamedCells](title=head, kind="number") for head in heads),
+        *(
+            Column[NamedCells](title=head, kind="number", rank=_rank(head, effect.looks))
+            for head in heads
+        ),
     ]
     rows = [
         NamedCells(of=Cell("A"), value=number_cell(effect.mean_a, _PLACES)),
@@ -124,6 +127,12 @@ def effect_parts(effect: Effect, trend: Novelty | None = None) -> list[Part]:
         )
         parts += _trend_parts(trend)
     return [*parts, ["method", *wrapped(method)]]
+
+
+def _rank(title: str, looks: Looks) -> int:
+    """Rank intervals: the verdict is by one of them, which a narrow terminal keeps."""
+    decisive = {"any": "any look", "once": "planned size"}[looks]
+    return 0 if title in ("value", decisive) else 2
 
 
 def _split(effect: Effect) -> str:
@@ -268,11 +277,13 @@ def cohort_parts(cohorts: CohortEffects) -> list[Part]:
             title="A",
             kind="number",
             cell=lambda name: number_cell(cohorts.effects[name].mean_a, _PLACES),
+            rank=3,
         ),
         Column(
             title="B",
             kind="number",
             cell=lambda name: number_cell(cohorts.effects[name].mean_b, _PLACES),
+            rank=3,
         ),
         Column(
             title="B - A",
@@ -283,11 +294,13 @@ def cohort_parts(cohorts: CohortEffects) -> list[Part]:
             title="planned size",
             kind="number",
             cell=lambda name: interval_cell(cohorts.effects[name].interval, _PLACES),
+            rank=_rank("planned size", first.looks),
         ),
         Column(
             title="any look",
             kind="number",
             cell=lambda name: interval_cell(cohorts.effects[name].sequence, _PLACES),
+            rank=_rank("any look", first.looks),
         ),
         Column(
             title="p",
@@ -295,6 +308,7 @@ def cohort_parts(cohorts: CohortEffects) -> list[Part]:
             cell=lambda name: (
                 Cell(p_text(cohorts.p[name]), cohorts.p[name]) if name in cohorts.p else Cell("-")
             ),
+            rank=1,
         ),
         Column(title="B is", kind="text", cell=lambda name: Cell(cohorts.verdict(name))),
     ]
@@ -334,6 +348,7 @@ def _trends(cohorts: CohortEffects) -> Table:
             title="periods",
             kind="number",
             cell=lambda name: count_cell(cohorts.trends[name].periods.size),
+            rank=4,
         ),
         Column(
             title="first",
@@ -341,6 +356,7 @@ def _trends(cohorts: CohortEffects) -> Table:
             cell=lambda name: number_cell(
                 float(cohorts.trends[name].effects[0]), _PLACES, signed=True
             ),
+            rank=3,
         ),
         Column(
             title="last",
@@ -348,6 +364,7 @@ def _trends(cohorts: CohortEffects) -> Table:
             cell=lambda name: number_cell(
                 float(cohorts.trends[name].effects[-1]), _PLACES, signed=True
             ),
+            rank=3,
         ),
         Column(
             title="trend a period",
@@ -363,6 +380,7 @@ def _trends(cohorts: CohortEffects) -> Table:
             title="p",
             kind="number",
             cell=lambda name: Cell(p_text(cohorts.trends[name].p), cohorts.trends[name].p),
+            rank=1,
         ),
         Column(title="effect", kind="text", cell=lambda name: Cell(cohorts.trends[name].verdict)),
     ]
