@@ -18,7 +18,7 @@ from idealrank.reports.table.cells import (
     p_text,
 )
 from idealrank.reports.table.records import result_json
-from idealrank.reports.table.text import Part, wrapped
+from idealrank.reports.table.text import Part, filled, wrapped
 
 _PLACES = 4
 _LOOKS: dict[Looks, str] = {
@@ -35,6 +35,9 @@ def preference_parts(
     verdict = "Undecided" if undecided else f"Users prefer {preference.verdict}"
     if preference.looks == "any":
         verdict += ": the test may go on" if undecided else ": the test may stop"
+    head = [f"{verdict}."]
+    if undecided:
+        head += filled(_detectable_share(preference, "lists" if n_users is None else "users"))
     columns: list[Column[Preference]] = [
         Column(title="A wins", kind="number", cell=lambda row: count_cell(row.wins_a)),
         Column(title="B wins", kind="number", cell=lambda row: count_cell(row.wins_b)),
@@ -61,7 +64,18 @@ def preference_parts(
             f"{n_lists:,} lists of {n_users:,} users; a user counts once, by the majority of their "
             f"lists; {method}"
         )
-    return [[f"{verdict}."], Table.of(columns, [preference]), ["method", *wrapped(method)]]
+    return [head, Table.of(columns, [preference]), ["method", *wrapped(method)]]
+
+
+def _detectable_share(preference: Preference, units: str) -> str:
+    """Say what preference these lists or users would have shown."""
+    wins, share = preference.wins_a + preference.wins_b, preference.detectable
+    if share is None:
+        return f"The {wins:,} {units} with a preference are too few to find any preference."
+    return (
+        f"With these {wins:,} {units} with a preference, a share of B of {share:.3f} or "
+        f"{1 - share:.3f} would be found 80% of the time; shares between them may be missed."
+    )
 
 
 def preference_json(
@@ -88,7 +102,13 @@ def preference_json(
 
 def effect_parts(effect: Effect, trend: Novelty | None = None) -> list[Part]:
     """Return the verdict, values, the effect over time, and the checks."""
-    verdict = _no_verdict(effect) or f"B against A: {effect.verdict}"
+    head = [_no_verdict(effect) or f"B against A: {effect.verdict}"]
+    if effect.verdict == "undecided":
+        head += filled(
+            f"With these {effect.n_a + effect.n_b:,} users, a true difference of "
+            f"{effect.detectable:.{_PLACES}f} would be found 80% of the time; smaller ones may be "
+            "missed."
+        )
     difference = {
         "of": Cell("B - A"),
         "value": number_cell(effect.difference, _PLACES, signed=True),
@@ -120,7 +140,7 @@ def effect_parts(effect: Effect, trend: Novelty | None = None) -> list[Part]:
         method += f"; CUPED took out {100 * effect.variance_reduction:.0f} % of the variance"
     if effect.bootstrap:
         method += "; bootstrap: percentiles, of users drawn within their cohort"
-    parts: list[Part] = [[verdict], Table.of(columns, rows)]
+    parts: list[Part] = [head, Table.of(columns, rows)]
     if trend is not None:
         method += (
             "; trend: least squares over the periods, with errors by user, since users come back"
