@@ -99,16 +99,93 @@ def test_a_narrow_terminal_leaves_out_columns_before_tables_turn() -> None:
     )
 
 
-@posix
-def test_rows_of_cells_are_never_broken_as_prose() -> None:
-    limits = ("theory", "limits", "--ybar", "0.9-0.8s")
-    narrow, wide = (
-        CONTROL.sub(b"", on_terminal(*limits, width=width)).decode() for width in (60, 140)
-    )
+def at_width(monkeypatch: pytest.MonkeyPatch, width: int, *arguments: str) -> str:
+    """Standard output of a command on a terminal with so many letters in a line."""
+    monkeypatch.chdir(DATA)
+    monkeypatch.setattr(console, "width_of", lambda _: width)
+    code, said, err = run(list(arguments), NO_COLOR="1")
+    assert code == 0, err
+    return said
 
-    rows = [line for line in wide.splitlines() if line.startswith("nDCG")]
+
+LIMITS = ("theory", "limits", "--ybar", "0.9-0.8s")
+NARROW = {
+    "conventions": ("conventions", "lightgbm"),
+    "evaluate": ("evaluate", "qrels.txt", "bm25.run", "neural.run"),
+    "explain": ("explain", "qrels.txt", "bm25.run", "--query", "q1", "-m", "nDCG@5"),
+    "limits": LIMITS,
+    "next": ("judge", "next", "qrels.txt", "bm25.run", "neural.run"),
+    "why": ("why", "qrels.txt", "bm25.run", "neural.run"),
+}
+
+
+@pytest.mark.parametrize("width", [40, 60, 80])
+@pytest.mark.parametrize("name", NARROW)
+def test_only_words_are_wider_than_a_narrow_terminal(
+    name: str, width: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = at_width(monkeypatch, width, *NARROW[name]).splitlines()
+
+    wide = [line for line in lines if len(line) > width and len(line.split()) > 1]
+    assert [line for line in wide if not line.startswith("  idealrank ")] == []
+
+
+@pytest.mark.parametrize("name", ["evaluate", "next"])
+def test_a_table_of_a_report_loses_columns_before_it_turns(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = at_width(monkeypatch, 60, *NARROW[name])
+
+    first, second = {"evaluate": ("coverage", "bm25"), "next": ("priority", "1")}[name]
+    rows = said[said.index(f"\n{first} ") + 1 :].split("\n\n")[0].splitlines()
+    assert rows[1].startswith(second)  # a row below the heads
+    assert "left out at this width: " in " ".join(rows)
+
+
+def test_likely_shares_of_both_runs_are_shown_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown = set()
+    for width in range(50, 110, 4):
+        said = at_width(monkeypatch, width, *COMPARE)
+        heads = next(line for line in said.splitlines() if line.startswith("unjudged "))
+        shown.add(("likely behind" in heads, "likely ahead" in heads))
+
+    assert shown == {(True, True), (False, False)}
+
+
+def test_rows_of_cells_are_never_broken_as_prose(monkeypatch: pytest.MonkeyPatch) -> None:
+    narrow, wide = (at_width(monkeypatch, width, *LIMITS) for width in (60, 140))
+
+    rows = [line.split()[:4] for line in wide.splitlines() if line.startswith("nDCG")]
     assert len(rows) > 5
-    assert set(rows) <= set(narrow.splitlines())
+    assert rows == [line.split()[:4] for line in narrow.splitlines() if line.startswith("nDCG")]
+
+
+def test_texts_of_a_table_go_on_below_where_no_column_may_go() -> None:
+    columns: list[Column[list[str]]] = [
+        Column(title="left out", cell=lambda row: row[0]),
+        Column(title="lists", kind="number", cell=lambda row: row[1]),
+    ]
+    table = Table.of(columns, [["lists of users with a click on everything", "30"]])
+    assert len(text.as_text(table).splitlines()) == 2
+    with text.on_terminal(30):
+        assert text.as_text(table) == (
+            "left out               lists\nlists of users with a     30\nclick on everything\n"
+        )
+
+
+def test_a_row_that_is_turned_has_its_texts_beside_their_titles() -> None:
+    columns: list[Column[list[str]]] = [
+        Column(title=title, cell=lambda row, place=place: row[place])
+        for place, title in enumerate(["document", "found at", "reason"])
+    ]
+    table = Table.of(columns, [["a" * 12, "b" * 12, "one two three four five"]])
+    with text.on_terminal(24):
+        assert text.as_text(table).splitlines() == [
+            "document aaaaaaaaaaaa",
+            "found at bbbbbbbbbbbb",
+            "reason   one two three",
+            "         four five",
+        ]
 
 
 def test_a_table_with_a_heading_among_its_rows_does_not_turn() -> None:
@@ -182,6 +259,27 @@ def test_force_color_asks_for_colours_without_a_terminal(
     assert ("\x1b[" in said) == coloured
     lines = CONTROL.sub(b"", said.encode()).decode().splitlines()
     assert [line.rstrip() for line in lines] == plain.splitlines()
+
+
+@pytest.mark.parametrize(
+    ("changes", "coloured"),
+    [
+        ({}, False),
+        ({"FORCE_COLOR": "1"}, True),
+        ({"FORCE_COLOR": "1", "NO_COLOR": "1"}, False),
+        ({"NO_COLOR": "1"}, False),
+    ],
+)
+def test_force_color_colours_the_first_word_of_an_error(
+    changes: dict[str, str], coloured: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(DATA)
+    monkeypatch.setenv("TERM", "xterm-256color")
+    code, _, said = run(["evaluate", "qrels.txt", "bm52.run"], **changes)
+
+    error = f"\x1b[38;5;{console.RED.of_256}m\x1b[1merror:\x1b[0m" if coloured else "error:"
+    assert code == 2
+    assert said == f"{error} bm52.run: found no such file; did you mean 'bm25.run'?\n"
 
 
 def test_the_verdict_is_bold_and_the_rest_of_the_paragraph_is_not(

@@ -9,6 +9,7 @@ from scipy.stats import chisquare, fisher_exact, skew, t, ttest_ind
 
 from idealrank.clicks import ab_effect, users_needed
 from idealrank.clicks.arguments import Looks
+from idealrank.clicks.views.online import effect_parts
 from idealrank.errors import InputError
 
 
@@ -247,3 +248,18 @@ def test_a_covariate_has_one_value_a_user() -> None:
         InputError, match="covariate, row 3: found 4, and 5 in another row of the same user"
     ):
         ab_effect([1, 2, 3, 4, 5], list("AABBB"), users=list("uvwxx"), covariate=[1, 2, 3, 4, 5])
+
+
+@pytest.mark.parametrize("looks", ["any", "once"])
+def test_what_an_undecided_test_detects_needs_as_many_users_as_it_has(looks: str) -> None:
+    values = np.random.default_rng(3).normal(size=4000)
+    effect = ab_effect(values, ["A", "B"] * 2000, looks=looks)
+    spread = effect.standard_error * math.sqrt(4000) / 2
+
+    assert effect.verdict == "undecided"
+    assert users_needed(spread, effect.detectable, looks=looks) == pytest.approx(4000, abs=1)
+    (head, *_) = effect_parts(effect)
+    assert " ".join(head[1:]) == (
+        f"With these 4,000 users, a true difference of {effect.detectable:.4f} would be found 80% "
+        "of the time; smaller ones may be missed."
+    )

@@ -368,7 +368,14 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
         )
         for model in (PBM, UBM, DBN)
     },
-    **{f"{model.__name__}.fit": (model().fit, {"sessions": LOG}) for model in (Cascade, DCM, SDBN)},
+    **{
+        f"{model.__name__}.fit": (model().fit, {"sessions": LOG})
+        for model in (
+            Cascade,
+            DCM,
+            SDBN,
+        )
+    },
 }
 HOSTILE: dict[str, Any] = {
     "None": None,

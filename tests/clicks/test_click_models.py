@@ -360,7 +360,15 @@ def test_a_list_too_long_for_a_table_of_ranks_by_ranks_is_refused(
         fit(LONG)
 
 
-@pytest.mark.parametrize("model", [PBM(3), Cascade(), DCM(), SDBN()])
+@pytest.mark.parametrize(
+    "model",
+    [
+        PBM(3),
+        Cascade(),
+        DCM(),
+        SDBN(),
+    ],
+)
 def test_other_models_take_a_list_of_any_length(model: PBM) -> None:
     with pytest.warns(IdealrankWarning) if isinstance(model, PBM) else nullcontext():
         assert len(model.fit(LONG).documents) == 30_000

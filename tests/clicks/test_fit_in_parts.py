@@ -7,9 +7,25 @@ import numpy as np
 import pytest
 
 import idealrank as ir
-from idealrank.clicks import DBN, DCM, PBM, SDBN, UBM, Cascade, Sessions, fit_in_parts
+from idealrank.clicks import (
+    DBN,
+    DCM,
+    PBM,
+    SDBN,
+    UBM,
+    Cascade,
+    Sessions,
+    fit_in_parts,
+)
 
-MODELS = [Cascade(), DCM(), SDBN(), DBN(iterations=8), PBM(iterations=12), UBM(iterations=12)]
+MODELS = [
+    Cascade(),
+    DCM(),
+    SDBN(),
+    DBN(iterations=8),
+    PBM(iterations=12),
+    UBM(iterations=12),
+]
 
 pytestmark = pytest.mark.filterwarnings("ignore::idealrank.IdealrankWarning")
 

@@ -13,6 +13,7 @@ from scipy.stats import binom, binomtest
 from idealrank.clicks import Interleaved, interleave, lists_needed, preference
 from idealrank.clicks.arguments import Looks
 from idealrank.clicks.interleaving import Method
+from idealrank.clicks.views.online import preference_parts
 from idealrank.errors import InputError, OptionError
 
 
@@ -194,3 +195,30 @@ def test_rankings_that_make_no_sense_are_refused() -> None:
         interleave(["a"], ["a", "a"])
     with pytest.raises(InputError, match="ranking_a: found no document"):
         interleave([], ["a"])
+
+
+@pytest.mark.parametrize("looks", ["any", "once"])
+def test_an_undecided_preference_states_the_share_that_it_detects(looks: str) -> None:
+    outcome = preference([1] * 103 + [-1] * 97 + [0] * 10, looks=looks)
+
+    assert outcome.verdict == "undecided"
+    wins = np.arange(201)
+    decides = np.array(
+        [preference([1] * b + [-1] * (200 - b), looks=looks).verdict == "B" for b in wins.tolist()]
+    )
+    power = binom.pmf(wins, 200, outcome.detectable)[decides].sum()
+    assert power == pytest.approx(0.8, abs=1e-9)
+    (head, *_) = preference_parts(outcome)
+    assert " ".join(head[1:]) == (
+        f"With these 200 lists with a preference, a share of B of {outcome.detectable:.3f} or "
+        f"{1 - outcome.detectable:.3f} would be found 80% of the time; shares between them may be "
+        "missed."
+    )
+
+
+def test_three_lists_detect_no_preference() -> None:
+    outcome = preference([1, 1, -1])
+
+    assert outcome.detectable is None
+    (head, *_) = preference_parts(outcome)
+    assert " ".join(head[1:]) == "The 3 lists with a preference are too few to find any preference."

@@ -18,6 +18,7 @@ from idealrank.clicks import (
     FittedPBM,
     Sessions,
     harvested_propensities,
+    model_intervals,
     parameter_intervals,
     propensities,
     simulate,
@@ -203,7 +204,13 @@ def test_small_logs_have_intervals_around_the_estimates_or_none(seed: int) -> No
     log = simulate(
         rng.beta(1, 1, (3, 3)), int(rng.integers(2, 30)), ranks=3, policy="random", rng=rng
     )
-    for model in (PBM(30), UBM(30), Cascade(), DCM(), SDBN()):
+    for model in (
+        PBM(30),
+        UBM(30),
+        Cascade(),
+        DCM(),
+        SDBN(),
+    ):
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             warnings.simplefilter("ignore", IdealrankWarning)
@@ -232,3 +239,12 @@ def test_propensities_of_few_steps_have_the_same_caution() -> None:
         estimated = propensities(random_log(), iterations=1, n_resamples=20)
     assert "raise the number of iterations" in estimated.cautions[0]
     assert not propensities(random_log(), n_resamples=20).cautions
+
+
+def test_a_model_without_intervals_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Unlisted:
+        fit = Cascade().fit
+
+    monkeypatch.setattr(model_intervals, "ClickModel", Cascade | Unlisted)
+    with pytest.raises(TypeError, match="Unlisted: found no intervals, expected it in _COUNTED"):
+        parameter_intervals(Unlisted(), random_log())

@@ -216,7 +216,8 @@ def show(text: str) -> None:
 def _write(text: str) -> None:
     """Write to stderr; a message that cannot be written is lost, and changes no exit code."""
     try:
-        click.echo(text, err=True, nl=False)
+        # Told here: click takes colours out of what no terminal reads, whatever FORCE_COLOR says.
+        click.echo(text, err=True, nl=False, color=in_colour(sys.stderr))
     except OSError:
         to_void(sys.stderr)
 

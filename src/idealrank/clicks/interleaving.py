@@ -298,6 +298,15 @@ class Preference:
             return "B"
         return "A" if high < 0.5 else "undecided"
 
+    @property
+    def detectable(self) -> float | None:
+        """Smallest share of B above 0.5 that so many wins detect with 80 % power, by the rule of
+        `lists_needed`; None if they detect none.
+        """
+        n = self.wins_a + self.wins_b
+        wins = float(_undecided_wins(np.array([n]), self.confidence, self.looks)[0])
+        return float(beta_distribution.ppf(0.8, wins + 1, n - wins)) if wins < n else None
+
 
 def preference(
     preferences: "Sequence[float] | npt.ArrayLike",

@@ -13,6 +13,7 @@ from idealrank.clicks.cascade_models import (
     DBN,
     DCM,
     SDBN,
+    Cascade,
     CountedSessions,
     FittedCascade,
     ReadingFit,
@@ -28,6 +29,12 @@ from idealrank.errors import InputError, OptionError, shown
 from idealrank.stats.intervals import clopper_pearson
 from idealrank.stats.randomness import RandomLike, generator_of
 
+# Models whose parameters are shares of known counts; another needs intervals of its own.
+_COUNTED = (
+    Cascade,
+    DCM,
+    SDBN,
+)
 _MOST_SITUATIONS = 2000  # of a table of 32 MB, which is inverted row by row
 
 _SHORT = (
@@ -155,11 +162,16 @@ def parameter_intervals(
             rng=rng,
             confidence=level,
         )
-    return _by_counts(fitted, model, sessions, level)
+    if isinstance(model, _COUNTED):
+        return _by_counts(fitted, model, sessions, level)
+    raise TypeError(
+        f"{type(model).__name__}: found no intervals, expected it in _COUNTED of {__name__} if its "
+        "parameters are shares of counts, else a function for it in parameter_intervals"
+    )
 
 
 def _by_counts(
-    fitted: FittedCascade, model: ClickModel, sessions: Sessions, confidence: float
+    fitted: FittedCascade, model: Cascade | DCM | SDBN, sessions: Sessions, confidence: float
 ) -> ParameterIntervals:
     """Intervals of shares: each parameter is one, of known counts."""
     n_pairs = len(sessions.documents)

@@ -8,7 +8,14 @@ from typing import TypeAlias
 
 import numpy as np
 
-from idealrank.clicks.cascade_models import DBN, DCM, SDBN, Cascade, Each, FittedCascade
+from idealrank.clicks.cascade_models import (
+    DBN,
+    DCM,
+    SDBN,
+    Cascade,
+    Each,
+    FittedCascade,
+)
 from idealrank.clicks.cell_counts import CellCounts
 from idealrank.clicks.examination_models import PBM, UBM
 from idealrank.clicks.fitted_model import FittedModel, share

@@ -11,7 +11,16 @@ import click
 
 from idealrank.cli import console, options
 from idealrank.cli.progress import Watch
-from idealrank.clicks import DBN, DCM, PBM, SDBN, UBM, Cascade, LogCheck, LogRows
+from idealrank.clicks import (
+    DBN,
+    DCM,
+    PBM,
+    SDBN,
+    UBM,
+    Cascade,
+    LogCheck,
+    LogRows,
+)
 from idealrank.clicks.arguments import Looks
 from idealrank.clicks.files.click_logs import SHOWN, log_columns, read_log
 from idealrank.clicks.files.ubi_logs import read_ubi

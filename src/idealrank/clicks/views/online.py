@@ -18,7 +18,7 @@ from idealrank.reports.table.cells import (
     p_text,
 )
 from idealrank.reports.table.records import result_json
-from idealrank.reports.table.text import Part, wrapped
+from idealrank.reports.table.text import Part, filled, wrapped
 
 _PLACES = 4
 _LOOKS: dict[Looks, str] = {
@@ -35,6 +35,9 @@ def preference_parts(
     verdict = "Undecided" if undecided else f"Users prefer {preference.verdict}"
     if preference.looks == "any":
         verdict += ": the test may go on" if undecided else ": the test may stop"
+    head = [f"{verdict}."]
+    if undecided:
+        head += filled(_detectable_share(preference, "lists" if n_users is None else "users"))
     columns: list[Column[Preference]] = [
         Column(title="A wins", kind="number", cell=lambda row: count_cell(row.wins_a)),
         Column(title="B wins", kind="number", cell=lambda row: count_cell(row.wins_b)),
@@ -61,7 +64,18 @@ def preference_parts(
             f"{n_lists:,} lists of {n_users:,} users; a user counts once, by the majority of their "
             f"lists; {method}"
         )
-    return [[f"{verdict}."], Table.of(columns, [preference]), ["method", *wrapped(method)]]
+    return [head, Table.of(columns, [preference]), ["method", *wrapped(method)]]
+
+
+def _detectable_share(preference: Preference, units: str) -> str:
+    """Say what preference these lists or users would have shown."""
+    wins, share = preference.wins_a + preference.wins_b, preference.detectable
+    if share is None:
+        return f"The {wins:,} {units} with a preference are too few to find any preference."
+    return (
+        f"With these {wins:,} {units} with a preference, a share of B of {share:.3f} or "
+        f"{1 - share:.3f} would be found 80% of the time; shares between them may be missed."
+    )
 
 
 def preference_json(
@@ -88,7 +102,13 @@ def preference_json(
 
 def effect_parts(effect: Effect, trend: Novelty | None = None) -> list[Part]:
     """Return the verdict, values, the effect over time, and the checks."""
-    verdict = _no_verdict(effect) or f"B against A: {effect.verdict}"
+    head = [_no_verdict(effect) or f"B against A: {effect.verdict}"]
+    if effect.verdict == "undecided":
+        head += filled(
+            f"With these {effect.n_a + effect.n_b:,} users, a true difference of "
+            f"{effect.detectable:.{_PLACES}f} would be found 80% of the time; smaller ones may be "
+            "missed."
+        )
     difference = {
         "of": Cell("B - A"),
         "value": number_cell(effect.difference, _PLACES, signed=True),
@@ -101,7 +121,10 @@ def effect_parts(effect: Effect, trend: Novelty | None = None) -> list[Part]:
         difference["bootstrap"] = interval_cell(effect.bootstrap, _PLACES)
     columns: list[Column[NamedCells]] = [
         Column(title="of"),
-        *(Column[NamedCells](title=head, kind="number") for head in heads),
+        *(
+            Column[NamedCells](title=head, kind="number", rank=_rank(head, effect.looks))
+            for head in heads
+        ),
     ]
     rows = [
         NamedCells(of=Cell("A"), value=number_cell(effect.mean_a, _PLACES)),
@@ -117,13 +140,19 @@ def effect_parts(effect: Effect, trend: Novelty | None = None) -> list[Part]:
         method += f"; CUPED took out {100 * effect.variance_reduction:.0f} % of the variance"
     if effect.bootstrap:
         method += "; bootstrap: percentiles, of users drawn within their cohort"
-    parts: list[Part] = [[verdict], Table.of(columns, rows)]
+    parts: list[Part] = [head, Table.of(columns, rows)]
     if trend is not None:
         method += (
             "; trend: least squares over the periods, with errors by user, since users come back"
         )
         parts += _trend_parts(trend)
     return [*parts, ["method", *wrapped(method)]]
+
+
+def _rank(title: str, looks: Looks) -> int:
+    """Rank intervals: the verdict is by one of them, which a narrow terminal keeps."""
+    decisive = {"any": "any look", "once": "planned size"}[looks]
+    return 0 if title in ("value", decisive) else 2
 
 
 def _split(effect: Effect) -> str:
@@ -268,11 +297,13 @@ def cohort_parts(cohorts: CohortEffects) -> list[Part]:
             title="A",
             kind="number",
             cell=lambda name: number_cell(cohorts.effects[name].mean_a, _PLACES),
+            rank=3,
         ),
         Column(
             title="B",
             kind="number",
             cell=lambda name: number_cell(cohorts.effects[name].mean_b, _PLACES),
+            rank=3,
         ),
         Column(
             title="B - A",
@@ -283,11 +314,13 @@ def cohort_parts(cohorts: CohortEffects) -> list[Part]:
             title="planned size",
             kind="number",
             cell=lambda name: interval_cell(cohorts.effects[name].interval, _PLACES),
+            rank=_rank("planned size", first.looks),
         ),
         Column(
             title="any look",
             kind="number",
             cell=lambda name: interval_cell(cohorts.effects[name].sequence, _PLACES),
+            rank=_rank("any look", first.looks),
         ),
         Column(
             title="p",
@@ -295,6 +328,7 @@ def cohort_parts(cohorts: CohortEffects) -> list[Part]:
             cell=lambda name: (
                 Cell(p_text(cohorts.p[name]), cohorts.p[name]) if name in cohorts.p else Cell("-")
             ),
+            rank=1,
         ),
         Column(title="B is", kind="text", cell=lambda name: Cell(cohorts.verdict(name))),
     ]
@@ -334,6 +368,7 @@ def _trends(cohorts: CohortEffects) -> Table:
             title="periods",
             kind="number",
             cell=lambda name: count_cell(cohorts.trends[name].periods.size),
+            rank=4,
         ),
         Column(
             title="first",
@@ -341,6 +376,7 @@ def _trends(cohorts: CohortEffects) -> Table:
             cell=lambda name: number_cell(
                 float(cohorts.trends[name].effects[0]), _PLACES, signed=True
             ),
+            rank=3,
         ),
         Column(
             title="last",
@@ -348,6 +384,7 @@ def _trends(cohorts: CohortEffects) -> Table:
             cell=lambda name: number_cell(
                 float(cohorts.trends[name].effects[-1]), _PLACES, signed=True
             ),
+            rank=3,
         ),
         Column(
             title="trend a period",
@@ -363,6 +400,7 @@ def _trends(cohorts: CohortEffects) -> Table:
             title="p",
             kind="number",
             cell=lambda name: Cell(p_text(cohorts.trends[name].p), cohorts.trends[name].p),
+            rank=1,
         ),
         Column(title="effect", kind="text", cell=lambda name: Cell(cohorts.trends[name].verdict)),
     ]

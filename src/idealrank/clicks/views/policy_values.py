@@ -92,9 +92,9 @@ def estimate_parts(
     ]
 
     parts: list[Part] = [[f"No verdict: {caution}" for caution in cautions]] if cautions else []
-    parts.append(Table.of(columns, values))
+    parts.append(Table.of(columns, values, kept=3))
     if differences:
-        parts.append(Table.of(pairs, differences, notes=[NEEDED]))
+        parts.append(Table.of(pairs, differences, notes=[NEEDED], kept=4))
     return parts
 
 
@@ -236,7 +236,7 @@ def dcg_parts(
     ]
 
     parts: list[Part] = [cautions] if cautions else []
-    parts.append(Table.of(columns, [_RunRow(name, value) for name, value in values.items()]))
+    parts.append(Table.of(columns, [_RunRow(*item) for item in values.items()], kept=3))
     if difference is not None:
         parts.append(_difference_table(difference, confidence))
         if difference.inverted:
@@ -286,7 +286,7 @@ def _difference_table(difference: LoggedDCGDifference, confidence: str) -> Table
         _DifferenceRow("DCG", difference.dcg, difference.verdict, needed),
         _DifferenceRow("NDCG", difference.ndcg, "-", math.inf),
     ]
-    return Table.of(columns, rows, notes=[_NEEDED])
+    return Table.of(columns, rows, notes=[_NEEDED], kept=4)
 
 
 def _assumed(value: LoggedDCG) -> str:
@@ -390,7 +390,7 @@ def slate_parts(
 
     parts: list[Part] = [list(cautions)] if cautions else []
     parts += [
-        Table.of(columns, values),
+        Table.of(columns, values, kept=3),
         Table.of(
             ranks,
             range(values[0].by_rank.size),
@@ -422,7 +422,7 @@ def slate_parts(
                 cell=lambda difference: needed_cell(difference.lists_needed(), difference.a.n),
             ),
         ]
-        parts.append(Table.of(pairs, differences, notes=[_NEEDED]))
+        parts.append(Table.of(pairs, differences, notes=[_NEEDED], kept=4))
     return parts
 
 

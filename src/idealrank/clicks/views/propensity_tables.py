@@ -53,7 +53,7 @@ def propensity_parts(propensities: Propensities) -> list[Part]:
     bias = [] if math.isnan(propensities.position_bias) else [bias_text]
     return [
         [counts],
-        Table.of(columns, range(n_ranks)),
+        Table.of(columns, range(n_ranks), kept=3),
         [*bias, "method", *wrapped("; ".join(notes))],
     ]
 
@@ -129,7 +129,7 @@ def harvest_parts(harvest: HarvestedPropensities) -> list[Part]:
     )
     return [
         [f"{harvest.n_sessions:,} lists, {harvest.relative.size} ranks"],
-        Table.of(columns, range(harvest.relative.size)),
+        Table.of(columns, range(harvest.relative.size), kept=3),
         ["method", *wrapped(method)],
     ]
 
@@ -212,7 +212,7 @@ def trust_parts(trust: TrustPropensities) -> list[Part]:
     )
     return [
         [f"{trust.n_sessions:,} lists, {trust.slope.size} ranks: {verdict}"],
-        Table.of(columns, range(trust.slope.size)),
+        Table.of(columns, range(trust.slope.size), kept=5),
         ["method", *wrapped(method)],
     ]
 

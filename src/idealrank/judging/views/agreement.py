@@ -70,7 +70,7 @@ def coefficients_table(coefficients: "dict[str, Agreement]") -> Table:
             cell=lambda name: number_cell(coefficients[name].standard_error, _PLACES),
         ),
     ]
-    return Table.of(columns, coefficients)
+    return Table.of(columns, coefficients, kept=3)
 
 
 def _by_grade(grades: Sequence[GradeAgreement]) -> Table:
@@ -86,7 +86,7 @@ def _by_grade(grades: Sequence[GradeAgreement]) -> Table:
             title="by chance", kind="number", cell=lambda row: number_cell(row.by_chance, _PLACES)
         ),
     ]
-    return Table.of(columns, grades)
+    return Table.of(columns, grades, kept=3)
 
 
 def _by_rater(raters: Sequence[RaterAgreement]) -> Table:
@@ -107,7 +107,7 @@ def _by_rater(raters: Sequence[RaterAgreement]) -> Table:
             title="mean grade", kind="number", cell=lambda row: number_cell(row.mean_grade, _PLACES)
         ),
     ]
-    return Table.of(columns, raters)
+    return Table.of(columns, raters, kept=3)
 
 
 def _by_query(queries: Sequence[ClusterAgreement], *, per_query: bool) -> Table:

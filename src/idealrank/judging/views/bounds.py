@@ -79,7 +79,7 @@ def _means(report: BoundsReport, places: int) -> Table:
             title="unjudged", kind="number", cell=lambda bounds: share_cell(bounds.unjudged_share)
         ),
     ]
-    return Table.of(columns, report.runs)
+    return Table.of(columns, report.runs, kept=5)
 
 
 def _differences(report: BoundsReport, places: int) -> Table:
@@ -113,7 +113,8 @@ def _differences(report: BoundsReport, places: int) -> Table:
             cell=lambda difference: count_cell(int(difference.flips.sum())),
         ),
     ]
-    return Table.of(columns, report.differences, title=f"Difference {first.b} - {first.a}:")
+    title = f"Difference {first.b} - {first.a}:"
+    return Table.of(columns, report.differences, title=title, kept=4)
 
 
 def _outer_columns(rows: Sequence[_AnyBounds]) -> list[Column[_AnyBounds]]:
@@ -170,7 +171,7 @@ def _queries(bounds: Bounds, places: int, *, per_query: bool, titled: bool) -> T
         Column(title="judged", kind="number", cell=lambda row: share_cell(row.judged)),
         Column(title="unjudged at ranks", cell=lambda row: _ranks_text(row.ranks)),
     ]
-    return Table.of(table, listed, title=f"{what} of {of}:")
+    return Table.of(table, listed, title=f"{what} of {of}:", kept=4)
 
 
 def _ends_cell(value: float, places: int, *, exact: bool, signed: bool = False) -> Cell:
@@ -251,7 +252,7 @@ def _difference_queries(difference: DifferenceBounds, places: int, *, per_query:
         if per_query
         else f"Queries in which either run may have the higher {difference.measure}{more}:"
     )
-    return Table.of(table, shown, title=title)
+    return Table.of(table, shown, title=title, kept=4)
 
 
 def _notes(report: BoundsReport) -> list[str]:

@@ -164,6 +164,7 @@ def _orders_table(checks: Sequence[JudgeCheck]) -> Table:
             title="worth of a query",
             kind="number",
             cell=lambda row: number_cell(row.orders.worth, 2),
+            rank=1,
         ),
     ]
     systems, pairs = counted(len(first.systems), "system"), counted(first.verdicts.n_pairs, "pair")
@@ -224,9 +225,19 @@ def _count_column(grade: str) -> "Column[_Counts]":
 def _errors(leniency: Leniency, title: str) -> Table:
     columns: list[Column[GroupError]] = [
         Column(title="documents", cell=lambda group: group.group),
-        Column(title="pairs", kind="number", cell=lambda group: count_cell(group.n)),
-        Column(title="human", kind="number", cell=lambda group: number_cell(group.human, _PLACES)),
-        Column(title="judge", kind="number", cell=lambda group: number_cell(group.judge, _PLACES)),
+        Column(title="pairs", kind="number", cell=lambda group: count_cell(group.n), rank=2),
+        Column(
+            title="human",
+            kind="number",
+            cell=lambda group: number_cell(group.human, _PLACES),
+            rank=1,
+        ),
+        Column(
+            title="judge",
+            kind="number",
+            cell=lambda group: number_cell(group.judge, _PLACES),
+            rank=1,
+        ),
         Column(
             title="error",
             kind="number",
@@ -284,14 +295,17 @@ class _System(NamedTuple):
 def _annotators(test: AltTest) -> Table:
     columns: list[Column[Any]] = [
         Column(title="annotator", cell=lambda row: row.annotator),
-        Column(title="pairs", kind="number", cell=lambda row: count_cell(row.n)),
+        Column(title="pairs", kind="number", cell=lambda row: count_cell(row.n), rank=2),
         Column(
             title="judge as good",
             kind="number",
             cell=lambda row: number_cell(row.advantage, _PLACES),
         ),
         Column(
-            title="p", kind="number", cell=lambda row: p_cell(None if math.isnan(row.p) else row.p)
+            title="p",
+            kind="number",
+            cell=lambda row: p_cell(None if math.isnan(row.p) else row.p),
+            rank=1,
         ),
         Column(title="replaced", cell=lambda row: "yes" if row.rejected else "no"),
     ]

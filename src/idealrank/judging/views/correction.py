@@ -132,6 +132,7 @@ def corrected_parts(values: Sequence[CorrectedValue], *, digits: int | None = No
             cell=lambda value: number_cell(
                 value.result.human_estimate, places, signed=bool(value.against)
             ),
+            rank=1,
         ),
         Column(
             title="judge alone",
@@ -139,6 +140,7 @@ def corrected_parts(values: Sequence[CorrectedValue], *, digits: int | None = No
             cell=lambda value: number_cell(
                 value.result.judge_estimate, places, signed=bool(value.against)
             ),
+            rank=2,
         ),
         Column(
             title="corrected",
@@ -153,12 +155,16 @@ def corrected_parts(values: Sequence[CorrectedValue], *, digits: int | None = No
             cell=lambda value: interval_cell(value.interval, places, signed=bool(value.against)),
         ),
         Column(
-            title="weight", kind="number", cell=lambda value: number_cell(value.result.weight, 2)
+            title="weight",
+            kind="number",
+            cell=lambda value: number_cell(value.result.weight, 2),
+            rank=4,
         ),
         Column(
             title="worth",
             kind="number",
             cell=lambda value: number_cell(value.result.effective_labels, 1),
+            rank=3,
         ),
     ]
     if any(value.against for value in values):

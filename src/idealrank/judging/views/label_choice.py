@@ -135,14 +135,20 @@ def _sign_text(chosen: NextLabels, places: int) -> str:
 
 def _labels(chosen: NextLabels) -> Table:
     columns: list[Column[NextLabel]] = [
-        Column(title="priority", cell=lambda label: str(label.priority)),
+        Column(title="priority", cell=lambda label: str(label.priority), rank=1),
         Column(title="query", cell=lambda label: label.query),
         Column(title="document", cell=lambda label: label.document),
         Column(
-            title=f"rank in {chosen.a}", kind="number", cell=lambda label: count_cell(label.rank_a)
+            title=f"rank in {chosen.a}",
+            kind="number",
+            cell=lambda label: count_cell(label.rank_a),
+            rank=2,
         ),
         Column(
-            title=f"rank in {chosen.b}", kind="number", cell=lambda label: count_cell(label.rank_b)
+            title=f"rank in {chosen.b}",
+            kind="number",
+            cell=lambda label: count_cell(label.rank_b),
+            rank=2,
         ),
         Column(title="reason", cell=lambda label: label.reason),
     ]
@@ -220,7 +226,7 @@ def _curves(replay: LabelReplay) -> Table:
             cell=lambda curve: share_cell(float(curve.right.mean())),
         ),
     ]
-    return Table.of(columns, replay.curves)
+    return Table.of(columns, replay.curves, kept=3)
 
 
 def _replay_notes(replay: LabelReplay) -> list[str]:
@@ -336,7 +342,7 @@ def _queries(sample: QuerySample) -> Table:
         ),
     ]
     title = f"The first {_SOME} of {len(rows):,} queries:" if len(rows) > _SOME else "Queries:"
-    return Table.of(columns, rows[:_SOME], title=title)
+    return Table.of(columns, rows[:_SOME], title=title, kept=2)
 
 
 def _query_notes(sd: float | None) -> list[str]:

@@ -82,7 +82,7 @@ def _strata(pool: Pool) -> Table:
             cell=lambda code: share_cell(float(pool.sampled[pool.stratum == code].mean())),
         ),
     ]
-    return Table.of(columns, codes)
+    return Table.of(columns, codes, kept=4)
 
 
 def _span(ranks: list[int]) -> str:
@@ -103,7 +103,7 @@ def _documents(pool: Pool) -> Table:
     title = "Documents to judge:"
     if len(rows) > _SOME:
         title = f"The first {_SOME} of {len(rows):,} documents to judge:"
-    return Table.of(columns, rows[:_SOME], title=title)
+    return Table.of(columns, rows[:_SOME], title=title, kept=2)
 
 
 def _pool_notes(pool: Pool) -> list[str]:
@@ -173,7 +173,7 @@ def sampled_parts(
         )
     return [
         filled(opening),
-        Table.of(columns, estimates),
+        Table.of(columns, estimates, kept=4),
         *_warnings(estimates, sample),
         _sample_notes(estimates),
     ]
@@ -265,8 +265,13 @@ def _runs(reusability: Reusability, places: int) -> Table:
     if any(run.group != run.run for run in reusability.runs):
         columns.append(Column(title="group", cell=lambda run: run.group))
     more: list[Column[RunLeftOut]] = [
-        Column(title="unique", kind="number", cell=lambda run: count_cell(run.unique)),
-        Column(title="relevant", kind="number", cell=lambda run: count_cell(run.unique_relevant)),
+        Column(title="unique", kind="number", cell=lambda run: count_cell(run.unique), rank=3),
+        Column(
+            title="relevant",
+            kind="number",
+            cell=lambda run: count_cell(run.unique_relevant),
+            rank=2,
+        ),
         Column(
             title=reusability.measure,
             kind="number",
@@ -277,8 +282,13 @@ def _runs(reusability: Reusability, places: int) -> Table:
             kind="number",
             cell=lambda run: number_cell(finite(run.value_without), places),
         ),
-        Column(title="rank", kind="number", cell=lambda run: count_cell(run.rank)),
-        Column(title="rank left out", kind="number", cell=lambda run: count_cell(run.rank_without)),
+        Column(title="rank", kind="number", cell=lambda run: count_cell(run.rank), rank=1),
+        Column(
+            title="rank left out",
+            kind="number",
+            cell=lambda run: count_cell(run.rank_without),
+            rank=1,
+        ),
     ]
     return Table.of([*columns, *more], reusability.runs)
 

@@ -24,7 +24,7 @@ def judge_run_parts(report: Mapping[str, Any]) -> list[Part]:
     ]
     from_cache = report["requests"] - report["asked"]
     row = [report["judge"], *(str(report[name]) for name in counts), str(from_cache)]
-    parts: list[Part] = [columns([title, row])]
+    parts: list[Part] = [columns([title, row], ranks=(0, 0, 0, 2, 2, 0, 1, 3))]
     grades = report["grades"]
     if grades:
         parts.append(columns([["grade", *grades], ["pairs", *map(str, grades.values())]]))

@@ -24,7 +24,9 @@ def search_parts(report: Mapping[str, Any]) -> list[Part]:
         "p95",
         "p99",
     ]
-    parts: list[Part] = [columns([title, *(_cells(system, texts) for system in systems)])]
+    rows = [title, *(_cells(system, texts) for system in systems)]
+    ranks = [0, *([0, 1] * len(texts)), 3, 0, 4, 6, 5, 6]
+    parts: list[Part] = [columns(rows, ranks=ranks)]
     if texts:
         parts.append(
             filled(

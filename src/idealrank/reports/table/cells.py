@@ -5,7 +5,7 @@ decimals as intervals allow, so that no number contradicts a verdict.
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Generic, Literal, NamedTuple, TypeAlias, TypeVar
 
 USUAL = 4
@@ -192,8 +192,16 @@ class Table:
         *,
         title: str = "",
         notes: Sequence[str] = (),
+        kept: int | None = None,
     ) -> "Table":
-        """Make a table with a row for each object, from the cells of the columns."""
+        """Make a table with a row for each object, from the cells of the columns; beyond the first
+        `kept` of them, the last are left out first on a narrow terminal.
+        """
+        if kept is not None:
+            columns = [
+                replace(column, rank=max(0, place - kept + 1))
+                for place, column in enumerate(columns)
+            ]
         rows = [[column.beside(row) for column in columns] for row in objects]
         return cls(columns=columns, rows=rows, title=title, notes=notes)
 

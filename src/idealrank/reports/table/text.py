@@ -13,9 +13,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import replace
-from typing import TypeAlias
+from itertools import zip_longest
+from typing import Any, TypeAlias
 
-from idealrank.reports.table.cells import Cell, Table, lacking
+from idealrank.reports.table.cells import Cell, Column, Kind, Table, lacking
 
 WIDTH = 100  # letters of a line in a file or pipe, and the most that a line of prose has anywhere
 
@@ -39,37 +40,84 @@ def line_width() -> int:
     return WIDTH if width is None else width
 
 
+def exceeds_terminal(width: int) -> bool:
+    """Return whether a line of so many letters is wider than the terminal; elsewhere none is."""
+    terminal = _TERMINAL.get()
+    return terminal is not None and width > terminal
+
+
 def prose_width() -> int:
     """Return the letters of a line of prose, at most 100: longer lines are hard to read."""
     return min(line_width(), WIDTH)
 
 
 def columns(
-    rows: Sequence[Sequence[str]], *, gap: str = "  ", left: Sequence[int] = (0,)
+    rows: Sequence[Sequence[str]],
+    *,
+    left: Sequence[int] = (0,),
+    ranks: Sequence[int] = (),
+    indent: str = "",
 ) -> list[str]:
-    """Format rows as lines, cells padded to the width of their column."""
+    """Format rows as lines, cells padded to the width of their column. With ranks of the columns,
+    whose heads are the first row, a narrow terminal gets a table.
+    """
     padded = []
     for column, cells in enumerate(zip(*rows, strict=True)):
         texts = list(map(printable, cells))
         width = max(map(len, texts))
         is_left = column in left
         padded.append([text.ljust(width) if is_left else text.rjust(width) for text in texts])
-    lines = [gap.join(row).rstrip() for row in zip(*padded, strict=True)]
-    before = sum(len(cells[0]) + len(gap) for cells in padded[:-1])
-    if len(padded) - 1 not in left or line_width() - before < _LEAST:
+    lines = [f"{indent}{'  '.join(row)}".rstrip() for row in zip(*padded, strict=True)]
+    if not exceeds_terminal(max(map(len, lines))):
         return lines
-    return [piece for line in lines for piece in _hung(line, before)]
+    kinds: list[Kind] = ["text" if place in left else "number" for place in range(len(rows[0]))]
+    with on_terminal(max(1, line_width() - len(indent))):
+        return [f"{indent}{line}" for line in _narrow(rows, kinds, ranks)]
 
 
-_LEAST = 16  # letters of a column whose texts go on below
+def _narrow(
+    rows: Sequence[Sequence[str]], kinds: Sequence[Kind], ranks: Sequence[int]
+) -> list[str]:
+    """Return rows that are too long for the terminal as a table, or with texts that go on below."""
+    if ranks:
+        head, *body = rows
+        titled: list[Column[Any]] = [
+            Column(title=title, kind=kind, rank=rank)
+            for title, kind, rank in zip(head, kinds, ranks, strict=True)
+        ]
+        table = Table(columns=titled, rows=[list(map(Cell, row)) for row in body])
+        return list(map(_text, laid(table)))
+    return list(map(_text, _untitled([list(map(Cell, row)) for row in rows], kinds)))
 
 
-def _hung(line: str, before: int) -> list[str]:
-    """Break a line that is wider than the terminal, and let its last column go on below."""
-    width = _TERMINAL.get()
-    if width is None or len(line) <= width:
-        return [line]
-    return filled(line[before:], line[:before], width=width)
+_LEAST = 12  # letters of a column whose texts go on below
+
+
+def _least(texts: Iterable[str]) -> int:
+    """Return the width below which a column of texts breaks no further: words stay whole."""
+    texts = list(texts)
+    words = [len(word) for text in texts for word in text.split()]
+    return max(*words, min(_LEAST, max(map(len, texts))), 0)
+
+
+def _shrunk(widths: Sequence[int], least: Sequence[int], room: int) -> list[int]:
+    """Narrow the widest columns until all have room, or none can be narrower."""
+    shrunk = list(widths)
+    while sum(shrunk) > room:
+        narrower = [place for place, width in enumerate(shrunk) if width > least[place]]
+        if not narrower:
+            break
+        shrunk[max(narrower, key=lambda place: shrunk[place])] -= 1
+    return shrunk
+
+
+def _pieces(texts: Sequence[str], widths: Sequence[int]) -> Iterator[list[str]]:
+    """Yield the lines of a row whose texts are broken between words."""
+    broken = [
+        [text] if len(text) <= width else filled(text, width=width)
+        for text, width in zip(texts, widths, strict=True)
+    ]
+    yield from map(list, zip_longest(*broken, fillvalue=""))
 
 
 def printable(text: str, *, surrogates: bool = True) -> str:
@@ -174,7 +222,7 @@ def laid(table: Table, width: int = WIDTH) -> list[list[Span]]:
     """
     terminal = _TERMINAL.get()
     width, prose = (width, width) if terminal is None else (terminal, prose_width())
-    fitting = table if terminal is None else _without_least(table)
+    fitting = table if terminal is None else _with_broken_texts(_without_least(table))
     upright = _upright(fitting)
     lines = _joined(upright, "  ")
     if _width(lines) > width:
@@ -205,17 +253,53 @@ def _without_least(table: Table) -> Table:
             return fitting
         kept = [place for place, column in enumerate(table.columns) if column.rank < rank]
         titles = [column.title for column in table.columns if column.rank >= rank]
-        hidden = (
-            f"left out at this width: {', '.join(titles)}; all: a wider terminal, or `| cat` after "
-            "the command"
-        )
         fitting = replace(
             table,
             columns=[table.columns[place] for place in kept],
             rows=[[row[place] for place in kept] for row in table.rows],
-            notes=[*table.notes, hidden],
+            notes=[*table.notes, left_out(titles)],
         )
     return fitting
+
+
+def left_out(titles: Sequence[str]) -> str:
+    """Name the columns that a narrow terminal leaves out, and how to see them."""
+    return (
+        f"left out at this width: {', '.join(titles)}; all: a wider terminal, or `| cat` after the "
+        "command"
+    )
+
+
+def _with_broken_texts(table: Table) -> Table:
+    """Let texts that are too long for the terminal go on below; numbers stay whole."""
+    if fits(table, gap=" "):
+        return table
+    widths = [sum(len(text) for text, _ in column[0]) for column in _upright(table)]
+    least = [
+        _least([column.title, *(cell.text + cell.mark for cell in cells)])
+        if column.kind == "text"
+        else width
+        for column, cells, width in zip(table.columns, table.columnwise(), widths, strict=True)
+    ]
+    headings = [row for row in table.rows if _is_heading(row)]
+    least[0] = max(least[0], *(len(row[0].text) for row in headings), 0)
+    limits = _shrunk(widths, least, line_width() - len(widths) + 1)
+    rows = [line for row in table.rows for line in _broken(table.columns, row, limits)]
+    return replace(table, rows=rows)
+
+
+def _broken(
+    columns: Sequence[Column[Any]], row: Sequence[Cell], widths: Sequence[int]
+) -> Iterator[list[Cell]]:
+    texts = [
+        cell.text + cell.mark if column.kind == "text" else cell.text
+        for column, cell in zip(columns, row, strict=True)
+    ]
+    for pieces in _pieces(texts, widths):
+        yield [
+            cell if piece == cell.text else cell._replace(text=piece, mark="")
+            for cell, piece in zip(row, pieces, strict=True)
+        ]
 
 
 def fits(table: Table, *, gap: str = "  ") -> bool:
@@ -284,8 +368,23 @@ def _blocks(
             if shown == 1 or _width(block) <= width:
                 break
             shown -= 1
+        if shown == 1 and _TERMINAL.get() and _width(block) > width:
+            strong = [title._replace(strong=True) for title in head]
+            block = _untitled(list(zip(strong, rest[0], strict=True)), ["text", "text"])
         yield from block if first else [[], *block]
         rest, first = rest[shown:], False
+
+
+def _untitled(rows: Sequence[Sequence[Cell]], kinds: Sequence[Kind]) -> list[list[Span]]:
+    """Return the lines of rows without heads, with texts that go on below: in columns, or of each
+    row as a paragraph if these are too wide.
+    """
+    unnamed: list[Column[Any]] = [Column(title="", kind=kind) for kind in kinds]
+    table = _with_broken_texts(Table(columns=unnamed, rows=rows))
+    if fits(table, gap=" "):
+        return _joined(_upright(table), " ")[1:]
+    paragraphs = (filled([cell.text for cell in row], indent="  ") for row in rows)
+    return [[(line, None)] for lines in paragraphs for line in lines]
 
 
 def _without_cells(spans: Iterable[Span]) -> list[Span]:

@@ -98,7 +98,7 @@ def _query(attribution: Attribution, query: QueryChange, documents: int) -> list
             ["document", "grade", "rank", "adds", "difference"],
             *(_document(document) for document in _extremes(changed, documents)),
         ]
-        lines += [f"  {line}" for line in columns(rows, left=(0, 1, 2, 3))]
+        lines += columns(rows, left=(0, 1, 2, 3), ranks=(0, 1, 2, 3, 0), indent="  ")
     if len(changed) > documents:
         lines.append(f"  {len(changed) - documents:,} more changed")
     return lines

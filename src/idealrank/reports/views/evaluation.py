@@ -372,7 +372,12 @@ def coverage_of(covers: Sequence[tuple[str, Coverage]]) -> Table:
 
     def column(name: str) -> Column[_Covered]:
         title = f"unjudged@{depth}" if name == "unjudged" and depth else name
-        return Column(title=title, kind="number", cell=lambda row: _count(name, row.counts[name]))
+        return Column(
+            title=title,
+            kind="number",
+            cell=lambda row: _count(name, row.counts[name]),
+            rank=0 if name in _FIRST else 1 + shown.index(name),
+        )
 
     return Table.of(
         [Column(title="coverage", cell=lambda row: row.name), *map(column, shown)], rows
@@ -430,6 +435,7 @@ def _count(name: str, value: float) -> Cell:
 # More runs than these with one caution have it once.
 _SOME_RUNS = 2
 _ALWAYS = ("scored", "in qrels", "missing", "no relevant", "unjudged")
+_FIRST = ("scored", "missing", "unjudged")  # of these, a narrow terminal leaves out none
 
 
 def _counts(cover: Coverage) -> dict[str, float]:

@@ -9,7 +9,15 @@ from idealrank.analysis.explanation import Explanation, IdealDocument, RankedDoc
 from idealrank.measures.measure_texts import number_text
 from idealrank.reports.table.cells import Cell, Column, Kind, Table
 from idealrank.reports.table.records import result_json
-from idealrank.reports.table.text import Part, clipped, columns, line_width
+from idealrank.reports.table.text import (
+    Part,
+    clipped,
+    columns,
+    exceeds_terminal,
+    filled,
+    left_out,
+    line_width,
+)
 from idealrank.reports.views.conventions import paragraph
 
 # Ranks shown of a list without a cutoff, unless all are asked for.
@@ -116,14 +124,28 @@ def _list(
         right.pop("gain", None)
 
     returned, best = {row.rank: row for row in rows}, {row.rank: row for row in ideal}
-    head = ["rank", *left, *(["|", *right] if right else [])]
-    table = [head]
-    for rank in range(1, last + 1):
-        cells = [str(rank), *_cells(returned.get(rank), left)]
-        table.append([*cells, "|", *_cells(best.get(rank), right)] if right else cells)
-    lines = columns(_fitted(table), left=_id_columns(head))
+
+    def listing() -> list[list[str]]:
+        listed = [["rank", *left, *(["|", *right] if right else [])]]
+        for rank in range(1, last + 1):
+            cells = [str(rank), *_cells(returned.get(rank), left)]
+            listed.append([*cells, "|", *_cells(best.get(rank), right)] if right else cells)
+        return _fitted(listed)
+
+    hidden = []
+    for name in ("gain", "discount", "ideal document"):
+        shown_width = sum(max(map(len, cells)) + 2 for cells in zip(*listing(), strict=True)) - 2
+        if not exceeds_terminal(shown_width):
+            break
+        hidden += [name] if name in left | right else []
+        left.pop(name, None)
+        right.pop(name, None)
+        if name == "ideal document":
+            right.clear()
+    listed = listing()
     return [
-        *lines,
+        *columns(listed, left=_id_columns(listed[0])),
+        *(filled(left_out(hidden)) if hidden else []),
         *_rest("returned", explanation.rows[len(rows) :]),
         *_rest("in the ideal", explanation.ideal[len(ideal) :]),
     ]

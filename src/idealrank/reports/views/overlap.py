@@ -66,9 +66,21 @@ def _per_query(overlap: Overlap) -> Table:
     a, b = overlap.names
     columns: list[Column[_Query]] = [
         Column(title="query", cell=lambda row: row.query),
-        Column(title=f"in {a}", kind="number", cell=lambda row: count_cell(row.length_a, "quiet")),
-        Column(title=f"in {b}", kind="number", cell=lambda row: count_cell(row.length_b, "quiet")),
-        Column(title="common", kind="number", cell=lambda row: count_cell(row.common, "quiet")),
+        Column(
+            title=f"in {a}",
+            kind="number",
+            cell=lambda row: count_cell(row.length_a, "quiet"),
+            rank=2,
+        ),
+        Column(
+            title=f"in {b}",
+            kind="number",
+            cell=lambda row: count_cell(row.length_b, "quiet"),
+            rank=2,
+        ),
+        Column(
+            title="common", kind="number", cell=lambda row: count_cell(row.common, "quiet"), rank=1
+        ),
         *map(_value_column, map(str, overlap.measures)),
     ]
     rows = []

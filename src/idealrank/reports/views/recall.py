@@ -17,7 +17,10 @@ def recall_parts(index_recall: IndexRecall, *, worst: int = 10) -> list[Part]:
     """Show recall by cutoff, the loss by measure, and the queries that lose most."""
     queries = counted(len(index_recall.queries), "query", "queries")
     head = f"{index_recall.approximate} against {index_recall.exact}: {queries}"
-    parts: list[Part] = [[head, *_lonely(index_recall)], columns(_by_cutoff(index_recall))]
+    parts: list[Part] = [
+        [head, *_lonely(index_recall)],
+        columns(_by_cutoff(index_recall), ranks=(0, 0, 0, 2, 1, 1)),
+    ]
     if index_recall.losses:
         parts.append(columns(_lost(index_recall)))
         parts.append(filled(f"Under convention {index_recall.evaluations[0].convention}."))

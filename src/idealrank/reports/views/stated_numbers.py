@@ -277,4 +277,4 @@ def _queries(split: DifferenceSplit) -> list[str]:
 
 def _columns(rows: list[list[str]]) -> list[str]:
     every = range(len(rows[0]))
-    return [f"  {line}" for line in columns(rows, left=every)]
+    return columns(rows, left=every, indent="  ")

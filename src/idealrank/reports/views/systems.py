@@ -132,11 +132,13 @@ def systems_table(comparison: SystemComparison, places: int, *, clip: int | None
             title=first,
             kind="number",
             cell=lambda row: number_cell(row.mean_a, places, strong=row.verdict == "worse"),
+            rank=2,
         ),
         Column(
             title=second,
             kind="number",
             cell=lambda row: number_cell(row.mean_b, places, strong=row.verdict == "better"),
+            rank=2,
         ),
         Column(title="difference", kind="number", cell=difference),
         Column(
@@ -144,21 +146,24 @@ def systems_table(comparison: SystemComparison, places: int, *, clip: int | None
             kind="number",
             cell=lambda row: interval_cell((row.found.low, row.found.high), places, signed=True),
         ),
-        Column(title="p", kind="number", cell=lambda row: p_cell(row.p_corrected, alpha)),
+        Column(title="p", kind="number", cell=lambda row: p_cell(row.p_corrected, alpha), rank=1),
         Column(
             title="d.f.",
             kind="number",
             cell=lambda row: Cell(f"{row.found.df:.1f}", row.found.df, tone="quiet"),
+            rank=5,
         ),
         Column(
             title="training",
             kind="number",
             cell=lambda row: Cell(f"{100 * row.training_share:.0f} %", row.training_share),
+            rank=4,
         ),
         Column(
             title="detectable",
             kind="number",
             cell=lambda row: number_cell(row.detectable, places, tone="quiet"),
+            rank=3,
         ),
         Column(title="verdict", cell=lambda row: Cell(row.verdict, tone=decided_tone(row.verdict))),
     ]

@@ -46,7 +46,8 @@ def _table(answer: "Answer") -> list[str]:
     columns: list[Column[Any]] = []
     for place, name in enumerate(answer.columns):
         is_numeric = all(_is_number(row[place]) for row in answer.rows)
-        columns.append(Column(title=name, kind="number" if is_numeric else "text"))
+        rank = max(0, place - 1)  # the last columns of a narrow terminal go first, two stay
+        columns.append(Column(title=name, kind="number" if is_numeric else "text", rank=rank))
     rows = [[Cell(_text(value)) for value in row] for row in answer.rows]
     table = Table(columns=columns, rows=rows)
     return [as_text(table, _WIDTH), f"({len(rows):,} row{'s' * (len(rows) != 1)})\n"]

@@ -48,12 +48,12 @@ def _title(timeline: Timeline, shown: int) -> str:
 def _rows(points: Sequence[Point], by_id: Mapping[str, Step]) -> list[str]:
     columns: list[Column[Step]] = [
         Column(title="id", cell=lambda step: step.point.id),
-        Column(title="when", cell=lambda step: minute(step.point.when)),
+        Column(title="when", cell=lambda step: minute(step.point.when), rank=2),
         Column(title="run", cell=lambda step: clipped(step.point.run, _RUN)),
-        Column(title="commit", cell=lambda step: short_commit(step.point)),
+        Column(title="commit", cell=lambda step: short_commit(step.point), rank=3),
         Column(title="value", kind="number", cell=lambda step: number_cell(step.point.value)),
-        Column(title="change", kind="number", cell=_change),
-        Column(title="tags", cell=lambda step: clipped(", ".join(step.point.tags), _TAGS)),
+        Column(title="change", kind="number", cell=_change, rank=1),
+        Column(title="tags", cell=lambda step: clipped(", ".join(step.point.tags), _TAGS), rank=4),
     ]
     return as_text(Table.of(columns, [by_id[point.id] for point in points]), _WIDTH).splitlines()
 
@@ -87,7 +87,13 @@ def _drawn(lines: Mapping[str, Sequence[Point]], *, plain: bool) -> list[str]:
         name = printable(clipped(run, _RUN)) or "all runs"
         ends = f"{number(min(known))} to {number(max(known))}"
         rows.append([name, number(known[0]), drawn, number(known[-1]), ends])
-    return columns([["line", "first", "", "last", "range"], *rows], left=(0, 2, 4)) if rows else []
+    return (
+        columns(
+            [["line", "first", "", "last", "range"], *rows], left=(0, 2, 4), ranks=(0, 0, 0, 0, 1)
+        )
+        if rows
+        else []
+    )
 
 
 def _warnings(line_steps: Iterable[Step]) -> list[str]:
@@ -117,7 +123,7 @@ def since_report(run: str, trace: Trace) -> str:
         which = "it" if onset.state == "fails" else "the last time it failed"
         lines[0] += f"; {which} began between"
         sides = [_side("last good", onset.last_good), _side("first bad", onset.first_bad)]
-        lines += [f"  {line}" for line in columns(sides, left=(0, 1, 2, 4))]
+        lines += columns(sides, left=(0, 1, 2, 4), indent="  ")
     suspects = _suspects(trace.suspects, trace.subject) if trace.suspects else []
     return "\n".join([*lines, *_doubts(trace), *suspects, *_later(onset)])
 

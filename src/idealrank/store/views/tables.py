@@ -36,7 +36,7 @@ def head_text(title: str, facts: Iterable[tuple[str, str]]) -> str:
     rows = [[name, printable(value)] for name, value in facts if value]
     lines = [printable(title)]
     if rows:
-        lines += ["", *(f"  {line}" for line in columns(rows, left=(0, 1)))]
+        lines += ["", *columns(rows, left=(0, 1), indent="  ")]
     return "\n".join(lines) + "\n"
 
 
@@ -50,7 +50,7 @@ def inputs_table(inputs: Sequence[InputRecord]) -> Table:
         Column(title="modified", cell=lambda file: file.modified or "-"),
         Column(title="sha256", cell=lambda file: file.sha256 or "-"),
     ]
-    return Table.of(columns, inputs)
+    return Table.of(columns, inputs, kept=1)
 
 
 def means_table(means: Mapping[str, float | None]) -> Table:
@@ -75,15 +75,15 @@ def _of_comparison(result: Mapping[str, Any]) -> Table:
     places = decimals(map(_ends, rows))
     columns: list[Column[Mapping[str, Any]]] = [
         *(_text(name) for name in ("a", "b", "measure")),
-        _number("mean a", "mean_a"),
-        _number("mean b", "mean_b"),
+        _number("mean a", "mean_a", rank=2),
+        _number("mean b", "mean_b", rank=2),
         _number("difference", "difference", signed=True),
         Column(
             title=f"{result['method']['level'] * 100:g} % interval",
             kind="number",
             cell=lambda row: interval_cell(_ends(row), places, signed=True),
         ),
-        Column(title="p", kind="number", cell=lambda row: p_cell(row["p_corrected"])),
+        Column(title="p", kind="number", cell=lambda row: p_cell(row["p_corrected"]), rank=1),
         Column(
             title="b is", cell=lambda row: Cell(row["verdict"], tone=decided_tone(row["verdict"]))
         ),
@@ -100,13 +100,21 @@ def _of_gate(result: Mapping[str, Any]) -> Table:
     columns: list[Column[Mapping[str, Any]]] = [
         _text("baseline"),
         _text("measure"),
-        _number("before", "mean_baseline"),
-        _number(result["run"], "mean_run"),
+        _number("before", "mean_baseline", rank=3),
+        _number(result["run"], "mean_run", rank=3),
         _number("difference", "difference", signed=True),
-        _number("bound", "bound", signed=True),
-        Column(title="1-sided p", kind="number", cell=lambda check: p_cell(check["p_corrected"])),
+        _number("bound", "bound", signed=True, rank=1),
         Column(
-            title="2-sided p", kind="number", cell=lambda check: p_cell(check.get("p_two_sided"))
+            title="1-sided p",
+            kind="number",
+            cell=lambda check: p_cell(check["p_corrected"]),
+            rank=2,
+        ),
+        Column(
+            title="2-sided p",
+            kind="number",
+            cell=lambda check: p_cell(check.get("p_two_sided")),
+            rank=4,
         ),
         Column(title="check", cell=_outcome),
     ]
@@ -130,9 +138,14 @@ def _text(name: str) -> Column[Mapping[str, Any]]:
     return Column(title=name, cell=lambda row: Cell(row[name]))
 
 
-def _number(title: str, name: str, *, signed: bool = False) -> Column[Mapping[str, Any]]:
+def _number(
+    title: str, name: str, *, signed: bool = False, rank: int = 0
+) -> Column[Mapping[str, Any]]:
     return Column(
-        title=title, kind="number", cell=lambda row: number_cell(row[name], signed=signed)
+        title=title,
+        kind="number",
+        cell=lambda row: number_cell(row[name], signed=signed),
+        rank=rank,
     )
 
 
@@ -183,8 +196,8 @@ def _inputs(changes: Mapping[str, Any]) -> str:
     columns: list[Column[Mapping[str, Any]]] = [
         Column(title="inputs", cell=lambda file: file["name"]),
         Column(title="is", cell=_state),
-        Column(title="sha256 in a", cell=lambda file: _hash(file["a"])),
-        Column(title="in b", cell=lambda file: _hash(file["b"])),
+        Column(title="sha256 in a", cell=lambda file: _hash(file["a"]), rank=1),
+        Column(title="in b", cell=lambda file: _hash(file["b"]), rank=1),
     ]
     judged = {
         "same": "The judgments are the same.",

@@ -187,6 +187,7 @@ def limits_table(
     )
     yield "\n"
     head = ["measure", "limit", "theorem", *(f"n = {size:,}" for size in sizes)]
+    ranks = [0, 0, 0, *range(1, 1 + len(sizes))]
     body = [
         [
             row.measure,
@@ -196,7 +197,7 @@ def limits_table(
         ]
         for row in rows
     ]
-    yield from (f"{line}\n" for line in columns([head, *body], left=(0, 2)))
+    yield from (f"{line}\n" for line in columns([head, *body], left=(0, 2), ranks=ranks))
     yield (
         "\nlimit: what NDCG of one query tends to as its list grows; n = ...: its mean over lists "
         "of that length\n"

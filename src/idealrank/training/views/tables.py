@@ -24,7 +24,9 @@ def training_parts(report: Mapping[str, Any]) -> list[Part]:
                 *(line for warning in report["warnings"] for line in filled(warning, "  * ")),
             ]
         )
-    parts.append(columns(_rows(systems)))
+    rows = _rows(systems)
+    ranks = [max(0, place - rows[0].index("95 % interval")) for place in range(len(rows[0]))]
+    parts.append(columns(rows, ranks=ranks))
     parts.append(
         filled(f"On {_WORDS[systems[0]['part']]}, under convention {report['convention']}.")
     )

@@ -442,6 +442,7 @@ COLUMNS = (
         of_whole(partial(_tipping, share="likely")),
         meaning="upper limit of the relevant share in the run behind, from judged documents at "
         "these ranks",
+        rank=2,
     ),
     Compared(
         "likely ahead",

@@ -485,7 +485,7 @@ def _unjudged(gated: Gated, places: int) -> Part:
         return []
     columns: list[Column[Check]] = [
         Column(title="measure", cell=lambda check: check.measure),
-        Column(title="baseline", cell=lambda check: clipped(check.baseline, _NAME)),
+        Column(title="baseline", cell=lambda check: clipped(check.baseline, _NAME), rank=1),
         Column(
             title="unjudged before",
             kind="number",
@@ -498,7 +498,7 @@ def _unjudged(gated: Gated, places: int) -> Part:
     if any(check.difference_judged is not None for check in checks):
         judged = partial(_judged, places=places)
         title = "difference on judged documents"
-        columns.append(Column(title=title, kind="number", cell=judged, rank=1))
+        columns.append(Column(title=title, kind="number", cell=judged, rank=2))
     shares = [max(check.unjudged_baseline or 0, check.unjudged_run or 0) for check in checks]
     # The sentences above say how unlabelled documents count.
     has_clause = any(label_clause(check.basis) for check in checks)
@@ -533,7 +533,7 @@ def _contracts(gated: Gated) -> Part:
             kind="number",
             cell=lambda kept: _demanded(kept.found, "no value")._replace(tone="worse"),
         ),
-        Column(title="demanded by", cell=_demanded_by),
+        Column(title="demanded by", cell=_demanded_by, rank=1),
     ]
     return Table.of(columns, broken, title=title)
 
