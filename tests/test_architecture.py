@@ -24,7 +24,7 @@ SOURCE = ROOT / "src" / "idealrank"
 MODULES = sorted(path for path in SOURCE.rglob("*.py"))
 # Python is counted in statements, so that nothing is gained by packing them; what the formatter
 # wraps counts as one.
-STATEMENTS_PER_FILE = 375
+STATEMENTS_PER_FILE = 400
 STATEMENTS_PER_FUNCTION = 40
 LINES_PER_FILE = 450  # of C++
 LINES_PER_FUNCTION = 50  # of C++

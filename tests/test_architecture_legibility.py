@@ -98,6 +98,68 @@ def test_a_conditional_expression_within_another_is_found(source: str) -> None:
     assert nested_conditions(walked(ast.parse("x = 1 if a else 2\ny = x if b else 3"))) == []
 
 
+# --- assignments ----------------------------------------------------------------------------------
+
+_PLAIN = (ast.Attribute, ast.Constant, ast.Name, ast.Subscript)
+_LONGEST_PLAIN = 60
+_LONGEST_PAIR = 48
+
+
+def packed_assignments(tree: list[ast.AST]) -> list[int]:
+    """Lines that set several names to values of their own, which a line each would tell apart.
+
+    Values that read what the same statement sets, as in an exchange, belong together. So do plain
+    values and values of one form in a short line, as in ``low, high = bound(0.1), bound(0.9)``.
+    """
+    return sorted(
+        node.lineno
+        for node in tree
+        if isinstance(node, ast.Assign)
+        and len(node.targets) == 1
+        and isinstance(node.targets[0], ast.Tuple)
+        and isinstance(node.value, ast.Tuple)
+        and _are_apart(node.targets[0].elts, node.value.elts)
+        and not _are_read_at_once(node.value.elts, len(ast.unparse(node)))
+    )
+
+
+def _are_apart(targets: list[ast.expr], values: list[ast.expr]) -> bool:
+    names = [target.id for target in targets if isinstance(target, ast.Name)]
+    if len(names) < len(targets) or any(isinstance(value, ast.Starred) for value in values):
+        return False
+    reads = [{n.id for n in walked(value) if isinstance(n, ast.Name)} for value in values]
+    return not any(reads[place] & set(names[:place]) for place in range(len(values)))
+
+
+def _are_read_at_once(values: list[ast.expr], width: int) -> bool:
+    if len(values) > 3:
+        return False
+    if all(isinstance(value, _PLAIN) for value in values):
+        return width <= _LONGEST_PLAIN
+    return len({_form(value) for value in values}) == 1 and width <= _LONGEST_PAIR
+
+
+def _form(value: ast.expr) -> str:
+    if isinstance(value, ast.Call):
+        return f"{ast.unparse(value.func).rpartition('.')[2]} of {len(value.args)}"
+    return type(value).__name__
+
+
+def test_a_statement_sets_one_name_or_a_short_pair() -> None:
+    assert [
+        f"{module}:{line}"
+        for module, source in library().items()
+        for line in packed_assignments(nodes(source))
+    ] == []
+
+
+def test_a_statement_that_sets_unlike_names_is_found() -> None:
+    packed = "share, query_ids = hits / judged, sorted(queries)"
+    pair = "low, high = bound(0.1), bound(0.9)"
+    exchange = "first, second = second, first"
+    assert packed_assignments(walked(ast.parse(f"{pair}\n{packed}\n{exchange}"))) == [2]
+
+
 # --- layout ---------------------------------------------------------------------------------------
 
 
@@ -170,3 +232,45 @@ def test_a_record_whose_fields_are_given_by_place_is_found() -> None:
         f"Named:\n    {fields}"
     )
     assert records_by_place(walked(ast.parse(planted))) == [(2, "Found")]
+
+
+def tuples_by_place(tree: list[ast.AST], fields: dict[str, int]) -> list[tuple[int, str]]:
+    """Lines and names of named tuples of `fields` that are made of more values by place than a
+    reader can tell apart.
+    """
+    return sorted(
+        (node.lineno, node.func.id)
+        for node in tree
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Name)
+        and node.func.id not in BY_PLACE
+        and fields.get(node.func.id, 0) > MOST_FIELDS_BY_PLACE
+        and len(node.args) > MOST_FIELDS_BY_PLACE
+    )
+
+
+def named_tuples(tree: list[ast.AST]) -> dict[str, int]:
+    """Names of the named tuples, and how many fields each has."""
+    return {
+        node.name: len(_fields(node))
+        for node in tree
+        if isinstance(node, ast.ClassDef)
+        and any(ast.unparse(base) == "NamedTuple" for base in node.bases)
+    }
+
+
+def test_the_fields_of_named_tuples_are_given_by_name() -> None:
+    fields: dict[str, int] = {}
+    for source in library().values():
+        fields |= named_tuples(nodes(source))
+    assert [
+        f"{module}:{line} {name}"
+        for module, source in library().items()
+        for line, name in tuples_by_place(nodes(source), fields)
+    ] == []
+
+
+def test_a_named_tuple_whose_fields_are_given_by_place_is_found() -> None:
+    planted = "class Hit(NamedTuple):\n    query: int\n    rank: int\n    row: int\n    key: int\n"
+    tree = walked(ast.parse(planted + "Hit(1, 2, 3, 4)\nHit(query=1, rank=2, row=3, key=4)"))
+    assert tuples_by_place(tree, named_tuples(tree)) == [(6, "Hit")]

@@ -31,7 +31,8 @@ class Section:
             )
         for key in self.given:
             if not isinstance(key, str):
-                place, content = self.name or "top level", f"the key {shown(repr(key))}"
+                place = self.name or "top level"
+                content = f"the key {shown(repr(key))}"
                 raise OptionError(
                     f"{self.path}: {place}: found {content}, expected a text; quote it if it is a "
                     "name, as in `'on': 1`"

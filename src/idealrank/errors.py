@@ -360,7 +360,8 @@ def near_ids(word: str, known: Iterable[str], most: int = 3) -> list[str]:
     """
     from difflib import get_close_matches  # noqa: PLC0415  (only after a mistake)
 
-    ids, plain = list(known), _plain(word)
+    ids = list(known)
+    plain = _plain(word)
     alike = [known_id for known_id in ids if _plain(known_id) == plain]
     # The search takes time that grows with the word, so a long one is cut.
     return alike[:most] or get_close_matches(word[:200], ids, n=most, cutoff=0.6)
@@ -412,7 +413,8 @@ def _outside() -> FrameType:
 
 
 def _is_passed_over(frame: FrameType) -> bool:
-    file, module = frame.f_code.co_filename, str(frame.f_globals.get("__name__", ""))
+    file = frame.f_code.co_filename
+    module = str(frame.f_globals.get("__name__", ""))
     # methods of dataclasses have no file
     if file.startswith((_PACKAGE, "<frozen ")) or module.partition(".")[0] == "idealrank":
         return True
@@ -474,7 +476,8 @@ def _requirement(origin: dict[str, Any] | None, extra: str) -> str:
     url = str(origin.get("url", ""))
     if "vcs_info" in origin:
         vcs_info = origin["vcs_info"]
-        vcs, revision = vcs_info.get("vcs", "git"), vcs_info.get("requested_revision")
+        vcs = vcs_info.get("vcs", "git")
+        revision = vcs_info.get("requested_revision")
         at_revision = f"@{revision}" if revision else ""
         return f"'idealrank[{extra}] @ {vcs}+{url}{at_revision}'"
     if "dir_info" not in origin:

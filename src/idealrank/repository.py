@@ -221,7 +221,8 @@ class _WorkingCopy:
         ):
             return "changed"
         size = status.st_size % _WORD
-        changed, modified = _split(status.st_ctime_ns), _split(status.st_mtime_ns)
+        changed = _split(status.st_ctime_ns)
+        modified = _split(status.st_mtime_ns)
         has_times = entry.changed == changed and entry.modified == modified
         seconds, _ = entry.modified
         if has_times and entry.size == size and seconds < self._index_time:
@@ -285,7 +286,8 @@ class _WorkingCopy:
 
     def _pointer(self, path: bytes) -> bytes:
         """Text that Git LFS commits in place of a file."""
-        digest, size = hashlib.sha256(), 0
+        digest = hashlib.sha256()
+        size = 0
         for piece in self._pieces(path):
             digest.update(piece)
             size += len(piece)

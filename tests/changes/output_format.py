@@ -10,8 +10,8 @@ CHANGE = Change(
     edits=(
         Edit.after(
             "src/idealrank/reports/table/formats.py",
-            '        Format("csv", "CSV", "programs", ","),\n',
-            '        Format("semicolons", "semicolons", "programs", ";"),\n',
+            '        Format("csv", "CSV", "programs", delimiter=","),\n',
+            '        Format("semicolons", "semicolons", "programs", delimiter=";"),\n',
         ),
     ),
 )

@@ -250,7 +250,8 @@ def recall_of_runs(
             f"the same queries",
             hint=hint,
         )
-    both, unanswered = list(pairs.queries), list(pairs.only_a)
+    both = list(pairs.queries)
+    unanswered = list(pairs.only_a)
     values = np.zeros((len(both) + len(unanswered), len(ranks)))
     for place, cutoff in enumerate(ranks):
         values[: len(both), place] = recall_at(pairs, cutoff)
@@ -276,7 +277,8 @@ def losses_of(exact: Evaluation, approximate: Evaluation, level: float) -> dict[
     losses = {}
     for place, measure in enumerate(exact.measures):
         counted = exact.scored[:, place] & other.scored[:, place]
-        better, worse = exact.values[counted, place], other.values[counted, place]
+        better = exact.values[counted, place]
+        worse = other.values[counted, place]
         if not counted.any():
             raise InputError(
                 f"{measure}: found no query that counts in both runs, expected one or more"

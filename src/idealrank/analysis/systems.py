@@ -398,7 +398,8 @@ def _row(
     level: float,
     n_queries: int,
 ) -> SystemDifference:
-    alpha, n = round(1 - level, 12), difference.n_queries
+    alpha = round(1 - level, 12)
+    n = difference.n_queries
     verdict: Side = "better" if difference.difference * measure.direction > 0 else "worse"
     if p > alpha:
         verdict = "undecided"

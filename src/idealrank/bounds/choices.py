@@ -68,7 +68,8 @@ class Trial(NamedTuple):
         order: IntArray | None = None,
     ) -> None:
         """Try many choices for some queries."""
-        offsets, tables = self.free.offsets, dict[int, FloatArray]()
+        offsets = self.free.offsets
+        tables = dict[int, FloatArray]()
         batch = _Batch(self)
         for query in np.flatnonzero(queries).tolist():
             rows = np.arange(offsets[query], offsets[query + 1])
@@ -140,7 +141,8 @@ def at_most_one(grades: Sequence[float]) -> Choices:
     """Choices in which at most one document has the highest grade, and all others have the
     lowest.
     """
-    low, high = min(grades), max(grades)
+    low = min(grades)
+    high = max(grades)
 
     def choices(size: int) -> Iterator[Sequence[float]]:
         yield [low] * size
@@ -236,7 +238,8 @@ class Quotients(NamedTuple):
 
     def _levels(self) -> IntArray:
         """Levels of all queries in one table."""
-        query, steps = self.query, np.diff(self.levels)
+        query = self.query
+        steps = np.diff(self.levels)
         n_free = np.bincount(query, minlength=self.constant.size)
         width = int(n_free.max(initial=0))
         if not width or not steps.size:
@@ -264,7 +267,8 @@ class Quotients(NamedTuple):
         number of free documents above it.
         """
         # A gain is a sum of steps between ends, and each step adds to the ideal by itself.
-        deepest, rows = self.ideal.shape[1] - 1, np.arange(n_free.size)
+        deepest = self.ideal.shape[1] - 1
+        rows = np.arange(n_free.size)
         # Between two ends, no gain lies: the number of documents above does not change.
         ends = np.unique(np.concatenate((np.zeros(1), self.levels, self.known_gain)))
         at_least = np.zeros((n_free.size, ends.size), np.int64)

@@ -187,7 +187,8 @@ class Problem:
         for other in others:
             solvable &= _same_rows(first, other)
 
-        weight, constant = np.zeros(self.free.query.size), np.zeros(solvable.size)
+        weight = np.zeros(self.free.query.size)
+        constant = np.zeros(solvable.size)
         for sign, side, fraction, row in zip((1.0, -1.0), sides, fractions, rows, strict=False):
             weight += sign * self._added(side, fraction.weigh(self._places(side)))
             constant += sign * fraction.total[row]
@@ -313,14 +314,16 @@ class Problem:
         """Extremes of average precision, unless ties leave the order open or a document is listed
         twice; the queries that it settles.
         """
-        listed_run, measure = self.free.sides[side], cast("AP", self.measure)
+        listed_run = self.free.sides[side]
+        measure = cast("AP", self.measure)
         if (
             measure.response != "precision"
             or not left.any()
             or self.convention.alignment.duplicates == "twice"
         ):
             return np.zeros_like(left)
-        judged, relevant = listed_run.judged, listed_run.judged.relevant(measure.threshold)
+        judged = listed_run.judged
+        relevant = listed_run.judged.relevant(measure.threshold)
         settled = left & ~self._tied((side,))
         if (
             judged.ties in ("expected", "best", "worst")
@@ -333,7 +336,8 @@ class Problem:
 
         rank = self.free.first_rank(side)
         limits = resolve_cutoff(measure.cutoff, judged.lengths)
-        low, high = self._all(self._grades[0]), self._all(self._grades[0])
+        low = self._all(self._grades[0])
+        high = self._all(self._grades[0])
         for query in np.flatnonzero(settled).tolist():
             row = int(listed_run.row[query])
             documents = np.arange(self.free.offsets[query], self.free.offsets[query + 1])
@@ -465,7 +469,8 @@ class Problem:
     @property
     def _outer(self) -> tuple[float, float]:
         """Bounds of the measure, if the convention and the discount keep to them."""
-        alignment, discount = self.convention.alignment, getattr(self.measure, "discount", None)
+        alignment = self.convention.alignment
+        discount = getattr(self.measure, "discount", None)
         kept = alignment.negative not in ("kept", "padding") and alignment.duplicates != "twice"
         if kept and (discount is None or self._falls(discount)):
             return self.measure.bounds

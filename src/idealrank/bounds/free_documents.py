@@ -126,7 +126,8 @@ class _Layout(NamedTuple):
     @classmethod
     def of(cls, documents: FreeDocuments, side: int, copies: IntArray) -> Self:
         """Arrange copies of queries."""
-        listed_run, n_queries = documents.sides[side], len(documents.queries)
+        listed_run = documents.sides[side]
+        n_queries = len(documents.queries)
         base, codes = listed_run.judged, listed_run.row[copies]
         places = Ragged.of(
             np.searchsorted(listed_run.places.query, np.arange(n_queries + 1)), copies
@@ -145,11 +146,11 @@ class _Layout(NamedTuple):
         counters = base.alignments
         n_judged = counters.judged[codes] + np.bincount(places.copy, minlength=copies.size)
         alignments = Alignments(
-            counters.tied[codes],
-            counters.duplicates[codes],
-            n_judged * 0,
-            n_judged,
-            counters.straddling[codes],
+            tied=counters.tied[codes],
+            duplicates=counters.duplicates[codes],
+            first_unjudged=n_judged * 0,
+            judged=n_judged,
+            straddling=counters.straddling[codes],
         )
 
         return cls(
@@ -254,11 +255,12 @@ class _UnjudgedRun(NamedTuple):
     @classmethod
     def of(cls, judged: Judged, queries: Sequence[str], deepest: int) -> Self:
         """Look up the documents down to a rank."""
-        row, places = _rows(judged, queries), _unjudged(judged, deepest)
+        row = _rows(judged, queries)
+        places = _unjudged(judged, deepest)
         code = np.full(judged.n_queries, -1)
         code[row] = np.arange(row.size)
         code = code[places.query]
-        return cls(judged, row, places, code, _keys(places, code))
+        return cls(judged=judged, row=row, places=places, code=code, key=_keys(places, code))
 
     def shown(self, depth: int | None) -> IntArray:
         """Documents of the queries compared, down to a rank."""
@@ -272,9 +274,11 @@ class _UnjudgedRun(NamedTuple):
         places = replace(self.places.as_hits().part(matched), query=self.code[matched])
         by_place = places.query << 32 | places.rank  # ranks are below 2^31
         if (by_place[1:] >= by_place[:-1]).all():  # unless the run has the queries in another order
-            return ListedPlaces(self.judged, self.row, places, place[at])
+            return ListedPlaces(judged=self.judged, row=self.row, places=places, document=place[at])
         order = np.argsort(by_place, kind="stable")
-        return ListedPlaces(self.judged, self.row, places.part(order), place[at][order])
+        return ListedPlaces(
+            judged=self.judged, row=self.row, places=places.part(order), document=place[at][order]
+        )
 
 
 def _rows(judged: Judged, queries: Sequence[str]) -> IntArray:

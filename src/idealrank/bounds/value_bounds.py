@@ -98,7 +98,9 @@ def bounds(
     >>> found.low.round(3), found.high.round(3), [ranks.tolist() for ranks in found.unjudged_ranks]
     (array([0.95]), array([1.]), [[2]])
     """
-    made, table, lists = parse_measure(measure), as_qrels(qrels), as_run(run, "run")
+    made = parse_measure(measure)
+    table = as_qrels(qrels)
+    lists = as_run(run, "run")
     _, under = _resolved(made, convention)
     judged = aligned(table, lists, [made], under, depth, threads=threads)
     if not judged.n_queries:
@@ -323,7 +325,8 @@ def difference_bounds_of(
         scored_values(resolved, judged)[side.row]
         for side, judged in zip(free.sides, (judged_a, judged_b), strict=True)
     )
-    by_a, by_b = free.returned_by(0), free.returned_by(1)
+    by_a = free.returned_by(0)
+    by_b = free.returned_by(1)
     only_a, only_b, both = (
         np.bincount(free.query[kept], minlength=len(queries)).astype(np.int64)
         for kept in (by_a & ~by_b, by_b & ~by_a, by_a & by_b)

@@ -17,7 +17,8 @@ from idealrank.reports.table.text import Part, folded, harmless, laid, printable
 
 # Blue and orange, which people who confuse red and green tell apart.
 TONES: dict[Tone, console.Hue] = {"better": console.BLUE, "worse": console.ORANGE}
-_STRONG, _QUIET = Style(bold=True), Style(dim=True)
+_STRONG = Style(bold=True)
+_QUIET = Style(dim=True)
 _SENTENCE_END = re.compile(r"[.!?](?=\s|$)")
 
 

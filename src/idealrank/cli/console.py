@@ -164,7 +164,8 @@ def say(kind: str, message: str) -> None:
     """
     from idealrank.reports.table.text import harmless, printable  # noqa: PLC0415  (it costs every start 8 ms; most have nothing to say)
 
-    label, message = f"{kind}:", printable(worded(message))
+    label = f"{kind}:"
+    message = printable(worded(message))
     if kind == "note" and message in _NOTES:
         return
     _NOTES.add(message)

@@ -78,7 +78,8 @@ def check_pair_map(path: str, baseline: str | None, inputs: tuple[str | None, ..
 
 def draw_pair_map(comparison: Comparison, path: str) -> None:
     """Write a map of all pairs."""
-    kind, measures = _kind(path), list(comparison.means)
+    kind = _kind(path)
+    measures = list(comparison.means)
     content: Any
     if kind == "html":
         specs = {

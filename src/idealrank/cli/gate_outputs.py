@@ -42,7 +42,8 @@ class Outputs:
         """Refuse to write over an input file, or two outputs to one file; a new baseline is an
         output, too.
         """
-        read, written = list(inputs), dict[str, str]()
+        read = list(inputs)
+        written = dict[str, str]()
         if baseline is not None:
             written[str(real_path(baseline))] = "--update-baseline"
         for option, path in self.files():

@@ -75,6 +75,7 @@ def _shortened(word: str) -> str:
     match = _PATH_IN_WORD.fullmatch(word)
     if match is None:
         return word
-    here, path = Path.cwd(), Path(match["path"])
+    here = Path.cwd()
+    path = Path(match["path"])
     short = str(path.relative_to(here)) if path.is_relative_to(here) else path.name
     return f"{match['before']}{short or path}"

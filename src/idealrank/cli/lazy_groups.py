@@ -38,7 +38,8 @@ class LazyGroup(click.Group):
         super().__init__(*arguments, **options)
         self._lines = lines
         self._groups = groups or {"Commands": lines}
-        self._home, self._modules = home, modules or {}
+        self._home = home
+        self._modules = modules or {}
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(self._lines)

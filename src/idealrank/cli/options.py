@@ -415,12 +415,14 @@ def _with_numbers(parts: list[str], where: str) -> Iterator[str]:
             numbers.append(part)
         else:
             yield from _one_or_many(head, numbers)
-            head, numbers = part, []
+            head = part
+            numbers = []
 
 
 def _one_or_many(head: str, numbers: list[str]) -> Iterator[str]:
     """Yield one measure with all numbers (``11pt_avg.0.1,0.2``), or one for each (``P.5,10``)."""
-    whole, named = ",".join([head, *numbers]), _NUMBERED.fullmatch(head)
+    whole = ",".join([head, *numbers])
+    named = _NUMBERED.fullmatch(head)
     if numbers and named and not _is_measure(whole):
         yield from (named[1] + number for number in [named[2], *numbers])
     else:

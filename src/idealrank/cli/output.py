@@ -90,7 +90,8 @@ def shown(parts: Iterable[Part]) -> list[Part]:
     """
     context = click.get_current_context(silent=True)
     options_set = {} if context is None else context.meta
-    brief, hidden = list(parts), False
+    brief = list(parts)
+    hidden = False
     if not options_set.get(MORE):
         hidden = any(isinstance(part, MoreLines) and part for part in brief)
         brief = [part for part in brief if not isinstance(part, MoreLines)]
@@ -135,7 +136,8 @@ def _batches(pieces: Iterable[str]) -> Iterable[bytes]:
         size += len(piece)
         if size > _BATCH:
             yield "".join(batch).encode("utf-8", "surrogateescape")
-            batch, size = [], 0
+            batch = []
+            size = 0
     yield "".join(batch).encode("utf-8", "surrogateescape")
 
 
@@ -221,7 +223,8 @@ class Formats:
             self._refuse_idle(click.get_current_context())
             return command(*args, **given)
 
-        kind, default = click.Choice(list(self.writers)), next(iter(self.writers))
+        kind = click.Choice(list(self.writers))
+        default = next(iter(self.writers))
         format_option = click.option(
             "--format",
             "layout",
@@ -250,7 +253,8 @@ class Formats:
 
     def _refuse_idle(self, context: click.Context) -> None:
         """Refuse typed options that the format has no place for, or that cannot change it."""
-        layout, typed = context.params["layout"], typed_options(context)
+        layout = context.params["layout"]
+        typed = typed_options(context)
         for names, reason in self.writers[layout].refuses.items():
             first, *others = names.split(" + ")
             if typed.keys() >= {first, *others}:
@@ -279,7 +283,8 @@ class Formats:
         for name in options.keys() - taken.keys():
             if not any(self.takes(other, name) for other in self.writers):
                 raise TypeError(f"{name}: found no writer with it, expected an option of a format")
-        written, file_format = self.writer(layout)(*args, **taken), FORMATS[layout]
+        written = self.writer(layout)(*args, **taken)
+        file_format = FORMATS[layout]
         if file_format.delimiter:
             return delimited(written, file_format.delimiter)
         if file_format.use == "pasting" and isinstance(written, list):

@@ -164,7 +164,8 @@ class Results:
         digests = hashed_ahead(input_files([*files_read.paths, *self.paths]))
 
         material = material if gated is None else with_gate(material, gated)
-        convention, read = material.evaluations[0].convention, material.qrels
+        convention = material.evaluations[0].convention
+        read = material.qrels
         judgments = (
             files_read.under_each_policy(convention, read) if isinstance(read, Qrels) else read
         )

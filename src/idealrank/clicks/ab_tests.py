@@ -226,7 +226,8 @@ def ab_effect(
     (0.5, 1.0)
     """
     one_of("looks", looks, Looks)
-    level, replicates = check_confidence(confidence), replicates_of(n_resamples)
+    level = check_confidence(confidence)
+    replicates = replicates_of(n_resamples)
     of_b = real_number("split", split, "a share between 0 and 1", low=0, high=1)
     planned_size = users_of(planned_users)
     rows = row_table(values, cohort, users, denominator)
@@ -235,13 +236,17 @@ def ab_effect(
     if covariate is not None:
         taken, explained = _explained(all_users, covariate_of_users(rows, covariate))
         all_users = all_users._replace(taken=taken)
-    side_a, side_b = all_users.of(~is_b), all_users.of(is_b)
+    side_a = all_users.of(~is_b)
+    side_b = all_users.of(is_b)
 
     (mean_a, residual_a), (mean_b, residual_b) = _ratio(side_a), _ratio(side_b)
-    variance_a, variance_b = _variance(residual_a), _variance(residual_b)
-    n_b, n = int(is_b.sum()), is_b.size
+    variance_a = _variance(residual_a)
+    variance_b = _variance(residual_b)
+    n_b = int(is_b.sum())
+    n = is_b.size
     smaller = min(n_b, n - n_b)
-    difference, error = mean_b - mean_a, math.sqrt(variance_a + variance_b)
+    difference = mean_b - mean_a
+    error = math.sqrt(variance_a + variance_b)
     p = p_always = float(difference == 0)
     if error > 0:
         n_errors = abs(difference) / error
@@ -396,7 +401,8 @@ def _ratio(side: _Users) -> tuple[float, FloatArray]:
     residual by the delta method.
     """
     above, below, taken = side
-    ratio, shift = float(above.sum() / below.sum()), float(taken.mean())
+    ratio = float(above.sum() / below.sum())
+    shift = float(taken.mean())
     residual: FloatArray = (above - ratio * below) / below.mean() - (taken - shift)
     return ratio - shift, residual
 
@@ -414,7 +420,9 @@ def _skewness_of_difference(residual_a: FloatArray, residual_b: FloatArray) -> f
     scale = math.sqrt(float((both * both).mean()))
     if scale == 0:
         return 0.0
-    n_a, n_b, of_users = residual_a.size, residual_b.size, float(cubes(both / scale).mean())
+    n_a = residual_a.size
+    n_b = residual_b.size
+    of_users = float(cubes(both / scale).mean())
     # A mean of n values has the third moment of one value over n squared, and its variance over n.
     return float(of_users * (n_b**-2 - n_a**-2) / (1 / n_a + 1 / n_b) ** 1.5)
 
@@ -550,7 +558,8 @@ def users_needed(
     3143
     """
     one_of("looks", looks, Looks)
-    level, planned_size = check_confidence(confidence), users_of(planned_users)
+    level = check_confidence(confidence)
+    planned_size = users_of(planned_users)
     spread = real_number("sd", sd, "a finite number above 0, such as 1.8", low=0)
     effect = real_number("difference", difference, "a finite number other than 0, such as 0.02")
     if effect == 0:
@@ -587,11 +596,13 @@ def users_needed(
         return math.sqrt(users) * abs(effect) / error >= errors + float(norm.isf(1 - chance))
 
     # A fixed test with normal quantiles needs fewer users than any other: start there.
-    few, many = 1, math.ceil(max(needed, FEWEST_USERS / smaller))
+    few = 1
+    many = math.ceil(max(needed, FEWEST_USERS / smaller))
     if is_enough(many):
         return many
     while not is_enough(many):
-        few, many = many, 2 * many
+        few = many
+        many = 2 * many
     while many - few > 1:
         middle = (few + many) // 2
         few, many = (few, middle) if is_enough(middle) else (middle, many)

@@ -130,8 +130,10 @@ def fit_reading(
         used += 2
         # Squared extrapolation (Varadhan and Roland 2008): the size of the first step beside its
         # change is how many such steps are left, if they go on shrinking alike.
-        move, bend = once - values, twice - 2 * once + values
-        length, bent = float(np.sqrt((move**2).sum())), float(np.sqrt((bend**2).sum()))
+        move = once - values
+        bend = twice - 2 * once + values
+        length = float(np.sqrt((move**2).sum()))
+        bent = float(np.sqrt((bend**2).sum()))
         factor = max(length / bent, 1.0) if bent > 0 else 1.0
         if (after - before) * factor < _GAIN:
             fit = ReadingFit.of(twice)
@@ -168,7 +170,8 @@ def _stepped(
         for part, low, high in zip(parts, ends[:-1], ends[1:], strict=True)
     ]
     steps: list[ReadingStep] = list(each(partial(_step_of, start=start), states))
-    moved, stayed = sum(step.moved for step in steps), sum(step.stayed for step in steps)
+    moved = sum(step.moved for step in steps)
+    stayed = sum(step.stayed for step in steps)
     goes_on = moved / (moved + stayed) if moved + stayed > 0 else whole.goes_on
     attractive = np.concatenate([step.attractive for step in steps])
     satisfied = np.concatenate([step.satisfied for step in steps])
@@ -207,7 +210,8 @@ def _expected(
 ) -> _Expected:
     """The expectations of a step, from the first rank down."""
     log, times = part.log, part.times
-    has_document, last = log.pair >= 0, last_clicks(log)
+    has_document = log.pair >= 0
+    last = last_clicks(log)
     below_end = np.zeros((len(log), 1), bool)
     has_next = np.hstack([has_document[:, 1:], below_end])
     silent = _silent(attraction, has_document, goes_on)
@@ -219,7 +223,8 @@ def _expected(
     moved = stayed = 0.0
     for rank in range(log.n_ranks):
         a, s = attraction[:, rank], satisfaction[:, rank]
-        is_last, is_above_last = last == rank + 1, last > rank + 1
+        is_last = last == rank + 1
+        is_above_last = last > rank + 1
         examined[:, rank] = np.where(has_document[:, rank], reaches_rank, 0.0)
         # No click below: the user stops here, or goes on and clicks nothing.
         goes_on_silently = goes_on * silent[:, rank + 1]
@@ -255,9 +260,12 @@ def _maximised(
     part: CountedSessions, attraction: FloatArray, expected: _Expected, start: float
 ) -> ReadingStep:
     """The parameters that these expectations make likeliest: shares of impressions and clicks."""
-    pair, clicks, times = part.log.pair, part.log.clicks, part.times
+    pair = part.log.pair
+    clicks = part.log.clicks
+    times = part.times
     has_document = pair >= 0
-    flat, often = pair[has_document], np.broadcast_to(times[:, None], pair.shape)[has_document]
+    flat = pair[has_document]
+    often = np.broadcast_to(times[:, None], pair.shape)[has_document]
 
     def by_pair(values: FloatArray) -> FloatArray:
         return np.asarray(np.bincount(flat, values[has_document] * often, part.n_pairs), np.float64)

@@ -51,7 +51,8 @@ class CellCounts:
         else:  # a table of all cells would be far larger than the log
             used, inverse = np.unique(keys, return_inverse=True)
             inverse = inverse.reshape(-1)
-            shown, clicked = np.bincount(inverse), np.bincount(inverse[clicks], minlength=used.size)
+            shown = np.bincount(inverse)
+            clicked = np.bincount(inverse[clicks], minlength=used.size)
         return cls(
             pair=used // n_situations,
             situation=used % n_situations,

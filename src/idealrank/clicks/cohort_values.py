@@ -175,7 +175,8 @@ def novelty(
     used = kept[period_of_row]
     weight_of_row = weights[(np.cumsum(kept) - 1)[period_of_row[used]]]
     error = _error(influence[used] * weight_of_row, rows.user[used], rows.is_b)
-    slope, reach = float((weights * effects).sum()), float(ndtri((1 + level) / 2))
+    slope = float((weights * effects).sum())
+    reach = float(ndtri((1 + level) / 2))
     p = 2 * float(norm.sf(abs(slope) / error)) if error > 0 else float(slope == 0)
     return Novelty(
         periods=periods[kept],
@@ -456,9 +457,15 @@ def _cautions(effects: Mapping[str, Effect], checks: Sequence[str]) -> Iterable[
         effect = effects[name]
         low, high = effect.interval
         if not low <= 0 <= high:
-            few, many, least, most = "A", "B", effect.mean_a, effect.mean_b
+            few = "A"
+            many = "B"
+            least = effect.mean_a
+            most = effect.mean_b
             if effect.difference < 0:
-                few, many, least, most = "B", "A", effect.mean_b, effect.mean_a
+                few = "B"
+                many = "A"
+                least = effect.mean_b
+                most = effect.mean_a
             yield (
                 f"lists of {few} have fewer judged documents than lists of {many} ({name} "
                 f"{least:.1%} against {most:.1%}): measures count unjudged documents as not "

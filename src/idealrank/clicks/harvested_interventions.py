@@ -195,7 +195,9 @@ class _Harvest:
 
     @classmethod
     def of(cls, cells: CellCounts, query_of_pair: IntArray) -> "_Harvest":
-        n_ranks, pair, place = cells.n_situations, cells.pair, cells.situation
+        n_ranks = cells.n_situations
+        pair = cells.pair
+        place = cells.situation
         shown, clicked = cells.shown, cells.clicked
         starts = np.flatnonzero(np.diff(pair, prepend=-1))
         sizes = np.diff(np.append(starts, pair.size))
@@ -292,10 +294,12 @@ class _PairRows:
         skipped: FloatArray,
     ) -> "_PairRows":
         """Rows of these ordered pairs of ranks; the first rank is among them."""
-        hits, misses = clicked[own_rank, other_rank], skipped[own_rank, other_rank]
+        hits = clicked[own_rank, other_rank]
+        misses = skipped[own_rank, other_rank]
         scale = float((hits + misses).sum())
         ranks, rank = np.unique(own_rank, return_inverse=True)
-        upper, lower = np.minimum(own_rank, other_rank), np.maximum(own_rank, other_rank)
+        upper = np.minimum(own_rank, other_rank)
+        lower = np.maximum(own_rank, other_rank)
         _, pair = np.unique(upper * clicked.shape[0] + lower, return_inverse=True)
         return cls(
             ranks=ranks,
@@ -309,7 +313,8 @@ class _PairRows:
         """Logarithms of propensities relative to the first rank; None where the maximum lies at a
         bound.
         """
-        n, n_pairs = self.ranks.size, int(self.pair.max()) + 1
+        n = self.ranks.size
+        n_pairs = int(self.pair.max()) + 1
         logs = np.zeros(n)
         shown = np.bincount(self.pair, self.hits + self.misses, n_pairs)
         relevance = np.log(np.bincount(self.pair, self.hits, n_pairs) / shown * _INSIDE)
@@ -324,13 +329,16 @@ class _PairRows:
             if not (np.isfinite(move).all() and np.isfinite(along).all()):
                 return None
 
-            share, loss = 1.0, self._loss(logs + move, relevance + along)
+            share = 1.0
+            loss = self._loss(logs + move, relevance + along)
             while not loss <= best + _ROUNDING:
                 share /= 2
                 if share <= _LEAST_SHARE:
                     return None
                 loss = self._loss(logs + share * move, relevance + share * along)
-            logs, relevance, best = logs + share * move, relevance + share * along, loss
+            logs = logs + share * move
+            relevance = relevance + share * along
+            best = loss
             largest = max(float(np.abs(move).max()), float(np.abs(along).max()))
             if share == 1 and largest < _CONVERGED:
                 return logs if float(relevance.max()) + float(logs.max()) <= 0 else None

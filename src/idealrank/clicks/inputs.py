@@ -64,7 +64,8 @@ def click_page(
 def rate_perplexity(seen: Sessions, unseen: Sessions) -> FloatArray:
     """Perplexity at each rank of a model that knows the click rate of each rank alone."""
     rates = np.clip(seen.click_rates()[: unseen.n_ranks], _LEAST, 1 - _LEAST)
-    shown, clicked = (unseen.pair >= 0).sum(axis=0), unseen.clicks.sum(axis=0)
+    shown = (unseen.pair >= 0).sum(axis=0)
+    clicked = unseen.clicks.sum(axis=0)
     bits = -(clicked * np.log2(rates) + (shown - clicked) * np.log2(1 - rates))
     perplexity: FloatArray = 2 ** share(bits, shown, np.nan)
     return perplexity

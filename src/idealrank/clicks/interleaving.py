@@ -137,7 +137,8 @@ def interleave(
     """
     one_of("method", method, Method)
     rankings = [_ranking("ranking_a", ranking_a), _ranking("ranking_b", ranking_b)]
-    size, generator = whole_number("length", length), generator_of(rng)
+    size = whole_number("length", length)
+    generator = generator_of(rng)
     if method == "team-draft":
         return _team_draft(rankings, size, generator)
     if method == "balanced":
@@ -205,7 +206,8 @@ def _balanced(rankings: list[list[str]], size: int, rng: np.random.Generator) ->
     most = max(map(len, rankings))
     shares = []
     for document in mixed:
-        rank_a, rank_b = rank_in_a.get(document, most), rank_in_b.get(document, most)
+        rank_a = rank_in_a.get(document, most)
+        rank_b = rank_in_b.get(document, most)
         shares.append(0.5 if rank_a == rank_b else float(rank_b < rank_a))
     teams = tuple("" if share == 0.5 else "AB"[int(share)] for share in shares)
     return Interleaved(documents=tuple(mixed), teams=teams, method="balanced", shares=tuple(shares))
@@ -358,7 +360,8 @@ def preference(
         codes = label_codes(label_column("users", users, signs.size, "lists"), "users")
         signs = np.sign(np.bincount(codes, signs))
 
-    b, a = int((signs > 0).sum()), int((signs < 0).sum())
+    b = int((signs > 0).sum())
+    a = int((signs < 0).sum())
     n = a + b
     tail = (1 - level) / 2
     low = float(beta_distribution.ppf(tail, b, n - b + 1)) if b else 0.0

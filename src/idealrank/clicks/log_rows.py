@@ -344,7 +344,8 @@ class _Table:
 
     def problems(self, rows: LogRows, most: int) -> Iterator[tuple[str, str, BoolArray]]:
         """Each kind of problem, with the lists that have it."""
-        twice, repeated = self._again(self.document), self._again(self.rank)
+        twice = self._again(self.document)
+        repeated = self._again(self.rank)
         yield (
             "duplicates",
             "rows that come twice: same list, rank and document",

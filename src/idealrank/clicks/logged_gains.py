@@ -382,7 +382,8 @@ class LoggedDCGSums:
         InputError
             All partitions together have fewer than 2 lists, or one cluster.
         """
-        level, worth = check_confidence(confidence), np.ones(1)
+        level = check_confidence(confidence)
+        worth = np.ones(1)
         require_units(
             self.n_lists,
             self.dcg.n_units,

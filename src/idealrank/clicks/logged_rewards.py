@@ -345,7 +345,8 @@ class WeightSums:
         """Sums over the rows of both."""
         sums = {}
         for name in (column.name for column in fields(self)):
-            ours, theirs = getattr(self, name), getattr(other, name)
+            ours = getattr(self, name)
+            theirs = getattr(other, name)
             sums[name] = max(ours, theirs) if name in _LARGEST_OF else ours + theirs
         return WeightSums(**sums)
 
@@ -366,9 +367,12 @@ def _sums_of_block(log: WeightedRows, raw: FloatArray, rewards: FloatArray) -> W
     """
     weights = log.cut(raw)
     products = weights * rewards
-    total, weighted = float(weights.sum()), float(products.sum())
+    total = float(weights.sum())
+    weighted = float(products.sum())
     largest = float(raw.max())
-    raw_total, cut, lost = total, 0, np.zeros(1)
+    raw_total = total
+    cut = 0
+    lost = np.zeros(1)
     if weights is not raw:
         lost = (raw - weights) * rewards
         raw_total = float(raw.sum())
@@ -544,7 +548,8 @@ class PolicySums:
         InputError
             All partitions together have fewer than 2 rows, or one cluster.
         """
-        level, sums = check_confidence(confidence), self.rows
+        level = check_confidence(confidence)
+        sums = self.rows
         require_units(self.n, self.n_units, "rewards", "rows", clustered=self.clustered)
         value = sums.ratio(self.estimator, self.n)
         if self.has_model:

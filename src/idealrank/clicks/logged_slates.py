@@ -373,13 +373,15 @@ class SlateSums:
         InputError
             All partitions together have fewer than 2 lists, or one cluster.
         """
-        level, ranks = check_confidence(confidence), self.worth.size
+        level = check_confidence(confidence)
+        ranks = self.worth.size
         require_units(self.n, self.moments.n_units, "rewards", "lists", clustered=self.clustered)
         below = self.weights if is_normalised(self.estimator) else np.full(ranks, float(self.n))
         effective = np.divide(
             self.weights**2, self.squares, out=np.zeros(ranks), where=self.squares > 0
         )
-        mean, spread = self.weights / self.n, np.sqrt(self.deviations / self.n)
+        mean = self.weights / self.n
+        spread = np.sqrt(self.deviations / self.n)
         worth = ratio_worth(self.estimator, self.worth)
         return SlateValue(
             total=self.moments.mean(worth, level),
@@ -407,7 +409,8 @@ def sums_of_slates(
     """Sum the checked lists of a log or of a part; `keep` keeps them, for a whole log, for its
     error.
     """
-    weights, sizes = lists.weights, np.abs(lists.gained)
+    weights = lists.weights
+    sizes = np.abs(lists.gained)
     total = weights.sum(axis=0)
     units = KeptLists.of(
         lambda: lists.influence,
@@ -461,7 +464,8 @@ def slate_cautions(
     cautions = []
     counted = np.flatnonzero(worth)
     if counted.size:
-        gap, error = np.abs(mean - 1), spread / np.sqrt(n)
+        gap = np.abs(mean - 1)
+        error = spread / np.sqrt(n)
         far = np.where(gap > 1e-9, gap - _WEIGHT_ERRORS * error, -np.inf)
         rank = int(counted[np.argmax(far[counted])])
         if far[rank] > 0:

@@ -253,7 +253,8 @@ def _by_information(fitted: FittedPBM | FittedUBM, confidence: float) -> Paramet
     examined = table.reshape(-1)
     compared = compared_with_first(cells, examined)
     reach = float(ndtri((1 + confidence) / 2))
-    of_pairs, of_situations = np.full(cells.n_pairs, np.nan), np.full(cells.n_situations, np.nan)
+    of_pairs = np.full(cells.n_pairs, np.nan)
+    of_situations = np.full(cells.n_situations, np.nan)
     if compared.size > _MOST_SITUATIONS:
         raise InputError(
             f"sessions: found {compared.size:,} situations of examination, expected at most "

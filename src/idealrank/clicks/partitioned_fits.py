@@ -121,7 +121,8 @@ def _fit_examination(model: PBM | UBM, logs: Sequence[Sessions], each: Each) -> 
 def _fit_dcm(logs: Sequence[Sessions], each: Each) -> FittedModel:
     """Fit continuation to the last clicks and clicks of all parts, then each part by itself."""
     n_ranks = max(log.n_ranks for log in logs)
-    ended, clicked = np.zeros(n_ranks), np.zeros(n_ranks)
+    ended = np.zeros(n_ranks)
+    clicked = np.zeros(n_ranks)
     for part_ended, part_clicked in each(DCM.ends, logs):
         ended[: part_ended.size] += part_ended
         clicked[: part_clicked.size] += part_clicked

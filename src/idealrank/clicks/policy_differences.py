@@ -446,7 +446,8 @@ class PairedSums(ValuePair[Difference]):
             raise IncompatibleError(
                 f"found pairs of {kinds}; expected one kind of difference for all parts"
             )
-        a, b = self.a.merge(other.a), self.b.merge(other.b)  # first: they refuse what has no sum
+        a = self.a.merge(other.a)  # first: they refuse what has no sum
+        b = self.b.merge(other.b)
         pairs = zip(self.moments, other.moments, strict=True)
         moments = tuple(ours.summed().plus(theirs.summed()) for ours, theirs in pairs)
         return PairedSums(a=a, b=b, moments=moments, worth=self.worth, result=self.result)

@@ -91,7 +91,8 @@ class ClickedCells:
         """Compute the likelihood at an examination, from a first attractiveness of each pair."""
         logs = self._best_attractive(log_examined, log_attractive)
         log_rate = logs[self.pair] + log_examined[self.situation]
-        rate, complement = np.exp(log_rate), -np.expm1(log_rate)
+        rate = np.exp(log_rate)
+        complement = -np.expm1(log_rate)
         with np.errstate(divide="ignore", invalid="ignore"):  # without skips, a rate may be 1
             lost = np.where(self.skipped > 0, self.skipped * np.log(complement), 0.0)
             odds = np.where(self.skipped > 0, self.skipped * rate / complement, 0.0)
@@ -246,7 +247,8 @@ def fit_examination(
     if first is None:
         shown = known.by_situation(known.clicked + known.skipped)
         rates = known.by_situation(known.clicked) / shown
-        log_examined, log_attractive = np.log(rates), np.zeros(known.pairs.size)
+        log_examined = np.log(rates)
+        log_attractive = np.zeros(known.pairs.size)
     else:
         log_examined = np.log(first.examined[known.situations])
         log_attractive = np.log(first.attractive[known.pairs])

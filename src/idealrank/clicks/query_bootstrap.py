@@ -55,7 +55,9 @@ def _rank_links(cells: CellCounts, query_of_pair: IntArray) -> IntArray:
     used = np.flatnonzero(was_clicked[cells.pair])
     pair, rank = cells.pair[used], cells.situation[used]
     same = pair[1:] == pair[:-1]  # cells are sorted by pair, then by rank
-    upper, lower, query = rank[:-1][same], rank[1:][same], query_of_pair[pair[1:][same]]
+    upper = rank[:-1][same]
+    lower = rank[1:][same]
+    query = query_of_pair[pair[1:][same]]
     return np.unique(np.column_stack([upper, lower, query]), axis=0)
 
 

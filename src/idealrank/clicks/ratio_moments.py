@@ -75,7 +75,8 @@ class RatioMoments:
         ratio = self.ratio + (other.ratio - self.ratio) * np.divide(
             other.below, below, out=np.zeros(below.size), where=below != 0
         )
-        ours, theirs = self._about(ratio), other._about(ratio)
+        ours = self._about(ratio)
+        theirs = other._about(ratio)
         return type(self)(
             n_units=self.n_units + other.n_units,
             below=below,
@@ -280,7 +281,8 @@ class ValuePair(Generic[Difference]):
 
     def difference(self, confidence: float = 0.95) -> Difference:
         """Difference of the policies, B less A, with its normal interval."""
-        a, b = self.a.value(confidence), self.b.value(confidence)
+        a = self.a.value(confidence)
+        b = self.b.value(confidence)
         return self.result(a, b, *self.moments, worth=self.worth)
 
 

@@ -232,7 +232,8 @@ class Sessions:
             )
         order = generator_of(rng).permutation(len(self))
         cut = min(max(round(part * len(self)), 1), len(self) - 1)
-        first, rest = np.sort(order[:cut]), np.sort(order[cut:])
+        first = np.sort(order[:cut])
+        rest = np.sort(order[cut:])
         return self.select(first), self.select(rest)
 
     def require_click(self) -> None:

@@ -100,14 +100,16 @@ def simulate(
     if not ((truth >= 0) & (truth <= 1)).all():
         raise InputError("attractiveness: found a value outside [0, 1], expected probabilities")
     n_queries, n_documents = truth.shape
-    length, n = whole_number("ranks", ranks), whole_number("n_sessions", n_sessions)
+    length = whole_number("ranks", ranks)
+    n = whole_number("n_sessions", n_sessions)
     _require_memory(n, n_documents)
     if length > n_documents:
         raise OptionError(
             f"ranks={length}: expected at most {n_documents}, the number of documents"
         )
     heat = real_number("temperature", temperature, "a finite number above 0, such as 1", low=0)
-    satisfied, mistakes = _share("satisfaction", satisfaction), _share("noise", noise)
+    satisfied = _share("satisfaction", satisfaction)
+    mistakes = _share("noise", noise)
     change = _share("drift", drift)
     expected = "a number from 0 to 100"
     exponent = real_number("popularity", popularity, expected, low=0, high=100, closed="both")
@@ -218,7 +220,8 @@ def _lists(
         swapped = rng.integers(0, length, n)
         rows = np.arange(n)
         ordered = ordered.copy()
-        first, second = ordered[:, 0].copy(), ordered[rows, swapped].copy()
+        first = ordered[:, 0].copy()
+        second = ordered[rows, swapped].copy()
         ordered[:, 0], ordered[rows, swapped] = second, first
         chance[:, 0] = 1 / length
         chance[:, 1:] = (length - 1) / length

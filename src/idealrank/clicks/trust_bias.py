@@ -231,11 +231,13 @@ def _sums(sessions: Sessions) -> tuple[FloatArray, IntArray]:
     """Shape (queries, ranks, 6): weight, then weighted sums of first, at_rank, rest, first·rest,
     at_rank·rest; and the number of pairs by rank.
     """
-    n_ranks, n_pairs = sessions.n_ranks, len(sessions.documents)
+    n_ranks = sessions.n_ranks
+    n_pairs = len(sessions.documents)
     has_document = sessions.pair >= 0
     ranks = np.broadcast_to(np.arange(n_ranks), has_document.shape)[has_document]
     cells = sessions.pair[has_document] * n_ranks + ranks
-    size, shape = n_pairs * n_ranks, (n_pairs, n_ranks)
+    size = n_pairs * n_ranks
+    shape = (n_pairs, n_ranks)
     shown = np.bincount(cells, minlength=size).reshape(shape).astype(np.float64)
     clicked = np.bincount(cells, sessions.clicks[has_document], size).reshape(shape)
     query = sessions.query_of_pair
@@ -270,8 +272,11 @@ def _moments(sums: FloatArray) -> _Moments:
     with np.errstate(divide="ignore", invalid="ignore"):  # ranks without any pair
         means = sums[..., 1:] / sums[..., :1]
     # Means of the rates at the first rank, at the rank and at all others; then of two products.
-    first, at_rank, rest = means[..., 0], means[..., 1], means[..., 2]
-    bottom, slope_top = means[..., 3] - first * rest, means[..., 4] - at_rank * rest
+    first = means[..., 0]
+    at_rank = means[..., 1]
+    rest = means[..., 2]
+    bottom = means[..., 3] - first * rest
+    slope_top = means[..., 4] - at_rank * rest
     offset_top = at_rank * bottom - slope_top * first
     bottom[:, 0], slope_top[:, 0], offset_top[:, 0] = 1.0, 1.0, 0.0
     return _Moments(slope_top, offset_top, bottom)
@@ -284,7 +289,8 @@ def fieller(
     significant.
     """
     n = tops.shape[0]
-    top_deviations, bottom_deviations = tops - tops.mean(axis=0), bottoms - bottoms.mean(axis=0)
+    top_deviations = tops - tops.mean(axis=0)
+    bottom_deviations = bottoms - bottoms.mean(axis=0)
 
     def covariance(deviations: FloatArray, others: FloatArray) -> FloatArray:
         scaled: FloatArray = quantile**2 * (deviations * others).sum(axis=0) / max(n - 1, 1)
@@ -294,7 +300,8 @@ def fieller(
     bottom_variance = covariance(bottom_deviations, bottom_deviations)
     joint_covariance = covariance(top_deviations, bottom_deviations)
     # The ends solve a quadratic equation in the ratio.
-    square, half = bottom**2 - bottom_variance, top * bottom - joint_covariance
+    square = bottom**2 - bottom_variance
+    half = top * bottom - joint_covariance
     root = np.sqrt(np.maximum(half**2 - square * (top**2 - top_variance), 0.0))
     with np.errstate(divide="ignore", invalid="ignore"):
         ends = np.column_stack([(half - root) / square, (half + root) / square])

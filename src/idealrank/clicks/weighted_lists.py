@@ -256,7 +256,8 @@ def joined_unseen(ours: Unseen, theirs: Unseen) -> Unseen:
                 f"query {query!r}: found new lists of {part.length} and of {other.length} "
                 "documents, expected one list"
             )
-        n_lists, ranks = part.n_lists + other.n_lists, part.ranks & other.ranks
+        n_lists = part.n_lists + other.n_lists
+        ranks = part.ranks & other.ranks
         joined[query] = UnseenRanks(n_lists, part.length, ranks)
     return joined
 

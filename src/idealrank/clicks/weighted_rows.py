@@ -46,7 +46,8 @@ def label_codes(labels: "np.ndarray[Any, Any]", name: str = "labels") -> IntArra
     by a sort.
     """
     if labels.dtype.kind in "iu" and labels.size:
-        low, high = int(labels.min()), int(labels.max())
+        low = int(labels.min())
+        high = int(labels.max())
         if high - low < max(1 << 16, 4 * labels.size):
             # differences of few bits overflow
             wide = labels if labels.dtype.itemsize == 8 else labels.astype(np.int64)
@@ -208,7 +209,8 @@ class WeightedRows:
         """Numerator and denominator of each row, of whose sums the value of the target policy is
         the ratio.
         """
-        above, below = np.zeros(self.n), np.ones(self.n)
+        above = np.zeros(self.n)
+        below = np.ones(self.n)
         for part, raw, rewards in self.blocks():
             weights = self.cut(raw)
             above[part] = weights * rewards
@@ -266,7 +268,8 @@ def influence(log: WeightedRows, value: float, norm: float) -> Iterator[FloatArr
 def error_of_blocks(blocks: Iterator[FloatArray], n: int, codes: IntArray | None) -> float:
     """Standard error of the mean of rows that come in blocks; of clusters, from their totals."""
     if codes is not None:
-        totals, start = np.zeros(int(codes.max()) + 1), 0
+        totals = np.zeros(int(codes.max()) + 1)
+        start = 0
         sizes = np.bincount(codes)
         for block in blocks:
             totals += np.bincount(codes[start : start + block.size], block, totals.size)
@@ -278,7 +281,8 @@ def error_of_blocks(blocks: Iterator[FloatArray], n: int, codes: IntArray | None
     for block in blocks:
         block_mean = float(block.mean())
         centred = block - block_mean
-        gap, joined = block_mean - mean, count + block.size
+        gap = block_mean - mean
+        joined = count + block.size
         np.multiply(centred, centred, out=centred)
         spread += float(centred.sum()) + gap * gap * count * block.size / joined
         mean += gap * block.size / joined

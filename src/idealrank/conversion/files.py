@@ -206,7 +206,8 @@ def _refuse_idle(kind: str, content: Content, options: ConversionOptions) -> Non
             f"labels={next(iter(options.sheet.labels))}: found {kind}, expected tasks of Label "
             "Studio, which have choices"
         )
-    kind_name, columns = FORMAT_NAMES.get(kind, kind), options.sheet.columns  # type: ignore[call-overload]
+    kind_name = FORMAT_NAMES.get(kind, kind)  # type: ignore[call-overload]
+    columns = options.sheet.columns
     if columns and kind in _FIXED:
         named: Any = list(columns)
         if isinstance(columns, Mapping):
@@ -350,9 +351,11 @@ def _convert_judgments(
 def _convert_run(
     file: Source, target: str, kind: str, written: str, options: ConversionOptions, notes: Notes
 ) -> Conversion:
-    losses, name = LossCounter(), options.name or _stem(file.path)
+    losses = LossCounter()
+    name = options.name or _stem(file.path)
     run = _read_run(file=file, kind=kind, options=options, notes=notes, name=name, losses=losses)
-    counts, repeats = {"rows": 0}, Repeats()
+    counts = {"rows": 0}
+    repeats = Repeats()
     queries: set[str] = set()
 
     def counted() -> Iterator[RunRow]:
@@ -483,7 +486,8 @@ def _write_parquet(
             )
         if name in ("grade", "score") or name.startswith(FEATURE):
             numeric.add(name)
-    text, number = pyarrow.string(), pyarrow.float64()
+    text = pyarrow.string()
+    number = pyarrow.float64()
     types = {name: number if name in numeric else text for name in names}
     schema = pyarrow.schema(list(types.items()))
     waiting = iter(records)

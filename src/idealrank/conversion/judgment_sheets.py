@@ -65,7 +65,9 @@ def letor_sheet(
             at = next(wanted, 0)
     named = _documents(items, comments)
     left = {"comments": named.left} if named.left else {}
-    codes, grades, lines = items.codes.tolist(), items.labels.tolist(), items.lines.tolist()
+    codes = items.codes.tolist()
+    grades = items.labels.tolist()
+    lines = items.lines.tolist()
     rows = [
         JudgmentRow(
             query=items.queries[code],
@@ -192,8 +194,17 @@ def table_sheet(
         for rows, lines in batches:
             for row, line in zip(rows, lines.tolist(), strict=True):
                 if len(row) != len(names):
-                    cells, expected = f"{len(row)} cells", f"{len(names)}, as in the header line"
-                    complain(Complaint("fields", source.path, line, cells, expected))
+                    cells = f"{len(row)} cells"
+                    expected = f"{len(names)}, as in the header line"
+                    complain(
+                        Complaint(
+                            kind="fields",
+                            path=source.path,
+                            line=line,
+                            found=cells,
+                            expected=expected,
+                        )
+                    )
                 else:
                     yield _Record(dict(zip(names, row, strict=True)), (source.path, line))
 
@@ -361,7 +372,9 @@ def _name_columns(names: Sequence[str], columns: Columns, path: str, notes: Note
                     return name
         return ""
 
-    assessor, query_text, text = take(ASSESSOR), take(_QUERY_TEXT), take(_TEXT)
+    assessor = take(ASSESSOR)
+    query_text = take(_QUERY_TEXT)
+    text = take(_TEXT)
     features = {
         name: int(name[len(FEATURE) :])
         for name in rest
@@ -385,7 +398,9 @@ def _name_columns(names: Sequence[str], columns: Columns, path: str, notes: Note
 
 
 def _row(record: _Record, names: _Names, complain: Complain) -> JudgmentRow | None:
-    fields, place, chosen = record.fields, record.place, names.chosen
+    fields = record.fields
+    place = record.place
+    chosen = names.chosen
     missing = next((name for name in chosen.names[:2] if name not in fields), None)
     if missing is not None:
         complain(
@@ -394,7 +409,8 @@ def _row(record: _Record, names: _Names, complain: Complain) -> JudgmentRow | No
         return None
 
     # A check gives the value, or the kind of complaint, what was found, and what was expected.
-    query, document = check_id(fields[chosen.query]), check_id(fields[chosen.document])
+    query = check_id(fields[chosen.query])
+    document = check_id(fields[chosen.document])
     grade = _grade(fields.get(chosen.value)) if chosen.value else 1.0
     for checked, name in (
         (query, chosen.query),

@@ -80,7 +80,10 @@ class _Fitting:
     def __init__(
         self, sheet: JudgmentSheet, target: Target, options: JudgmentOptions, losses: LossCounter
     ) -> None:
-        self._sheet, self._target, self._options, self._losses = sheet, target, options, losses
+        self._sheet = sheet
+        self._target = target
+        self._options = options
+        self._losses = losses
         losses.add_all(sheet.left)
         named = sheet.has_query_texts or options.queries is not None
         has_ids = not (sheet.texts_are_ids and target.query != "both") or options.number_queries
@@ -130,7 +133,8 @@ class _Fitting:
             policies = f"one of {', '.join(POLICIES)}"
             nor, expected = ", nor any name", policies
             if known:
-                nor, expected = "", f"one of {known}, or {policies}"
+                nor = ""
+                expected = f"one of {known}, or {policies}"
             raise OptionError(
                 f"assessors={wanted}: found no such assessor{nor}, expected {expected}"
             )
@@ -199,7 +203,8 @@ class _Fitting:
             yield fitting
 
     def _with_texts(self, row: JudgmentRow) -> JudgmentRow:
-        queries, documents = self._options.queries, self._options.documents
+        queries = self._options.queries
+        documents = self._options.documents
         if queries is not None and row.query in queries:
             row = row._replace(query_text=queries[row.query])
         if documents is not None and row.document in documents:

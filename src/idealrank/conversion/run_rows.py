@@ -50,7 +50,7 @@ def rows_of_run(run: Run) -> Iterator[RunRow]:
         for rank, (document, score) in enumerate(
             zip(ranking.documents, ranking.scores.tolist(), strict=True), 1
         ):
-            yield RunRow(query, document, rank, score)
+            yield RunRow(query=query, document=document, rank=rank, score=score)
 
 
 def run_cells(row: RunRow) -> dict[str, Any]:

@@ -302,7 +302,8 @@ class _Joined(NamedTuple):
         last = offsets.size - 1
         low = high = 0
         if end > begin:
-            low, high = min(self._code(begin), last), min(self._code(end - 1) + 1, last)
+            low = min(self._code(begin), last)
+            high = min(self._code(end - 1) + 1, last)
         code_of = np.arange(high - low)
         if self.kept is not None:
             codes = self.kept[begin:end]

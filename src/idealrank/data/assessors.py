@@ -61,7 +61,9 @@ class Nesting:
                 inside = f"{at}, {self.group} {group!r}"
                 group_id = self._id(group, inside)
                 for part, document_id, level in self._judged(levels, inside):
-                    yield _Row(query_id, group_id, part, document_id, level)
+                    yield _Row(
+                        query=query_id, group=group_id, part=part, document=document_id, level=level
+                    )
 
     def _judged(self, levels: Any, inside: str) -> Iterator[tuple[int, bytes, float]]:
         """Yield sub-group, document and level of each judgment of a group."""
@@ -150,8 +152,10 @@ class JudgmentGroups:
         """Each judgment with its names, as fingerprints take them; `part` is the sub-group of
         each.
         """
-        names, table = list(map(encode_id, self.names)), documents.table
-        ids, rows = table.query_ids(), table.document_ids(self.row)
+        names = list(map(encode_id, self.names))
+        table = documents.table
+        ids = table.query_ids()
+        rows = table.document_ids(self.row)
         queries = [ids[query] for query in self.query.tolist()]
         for group, subgroup, document, level in zip(
             self.group.tolist(), part.tolist(), rows, self.level.tolist(), strict=True
@@ -179,7 +183,8 @@ def tabulate(
     queries: dict[bytes, int] = {}
     group_of: dict[tuple[int, bytes], int] = {}
     row_of: dict[tuple[int, bytes], int] = {}
-    group, row = np.empty(cells.levels.size, np.int64), np.empty(cells.levels.size, np.int64)
+    group = np.empty(cells.levels.size, np.int64)
+    row = np.empty(cells.levels.size, np.int64)
     for place, (query_id, group_id, document_id) in enumerate(
         zip(cells.queries, cells.groups, cells.documents, strict=True)
     ):
@@ -399,7 +404,9 @@ class ByAssessor:
     """One alignment seen by each group: a `Judged` whose queries are pairs of query and group."""
 
     def __init__(self, qrels: AssessorQrels, judged: Judged, alignment: Alignment) -> None:
-        self._qrels, self._judged, self._alignment = qrels, judged, alignment
+        self._qrels = qrels
+        self._judged = judged
+        self._alignment = alignment
 
     @cached_property
     def _query_of_row(self) -> IntArray:
@@ -436,7 +443,9 @@ class ByAssessor:
         )
         counts = self._query_of_row[groups.row] >= 0
         kept = np.flatnonzero(counts if graded.removed is None else counts & ~graded.removed)
-        group, grade, level = number[groups.group[kept]], graded.grades[kept], groups.level[kept]
+        group = number[groups.group[kept]]
+        grade = graded.grades[kept]
+        level = groups.level[kept]
         hits = _hits_of_groups(whole, group, groups.row[kept], grade, documents.n_judgments)
         counters = whole.alignments
         n_judged = np.bincount(hits.query, minlength=query.size)
@@ -449,11 +458,11 @@ class ByAssessor:
             hits=lambda: hits,
             ideal=lambda: ideal_grades(group, grade, query.size),
             alignments=Alignments(
-                counters.tied[query],
-                counters.duplicates[query],
-                none,
-                n_judged,
-                counters.straddling[query],
+                tied=counters.tied[query],
+                duplicates=counters.duplicates[query],
+                first_unjudged=none,
+                judged=n_judged,
+                straddling=counters.straddling[query],
             ),
             scope=whole.scope,
             depth=whole.depth,
@@ -464,7 +473,8 @@ class ByAssessor:
         """Mean over the groups of each query that count, shape (n_queries,), and which queries have
         any.
         """
-        query, n_queries = self.query[scored], self._judged.n_queries
+        query = self.query[scored]
+        n_queries = self._judged.n_queries
         n_groups = np.bincount(query, minlength=n_queries)
         sums = self._judged.sum_by_query(query, values[scored])
         return sums / np.maximum(n_groups, 1), n_groups > 0

@@ -164,7 +164,9 @@ class UnjudgedHits(NamedTuple):
         first, last = (
             rank if ties is self.rank else ties[kept] for ties in (self.tie_first, self.tie_last)
         )
-        return UnjudgedHits(self.query[kept], rank, self.key[kept], first, last)
+        return UnjudgedHits(
+            query=self.query[kept], rank=rank, key=self.key[kept], tie_first=first, tie_last=last
+        )
 
     def as_hits(self) -> Hits:
         """Return the places as hits of grade 0."""

@@ -67,10 +67,12 @@ class Labels:
         sampled_negatives: float | None = None,
     ) -> "Labels":
         """Find the kind in the grades of each query, unless it is declared."""
-        starts, sizes = offsets[:-1], np.diff(offsets)
+        starts = offsets[:-1]
+        sizes = np.diff(offsets)
         judged = sizes > 0
         lowest = np.minimum.reduceat(grades, starts[judged]) if judged.any() else np.zeros(0)
-        queries, with_negatives = int(judged.sum()), int((lowest <= 0).sum())
+        queries = int(judged.sum())
+        with_negatives = int((lowest <= 0).sum())
         if declared is None and sampled_negatives is not None:
             declared = "pooled"
         labels = cls(

@@ -55,7 +55,8 @@ def group_by_id(qid: AnyArray, n: int) -> tuple[IntArray, IntArray | None, Query
     # A run is a stretch of items with one id. Sorting runs is cheaper than sorting items, and
     # usually shows that nothing need be moved.
     starts = starts_of(qid)
-    names, sizes = qid[starts], sizes_of(starts, n)
+    names = qid[starts]
+    sizes = sizes_of(starts, n)
     try:
         by_name = _stable_order(names)
     except TypeError:
@@ -92,7 +93,8 @@ def _stable_order(values: AnyArray) -> IntArray:
     faster than it sorts places.
     """
     if values.dtype.kind == "i":
-        low, bits = int(values.min()), values.size.bit_length()
+        low = int(values.min())
+        bits = values.size.bit_length()
         if (int(values.max()) - low).bit_length() + bits < 63:
             key = values.astype(np.int64)  # in place from here on: no copy of a long column
             key -= low
@@ -196,7 +198,8 @@ class Lists:
         'b'
         """
         _refuse_other_rows(labels, {"scores": scores, "qid": qid, "mask": mask})
-        label_array, score_array = as_numbers("labels", labels), _as_scores(scores)
+        label_array = as_numbers("labels", labels)
+        score_array = _as_scores(scores)
         if label_array.shape != score_array.shape or label_array.ndim not in (1, 2):
             raise InputError(
                 f"labels have shape {label_array.shape} and scores {score_array.shape}; expected "
@@ -242,7 +245,8 @@ class Lists:
         ... ).labels
         array([2])
         """
-        first, last = int(self.offsets[begin]), int(self.offsets[end])
+        first = int(self.offsets[begin])
+        last = int(self.offsets[end])
         rows: slice | IntArray = (
             slice(first, last) if self.order is None else self.order[first:last]
         )
@@ -268,13 +272,15 @@ class Lists:
             picked = self.order[keep[self.order]]
             kept_in_order = keep[self.order]
         else:
-            picked, kept_in_order = np.flatnonzero(keep), keep
+            picked = np.flatnonzero(keep)
+            kept_in_order = keep
         counts = np.concatenate(([0], np.cumsum(kept_in_order))).astype(np.int64)
         kept = Lists(
             self.labels[picked], self.scores[picked], counts[self.offsets], queries=self.queries
         )
         kept._items = picked if self._items is None else self._items[picked]
-        kept._numbers, kept._unnamed = self._numbers, self._unnamed
+        kept._numbers = self._numbers
+        kept._unnamed = self._unnamed
         return kept
 
     def fingerprint(self, threads: int = 0) -> str:
@@ -486,7 +492,8 @@ def judge_lists(lists: Lists, alignment: Alignment, *, depth: int = 0, threads: 
     lists, original_labels, truncated = _apply_policies(lists, alignment)
 
     groups = _ranked(lists, lists.labels, alignment, depth, threads)
-    lengths, tied = groups.length, groups.tied.astype(np.int64)
+    lengths = groups.length
+    tied = groups.tied.astype(np.int64)
     members = _members(groups)
     zeros = np.zeros(lists.n_queries, np.int64)
     rectangle = None
@@ -510,8 +517,16 @@ def judge_lists(lists: Lists, alignment: Alignment, *, depth: int = 0, threads: 
         returned=lengths,
         hits=lambda: _hits_ranked(groups),
         ideal=lambda: ideal_grades(_query_of(groups), groups.ideal_grades, lists.n_queries),
-        alignments=Alignments(tied, zeros, zeros, lengths, zeros),
-        scope=Scope(lists.n_queries, lists.n_queries, (), 0, truncated),
+        alignments=Alignments(
+            tied=tied, duplicates=zeros, first_unjudged=zeros, judged=lengths, straddling=zeros
+        ),
+        scope=Scope(
+            queries_in_qrels=lists.n_queries,
+            queries_in_run=lists.n_queries,
+            missing=(),
+            without_judgments=0,
+            truncated_grades=truncated,
+        ),
         depth=depth,
         rectangle=rectangle,
         complete=True,
@@ -591,7 +606,11 @@ def _query_of(groups: "_kernel.Groups") -> IntArray:
 
 def _members(groups: "_kernel.Groups") -> TieMembers:
     return TieMembers(
-        groups.tie_query, groups.tie_rank, groups.tie_first, groups.tie_last, groups.tie_grade
+        query=groups.tie_query,
+        rank=groups.tie_rank,
+        first=groups.tie_first,
+        last=groups.tie_last,
+        grade=groups.tie_grade,
     )
 
 

@@ -13,7 +13,8 @@ _LINE = 40  # bytes of a usual line of a text, for estimates
 
 def qrels_of_query(qrels: Qrels, query_id: str) -> Qrels:
     """The judgments of one query; none at all where the query has none."""
-    table, query_bytes = qrels.table, sought_id(query_id)
+    table = qrels.table
+    query_bytes = sought_id(query_id)
     query = table.find_query(query_bytes)
     rows = (
         np.arange(table.offsets[query], table.offsets[query + 1])
@@ -30,7 +31,8 @@ def run_of_query(run: Run, query_id: str) -> Run | None:
     """Return the list of a run for one query, duplicates kept, in input order; None without an
     answer.
     """
-    table, query_bytes = run.source, sought_id(query_id)
+    table = run.source
+    query_bytes = sought_id(query_id)
     if isinstance(table, _kernel.Text):
         try:
             table = _kernel.read_text(table, duplicates="keep", only_query=query_bytes)

@@ -77,7 +77,8 @@ def sort_by_query(query: IntArray, values: FloatArray, n_queries: int) -> FloatA
     """
     if values.size == 0:
         return values
-    top, bottom = float(values.max()), float(values.min())
+    top = float(values.max())
+    bottom = float(values.min())
     if (
         top - bottom < 2**20
         and n_queries < 2**40
@@ -101,7 +102,9 @@ def ideal_grades(query: IntArray, grade: FloatArray, n_queries: int) -> IdealGra
     sizes = np.bincount(query, minlength=n_queries)
     offsets = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
     rank = np.arange(1, query.size + 1) - np.repeat(offsets[:-1], sizes)
-    return IdealGrades(offsets, query, rank, sort_by_query(query, grade, n_queries))
+    return IdealGrades(
+        offsets=offsets, query=query, rank=rank, grade=sort_by_query(query, grade, n_queries)
+    )
 
 
 def name_row(qrels: Qrels, row: int) -> str:

@@ -149,7 +149,10 @@ class Preferred:
         pairs: PreferencePairs,
         judged: Judged,
     ) -> None:
-        self.groups, self.complete, self._pairs, self._judged = groups, complete, pairs, judged
+        self.groups = groups
+        self.complete = complete
+        self._pairs = pairs
+        self._judged = judged
         self._query_of_row = query_of_row(documents, judged)
         self.query = np.full(len(groups.names), -1, np.int64)
         np.maximum.at(self.query, groups.group, self._query_of_row[groups.row])
@@ -254,7 +257,8 @@ class Preferred:
         return self._kept(self._pairs, "implied")
 
     def _kept(self, pairs: PreferencePairs, among: Among) -> BoolArray:
-        better, worse = self.returned[pairs.better], self.returned[pairs.worse]
+        better = self.returned[pairs.better]
+        worse = self.returned[pairs.worse]
         return {
             "all": np.ones(better.size, bool),
             "retrieved": better & worse,
@@ -329,7 +333,8 @@ class _Order:
         changed = self._seen[local] & (self._zero[local] != (levels == 0))
         if changed.any():
             place = int(np.flatnonzero(changed)[0])
-            name, other = self._name(local[place]), "above 0" if levels[place] == 0 else "0"
+            name = self._name(local[place])
+            other = "above 0" if levels[place] == 0 else "0"
             problem = (
                 f"level {levels[place]:g} for document {name}, whose level is {other} in another "
                 f"sub-group"
@@ -352,7 +357,8 @@ class _Order:
         if against.any():
             first, second = np.argwhere(against)[0].tolist()
             relation = "above" if above[first, second] else "level with"
-            name, other = self._name(int(local[first])), self._name(int(local[second]))
+            name = self._name(int(local[first]))
+            other = self._name(int(local[second]))
             problem = f"document {name} {relation} {other}, which another sub-group contradicts"
             self._refuse(
                 int(max(self._source[places[first]], self._source[places[second]])),
@@ -584,7 +590,10 @@ class PreferenceQrels:
         name: str,
         paths: tuple[str, ...],
     ) -> None:
-        self.documents, self.groups, self.complete, self.pairs = documents, groups, complete, pairs
+        self.documents = documents
+        self.groups = groups
+        self.complete = complete
+        self.pairs = pairs
         self.name, self.paths = name, paths
 
     def joined(self, align: Callable[[Alignment], Judged], alignment: Alignment) -> Judged:
@@ -637,7 +646,8 @@ class PreferenceQrels:
     def n_preferences(self) -> int:
         """Number of preferences over all groups, those that follow by transitivity included."""
         within = self.complete[self.groups.group]
-        group, level = self.groups.group[within], self.groups.level[within]
+        group = self.groups.group[within]
+        level = self.groups.level[within]
         counted = possible_pairs(group, dense_levels(group, level), self.n_groups)
         return int(counted.sum()) + self.pairs.group.size
 

@@ -206,7 +206,9 @@ class _Merged:
 
     def __init__(self, qrels: _kernel.Table, *, keep_run_only: bool, may_scatter: bool) -> None:
         n = qrels.n_queries
-        self._n, self._keep, self._may_scatter = n, keep_run_only, may_scatter
+        self._n = n
+        self._keep = keep_run_only
+        self._may_scatter = may_scatter
         self._in_run = np.zeros(n, bool)
         self._columns: dict[str, AnyArray] = {}
         self._run_only: list[dict[str, AnyArray]] = []
@@ -339,10 +341,12 @@ class _Merged:
             columns[name] = np.concatenate([np.zeros(0, dtype), *self._hits.pop(name)])[order]
 
         # Queries without judgments come after the others, in the order of the run.
-        ids, by_first = self._ids, slice(None)
+        ids = self._ids
+        by_first = slice(None)
         if self._order:
             places = np.argsort(np.concatenate(self._order), kind="stable")
-            ids, by_first = [self._ids[place] for place in places.tolist()], places  # type: ignore[assignment]
+            ids = [self._ids[place] for place in places.tolist()]
+            by_first = places  # type: ignore[assignment]
         for name in _QUERY_COLUMNS:
             known = self._columns.get(name, np.zeros(n, np.int64))
             if not self._keep:

@@ -28,12 +28,12 @@ class EngineTable(NamedTuple):
     @classmethod
     def qrels(cls, table: Any, columns: Columns) -> "EngineTable":
         """Return a table of judgments."""
-        return cls(table, "qrels", columns, KINDS["qrels"])
+        return cls(table=table, kind="qrels", columns=columns, number=KINDS["qrels"])
 
     @classmethod
     def run(cls, table: Any, columns: Columns) -> "EngineTable":
         """Return the table of a run."""
-        return cls(table, "run", columns, KINDS["run"])
+        return cls(table=table, kind="run", columns=columns, number=KINDS["run"])
 
     @classmethod
     def compared(
@@ -43,7 +43,7 @@ class EngineTable(NamedTuple):
         run_a, run_b = runs
         return [
             cls.qrels(qrels, qrels_columns),
-            cls(run_a, "run", run_columns, BASELINE),
+            cls(table=run_a, kind="run", columns=run_columns, number=BASELINE),
             cls.run(run_b, run_columns),
         ]
 

@@ -117,7 +117,8 @@ def refuse_order(kind: Table, convention: Convention, order: str | None) -> None
 
 def evaluate_rows(table: Any, plan: PartitionPlan, *, kind: int = KINDS["run"]) -> Evaluation:
     """Evaluate the queries of an Arrow table, which has every row of each query."""
-    pyarrow, compute = import_module("pyarrow"), import_module("pyarrow.compute")
+    pyarrow = import_module("pyarrow")
+    compute = import_module("pyarrow.compute")
     is_refused = compute.equal(table.column("kind"), REFUSED)
     if refused := sorted(table.filter(is_refused).column("document").to_pylist()):
         first = refused[0]
@@ -173,7 +174,8 @@ def whole_queries(batches: Iterable[Any], block: int = _BLOCK) -> Iterator[Any]:
     """Cut record batches that are sorted by query into tables of whole queries: the last query of a
     table waits for the next batch.
     """
-    pyarrow, compute = import_module("pyarrow"), import_module("pyarrow.compute")
+    pyarrow = import_module("pyarrow")
+    compute = import_module("pyarrow.compute")
     waiting: list[Any] = []
     last: Any = None
 
@@ -210,7 +212,8 @@ def judged_tables(tables: Iterable[Any], judgments: Any) -> Iterator[Any]:
     """Add to tables of results the judgments of their queries; without judgments, the tables as
     they are.
     """
-    pyarrow, compute = import_module("pyarrow"), import_module("pyarrow.compute")
+    pyarrow = import_module("pyarrow")
+    compute = import_module("pyarrow.compute")
     for table in tables:
         if judgments is None:
             yield table
@@ -277,7 +280,8 @@ def result_schema() -> Any:
 
 
 def _batch(queries: list[Any], values: list[Any], scored: list[Any], counts: list[Any]) -> Any:
-    pyarrow, schema = import_module("pyarrow"), result_schema()
+    pyarrow = import_module("pyarrow")
+    schema = result_schema()
     columns = [
         pyarrow.array(cells, field.type)
         for cells, field in zip((queries, values, scored, counts), schema, strict=True)
@@ -339,7 +343,8 @@ def evaluation_of(table: Any, plan: PartitionPlan, judgments: Any = None) -> Eva
             judgments=fingerprint,
             labels=reduce(merged_labels, kinds),
         )
-        values, scored = flat["values"].reshape(shape), flat["scored"].astype(bool).reshape(shape)
+        values = flat["values"].reshape(shape)
+        scored = flat["scored"].astype(bool).reshape(shape)
         parts.append(
             Evaluation(
                 name=plan.name,
@@ -362,7 +367,8 @@ def evaluation_of(table: Any, plan: PartitionPlan, judgments: Any = None) -> Eva
 
 
 def _of_other_queries(judgments: Any, known: set[bytes]) -> Any:
-    pyarrow, compute = import_module("pyarrow"), import_module("pyarrow.compute")
+    pyarrow = import_module("pyarrow")
+    compute = import_module("pyarrow.compute")
     column = judgments.column("query")
     queries = pyarrow.array(sorted(known), column.type)
     return judgments.filter(compute.invert(compute.is_in(column, value_set=queries)))
@@ -426,13 +432,15 @@ def parsed_lines(batches: Iterable[Any], kind: Table, path: str) -> Iterator[Any
         size += batch.nbytes
         if size >= _TEXT:
             yield _parsed(waiting, kind, path)
-            waiting, size = [], 0
+            waiting = []
+            size = 0
     if size:
         yield _parsed(waiting, kind, path)
 
 
 def _parsed(columns: Sequence[Any], kind: Table, path: str) -> Any:
-    pyarrow, compute = import_module("pyarrow"), import_module("pyarrow.compute")
+    pyarrow = import_module("pyarrow")
+    compute = import_module("pyarrow.compute")
     lines = pyarrow.concat_arrays(columns)
     # `binary_join` joins the items of a list: all lines become one list
     whole = pyarrow.ListArray.from_arrays(pyarrow.array([0, len(lines)], pyarrow.int32()), lines)

@@ -418,7 +418,9 @@ def _rows(
     source: EngineTable, convention: Convention, order: str | None, *, with_position: bool
 ) -> Any:
     """Columns `ROWS` of a dataframe, ids as bytes."""
-    functions, frame, kind = _functions(), source.table, source.kind
+    functions = _functions()
+    frame = source.table
+    kind = source.kind
     columns = [(name, text.partition("(")[0]) for name, text in frame.dtypes if name != PROBLEM]
     types = dict(columns)
     chosen, order = source.chosen(

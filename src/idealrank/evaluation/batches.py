@@ -102,7 +102,10 @@ def measure_parts(parts: Iterable[Judged], n_queries: int, measures: Sequence[Me
     texts: dict[int, list[str]] = {}
     cutoffs = [measure.cutoff for measure in measures if isinstance(measure.cutoff, int)]
     tally = Tally(min(cutoffs, default=0), measures)
-    scope, begin = Scope(0, 0, (), 0, 0), 0
+    scope = Scope(
+        queries_in_qrels=0, queries_in_run=0, missing=(), without_judgments=0, truncated_grades=0
+    )
+    begin = 0
     for judged in parts:
         here = slice(begin, begin + judged.n_queries)
         outside = 0
@@ -124,7 +127,12 @@ def measure_parts(parts: Iterable[Judged], n_queries: int, measures: Sequence[Me
         for place in range(len(measures))
     ]
     coverage = tally.coverage(scope, n_scored)
-    return Measured(values.T, _columns(scored, n_queries, len(measures)), texts, coverage)
+    return Measured(
+        values=values.T,
+        scored=_columns(scored, n_queries, len(measures)),
+        texts=texts,
+        coverage=coverage,
+    )
 
 
 def measure_lists(

@@ -492,7 +492,8 @@ class Tally:
         """Count a stretch of queries and the values outside the bounds of their measure."""
         counters = judged.alignments
         considered = np.minimum(judged.lengths, self._cutoff) if self._cutoff else judged.lengths
-        seen, best = _judged_within(judged, self._cutoff), _best_grades(judged)
+        seen = _judged_within(judged, self._cutoff)
+        best = _best_grades(judged)
         self._best_grade = max(self._best_grade, float(best.max(initial=-math.inf)))
         self._counts.update(
             scored=judged.n_queries,
@@ -619,7 +620,8 @@ def _n_comparable(measure: Measure, lowest: FloatArray, highest: FloatArray) -> 
     """Number of queries whose judged documents are not all worth the same to the measure; gains
     rise with the grade.
     """
-    low, high = measure.worth(lowest), measure.worth(highest)
+    low = measure.worth(lowest)
+    high = measure.worth(highest)
     if low is None or high is None:
         return int(np.count_nonzero(lowest < highest))
     return int(np.count_nonzero(low < high))

@@ -35,7 +35,8 @@ from idealrank.measures.sums import Means, values_by_query
 from idealrank.version import __version__
 
 # A run is long above either size; of a long run, unjudged documents are not kept at every rank.
-_SHORT_TEXT, _SHORT_ROWS = 64 << 20, 2_000_000  # bytes, documents
+_SHORT_TEXT = 64 << 20  # bytes
+_SHORT_ROWS = 2_000_000  # documents
 _WHOLE = (1 << 31) - 1  # a depth below every rank: ranks are 32-bit integers
 
 
@@ -241,7 +242,8 @@ class Evaluation:
 
     def _with_columns(self, other: "Evaluation", own: list[int], others: list[int]) -> "Evaluation":
         """Join columns of both on the queries of this evaluation."""
-        resolved, theirs = self.provenance.measures, other.provenance.measures
+        resolved = self.provenance.measures
+        theirs = other.provenance.measures
         measures = (
             *(self.measures[column] for column in own),
             *(other.measures[column] for column in others),
@@ -457,7 +459,8 @@ def evaluate(
     inputs: Sequence[InputRecord] = (),
 ) -> Evaluation:
     """Evaluate a run against judgments."""
-    requested, convention = parse_measures(measures), Convention.of(convention)
+    requested = parse_measures(measures)
+    convention = Convention.of(convention)
     for measure in requested:
         measure.check_tables(tables_of(qrels))
 
@@ -575,7 +578,8 @@ def evaluate_lists(
     """Evaluate labels and scores held as arrays; ties by document id become the expected value, for
     arrays have no ids.
     """
-    requested, convention = parse_measures(measures), array_convention(convention)
+    requested = parse_measures(measures)
+    convention = array_convention(convention)
     for measure in requested:
         measure.check_tables(())
     resolved = tuple(measure.under(convention) for measure in requested)

@@ -102,7 +102,8 @@ def every_rating_counts(
     ]
     if not unset or not look_like_ratings(grades):
         return ""
-    low, high = float(grades.min()), float(grades.max())
+    low = float(grades.min())
+    high = float(grades.max())
     example = replace(unset[0], rel=_LIKED * high)
     scale = f"grades {number_text(low)} to {number_text(high)} look like ratings"
     return f"{scale}: every rated item counts as relevant for {unset[0]}; set rel, as in {example}"

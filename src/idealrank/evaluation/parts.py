@@ -26,7 +26,8 @@ from idealrank.version import __version__
 def merged(first: Evaluation, other: Evaluation) -> Evaluation:
     """Merge two parts; see `Evaluation.merge`."""
     _refuse_other_ways(first, other)
-    ours, theirs = first.provenance.judgments, other.provenance.judgments
+    ours = first.provenance.judgments
+    theirs = other.provenance.judgments
     # Both parts were evaluated with the judgments of the whole collection, which count once.
     shared_judgments = (
         ours is not None
@@ -115,7 +116,8 @@ def _refuse_other_ways(first: Evaluation, other: Evaluation) -> None:
 
 def _differing_switches(first: Alignment | Rules, other: Alignment | Rules) -> Iterator[str]:
     for switch in fields(first):
-        value, other_value = getattr(first, switch.name), getattr(other, switch.name)
+        value = getattr(first, switch.name)
+        other_value = getattr(other, switch.name)
         if value != other_value:
             yield f"{switch.name}={value} and {switch.name}={other_value}"
 
@@ -168,7 +170,8 @@ def evaluate_part(
 
 def warn_of_whole(evaluation: Evaluation) -> None:
     """Warn of what `evaluate` warns of, once all parts are merged."""
-    coverage, convention = evaluation.coverage, evaluation.convention
+    coverage = evaluation.coverage
+    convention = evaluation.convention
     if not len(evaluation.queries):
         raise InputError(
             f"no query to evaluate: found {coverage.queries_in_qrels} judged queries, run "

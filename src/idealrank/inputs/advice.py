@@ -60,7 +60,8 @@ def advise(
             raise InputError("found no item, expected some")
         judged = judge_lists(lists[0], alignment, threads=threads)
         return advised(judged, display, run="run", labels="complete")
-    judgments, ranked = to_qrels(qrels), to_run(run, judgments=qrels)
+    judgments = to_qrels(qrels)
+    ranked = to_run(run, judgments=qrels)
     judged = align(judgments, ranked, alignment, threads=threads)
     if not judged.n_queries or not judgments.n_judgments:
         raise InputError(

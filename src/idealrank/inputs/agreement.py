@@ -212,7 +212,8 @@ def _columns(lists: Lists) -> tuple[IntArray, AnyArray, AnyArray, int]:
 
 def _lists(reference: Any, predicted: Any, **layout: Any) -> Lists:
     """Make lists of two columns; errors name them as the caller does."""
-    true, guessed = as_numbers("reference", reference), as_numbers("predicted", predicted)
+    true = as_numbers("reference", reference)
+    guessed = as_numbers("predicted", predicted)
     if true.shape != guessed.shape or true.ndim not in (1, 2):
         raise InputError(
             f"reference has shape {true.shape} and predicted {guessed.shape}; expected the same "

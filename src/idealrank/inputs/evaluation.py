@@ -358,7 +358,8 @@ def evaluate(
     ... ).mean()["RR"]
     0.75
     """
-    of_qrels, of_run = qrels_columns or columns, run_columns or columns
+    of_qrels = qrels_columns or columns
+    of_run = run_columns or columns
     _refuse_columns(qrels, run, columns, qrels_columns, run_columns)
     if is_array(qrels) and is_array(run):
         if labels_are is not None or sampled_negatives is not None:
@@ -531,7 +532,8 @@ def overlaps(
     """
     from idealrank.evaluation.overlap import measures_beside  # noqa: PLC0415  (few compare rankings)
 
-    beside, alignment = measures_beside(measures), convention.alignment
+    beside = measures_beside(measures)
+    alignment = convention.alignment
     ordered = alignment.ties in ("docid", "docid-ascending", "input")
     cutoffs = [measure.cutoff for measure in beside]
     depth = 0  # whole lists

@@ -65,7 +65,9 @@ def explain(
     tables: tuple[AnyTable, ...] = (qrels, run)
     if isinstance(qrels, Evaluation):
         third = cast("MeasureLike | None", query_id)  # the measure, unless it is given by name
-        tables, query_id, measure = (qrels,), run, third if measure is None else measure
+        tables = (qrels,)
+        query_id = run
+        measure = third if measure is None else measure
     if query_id is None:
         raise OptionError(f"explain: found no query_id, expected {_EXPLAIN}")
     names = None if name is None else [name]

@@ -209,7 +209,8 @@ class GateJob:
                 "named state"
             )
 
-        contracts, of_queries = self._contracts(), request.query_files.read(caller.tell)
+        contracts = self._contracts()
+        of_queries = request.query_files.read(caller.tell)
         qrels = caller.watch("judgments", lambda _: self._labelled())
         measures = measures_of_gate(request.measures, contracts)
         evaluate_run = partial(self._evaluated, self._evaluator(qrels, measures))
@@ -295,7 +296,8 @@ class GateJob:
     @property
     def _origin(self) -> str | None:
         """Identity of the baseline file behind a state in a folder; None without a folder."""
-        state, baseline = self.asked.state, self.asked.baselines[-1]
+        state = self.asked.state
+        baseline = self.asked.baselines[-1]
         if not self.asked.series:
             return None
         if Path(baseline).exists():
@@ -307,7 +309,8 @@ class GateJob:
         """Path of the last baseline: the state of the series, where it exists; none if it may be
         missing and is.
         """
-        state, baseline = self.asked.state, self.asked.baselines[-1]
+        state = self.asked.state
+        baseline = self.asked.baselines[-1]
         path = state if Path(state).exists() else baseline
         return [] if but_missing and not Path(path).exists() else [path]
 
@@ -358,7 +361,8 @@ class GateJob:
                 f"baseline {path}: found a file that is no baseline, and it is not replaced",
                 hint="give a new name as the last baseline",
             )
-        qrels, run = self._labelled(), self.caller.open_run()
+        qrels = self._labelled()
+        run = self.caller.open_run()
         measures = measures_of_gate(self.asked.measures, self._contracts())
         evaluation = self._evaluated(self._evaluator(qrels, measures), run)
         gated = first_run(evaluation, self.asked.measures, self.asked.policy)
@@ -384,7 +388,9 @@ class GateJob:
 
     def take_if_open(self, held: Held) -> str:
         """Make the run the last accepted one if the gate is open, and say what was done."""
-        path, gated, name = self.asked.state, held.gated, held.runs[0].name
+        path = self.asked.state
+        gated = held.gated
+        name = held.runs[0].name
         if not gated.passed:
             self.record_look(held)
             why = "too few judgments" if gated.outcome == TOO_FEW else "the gate is closed"
@@ -459,7 +465,9 @@ class GateJob:
 
     def _file_of(self, held: Held, record: BaselineRecord, others: Sequence[bytes]) -> bytes:
         """A baseline file in which the run comes first; it is read back and evaluated."""
-        path, run, evaluation = self.asked.state, held.runs[0], held.evaluations[0]
+        path = self.asked.state
+        run = held.runs[0]
+        evaluation = held.evaluations[0]
         repeats = [
             files.run_lines(repeat, record, self.asked.convention) for repeat in held.repeats
         ]
@@ -492,7 +500,8 @@ class GateJob:
 
     def _labelled(self) -> Qrels:
         """The judgments with the kind of labels that was declared."""
-        declared, qrels = self.asked.declared, self.caller.open_qrels()
+        declared = self.asked.declared
+        qrels = self.caller.open_qrels()
         return qrels.labelled(declared.labels_are, sampled_negatives=declared.sampled_negatives)
 
     def _with_texts(self, gated: Gated) -> Gated:

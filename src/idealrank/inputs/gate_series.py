@@ -223,13 +223,16 @@ def overfitting_note(
     gain = (now.values - before.values) * measure.direction
     is_held_out = np.array([query_id in held_out for query_id in queries], np.bool_)
     counts = np.isfinite(gain[:, 0])
-    in_gate, out_of_gate = counts & ~is_held_out, counts & is_held_out
-    n_in, n_out = int(in_gate.sum()), int(out_of_gate.sum())
+    in_gate = counts & ~is_held_out
+    out_of_gate = counts & is_held_out
+    n_in = int(in_gate.sum())
+    n_out = int(out_of_gate.sum())
     if not min(n_in, n_out):
         return [_too_few_held_out(n_out, "queries")]
 
     design = design_by_query(queries, of_queries.weights, of_queries.clusters)
-    design_in, design_out = restricted(design, in_gate), restricted(design, out_of_gate)
+    design_in = restricted(design, in_gate)
+    design_out = restricted(design, out_of_gate)
     if min(design_in.n_units, design_out.n_units) < _LEAST_HELD_OUT:
         units = "queries" if design.clusters is None else "clusters"
         return [_too_few_held_out(design_out.n_units, units)]

@@ -94,11 +94,16 @@ class JudgedRuns:
                 measure = chosen_measures(self.tables, None)[0]
             # All have the same judgments, so the first ones will do.
             judgments, _ = evaluations[0].sources
-            return ReadRuns(judgments, runs, measure, evaluations[0].convention)
+            return ReadRuns(
+                judgments=judgments,
+                runs=runs,
+                measure=measure,
+                convention=evaluations[0].convention,
+            )
         qrels, *tables = self.tables
         runs = to_runs(tables, self.names, unnamed=self.unnamed, judgments=qrels)
         measure = DEFAULT_MEASURES[0] if measure is None else measure
-        return ReadRuns(qrels, runs, measure, self._convention)
+        return ReadRuns(judgments=qrels, runs=runs, measure=measure, convention=self._convention)
 
     def lists(self) -> tuple[Lists, ...]:
         """Return the lists of each run if all tables are arrays; nothing otherwise."""

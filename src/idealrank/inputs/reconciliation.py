@@ -46,7 +46,8 @@ def reconcile(
     'xgboost-minus'
     """
     form = "reconcile(qrels, run, value) or reconcile(labels, scores, value, group=...)"
-    stated, trials = Stated.parse(value), _trials(qrels, run, layout, form)
+    stated = Stated.parse(value)
+    trials = _trials(qrels, run, layout, form)
     return Search(trials, stated, parse_run_measure(measure), Convention.of(convention)).run()
 
 

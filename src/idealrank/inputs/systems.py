@@ -130,11 +130,13 @@ def compare_systems(
         if further:
             raise InputError(f"seeds: found {2 + len(others)} arguments, expected {_FORM}")
         # Judgments come first, so the second and third arguments are the runs of the two systems.
-        runs_a, runs_b = _several(evaluations_b, names[0]), _several(third, names[1])
+        runs_a = _several(evaluations_b, names[0])
+        runs_b = _several(third, names[1])
         measures = parse_measures(DEFAULT_MEASURES if measures is None else measures)
         given = JudgedRuns(form=_FORM, tables=(evaluations_a, *runs_a, *runs_b))
         evaluated = list(given.evaluations(measures))
-        copies_a, copies_b = evaluated[: len(runs_a)], evaluated[len(runs_a) :]
+        copies_a = evaluated[: len(runs_a)]
+        copies_b = evaluated[len(runs_a) :]
     for name, copies in zip(names, (copies_a, copies_b), strict=True):
         refuse_folds(name, copies)
     study = Study.of([*copies_a, *copies_b], measures, options)

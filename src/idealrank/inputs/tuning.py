@@ -128,7 +128,8 @@ def choose(
     (0.167, 0.0, 'nDCG@10')
     """
     tables = several_runs(runs, 'choose(qrels, ["bm25.run", "neural.run"])')
-    judgments, grid = to_qrels(qrels), grid_of(measure, discounts, cutoffs, convention)
+    judgments = to_qrels(qrels)
+    grid = grid_of(measure, discounts, cutoffs, convention)
     evaluations = [
         evaluate(judgments, to_run(run), measures_of(grid), convention, threads=threads)
         for run in tables

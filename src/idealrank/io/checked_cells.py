@@ -138,7 +138,11 @@ class CellChecker:
         if not cell:
             self._complain(
                 Complaint(
-                    "empty-id", self._path, line, f"an empty cell in column {name!r}", "an id"
+                    kind="empty-id",
+                    path=self._path,
+                    line=line,
+                    found=f"an empty cell in column {name!r}",
+                    expected="an id",
                 )
             )
             return True
@@ -162,9 +166,11 @@ class CellChecker:
         what = "grade" if self._finite else "score"
         if number is None:
             if text.strip():
-                kind, problem = "number", f"{shown(text)} as {what}"
+                kind = "number"
+                problem = f"{shown(text)} as {what}"
             else:
-                kind, problem = "null", f"no {what}"
+                kind = "null"
+                problem = f"no {what}"
             hint = "write decimals with a point" if _DECIMAL_COMMA.fullmatch(text.strip()) else ""
             self._complain(
                 Complaint(
@@ -192,17 +198,23 @@ class CellChecker:
             return None
         if self._finite and math.isinf(number):
             self._complain(
-                Complaint("infinite", self._path, line, f"grade {shown(text)}", "a finite grade")
+                Complaint(
+                    kind="infinite",
+                    path=self._path,
+                    line=line,
+                    found=f"grade {shown(text)}",
+                    expected="a finite grade",
+                )
             )
             return None
         if not self._finite and is_lost_text(text):
             self._complain(
                 Complaint(
-                    "whole",
-                    self._path,
-                    line,
-                    f"score {shown(text)}, a whole number that float64 changes",
-                    EXPECTED,
+                    kind="whole",
+                    path=self._path,
+                    line=line,
+                    found=f"score {shown(text)}, a whole number that float64 changes",
+                    expected=EXPECTED,
                 )
             )
             return None

@@ -146,7 +146,8 @@ def _check_node(loader: Any, node: Any, path: str, checked: set[int]) -> None:
     for part in node.value:
         key, *values = part if isinstance(part, tuple) else (part,)
         if values and key.id == "scalar":
-            own, line = (key.tag, key.value), key.start_mark.line + 1
+            own = (key.tag, key.value)
+            line = key.start_mark.line + 1
             if own in seen:
                 raise _twice(path, line, key.value, seen[own])
             seen[own] = line

@@ -176,7 +176,8 @@ def _rows_of_pieces(data: Any, table: Table, chosen: Chosen, where: str) -> list
     """
     if data.num_rows < _MOST_COPIED or data.column(0).num_chunks == 1:
         return [rows_from_table(data, table, chosen, where, refuse)]
-    rows, first = [], 0
+    rows = []
+    first = 0
     without_empty_ids = columns_without_empty_ids(data, (chosen.query, chosen.document), where)
     for batch in data.to_batches():
         piece = type(data).from_batches([batch])
@@ -236,7 +237,9 @@ def _categories(dtype: Any, most: int, pyarrow: Any) -> Any:
 
     # In blocks, whose memory is used again: a first touch of memory takes longer than what is
     # written there.
-    ends, letters, size = np.empty(most + 1, np.int32), np.empty(8 * most, np.uint8), 0
+    ends = np.empty(most + 1, np.int32)
+    letters = np.empty(8 * most, np.uint8)
+    size = 0
     ends[0] = 0
     try:
         for block, names in enumerate(in_order(words, -(-most // _BLOCK), None)):
@@ -246,7 +249,8 @@ def _categories(dtype: Any, most: int, pyarrow: Any) -> Any:
             wide = names if names.type == large else names.cast(large)
             _, offsets, data = wide.buffers()
             starts = np.frombuffer(offsets, np.int64, len(names) + 1, names.offset * 8)
-            count, first = int(starts[-1] - starts[0]), block * _BLOCK + 1
+            count = int(starts[-1] - starts[0])
+            first = block * _BLOCK + 1
             if size + count > np.iinfo(np.int32).max:
                 return None
 
@@ -316,4 +320,9 @@ def _rows_of_cells(frame: Any, table: Table, chosen: Chosen, where: str) -> Rows
         values = checked(chosen.value, lambda value: check_number(value, table, booleans=True))
     queries, documents = (pack(checked(name, check_id)) for name in (chosen.query, chosen.document))
     numbers = np.array(values, np.float64)
-    return Rows(queries, documents, 0.0 - numbers if chosen.by_rank else numbers, place)
+    return Rows(
+        queries=queries,
+        documents=documents,
+        values=0.0 - numbers if chosen.by_rank else numbers,
+        place=place,
+    )

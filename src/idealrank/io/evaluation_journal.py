@@ -58,7 +58,8 @@ class EvaluationJournal:
         self, path: str, name: str, measures: tuple[Measure, ...], convention: Any
     ) -> Evaluation | None:
         """Return what is kept of a file, if that is still the same."""
-        line, state = self._lines.get(path), _state(path)
+        line = self._lines.get(path)
+        state = _state(path)
         self._states[path] = state
         if line is None or line["state"] != state:
             return None
@@ -91,7 +92,8 @@ class EvaluationJournal:
         state = _state(path)
         if self._states.get(path, state) != state:
             return
-        coverage, labels = evaluation.coverage, evaluation.provenance.labels
+        coverage = evaluation.coverage
+        labels = evaluation.provenance.labels
         counted = {part.name: getattr(coverage, part.name) for part in fields(coverage)}
         by_measure = {text: counts.as_dict() for text, counts in coverage.by_measure.items()}
         values = np.ascontiguousarray(evaluation.values, "<f8").tobytes()

@@ -73,12 +73,15 @@ def sheet_of(
 
 def rows_of_qrels(qrels: Qrels) -> Iterator[JudgmentRow]:
     """Yield the rows of judgments that the kernel holds, some at a time."""
-    table, ends, query = qrels.table, qrels.offsets[1:].tolist(), 0
+    table = qrels.table
+    ends = qrels.offsets[1:].tolist()
+    query = 0
     ids = table.query_ids()
     name = decode_id(ids[0]) if ids else ""
     for first in range(0, qrels.n_judgments, _CHUNK):
         rows = np.arange(first, min(first + _CHUNK, qrels.n_judgments))
-        documents, grades = table.document_ids(rows), qrels.grades[rows].tolist()
+        documents = table.document_ids(rows)
+        grades = qrels.grades[rows].tolist()
         for row, document, grade in zip(rows.tolist(), documents, grades, strict=True):
             # the next query with rows; some queries may have none
             if row >= ends[query]:
@@ -143,10 +146,10 @@ def one_grade_each(path: str, rows: Sequence[JudgmentRow]) -> Rows:
         )
     values = np.array([row.grade for row in kept], np.float64)
     return Rows(
-        pack([row.query for row in kept]),
-        pack([row.document for row in kept]),
-        values,
-        lambda number: kept[number].place,
+        queries=pack([row.query for row in kept]),
+        documents=pack([row.document for row in kept]),
+        values=values,
+        place=lambda number: kept[number].place,
     )
 
 

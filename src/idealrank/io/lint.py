@@ -114,7 +114,8 @@ def lint(
 def _lint_text(sources: Sequence[Source], report: Report, examples: int) -> None:
     refuse_swapped(sources, report.table)
     text = _kernel.Text([source.data for source in sources], report.table)
-    problems, errors = _kernel.lint_text(text, examples=examples), _ERRORS[report.table]
+    problems = _kernel.lint_text(text, examples=examples)
+    errors = _ERRORS[report.table]
     bad = any(kind in errors and kind != "no-data" for kind, _, _ in problems)
     for kind, count, kind_examples in problems:
         if kind == "no-data" and bad:  # there are lines, each of which has its error
@@ -139,7 +140,8 @@ def _complaint(
     kind: str, report: Report, example: tuple[int, int, bytes, bytes], severity: Severity
 ) -> Complaint:
     source, line, text, detail = example
-    path, shown = report.paths[source], quoted(text)
+    path = report.paths[source]
+    shown = quoted(text)
     described = describe(kind, text, detail, report.table)
     scores_decide = "ranks are ignored, scores decide"
     words: dict[str, tuple[str, str, str]] = {
@@ -279,7 +281,8 @@ class Resemblance:
 
 def resemblance(left: Iterable[str], right: Iterable[str]) -> Resemblance | None:
     """Find a change of spelling under which ids of both sides meet."""
-    left, right = list(dict.fromkeys(left)), list(dict.fromkeys(right))
+    left = list(dict.fromkeys(left))
+    right = list(dict.fromkeys(right))
     for difference, change in _CHANGES.items():
         # in reverse, so that the first of the ids that become the same is kept
         changed = {change(text): text for text in reversed(right)}
@@ -480,7 +483,8 @@ def _sampled_documents(
     for query in map(int, queries):
         rows = np.arange(qrels.offsets[query], qrels.offsets[query + 1])[:_SAMPLED_IDS]
         judged += [decode_id(document) for document in qrels.table.document_ids(rows)]
-        source, wanted = run.source, qrels.table.query_id(query)
+        source = run.source
+        wanted = qrels.table.query_id(query)
         if isinstance(source, _kernel.Text):
             source = _kernel.read_text(source, duplicates="keep", only_query=wanted)
         place = source.find_query(wanted)

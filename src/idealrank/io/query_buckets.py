@@ -96,7 +96,8 @@ def buffers_before(buffers: Sequence[Any], place: Place) -> Iterator[Any]:
     r"""Yield the lines of a part before a place."""
     source, number = place
     yield from buffers[:source]
-    buffer, left = buffers[source], number - 1
+    buffer = buffers[source]
+    left = number - 1
     end = _begin(buffer)
     for block in _blocks(buffer):
         ends = block.count(b"\n")
@@ -117,7 +118,8 @@ def _places(
             starts = sorted((start, text) for text in texts for start in _within(block, text))
             last = 0
             for start, text in starts:
-                number, last = number + block.count(b"\n", last, start), start
+                number = number + block.count(b"\n", last, start)
+                last = start
                 yield (source, number), text
             number += block.count(b"\n", last)
             if let_go is not None:
@@ -126,7 +128,8 @@ def _places(
 
 def _blocks(buffer: Any) -> Iterator[bytes]:
     """Yield whole lines, about a megabyte at a time."""
-    begin, size = _begin(buffer), _BLOCK
+    begin = _begin(buffer)
+    size = _BLOCK
     while begin < len(buffer):
         block = bytes(buffer[begin : begin + size])
         end = len(block) if begin + len(block) == len(buffer) else block.rfind(b"\n") + 1
@@ -134,7 +137,8 @@ def _blocks(buffer: Any) -> Iterator[bytes]:
             size *= 2
             continue
         yield block[:end]
-        begin, size = begin + end, _BLOCK
+        begin = begin + end
+        size = _BLOCK
 
 
 def _begin(buffer: Any) -> int:
@@ -353,7 +357,7 @@ def _parts(
                 mapped = mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ)
             if size <= limit:
                 source, lines = layout.part(mapped)
-                yield Part(source, None, places.of_ids, lines)
+                yield Part(source=source, let_go=None, order=places.of_ids, lines=lines)
                 continue
             if level > _LEVELS:
                 raise too_large(size)
@@ -494,14 +498,18 @@ def rows_layout() -> Layout[Rows]:
         return buffers_of_buckets, Seen(hashes, first, codes_of_rows.size)
 
     def pieces(mapped: mmap.mmap) -> Iterator[Rows]:
-        at, data, blocks, n_rows = 0, memoryview(mapped), list[Rows](), 0
+        at = 0
+        data = memoryview(mapped)
+        blocks = list[Rows]()
+        n_rows = 0
         while at < len(data):
             at, rows = _unpacked(data, at)
             blocks.append(rows)
             n_rows += rows.values.size
             if n_rows >= _ROWS or at >= len(data):
                 yield _joined(blocks, pyarrow)
-                blocks, n_rows = [], 0
+                blocks = []
+                n_rows = 0
 
     def part(mapped: mmap.mmap) -> tuple[Any, Sequence[Any]]:
         table = _kernel.ColumnTable()
@@ -527,10 +535,10 @@ def _joined(blocks: Sequence[Rows], pyarrow: Any) -> Rows:
     ]
     queries = IdColumn(names.offsets, names.data, codes[np.concatenate(of_rows)])
     return Rows(
-        queries,
-        concatenate([block.documents for block in blocks]),
-        np.concatenate([block.values for block in blocks]),
-        lambda row: ("", row),
+        queries=queries,
+        documents=concatenate([block.documents for block in blocks]),
+        values=np.concatenate([block.values for block in blocks]),
+        place=lambda row: ("", row),
     )
 
 
@@ -630,10 +638,13 @@ def _unpacked(data: memoryview, at: int) -> tuple[int, Rows]:
     n_queries, n_rows, n_names, n_letters = numbers(4, np.int64).tolist()
     values = numbers(n_rows, np.float64)
     lengths, sizes, widths = (numbers(count, np.int32) for count in (n_queries, n_queries, n_rows))
-    names, letters = data[at : at + n_names], data[at + n_names : at + n_names + n_letters]
+    names = data[at : at + n_names]
+    letters = data[at + n_names : at + n_names + n_letters]
     at += n_names + n_letters
     at += -at % 8
     codes = np.repeat(np.arange(n_queries, dtype=np.int32), sizes)
     queries = IdColumn(np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)]), names, codes)
     documents = IdColumn(np.concatenate([[0], np.cumsum(widths, dtype=np.int64)]), letters)
-    return at, Rows(queries, documents, values, lambda row: ("", row))
+    return at, Rows(
+        queries=queries, documents=documents, values=values, place=lambda row: ("", row)
+    )

@@ -315,7 +315,8 @@ def _one(path: str, line: int, names: Sequence[str], known: tuple[str, ...], tak
             hint = "traffic_thirds(read_traffic(PATH)) makes head, torso and tail of traffic"
             command = f"--slices traffic:{path} makes head, torso and tail of traffic"
         else:
-            hint, command = _NAME_COLUMNS, "rename it in the header line"
+            hint = _NAME_COLUMNS
+            command = "rename it in the header line"
         raise FileFormatError(
             path, line, problem, f"one named {' or '.join(known)}", hint, command_hint=command
         )
@@ -360,7 +361,8 @@ def _rows_of(table: Any, wanted: _Wanted, tell: Tell | None) -> Iterator[_Read]:
 
 def _of_columns(table: Any, wanted: _Wanted) -> Iterator[_Read]:
     """Rows of Parquet, Arrow IPC or a dataframe."""
-    where, chosen = table.path if isinstance(table, Source) else "dataframe", ("", "")
+    where = table.path if isinstance(table, Source) else "dataframe"
+    chosen = ("", "")
 
     def choose(names: Sequence[str]) -> Sequence[str]:
         nonlocal chosen
@@ -377,7 +379,8 @@ def _of_columns(table: Any, wanted: _Wanted) -> Iterator[_Read]:
 
 def _of_json(source: Source, wanted: _Wanted) -> Iterator[_Read]:
     """Records as JSON lines or in an array, or values by query."""
-    word, text = wanted.names[0], source.read()
+    word = wanted.names[0]
+    text = source.read()
     is_lines = text.lstrip().startswith(b"{") and "jsonl" in sniff(source.data)[:1]
     expected = f"{{query: {word}}}, or records with query and {word}"
     lines = line_records(text.split(b"\n"), source.path) if is_lines else None
@@ -401,7 +404,7 @@ def _of_record(record: FieldRecord, query: str, word: str) -> _Read:
         )
     values = value if isinstance(value, (list, tuple)) else [value]
     words = [_word(element, record) for element in values]
-    return _Read(str(id_), words, record.place, record.line)
+    return _Read(query=str(id_), words=words, path=record.place, line=record.line)
 
 
 def _word(value: Any, record: FieldRecord) -> str:
@@ -427,24 +430,28 @@ def _of_text(source: Source, wanted: _Wanted) -> Iterator[_Read]:
     first_row, first_line = first
     names = [name.strip() for name in first_row]
     headed = bool(wanted.by_role) or _any(names, (*_QUERY, *_USER))
-    places, width = (0, 1), 2
+    places = (0, 1)
+    width = 2
     if headed:
         query, other = wanted.choose(source.path, first_line, names)
-        places, width = (names.index(query), names.index(other)), len(names)
+        places = (names.index(query), names.index(other))
+        width = len(names)
     for row, line in rows if headed else chain([first], rows):
         if not headed and row[0].startswith("#"):
             continue
         if len(row) != width:
-            cells, expected = "field", f"2: QUERY {word.upper()}"
+            cells = "field"
+            expected = f"2: QUERY {word.upper()}"
             if headed:
-                cells, expected = "cell", f"{width}, as in the header line"
+                cells = "cell"
+                expected = f"{width}, as in the header line"
             raise FileFormatError(
                 source.path, line, f"{len(row)} {cells}{'s' * (len(row) != 1)}", expected
             )
         query, cell = (row[place].strip() for place in places)
         if not query:
             raise FileFormatError(source.path, line, "an empty query", "its id")
-        yield _Read(query, [cell], source.path, line)
+        yield _Read(query=query, words=[cell], path=source.path, line=line)
 
 
 def _rows(source: Source) -> Iterator[tuple[list[str], int]]:
@@ -505,7 +512,9 @@ class QueryFiles(NamedTuple):
             weights = read_traffic(self.weights_path, zeros="refused", tell=tell)
         if self.cluster_path is not None:
             clusters = read_clusters(self.cluster_path, tell=tell)
-        return OfQueries(self, weights, clusters, self._categories(tell))
+        return OfQueries(
+            files=self, weights=weights, clusters=clusters, categories=self._categories(tell)
+        )
 
     def _categories(self, tell: Tell | None) -> "Categories | None":
         if self.slices_text is None:

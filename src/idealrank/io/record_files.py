@@ -18,7 +18,8 @@ missing.
 """
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"  # editors put one in front
-_PARQUET, _ARROW = b"PAR1", (b"ARROW1", b"\xff\xff\xff\xff")
+_PARQUET = b"PAR1"
+_ARROW = (b"ARROW1", b"\xff\xff\xff\xff")
 _ROWS = 1 << 12  # rows of a batch, which live as Python objects at one time
 
 
@@ -41,9 +42,13 @@ def columnar_records(source: Source, choose: Choose) -> Iterator[FieldRecord]:
     """Rows of a Parquet or Arrow IPC file, some at a time, with the chosen columns only."""
     is_parquet = bytes(source.data[:4]) == _PARQUET
     if is_parquet:
-        expected, what, batches = "a Parquet file", "Parquet", _parquet_batches
+        expected = "a Parquet file"
+        what = "Parquet"
+        batches = _parquet_batches
     else:
-        expected, what, batches = "an Arrow IPC file or stream", "Arrow IPC", _arrow_batches
+        expected = "an Arrow IPC file or stream"
+        what = "Arrow IPC"
+        batches = _arrow_batches
     pyarrow = load_extra("pyarrow", f"reading {what}", "arrow")
     row = 0
     try:
@@ -66,7 +71,8 @@ def _parquet_batches(source: Source, choose: Choose, pyarrow: Any) -> Iterator[A
 
 
 def _arrow_batches(source: Source, choose: Choose, pyarrow: Any) -> Iterator[Any]:
-    reader, ipc = pyarrow.PythonFile(source.open()), import_module("pyarrow.ipc")
+    reader = pyarrow.PythonFile(source.open())
+    ipc = import_module("pyarrow.ipc")
     is_file = bytes(source.data[:6]) == _ARROW[0]
     table = (ipc.open_file(reader) if is_file else ipc.open_stream(reader)).read_all()
     table = table.select(_chosen_once(source, table.schema.names, choose))

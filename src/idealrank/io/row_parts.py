@@ -114,9 +114,11 @@ def concatenate(columns: Sequence[IdColumn]) -> IdColumn:
 
 def gathered(columns: list[IdColumn]) -> IdColumn:
     """Join columns, one after the other, and empty the list, so that its memory can go."""
-    data, offsets = bytearray(), [np.zeros(1, np.int64)]
+    data = bytearray()
+    offsets = [np.zeros(1, np.int64)]
     for column in map(IdColumn.expanded, columns):
-        first, last = int(column.offsets[0]), int(column.offsets[-1])
+        first = int(column.offsets[0])
+        last = int(column.offsets[-1])
         offsets.append(column.offsets[1:].astype(np.int64) - first + len(data))
         data += memoryview(column.data)[first:last]
     columns.clear()
@@ -156,10 +158,10 @@ def joined(pieces: Sequence[Rows]) -> Rows:
         return pieces[0]
     places = [_Piece(piece.values.size, piece.place) for piece in pieces]
     return Rows(
-        concatenate([piece.queries for piece in pieces]),
-        concatenate([piece.documents for piece in pieces]),
-        np.concatenate([piece.values for piece in pieces]),
-        lambda row: _place_of_row(places, row),
+        queries=concatenate([piece.queries for piece in pieces]),
+        documents=concatenate([piece.documents for piece in pieces]),
+        values=np.concatenate([piece.values for piece in pieces]),
+        place=lambda row: _place_of_row(places, row),
     )
 
 
@@ -223,7 +225,9 @@ def to_run(parts: Iterable[Rows | Blocks], paths: Sequence[str], name: str) -> R
 
 
 def _table(parts: Iterable[Rows | Blocks], table: Table, duplicates: Any) -> _kernel.Table:
-    columns, rows, blocks = _kernel.ColumnTable(), list[_Piece](), list[Block]()
+    columns = _kernel.ColumnTable()
+    rows = list[_Piece]()
+    blocks = list[Block]()
     try:
         for part in parts:  # which may be read on the way: none is kept
             if isinstance(part, Blocks):
@@ -271,7 +275,8 @@ def _place_of_row(rows: Sequence[_Piece], row: int) -> Place:
 
 def _place_of_second(blocks: Sequence[Block], text: bytes) -> Place:
     """Find the block in which a pair appears for the second time."""
-    pair, seen = decode_id(text), set()
+    pair = decode_id(text)
+    seen = set()
     for block in blocks:
         # ids may hold blanks, so the text does not tell where the query ends
         if pair.startswith(block.query + " "):

@@ -46,7 +46,9 @@ grouped first.
 # its hits; a part of rows is in memory as columns and as the kernel's table.
 _TEXT_SHARE, _ROWS_SHARE, _PIECE_SHARE = 4, 12, 24
 # Bytes of the largest parts, however large the budget is.
-_LARGEST_TEXT, _LARGEST_ROWS, _LARGEST_PIECE = 64 << 20, 128 << 20, 32 << 20
+_LARGEST_TEXT = 64 << 20
+_LARGEST_ROWS = 128 << 20
+_LARGEST_PIECE = 32 << 20
 _QUERY_SHARE = 2.5  # bytes of memory for a byte of the largest query, and twice that for rows
 _SPLIT_PIECE = 8 << 20  # bytes of lines that are split into files at a time
 _WHOLE_ROW = 128  # bytes of a row of a file that is in memory as a whole
@@ -66,7 +68,8 @@ def stream_run(
     r"""Open a run that stays in its files and is evaluated in parts, so that the process keeps to a
     budget of memory.
     """
-    budget, notes = MemoryBudget.of(memory), Notes(tell)
+    budget = MemoryBudget.of(memory)
+    notes = Notes(tell)
     sources, kind, name = opened_run(path, name, format, notes)
     paths = [source.path for source in sources]
     if kind == "trec":
@@ -105,7 +108,9 @@ class TextReader:
     def __init__(
         self, sources: Sequence[Source], budget: MemoryBudget, count: Count | None = None
     ) -> None:
-        self._sources, self._budget, self._count = sources, budget, count
+        self._sources = sources
+        self._budget = budget
+        self._count = count
         self._total = sum(len(source.data) for source in sources)
 
     @property
@@ -158,7 +163,8 @@ class TextReader:
                     stop = _line_end(source.data, begin + piece_bytes)
                     yield memoryview(source.data)[begin:stop]
                     self._let_go()
-                    done, begin = done + stop - begin, stop
+                    done = done + stop - begin
+                    begin = stop
                     self._tell(done, 2 * self._total)
 
         done = self._total
@@ -219,7 +225,8 @@ class TextReader:
                 # the last query of a file may go on in the next file
                 if begin < len(data) or room <= 0:
                     yield spans
-                    spans, room = [], size
+                    spans = []
+                    room = size
         if spans:
             yield spans
 
@@ -246,14 +253,20 @@ class PieceReader:
         expected: int,
         let_go: Callable[[], None] | None = None,
     ) -> None:
-        self._pieces, self._budget, self._expected, self._let_go = pieces, budget, expected, let_go
+        self._pieces = pieces
+        self._budget = budget
+        self._expected = expected
+        self._let_go = let_go
 
     def grouped(self) -> Iterator[Part]:
         """Yield tables of whole queries; the last query of a piece waits for the next."""
         left = self._budget.left()
         limit = min(left // _ROWS_SHARE, _LARGEST_ROWS)
         # rows of whole queries, and rows of the last query, which may go on in the next piece
-        waiting, last, size, last_size = list[Rows](), list[Rows](), 0, 0
+        waiting = list[Rows]()
+        last = list[Rows]()
+        size = 0
+        last_size = 0
         began = list[set[bytes]]()
         for rows in self._pieces(min(left // _PIECE_SHARE, _LARGEST_PIECE)):
             if not rows.values.size:
@@ -274,13 +287,15 @@ class PieceReader:
                     waiting.append(rows_between(rows, 0, first))
                 size = size + last_size
                 size += bytes_of(rows) * first // rows.values.size
-                last, last_size = [], 0
+                last = []
+                last_size = 0
             last.append(rows_between(rows, first, rows.values.size))
             last_size += bytes_of(last[-1])
 
             if size >= limit:
                 yield Part(_table(waiting))
-                waiting, size = [], 0
+                waiting = []
+                size = 0
             if last_size * 2 * _QUERY_SHARE > left and last_size > limit:
                 self._refuse(last, left)
             if self._let_go is not None:
@@ -311,7 +326,9 @@ class PieceReader:
 
     def _refuse(self, last: list[Rows], left: int) -> None:
         """Refuse a query that does not fit; all of its rows are counted for the message."""
-        query, size, rows_read = last[0].queries.bytes_at(0), 0, 0
+        query = last[0].queries.bytes_at(0)
+        size = 0
+        rows_read = 0
         for rows in self._pieces(min(left // _PIECE_SHARE, _LARGEST_PIECE)):
             same = rows_of(rows.queries, query)
             size = size + bytes_of(rows) * same // max(1, rows.values.size)
@@ -469,10 +486,10 @@ def rows_between(rows: Rows, begin: int, end: int) -> Rows:
         return IdColumn(column.offsets[begin : end + 1], column.data)
 
     return Rows(
-        part(rows.queries),
-        part(rows.documents),
-        rows.values[begin:end],
-        lambda row: rows.place(begin + row),
+        queries=part(rows.queries),
+        documents=part(rows.documents),
+        values=rows.values[begin:end],
+        place=lambda row: rows.place(begin + row),
     )
 
 
@@ -513,7 +530,8 @@ def stream_frame(
     budget = MemoryBudget.of(resident() + _DEFAULT if memory is None else memory)
 
     def pieces(size: int) -> Iterator[Rows]:
-        first, count = 0, max(1024, size // _ROW)
+        first = 0
+        count = max(1024, size // _ROW)
         batches = _polars_batches if of_polars else _duckdb_batches
         for data in batches(frame, chosen.names, count):
             for begin in range(0, max(1, data.num_rows), count):
@@ -539,7 +557,8 @@ def _polars_batches(frame: Any, names: Sequence[str], count: int) -> Iterator[An
 
 
 def _duckdb_batches(relation: Any, names: Sequence[str], count: int) -> Iterator[Any]:
-    duckdb, pyarrow = import_module("duckdb"), import_module("pyarrow")
+    duckdb = import_module("duckdb")
+    pyarrow = import_module("pyarrow")
     quoted_names = ['"' + name.replace('"', '""') + '"' for name in names]
     try:
         selected = relation.project(", ".join(quoted_names))

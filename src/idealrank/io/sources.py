@@ -41,7 +41,8 @@ class MappedFile(mmap.mmap):
 def refuse_cut(name: str, data: "mmap.mmap | bytes") -> None:
     """Raise FileFormatError if a mapped file became shorter since it was mapped."""
     if isinstance(data, MappedFile) and data.watch is not None and data.watch.cut:
-        problem, expected = "a file that became shorter during reading", "an unchanged file"
+        problem = "a file that became shorter during reading"
+        expected = "an unchanged file"
         hint = "evaluate a copy if other programs change the file"
         raise FileFormatError(name, 0, problem, expected, hint)
 
@@ -79,7 +80,8 @@ def unpacked(
 
 def _unbounded(name: str, kind: str, data: "mmap.mmap | bytes") -> Iterator[bytes]:
     decompressor = _decompressor(kind)
-    stream, at = decompressor.new_stream(), 0
+    stream = decompressor.new_stream()
+    at = 0
     while at < len(data):
         chunk = bytes(data[at : at + _CHUNK])
         refuse_cut(name, data)

@@ -198,7 +198,8 @@ def choose_columns(
         return usually[0] if usually else ""
 
     value_role, usual_values = ("grade", GRADE) if table == "qrels" else ("score", SCORE)
-    query, document = find("query", QUERY), find("document", DOCUMENT)
+    query = find("query", QUERY)
+    document = find("document", DOCUMENT)
     value = "" if "rank" in spelled else find(value_role, usual_values)
     by_rank = not value and table == "run"
     if by_rank:
@@ -218,7 +219,9 @@ def choose_columns(
     # dataframe.
     if any(not name or names.count(name) != 1 for name, _ in by_role.values()):
         raise _refusal(by_role, spelled, names, table, where)
-    chosen = Chosen(query, document, "" if every_row else value, by_rank)
+    chosen = Chosen(
+        query=query, document=document, value="" if every_row else value, by_rank=by_rank
+    )
     if implicit:
         message = (
             f"{where}: found no column of grades next to query={query}, document={document}; "

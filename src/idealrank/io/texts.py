@@ -270,7 +270,8 @@ def _of_rows(read: _Read, reader: Any) -> Iterator[_Entry]:
     columns: _Columns | None = None
     line = 1
     for row in reader:
-        start, line = line, reader.line_num + 1
+        start = line
+        line = reader.line_num + 1
         if not any(cell.strip() for cell in row):
             continue
         if columns is None:
@@ -327,7 +328,7 @@ def _fields(names: Collection[str]) -> _Fields | None:
     body = next((name for name in _TEXTS if name in names and name != id_), "")
     title = "title" if "title" in names else ""
     link = next((name for name in _LINKS if name in names), "")
-    return _Fields(id_, title, body, link) if id_ and (title or body) else None
+    return _Fields(id=id_, title=title, text=body, link=link) if id_ and (title or body) else None
 
 
 def _of_lines(read: _Read, stream: io.BufferedReader) -> Iterator[_Entry]:
@@ -355,7 +356,9 @@ def _of_json(read: _Read, stream: io.BufferedReader) -> Iterator[_Entry]:
 
 def _of_record(record: FieldRecord, read: _Read) -> Iterator[_Entry]:
     """The text of one record, if it is wanted."""
-    where, line, values = record.place, record.line, record.fields
+    where = record.place
+    line = record.line
+    values = record.fields
     fields = _fields(values)
     if fields is None:
         some = ", ".join(shown(repr(name)) for name in list(values)[:6])

@@ -167,14 +167,16 @@ def dawid_skene(ratings: npt.ArrayLike, *, steps: int = 100, tolerance: float = 
     >>> bool(model.log_likelihoods[-1] >= model.log_likelihoods[0])
     True
     """
-    steps, tolerance = whole_number("steps", steps), number_option("tolerance", tolerance, 0)
+    steps = whole_number("steps", steps)
+    tolerance = number_option("tolerance", tolerance, 0)
     codes, grades = _coded(ratings)
     rated = (codes >= 0).any(axis=1)
     model = _Model(codes[rated], grades.size)
     votes = _votes(model.codes, grades.size)
     shares = votes / votes.sum(axis=1, keepdims=True)
     likelihoods: list[float] = []
-    priors, errors = shares.mean(axis=0), model.errors(shares)
+    priors = shares.mean(axis=0)
+    errors = model.errors(shares)
 
     # The likelihood of a step's parameters comes with the next posterior. That posterior is thus
     # computed once more after the last step, for its likelihood alone.
@@ -185,7 +187,8 @@ def dawid_skene(ratings: npt.ArrayLike, *, steps: int = 100, tolerance: float = 
         if len(likelihoods) > steps or (tolerance > 0 and risen < tolerance * (codes >= 0).sum()):
             break
         shares = following
-        priors, errors = shares.mean(axis=0), model.errors(shares)
+        priors = shares.mean(axis=0)
+        errors = model.errors(shares)
 
     probabilities = np.full((codes.shape[0], grades.size), np.nan)
     probabilities[rated] = shares
@@ -294,7 +297,8 @@ def aggregations(
     >>> accuracies["majority vote"], accuracies["rater 0"]
     (0.75, 1.0)
     """
-    table, truth = grade_array("ratings", ratings), grade_array("gold", gold)
+    table = grade_array("ratings", ratings)
+    truth = grade_array("gold", gold)
     if table.ndim != 2 or truth.shape != table.shape[:1]:
         raise InputError(
             f"gold: found shape {truth.shape}, expected one grade or NaN for each of the "

@@ -155,7 +155,8 @@ def alt_test(
     >>> alt_test(people, [2, 0, 0, 0, 2] * 8).winning_rate
     0.0
     """
-    table, model = finite_grades("ratings", ratings), finite_grades("judge", judge)
+    table = finite_grades("ratings", ratings)
+    model = finite_grades("judge", judge)
     if table.ndim == 2 and table.shape[1] < 2:
         raise InputError(
             f"ratings: found {table.shape[1]} annotator, expected at least 2: each one is compared "
@@ -233,7 +234,8 @@ def _wins(
         points = apart == 0 if scoring == "accuracy" else -(apart**2)
         return np.asarray(np.where(np.isnan(apart), 0.0, points).sum(axis=1))
 
-    of_judge, of_person = score(model), score(table[:, place])
+    of_judge = score(model)
+    of_person = score(table[:, place])
     return of_judge >= of_person, of_person >= of_judge
 
 
@@ -241,9 +243,11 @@ def _p_value(
     differences: FloatArray, epsilon: float, codes: "npt.NDArray[np.int64] | None"
 ) -> float:
     """Test one-sided that the mean is at least epsilon; return the p value."""
-    n, above = differences.size, float(differences.mean()) - epsilon
+    n = differences.size
+    above = float(differences.mean()) - epsilon
     if codes is None:
-        variance, df = float(differences.var(ddof=1)) / n, n - 1
+        variance = float(differences.var(ddof=1)) / n
+        df = n - 1
     else:
         totals = np.bincount(codes, differences - differences.mean())
         df = np.unique(codes).size - 1

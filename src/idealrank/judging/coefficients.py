@@ -223,7 +223,8 @@ def of_coincidences(
     size = categories.size
     n_raters = counts.sum(axis=1)
     usable = np.flatnonzero(n_raters >= 2)
-    kept, weight = counts[usable], 1 / (n_raters[usable] - 1)
+    kept = counts[usable]
+    weight = 1 / (n_raters[usable] - 1)
 
     def sums(cluster: IntArray, n_clusters: int) -> FloatArray:
         coincidences = np.zeros((n_clusters, size, size))
@@ -326,7 +327,8 @@ def _table(rated: Ratings, statistic: str) -> FloatArray:
         raise OptionError(
             f"statistic {statistic}: found {rated.n_raters} raters, expected 2 for this formula"
         )
-    size, both = rated.categories.size, (rated.codes >= 0).all(axis=1)
+    size = rated.categories.size
+    both = (rated.codes >= 0).all(axis=1)
     cells = rated.codes[both, 0] * size + rated.codes[both, 1]
     return np.bincount(cells, minlength=size**2).reshape(size, size).astype(np.float64)
 
@@ -335,8 +337,10 @@ def _cohen_error(table: FloatArray, matrix: FloatArray) -> float:
     """Standard error of kappa by linearisation; NaN where a rater is constant, since kappa is 0
     then whatever the other does.
     """
-    n, shares = table.sum(), table / table.sum()
-    rows, columns = shares.sum(axis=1), shares.sum(axis=0)
+    n = table.sum()
+    shares = table / table.sum()
+    rows = shares.sum(axis=1)
+    columns = shares.sum(axis=0)
     kappa = float(kappa_of_tables(table, matrix))
     expected = float(np.einsum("i,ij,j", rows, matrix, columns))
     if math.isnan(kappa) or (rows > 0).sum() < 2 or (columns > 0).sum() < 2:
@@ -354,7 +358,8 @@ def _gwet_error(counts: FloatArray, statistic: Statistic, matrix: FloatArray) ->
     agreement, n_raters = unit_agreement(counts, matrix)
     two = n_raters >= 2
     shares = (counts / n_raters[:, None]).mean(axis=0)
-    observed, expected = agreement[two].mean(), float(chance(statistic, shares, matrix))
+    observed = agreement[two].mean()
+    expected = float(chance(statistic, shares, matrix))
     if 1 - expected <= 0:
         return math.nan
     value = (observed - expected) / (1 - expected)
@@ -373,15 +378,18 @@ def _gwet_error(counts: FloatArray, statistic: Statistic, matrix: FloatArray) ->
 
 def _alpha_error(counts: FloatArray, matrix: FloatArray) -> float:
     """Gwet's standard error of Krippendorff's alpha."""
-    n, n_raters = counts.shape[0], counts.sum(axis=1)
+    n = counts.shape[0]
+    n_raters = counts.sum(axis=1)
     mean = n_raters.mean()
     agreement = unit_agreement(counts, matrix)[0] * n_raters / mean
     shares = counts.sum(axis=0) / (n * mean)
-    uncorrected, expected = agreement.mean(), float(np.einsum("i,ij,j", shares, matrix, shares))
+    uncorrected = agreement.mean()
+    expected = float(np.einsum("i,ij,j", shares, matrix, shares))
     if 1 - expected <= 0:
         return math.nan
     observed = (1 - 1 / n_raters.sum()) * uncorrected + 1 / n_raters.sum()
-    value, size = (uncorrected - expected) / (1 - expected), (n_raters - mean) / mean
+    value = (uncorrected - expected) / (1 - expected)
+    size = (n_raters - mean) / mean
     by_chance = (counts * (matrix * shares).sum(axis=1)).sum(axis=1) / mean - expected * size
     own = (agreement - observed * size - expected) / (1 - expected)
     own = own - 2 * (1 - value) * (by_chance - expected) / (1 - expected)
@@ -390,7 +398,9 @@ def _alpha_error(counts: FloatArray, matrix: FloatArray) -> float:
 
 def _conger_error(rated: Ratings, matrix: FloatArray) -> float:
     """Standard error of Conger's kappa by linearisation of the shares of each rater."""
-    n, n_raters, size = rated.n_units, rated.n_raters, rated.categories.size
+    n = rated.n_units
+    n_raters = rated.n_raters
+    size = rated.categories.size
     agreement, rated_by = unit_agreement(rated.counts, matrix)
     two = rated_by >= 2
     has = rated.codes >= 0
@@ -490,8 +500,10 @@ def _cohen_by_chance(
     table: FloatArray, categories: FloatArray, weights: Weights | None
 ) -> tuple[float, float]:
     """Return Cohen's kappa, and its standard error if two raters agreed by chance alone."""
-    matrix, shares = weight_matrix(categories, weights), table / table.sum()
-    rows, columns = shares.sum(axis=1), shares.sum(axis=0)
+    matrix = weight_matrix(categories, weights)
+    shares = table / table.sum()
+    rows = shares.sum(axis=1)
+    columns = shares.sum(axis=0)
     expected = float(np.einsum("i,ij,j", rows, matrix, columns))
     toward = np.add.outer((matrix * columns).sum(axis=1), (matrix * rows[:, None]).sum(axis=0))
     spread = float((np.outer(rows, columns) * (matrix - toward) ** 2).sum()) - expected**2
@@ -509,7 +521,8 @@ def _fleiss_by_chance(rated: Ratings) -> tuple[float, float]:
             "statistic fleiss_kappa: found units that a rater did not rate, expected complete rows "
             "for this test"
         )
-    m, shares = rated.n_raters, rated.counts.mean(axis=0) / rated.n_raters
+    m = rated.n_raters
+    shares = rated.counts.mean(axis=0) / rated.n_raters
     expected = float((shares**2).sum())
     if (shares > 0).sum() < 2:
         return math.nan, math.nan

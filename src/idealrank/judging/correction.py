@@ -388,7 +388,8 @@ def _corrected(
 ) -> CorrectedMean:
     """Compute estimate and interval by given weights of the units."""
     y, f, other = sample
-    n, weight = y.size, float(chosen.of_unit.mean())
+    n = y.size
+    weight = float(chosen.of_unit.mean())
     # Left-out weights differ between units. About the other units' mean, their spread does not
     # count twice: the residuals are errors of prediction, and the mean of the others its own error.
     residuals = y - chosen.of_unit * (f - (other.mean() if other.size else 0.0))
@@ -404,9 +405,12 @@ def _corrected(
     variance += UNSEEN_ERRORS * (weight * largest / n_clusters) ** 2
     alone = _variance(y, other[:0], groups, options.ddof)
 
-    error, human_error = math.sqrt(variance), math.sqrt(alone)
-    estimate, mean = float(residuals.mean()), float(y.mean())
-    reach, human_reach = error * options.multiple(df), human_error * options.multiple(human_df)
+    error = math.sqrt(variance)
+    human_error = math.sqrt(alone)
+    estimate = float(residuals.mean())
+    mean = float(y.mean())
+    reach = error * options.multiple(df)
+    human_reach = human_error * options.multiple(human_df)
     return CorrectedMean(
         estimate=estimate,
         standard_error=error,
@@ -480,7 +484,8 @@ def left_out_weights(
     human: FloatArray, judge: FloatArray, n_other: int, largest_error: float
 ) -> FloatArray:
     """Return the weight of each labelled unit that has the smallest variance over the others."""
-    y, f = human - human.mean(), judge - judge.mean()
+    y = human - human.mean()
+    f = judge - judge.mean()
     n = y.size
 
     def outside(values: FloatArray) -> FloatArray:
@@ -503,10 +508,12 @@ def _clusters(clusters: Any, n: int, n_other: int) -> _Groups | None:
     if isinstance(clusters, tuple) and len(clusters) == 2:
         parts = [np.asarray(part).reshape(-1) for part in clusters]
         labels = np.concatenate(parts)
-        sizes, expected = tuple(part.size for part in parts), (n, n_other)
+        sizes = tuple(part.size for part in parts)
+        expected = (n, n_other)
     else:
         labels = np.asarray(clusters)
-        sizes, expected = labels.shape, (n + n_other,)
+        sizes = labels.shape
+        expected = (n + n_other,)
     if sizes != expected:
         raise InputError(
             f"clusters: found sizes {sizes}, expected one label for each of the {n} labelled and "

@@ -350,16 +350,19 @@ class _Sample:
                 )
             squares = float((estimator.query_parts() ** 2).sum())
             return math.sqrt(n / (n - 1) * squares), n - 1
-        errors, labelled = estimator.document_errors(), ~np.isnan(self.human)
+        errors = estimator.document_errors()
+        labelled = ~np.isnan(self.human)
         if self.stratum is None:
             # Documents were drawn independently (Horvitz and Thompson): their variances add up.
             chance = 1 / self.inverse[labelled]
             variance = float(((1 - chance) / chance**2 * errors[labelled] ** 2).sum())
             return math.sqrt(variance), max(self.n_labelled - 1, 1)
-        variance, strata = 0.0, np.unique(self.stratum)
+        variance = 0.0
+        strata = np.unique(self.stratum)
         for code in strata:
             inside = self.stratum == code
-            size, values = int(inside.sum()), errors[inside & labelled]
+            size = int(inside.sum())
+            values = errors[inside & labelled]
             # A stratum that people graded completely has no error of sampling.
             if values.size < size:
                 spread = float(values.var(ddof=1))
@@ -369,7 +372,8 @@ class _Sample:
 
 def _inverse_shares(labelled: BoolArray, stratum: IntArray, grades: FloatArray) -> FloatArray:
     """Return one over the share of documents with the judge's grade that people graded."""
-    sizes, sampled = np.bincount(stratum), np.bincount(stratum, labelled)
+    sizes = np.bincount(stratum)
+    sampled = np.bincount(stratum, labelled)
     few = np.flatnonzero((sampled < 2) & (sampled < sizes))
     if few.size:
         grade = grades[np.argmax(stratum == few[0])]

@@ -198,7 +198,8 @@ def gold_accuracy(
     ... ]
     [('ann', 1.0), ('ben', 0.75)]
     """
-    table, truth = finite_grades("ratings", ratings), finite_grades("gold", gold)
+    table = finite_grades("ratings", ratings)
+    truth = finite_grades("gold", gold)
     check_confidence(confidence)
     if table.ndim != 2 or truth.shape != table.shape[:1]:
         raise InputError(
@@ -226,7 +227,8 @@ def gold_accuracy(
     for name, grades in zip(names, table.T, strict=True):
         known = ~np.isnan(grades) & ~np.isnan(truth)
         right = known & (grades == truth)
-        n, n_right = int(known.sum()), int(right.sum())
+        n = int(known.sum())
+        n_right = int(right.sum())
         interval = _interval(right[known], None if codes is None else codes[known], confidence)
         bias = float((grades - truth)[known].mean()) if n else math.nan
         chart = () if labels is None else _chart(known, right, labels)
@@ -270,7 +272,8 @@ def _interval(
 
 def wilson_interval(n_right: float, n: int, confidence: float = 0.95) -> tuple[float, float]:
     """Compute Wilson's interval of a share."""
-    z, share = z_quantile(confidence), n_right / n
+    z = z_quantile(confidence)
+    share = n_right / n
     middle = (share + z**2 / (2 * n)) / (1 + z**2 / n)
     reach = z / (1 + z**2 / n) * math.sqrt(share * (1 - share) / n + z**2 / (4 * n**2))
     return max(middle - reach, 0.0), min(middle + reach, 1.0)
@@ -286,12 +289,14 @@ def _chart(
     before, right_before = 0, 0
     for label in dict.fromkeys(labels[known].tolist()):
         inside = known & (labels == label)
-        n, n_right = int(inside.sum()), int(right[inside].sum())
+        n = int(inside.sum())
+        n_right = int(right[inside].sum())
         low, high, p = 0.0, 1.0, 1.0
         if before:
             # half an answer of each kind: Jeffreys' prior, defined after all right or all wrong
             chances = _predicted(n, right_before + 0.5, before - right_before + 0.5)
-            at_most, at_least = np.cumsum(chances), np.cumsum(chances[::-1])[::-1]
+            at_most = np.cumsum(chances)
+            at_least = np.cumsum(chances[::-1])[::-1]
             usual = np.flatnonzero((at_most > _LIMIT / 2) & (at_least > _LIMIT / 2)) / n
             low, high = float(usual[0]), float(usual[-1])
             p = min(1.0, 2 * float(min(at_most[n_right], at_least[n_right])))
@@ -305,7 +310,8 @@ def _chart(
                 drifts=not low <= n_right / n <= high,
             )
         )
-        before, right_before = before + n, right_before + n_right
+        before = before + n
+        right_before = right_before + n_right
     return tuple(points)
 
 

@@ -121,7 +121,8 @@ def evaluate_answers(
     {'V_strict': 0.0, 'V': 0.5, 'A_strict': 0.0, 'A': 0.5}
     """  # noqa: E501
     chosen = nugget_scores(scores)
-    notes, text = Notes(tell), fspath(path)
+    notes = Notes(tell)
+    text = fspath(path)
     listed = None if nuggets is None else read_nuggets(fspath(nuggets), notes)
     evaluations = []
     for system in read_answers(text, notes):

@@ -376,7 +376,8 @@ def agreement_of_counts(
             f"columns"
         )
     order = np.argsort(grades)
-    table, grades = table[:, order], categories_of(grades, grades.tolist())
+    table = table[:, order]
+    grades = categories_of(grades, grades.tolist())
     if not (table.sum(axis=1) >= 2).any():
         raise InputError("counts: found no unit with two ratings, expected at least one")
     matrix = weight_matrix(grades, weights)

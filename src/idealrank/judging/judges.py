@@ -399,7 +399,8 @@ def label_worth(
     >>> label_worth(human, [1] * 8).value
     0.0
     """
-    y, f = finite_values("human", human), finite_values("judge", judge)
+    y = finite_values("human", human)
+    f = finite_values("judge", judge)
     check_confidence(confidence)
     if y.shape != f.shape or y.ndim != 1:
         raise InputError(
@@ -420,7 +421,8 @@ def label_worth(
         kept = group != left_out
         values.append(_explained(y[kept], f[kept], codes[kept], by))
     left = np.array(values)
-    m, value = left.size, _explained(y, f, codes, by)
+    m = left.size
+    value = _explained(y, f, codes, by)
     error = math.sqrt((m - 1) / m * float(((left - left.mean()) ** 2).sum()))
     reach = t_quantile(confidence, m - 1) * error
     return LabelWorth(value, (max(value - reach, 0.0), min(value + reach, 1.0)))
@@ -428,10 +430,14 @@ def label_worth(
 
 def _explained(human: FloatArray, judge: FloatArray, codes: IntArray, by: str) -> float:
     """Return the largest share of the variance of the human's mean that the judge explains."""
-    y, f = human - human.mean(), judge - judge.mean()
+    y = human - human.mean()
+    f = judge - judge.mean()
     if by == "cluster":
-        y, f = np.bincount(codes, y), np.bincount(codes, f)
-    variance, spread, covariance = float((y * y).sum()), float((f * f).sum()), float((y * f).sum())
+        y = np.bincount(codes, y)
+        f = np.bincount(codes, f)
+    variance = float((y * y).sum())
+    spread = float((f * f).sum())
+    covariance = float((y * f).sum())
     if variance <= 0 or spread <= 0:
         return 0.0
     weight = min(max(covariance / spread, 0.0), 1.0)

@@ -108,7 +108,8 @@ class Frontier:
         grades = states.given.copy()
         if hidden:
             grades[states.place] = np.nan
-        pooled_grades, top = grades[states.place], states.max_grade
+        pooled_grades = grades[states.place]
+        top = states.max_grade
         whole = np.arange(0.0, top) if top < _LEVELS else np.linspace(0, top, _LEVELS)
         levels = np.unique(np.append(whole, top))
         if known is None:
@@ -249,7 +250,8 @@ class Frontier:
         """Return states to measure: some queries as labelled so far, then with every label tried of
         some documents.
         """
-        n_tried, offsets = self.tried.shape[1], self.states.documents.offsets
+        n_tried = self.tried.shape[1]
+        offsets = self.states.documents.offsets
         codes = np.concatenate((queries, np.repeat(self.pool.query[rows], n_tried)))
         grades = self.grades[Ragged.of(offsets, codes).row]
         # Each later state is a copy of its query's grades with one changed: the row of a document

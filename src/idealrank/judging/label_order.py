@@ -68,7 +68,8 @@ def _narrowing(frontier: Frontier) -> FloatArray:
     """Return the expected rise of the lower bound and fall of the upper one, each by the chance
     that its run is better.
     """
-    query, weights = frontier.pool.query, _weights(frontier)
+    query = frontier.pool.query
+    weights = _weights(frontier)
     chance = _chance_of_b(frontier, weights)
     rise = frontier.if_low - frontier.low[query][:, None]
     fall = frontier.high[query][:, None] - frontier.if_high
@@ -95,11 +96,13 @@ def _misses(frontier: Frontier) -> FloatArray:
 
     The lists of both runs count. While no document has a label, this is the order of depth.
     """
-    pool, worth = frontier.pool, np.full(len(frontier.pool), -np.inf)
+    pool = frontier.pool
+    worth = np.full(len(frontier.pool), -np.inf)
     for rows in pool.listed:
         if not rows.size:
             continue
-        place, query = np.arange(rows.size), pool.query[rows]
+        place = np.arange(rows.size)
+        query = pool.query[rows]
         # Place of the last relevant document above each place; the lists of all queries are in one
         # array, so that it stops at the place before the first of its own query.
         begins = np.searchsorted(query, query)
@@ -399,11 +402,13 @@ def next_labels(
     >>> [(label.document, label.rank_a, label.rank_b) for label in chosen.labels], chosen.settled
     ([('z', 3, 1)], False)
     """
-    made, table = parse_measure(measure), as_qrels(qrels)
+    made = parse_measure(measure)
+    table = as_qrels(qrels)
     stop = None if until is None else LabelStop.of(until)
     if strategy is None:
         strategy = "bounds" if stop is None else "change"
-    order, under = order_of(strategy), Convention.of(convention)
+    order = order_of(strategy)
+    under = Convention.of(convention)
     n_chosen = _n_chosen(budget, stop)
 
     states = difference_states(

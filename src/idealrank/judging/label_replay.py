@@ -215,7 +215,9 @@ def replay_labels(
     >>> [(curve.strategy, curve.median) for curve in replay.curves], replay.n_pooled
     ([('depth', 3.0), ('oracle', 3.0)], 4)
     """
-    made, table, under = parse_measure(measure), as_qrels(qrels), Convention.of(convention)
+    made = parse_measure(measure)
+    table = as_qrels(qrels)
+    under = Convention.of(convention)
     n_orders = int(number_option("orders", orders, 1, 1e6))
     n_tests = int(number_option("test_orders", test_orders, 1, 1e6))
     states = difference_states(
@@ -228,7 +230,8 @@ def replay_labels(
     )
 
     pooled_grades = states.given[states.place]
-    n_unjudged, truth = int(np.isnan(pooled_grades).sum()), np.nan_to_num(pooled_grades, nan=0.0)
+    n_unjudged = int(np.isnan(pooled_grades).sum())
+    truth = np.nan_to_num(pooled_grades, nan=0.0)
     replay = _Replay(states, truth, seed)
     values = replay.full_values
     difference = float(values.sum()) / values.size
@@ -284,9 +287,11 @@ class _Replay:
     def by_bounds(self, strategy: str, n_orders: int, difference: float) -> LabelCurve:
         """Replay a strategy until no grades change the sign of the mean difference."""
         if strategy == ORACLE:
-            order, known = self._oracle(), self.truth
+            order = self._oracle()
+            known = self.truth
         else:
-            order, known = order_of(strategy), None
+            order = order_of(strategy)
+            known = None
         n_seeds = n_orders if strategy in ("random", "queries") else 1
         seeds = range(self.seed, self.seed + n_seeds)
         paths = [self._path(order, seed, known) for seed in seeds]
@@ -307,9 +312,11 @@ class _Replay:
         """Replay whole queries in random order, until the test stops; all labels where it never
         does.
         """
-        values, before = self.full_values, unlabelled_bounds(self.hidden("labels", self.seed))
+        values = self.full_values
+        before = unlabelled_bounds(self.hidden("labels", self.seed))
         sizes = np.diff(self.pool.offsets)
-        needed, right = np.zeros(n_tests, np.int64), np.zeros(n_tests, np.bool_)
+        needed = np.zeros(n_tests, np.int64)
+        right = np.zeros(n_tests, np.bool_)
         for place in range(n_tests):
             numbers = query_numbers(self.pool.query_ids, self.seed + place)
             order = np.argsort(-numbers, kind="stable")
@@ -383,7 +390,8 @@ class _Replay:
         """Return the bounds of each document's query after its label and all earlier ones, shape
         (n_rows, 3); takes the labels into `grades`.
         """
-        query, offsets = self.pool.query[rows], self.states.documents.offsets
+        query = self.pool.query[rows]
+        offsets = self.states.documents.offsets
         states = []
         for row, code in zip(rows.tolist(), query.tolist(), strict=True):
             grades[self.states.place[row]] = self.truth[row]

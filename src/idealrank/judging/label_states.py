@@ -110,7 +110,8 @@ class RankedPlaces:
         """
         hidden, shown = self.hidden, self.hidden.unjudged
         assert shown is not None  # noqa: S101  (for the type checker)
-        code, n_states = self.code[states.query], states.query.size
+        code = self.code[states.query]
+        n_states = states.query.size
         begins = np.searchsorted(states.rows.copy, np.arange(n_states))
         places = Ragged.of(self.offsets, code)
         # Index of each place in the grades of the states: where its state begins, plus the row of
@@ -141,7 +142,11 @@ class RankedPlaces:
             # state stands among others.
             key = self.document[row].astype(np.uint64)
             return UnjudgedHits(
-                places.copy[free], shown.rank[row], key, shown.tie_first[row], shown.tie_last[row]
+                query=places.copy[free],
+                rank=shown.rank[row],
+                key=key,
+                tie_first=shown.tie_first[row],
+                tie_last=shown.tie_last[row],
             )
 
         of_state = states.rows.copy[known]
@@ -214,7 +219,8 @@ class PooledDocuments:
         code: list[int] = []
         documents: list[str] = []
         ranks: list[tuple[int, int]] = []
-        tied, nowhere = _tied(convention), (UNLISTED, 0)
+        tied = _tied(convention)
+        nowhere = (UNLISTED, 0)
         for place, query in enumerate(wanted):
             of_a, of_b = (_ranks(rankings.get(query), tied=tied) for rankings in lists)
             within: set[str] = set()
@@ -387,7 +393,8 @@ class DifferenceStates:
     @cached_property
     def place(self) -> IntArray:
         """Row of each pooled document in `documents`."""
-        offsets, table = self.documents.offsets, self.documents.table
+        offsets = self.documents.offsets
+        table = self.documents.table
         query = np.repeat(np.arange(offsets.size - 1), np.diff(offsets)).tolist()
         names = _texts(table.document_ids(np.arange(len(query))))
         rows = {pair: row for row, pair in enumerate(zip(query, names, strict=True))}
@@ -406,7 +413,8 @@ class DifferenceStates:
         """Compute the difference as judged in each state, shape (n_states,), 0 where the query has
         none; arguments as for `bounds`.
         """
-        differences, measure = np.zeros(query.size), self.measure.under(self.convention)
+        differences = np.zeros(query.size)
+        measure = self.measure.under(self.convention)
         for begin, states in self._parts(query, grades):
             kept, a, b = self._lists(states)
             if kept.size:
@@ -467,7 +475,8 @@ class DifferenceStates:
         known = np.flatnonzero(~np.isnan(states.given))
         grades: dict[str, dict[str, float]] = {str(place): {} for place in range(states.query.size)}
         documents = _texts(self.documents.table.document_ids(states.rows.row[known]))
-        places, known_grades = states.rows.copy[known].tolist(), states.given[known].tolist()
+        places = states.rows.copy[known].tolist()
+        known_grades = states.given[known].tolist()
         for place, document, grade in zip(places, documents, known_grades, strict=True):
             grades[str(place)][document] = grade
         runs = [self._repeated(side, states.query.tolist(), list(grades)) for side in (0, 1)]

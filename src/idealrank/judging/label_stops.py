@@ -126,7 +126,9 @@ class LabelStop:
         verdict: str | None
         if hasattr(result, "carried"):
             check = cast("GatedCheck", result)
-            by, verdict, decided = "gate", check.outcome, check.carried
+            by = "gate"
+            verdict = check.outcome
+            decided = check.carried
         else:
             verdict = cast("Any", result).verdict
             # None, of runs that cannot be compared, counts as decided.

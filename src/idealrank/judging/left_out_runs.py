@@ -197,7 +197,9 @@ def reusability(
     >>> reuse.verdict
     'reusable with care'
     """
-    table, made, under = as_qrels(qrels), parse_measure(measure), Convention.of(convention)
+    table = as_qrels(qrels)
+    made = parse_measure(measure)
+    under = Convention.of(convention)
     if not runs:
         raise InputError("runs: found none, expected at least one")
     listed = {name: as_run(run, name) for name, run in runs.items()}
@@ -212,8 +214,10 @@ def reusability(
 
     grades = {query: table[query] for query in table.queries}
     full = _means(table, listed, made, under)
-    names, rank = list(listed), _ranks(full)
-    without, rows = np.empty(len(names)), []
+    names = list(listed)
+    rank = _ranks(full)
+    without = np.empty(len(names))
+    rows = []
     reduced: dict[str, FloatArray] = {}  # means without the documents of a group
     for place, name in enumerate(names):
         own = [
@@ -227,7 +231,8 @@ def reusability(
         without[place] = values[place]
         mine = [pair for pair in own if pair in tops[name]]
         relevant = sum(grades[query][document] > 0 for query, document in mine)
-        now, later = int(rank[place]), int(_ranks(values)[place])
+        now = int(rank[place])
+        later = int(_ranks(values)[place])
         rows.append(
             RunLeftOut(
                 run=name,

@@ -206,7 +206,8 @@ def _contrast(
     nothing = (math.nan, math.nan)
     if not first.size or not second.size:
         return math.nan, nothing
-    n_clusters, beyond = int(pairs.clusters.max()) + 1, pairs.beyond_grade
+    n_clusters = int(pairs.clusters.max()) + 1
+    beyond = pairs.beyond_grade
 
     def of_clusters(rows: IntArray) -> tuple[FloatArray, FloatArray]:
         """Return the sum of the errors and the number of pairs in each cluster."""
@@ -224,7 +225,9 @@ def _contrast(
     difference = float(errors.sum()) / float(counts.sum())
     difference -= float(other_errors.sum()) / float(other_counts.sum())
     holds = (counts + other_counts) > 0
-    n, left, other_left = int(holds.sum()), without(counts), without(other_counts)
+    n = int(holds.sum())
+    left = without(counts)
+    other_left = without(other_counts)
     if n < 2 or not (left > 0).all() or not (other_left > 0).all():
         return difference, nothing
     values = without(errors) / left - without(other_errors) / other_left

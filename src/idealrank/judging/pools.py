@@ -320,7 +320,13 @@ def _of_query(
         final = {document: total * count[document] for document, total in score.items()}
     ordered = sorted(final, key=lambda document: (-final[document], best[document], document))
     return [
-        _Row(query, document, best[document], count[document], final[document])
+        _Row(
+            query=query,
+            document=document,
+            best_rank=best[document],
+            n_runs=count[document],
+            score=final[document],
+        )
         for document in ordered
     ]
 
@@ -333,7 +339,8 @@ def _points(scores: Sequence[float], order: str, depth: int) -> Sequence[float]:
     if order == "borda":
         return [depth + 1.0 - rank for rank in ranks]
     if order == "combmnz" and scores:
-        low, high = min(scores), max(scores)
+        low = min(scores)
+        high = max(scores)
         if high > low:
             return [(value - low) / (high - low) for value in scores]
         return [1.0] * len(scores)
@@ -363,7 +370,8 @@ def _drawn(
     if strata is None:
         return np.ones(code.size, np.int64), np.ones(code.size), np.ones(code.size, np.bool_)
     stratum = np.searchsorted(np.array(strata.depths), best) + 1
-    probability, sampled = np.ones(code.size), np.zeros(code.size, np.bool_)
+    probability = np.ones(code.size)
+    sampled = np.zeros(code.size, np.bool_)
     numbers = [
         random_number(seed, queries[int(at)], document)
         for at, document in zip(code.tolist(), documents, strict=True)

@@ -116,7 +116,8 @@ def corrected_share(
     >>> round(share.estimate, 4), [round(end, 3) for end in share.interval]
     (0.2857, [0.027, 0.483])
     """
-    y, f = _labels("human", human), _labels("judge", judge)
+    y = _labels("human", human)
+    f = _labels("judge", judge)
     other = _labels("judge_only", judge_only)
     if y.size != f.size:
         raise InputError(
@@ -192,7 +193,9 @@ def _refuse_coin(specificity: float, sensitivity: float) -> None:
 def _error(sums: FloatArray, estimate: float) -> float:
     """Return the standard error by the delta method."""
     true_no, no, true_yes, yes, said_yes, n = sums
-    q0, q1, p = true_no / no, true_yes / yes, said_yes / n
+    q0 = true_no / no
+    q1 = true_yes / yes
+    p = said_yes / n
     variance = (
         p * (1 - p) / n
         + (1 - estimate) ** 2 * q0 * (1 - q0) / no
@@ -234,13 +237,16 @@ def _left_out(
             f"{other.size}"
         )
     codes: IntArray = label_codes(np.concatenate([labelled, rest]))
-    n, first, second = int(codes.max()) + 1, codes[: human.size], codes[human.size :]
+    n = int(codes.max()) + 1
+    first = codes[: human.size]
+    second = codes[human.size :]
     if n < 2:
         raise InputError("clusters: found one, expected at least 2; one cluster shows no variation")
     # the sums of `corrected_share`, cluster by cluster
     columns = [(human == 0) & (judge == 0), human == 0, (human == 1) & (judge == 1), human == 1]
     calibration = [np.bincount(first, column, n) for column in columns]
-    said_yes, n_other = np.bincount(second, other, n), np.bincount(second, minlength=n)
+    said_yes = np.bincount(second, other, n)
+    n_other = np.bincount(second, minlength=n)
     sums = np.stack([*calibration, said_yes, n_other], axis=1)
     left = sums.sum(axis=0) - sums
     with np.errstate(invalid="ignore", divide="ignore"):

@@ -290,9 +290,11 @@ def sample_queries(
     ... )
     ([('head', 11), ('tail', 9), ('new', 1)], True)
     """
-    wanted, share = int(number_option("n", n, 1, 1e9)), number_option("tail", tail, 0, 1)
+    wanted = int(number_option("n", n, 1, 1e9))
+    share = number_option("tail", tail, 0, 1)
     covered = number_option("head_traffic", head_traffic, 0, 1)
-    named, counts = dict(strata or {}), dict(take or {})
+    named = dict(strata or {})
+    counts = dict(take or {})
     _check_traffic(traffic, named, counts)
     ordered = sorted(
         (query for query in traffic if query not in named),
@@ -335,7 +337,8 @@ def sample_queries(
         )
 
     query_ids, strata_drawn, volumes, probabilities = zip(*drawn, strict=True)
-    requests, chances = np.array(volumes, np.float64), np.array(probabilities, np.float64)
+    requests = np.array(volumes, np.float64)
+    chances = np.array(probabilities, np.float64)
     return QuerySample(
         query_ids=query_ids,
         stratum=strata_drawn,

@@ -172,7 +172,8 @@ def agreement_by_rater(
 
     rows = []
     for rater, name in enumerate(names):
-        own, others = table[:, rater], np.delete(table, rater, axis=1)
+        own = table[:, rater]
+        others = np.delete(table, rater, axis=1)
         common = ~np.isnan(own) & ~np.isnan(others).all(axis=1)
         bias = math.nan
         if common.any():
@@ -253,11 +254,13 @@ def agreement_by_cluster(
     rated = Ratings.of(table, categories)
     labels = np.asarray(clusters)
     codes = cluster_codes(clusters, rated.n_units)
-    two, grades = (~np.isnan(table)).sum(axis=1) >= 2, rated.categories.tolist()
+    two = (~np.isnan(table)).sum(axis=1) >= 2
+    grades = rated.categories.tolist()
     rows = []
     for code in dict.fromkeys(codes.tolist()):
         units = codes == code
-        n, value = int((units & two).sum()), math.nan
+        n = int((units & two).sum())
+        value = math.nan
         if n:
             value = agreement(
                 table[units], statistic, level=level, weights=weights, categories=grades

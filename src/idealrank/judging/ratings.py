@@ -336,7 +336,8 @@ class LabelTable:
         hint = "declare the scale, or name a policy: outside='clip' or 'drop'"
         command = "declare the --scale, or name a policy: --outside clip or drop"
         if policy == "clip":
-            hint, command = "drop them with outside='drop'", "drop them with --outside drop"
+            hint = "drop them with outside='drop'"
+            command = "drop them with --outside drop"
         return InputError(
             f"{self.raters[rater]}, query {self.queries[pair]!r}, document "
             f"{self.documents[pair]!r}: found grade {self.grades[pair, rater]:g}{others}, expected "

@@ -125,7 +125,8 @@ class SampledJudgments:
         InputError
             A sampled document has no judgment.
         """
-        table, rows = as_qrels(qrels), []
+        table = as_qrels(qrels)
+        rows = []
         judged: dict[str, dict[str, float]] = {}
         for pooled in drawn:
             if pooled.query not in judged:
@@ -447,7 +448,8 @@ def _xinf_ap(query: SampledQuery, ranked: IntArray, kinds: int = 3) -> float:
     stratum by its estimated share of the relevant. `kinds` is the number of kinds of judgments.
     """
     n_strata = int(query.stratum.max()) + 1
-    sampled, relevant = query.sampled, query.gain > 0
+    sampled = query.sampled
+    relevant = query.gain > 0
     size, seen, good = (
         np.bincount(query.stratum, weights=column, minlength=n_strata)
         for column in (np.ones(sampled.size), sampled, relevant)
@@ -485,9 +487,11 @@ def _inf_ndcg(query: SampledQuery, ranked: IntArray) -> float:
     if not ideal:
         return 0.0
     n_strata = int(query.stratum.max()) + 1
-    pooled, ranks = ranked[ranked >= 0], np.flatnonzero(ranked >= 0) + 1
+    pooled = ranked[ranked >= 0]
+    ranks = np.flatnonzero(ranked >= 0) + 1
     gains = query.gain[pooled] / np.log2(ranks + 1)
-    stratum, seen = query.stratum[pooled], query.sampled[pooled]
+    stratum = query.stratum[pooled]
+    seen = query.sampled[pooled]
     n, m, sums = (
         np.bincount(stratum, weights=column, minlength=n_strata)
         for column in (np.ones(pooled.size), seen, gains)
@@ -524,7 +528,8 @@ def _stat_ap(query: SampledQuery, ranked: IntArray) -> float:
 
 
 def _dcg(query: SampledQuery, ranked: IntArray) -> float:
-    pooled, ranks = ranked[ranked >= 0], np.flatnonzero(ranked >= 0) + 1
+    pooled = ranked[ranked >= 0]
+    ranks = np.flatnonzero(ranked >= 0) + 1
     return float((query.gain[pooled] / query.probability[pooled] / np.log2(ranks + 1)).sum())
 
 
@@ -534,12 +539,15 @@ def _dcg_variance(query: SampledQuery, sides: Sequence[IntArray]) -> float:
     """
     weight = np.zeros(query.grade.size)
     for sign, ranked in zip((1.0, -1.0), sides, strict=False):
-        pooled, ranks = ranked[ranked >= 0], np.flatnonzero(ranked >= 0) + 1
+        pooled = ranked[ranked >= 0]
+        ranks = np.flatnonzero(ranked >= 0) + 1
         weight[pooled] += sign / np.log2(ranks + 1)
-    worth, total = weight * query.gain, 0.0
+    worth = weight * query.gain
+    total = 0.0
     for stratum in range(int(query.stratum.max()) + 1):
         inside = query.stratum == stratum
-        n_all, drawn = int(inside.sum()), worth[inside & query.sampled]
+        n_all = int(inside.sum())
+        drawn = worth[inside & query.sampled]
         if drawn.size < n_all:
             spread = float(drawn.var(ddof=1)) if drawn.size > 1 else np.nan
             total += n_all * (n_all - drawn.size) * spread / drawn.size

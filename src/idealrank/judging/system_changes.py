@@ -178,10 +178,12 @@ def system_orders(
         )
     first_table = human_values[:, [human_column[query] for query in common]]
     second_table = judge_values[:, [judge_column[query] for query in common]]
-    first, second = first_table.mean(axis=1), second_table.mean(axis=1)
+    first = first_table.mean(axis=1)
+    second = second_table.mean(axis=1)
     # The best system has the greatest of these, also where a lower value is better.
     direction = parse_measure(measure).direction or 1
-    human_quality, judge_quality = direction * first, direction * second
+    human_quality = direction * first
+    judge_quality = direction * second
 
     names = tuple(runs)
     pairs = combinations(range(len(names)), 2)
@@ -254,7 +256,8 @@ def verdict_changes(
     """Compare the verdicts on every pair of systems under two judges, by values of shape (systems,
     queries).
     """
-    of_first, of_second = _verdicts(first, alpha), _verdicts(second, alpha)
+    of_first = _verdicts(first, alpha)
+    of_second = _verdicts(second, alpha)
     same = int((of_first == of_second).sum())
     lost = int(((of_first != 0) & (of_second == 0)).sum())
     gained = int(((of_first == 0) & (of_second != 0)).sum())
@@ -285,8 +288,10 @@ def _worth(first: FloatArray, second: FloatArray) -> float:
     """
     shares = []
     for a, b in combinations(range(first.shape[0]), 2):
-        human, judge = first[a] - first[b], second[a] - second[b]
-        spread, r = human.std() * judge.std(), 0.0
+        human = first[a] - first[b]
+        judge = second[a] - second[b]
+        spread = human.std() * judge.std()
+        r = 0.0
         if spread > 0:
             r = float(((human - human.mean()) * (judge - judge.mean())).mean() / spread)
         shares.append(max(r, 0.0) ** 2)

@@ -205,7 +205,9 @@ def no_answer(
         raise InputError(
             f"queries: found the text {queries!r}, expected several ids, as in [{queries!r}]"
         )
-    judged, listed, under = as_qrels(qrels), as_run(run, "run"), Convention.of(convention)
+    judged = as_qrels(qrels)
+    listed = as_run(run, "run")
+    under = Convention.of(convention)
     cutoff = whole_number("cutoff", cutoff)
     limit = None if limit is None else number_option("limit", limit, 0, 1)
 
@@ -224,7 +226,8 @@ def no_answer(
     thresholds = np.array(
         [_chosen(cases.sweep(fold != part, other_fold != part), limit) for part in range(n_parts)]
     )
-    recall, returned = cases.recall_at(thresholds[fold]), cases.top >= thresholds[other_fold]
+    recall = cases.recall_at(thresholds[fold])
+    returned = cases.top >= thresholds[other_fold]
     mean = mean_interval(recall, level=confidence)
 
     return NoAnswer(
@@ -376,7 +379,8 @@ def _folds(cases: _Cases, folds: int, rng: RandomLike) -> tuple[IntArray, IntArr
     if rng is None:
         names = "\n".join((*cases.answerable, *cases.unanswerable))
         rng = zlib.crc32(names.encode("utf-8", "surrogatepass"))
-    generator, number = generator_of(rng), min(folds, cases.n_answerable, cases.top.size)
+    generator = generator_of(rng)
+    number = min(folds, cases.n_answerable, cases.top.size)
     first, second = (
         generator.permutation(np.arange(n) % number) for n in (cases.n_answerable, cases.top.size)
     )

@@ -56,7 +56,8 @@ class QueryRecord:
     def of(cls, line: Mapping[str, Any]) -> "QueryRecord":
         """Read a line of the journal."""
         hits = tuple(map(ScoredDocument, line.get("documents", ()), line.get("scores", ())))
-        failure, temporary = str(line.get("failure", "")), bool(line.get("temporary"))
+        failure = str(line.get("failure", ""))
+        temporary = bool(line.get("temporary"))
         return cls(
             query=str(line["query"]),
             hits=hits,
@@ -365,7 +366,9 @@ class RequestJob(Generic[Item, Answer]):
         clock: Clock | None = None,
         workers: Workers | None = None,
     ) -> None:
-        self._name, self._what, self._refused = name, what, refused
+        self._name = name
+        self._what = what
+        self._refused = refused
         self._answer, self._key = ask, key
         self._policy = policy
         self._clock: Clock = clock or SystemClock()
@@ -517,7 +520,8 @@ class RequestJob(Generic[Item, Answer]):
         error = attempt.error
         if error is None and attempt.seconds > self._policy.timeout:
             error = self._late()
-        task, now = attempt.task, self._clock.now()
+        task = attempt.task
+        now = self._clock.now()
         self.tally.attempts += 1
         if error is None:
             self._breaker.answered()

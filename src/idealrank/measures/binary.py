@@ -49,7 +49,8 @@ def grades_by_rank(judged: Judged) -> FloatArray | None:
 
 def sums_of_precision(grades: FloatArray, threshold: float, limit: int) -> FloatArray:
     """Sum of the precision at each relevant document down to a limit: AP without its divisor."""
-    seen, sums = np.zeros(grades.shape[1]), np.zeros(grades.shape[1])
+    seen = np.zeros(grades.shape[1])
+    sums = np.zeros(grades.shape[1])
     for rank, row in enumerate(grades[:limit] >= threshold, 1):
         seen += row
         sums += row * (seen / rank)
@@ -190,7 +191,9 @@ class R(NeedsRelevant):
         def sums(n_ranks: int) -> FloatArray:
             return np.broadcast_to(np.arange(n_ranks + 1.0), (judged.n_queries, n_ranks + 1))
 
-        return Fraction(self.found(judged), weigh, sums, judged.ideal, shared=True)
+        return Fraction(
+            total=self.found(judged), weigh=weigh, ideal=sums, known=judged.ideal, shared=True
+        )
 
     @property
     def trec_name(self) -> str:
@@ -419,7 +422,9 @@ def _expected_precisions(
     """Expected precision terms of relevant hits, shared out evenly inside each tie group."""
     starts, relevant, before = tie_groups(hits, first)
     start = first[starts] - 1
-    groups = RelevantGroups(start, last[starts] - start, relevant, before)
+    groups = RelevantGroups(
+        start=start, size=last[starts] - start, relevant=relevant, before=before
+    )
     sums = _precision_sums(groups, limit[starts])
     return np.repeat(sums / relevant, relevant)
 
@@ -512,7 +517,9 @@ class RR(NeedsRelevant):
             return None
         query, rank, unjudged = lists
         first = _above(query, (~unjudged).astype(np.float64)) == 0
-        query, rank, unjudged = query[first], rank[first], unjudged[first]
+        query = query[first]
+        rank = rank[first]
+        unjudged = unjudged[first]
         above = _above(query, unjudged.astype(np.float64)).astype(np.int64)
         powers = np.arange(int(above.max(initial=0)) + 1)
 
@@ -527,7 +534,8 @@ class RR(NeedsRelevant):
         one.
         """
         hits = judged.relevant(self.threshold).hits
-        starts, limit = starts_of(hits.query), resolve_cutoff(self.cutoff, judged.lengths)
+        starts = starts_of(hits.query)
+        limit = resolve_cutoff(self.cutoff, judged.lengths)
         query, best = hits.query[starts], hits.rank[starts]
         values = np.zeros(judged.n_queries)
         values[query] = np.where(best <= limit[query], 1.0 / best, 0.0)

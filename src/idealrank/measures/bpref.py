@@ -42,7 +42,8 @@ def inferred_terms(
         rank = groups.last[of] - (inside[of] - 1 - place)
         rejected = rejected + groups.within(other)[of]
         pooled = pooled + (groups.within(everyone) - inside)[of]
-    relevant_above, pooled = relevant_above + place, pooled + place
+    relevant_above = relevant_above + place
+    pooled = pooled + place
     return (1.0 + pooled * _share(relevant_above, rejected)) / rank
 
 
@@ -56,13 +57,18 @@ def expected_terms(groups: TieGroups, relevant: BoolArray, other: BoolArray) -> 
     """Expected term of each relevant hit over all orders of its tie; one reckoning for all ties of
     one shape.
     """
-    inside, everyone = groups.within(relevant), np.ones(relevant.size, bool)
+    inside = groups.within(relevant)
+    everyone = np.ones(relevant.size, bool)
     wanted = np.flatnonzero(inside)
     shape = _Shape(
-        groups.first[wanted] - 1,
-        (groups.last - groups.first + 1)[wanted],
-        *(groups.above(marked)[wanted] for marked in (relevant, other, everyone)),
-        *(groups.within(marked)[wanted] for marked in (relevant, other, everyone)),
+        above=groups.first[wanted] - 1,
+        size=(groups.last - groups.first + 1)[wanted],
+        relevant_above=groups.above(relevant)[wanted],
+        other_above=groups.above(other)[wanted],
+        pooled_above=groups.above(everyone)[wanted],
+        relevant=inside[wanted],
+        other=groups.within(other)[wanted],
+        pooled=groups.within(everyone)[wanted],
     )
     term = np.zeros(inside.size)
     term[wanted] = _mean_terms(shape)
@@ -149,7 +155,9 @@ def rows_above(
     each; and that cap.
     """
     n = rectangle.grades.shape[0]
-    relevant, wrong, cap = np.empty(n, np.int64), np.empty(n), np.empty(n, np.int64)
+    relevant = np.empty(n, np.int64)
+    wrong = np.empty(n)
+    cap = np.empty(n, np.int64)
     for top in range(0, n, _BLOCK):
         rows = slice(top, min(top + _BLOCK, n))
         relevant[rows], wrong[rows], cap[rows] = _block(rectangle, rows, threshold, ties)
@@ -189,7 +197,8 @@ def _within_ties(
     """Compute the contribution of tied relevant documents to each row."""
     is_relevant, other, upto = states
     head = members.rank == members.tie_first
-    group, heads = np.cumsum(head) - 1, np.flatnonzero(head)
+    group = np.cumsum(head) - 1
+    heads = np.flatnonzero(head)
     inside = np.bincount(group[is_relevant], minlength=heads.size)
     beside = np.bincount(group[other], minlength=heads.size)
     _, member_rows = place
@@ -290,7 +299,8 @@ class RunningBpref(Bpref):
         """
         total = judged.relevant(self.threshold).total
         cap = np.minimum(n_nonrelevant(judged, self.threshold), total)
-        hits, other = judged.hits, nonrelevant_hits(judged, self.threshold)
+        hits = judged.hits
+        other = nonrelevant_hits(judged, self.threshold)
         relevant = hits.grade >= self.threshold
         counted = np.cumsum(other)
         starts = np.searchsorted(hits.query, hits.query)
@@ -307,7 +317,8 @@ def _above(judged: Judged, threshold: float, cap: IntArray) -> tuple[IntArray, F
     at most `cap` above each.
     """
     hits = judged.hits
-    relevant, other = hits.grade >= threshold, nonrelevant_hits(judged, threshold)
+    relevant = hits.grade >= threshold
+    other = nonrelevant_hits(judged, threshold)
     groups = groups_of(hits, tied=tie_order_matters(judged))
     above = mean_capped(groups.above(other), groups.within(other), cap[groups.query], judged.ties)
     query = hits.query[relevant]

@@ -293,7 +293,8 @@ class RBP(Measure):
         return judged.sum_by_query(judged.hits.query, gains * weights)
 
     def _residual(self, judged: Judged) -> FloatArray:
-        hits, gains = judged.hits, self._gains_of_hits(judged)
+        hits = judged.hits
+        gains = self._gains_of_hits(judged)
         weights = hit_weights(judged, hits, gains, self._weights, self.cutoff)
         if self.of != "residual-seen":
             return 1.0 - judged.sum_by_query(hits.query, weights)

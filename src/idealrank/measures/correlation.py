@@ -39,7 +39,8 @@ def smaller_before(query: IntArray, values: AnyArray) -> IntArray:
         return np.zeros(0, np.int64)
     distinct, code = np.unique(values, return_inverse=True)
     code = code.reshape(-1).astype(np.int64)
-    place, prefix = np.arange(query.size), query.astype(np.int64)
+    place = np.arange(query.size)
+    prefix = query.astype(np.int64)
     count = np.zeros(query.size, np.int64)
     # A radix sort from the highest bit down. Items that agree in all higher bits form a group; in
     # it, an item with the bit set has a larger value than every earlier one without, which counts.
@@ -55,7 +56,8 @@ def smaller_before(query: IntArray, values: AnyArray) -> IntArray:
         target = np.repeat(starts, sizes) + np.where(
             high == 1, zeros_in_group + ones_before, zeros_before
         )
-        moved, prefixes = np.empty_like(place), np.empty_like(prefix)
+        moved = np.empty_like(place)
+        prefixes = np.empty_like(prefix)
         moved[target] = place
         prefixes[target] = np.repeat(np.arange(starts.size), sizes) * 2 + high
         place, prefix = moved, prefixes
@@ -65,7 +67,9 @@ def smaller_before(query: IntArray, values: AnyArray) -> IntArray:
 def pair_counts(query: IntArray, first: AnyArray, second: AnyArray, n_queries: int) -> PairCounts:
     """Count pairs of items of one query by how two orders put them."""
     order = np.lexsort((second, first, query))
-    query, first, second = query[order], first[order], second[order]
+    query = query[order]
+    first = first[order]
+    second = second[order]
     # Inside a tie of the first order the second rises, so no member is counted against another.
     inverted = smaller_before(query, -second)
     by_second = np.lexsort((second, query))
@@ -162,13 +166,16 @@ class _Above:
     @classmethod
     def of(cls, query: IntArray, order: AnyArray, other: AnyArray) -> "_Above":
         by_both = np.lexsort((other, order, query))
-        query, order, other = query[by_both], order[by_both], other[by_both]
+        query = query[by_both]
+        order = order[by_both]
+        other = other[by_both]
         starts = np.flatnonzero(heads(query, order))
         sizes = sizes_of(starts, query.size)
         before = np.repeat((number_within(query) - 1)[starts], sizes)
         # Sorted one way and the other inside ties of the order, no member of a tie is counted
         # against another.
-        larger, smaller = smaller_before(query, -other), np.zeros(query.size, np.int64)
+        larger = smaller_before(query, -other)
+        smaller = np.zeros(query.size, np.int64)
         turned = np.lexsort((-np.arange(query.size), np.repeat(np.arange(starts.size), sizes)))
         smaller[turned] = smaller_before(query, other[turned])
         return cls(
@@ -181,7 +188,9 @@ def weighted_tau(query: IntArray, first: AnyArray, second: AnyArray, n_queries: 
     items. It is the mean of two values, with ranks of the first order and of the second.
     """
     order = np.lexsort((second, first, query))
-    query, first, second = query[order], first[order], second[order]
+    query = query[order]
+    first = first[order]
+    second = second[order]
     balance = _balances(query, first, second)
     by_second = np.lexsort((first, second, query))
     back = np.empty_like(by_second)
@@ -206,7 +215,8 @@ def _balances(query: IntArray, first: AnyArray, second: AnyArray) -> IntArray:
     """
     # Negated columns sort in exactly the reverse order, except for items equal in all columns, and
     # equal items have equal counts.
-    above, below = _Above.of(query, first, second), _Above.of(-query, -first, -second)
+    above = _Above.of(query, first, second)
+    below = _Above.of(-query, -first, -second)
     return above.smaller - above.larger + (below.smaller - below.larger)[::-1]
 
 

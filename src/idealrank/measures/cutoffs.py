@@ -64,7 +64,8 @@ Cutoff: TypeAlias = int | RelativeCutoff
 def _ratio(decimal: str) -> tuple[int, int]:
     """A decimal as numerator and denominator, exact and in lowest terms."""
     whole, _, part = decimal.partition(".")
-    numerator, denominator = int(whole + part), int(10 ** len(part))
+    numerator = int(whole + part)
+    denominator = int(10 ** len(part))
     common = math.gcd(numerator, denominator)
     return numerator // common, denominator // common
 

@@ -207,7 +207,9 @@ def _is_rectangular(measure: _Discounted, judged: Judged) -> bool:
 
 
 def _rectangle_dcg(measure: _Discounted, judged: Judged) -> FloatArray:
-    rectangle, gain, weights = judged.rectangle, measure._gain, measure._weights(judged)
+    rectangle = judged.rectangle
+    gain = measure._gain
+    weights = measure._weights(judged)
     assert rectangle is not None  # noqa: S101
     return sum_rectangle(
         judged=judged,
@@ -404,7 +406,8 @@ class NDCG(_Discounted):
 
     def compute(self, judged: Judged) -> PerQuery:
         """NDCG of every query."""
-        dcg, ideal = self._sum(self._dcg, judged), self._sum(self._ideal_dcg, judged)
+        dcg = self._sum(self._dcg, judged)
+        ideal = self._sum(self._ideal_dcg, judged)
         defined = self._is_defined(ideal)
         values = np.divide(dcg, ideal, out=np.zeros_like(dcg), where=defined)
         return fill_undefined(rounded(values, self.rounding), defined, self.no_relevant or "zero")
@@ -435,7 +438,9 @@ class NDCG(_Discounted):
         ideal = self._sum(self._ideal_dcg, judged)
         if self.rounding == "floor-2":
             ideal = rounded(ideal, self.rounding)
-        return Terms(terms.weights, terms.added, ideal, self._is_defined(ideal))
+        return Terms(
+            weights=terms.weights, added=terms.added, ideal=ideal, defined=self._is_defined(ideal)
+        )
 
     def quotient(self, judged: Judged) -> Quotient | None:
         """DCG and ideal DCG, each rounded separately."""
@@ -468,7 +473,13 @@ class NDCG(_Discounted):
             weights = weights_within(self._discount, rank, limit, length)
             return np.hstack((np.zeros((judged.n_queries, 1)), np.cumsum(weights, axis=1)))
 
-        return Fraction(self._sum(self._dcg, judged), weigh, sums, known, self.ideal != "returned")
+        return Fraction(
+            total=self._sum(self._dcg, judged),
+            weigh=weigh,
+            ideal=sums,
+            known=known,
+            shared=self.ideal != "returned",
+        )
 
     def ideal_places(self, judged: Judged, gains: FloatArray) -> tuple[IntArray, FloatArray] | None:
         """Ranks 1, 2, ... and their discounts; unjudged documents of a returned list have gain 0
@@ -523,14 +534,16 @@ class NDCG(_Discounted):
         # gain is below 0: the zeros of ungraded documents then come before it.
         longest = cutoff if (gain < 0).any() else int(grades.rank[top].max(initial=0))
         widths = [summed_width(max(cutoff - count, 0), longest) for count in range(most + 1)]
-        width, reach = max(widths), min(cutoff, max(widths) + most)
+        width = max(widths)
+        reach = min(cutoff, max(widths) + most)
         best = np.zeros((judged.n_queries, width))
         best[grades.query[top], grades.rank[top] - 1] = gains[top]
         weights = self._discount.at(np.arange(1, reach + 1), np.zeros(reach, np.int64))
         # Ties stay above: which of two equal gains comes first does not change the sum.
         above = best >= gain[:, None]
         kept = (best * above * weights[:width])[:, : widths[0]].sum(axis=1)
-        pushed, place = np.where(above, 0.0, best), above.sum(axis=1)
+        pushed = np.where(above, 0.0, best)
+        place = above.sum(axis=1)
         # The inserted stand at the ranks place + 1 to place + count: a difference of running sums.
         summed_weights = np.concatenate(([0.0], np.cumsum(weights)))
         ideals = np.empty((judged.n_queries, most + 1))

@@ -120,7 +120,8 @@ class LinearDiscount:
 
     def between(self, first: IntArray, last: IntArray, length: IntArray) -> FloatArray:
         """Sum of the weights from `first` to `last`, in closed form."""
-        high, low = np.minimum(last, length), np.minimum(first - 1, length)
+        high = np.minimum(last, length)
+        low = np.minimum(first - 1, length)
         upto_high = high * length - high * (high + 1) // 2
         upto_low = low * length - low * (low + 1) // 2
         total: FloatArray = (upto_high - upto_low).astype(np.float64)

@@ -28,9 +28,11 @@ class Dyadic:
 
     def __add__(self, other: "Dyadic") -> "Dyadic":
         shift = max(self.shift, other.shift)
-        ours, theirs = self._at(shift), other._at(shift)
+        ours = self._at(shift)
+        theirs = other._at(shift)
         if _largest(ours) + _largest(theirs) >= _INT64:
-            ours, theirs = ours.astype(object), theirs.astype(object)
+            ours = ours.astype(object)
+            theirs = theirs.astype(object)
         return Dyadic(ours + theirs, shift)
 
     def __sub__(self, other: "Dyadic") -> "Dyadic":
@@ -39,7 +41,8 @@ class Dyadic:
     def __mul__(self, whole: IntArray) -> "Dyadic":
         numerator = self.numerator
         if _largest(numerator) * max(_largest(whole), 1) >= _INT64:
-            numerator, whole = numerator.astype(object), whole.astype(object)
+            numerator = numerator.astype(object)
+            whole = whole.astype(object)
         return Dyadic(numerator * whole, self.shift)
 
     def times(self, whole: int) -> "Dyadic":
@@ -64,7 +67,8 @@ class Dyadic:
     def over(self, other: "Dyadic") -> FloatArray:
         """The nearest float64 of each quotient; `other` is not 0."""
         shift = max(self.shift, other.shift)
-        ours, theirs = self._at(shift), other._at(shift)
+        ours = self._at(shift)
+        theirs = other._at(shift)
         if max(_largest(ours), _largest(theirs)) <= _FLOAT64:
             return ours.astype(np.float64) / theirs.astype(np.float64)
         pairs = np.broadcast(ours, theirs)

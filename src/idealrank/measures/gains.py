@@ -36,7 +36,8 @@ def _by_value(grades: FloatArray, gain: Callable[[float], float], text: str) -> 
     """Apply a scalar gain once per distinct grade."""
     if grades.size == 0:
         return grades.astype(np.float64)
-    low, high = float(grades.min()), float(grades.max())
+    low = float(grades.min())
+    high = float(grades.max())
     try:
         if high - low < _TABLE_RANGE and bool((np.floor(grades) == grades).all()):
             table = np.array([gain(low + step) for step in range(int(high - low) + 1)])

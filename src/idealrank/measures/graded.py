@@ -59,7 +59,8 @@ class Steps:
             return dcg
         width = int(max(self.first.max(), rank.max())) + 1
         # Query and rank as one number: the last step that begins at the rank or above it.
-        starts, wanted = self.query * width + self.first, query * width + rank
+        starts = self.query * width + self.first
+        wanted = query * width + rank
         place = np.searchsorted(starts, wanted, side="right") - 1
         here = (place >= 0) & (self.query[place] == query)
         step = place[here]
@@ -105,10 +106,12 @@ def mean_weights(discount: Discount, first: IntArray, last: IntArray) -> FloatAr
 
 def steps_of(judged: Judged, gain: Gain, *, tied: bool) -> Steps:
     """The steps of all lists."""
-    hits, gains = judged.hits, gain(judged.hits.grade)
+    hits = judged.hits
+    gains = gain(judged.hits.grade)
     if tied:
         groups = groups_of(hits, tied=True)
-        whole, above = groups.sums(gains), groups.sums(np.maximum(gains, 0.0))
+        whole = groups.sums(gains)
+        above = groups.sums(np.maximum(gains, 0.0))
         return Steps(
             query=groups.query,
             first=groups.first,
@@ -117,10 +120,13 @@ def steps_of(judged: Judged, gain: Gain, *, tied: bool) -> Steps:
             positive_gain=above,
             positive=groups.within(gains > 0),
         )
-    rank, query = tied_ranks(judged, hits, gains), hits.query
+    rank = tied_ranks(judged, hits, gains)
+    query = hits.query
     if rank is not hits.rank:
         order = np.lexsort((rank, query))
-        rank, query, gains = rank[order], query[order], gains[order]
+        rank = rank[order]
+        query = query[order]
+        gains = gains[order]
     return Steps(
         query=query,
         first=rank,
@@ -255,7 +261,8 @@ class G(GainMeasure):
     @refuse_overflow
     def compute(self, judged: Judged) -> PerQuery:
         """Normalised gain of every query."""
-        ideal, steps = self._ideal(judged), steps_of(judged, self._gain, tied=False)
+        ideal = self._ideal(judged)
+        steps = steps_of(judged, self._gain, tied=False)
         costs = running_sums(ideal.query, np.maximum(ideal.gain, 1.0))
         cost = ideal.upto(costs, steps.query, steps.first)
         cost += np.maximum(steps.first - ideal.size[steps.query], 0)
@@ -448,7 +455,8 @@ class NDCGRel(GainMeasure):
         ratios = np.divide(terms, best, out=np.zeros_like(terms), where=best > 0)
         values = judged.sum_by_query(query, ratios)
         everyone = np.arange(judged.n_queries)
-        end, whole = steps.total(judged, _LOG2), ideal.upto(sums, everyone, ideal.size)
+        end = steps.total(judged, _LOG2)
+        whole = ideal.upto(sums, everyone, ideal.size)
         returned = np.bincount(steps.query, weights=steps.positive, minlength=judged.n_queries)
         missed = ideal.size - returned
         values += missed * np.divide(end, whole, out=np.zeros_like(end), where=whole > 0)

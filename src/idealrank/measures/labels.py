@@ -117,7 +117,8 @@ class PWA(Measure):
     @refuse_overflow
     def compute(self, judged: Judged) -> PerQuery:
         """Position-weighted average of every query."""
-        hits, reciprocal = judged.hits, make_discount("reciprocal")
+        hits = judged.hits
+        reciprocal = make_discount("reciprocal")
         terms = hits.grade * hit_weights(judged, hits, hits.grade, reciprocal, self.cutoff)
         sums = finite_sums(self, judged.sum_by_query(hits.query, terms))
         seen = np.minimum(judged.lengths, resolve_cutoff(self.cutoff, judged.lengths))
@@ -371,7 +372,8 @@ class Compat(NeedsRelevant):
 
     def compute(self, judged: Judged) -> PerQuery:
         """Compatibility of every query."""
-        hits, total = judged.relevant(self.threshold).hits, judged.relevant(self.threshold).total
+        hits = judged.relevant(self.threshold).hits
+        total = judged.relevant(self.threshold).total
         p = _PERSISTENCE if self.p is None else float(self.p)
         depth = np.maximum(judged.lengths, total)
         rank = tied_ranks(judged, hits, hits.grade)

@@ -394,9 +394,11 @@ class Measure:
             and judged.alignments.tied.any()
         ):
             # Arrays have no document ids that could order ties.
-            switch, choices = "ties=docid", "ties=docid, input, best or worst"
+            switch = "ties=docid"
+            choices = "ties=docid, input, best or worst"
             if judged.complete:
-                switch, choices = "ties=input", "ties=input, best or worst"
+                switch = "ties=input"
+                choices = "ties=input, best or worst"
             # Measures see a stretch of queries at a time, so that a number of queries would be that
             # of one stretch.
             first = judged.queries[int(np.flatnonzero(judged.alignments.tied)[0])]

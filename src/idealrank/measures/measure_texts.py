@@ -17,7 +17,9 @@ def number_text(value: float) -> str:
 
 def split_outside_brackets(text: str) -> list[str]:
     """Split at commas that stand in no bracket."""
-    parts, depth, begin = [], 0, 0
+    parts = []
+    depth = 0
+    begin = 0
     for place, letter in enumerate(text):
         depth += (letter in "([{") - (letter in ")]}")
         if letter == "," and depth == 0:

@@ -64,7 +64,8 @@ class IdealGain:
     def of(cls, judged: Judged, threshold: float, gain: Gain, beta: float) -> "IdealGain":
         """Sum the gains of all judged documents that reach the threshold."""
         relevant = judged.ideal.grade >= threshold
-        query, gains = judged.ideal.query[relevant], gains_of(gain, judged.ideal.grade[relevant])
+        query = judged.ideal.query[relevant]
+        gains = gains_of(gain, judged.ideal.grade[relevant])
         gains = gains if gain.rising else sort_by_query(query, gains, judged.n_queries)
         total = judged.relevant(threshold).total
         return cls(
@@ -100,7 +101,9 @@ class MetDocuments:
         query, grade = hits.query, hits.grade
         if rank is not hits.rank:
             order = np.lexsort((rank, query))
-            rank, grade, gains = rank[order], grade[order], gains[order]
+            rank = rank[order]
+            grade = grade[order]
+            gains = gains[order]
         number = number_within(query)
         ratio = (number + ideal.beta * running_sums(query, gains)) / ideal.denominator(query, rank)
         return cls(query=query, rank=rank, number=number, grade=grade, ratio=ratio)
@@ -129,7 +132,8 @@ class Tied:
     def of(cls, hits: Hits, first: IntArray, last: IntArray, gain: Gain) -> "Tied":
         """Group relevant hits by the first and last rank of the tie of each."""
         starts, relevant, seen = tie_groups(hits, first)
-        query, gains = hits.query[starts], gains_of(gain, hits.grade)
+        query = hits.query[starts]
+        gains = gains_of(gain, hits.grade)
         of_group = np.add.reduceat(gains, starts) if starts.size else np.zeros(0)
         size = last[starts] - first[starts] + 1
         return cls(
@@ -162,7 +166,8 @@ class Tied:
         others = both * (self.relevant - 1) + beta * (both * self.gain - itself)
         slope = others / (n * np.maximum(n - 1, 1))
         group, place = spread(np.clip(limit[self.query] - self.above, 0, n))
-        query, rank = self.query[group], self.above[group] + place
+        query = self.query[group]
+        rank = self.above[group] + place
         numerator = fixed[group] + slope[group] * (place - 1)
         return judged.sum_by_query(query, numerator / ideal.denominator(query, rank))
 
@@ -173,7 +178,8 @@ class Tied:
         beta, n, relevant = ideal.beta, self.size, self.relevant
         group, place = spread(n)
         shapes, which = np.unique(np.column_stack((n, relevant)), axis=0, return_inverse=True)
-        plain, counted = np.zeros(group.size), np.zeros(group.size)
+        plain = np.zeros(group.size)
+        counted = np.zeros(group.size)
         offsets = np.cumsum(n) - n
         for number, (documents, good) in enumerate(shapes.tolist()):
             rows = offsets[which.reshape(-1) == number][:, np.newaxis] + np.arange(documents)
@@ -181,7 +187,8 @@ class Tied:
         share = self.gain / np.maximum(relevant, 1)
         fixed = self.seen + 1 + beta * (self.gain_seen + share)
         decay = gamma**self.seen * relevant / n
-        query, rank = self.query[group], self.above[group] + place
+        query = self.query[group]
+        rank = self.above[group] + place
         numerator = fixed[group] * plain + (1 + beta * share)[group] * counted
         return judged.sum_by_query(query, decay[group] * numerator / ideal.denominator(query, rank))
 
@@ -199,7 +206,8 @@ class Tied:
             (r / n)[group],
             (n[group] - place - r[group] + 2) / np.maximum(n[group] - place + 1, 1),
         )
-        query, rank = self.query[leading][group], self.above[leading][group] + place
+        query = self.query[leading][group]
+        rank = self.above[leading][group] + place
         worth = 1 + ideal.beta * self.gain[leading] / r
         chances = running_products(group, steps)
         return judged.sum_by_query(query, chances * worth[group] / ideal.denominator(query, rank))
@@ -272,7 +280,8 @@ def q_of_rows(
     ... )
     (array([0.66666667]), array([1]))
     """
-    sums, total = np.zeros(grades.shape[0]), np.zeros(grades.shape[0], np.int64)
+    sums = np.zeros(grades.shape[0])
+    total = np.zeros(grades.shape[0], np.int64)
     for top in range(0, grades.shape[0], _ROWS):
         rows = slice(top, top + _ROWS)
         # With the ranks as rows, what is added lies together; running sums a rank long stay in the
@@ -283,8 +292,10 @@ def q_of_rows(
         of_ideal = _gains_where(gain, whole if not gain.rising else whole[: len(met)], threshold)
         if not gain.rising:
             of_ideal = -np.sort(-of_ideal, axis=0)[: len(met)]
-        relevant, gains = met >= threshold, gains_of(gain, met)
-        seen, possible = np.zeros(met.shape[1]), np.zeros(met.shape[1])
+        relevant = met >= threshold
+        gains = gains_of(gain, met)
+        seen = np.zeros(met.shape[1])
+        possible = np.zeros(met.shape[1])
         for rank, (here, worth, best) in enumerate(zip(relevant, gains, of_ideal, strict=True), 1):
             seen += here * (1.0 + beta * worth)
             possible += beta * best

@@ -167,10 +167,8 @@ class Accuracy(NeedsRelevant):
     def compute(self, judged: Judged) -> PerQuery:
         """Accuracy of every query."""
         relevant_documents = judged.relevant(self.threshold)
-        hits, limit = (
-            relevant_documents.hits,
-            limits_of(self.cutoff, judged.lengths, relevant_documents.hits.query),
-        )
+        hits = relevant_documents.hits
+        limit = limits_of(self.cutoff, judged.lengths, relevant_documents.hits.query)
         rank = _middle_ranks(judged, hits)
         expected = (
             judged.ties == "expected" and hits.tie_first is not None and hits.tie_last is not None
@@ -243,7 +241,8 @@ def _across_cutoff(
 def _chances(size: int, relevant: int, drawn: int) -> tuple[tuple[int, float], ...]:
     """Return the distribution of relevant documents among the first `drawn` members of a tie."""
     ways = math.comb(size, drawn)
-    low, high = max(0, drawn - (size - relevant)), min(relevant, drawn)
+    low = max(0, drawn - (size - relevant))
+    high = min(relevant, drawn)
     return tuple(
         (x, math.comb(relevant, x) * math.comb(size - relevant, drawn - x) / ways)
         for x in range(low, high + 1)

@@ -157,7 +157,8 @@ class Depths:
         # ties independently, so the chances of the last state multiply. One chance per depth is
         # enough for each list: its groups do not overlap, so only one can straddle a depth.
         a, b = self._pairs.a, self._pairs.b
-        chance_a, chance_b = self._straddling(a), self._straddling(b)
+        chance_a = self._straddling(a)
+        chance_b = self._straddling(b)
         sure = self._documents_from(np.maximum(a.last, b.last))
         open_a = self._documents_from(np.maximum(a.first, b.last), a.last)
         open_b = self._documents_from(np.maximum(b.first, a.last), b.last)

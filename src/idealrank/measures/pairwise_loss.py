@@ -88,7 +88,8 @@ class ListOrder:
             return values
         sizes = np.diff(self.ties)
         several = sizes > 1
-        tied, sizes = np.repeat(several, sizes), sizes[several]
+        tied = np.repeat(several, sizes)
+        sizes = sizes[several]
         changed = values.copy()
         changed[tied] = _in_groups(values[tied], sizes)
         return changed
@@ -352,7 +353,8 @@ def _whole(labels: AnyArray) -> _Whole | None:
     """
     if labels.size == 0:
         return None
-    least, most = labels.min(), labels.max()
+    least = labels.min()
+    most = labels.max()
     if not float(most) - float(least) < _COUNTED or abs(float(least)) >= 1 << 53:
         return None
     pieces = (labels[begin : begin + PIECE] for begin in range(0, labels.size, PIECE))
@@ -571,7 +573,8 @@ def _refuse_what_has_no_order(lists: Lists) -> None:
     for values in (lists.labels, lists.scores):
         if not values.size or values.dtype.kind != "f":
             continue
-        least, most = values.min(), values.max()
+        least = values.min()
+        most = values.max()
         infinite = values is lists.labels and not np.isfinite([least, most]).all()
         if np.isnan(least) or infinite:
             judge_lists(lists, Alignment(negative="kept"))
@@ -591,7 +594,8 @@ def _decomposed(lists: Lists, ties: str, no_relevant: NoRelevant, *, alone: bool
         gaps = np.diff(table.grades)
         losses = np.multiply(gaps, doubled / 2, out=np.zeros(doubled.shape), where=doubled > 0)
     pairs = Dyadic(sums.length * sums.length - (table.number * table.number).sum(axis=1)).halved()
-    weighted, positive = sums.ideal - sums.worst, sums.ideal.positive()
+    weighted = sums.ideal - sums.worst
+    positive = sums.ideal.positive()
     relative = _share(sums.loss, weighted, weighted.positive(), no_relevant)
     two = (table.number > 0).sum(axis=1) == 2
 

@@ -286,7 +286,8 @@ def _unknown(text: str, names: _Names) -> OptionError:
     import difflib  # noqa: PLC0415  (for this message only, and it is slow to load)
 
     classes, spellings = names
-    hint, command_hint = "idealrank.MEASURES has all", "`idealrank measures` lists all"
+    hint = "idealrank.MEASURES has all"
+    command_hint = "`idealrank measures` lists all"
     expected = "expected one such as nDCG@10"
     if classes is not MEASURES:
         hint = command_hint = ""
@@ -310,7 +311,8 @@ def _unknown(text: str, names: _Names) -> OptionError:
         near = difflib.get_close_matches(typo[:_LONGEST].lower(), known, n=1, cutoff=0.6)
         if near:
             meant = f"did you mean {_completed(known[near[0]], rest.strip(), names)}?"
-            hint, command_hint = f"{meant} {hint}".strip(), f"{meant} {command_hint}".strip()
+            hint = f"{meant} {hint}".strip()
+            command_hint = f"{meant} {command_hint}".strip()
             break
     return OptionError(unknown, hint=hint, command_hint=command_hint)
 

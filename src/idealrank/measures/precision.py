@@ -87,7 +87,8 @@ class Rprec(NeedsRelevant):
     def compute(self, judged: Judged) -> PerQuery:
         """R-precision of every query."""
         relevant = judged.relevant(self.threshold)
-        hits, multiple = relevant.hits, 1.0 if self.mult is None else self.mult
+        hits = relevant.hits
+        multiple = 1.0 if self.mult is None else self.mult
         cut = np.floor(multiple * relevant.total + 0.9).astype(np.int64)
         chance = chance_up_to(judged, hits, np.ones(hits.query.size), cut[hits.query])
         sums = judged.sum_by_query(hits.query, chance)

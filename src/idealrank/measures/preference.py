@@ -26,29 +26,32 @@ Surplus: TypeAlias = Literal["printed", "cut"]
 
 def with_as_many_nonrelevant(preferred: Preferred, among: Among, surplus: Surplus) -> Counts:
     """Fulfilled and possible preferences of each group with R documents of level 0."""
-    groups, counts = preferred.groups, preferred.counts(among)
-    relevant, returned = groups.level > 0, preferred.returned[groups.row]
+    groups = preferred.groups
+    counts = preferred.counts(among)
+    relevant = groups.level > 0
+    returned = preferred.returned[groups.row]
 
     def count(which: BoolArray) -> FloatArray:
         return np.bincount(groups.group[which], minlength=preferred.n_groups).astype(np.float64)
 
-    n_relevant, n_returned = count(relevant), count(relevant & returned)
+    n_relevant = count(relevant)
+    n_returned = count(relevant & returned)
     wanted = n_relevant if among == "all" else n_returned
     present = count(~relevant) if among == "all" else count(~relevant & returned)
     lacking = np.maximum(wanted - present, 0.0)
-    fulfilled, possible = (
-        counts.fulfilled + n_returned * lacking,
-        counts.possible + n_relevant * lacking,
-    )
+    fulfilled = counts.fulfilled + n_returned * lacking
+    possible = counts.possible + n_relevant * lacking
     too_many = (present > wanted) & preferred.complete
     if too_many.any():
         # As printed, the pairs in order among the first R nonrelevant documents count as fulfilled
         # and R² more as possible; the cut leaves out the pairs with the others.
         cut = _first_nonrelevant(preferred, wanted, too_many, among)
         if surplus == "printed":
-            more_fulfilled, more_possible = cut.possible, wanted**2
+            more_fulfilled = cut.possible
+            more_possible = wanted**2
         else:
-            more_fulfilled, more_possible = np.zeros(wanted.size), -(wanted * (present - wanted))
+            more_fulfilled = np.zeros(wanted.size)
+            more_possible = -(wanted * (present - wanted))
         cut_fulfilled = counts.fulfilled - cut.fulfilled + more_fulfilled
         fulfilled = np.where(too_many, cut_fulfilled, fulfilled)
         possible = np.where(too_many, counts.possible + more_possible, possible)
@@ -66,10 +69,13 @@ def _first_nonrelevant(
     chosen = np.flatnonzero(too_many[groups.group] & (returned | (among == "all")))
     head = heads[groups.row[chosen]]
     order = chosen[np.lexsort((head, groups.group[chosen]))]
-    group, relevant, seen = groups.group[order], groups.level[order] > 0, returned[order]
+    group = groups.group[order]
+    relevant = groups.level[order] > 0
+    seen = returned[order]
     changes = (np.diff(group) != 0) | (np.diff(heads[groups.row[order]]) != 0)
     tie = np.cumsum(np.append(True, changes))
-    of_group, of_tie = np.searchsorted(group, group), np.searchsorted(tie, tie)
+    of_group = np.searchsorted(group, group)
+    of_tie = np.searchsorted(tie, tie)
 
     def above(which: BoolArray, start: IntArray) -> FloatArray:
         total = np.cumsum(which, dtype=np.float64) - which
@@ -345,7 +351,8 @@ class PrefsPair(PreferenceShare):
         pairs = preferred.chosen(preferred.contested, self.which)
         if not pairs.group.size:
             return simple
-        low, high = np.minimum(pairs.better, pairs.worse), np.maximum(pairs.better, pairs.worse)
+        low = np.minimum(pairs.better, pairs.worse)
+        high = np.maximum(pairs.better, pairs.worse)
         order = np.lexsort((high, low))
         changes = (np.diff(low[order]) != 0) | (np.diff(high[order]) != 0)
         starts = np.flatnonzero(np.append(True, changes))

@@ -20,7 +20,9 @@ def tied_ranks(judged: Judged, hits: Hits, gains: FloatArray) -> IntArray:
     tied = np.flatnonzero(hits.tie_first < hits.tie_last)
     by_policy = -gains[tied] if judged.ties == "best" else gains[tied]
     tied = tied[np.lexsort((by_policy, hits.tie_first[tied], hits.query[tied]))]
-    first, last, gain = hits.tie_first[tied], hits.tie_last[tied], gains[tied]
+    first = hits.tie_first[tied]
+    last = hits.tie_last[tied]
+    gain = gains[tied]
     head = heads(hits.query[tied], first)
     group = np.cumsum(head) - 1
     size = np.bincount(group, minlength=1)
@@ -65,7 +67,9 @@ def tie_weights(
     if members.tie_first is None or members.tie_last is None:
         return np.zeros(0)
     heads = np.flatnonzero(members.rank == members.tie_first)
-    query, first, last = members.query[heads], members.tie_first[heads], members.tie_last[heads]
+    query = members.query[heads]
+    first = members.tie_first[heads]
+    last = members.tie_last[heads]
     length = np.broadcast_to(np.int64(0), query.shape)
     if discount.by_length:
         length = judged.lengths[query]

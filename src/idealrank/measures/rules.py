@@ -57,11 +57,11 @@ class Rules:
         default=make_gain("linear"),
         metadata={
             "row": Switch(
-                "gain",
-                "the gain",
-                "gain",
-                {"linear": ("the grade", "linear"), "exp2": ("2^grade - 1", "exp2")},
-                "a relevant document with a grade other than 1",
+                about="gain",
+                noun="the gain",
+                lead="gain",
+                values={"linear": ("the grade", "linear"), "exp2": ("2^grade - 1", "exp2")},
+                shown_by="a relevant document with a grade other than 1",
                 open_values=("linear", "exp2", "power(2)"),
                 varied=("linear", "exp2", "power(0.5)", "power(2)"),
             )
@@ -71,15 +71,15 @@ class Rules:
         default=make_discount("log2"),
         metadata={
             "row": Switch(
-                "discount",
-                "the discount",
-                "discount",
-                {
+                about="discount",
+                noun="the discount",
+                lead="discount",
+                values={
                     "log2": ("1/log2(rank + 1)", "log2"),
                     "zipf(1)": same_words("1/rank"),
                     "linear": ("list length - rank", "linear"),
                 },
-                "relevant documents at different ranks below the first",
+                shown_by="relevant documents at different ranks below the first",
                 # Any log base gives the same NDCG; the natural and the decimal logarithm are here
                 # for DCG.
                 open_values=(
@@ -107,10 +107,10 @@ class Rules:
         default="judged",
         metadata={
             "row": Switch(
-                "ideal list",
-                "the ideal",
-                "ideal of",
-                {
+                about="ideal list",
+                noun="the ideal",
+                lead="ideal of",
+                values={
                     "judged": ("all judged documents, cut at the cutoff", "all judged"),
                     "returned": (
                         "the returned documents, cut at the cutoff",
@@ -122,8 +122,8 @@ class Rules:
                     ),
                     "uncut": ("all judged documents, not cut", "all judged, never cut"),
                 },
-                "a relevant document that the run does not return, or more relevant documents than "
-                "the cutoff",
+                shown_by="a relevant document that the run does not return, or more relevant "
+                "documents than the cutoff",
             )
         },
     )
@@ -131,10 +131,10 @@ class Rules:
         default="zero",
         metadata={
             "row": Switch(
-                "a query without relevant documents",
-                "queries without relevant documents",
-                "queries without relevant documents",
-                {
+                about="a query without relevant documents",
+                noun="queries without relevant documents",
+                lead="queries without relevant documents",
+                values={
                     "zero": ("0", "as 0"),
                     "one": ("1", "as 1"),
                     "nan": ("NaN", "as NaN"),
@@ -144,7 +144,7 @@ class Rules:
                         "as 0 if the ideal is exactly 0",
                     ),
                 },
-                "a query without relevant documents",
+                shown_by="a query without relevant documents",
             )
         },
     )
@@ -152,10 +152,10 @@ class Rules:
         default="none",
         metadata={
             "row": Switch(
-                "rounding",
-                "rounding",
-                "rounding",
-                {
+                about="rounding",
+                noun="rounding",
+                lead="rounding",
+                values={
                     "none": same_words("none"),
                     "round-2": ("each query's value to 2 decimals", "each query to 2 decimals"),
                     "round-5": ("each query's value to 5 decimals", "each query to 5 decimals"),
@@ -164,7 +164,7 @@ class Rules:
                         "every term down to 2 decimals",
                     ),
                 },
-                "any query whose value has more decimals",
+                shown_by="any query whose value has more decimals",
                 usual="none",
             )
         },
@@ -173,11 +173,11 @@ class Rules:
         default=None,
         metadata={
             "row": Switch(
-                "cutoff where none is asked",
-                "the default cutoff",
-                "default cutoff",
-                {},
-                "a list longer than the default cutoff",
+                about="cutoff where none is asked",
+                noun="the default cutoff",
+                lead="default cutoff",
+                values={},
+                shown_by="a list longer than the default cutoff",
                 usual="none",
                 open_values=(),
                 varied=_VARIED_CUTOFFS,
@@ -188,17 +188,17 @@ class Rules:
         default="rounded",
         metadata={
             "row": Switch(
-                "recall levels",
-                "recall points",
-                "recall points",
-                {
+                about="recall levels",
+                noun="recall points",
+                lead="recall points",
+                values={
                     "rounded": ("rounded to whole documents", "rounded"),
                     "truncated": (
                         "the whole part of level x relevant + 0.9",
                         "cut off after adding 0.9",
                     ),
                 },
-                "a query whose number of relevant documents is no multiple of 10",
+                shown_by="a query whose number of relevant documents is no multiple of 10",
                 usual="rounded",
             )
         },

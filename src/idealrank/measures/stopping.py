@@ -101,11 +101,14 @@ def _few(points: FloatArray, counts: IntArray | None = None) -> tuple[FloatArray
     weights = np.ones(points.size) if counts is None else counts.astype(np.float64)
     if points.size <= max(_NODES, _SINGLE if counts is None else 0):
         return points, weights
-    middle, half = (points[-1] + points[0]) / 2.0, (points[-1] - points[0]) / 2.0
+    middle = (points[-1] + points[0]) / 2.0
+    half = (points[-1] - points[0]) / 2.0
     # Chebyshev polynomials at the points, by their recurrence, summed over the points: the sums
     # are the coefficients of the weights at the nodes.
     angles = np.pi * (np.arange(_NODES) + 0.5) / _NODES
-    at, before, now = (points - middle) / half, np.ones(points.size), (points - middle) / half
+    at = (points - middle) / half
+    before = np.ones(points.size)
+    now = (points - middle) / half
     sums = np.full(_NODES, weights.sum() / _NODES)
     for degree in range(1, _NODES):
         sums += float((weights * now).sum()) * np.cos(degree * angles) * 2.0 / _NODES
@@ -128,8 +131,10 @@ def _stopping(places: FloatArray, chances: FloatArray, counts: FloatArray, size:
     of_taken = taken * np.log1p((even - tilt) / tilt)
     scale = of_taken + (others - taken) * np.log1p((tilt - even) / (1.0 - tilt))
     angle, step = _angles(variance)
-    logs, turns = np.zeros(angle.shape), -taken[:, np.newaxis] * angle
-    real, imaginary = np.zeros(angle.shape), np.zeros(angle.shape)
+    logs = np.zeros(angle.shape)
+    turns = -taken[:, np.newaxis] * angle
+    real = np.zeros(angle.shape)
+    imaginary = np.zeros(angle.shape)
     for chance, count in groups:
         left = (1.0 - tilt) + tilt * (1.0 - chance)
         modulus, turn = _factor(tilt * (1.0 - chance) / left, (1.0 - tilt) / left, angle)
@@ -158,9 +163,12 @@ def _saddle(
     """The tilt with which that many documents are taken in the mean, near enough, and the variance
     of their number; by Newton's method.
     """
-    tilt, variance, highest = even, np.zeros(taken.size), 1.0 - 0.25 / size
+    tilt = even
+    variance = np.zeros(taken.size)
+    highest = 1.0 - 0.25 / size
     for _ in range(_ROUNDS):
-        mean, slope = np.zeros(tilt.size), np.zeros(tilt.size)
+        mean = np.zeros(tilt.size)
+        slope = np.zeros(tilt.size)
         for chance, count in groups:
             left = (1.0 - tilt) + tilt * (1.0 - chance)
             mean += count * tilt * (1.0 - chance) / left
@@ -201,7 +209,8 @@ def _factor(
 _CELLS = 1 << 20
 # A tie group is long where a document at a time takes longer than a few places do: documents times
 # places, and what each document costs.
-_LONG, _EACH = 1 << 20, 256
+_LONG = 1 << 20
+_EACH = 256
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -227,7 +236,8 @@ def what_is_met(judged: Judged, hits: Hits, stops: FloatArray, limit: IntArray) 
         last = hits.tie_last[useful]
         stops = stops[useful]
         starts, sizes, _ = tie_groups(Hits(query=query, rank=first, grade=stops), first)
-        above, size = first[starts] - 1, (last - first + 1)[starts]
+        above = first[starts] - 1
+        size = (last - first + 1)[starts]
         reached = np.clip(limit[useful][starts] - above, 0, size)
         worth = reciprocal_in_ties(
             stops=stops, starts=starts, members=sizes, above=above, size=size, reached=reached
@@ -264,7 +274,8 @@ def down_the_ranks(
     query = np.concatenate((emptied_query, met.query))[order]
     worths = np.concatenate((np.zeros(emptied_query.size), met.worth))[order]
     passes = np.concatenate((np.ones(emptied_query.size), met.passing))[order]
-    values, view = np.zeros(stops.shape[0]), np.ones(stops.shape[0])
+    values = np.zeros(stops.shape[0])
+    view = np.ones(stops.shape[0])
     for rank, chances in enumerate(stops.T, 1):
         worth, passing = chances / rank, 1.0 - chances
         here = slice(bounds[rank - 1], bounds[rank])
@@ -286,7 +297,8 @@ def cascaded(query: IntArray, worth: FloatArray, passing: FloatArray, n_queries:
     it, shape (n_queries,).
     """
     starts, sizes, owner = longest_first(query)
-    view, total = np.ones(starts.size), np.zeros(starts.size)
+    view = np.ones(starts.size)
+    total = np.zeros(starts.size)
     for place in range(int(sizes[0]) if sizes.size else 0):
         active = int(np.searchsorted(-sizes, -place))
         met = starts[:active] + place
@@ -369,7 +381,8 @@ def _block(
     for added in range(int(members[0])):
         active = int(np.searchsorted(-members, -added))
         chance = stops[starts[:active] + added][:, np.newaxis]
-        passes, now = 1.0 - chance, (plain[:active] + added + 1)[:, np.newaxis]
+        passes = 1.0 - chance
+        now = (plain[:active] + added + 1)[:, np.newaxis]
         before, stopped = mean[:active], stop[:active]
         grown = np.maximum(now - place, 0) * stopped + chance * before
         grown[:, 1:] += place[:-1] * passes * stopped[:, :-1]

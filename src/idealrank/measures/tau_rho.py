@@ -68,7 +68,8 @@ def rho(query: IntArray, first: AnyArray, second: AnyArray, n_queries: int) -> F
     """Spearman's rho of two columns: the correlation of their ranks, tied items at the mean of
     their ranks.
     """
-    first_ranks, second_ranks = middle_ranks(query, first), middle_ranks(query, second)
+    first_ranks = middle_ranks(query, first)
+    second_ranks = middle_ranks(query, second)
 
     def total(products: IntArray) -> FloatArray:
         sums = np.bincount(query, weights=products, minlength=n_queries)
@@ -209,7 +210,8 @@ class GradeRho(OfGrades):
     def compute(self, judged: Judged) -> PerQuery:
         """Rho of every query."""
         hits, place = order_of_judged(judged)
-        by_run, by_grade = middle_ranks(hits.query, place), middle_ranks(hits.query, -hits.grade)
+        by_run = middle_ranks(hits.query, place)
+        by_grade = middle_ranks(hits.query, -hits.grade)
         together = judged.sum_by_query(hits.query, (by_run * by_grade).astype(np.float64))
         spread = judged.sum_by_query(hits.query, (by_grade * by_grade).astype(np.float64))
         n = np.bincount(hits.query, minlength=judged.n_queries).astype(np.float64)

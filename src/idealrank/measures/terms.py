@@ -92,7 +92,12 @@ class RelevantGroups(NamedTuple):
 
     def changed(self, *, relevant: int = 0, before: int = 0) -> "RelevantGroups":
         """Change the relevant documents in every group, or above it, each group by itself."""
-        return RelevantGroups(self.start, self.size, self.relevant + relevant, self.before + before)
+        return RelevantGroups(
+            start=self.start,
+            size=self.size,
+            relevant=self.relevant + relevant,
+            before=self.before + before,
+        )
 
     @property
     def owner(self) -> IntArray:

@@ -170,11 +170,16 @@ def groups_of(hits: Hits, *, tied: bool) -> TieGroups:
     it has.
     """
     if not tied or hits.tie_first is None or hits.tie_last is None:
-        return TieGroups(np.arange(hits.query.size), hits.query, hits.rank, hits.rank)
+        return TieGroups(
+            of=np.arange(hits.query.size), query=hits.query, first=hits.rank, last=hits.rank
+        )
     head = heads(hits.query, hits.tie_first)
     starts = np.flatnonzero(head)
     return TieGroups(
-        np.cumsum(head) - 1, hits.query[starts], hits.tie_first[starts], hits.tie_last[starts]
+        of=np.cumsum(head) - 1,
+        query=hits.query[starts],
+        first=hits.tie_first[starts],
+        last=hits.tie_last[starts],
     )
 
 

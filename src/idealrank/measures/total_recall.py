@@ -32,7 +32,8 @@ def _rank_of(judged: Judged, hits: Hits, wanted: IntArray) -> FloatArray:
     ranks = np.zeros(judged.n_queries)
     if judged.ties == "expected" and hits.tie_first is not None and hits.tie_last is not None:
         starts, sizes, before = tie_groups(hits, hits.tie_first)
-        query, above = hits.query[starts], hits.tie_first[starts] - 1
+        query = hits.query[starts]
+        above = hits.tie_first[starts] - 1
         holds = (before < wanted[query]) & (wanted[query] <= before + sizes)
         tied = hits.tie_last[starts] - above
         # The i-th of r documents drawn among n places is expected at place i (n + 1) / (r + 1).

@@ -115,7 +115,8 @@ class FunctionMeasure(Measure):
         offsets, grades = _by_rank(judged, limit)
         ideal = judged.ideal.grade.copy()
         cuts = None if self.cutoff is None else resolve_cutoff(self.cutoff, judged.lengths).tolist()
-        values, scored = np.full(judged.n_queries, np.nan), np.ones(judged.n_queries, bool)
+        values = np.full(judged.n_queries, np.nan)
+        scored = np.ones(judged.n_queries, bool)
         for query in range(judged.n_queries):
             if query == tied:
                 raise self._tie_error(judged, query)
@@ -166,9 +167,11 @@ class FunctionMeasure(Measure):
         return int(hits.query[starts[matters]][0]) if matters.any() else -1
 
     def _tie_error(self, judged: Judged, query: int) -> OptionError:
-        switch, choices = "ties=docid", "ties=docid, input, best or worst"
+        switch = "ties=docid"
+        choices = "ties=docid, input, best or worst"
         if judged.complete:
-            switch, choices = "ties=input", "ties=input, best or worst"
+            switch = "ties=input"
+            choices = "ties=input, best or worst"
         return OptionError(
             f"{self}: found tied scores, in query {judged.queries[query]!r} first, and a function "
             f"of one order cannot give the expected value over all of them; choose {choices}, or "

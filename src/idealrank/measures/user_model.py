@@ -249,7 +249,8 @@ class StaticUser(UserModel):
         tied documents.
         """
         hits, views = judged.hits, self.views
-        reach, length = self._reach, self.lengths(judged)
+        reach = self._reach
+        length = self.lengths(judged)
         gains = self.gains(judged, hits)
         viewed = views.between(np.ones_like(length), length, length)
         beyond = np.zeros_like(viewed) if self.stops() else views.at(length + 1, length)
@@ -419,14 +420,18 @@ def geometric(ratio: FloatArray, count: IntArray) -> tuple[FloatArray, FloatArra
     """Sum of ratio^0 to ratio^(count - 1), and ratio^count; by squaring, so that no difference of
     near numbers is taken.
     """
-    total, power = np.zeros(ratio.shape), np.ones(ratio.shape)
-    some, step = np.ones(ratio.shape), ratio
+    total = np.zeros(ratio.shape)
+    power = np.ones(ratio.shape)
+    some = np.ones(ratio.shape)
+    step = ratio
     left = count
     while left.any():
         odd = (left & 1).astype(bool)
         total = np.where(odd, total + power * some, total)
         power = np.where(odd, power * step, power)
-        some, step, left = some * (1.0 + step), step * step, left >> 1
+        some = some * (1.0 + step)
+        step = step * step
+        left = left >> 1
     return total, power
 
 
@@ -441,7 +446,8 @@ def _trigamma(x: FloatArray) -> FloatArray:
     shifted = x + _SHIFT
     inverse = 1.0 / shifted
     square = inverse * inverse
-    total, power = inverse + square / 2, inverse
+    total = inverse + square / 2
+    power = inverse
     for coefficient in _BERNOULLI:
         power = power * square
         total = total + coefficient * power

@@ -88,7 +88,10 @@ class Utility(BinaryMeasure):
     @property
     def coefficients(self) -> tuple[float, float, float, float]:
         """Worth of the four kinds, with the defaults."""
-        a, b, c, d = self.a, self.b, self.c, self.d
+        a = self.a
+        b = self.b
+        c = self.c
+        d = self.d
         return (
             1.0 if a is None else a,
             -1.0 if b is None else b,

@@ -114,7 +114,8 @@ def _element(blocks: Iterable[Block], convention: Convention | None, method: str
     if method:
         parts.append(f"<details><summary>method</summary><p>{html_text(method)}</p></details>\n")
     if convention is not None:
-        name, words = html_text(title(convention)), html_text(in_words(convention))
+        name = html_text(title(convention))
+        words = html_text(in_words(convention))
         parts.append(f"<details><summary>convention {name}</summary><p>{words}</p></details>\n")
     return f'<div class="idealrank">\n{_STYLE}{"".join(parts)}</div>'
 
@@ -151,7 +152,8 @@ def evaluation_html(evaluation: Evaluation) -> str:
     tables = [means_table([evaluation], [means])]
     if means:
         tables.append(interval_table([evaluation], [means]))
-    drawing, covered = evaluation_drawings(evaluation), coverage_table([evaluation])
+    drawing = evaluation_drawings(evaluation)
+    covered = coverage_table([evaluation])
     return _element([*tables, drawing, covered], evaluation.convention)
 
 
@@ -164,11 +166,9 @@ def comparison_html(comparison: Comparison) -> str:
     """Show the verdict, and every pair with its unjudged shares, as HTML; of many runs the groups
     without a significant difference.
     """
-    shown, several, measure = (
-        Shown.of(comparison),
-        len(comparison.pairs) > 1,
-        next(iter(comparison.means)),
-    )
+    shown = Shown.of(comparison)
+    several = len(comparison.pairs) > 1
+    measure = next(iter(comparison.means))
     blocks: list[Block] = [warned(comparison.mismatches)]
     if is_many(comparison):
         blocks += [cautioned(comparison.cautions)]

@@ -124,7 +124,8 @@ def leading_pairs(comparison: Comparison) -> tuple[Pair, ...]:
     if len(comparison.pairs) == 1 or is_partial:
         return comparison.pairs
     order = [run for run in _by_mean(comparison) if run != baseline]
-    best, other = order[0], baseline or order[1]
+    best = order[0]
+    other = baseline or order[1]
     leading = next(pair for pair in comparison.pairs if {pair.a, pair.b} == {best, other})
     shown = leading if leading.b == best else leading.reversed()
     return (shown, *(pair for pair in comparison.pairs if pair is not leading))

@@ -76,7 +76,8 @@ def letters(differs: BoolArray, means: FloatArray) -> Letters:
     >>> letters(differs, np.array([0.3, 0.2, 0.1])).texts
     ('a', 'ab', 'b')
     """
-    decided, highs = np.asarray(differs, bool), np.asarray(means, np.float64)
+    decided = np.asarray(differs, bool)
+    highs = np.asarray(means, np.float64)
     n = highs.size
     if (
         highs.ndim != 1

@@ -226,7 +226,13 @@ def _means(values: FloatArray, design: Design) -> FloatArray:
 
 def _by_permutation(a: FloatArray, b: FloatArray, design: Design, plan: Plan) -> _Tested:
     flip_test = _flipped(a=a, b=b, design=design, plan=plan, side=plan.alternative, null=plan.null)
-    return _Tested(flip_test.low, flip_test.high, flip_test.p, "mean difference", flip_test.exact)
+    return _Tested(
+        low=flip_test.low,
+        high=flip_test.high,
+        p=flip_test.p,
+        about="mean difference",
+        exact=flip_test.exact,
+    )
 
 
 def _classical(
@@ -375,7 +381,9 @@ def _criterion(measure_test: MeasureTest, plan: Plan, alpha: float, power: float
         # Max-T holds all tests against one statistic, whatever the kurtosis of the signs of this
         # one.
         df = measure_test.units - 1 if measure_test.in_max_t else None
-    return Criterion(alpha / plan.sides, power, df, towards * plan.null, by_signs=not by_t)
+    return Criterion(
+        alpha=alpha / plan.sides, power=power, df=df, null=towards * plan.null, by_signs=not by_t
+    )
 
 
 def needed_by(measure_test: MeasureTest, plan: Plan, alpha: float) -> int | None:

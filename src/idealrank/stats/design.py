@@ -273,11 +273,14 @@ def student_mean(
         return linear
     parts = design.unit_totals(values - np.asarray(design.mean(values), np.float64)) / design.n
     shares = design.unit_totals(np.ones(design.n)) / design.n
-    variance, scale, spread = np.zeros_like(linear.mean), 0.0, 0.0
+    variance = np.zeros_like(linear.mean)
+    scale = 0.0
+    spread = 0.0
     for units in strata_of(design):
         squares, factor, df = _of_unequal(shares[units])
         variance += factor * (_centred(parts[units], shares[units]) ** 2).sum(axis=0)
-        scale, spread = scale + squares, spread + squares * (squares / df)
+        scale = scale + squares
+        spread = spread + squares * (squares / df)
     # Satterthwaite over the strata, each with its sum of squared shares as its variance. The
     # product is never squared, which would underflow for tiny shares.
     freedom = scale * (scale / spread)
@@ -294,10 +297,12 @@ def _of_unequal(shares: FloatArray) -> tuple[float, float, float]:
     """Sum of squared shares of a stratum's units, factor of the sum of squared parts, and degrees
     of freedom.
     """
-    whole, top = shares.sum(), int(shares.argmax())
+    whole = shares.sum()
+    top = int(shares.argmax())
     own = shares / whole
     squares = float((own**2).sum())
-    left, left_squares = 1 - own, squares - own**2
+    left = 1 - own
+    left_squares = squares - own**2
     # The difference from 1 of the largest share would lose its digits: the others are summed.
     others = np.delete(own, top)
     left[top], left_squares[top] = others.sum(), (others**2).sum()

@@ -108,7 +108,8 @@ class DifferenceSums:
         OptionError
             `n_draws` is below 1.
         """
-        before, after = np.asarray(a, np.float64), np.asarray(b, np.float64)
+        before = np.asarray(a, np.float64)
+        after = np.asarray(b, np.float64)
         for values in (before, after):
             if values.shape != (len(queries),):
                 raise InputError(
@@ -133,7 +134,8 @@ class DifferenceSums:
         IncompatibleError
             The seeds or the numbers of draws differ.
         """
-        ours, theirs = (self.seed, self.flipped.size), (other.seed, other.flipped.size)
+        ours = (self.seed, self.flipped.size)
+        theirs = (other.seed, other.flipped.size)
         if ours != theirs:
             raise IncompatibleError(
                 f"found seed and draws {ours} and {theirs}, expected the same for all parts"
@@ -212,7 +214,8 @@ class DifferenceSums:
         (True, 1.0)
         """
         chosen("alternative", alternative, ("two-sided", "greater", "less"))
-        flipped, observed = self.flipped - null * self.signs, self.total - null * self.n
+        flipped = self.flipped - null * self.signs
+        observed = self.total - null * self.n
         slack = _SLACK * abs(observed)
         if alternative == "two-sided":
             as_far = np.abs(flipped) >= abs(observed) - slack
@@ -262,7 +265,8 @@ def sums_of_columns(
     if n_draws < 1:
         raise OptionError(f"n_draws={n_draws}: expected a whole number from 1 on")
     counted = np.isfinite(a) & np.isfinite(b)
-    before, after = np.where(counted, a, 0.0), np.where(counted, b, 0.0)
+    before = np.where(counted, a, 0.0)
+    after = np.where(counted, b, 0.0)
     differences = after - before
     differences[np.abs(differences) <= ROUNDING * np.maximum(np.abs(before), np.abs(after))] = 0.0
     width = differences.shape[1]

@@ -177,7 +177,8 @@ def swap_rates(
 
     counted = np.concatenate(list(in_order(of_block, blocks, threads)), axis=1)
     compared, swapped = counted  # of each split and bin
-    comparisons, swaps = compared.sum(axis=0), swapped.sum(axis=0)
+    comparisons = compared.sum(axis=0)
+    swaps = swapped.sum(axis=0)
     errors = np.array(
         [_ratio_error(part, whole) for part, whole in zip(swapped.T, compared.T, strict=True)]
     )
@@ -428,7 +429,8 @@ def _by_bootstrap(
         )
 
     drawn = draws.each(both, 2 * columns)
-    statistics, shifts = drawn[:, :columns], drawn[:, columns:]
+    statistics = drawn[:, :columns]
+    shifts = drawn[:, columns:]
     with np.errstate(divide="ignore", invalid="ignore"):
         observed = np.abs(means.mean) / means.se
     counts = (statistics >= observed * (1 - ROUNDING)).sum(axis=0)
@@ -473,7 +475,8 @@ def swap_table(
     """
     runs = Runs.of(table_of(values, axes=("queries", "runs", "measures"), least=(2, 2, 1)), None)
     n, n_runs, n_measures = runs.totals.shape
-    half, most_splits = half_of(n, size), whole_number("trials", trials, 2)
+    half = half_of(n, size)
+    most_splits = whole_number("trials", trials, 2)
     # More queries than trials have more splits than trials, at least n (n - 1) / 2, and the exact
     # number would take long.
     splits = (
@@ -595,7 +598,8 @@ def swap_spread(
     open_share("level", level)
     table = table_of(values, axes=("queries", "runs", "measures"), least=(2, 2, 1))
     count = whole_number("resamples", resamples, 2)
-    n, half = len(table), half_of(len(table), size)
+    n = len(table)
+    half = half_of(len(table), size)
     rows = max(_CELLS // n, 1)
     blocks = -(-count // rows)
     sampled_rates = []
@@ -647,7 +651,8 @@ def _as_whole(differences: FloatArray) -> FloatArray:
 def _normal_rates(times: FloatArray, differences: FloatArray, half: int) -> FloatArray:
     """The chance of a swap of each pair in each sample of queries, shape (samples, pairs)."""
     n = times.shape[1]
-    sums, squares = times @ differences, times @ differences**2
+    sums = times @ differences
+    squares = times @ differences**2
     variance = np.maximum(squares - sums**2 / n, 0) / (n - 1)
     deviation = np.sqrt(variance) * math.sqrt(1 / half - 1 / n)  # of the mean of a half
     never = deviation <= 0

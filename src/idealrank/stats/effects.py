@@ -99,7 +99,8 @@ def effect_sizes(
     first, second = paired(a, b)
     used = design_of(design, first.shape[0])
     before, after = (part.reshape(used.n, -1) for part in (first, second))
-    differences, largest = subtracted(before, after), largest_of(before, after)
+    differences = subtracted(before, after)
+    largest = largest_of(before, after)
     mean = np.asarray(used.mean(differences), np.float64)
     spread = (deviations(before, used, largest) + deviations(after, used, largest)) / 2
     correction = 1 - 3 / (8 * used.n - 9) if used.n > 1 else np.nan

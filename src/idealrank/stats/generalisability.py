@@ -168,7 +168,9 @@ def from_mean_squares(
 def _with_seeds(table: FloatArray) -> VarianceComponents:
     n, s, r = table.shape
     mean, cells = table.mean(), table.mean(axis=2)
-    systems, queries, seeds = cells.mean(axis=0), cells.mean(axis=1), table.mean(axis=0)
+    systems = cells.mean(axis=0)
+    queries = cells.mean(axis=1)
+    seeds = table.mean(axis=0)
     of_systems = n * r * float(((systems - mean) ** 2).sum()) / (s - 1)
     of_queries = s * r * float(((queries - mean) ** 2).sum()) / (n - 1)
     mixed = (
@@ -307,7 +309,8 @@ def reliability(
         least, most = (
             size * bound / (1 + (size - 1) * bound) for bound in _arteaga(components, level)
         )
-        generalisable, dependable = (low, high), (least, most)
+        generalisable = (low, high)
+        dependable = (least, most)
     return Reliability(
         n_queries=size,
         n_seeds=seeds,
@@ -427,7 +430,8 @@ def _whole(needed: float, room: float) -> float:
 def _feldt(components: VarianceComponents, level: float) -> tuple[float, float]:
     """Interval of systems / interaction, at least 0: MS_s / MS_e over 1 + n times it is F."""
     of_systems, _, left = components.mean_squares
-    df, rest = components.n_systems - 1, (components.n_systems - 1) * (components.n_queries - 1)
+    df = components.n_systems - 1
+    rest = (components.n_systems - 1) * (components.n_queries - 1)
     if left <= 0:
         raise InputError(
             "the systems do not vary unlike each other over these queries: there is no error to "

@@ -140,7 +140,8 @@ def bootstrap_bounds(
     readers = {"percentile": _percentile, "basic": _basic, "bca": _bca, "studentised": _studentised}
     bounds_of = readers[method]
     width = max(1, _KEPT // draws.n_resamples)
-    low, high = np.empty_like(means.mean), np.empty_like(means.mean)
+    low = np.empty_like(means.mean)
+    high = np.empty_like(means.mean)
     for first in range(0, values.shape[1], width):
         part = slice(first, first + width)
         some_means = LinearMean(

@@ -467,17 +467,20 @@ class _Tests(NamedTuple):
         cls, differences: FloatArray, mask: BoolArray | None, design: Design, *, two_sided: bool
     ) -> "_Tests":
         units = Units.of(differences, design)
-        total, squares = units.totals.sum(axis=0), (units.totals**2).sum(axis=0)
+        total = units.totals.sum(axis=0)
+        squares = (units.totals**2).sum(axis=0)
         unit_weights = units.weights * units.weight_unit
         if mask is None:
-            weights, n_units = unit_weights[:, None], np.full(total.size, float(design.n_units))
+            weights = unit_weights[:, None]
+            n_units = np.full(total.size, float(design.n_units))
             weight = np.full(total.size, unit_weights.sum())
             square_weight = np.full(total.size, (unit_weights**2).sum())
             centres = _Centres.of(units, units.weights[:, None], np.zeros(total.size, np.int64))
         else:
             weights = design.unit_totals(mask.astype(np.float64))
             n_units = np.count_nonzero(weights, axis=0).astype(np.float64)
-            weight, square_weight = weights.sum(axis=0), (weights**2).sum(axis=0)
+            weight = weights.sum(axis=0)
+            square_weight = (weights**2).sum(axis=0)
             distinct, place = _distinct(weights)
             centres = _Centres.of(units, as_whole(distinct, unit_of(distinct)), place)
         cross = (units.totals * weights).sum(axis=0)
@@ -516,7 +519,8 @@ class _Tests(NamedTuple):
         # on each other; the largest statistic of a draw then is one value of the law that the
         # largest of all has under the null. Tests without a difference have no statistic.
         used = np.flatnonzero(self.differ) if self.differ.any() else np.arange(self.root.size)
-        root, centres = self.root[used], self.centres.of_columns(used)
+        root = self.root[used]
+        centres = self.centres.of_columns(used)
         n_weights = centres.weights.shape[1]
         columns = np.concatenate([centres.weights[rows], self.units.totals[rows][:, used]], axis=1)
         total = columns.sum(axis=0)
@@ -525,7 +529,8 @@ class _Tests(NamedTuple):
             # Each part holds the sums of some columns. The columns of the weights come before the
             # columns of the tests, and one part may hold both. No statistic can be computed before
             # all weights have arrived.
-            best, weights = None, np.empty((0, n_weights))
+            best = None
+            weights = np.empty((0, n_weights))
             for part, sums in parts:
                 flipped = np.subtract(total[part], np.multiply(sums, 2, out=sums), out=sums)
                 first = min(max(n_weights - part.start, 0), flipped.shape[1])
@@ -570,7 +575,8 @@ class _Tests(NamedTuple):
         `critical`, at most `wide`, decides whether the null is one of them.
         """
         low, high = (end * self.units.unit + null + 0.0 for end in self._shifts(wide))
-        low, high = np.where(reached, low, -np.inf), np.where(reached, high, np.inf)
+        low = np.where(reached, low, -np.inf)
+        high = np.where(reached, high, np.inf)
         significant = (self.observed > critical) & self.differ
         total = self.units.totals.sum(axis=0)
         up = significant & ((total > 0) | (not self.two_sided))
@@ -589,7 +595,8 @@ class _Tests(NamedTuple):
         )
         low = np.where(self.differ, low, null)
         high = np.where(self.differ | (not self.two_sided), high, null)
-        lowest, highest = np.minimum(low, high), np.maximum(low, high)
+        lowest = np.minimum(low, high)
+        highest = np.maximum(low, high)
         return np.where(down, lowest, low), np.where(up, highest, high)
 
     def _shifts(self, critical: float) -> tuple[FloatArray, FloatArray]:
@@ -613,7 +620,8 @@ class _Tests(NamedTuple):
         far = np.divide(outer, square, out=np.zeros_like(outer), where=square != 0)
         product = np.where(square != 0, square * far, outer)
         near = np.divide(constant, product, out=np.zeros_like(outer), where=product != 0)
-        smaller, larger = np.minimum(near, far), np.maximum(near, far)
+        smaller = np.minimum(near, far)
+        larger = np.maximum(near, far)
         is_interval = square > 0  # the accepted shifts are one interval
         if not self.two_sided:
             significant_from = larger if critical >= 0 else total / self.weight
@@ -642,11 +650,16 @@ class _Centres(NamedTuple):
         left[np.abs(left) <= units.step] = 0.0
         root = np.sqrt((left**2).sum(axis=0))
         root[root == 0] = np.inf
-        return cls(weights, place, mean, root)
+        return cls(weights=weights, place=place, mean=mean, root=root)
 
     def of_columns(self, columns: IntArray) -> "_Centres":
         """Return the means of some tests alone."""
-        return _Centres(self.weights, self.place[columns], self.mean[columns], self.root[columns])
+        return _Centres(
+            weights=self.weights,
+            place=self.place[columns],
+            mean=self.mean[columns],
+            root=self.root[columns],
+        )
 
     def statistics(self, flipped: FloatArray, weights: FloatArray, tests: slice) -> FloatArray:
         """Statistics of some tests, from their flipped totals and all flipped weights."""
@@ -678,8 +691,8 @@ class _Draws(NamedTuple):
     def of_all(cls, n_units: int, n_draws: int, rng: RandomLike) -> "_Draws":
         """Sign vectors of all units, listed where there are few."""
         if _listed(n_units, n_draws):
-            return cls(AllFlips(n_units), slice(None), 1 << n_units, 0)
-        return cls(flips_of(n_units, rng), slice(None), n_draws, 1)
+            return cls(flips=AllFlips(n_units), rows=slice(None), n_draws=1 << n_units, observed=0)
+        return cls(flips=flips_of(n_units, rng), rows=slice(None), n_draws=n_draws, observed=1)
 
 
 class _Corrected(NamedTuple):
@@ -715,10 +728,10 @@ def _flipped(
     every = len(tests.units.totals)
     rows = np.flatnonzero(tests.units.totals.any(axis=1))
     if not _listed(rows.size, n_draws):
-        draws = _Draws(flips_of(every, rng), slice(None), n_draws, 1)
+        draws = _Draws(flips=flips_of(every, rng), rows=slice(None), n_draws=n_draws, observed=1)
         return _Corrected.of(tests, draws, level, threads), n_draws, False
     listed = rows if rows.size else np.zeros(1, np.int64)
-    draws = _Draws(AllFlips(listed.size), listed, 1 << listed.size, 0)
+    draws = _Draws(flips=AllFlips(listed.size), rows=listed, n_draws=1 << listed.size, observed=0)
     corrected = _Corrected.of(tests, draws, level, threads)
     if 0 < rows.size < every:  # units without a difference from the null have one from the mean
         of_all = _Corrected.of(tests, _Draws.of_all(every, n_draws, rng), level, threads)

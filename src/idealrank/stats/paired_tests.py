@@ -113,7 +113,8 @@ class SignedRanks(NamedTuple):
                 cut = int(np.searchsorted(null_distribution(self.n), outside, side="right")) - 1
             else:
                 cut = int(np.floor(self.mean[at] + ndtri(outside) * self.se[at]))
-            lower, upper = -np.inf, np.inf
+            lower = -np.inf
+            upper = np.inf
             if cut >= 0:
                 places = np.array([cut, total - 1 - cut])
                 lower, upper = walsh_averages(differences[:, at], places).tolist()
@@ -149,7 +150,8 @@ def walsh_averages(differences: FloatArray, places: IntArray) -> FloatArray:
         pairs = np.searchsorted(ordered, 2 * middle[:, None] - ordered, side="right").sum(axis=1)
         count = (pairs + np.searchsorted(ordered, middle, side="right")) // 2
         enough = count > places
-        high, low = np.where(enough, middle, high), np.where(enough, low, middle)
+        high = np.where(enough, middle, high)
+        low = np.where(enough, low, middle)
     # The mean asked for is the least one above `low`: of each difference with its next partner.
     partner = np.searchsorted(ordered, 2 * low[:, None] - ordered, side="right")
     means = np.where(

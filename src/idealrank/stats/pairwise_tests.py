@@ -53,7 +53,8 @@ class AllPairs(Resampled[FloatArray]):
     exact: bool
 
     def __str__(self) -> str:
-        runs, alpha = len(self.p), round(1 - self.level, 12)
+        runs = len(self.p)
+        alpha = round(1 - self.level, 12)
         pairs = self.p.size // runs * (runs - 1) // 2
         how = "exact" if self.exact else f"{self.n_resamples:,} draws"
         below = int((self.p <= alpha).sum()) // 2
@@ -216,7 +217,8 @@ def _of_pairs(
     summed: _Summed, first: IntArray, second: IntArray, rank: int, draws: int
 ) -> _PairTests:
     differences = summed.columns[:, second] - summed.columns[:, first]
-    total, weight = differences.sum(axis=0), float(summed.columns[:, -1].sum())
+    total = differences.sum(axis=0)
+    weight = float(summed.columns[:, -1].sum())
     step = np.maximum(tie_step(differences), 2.0 * len(differences))
 
     def stream(size: int, work: Callable[[FloatArray], Any]) -> Iterator[Any]:
@@ -277,7 +279,8 @@ class RandomisedHSD(Resampled[FloatArray]):
         the top group.
         """
         runs = len(self.means)
-        differs, means = self.differs.reshape(runs, runs, -1), self.means.reshape(runs, -1)
+        differs = self.differs.reshape(runs, runs, -1)
+        means = self.means.reshape(runs, -1)
         return letters(differs[:, :, measure], means[:, measure])
 
     def __str__(self) -> str:
@@ -356,13 +359,15 @@ def randomised_hsd(
     sums = runs.sums
     upper = np.triu_indices(sums.shape[0], 1)
     sizes = np.abs(sums[upper[1]] - sums[upper[0]])
-    wanted, rank = Thresholds(sizes.T), counted_rank(level, draws, 1)
+    wanted = Thresholds(sizes.T)
+    rank = counted_rank(level, draws, 1)
     tail = nth_largest(stream, max(rank, 1), draws, runs.unit.size, wanted.count)
     least = runs.scaled(tail.end) if rank > 0 else np.full(runs.unit.size, np.inf)
     p = np.ones((len(sums), *sums.shape))
     p[upper] = (wanted.reached(tail.counted).T + 1) / (draws + 1)
     p[upper[::-1]] = p[upper]
-    same, difference = runs.identical(), runs.differences()
+    same = runs.identical()
+    difference = runs.differences()
     p[same] = 1.0
     width = np.where(same, 0.0, least)
     return RandomisedHSD(
@@ -401,7 +406,8 @@ def _ranges_of(
 def _ranges(runs: Runs, generator: np.random.Generator) -> FloatArray:
     count, measures = runs.totals.shape[1:]
     in_line = np.broadcast_to(np.arange(count), (_DRAWS, count))
-    order, picked = np.empty((_DRAWS, count), np.int64), np.empty((_DRAWS * count, measures))
+    order = np.empty((_DRAWS, count), np.int64)
+    picked = np.empty((_DRAWS * count, measures))
     sums = np.zeros_like(picked)
     for totals in runs.totals:
         generator.permuted(in_line, axis=1, out=order)

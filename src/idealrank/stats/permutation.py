@@ -203,7 +203,12 @@ def permutation_test(
     first, second = paired(a, b)
     design = design_of(design, len(first))
     _check(alternative, level, null)
-    options = _Settings(whole_number("n_resamples", n_resamples), alternative, level, threads)
+    options = _Settings(
+        draws=whole_number("n_resamples", n_resamples),
+        alternative=alternative,
+        level=level,
+        threads=threads,
+    )
     columns = subtracted(first, second).reshape(design.n, -1)
     units = Units.of(_from_null(columns, first, second, null), design)
     exact = units.n_nonzero <= MOST_UNITS
@@ -281,7 +286,8 @@ def _tested(units: Units, exact: BoolArray, options: _Settings, rng: RandomLike)
             columns_tested,
             np.flatnonzero(same),
         )
-    drawn, listed = np.flatnonzero(~exact), np.flatnonzero(exact & ~same)
+    drawn = np.flatnonzero(~exact)
+    listed = np.flatnonzero(exact & ~same)
     if drawn.size:
         _place(_flipped(units.of_columns(drawn), flips, 1, options), columns_tested, drawn)
     if listed.size:

@@ -359,7 +359,8 @@ def _check(alpha: float, purpose: str, margin: float) -> None:
 
 def _power(n: int, effect: float, alpha: float, purpose: str, margin: float, units: float) -> float:
     """Power with effect and margin in standard deviations."""
-    df, root = n * units - 1, math.sqrt(n)
+    df = n * units - 1
+    root = math.sqrt(n)
     if df < 1:
         return 0.0  # fewer than two clusters test nothing
     if purpose == "difference":
@@ -528,7 +529,8 @@ def flip_power(
     """
     chosen("alternative", alternative, ("tilt", "shift"))
     open_share("alpha", alpha)
-    size, count = whole_number("n", n, 2), whole_number("trials", trials)
+    size = whole_number("n", n, 2)
+    count = whole_number("trials", trials)
     flips = whole_number("n_resamples", n_resamples)
     if (flips + 1) * alpha < 1:
         raise OptionError(
@@ -602,7 +604,8 @@ def flip_queries_needed(
     }
     # p values of n flips are at least 2^(1 - n): fewer queries than this cannot reach alpha.
     fewest = max(2, math.ceil(1 - math.log2(alpha)))
-    wanted, critical = ndtri(power), -ndtri(alpha / 2)
+    wanted = ndtri(power)
+    critical = -ndtri(alpha / 2)
     slope = abs(mean) / math.sqrt(float(((values - mean) ** 2 * chances).sum()))
     # power = Phi(slope sqrt(n) - critical): each simulation corrects the slope of the guess before.
     for _ in range(4):
@@ -659,7 +662,8 @@ def flip_detectable(
         "n_resamples": n_resamples,
         "threads": threads,
     }
-    wanted, critical = float(ndtri(power)), -float(ndtri(alpha / 2))
+    wanted = float(ndtri(power))
+    critical = -float(ndtri(alpha / 2))
     highest = math.inf if alternative == "shift" else 0.95 * float(values.max())
     if not (values.std() > ROUNDING * float(np.abs(values).max()) and highest > 0):
         raise OptionError(
@@ -696,7 +700,8 @@ def _population(
         raise OptionError(f"effect={effect!r}: expected a finite number")
     if alternative == "shift":
         return differences + (effect - differences.mean()), alike
-    low, high = float(differences.min()), float(differences.max())
+    low = float(differences.min())
+    high = float(differences.max())
     if not low < effect < high:
         raise OptionError(
             f"effect={effect!r}: the differences of the pilot lie between {low:g} and {high:g}; "

@@ -223,7 +223,8 @@ def replicated_difference(
     between = sum(term.variance for term in of_seeds)
     variance = max(by_query + sum(part.added for part in parts), between)
     reach = _Reach(terms=(_Term(variance=variance - between, df=n - 1), *of_seeds))
-    middle, half = float(differences.mean()), reach.at((1 - level) / 2)
+    middle = float(differences.mean())
+    half = reach.at((1 - level) / 2)
     return ReplicatedDifference(
         difference=middle,
         standard_error=reach.error,
@@ -288,7 +289,8 @@ class _Reach:
         above, below = (
             2 * float(stdtr(df, -abs(difference) / self.error)) for df in self._extreme_dfs
         )
-        highest, lowest = above, max(below, _LEAST_P)
+        highest = above
+        lowest = max(below, _LEAST_P)
         if highest <= lowest or self._beyond(highest, difference) <= 0:
             return highest
         if self._beyond(lowest, difference) >= 0:

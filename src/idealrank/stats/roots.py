@@ -28,17 +28,22 @@ def fewest(enough: Callable[[int], bool], *, near: float, most: int) -> int | No
     """The least whole number from 2 on that is enough, if more always is; None where `most` is
     not.
     """
-    step, start = 1, math.ceil(min(max(near, 2.0), float(most)))
+    step = 1
+    start = math.ceil(min(max(near, 2.0), float(most)))
     if enough(start):
-        few, many = start - 1, start
+        few = start - 1
+        many = start
         while few > 1 and enough(few):
             few, many, step = max(few - 2 * step, 1), few, 2 * step
     else:
-        few, many = start, start + 1
+        few = start
+        many = start + 1
         while not enough(many):
             if many > most:
                 return None
-            few, many, step = many, many + 2 * step, 2 * step
+            few = many
+            many = many + 2 * step
+            step = 2 * step
     while many - few > 1:
         middle = (few + many) // 2
         few, many = (few, middle) if enough(middle) else (middle, many)

@@ -63,10 +63,10 @@ class Moments(NamedTuple):
         """Return the moments of the contribution less a constant."""
         first, second, third, fourth = self
         return Moments(
-            first - null,
-            second - 2 * null * first + null**2,
-            third - 3 * null * second + 3 * null**2 * first - null**3,
-            fourth - 4 * null * third + 6 * null**2 * second - 4 * null**3 * first + null**4,
+            first=first - null,
+            second=second - 2 * null * first + null**2,
+            third=third - 3 * null * second + 3 * null**2 * first - null**3,
+            fourth=fourth - 4 * null * third + 6 * null**2 * second - 4 * null**3 * first + null**4,
         )
 
 
@@ -149,7 +149,8 @@ class SeenChanges:
 
     def units_needed(self, effect: float, criterion: Criterion, *, near: float) -> int | None:
         """Compute the number of units with which the test finds a true difference so often."""
-        largest, seen = float(self._tilts.max()), effect / self.allowance
+        largest = float(self._tilts.max())
+        seen = effect / self.allowance
         spread = float((self.sizes * self._tilts).mean()) * self.differ / self.units
 
         def beyond(tilt: float) -> float:
@@ -185,7 +186,8 @@ class SeenChanges:
         """Probabilities that a unit gains, and that it loses, each size."""
         exponents = tilt * self._tilts
         highest = float(np.abs(exponents).max())
-        gains, losses = np.exp(exponents - highest), np.exp(-exponents - highest)
+        gains = np.exp(exponents - highest)
+        losses = np.exp(-exponents - highest)
         share = self.differ / self.units / float(gains.sum() + losses.sum())
         return gains * share, losses * share
 
@@ -195,13 +197,15 @@ class SeenChanges:
 
     def _moments(self, tilt: float) -> Moments:
         gains, losses = self._tilted(tilt)
-        both, apart, scores = gains + losses, gains - losses, self._scores
+        both = gains + losses
+        apart = gains - losses
+        scores = self._scores
         squares = scores * scores
         return Moments(
-            float((scores * apart).sum()),
-            float((squares * both).sum()),
-            float((squares * scores * apart).sum()),
-            float((squares * squares * both).sum()),
+            first=float((scores * apart).sum()),
+            second=float((squares * both).sum()),
+            third=float((squares * scores * apart).sum()),
+            fourth=float((squares * squares * both).sum()),
         )
 
     def _above(self, tilt: float, units: int, criterion: Criterion) -> float:
@@ -243,7 +247,8 @@ def _common_divisor(number: float, other: float) -> float:
     """Euclid's algorithm for numbers up to 1 with nine digits; 0 if the divisor is tiny."""
     while other > _FINEST / 2:
         rest = number % other
-        number, other = other, 0.0 if min(rest, other - rest) < 1e-7 else rest
+        number = other
+        other = 0.0 if min(rest, other - rest) < 1e-7 else rest
     return number if other == 0.0 else 0.0
 
 
@@ -256,13 +261,18 @@ def _crossing(rising: Callable[[float], float], *, start: float) -> float:
     low, high = 0.0, start
     below, above = rising(low), rising(high)
     while above < 0:
-        low, below, high = high, above, 2 * high
+        low = high
+        below = above
+        high = 2 * high
         if high > _STEEPEST:
             return math.inf
         above = rising(high)
     step = start
     while below > 0:
-        high, above, low, step = low, below, low - step, 2 * step
+        high = low
+        above = below
+        low = low - step
+        step = 2 * step
         if low < -_STEEPEST:
             return math.nan
         below = rising(low)

@@ -129,9 +129,11 @@ def sequential_sign(
             f"value {at}: found {drawn[at]:g}, expected a number from {lowest[at]:g} to "
             f"{highest[at]:g}"
         )
-    above, below = _evidence(drawn, lowest), _evidence(-drawn, -highest)
+    above = _evidence(drawn, lowest)
+    below = _evidence(-drawn, -highest)
     limit = math.log(2 / alpha)
-    above_at, below_at = _first_reaching(above, limit), _first_reaching(below, limit)
+    above_at = _first_reaching(above, limit)
+    below_at = _first_reaching(below, limit)
     stopped = min((draw for draw in (above_at, below_at) if draw is not None), default=None)
     sign = 0
     if stopped is not None:

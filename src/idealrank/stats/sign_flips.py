@@ -64,7 +64,8 @@ class Flips:
     def __init__(self, n_units: int, rng: RandomLike = None) -> None:
         self.n_units = n_units
         sequence = generator_of(rng).bit_generator.seed_seq.spawn(1)[0]  # type: ignore[attr-defined]
-        self._entropy, self._key = sequence.entropy, sequence.spawn_key
+        self._entropy = sequence.entropy
+        self._key = sequence.spawn_key
 
     def map(
         self,
@@ -165,10 +166,18 @@ class Units(NamedTuple):
     @classmethod
     def of(cls, differences: FloatArray, design: Design) -> "Units":
         """Sum differences (n, columns) by unit."""
-        totals, weights = design.unit_totals(differences), design.unit_totals(np.ones(design.n))
-        unit, weight_unit = unit_of(totals), float(unit_of(weights[:, None])[0])
+        totals = design.unit_totals(differences)
+        weights = design.unit_totals(np.ones(design.n))
+        unit = unit_of(totals)
+        weight_unit = float(unit_of(weights[:, None])[0])
         whole = as_whole(totals, unit)
-        return cls(whole, as_whole(weights, weight_unit), unit, weight_unit, tie_step(whole))
+        return cls(
+            totals=whole,
+            weights=as_whole(weights, weight_unit),
+            unit=unit,
+            weight_unit=weight_unit,
+            step=tie_step(whole),
+        )
 
     @property
     def n_nonzero(self) -> IntArray:
@@ -178,11 +187,11 @@ class Units(NamedTuple):
     def of_columns(self, columns: IntArray) -> "Units":
         """Return some columns alone."""
         return Units(
-            self.totals[:, columns],
-            self.weights,
-            self.unit[columns],
-            self.weight_unit,
-            self.step[columns],
+            totals=self.totals[:, columns],
+            weights=self.weights,
+            unit=self.unit[columns],
+            weight_unit=self.weight_unit,
+            step=self.step[columns],
         )
 
     def with_weights(self) -> FloatArray:
@@ -231,7 +240,8 @@ def both_ends(
     """
     both = np.empty((2, *flipped.T.shape))  # columns first: what follows runs along the draws
     mean, other = both[0], both[1]
-    steps, rest_weight = step[:, None], total_weight - weight
+    steps = step[:, None]
+    rest_weight = total_weight - weight
     np.rint(np.divide(flipped.T, steps, out=mean), out=mean)
     np.rint(
         np.divide(np.subtract(total[:, None], flipped.T, out=other), steps, out=other), out=other
@@ -299,12 +309,14 @@ class ColumnDraws(NamedTuple):
         differ = np.flatnonzero(totals)
         # The subsets of 20 units are a table: rows for the first 17 units, extras for the others.
         of_rows, of_extras = differ[:ROW_BITS], differ[ROW_BITS:]
-        sums, weights = _subset_sums(totals[of_rows]), _subset_sums(units.weights[of_rows])
+        sums = _subset_sums(totals[of_rows])
+        weights = _subset_sums(units.weights[of_rows])
         more_sums = _subset_sums(totals[of_extras])
         more_weights = _subset_sums(units.weights[of_extras])
         rows = zero_weights.size
         # whole repetitions: powers of two
-        sums, weights = np.resize(sums, rows), np.resize(weights, rows) + zero_weights
+        sums = np.resize(sums, rows)
+        weights = np.resize(weights, rows) + zero_weights
         return cls(
             sums=sums,
             weights=weights,
@@ -423,7 +435,8 @@ def _subset_sums(values: FloatArray) -> FloatArray:
     return sums
 
 
-_MOST_COLUMNS, _MOST_DRAWS = 32, 1 << 17  # 32 MB of sums
+_MOST_COLUMNS = 32
+_MOST_DRAWS = 1 << 17  # with the columns, 32 MB of sums
 
 
 class SharedFlips:

@@ -60,7 +60,8 @@ def nth_largest(
     """The value at a rank from the top, exactly, of each column of a stream."""
     if n_draws * columns <= FEW_VALUES:
         return _of_all(stream, rank, n_draws, count)
-    low, high = np.full(columns, -np.inf), np.full(columns, np.inf)
+    low = np.full(columns, -np.inf)
+    high = np.full(columns, np.inf)
     for size in _first_looks(n_draws, columns):
         expected = rank * size / n_draws
         spread = _ERRORS * np.sqrt(expected * max(1 - expected / size, 0)) + 1
@@ -134,10 +135,10 @@ class _Near:
         at = np.flatnonzero(near)
         column = (at // len(values)).astype(np.int32)
         return TailBlock(
-            np.asarray(np.count_nonzero(above, axis=1)),
-            self._count(columns.T),
-            column,
-            columns.ravel()[at],
+            above=np.asarray(np.count_nonzero(above, axis=1)),
+            counted=self._count(columns.T),
+            column=column,
+            value=columns.ravel()[at],
         )
 
     def _count_equal(self) -> None:
@@ -147,11 +148,15 @@ class _Near:
         value = np.concatenate(self._values)
         count = np.concatenate(self._counts)
         order = np.lexsort((-value, column))
-        column, value, count = column[order], value[order], count[order]
+        column = column[order]
+        value = value[order]
+        count = count[order]
         starts = starts_of(column, value)
         if starts.size:
             count = np.add.reduceat(count, starts)
-        self._columns, self._values, self._counts = [column[starts]], [value[starts]], [count]
+        self._columns = [column[starts]]
+        self._values = [value[starts]]
+        self._counts = [count]
         self._held = starts.size
         self._most = max(_HELD, 2 * self._held)
 
@@ -164,7 +169,9 @@ class _Near:
         )
         if not self._values or not self._values[0].size:
             return at_rank
-        column, value, count = self._columns[0], self._values[0], self._counts[0]
+        column = self._columns[0]
+        value = self._values[0]
+        count = self._counts[0]
         first = np.searchsorted(column, np.arange(self.low.size))
         reached = np.cumsum(count)
         before = np.concatenate([[0], reached])[first]

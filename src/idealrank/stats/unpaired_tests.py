@@ -107,7 +107,8 @@ def _drawn(
     shifts = np.empty((draws, len(rows)))
 
     def block(number: int) -> None:
-        first, last = firsts[number], min(firsts[number] + size, draws)
+        first = firsts[number]
+        last = min(firsts[number] + size, draws)
         labels = np.random.default_rng(seeds[number]).permuted(
             np.tile(plain, (last - first, 1)), axis=1
         )
@@ -237,7 +238,8 @@ def welch_t(
     """
     samples = _samples(a, b, alternative, level)
     first, second = samples.a, samples.b
-    difference, largest = _mean_difference(first, second), largest_of(first, second)
+    difference = _mean_difference(first, second)
+    largest = largest_of(first, second)
     outside = (1 - level) / (2 if alternative == "two-sided" else 1)
     if min(len(first), len(second)) == 1:
         endless = np.full(difference.shape, np.inf)
@@ -261,8 +263,10 @@ def welch_t(
         statistic = in_units(difference, np.sqrt(variance))
         p = np.where((difference == 0) & (variance == 0), 1.0, t_tail(statistic, df, alternative))
         reach = stdtrit(df, 1 - outside) * np.sqrt(variance)
-        low, high = difference - reach, difference + reach
-        figures, note = _Figures(difference, p, statistic, low, high), ""
+        low = difference - reach
+        high = difference + reach
+        figures = _Figures(difference=difference, p=p, statistic=statistic, low=low, high=high)
+        note = ""
     facts = _Facts(method="welch", level=level, alternative=alternative, note=note)
     return _test(samples, figures, facts)
 
@@ -341,7 +345,8 @@ def mann_whitney(
 
 
 def _rank_p(ranks: FloatArray, wins: FloatArray, n_a: int, alternative: str) -> FloatArray:
-    n, n_b = len(ranks), len(ranks) - n_a
+    n = len(ranks)
+    n_b = len(ranks) - n_a
     # Over random labels the sum of n_b ranks has the variance of a sample without replacement.
     variance = n_a * n_b / n * ranks.var(axis=0, ddof=1)
     above = wins - n_a * n_b / 2
@@ -450,7 +455,8 @@ class _Facts(NamedTuple):
 def _samples(a: npt.ArrayLike, b: npt.ArrayLike, alternative: str, level: float) -> _Samples:
     chosen("alternative", alternative, ALTERNATIVES)
     open_share("level", level)
-    first, second = columns_of("a", a), columns_of("b", b)
+    first = columns_of("a", a)
+    second = columns_of("b", b)
     if first.shape[1:] != second.shape[1:]:
         raise InputError(
             f"a has shape {first.shape} and b {second.shape}; expected the same measures in the "
@@ -474,11 +480,13 @@ def _test(samples: _Samples, figures: _Figures, facts: _Facts) -> UnpairedTest:
     first, second, like = samples
     difference, p, statistic, low, high = figures
     n = len(first) + len(second)
-    spread, correction = np.full(difference.shape, np.nan), np.nan
+    spread = np.full(difference.shape, np.nan)
+    correction = np.nan
     if n > 2:
         of_first = ((first - first.mean(axis=0)) ** 2).sum(axis=0)
         of_second = ((second - second.mean(axis=0)) ** 2).sum(axis=0)
-        spread, correction = np.sqrt((of_first + of_second) / (n - 2)), 1 - 3 / (4 * n - 9)
+        spread = np.sqrt((of_first + of_second) / (n - 2))
+        correction = 1 - 3 / (4 * n - 9)
         spread[spread <= ROUNDING * largest_of(first, second)] = 0.0
     ranks, _ = _joint_ranks(first, second)
     wins = ranks[: len(second)].sum(axis=0) - len(second) * (len(second) + 1) / 2

@@ -118,7 +118,8 @@ def unseen_loss_bound(
     """
     open_share("alpha", alpha)
     values, used = _checked(differences, largest_loss, design)
-    totals, weights = used.unit_totals(values), _unit_weights(used)
+    totals = used.unit_totals(values)
+    weights = _unit_weights(used)
 
     def excess(loss: float) -> float:
         return _p(totals, weights, loss, largest_loss) - alpha
@@ -185,7 +186,8 @@ def error_rate_known(
         or differences.min() < -largest_loss * (1 + ROUNDING)
     ):
         return False
-    totals, weights = used.unit_totals(differences), _unit_weights(used)
+    totals = used.unit_totals(differences)
+    weights = _unit_weights(used)
     # By Jensen's inequality p is at least exp(-E max(S, 0) / w), where S is the weighted total and
     # w the size of the loss added, and E max(S, 0) is at most the root of E S^2: most verdicts that
     # the bound does not support need no integral.
@@ -297,5 +299,6 @@ def _integral(terms: Callable[[FloatArray], AnyArray]) -> float:
         finer = total / 2 + step / 2 * float(np.real(middle).sum())
         if abs(finer - total) <= _CONVERGED * abs(finer):
             return finer
-        step, total = step / 2, finer
+        step = step / 2
+        total = finer
     return total

@@ -65,7 +65,8 @@ def columns_of(name: str, values: npt.ArrayLike) -> FloatArray:
 
 def paired(a: npt.ArrayLike, b: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
     """Values of two systems on the same queries, checked."""
-    first, second = columns_of("a", a), columns_of("b", b)
+    first = columns_of("a", a)
+    second = columns_of("b", b)
     if first.shape != second.shape:
         raise InputError(
             f"a has shape {first.shape} and b {second.shape}; paired values need the same queries "

@@ -81,7 +81,8 @@ def _checked(file: BinaryIO) -> Adding:
         if name not in contents:
             raise foreign(f"no {name!r}")
         room.take_json(contents[name])
-    record, words = contents[_RECORD], _json(contents[_WORDS], _WORDS)
+    record = contents[_RECORD]
+    words = _json(contents[_WORDS], _WORDS)
     check_words(words)
     digest = hashlib.sha256(record).hexdigest()
     if digest != words["digest"] or digest[:DIGITS] != words["id"]:

@@ -104,7 +104,8 @@ def _by_name(inputs: Sequence[Mapping[str, Any]]) -> dict[tuple[str, int], str]:
 
 def _judgments(a: Mapping[str, Any], b: Mapping[str, Any]) -> str:
     """Compare judgments by content if both records have the fingerprint, else by the files."""
-    ours, theirs = a.get("judgments"), b.get("judgments")
+    ours = a.get("judgments")
+    theirs = b.get("judgments")
     if not (ours and theirs):
         ours, theirs = _files_hash(a), _files_hash(b)
     if not ours or not theirs:
@@ -133,7 +134,8 @@ def _queries(
     changed, but has no difference.
     """
     order = np.array(pairs, np.int64).reshape(-1, 2)
-    ours, theirs = a.values(measure)[order[:, 0]], b.values(measure)[order[:, 1]]
+    ours = a.values(measure)[order[:, 0]]
+    theirs = b.values(measure)[order[:, 1]]
     differences = theirs - ours
     changed = np.flatnonzero((differences != 0) & ~(np.isnan(ours) & np.isnan(theirs)))
     ids = a.queries

@@ -164,7 +164,8 @@ def _counted(store: Readable, key: str, place: int, parts: str | None) -> FloatA
 
 
 def _conditions(runs: Sequence[str], tag: str | None, since: str | None) -> tuple[str, list[str]]:
-    conditions, parameters = "", [*runs]
+    conditions = ""
+    parameters = [*runs]
     if runs:
         conditions += f" AND e.name IN ({', '.join('?' * len(runs))})"
     if tag is not None:

@@ -55,7 +55,8 @@ def network_mount(folder: Path, mounts: Path = _MOUNTS) -> tuple[str, str] | Non
     except RuntimeError:
         raise InputError(f"{folder}: found a circle of links, expected a folder") from None
     # The mount point that is deepest above the folder is the one it lies on.
-    nearest, depth = ("", ""), -1
+    nearest = ("", "")
+    depth = -1
     for line in table.splitlines():
         columns = line.split(" ")
         if len(columns) < 3:
@@ -64,7 +65,8 @@ def network_mount(folder: Path, mounts: Path = _MOUNTS) -> tuple[str, str] | Non
         point = Path(_unescaped(mounted_at))
         # Of two mounts on one point the later one covers the earlier.
         if place.is_relative_to(point) and len(point.parts) >= depth:
-            nearest, depth = (kind, str(point)), len(point.parts)
+            nearest = (kind, str(point))
+            depth = len(point.parts)
     name = nearest[0].lower()
     return nearest if name in _NETWORK or name.startswith(("smb", "nfs")) else None
 

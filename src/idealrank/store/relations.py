@@ -107,7 +107,10 @@ class Relation:
 def relations(store: Readable) -> dict[str, Relation]:
     """Every table of a store by its name; `COLUMNS` has their columns."""
     pa = load_extra("pyarrow", "reading a store as tables", "arrow")
-    text, number, whole, when = pa.string(), pa.float64(), pa.int64(), pa.timestamp("us")
+    text = pa.string()
+    number = pa.float64()
+    whole = pa.int64()
+    when = pa.timestamp("us")
     kept = _kept(store)
     small = [
         (
@@ -272,7 +275,8 @@ def _values(pa: Any, files: ValueFiles, kept: Sequence[KeptEvaluation]) -> Relat
     def batches() -> "Iterator[pa.RecordBatch]":
         lists: dict[str, Any] = {}
         for evaluation in kept:
-            whose, texts = f"evaluation {evaluation.id}", evaluation.texts
+            whose = f"evaluation {evaluation.id}"
+            texts = evaluation.texts
             queries_file = evaluation.files["queries"]
             if queries_file not in lists:
                 # one list at a time
@@ -300,7 +304,8 @@ def _values(pa: Any, files: ValueFiles, kept: Sequence[KeptEvaluation]) -> Relat
 
 def _hits(pa: Any, files: ValueFiles, kept: Sequence[KeptEvaluation]) -> Relation:
     """Judged documents that were returned, one batch per evaluation that has them."""
-    coded, whole = _coded(pa), pa.int64()
+    coded = _coded(pa)
+    whole = pa.int64()
     types = [coded, coded, pa.string(), whole, whole, whole, pa.float64()]
     schema = pa.schema(list(zip(COLUMNS["hits"], types, strict=True)))
 

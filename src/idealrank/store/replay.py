@@ -159,7 +159,8 @@ def _as_kept(check: Check, was: Mapping[str, Any]) -> Check:
         for name, value in was.items()
         if name in names and isinstance(value, str | int | float | bool)
     }
-    tipping, margin = was.get("tipping"), was.get("margin")
+    tipping = was.get("tipping")
+    margin = was.get("margin")
     return replace(
         check,
         **known,

@@ -156,7 +156,8 @@ class Stored:
             judgments=kept.get("judgments"),
             labels=None if labels is None else Labels(**labels),
         )
-        texts, coverage = self._content("texts"), self._content("coverage")
+        texts = self._content("texts")
+        coverage = self._content("coverage")
         by_measure = {} if coverage is None else read_measure_coverage(coverage, self.queries)
         return Evaluation(
             name=kept["name"],

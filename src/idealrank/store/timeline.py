@@ -74,7 +74,8 @@ def breaks_between(before: Point, after: Point) -> tuple[str, ...]:
     """
     convention = ("convention",) if before.convention != after.convention else ()
     # Entries of earlier versions have no fingerprint of the content: their files are compared.
-    ours, theirs = before.judgments_content, after.judgments_content
+    ours = before.judgments_content
+    theirs = after.judgments_content
     if not (ours and theirs):
         ours, theirs = before.judgments, after.judgments
     judgments = ("judgments",) if ours and theirs and ours != theirs else ()
@@ -177,7 +178,8 @@ class Rule:
         ]
 
     def _fails(self, points: Sequence[Point]) -> Iterator[bool]:
-        best, before = -math.inf, None
+        best = -math.inf
+        before = None
         for point in points:
             if before is not None and breaks_between(before, point):
                 best = -math.inf
@@ -187,7 +189,8 @@ class Rule:
             else:
                 yield worth <= best - (self.drop or 0.0) + _ROUNDING
             if point.known:
-                best, before = max(best, worth), point
+                best = max(best, worth)
+                before = point
 
 
 @dataclass(frozen=True, kw_only=True)

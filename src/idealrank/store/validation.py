@@ -134,7 +134,8 @@ def _check_labels(fields: Fields) -> None:
     _check(labels, _LABELS, "labels")
     unknown = sorted(set(labels) - {*_LABELS, "sampled_negatives"})
     _refuse(unknown, "labels", is_fine=not unknown, expected="no other fields")
-    queries, negative = labels["queries"], labels["with_negatives"]
+    queries = labels["queries"]
+    negative = labels["with_negatives"]
     _refuse(queries, "labels.queries", is_fine=queries >= 0, expected="0 or more")
     _refuse(
         negative,
@@ -161,7 +162,9 @@ def _check_labels(fields: Fields) -> None:
 
 
 def _check_counts(fields: Fields) -> None:
-    n_queries, coverage, most = fields["n_queries"], fields["coverage"], fields["max_documents"]
+    n_queries = fields["n_queries"]
+    coverage = fields["coverage"]
+    most = fields["max_documents"]
     _refuse(n_queries, "n_queries", is_fine=n_queries > 0, expected="1 or more")
     _refuse(most, "max_documents", is_fine=most is None or most > 0, expected="1 or more, or null")
     means = fields["means"]

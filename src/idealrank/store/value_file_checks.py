@@ -55,7 +55,8 @@ def check_contents(
     ...
     idealrank.errors.InputError: found 'q' as queries.1, expected each id once; export it again
     """
-    n_queries, texts = fields["n_queries"], [measure["text"] for measure in fields["measures"]]
+    n_queries = fields["n_queries"]
+    texts = [measure["text"] for measure in fields["measures"]]
     queries = _ids(files["queries"], "queries", n_queries, "n_queries", room)
 
     shape = (n_queries, len(texts))
@@ -135,7 +136,8 @@ def _array(content: bytes, kind: str, shape: tuple[int, ...] | None, what: str) 
     if dtype != kind or not has_shape:
         expected = f"{kind} in one column" if shape is None else f"{kind} of shape {shape}"
         raise _refused(f"an array of type {dtype} and shape {shown(sizes)}", what, expected)
-    n_bytes, expected_bytes = len(content) - end, math.prod(sizes) * np.dtype(kind).itemsize
+    n_bytes = len(content) - end
+    expected_bytes = math.prod(sizes) * np.dtype(kind).itemsize
     if n_bytes != expected_bytes:
         raise _refused(f"{n_bytes:,} bytes after its header", what, f"{expected_bytes:,}")
     return np.frombuffer(content, kind, offset=end).reshape(sizes)

@@ -71,7 +71,8 @@ def _faults_of_answer(hits: Sequence[Any], limit: int) -> Iterator[str]:
     if not all(isinstance(hit, tuple) and len(hit) == 2 for hit in hits):
         yield f"found {shown(repr(hits[0]))}, expected pairs of document and score"
         return
-    documents, scores = [hit[0] for hit in hits], [hit[1] for hit in hits]
+    documents = [hit[0] for hit in hits]
+    scores = [hit[1] for hit in hits]
     if not all(isinstance(document, str) and document for document in documents):
         yield f"found documents {shown(repr(documents))}, expected texts that are not empty"
     elif len(set(documents)) < len(documents):
@@ -116,7 +117,8 @@ def _check_answers(trial: _Trial) -> None:
 def _check_repetition(trial: _Trial) -> None:
     """Equal answers to equal queries."""
     for query in trial.queries:
-        first, again = trial.ask(query, trial.limit), trial.ask(query, trial.limit)
+        first = trial.ask(query, trial.limit)
+        again = trial.ask(query, trial.limit)
         if trial.exact and first is not None and again is not None and first != again:
             trial.faults.append(
                 f"query {shown(repr(query.text))}: answered {shown(first)}, then {shown(again)}"

@@ -235,7 +235,8 @@ def drawn(rng: Random, measure: Measure, promise: "Promise") -> Case:
                 run[query] = {d: score for d, score in ranking.items() if d in grades}
         if qrels and not (promise.alone and not run.get("q1")):
             break
-    ties, no_relevant = rng.choice(promise.ties(measure)), rng.choice(_NO_RELEVANT)
+    ties = rng.choice(promise.ties(measure))
+    no_relevant = rng.choice(_NO_RELEVANT)
     return Case(qrels, run, _convention(ties, no_relevant, rng.choice(_OTHERS)))
 
 
@@ -254,7 +255,8 @@ def _convention(ties: str, no_relevant: str, others: str) -> Convention:
 
 def _any_input(measure: Measure, case: Case) -> str:
     evaluation = evaluated(measure, case.qrels, case.run, case.convention)
-    shape, expected = evaluation.values.shape, (len(evaluation.queries), 1)
+    shape = evaluation.values.shape
+    expected = (len(evaluation.queries), 1)
     return "" if shape == expected else f"gave {shape[0]} values for {expected[0]} queries"
 
 
@@ -436,7 +438,9 @@ def _is_not_shown(measure: Measure, case: Case) -> str:
 
 
 def _does_not_add_up(measure: Measure, case: Case) -> str:
-    qrels, run, resolved = Qrels(case.qrels), Run(case.run), measure.under(case.convention)
+    qrels = Qrels(case.qrels)
+    run = Run(case.run)
+    resolved = measure.under(case.convention)
     judged = seen_by(resolved, align(qrels, run, case.convention.alignment, threads=1))
     together = judged.sum_by_query(judged.hits.query, added(resolved, judged))
     for query, sum_of_all in zip(judged.queries, together.tolist(), strict=True):
@@ -667,7 +671,8 @@ def _undeclared(cls: type[Measure]) -> list[str]:
 
 
 def _text_faults(measure: Measure) -> list[str]:
-    text, twin = str(measure), replace(measure)
+    text = str(measure)
+    twin = replace(measure)
     faults = []
     if twin != measure or hash(twin) != hash(measure) or str(twin) != text:
         faults.append("a copy of it is not equal to it, or has another hash or text")

@@ -109,11 +109,13 @@ class ScaledDecay:
     def integral(self, log_share: float) -> float:
         """F(t) for t = n exp(log_share) <= n, the integral of D from 1 to t; 0 where t <= 1."""
         log_share = max(log_share, -self.log_n)
-        log_rank, kind = self.log_n + log_share, self.decay.kind
+        log_rank = self.log_n + log_share
+        kind = self.decay.kind
         if kind == "zipf":
             return self._zipf(log_share, log_rank)
         if kind == "geometric":
-            ratio, rank = self.decay.exponent, math.exp(min(log_rank, _LARGEST_EXPONENT))
+            ratio = self.decay.exponent
+            rank = math.exp(min(log_rank, _LARGEST_EXPONENT))
             return float((ratio**rank - ratio) / math.log(ratio))
         if kind == "logarithmic":
             of_family = self._jarvelin if self.decay.exponent else self._log
@@ -137,7 +139,8 @@ class ScaledDecay:
         return (math.exp(log_share) + first) * whole - _LI_2 * first
 
     def _jarvelin(self, log_share: float, log_rank: float) -> float:
-        first, base = math.exp(-self.log_n), self.decay.exponent
+        first = math.exp(-self.log_n)
+        base = self.decay.exponent
         size = math.log(base)
         if log_rank < size:
             return (math.exp(log_share) - first) / size
@@ -155,7 +158,8 @@ def gathered(model: RelevanceModel, seen: ScaledDecay, log_share: float) -> floa
         return (model.expected_from_top(np.exp(-depth)) - top) * seen.weight(depth)
 
     kinks = [-math.log(share) for share in model.depths]
-    low, high = min(-log_share, seen.log_n), min(seen.log_n, DEEPEST)
+    low = min(-log_share, seen.log_n)
+    high = min(seen.log_n, DEEPEST)
     rest = 0.0
     if low < high:
         points = (*kinks, *seen.kinks, 2.0, 8.0)
@@ -191,7 +195,8 @@ def linear_ideal(model: RelevanceModel, share: float) -> float:
 
 def linear_definition(model: RelevanceModel, n: int, log_share: float) -> float:
     """Definition 20 for D(s) = n - s: integrals from rank 1 to the cutoff, over n^2."""
-    share, first = math.exp(log_share), 1 / n
+    share = math.exp(log_share)
+    first = 1 / n
     above = linear_gathered(model, share) - linear_gathered(model, first)
     highest_gain, _ = model.steps[0]
     rest = linear_ideal(model, share)
@@ -204,7 +209,8 @@ def linear_corrected(model: RelevanceModel, n: int, log_share: float) -> float:
     Above a cutoff the integral ends at a random place, the k-th of n - 2 uniforms; two places, a
     standard deviation to both sides of its mean, give its mean to the second order.
     """
-    share, each = math.exp(log_share), 1 / n  # n may be beyond float64; its reciprocal is not
+    share = math.exp(log_share)
+    each = 1 / n  # n may be beyond float64; its reciprocal is not
     place = min(share / (1 - each), 1.0)
     spread = math.sqrt(place * (1 - place) * each)
     ends = np.clip([place - spread, place + spread], 0.0, 1.0)

@@ -139,13 +139,15 @@ class ModelRivals:
         for at in range(len(tables) - 1, -1, -1):
             there = since <= at
             # much faster than levels[there]
-            levels, since = np.compress(there, levels), np.compress(there, since)
+            levels = np.compress(there, levels)
+            since = np.compress(there, since)
             rows.append(dcgs(gains_of(levels, self.gains), tables[at]))
         return rows[::-1]
 
     def _ranked(self, which: int, counts: IntArray, rng: np.random.Generator) -> Levels:
         """Levels in the order of one ranker."""
-        grid, parts = self.grids[which], []
+        grid = self.grids[which]
+        parts = []
         for count, distribution in zip(counts.tolist(), self.quantiles[which], strict=True):
             steps = np.cumsum(rng.standard_exponential(count + 1))
             # rising: each part is in order already
@@ -178,7 +180,8 @@ def _total(chances: Sequence[Chance], score: FloatArray) -> FloatArray:
 
 def _distribution(chance: Callable[[FloatArray], FloatArray], grid: FloatArray) -> FloatArray:
     nodes, weights = np.polynomial.legendre.leggauss(4)
-    half, middle = np.diff(grid) / 2, (grid[1:] + grid[:-1]) / 2
+    half = np.diff(grid) / 2
+    middle = (grid[1:] + grid[:-1]) / 2
     scores = middle[:, None] + half[:, None] * nodes
     values = np.maximum(chance(scores.reshape(-1)), 0.0).reshape(-1, nodes.size)
     upto = np.concatenate(([0.0], np.cumsum((values * weights).sum(axis=1) * half)))
@@ -408,7 +411,8 @@ class Distinguishability:
             f"{self.measure}, {a} against {b}: {self.runs} growing {lists}",
             f"{'N':>11}  {f'P({a} > {b})':>24}  {'P(one sign from N on)':>24}",
         ]
-        better, constant = self._cells("a_better"), self._cells("constant")
+        better = self._cells("a_better")
+        constant = self._cells("constant")
         for size, first, second, late in zip(
             self.sizes.tolist(), better, constant, self.last_decade, strict=True
         ):
@@ -589,7 +593,8 @@ def distinguish_many(
     >>> [float(table.share("a_better")[-1]) for table in tables]
     [1.0, 0.96]
     """
-    pairs, runs = weighings(measures), whole_number("runs", runs)
+    pairs = weighings(measures)
+    runs = whole_number("runs", runs)
     if not 0 < level < 1:
         raise OptionError(f"level={level}: expected a number between 0 and 1, as 0.95")
     if np.shape(names) != (2,):
@@ -635,7 +640,8 @@ def _checked_sizes(sizes: "Sizes | None", documents: int | None) -> IntArray:
     if sizes is None:
         first, last = _SMALLEST, _LARGEST
         if documents is not None:
-            first, last = min(_FIRST_OF_SCORES, documents), documents
+            first = min(_FIRST_OF_SCORES, documents)
+            last = documents
         steps = np.arange(0, np.log10(last / first), 1 / _A_DECADE)
         return np.unique(np.append(np.round(first * 10**steps).astype(np.int64), last))
     checked = np.unique(sizes_of(sizes))

@@ -245,7 +245,8 @@ def definition_gap(
     definition, corrected = (pseudo_expectation(model, n, corrected=each) for each in (False, True))
     # N* - N = kappa (E[Y | 1] - y_1 N) / (ideal + y_1 kappa), without a difference of two numbers
     # that are all but equal.
-    decay, log_n = decay_of("log2"), math.log(n)
+    decay = decay_of("log2")
+    log_n = math.log(n)
     highest_gain, _ = model.steps[0]
     per_unit = decay.kappa * (model.at_top - highest_gain * definition)
     constant = per_unit / ideal(model, ScaledDecay(decay, log_n), 0.0, corrected=True)

@@ -16,7 +16,10 @@ from idealrank.measures.gains import GainLike
 from idealrank.theory.relevance import Chance, RelevanceModel
 
 # Most characters, brackets inside each other, highest power, and most points of a text
-_LONGEST, _DEEPEST, _HIGHEST, _MOST = 2_000, 20, 64, 1_000
+_LONGEST = 2_000
+_DEEPEST = 20
+_HIGHEST = 64
+_MOST = 1_000
 _NUMBER = r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?"
 _TOKEN = re.compile(
     rf"\s*(?:(?P<number>{_NUMBER})|(?P<name>[a-z]+)|(?P<sign>\*\*|[-+*^(),])|(?P<end>$))"
@@ -151,7 +154,8 @@ class _Parser:
     depth: int = 0
 
     def __post_init__(self) -> None:
-        place, lower = 0, self.text.lower()
+        place = 0
+        lower = self.text.lower()
         while not self.tokens or self.tokens[-1].kind != "end":
             match = _TOKEN.match(lower, place)
             if match is None:

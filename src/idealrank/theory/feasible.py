@@ -64,13 +64,15 @@ def evidence_of(discount: Discount, growth: Growth, largest: int) -> tuple[Evide
 def _row(discount: Discount, cutoff: int, n: int) -> EvidenceRow:
     weights = _weights(discount, n)
     counted = weights[:cutoff]
-    total, squares = float(counted.sum()), float((counted**2).sum())
+    total = float(counted.sum())
+    squares = float((counted**2).sum())
     if total == 0:
         raise InputError(
             f"discount {discount.text} gives no weight to ranks 1 to {cutoff} of a list of {n}; "
             "expected weights above 0"
         )
-    early, late = float(weights[n // 10 - 1]), float(weights[-1])
+    early = float(weights[n // 10 - 1])
+    late = float(weights[-1])
     exponent = math.log10(early / late) if early > 0 and late > 0 else math.inf
     top = float(counted[: max(1, n // 100)].sum()) / total
     return EvidenceRow(
@@ -93,7 +95,8 @@ def resemblance(
     discount: Discount, evidence: tuple[EvidenceRow, ...]
 ) -> Literal["feasible", "infeasible"] | None:
     """Return the discount's form if it continues to fall as at the end; None if unclear."""
-    before, last = evidence[-2].exponent, evidence[-1].exponent
+    before = evidence[-2].exponent
+    last = evidence[-1].exponent
     if _depends_on_length(discount, evidence[-1].n):
         return None
     if 0 <= last < 1 - _NEAR and last <= before + _STEADY:
@@ -261,7 +264,8 @@ def feasibility(
     'undecided'
     """
     largest = whole_number("largest", largest, 100)
-    decay, growth = decay_of(discount), growth_of(cutoff)
+    decay = decay_of(discount)
+    growth = growth_of(cutoff)
     if growth.kind == "constant":
         return _constant(decay, growth, largest)
     if decay.kind == "unknown":
@@ -314,7 +318,8 @@ def _summable(decay: Decay, growth: Growth) -> Feasibility:
 
 
 def _reciprocal(decay: Decay, growth: Growth) -> Feasibility:
-    theorem, errata = ("Theorem 11" if growth.kind == "power" else "Theorem 9"), ""
+    theorem = "Theorem 11" if growth.kind == "power" else "Theorem 9"
+    errata = ""
     if growth.kind == "share":
         errata = (
             "Not stated in the paper: a cutoff at a share of the list removes a bounded part of a "
@@ -401,7 +406,8 @@ def _linear(decay: Decay, growth: Growth) -> Feasibility:
 
 def _slow(decay: Decay, growth: Growth) -> Feasibility:
     """Logarithmic discounts, and zipf(b) with b < 1."""
-    logarithmic, cut = decay.kind == "logarithmic", growth.kind == "share"
+    logarithmic = decay.kind == "logarithmic"
+    cut = growth.kind == "share"
     reason = (
         "the discount falls more slowly than 1/rank: documents of the whole list count, so the "
         "noise vanishes faster than the difference between two rankers."

@@ -187,7 +187,8 @@ def _scheme(measure: Measure, place: int, sizes: IntArray) -> _Scheme:
 
 def _rows(labels: Any, scores: Any) -> Iterator[tuple[FloatArray, FloatArray]]:
     """Labels and scores of one query after another, checked."""
-    label_rows, score_rows = _as_rows(labels), _as_rows(scores)
+    label_rows = _as_rows(labels)
+    score_rows = _as_rows(scores)
     if not label_rows or len(label_rows) != len(score_rows):
         raise InputError(
             f"found labels of {len(label_rows)} queries and scores of {len(score_rows)}, expected "
@@ -450,7 +451,8 @@ def _from_npz(file: IO[bytes], name: str) -> RankedCollection:
 def _collection(arrays: dict[str, AnyArray]) -> RankedCollection:
     about = _about(arrays.pop(_ABOUT, None))
     arrays = {name: as_numbers(name, values) for name, values in arrays.items()}
-    offsets, grades = arrays.pop(_OFFSETS, None), arrays.pop(_GRADES)
+    offsets = arrays.pop(_OFFSETS, None)
+    grades = arrays.pop(_GRADES)
     if grades.ndim not in (1, 2):
         raise InputError(
             f"{_GRADES}: found shape {grades.shape}, expected (n_queries, n_documents), or one "

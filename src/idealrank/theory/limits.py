@@ -262,7 +262,8 @@ def _of_logarithm(model: RelevanceModel, share: float, value: float) -> Rate:
 
 def _of_zipf(model: RelevanceModel, decay: Decay, share: float, value: float) -> Rate:
     """Both sides have zeta(b) times their value at the top beyond n^(1-b) times an integral."""
-    beta, rest = decay.exponent, 1 - decay.exponent
+    beta = decay.exponent
+    rest = 1 - decay.exponent
     zeta = decay.kappa - 1 / rest
     ideal = over_steps(model, lambda x: min(x, share) ** rest) / rest
     highest_gain, _ = model.steps[0]

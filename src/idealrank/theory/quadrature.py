@@ -37,17 +37,22 @@ def integrate(
     for _ in range(_MOST_HALVINGS):
         # Each panel is halved; those whose halves agree with the whole are done.
         middle = (left + right) / 2
-        begins, ends = np.concatenate((left, middle)), np.concatenate((middle, right))
+        begins = np.concatenate((left, middle))
+        ends = np.concatenate((middle, right))
         parts, sizes = _panels(function, begins, ends)
         halves = parts[: left.size] + parts[left.size :]
-        before, total = total, done + float(halves.sum())
+        before = total
+        total = done + float(halves.sum())
         # Written so that NaN never counts as settled.
         rough = ~(np.abs(halves - whole) <= tolerance * max(size + float(sizes.sum()), 1.0))
         if not rough.any():
             return total
         again = np.concatenate((rough, rough))
-        done, size = done + float(halves[~rough].sum()), size + float(sizes[~again].sum())
-        left, right, whole = begins[again], ends[again], parts[again]
+        done = done + float(halves[~rough].sum())
+        size = size + float(sizes[~again].sum())
+        left = begins[again]
+        right = ends[again]
+        whole = parts[again]
         if left.size > _MOST_PANELS:
             break
     raise InputError(
@@ -63,7 +68,8 @@ def _panels(
 ) -> tuple[FloatArray, FloatArray]:
     """Integral over each panel, and over its absolute values."""
     nodes, weights = _rule()
-    half, middle = (right - left) / 2, (right + left) / 2
+    half = (right - left) / 2
+    middle = (right + left) / 2
     places = (middle[:, None] + half[:, None] * nodes).reshape(-1)
     values = np.asarray(function(places), np.float64).reshape(half.size, nodes.size)
     return (values * weights).sum(axis=1) * half, (np.abs(values) * weights).sum(axis=1) * half

@@ -413,7 +413,8 @@ def drawn_levels(model: RelevanceModel, n: int, samples: int, rng: np.random.Gen
     """Levels of relevance in ranked order, shape (samples, n)."""
     # The ordered values of n uniforms are running sums of n + 1 exponentials over their total:
     # no list is sorted.
-    steps, chances = np.empty((samples, n + 1)), np.empty((samples, n))
+    steps = np.empty((samples, n + 1))
+    chances = np.empty((samples, n))
     # one list after another, so that the first do not depend on how many there are
     for row in range(samples):
         rng.standard_exponential(out=steps[row])
@@ -431,7 +432,9 @@ def drawn_levels(model: RelevanceModel, n: int, samples: int, rng: np.random.Gen
 
 def _levels_at(model: RelevanceModel, scores: FloatArray, chances: FloatArray) -> Levels:
     """Count the grades, from the highest down, that the draw reaches; shape of `scores`."""
-    levels, reached, flat = np.zeros(scores.shape, np.uint8), np.zeros(1), scores.reshape(-1)
+    levels = np.zeros(scores.shape, np.uint8)
+    reached = np.zeros(1)
+    flat = scores.reshape(-1)
     for chance in model.chances:
         reached = reached + values_of(chance, flat).reshape(scores.shape)
         levels += chances < reached

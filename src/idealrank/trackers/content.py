@@ -198,7 +198,8 @@ def _of_evaluation(evaluation: Evaluation) -> Content:
 
 
 def _of_comparison(comparison: Comparison, evaluations: Sequence[Evaluation]) -> Content:
-    names, runs = metric_names(comparison.means), metric_names(comparison.names)
+    names = metric_names(comparison.means)
+    runs = metric_names(comparison.names)
     metrics: dict[str, float] = {}
     for text, by_run in comparison.means.items():
         for run, mean in by_run.items():

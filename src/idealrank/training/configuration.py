@@ -227,7 +227,8 @@ class TrainingConfig:
         """Read a mapping, as YAML, TOML or JSON give it."""
         top = Section(mapping, path, "")
         values = values_of(cls, top)
-        data, model = values["data"], values.setdefault("model", ModelSection())
+        data = values["data"]
+        model = values.setdefault("model", ModelSection())
         network = loss = objective = bias = None
         if model.library == "torch":
             network = NetworkSection.of(top.section("model").section("params"))
@@ -441,7 +442,8 @@ def _refuse_types(section: Section, library: str, params: Mapping[str, Any]) -> 
     """Refuse parameters of a wrong type that are read here, and values that LightGBM cannot write
     as text.
     """
-    number, metrics = "a whole number, as in 50", "a text, as in ndcg, or a list of texts"
+    number = "a whole number, as in 50"
+    metrics = "a text, as in ndcg, or a list of texts"
     for name, value in params.items():
         expected = None
         if value is None:
@@ -543,7 +545,8 @@ def _evaluation(
     measure = measures[0]
     stopping: _StoppingKeys | None = values.pop("stop_after", None)
     if stopping is not None:
-        after, measure = stopping.rounds, stopping.measure or measure
+        after = stopping.rounds
+        measure = stopping.measure or measure
     if after is not None and measure not in measures:
         measures = (*measures, measure)
     return EvaluationSection(

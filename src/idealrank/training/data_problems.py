@@ -203,7 +203,8 @@ def _of_labels(
             kind="label-number", severity="error", parameter="labels", message=message, row=row
         )
         return
-    negative, fractions = grades < 0, grades != np.floor(grades)
+    negative = grades < 0
+    fractions = grades != np.floor(grades)
     if negative.any():
         row = int(np.flatnonzero(negative)[0])
         message = (
@@ -296,7 +297,8 @@ def _of_queries(grades: FloatArray, offsets: IntArray) -> Iterator[TrainingProbl
     if some.size == 0:
         return
     starts = offsets[some]
-    highest, lowest = np.maximum.reduceat(grades, starts), np.minimum.reduceat(grades, starts)
+    highest = np.maximum.reduceat(grades, starts)
+    lowest = np.minimum.reduceat(grades, starts)
     without = some[highest <= 0]
     if without.size == some.size:
         message = (
@@ -338,7 +340,8 @@ def _shared(train: AnyArray, test: AnyArray) -> Iterator[TrainingProblem]:
     try:
         common = np.intersect1d(train, test)
     except TypeError:
-        test_ids, expected = f"ids of type {test.dtype}", f"ids of the type of qid, {train.dtype}"
+        test_ids = f"ids of type {test.dtype}"
+        expected = f"ids of the type of qid, {train.dtype}"
         raise InputError(f"held_out: found {test_ids}, expected {expected}") from None
     if common.size:
         queries = "1 query" if common.size == 1 else f"{common.size} queries"
@@ -399,7 +402,8 @@ def _of_truncation(
 ) -> Iterator[TrainingProblem]:
     if cutoff is None or truncation is None:
         return
-    name, advised = _TRUNCATION[library], cutoff + _ADVISED - 1
+    name = _TRUNCATION[library]
+    advised = cutoff + _ADVISED - 1
     if truncation < cutoff:
         expected = (
             f"expected training at least as deep; set {name}={advised}, or evaluate at {truncation}"

@@ -193,7 +193,8 @@ def _group_of(dataset: Any) -> Any:
 
 def _refuse_torn_queries(dataset: Any) -> None:
     """Refuse parts of queries: `lightgbm.cv` splits rows if the objective is a callable."""
-    whole, rows = getattr(dataset, "reference", None), getattr(dataset, "used_indices", None)
+    whole = getattr(dataset, "reference", None)
+    rows = getattr(dataset, "used_indices", None)
     if whole is None or rows is None:  # not a part of another Dataset
         return
     sizes = whole.get_group()

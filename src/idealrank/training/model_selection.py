@@ -218,7 +218,8 @@ def _optimism(table: FloatArray, n_resamples: int, generator: np.random.Generato
     noise = float(paired.var(axis=0, ddof=1).sum()) / (m - 1) / n
     observed = float(means.var(ddof=1))
     true = means * np.sqrt(max(0.0, 1 - noise / observed)) if observed > 0 else means
-    residuals, total = paired - means, 0.0
+    residuals = paired - means
+    total = 0.0
     for _ in range(n_resamples):
         counts = np.bincount(generator.integers(0, n, n), minlength=n).astype(np.float64)
         drawn = np.einsum("q,qm->m", counts, residuals) / n

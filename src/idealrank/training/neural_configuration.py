@@ -21,7 +21,9 @@ from idealrank.conventions.configuration_keys import convention_key, discount_ke
 from idealrank.measures.rules import NoRelevant
 
 # Limits of a network, and of every other whole number: more are taken for a mistake
-_MOST_LAYERS, _MOST_UNITS, _MOST_COUNT = 32, 8192, 2**31 - 1
+_MOST_LAYERS = 32
+_MOST_UNITS = 8192
+_MOST_COUNT = 2**31 - 1
 _MOST_REPEATED = 10_000  # Sinkhorn steps and drawn orders, each as long as the loss without it
 _ACTIVATIONS = ("relu", "leaky-relu", "elu", "gelu", "silu", "tanh", "sigmoid")
 _NDCG = ("cutoff", "gain", "discount", "no_relevant", "convention", "temperature")

@@ -141,7 +141,8 @@ class LambdaObjective:
     def __str__(self) -> str:
         cut = "" if self.cutoff is None else f"@{self.cutoff}"
         if self.measure == "nDCG":
-            gain, discount = make_gain(self.gain).text, make_discount(self.discount).text
+            gain = make_gain(self.gain).text
+            discount = make_discount(self.discount).text
             return f"lambda nDCG(gain={gain},discount={discount}){cut}"
         return f"lambda {self.measure}{cut}"
 
@@ -343,7 +344,8 @@ class LambdaLists:
         """
         row_scores = row_numbers("scores", scores, self.gains.size)
         _check_type(dtype)
-        slope, bend = np.empty(row_scores.size, dtype), np.empty(row_scores.size, dtype)
+        slope = np.empty(row_scores.size, dtype)
+        bend = np.empty(row_scores.size, dtype)
         _kernel.lambda_gradients(
             gains=self.gains,
             scores=row_scores,

@@ -201,8 +201,10 @@ class UnbiasedLists:
 
     def _estimate(self, scores: FloatArray) -> None:
         losses = self._losses(scores)
-        above, below = self.places[self.higher], self.places[self.lower]
-        n, power = self.clicked.size, 1 / (1 + self.objective.regularisation)
+        above = self.places[self.higher]
+        below = self.places[self.lower]
+        n = self.clicked.size
+        power = 1 / (1 + self.objective.regularisation)
         totals = (
             np.bincount(above, weights=losses / self.unclicked[below], minlength=n),
             np.bincount(below, weights=losses / self.clicked[above], minlength=n),
@@ -233,9 +235,11 @@ class UnbiasedLists:
 def _pairs(lists: LambdaLists) -> tuple[IntArray, IntArray]:
     """Rows of pairs whose first row has the larger gain."""
     sizes = np.diff(lists.offsets)
-    start, length = np.repeat(lists.offsets[:-1], sizes), np.repeat(sizes, sizes)
+    start = np.repeat(lists.offsets[:-1], sizes)
+    length = np.repeat(sizes, sizes)
     ends = np.cumsum(length)
-    higher, lower = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
+    higher = [np.empty(0, np.int64)]
+    lower = [np.empty(0, np.int64)]
     # Each row with every row of its list, a block of rows at a time: all pairs together would not
     # fit in memory. A block has at least one row.
     first = 0

@@ -154,7 +154,8 @@ class QueryRanker(_base.BaseEstimator):  # type: ignore[misc]
         ids = row_ids("X, column of query ids", column_of(X, self.qid))
         row_numbers("y", y, ids.size)
         order = np.argsort(ids, kind="stable")
-        features, labels = _rows(without_column(X, self.qid), order), np.asarray(y)[order]
+        features = _rows(without_column(X, self.qid), order)
+        labels = np.asarray(y)[order]
         self.estimator_ = _base.clone(self.estimator)
         self.estimator_.fit(
             features, labels, **_queries_for(self.estimator_, ids[order]), **fit_options

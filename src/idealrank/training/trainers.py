@@ -135,7 +135,8 @@ def unused_parameters(config: TrainingConfig) -> list[str]:
     """Parameters that the library does not know, and would ignore in silence; CatBoost refuses them
     itself.
     """
-    params, name = config.model.params, _NAMES[config.model.library]
+    params = config.model.params
+    name = _NAMES[config.model.library]
     usual = [
         "max_depth",
         "learning_rate",

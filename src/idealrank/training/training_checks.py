@@ -26,7 +26,8 @@ _EXPECTED = {
 
 def check_parts(config: TrainingConfig, parts: Mapping[str, FeatureRows]) -> list[TrainingProblem]:
     """Warnings about the data and the configuration."""
-    train, common = parts["train"], _limits(config)
+    train = parts["train"]
+    common = _limits(config)
     # here, not after an hour of reading and training
     RoundMeasures.of(config.evaluation.measures, config.evaluation.convention)
     _refuse_columns(train)

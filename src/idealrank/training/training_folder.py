@@ -227,7 +227,8 @@ def _beside(
     chosen = config.evaluation
     queries = np.array(rows.queries)[rows.codes]
     # Rows that all tie: their expected value is that of a random order.
-    tied, expected = np.zeros(scores.size), Convention.of(chosen.convention, ties="expected")
+    tied = np.zeros(scores.size)
+    expected = Convention.of(chosen.convention, ties="expected")
     chance = evaluate(rows.labels, tied, chosen.measures, expected, qid=queries)
     own, library = None, config.own_convention
     rules = Convention.of(chosen.convention).rules
@@ -342,7 +343,8 @@ def _json(value: Any) -> str:
 def _run_lines(rows: FeatureRows, scores: FloatArray) -> Iterator[str]:
     """A TREC run: rows of equal score in the order of the file."""
     for number, query in enumerate(rows.queries):
-        begin, end = int(rows.offsets[number]), int(rows.offsets[number + 1])
+        begin = int(rows.offsets[number])
+        end = int(rows.offsets[number + 1])
         for rank, place in enumerate(np.argsort(-scores[begin:end], kind="stable"), 1):
             row = begin + int(place)
             yield f"{query}\tQ0\t{rows.documents[row]}\t{rank}\t{float(scores[row])!r}\tidealrank\n"

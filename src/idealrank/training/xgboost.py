@@ -117,7 +117,8 @@ class _GradientOfMatrix:
         return self.round_gradients.lists
 
     def __call__(self, predictions: Any, matrix: Any) -> Any:
-        group, weight = _group_of(matrix), matrix.get_weight()
+        group = _group_of(matrix)
+        weight = matrix.get_weight()
         rows = None
         if weight.size:
             rows = weight if weight.size == predictions.size else np.repeat(weight, group)

@@ -440,14 +440,18 @@ class _Side(NamedTuple):
         if evaluation.judged is None:
             raise RuntimeError("expected an evaluation with its hits")
         judged = seen_by(measure, evaluation.judged)
-        hits, limit = judged.hits, resolve_cutoff(measure.cutoff, judged.lengths)
-        rank, top = hits.rank.astype(np.float64), hits.rank
+        hits = judged.hits
+        limit = resolve_cutoff(measure.cutoff, judged.lengths)
+        rank = hits.rank.astype(np.float64)
+        top = hits.rank
         if judged.ties in UNORDERED and hits.tie_first is not None and hits.tie_last is not None:
-            rank, top = (hits.tie_first + hits.tie_last) / 2, hits.tie_first
+            rank = (hits.tie_first + hits.tie_last) / 2
+            top = hits.tie_first
         shallow = np.bincount(
             hits.query[hits.rank <= limit[hits.query]], minlength=judged.n_queries
         )
-        values, scored = evaluation.values[:, 0], evaluation.scored[:, 0]
+        values = evaluation.values[:, 0]
+        scored = evaluation.scored[:, 0]
         unjudged = np.minimum(limit, judged.lengths) - shallow
         return cls(
             judged=judged,
@@ -495,7 +499,11 @@ def _documents(qrels: Qrels, ids: Sequence[str], sides: Sequence[_Side]) -> Docu
         np.add.at(adds[:, number], own, side.added)
         np.logical_or.at(within[:, number], own, side.within)
     kept = query >= 0
-    query, row, rank, adds, within = query[kept], row[kept], rank[kept], adds[kept], within[kept]
+    query = query[kept]
+    row = row[kept]
+    rank = rank[kept]
+    adds = adds[kept]
+    within = within[kept]
     order = np.argsort(query, kind="stable")
     return Documents(
         query=query[order],
@@ -514,7 +522,8 @@ def _rows(side: _Side) -> IntArray:
 def _moved(rank: FloatArray, within: BoolArray) -> IntArray:
     """Place of each document's move in `MOVES`."""
     seen = np.where(within.any(axis=1, keepdims=True), within, np.isfinite(rank))
-    up, down = rank[:, 1] < rank[:, 0], rank[:, 1] > rank[:, 0]
+    up = rank[:, 1] < rank[:, 0]
+    down = rank[:, 1] > rank[:, 0]
     moves: IntArray = np.select([~seen[:, 0], ~seen[:, 1], up, down], [0, 1, 2, 3], 4)
     return moves
 
@@ -529,8 +538,10 @@ def _queries(
 ) -> tuple[QueryChange, ...]:
     difference = values[:, 1] - values[:, 0]
     (side_a, side_b), (at_a, at_b) = sides, places
-    returned_a, returned_b = side_a.judged.returned[at_a], side_b.judged.returned[at_b]
-    unjudged_a, unjudged_b = side_a.unjudged[at_a], side_b.unjudged[at_b]
+    returned_a = side_a.judged.returned[at_a]
+    returned_b = side_b.judged.returned[at_b]
+    unjudged_a = side_a.unjudged[at_a]
+    unjudged_b = side_b.unjudged[at_b]
     order = np.argsort(_sign(direction) * difference, kind="stable").tolist()
     return tuple(
         QueryChange(

@@ -95,7 +95,8 @@ def _from_the_top(measure: Measure, judged: Judged) -> FloatArray:
     """Rises of the value from one rank, or tie group, to the next; a rise of several tied documents
     is shared among them.
     """
-    hits, counted = judged.hits, _that_count(measure, judged)
+    hits = judged.hits
+    counted = _that_count(measure, judged)
     sums = np.zeros(hits.query.size)
     place = np.flatnonzero(counted)
     if not place.size:
@@ -106,11 +107,15 @@ def _from_the_top(measure: Measure, judged: Judged) -> FloatArray:
     after = np.append(first[1:], place.size)
     begin = np.searchsorted(query, query[first])
     none = np.full(first.size, -1)
-    values = _values(measure, judged, place, _States(query[first], begin, after, none))
+    values = _values(
+        measure, judged, place, _States(query=query[first], begin=begin, end=after, extra=none)
+    )
     # The value before a group is the value of the group above, or of a list without hits.
     before = np.concatenate(([0.0], values[:-1]))
     heads = np.flatnonzero(begin == first)
-    empty = _States(query[first[heads]], begin[heads], begin[heads], none[heads])
+    empty = _States(
+        query=query[first[heads]], begin=begin[heads], end=begin[heads], extra=none[heads]
+    )
     before[heads] = _values(measure, judged, place, empty)
     rise = values - before
     sizes = after - first
@@ -118,7 +123,7 @@ def _from_the_top(measure: Measure, judged: Judged) -> FloatArray:
     several = np.flatnonzero(np.repeat(sizes > 1, sizes))
     if several.size:
         of = np.repeat(np.arange(first.size), sizes)[several]
-        with_each = _States(query[several], begin[of], first[of], several)
+        with_each = _States(query=query[several], begin=begin[of], end=first[of], extra=several)
         alone = _values(measure, judged, place, with_each) - before[of]
         own[several] = _shared(rise, alone, of, sizes)
     sums[place] = own
@@ -127,7 +132,8 @@ def _from_the_top(measure: Measure, judged: Judged) -> FloatArray:
 
 def _that_count(measure: Measure, judged: Judged) -> BoolArray:
     """Hits that the measure may look at."""
-    hits, depth = judged.hits, measure.hits_needed()
+    hits = judged.hits
+    depth = measure.hits_needed()
     top = hits.rank if hits.tie_first is None else np.minimum(hits.tie_first, hits.rank)
     return np.ones(top.size, bool) if not depth else top <= depth
 
@@ -172,7 +178,8 @@ class _States(NamedTuple):
         """State and hit of each row."""
         state, hit = _ranges(self.begin, self.end - self.begin)
         more = np.flatnonzero(self.extra >= 0)
-        state, hit = np.concatenate((state, more)), np.concatenate((hit, self.extra[more]))
+        state = np.concatenate((state, more))
+        hit = np.concatenate((hit, self.extra[more]))
         order = np.lexsort((hit, state))
         return state[order], hit[order]
 
@@ -207,7 +214,8 @@ def _values(measure: Measure, judged: Judged, place: IntArray, states: _States) 
 
 
 def _pieces(rows: IntArray) -> Iterator[slice]:
-    begin, total = 0, np.cumsum(rows)
+    begin = 0
+    total = np.cumsum(rows)
     while begin < rows.size:
         done = total[begin - 1] if begin else 0
         end = max(int(np.searchsorted(total, done + _ROWS, side="right")), begin + 1)
@@ -234,7 +242,9 @@ def _shorter(judged: Judged, place: IntArray, states: _States) -> Judged:
         lengths=judged.lengths[states.query],
         returned=judged.returned[states.query],
         hits=lambda: replace(hits.part(at), query=state),
-        ideal=lambda: IdealGrades(bounds, of, judged.ideal.rank[row], judged.ideal.grade[row]),
+        ideal=lambda: IdealGrades(
+            offsets=bounds, query=of, rank=judged.ideal.rank[row], grade=judged.ideal.grade[row]
+        ),
         judgments=lambda: _judgments(judged.judgments, states.query),
         given=lambda: judged.given[at],
         alignments=counters,
@@ -246,10 +256,10 @@ def _judgments(whole: Judgments, queries: IntArray) -> Judgments:
     begin, end = (np.searchsorted(whole.query, queries, side=side) for side in ("left", "right"))
     of, row = _ranges(begin, end - begin)
     return Judgments(
-        of,
-        whole.grade[row],
-        whole.given[row],
-        None if whole.document is None else whole.document[row],
+        query=of,
+        grade=whole.grade[row],
+        given=whole.given[row],
+        document=None if whole.document is None else whole.document[row],
     )
 
 

@@ -134,9 +134,11 @@ def rankings_by_names(
                 )
         rows = np.array([query in compared for query in overlap.queries], np.bool_)
         n_queries = int(rows.sum())
-        means, symmetric = {}, []
+        means = {}
+        symmetric = []
         for column, measure in enumerate(overlap.measures):
-            values, scored = overlap.values[rows, column], overlap.scored[rows, column]
+            values = overlap.values[rows, column]
+            scored = overlap.scored[rows, column]
             means[str(measure)] = aggregate(measure, values, scored)
             if getattr(measure, "symmetric", True):
                 symmetric.append(str(measure))
@@ -638,7 +640,8 @@ class Comparison(WithWarnings):
         )
 
     def _brief(self) -> str:
-        baseline, runs = self.method.baseline, f"{len(self.names):,} runs"
+        baseline = self.method.baseline
+        runs = f"{len(self.names):,} runs"
         if len(self.pairs) == 1:
             runs = f"{self.pairs[0].b!r} against {self.pairs[0].a!r}"
         elif baseline is not None:

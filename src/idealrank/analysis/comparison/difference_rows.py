@@ -136,7 +136,8 @@ class DifferenceRow:
         **own
             Fields of a subclass.
         """
-        test, up = corrected.found, direction > 0
+        test = corrected.found
+        up = direction > 0
         return cls(
             mean_a=test.mean_a,
             mean_b=test.mean_b,
@@ -173,7 +174,8 @@ class DifferenceRow:
 
     def record(self) -> dict[str, Any]:
         """Every field by name in the order of a record; None for what is not finite."""
-        values, names = asdict(self), [attribute.name for attribute in fields(self)]
+        values = asdict(self)
+        names = [attribute.name for attribute in fields(self)]
         for name, before in self._AFTER.items():
             names.remove(name)
             names.insert(names.index(before) + 1 if before else 0, name)
@@ -227,7 +229,8 @@ class JudgeDifference:
                 "judge: found no query of the comparison, expected at least one; are ids written "
                 "alike?"
             )
-        first, second = table_a.values[both, 0], table_b.values[both, 0]
+        first = table_a.values[both, 0]
+        second = table_b.values[both, 0]
         mean_difference = math.fsum(second - first) / n
         slack = ROUNDING * max(float(np.abs(first).max()), float(np.abs(second).max()))
         # Two signs contradict each other only where neither difference is one of rounding.

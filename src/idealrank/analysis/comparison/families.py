@@ -120,7 +120,8 @@ def corrected(
     """
     if not tests:
         return []
-    n, name = len(tests), name_of(plan, len(tests), correction)
+    n = len(tests)
+    name = name_of(plan, len(tests), correction)
     with_max_t = name == "max-T"
     # Max-T brings its own p values: of many tests, the single ones are then cheap t tests.
     single = replace(plan, test="t", margin=None) if with_max_t and not alone else plan

@@ -37,7 +37,8 @@ class GradeBounds:
         None without unjudged documents or a fixed cutoff, and for measures whose bounds are not
         exact at any size.
         """
-        depth, lists = measure.cutoff, [evaluation.judged for evaluation in (a, b)]
+        depth = measure.cutoff
+        lists = [evaluation.judged for evaluation in (a, b)]
         if (
             not isinstance(depth, int)
             or any(judged is None or judged.unjudged is None for judged in lists)

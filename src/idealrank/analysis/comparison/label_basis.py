@@ -384,7 +384,8 @@ def one_sided_labels(
     sides: tuple[tuple[Side, Coverage, Coverage], ...] = (("a", a, b), ("b", b, a))
     for depth in depths:
         for run, coverage, other in sides:
-            share, other_share = coverage.relevant_share(depth), other.relevant_share(depth)
+            share = coverage.relevant_share(depth)
+            other_share = other.relevant_share(depth)
             if share is None or other_share is None:
                 continue
             if share >= held > other_share:

@@ -38,7 +38,8 @@ def labels_needed(
     undecided, decided = 0, _FEW
     # From few to many: the rule may be undecided again later, and the first verdict ends the work.
     while decided < most and not outlook.decided_after(decided):
-        undecided, decided = decided, 4 * decided
+        undecided = decided
+        decided = 4 * decided
     decided = min(decided, most)
     while decided - undecided > max(1, decided // _PRECISION):
         middle = (undecided + decided) // 2
@@ -65,9 +66,11 @@ class _Sheet:
 
     @classmethod
     def of(cls, reach: Reach, differences: FloatArray, kept: BoolArray) -> "_Sheet":
-        own_a, own_b = np.flatnonzero(reach.own_a), np.flatnonzero(reach.own_b)
+        own_a = np.flatnonzero(reach.own_a)
+        own_b = np.flatnonzero(reach.own_b)
         shared_a, shared_b = reach.shared
-        absent_a, absent_b = np.full(own_b.size, -1), np.full(own_a.size, -1)
+        absent_a = np.full(own_b.size, -1)
+        absent_b = np.full(own_a.size, -1)
         of_a = np.concatenate((own_a, absent_a, shared_a))
         of_b = np.concatenate((absent_b, own_b, shared_b))
         change = _expected_change(reach, differences, kept, of_a, of_b)
@@ -96,7 +99,8 @@ def _expected_change(
     added_b = _at(_contributions(reach.b, reach.gain), of_b)
     added_a = _at(_contributions(reach.a, reach.gain), of_a)
     added = added_b - added_a
-    rank, row = _best_rank(reach, of_a, of_b), _rows_of(reach, of_a, of_b)
+    rank = _best_rank(reach, of_a, of_b)
+    row = _rows_of(reach, of_a, of_b)
     as_judged = np.where(kept, differences, 0.0)[row]
     lost = (as_judged + added) * (1 - _factor_of_one(reach)[row])
     return np.asarray(np.abs(added - lost) * _rates_of_both(reach)[rank] * kept[row])
@@ -106,7 +110,8 @@ def _chances(reach: Reach, of_a: IntArray, of_b: IntArray) -> FloatArray:
     """Chance of each document to be relevant: by rank, by whether one run alone returns it, and by
     its query.
     """
-    kind, rank = _kind(of_a, of_b), _best_rank(reach, of_a, of_b)
+    kind = _kind(of_a, of_b)
+    rank = _best_rank(reach, of_a, of_b)
     share = np.where(kind == _OF_BOTH, _rates_of_both(reach)[rank], _rates_alone(reach)[rank])
     high_a, high_b = (limits.high for limits in reach.limits)
     share = np.minimum(share, np.array([high_a, high_b, max(high_a, high_b)])[kind])
@@ -154,7 +159,8 @@ def _rates_alone(reach: Reach) -> FloatArray:
     """
     sides = ((reach.a, reach.own_a), (reach.b, reach.own_b))
     masks = reach.judged_alone
-    alone, rank = np.concatenate(masks), np.concatenate((reach.a.hit_rank, reach.b.hit_rank))
+    alone = np.concatenate(masks)
+    rank = np.concatenate((reach.a.hit_rank, reach.b.hit_rank))
     relevant = np.concatenate((reach.a.hit_worth, reach.b.hit_worth)) > 0
     if np.count_nonzero(alone) < _ENOUGH:
         return _share_by_rank(reach, rank, relevant)
@@ -285,7 +291,8 @@ class _Outlook:
         ideal.
         """
         relevant = np.flatnonzero(self.sheet.relevant[:n])
-        of_a, of_b = self.sheet.of_a[relevant], self.sheet.of_b[relevant]
+        of_a = self.sheet.of_a[relevant]
+        of_b = self.sheet.of_b[relevant]
         labelled = _part(self.reach, of_a[of_a >= 0], of_b[of_b >= 0])
         return labelled.moved(1.0, 1.0, both=True), _ideal_factor(self.reach, of_a, of_b)
 
@@ -293,7 +300,8 @@ class _Outlook:
         """Reach of the other documents, once the first n are among the judged ones."""
         reach, sheet = self.reach, self.sheet
         judged_a, judged_b = sheet.judged(n)
-        rest_a, rest_b = _others(judged_a, reach.a.rank.size), _others(judged_b, reach.b.rank.size)
+        rest_a = _others(judged_a, reach.a.rank.size)
+        rest_b = _others(judged_b, reach.b.rank.size)
         relevant_a = sheet.relevant[:n][sheet.of_a[:n] >= 0]
         relevant_b = sheet.relevant[:n][sheet.of_b[:n] >= 0]
         codes_a = np.where(reach.own_a[judged_a], _OF_A, _OF_BOTH)
@@ -347,7 +355,8 @@ def _factor_of_one(reach: Reach) -> FloatArray:
 
 def _ideal_factor(reach: Reach, of_a: IntArray, of_b: IntArray) -> FloatArray:
     """Ideal of each query as judged over its ideal with some documents as relevant ones."""
-    row, gain = _rows_of(reach, of_a, of_b), reach.gain[_best_rank(reach, of_a, of_b)]
+    row = _rows_of(reach, of_a, of_b)
+    gain = reach.gain[_best_rank(reach, of_a, of_b)]
     number = np.bincount(row, minlength=reach.n_queries)
     gains = np.bincount(row, weights=gain, minlength=reach.n_queries) / np.maximum(number, 1)
     return _shrunk(reach, number, gains)
@@ -363,26 +372,32 @@ def _shrunk(reach: Reach, number: IntArray, gains: FloatArray) -> FloatArray:
             continue
         ideals = side.measure.ideal_with(side.judged, gains[side.row], int(number.max()))
         if ideals is not None:
-            before, after = ideals[:, 0], ideals[np.arange(side.row.size), number[side.row]]
+            before = ideals[:, 0]
+            after = ideals[np.arange(side.row.size), number[side.row]]
             factor[side.row] = np.divide(before, after, out=np.ones_like(after), where=after > 0)
     return factor
 
 
 def _rows_of(reach: Reach, of_a: IntArray, of_b: IntArray) -> IntArray:
     """Row of the query of each document, among the queries compared."""
-    rows_a, rows_b = _at(reach.a.document_rows, of_a), _at(reach.b.document_rows, of_b)
+    rows_a = _at(reach.a.document_rows, of_a)
+    rows_b = _at(reach.b.document_rows, of_b)
     return np.where(of_a >= 0, rows_a, rows_b).astype(np.int64)
 
 
 def _part(reach: Reach, rows_a: IntArray, rows_b: IntArray) -> Reach:
     """Both runs with some of their unjudged documents alone."""
-    kept_a, kept_b = _marked(rows_a, reach.a.rank.size), _marked(rows_b, reach.b.rank.size)
-    rows_a, rows_b = np.flatnonzero(kept_a), np.flatnonzero(kept_b)
+    kept_a = _marked(rows_a, reach.a.rank.size)
+    kept_b = _marked(rows_b, reach.b.rank.size)
+    rows_a = np.flatnonzero(kept_a)
+    rows_b = np.flatnonzero(kept_b)
     shared_a, shared_b = reach.shared
     both = kept_a[shared_a] & kept_b[shared_b]
-    place_a, place_b = np.cumsum(kept_a) - 1, np.cumsum(kept_b) - 1
+    place_a = np.cumsum(kept_a) - 1
+    place_b = np.cumsum(kept_b) - 1
     shared = place_a[shared_a[both]], place_b[shared_b[both]]
-    own_a, own_b = np.ones(rows_a.size, np.bool_), np.ones(rows_b.size, np.bool_)
+    own_a = np.ones(rows_a.size, np.bool_)
+    own_b = np.ones(rows_b.size, np.bool_)
     own_a[shared[0]], own_b[shared[1]] = False, False
     return replace(
         reach,

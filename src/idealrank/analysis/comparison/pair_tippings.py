@@ -53,7 +53,8 @@ class Tippings:
             return sides
         first, second = sides
         if within is not None:
-            first, second = first.only(within), second.only(within)
+            first = first.only(within)
+            second = second.only(within)
         return Reach.of(
             first,
             second,

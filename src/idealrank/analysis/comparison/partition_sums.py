@@ -192,14 +192,15 @@ class ComparisonSums:
         queries, (table_a, table_b) = study.queries, study.tables
         sums = sums_of_columns(queries, table_a.values, table_b.values, n_draws=n_draws, seed=seed)
         both = table_a.counted & table_b.counted
-        worst, different = [], ~table_a.equal(table_b) & both
+        worst = []
+        different = ~table_a.equal(table_b) & both
         for column, measure in enumerate(study.measures):
             rows = []
             for place in np.flatnonzero(different[:, column]).tolist():
                 value_a = float(table_a.values[place, column])
                 value_b = float(table_b.values[place, column])
                 turned = (value_b - value_a) * measure.direction
-                rows.append(Fall(queries[place], value_a, value_b, turned))
+                rows.append(Fall(query=queries[place], a=value_a, b=value_b, turned=turned))
             worst.append(_falls(rows))
         return cls(
             a=study.names[0],
@@ -379,7 +380,10 @@ def _answerable(tables: Sequence[QueryTable], both: BoolArray) -> tuple[int | No
     """Number of queries of each measure with a relevant document, for either run."""
     columns = range(both.shape[1])
     everywhere = np.ones(len(both), np.bool_)
-    tests = [Hypothesis(tables[0], tables[1], column, everywhere) for column in columns]
+    tests = [
+        Hypothesis(first=tables[0], second=tables[1], column=column, within=everywhere)
+        for column in columns
+    ]
     return tuple(
         test.scale(kept, Design.of(int(kept.sum()))).answerable if kept.any() else 0
         for test, kept in zip(tests, both.T, strict=True)
@@ -393,7 +397,7 @@ def _total(ours: int | None, theirs: int | None) -> int | None:
 
 def _unpacked_fall(numbers: Sequence[Any]) -> Fall:
     query, value_a, value_b, turned = numbers
-    return Fall(str(query), float(value_a), float(value_b), float(turned))
+    return Fall(query=str(query), a=float(value_a), b=float(value_b), turned=float(turned))
 
 
 def _falls(rows: Iterable[Fall]) -> tuple[Fall, ...]:

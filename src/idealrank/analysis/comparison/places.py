@@ -47,7 +47,8 @@ class Places(NamedTuple):
     @classmethod
     def of(cls, evaluation: Evaluation, measure: Measure, rows: IntArray) -> "Places | str":
         """The places, or why there are none."""
-        judged, measure = evaluation.judged, measure.under(evaluation.convention)
+        judged = evaluation.judged
+        measure = measure.under(evaluation.convention)
         if reason := _refusal(evaluation, measure):
             return reason
         assert judged is not None  # noqa: S101  (for the type checker: looked at above)
@@ -73,9 +74,12 @@ class Places(NamedTuple):
         worth = measure.worth(hits.grade[counted])
         assert worth is not None  # noqa: S101
         assert hits.document is not None  # noqa: S101
-        place, rank = near, _ranks(judged, documents)
+        place = near
+        rank = _ranks(judged, documents)
         if within.size < weights.size:  # else copies would double the memory
-            place, rank, weights = near[within], rank[within], weights[within]
+            place = near[within]
+            rank = rank[within]
+            weights = weights[within]
         return cls(
             measure=measure,
             judged=judged,
@@ -93,7 +97,8 @@ class Places(NamedTuple):
 
     def only(self, within: BoolArray) -> "Places":
         """The documents of some of the queries compared, as if no other had any."""
-        documents, hits = within[self.document_rows], within[self.hit_row]
+        documents = within[self.document_rows]
+        hits = within[self.hit_row]
         return self._replace(
             documents=self.documents.part(documents),
             place=self.place[documents],
@@ -170,12 +175,15 @@ def joined_ranks(counts: IntArray, fewest: int = FEWEST) -> IntArray:
     """Group of each rank: neighbours joined from the top until each group has enough documents; the
     rest joins the last group.
     """
-    group, filled, groups = 0, 0, []
+    group = 0
+    filled = 0
+    groups = []
     for count in counts[1:].tolist():
         groups.append(group)
         filled += count
         if filled >= fewest:
-            group, filled = group + 1, 0
+            group = group + 1
+            filled = 0
     group_of_rank = np.array([0, *groups], np.int64)
     return np.minimum(group_of_rank, max(group - 1, 0)) if filled < fewest else group_of_rank
 
@@ -235,7 +243,8 @@ def _told_apart(keys: KeyArray) -> tuple[KeyArray, IntArray]:
     then its second.
     """
     order, rising = sorted_keys(keys)
-    again, at = np.append(False, rising[1:] == rising[:-1]), np.arange(keys.size)
+    again = np.append(False, rising[1:] == rising[:-1])
+    at = np.arange(keys.size)
     if not again.any():
         return rising, order
     # A large odd multiple of the number of equal keys before each makes a key of its own.

@@ -79,7 +79,9 @@ def compared(
     tell: Tell | None = None,
 ) -> Comparison:
     """Compare the runs of a study; `idealrank.compare` documents each option."""
-    evaluations, names, options = study.evaluations, study.names, study.options
+    evaluations = study.evaluations
+    names = study.names
+    options = study.options
     apart, queries = study.mismatches, study.queries
     membership = None if slices is None else _membership(queries, slices, len(names), baseline)
     chosen("correction", options.correction, ("auto", "holm"))
@@ -196,7 +198,7 @@ class _Case:
 
     def _test(self, pair: tuple[int, int], column: int) -> Hypothesis:
         first, second = (self.study.tables[run] for run in pair)
-        test = Hypothesis(first, second, column, self._everywhere)
+        test = Hypothesis(first=first, second=second, column=column, within=self._everywhere)
         refuse_unscored(
             self.study.measures[column],
             (self.study.names[pair[0]], self.study.names[pair[1]]),
@@ -387,7 +389,9 @@ class _Case:
         slices_by_pair: "Sequence[Sequence[Slices | None]]",
     ) -> Method:
         """Method of the comparison."""
-        plan, design, pairs = self.plan, self.study.design, len(self.wanted)
+        plan = self.plan
+        design = self.study.design
+        pairs = len(self.wanted)
         sizes = {PRIMARY: pairs}
         if len(self.study.measures) > 1:
             sizes[COMPANIONS] = pairs * (len(self.study.measures) - 1)
@@ -439,7 +443,8 @@ class _Case:
         """Return whether the judgments of a slice's own queries support its result."""
         if self._is_divided(test):
             return True
-        design, question = self.study.design, self._question(test)
+        design = self.study.design
+        question = self._question(test)
         result = Result.of(self.wanted[place], test, design, question)
         return self.rules.stands_within(result, test.hypothesis.within)
 

@@ -108,7 +108,12 @@ class QueryTable(NamedTuple):
         rows = rows_in(evaluation, queries)
         values[rows] = np.where(evaluation.scored, evaluation.values, np.nan)[:, columns]
         spans = tuple(measure.bounds[1] - measure.bounds[0] for measure in measures)
-        return cls(values, np.isfinite(values), _answerable(evaluation, measures, queries), spans)
+        return cls(
+            values=values,
+            counted=np.isfinite(values),
+            answerable=_answerable(evaluation, measures, queries),
+            spans=spans,
+        )
 
     def equal(self, other: "QueryTable") -> BoolArray:
         """Mark where two runs have the same value, but for rounding."""

@@ -137,7 +137,8 @@ class RunRates:
         """Documents that this run alone shows above a deeper judged one of them: the depth of a
         pool leaves none of these unjudged.
         """
-        rows, ranks = self.side.hit_row[self.alone], self.side.hit_rank[self.alone]
+        rows = self.side.hit_row[self.alone]
+        ranks = self.side.hit_rank[self.alone]
         deepest = np.zeros(self.n_queries, ranks.dtype)
         deepest[rows] = ranks  # hits come by rank, so that the last one counts
         missing = self.own & (self.side.rank < deepest[self.side.document_rows])
@@ -150,7 +151,12 @@ class RunRates:
         see `Reach` for the last one.
         """
         if not self.at.any():
-            return Limits(RelevanceRate(None, 0.0), RelevanceRate(None, 0.0), 0.0, 0.0)
+            return Limits(
+                judged=RelevanceRate(None, 0.0),
+                exclusive=RelevanceRate(None, 0.0),
+                low=0.0,
+                high=0.0,
+            )
         counts = [self._counts.sum(axis=0)]
         judged, exclusive = self._pair(counts[0])
         # Where queries differ, those whose documents lack judgments may not be like the others.
@@ -158,14 +164,15 @@ class RunRates:
             counts.append(self._counts[1])
         ranges = [_Range.of(*self._pair(part)) for part in counts]
         if sampled_negatives is None:
-            new, kept = self._new_share(shared, other), _kept_odds(self.gaps, shared)
+            new = self._new_share(shared, other)
+            kept = _kept_odds(self.gaps, shared)
             highs = [new * bounds.larger + (1 - new) * bounds.smaller for bounds in ranges]
             lows = [bounds.low * kept / (1 - bounds.low * (1 - kept)) for bounds in ranges]
         else:
             parts = [self._unexplained(part[:, 1], sampled_negatives) for part in counts]
             highs = [part * bounds.larger for part, bounds in zip(parts, ranges, strict=True)]
             lows = [0.0]
-        return Limits(judged, exclusive, min(lows), max(highs))
+        return Limits(judged=judged, exclusive=exclusive, low=min(lows), high=max(highs))
 
     @cached_property
     def _counts(self) -> IntArray:
@@ -183,7 +190,8 @@ class RunRates:
         """Rates of all judged documents counted by relevance, being alone and rank, and of those
         that the other run does not show.
         """
-        every, alone = counts.sum(axis=1), counts[:, 1]
+        every = counts.sum(axis=1)
+        alone = counts[:, 1]
         judged = RelevanceRate.of(every.sum(axis=0), every[1], self.worth_by_rank)
         exclusive = RelevanceRate.of(alone.sum(axis=0), alone[1], self.worth_by_rank)
         return judged, exclusive
@@ -261,7 +269,8 @@ def shrinking(
     def factor(share: float) -> FloatArray:
         wanted = share * n_own
         fewer = wanted.astype(np.int64)
-        first, second = ideals[rows, fewer], ideals[rows, np.minimum(fewer + 1, most)]
+        first = ideals[rows, fewer]
+        second = ideals[rows, np.minimum(fewer + 1, most)]
         ideal = first + (wanted - fewer) * (second - first)
         factors = np.ones(n_queries)
         factors[side.row] = np.divide(ideals[:, 0], ideal, out=np.ones_like(ideal), where=ideal > 0)
@@ -382,7 +391,8 @@ class Reach:
         `RunRates`.
         """
         alone_a, alone_b = self.judged_alone
-        a, b = self._rates(self.a, alone_a, self.own_a), self._rates(self.b, alone_b, self.own_b)
+        a = self._rates(self.a, alone_a, self.own_a)
+        b = self._rates(self.b, alone_b, self.own_b)
         shared_a, _ = self.shared
         shared = Gaps(shared_a.size, int(np.count_nonzero(~a.alone)))
         limits_a = a.limits(shared, b.gaps, self.sampled_negatives)
@@ -400,7 +410,8 @@ class Reach:
         if not worth.any():
             # Where its own unjudged documents add nothing, a run has those that both show, which
             # count where ranks differ.
-            at, ranks = np.ones(own.size, np.bool_), side.rank
+            at = np.ones(own.size, np.bool_)
+            ranks = side.rank
             worth = self.worth(side, at) if side.linear else side.weight
         worth_by_rank = np.bincount(ranks, weights=worth, minlength=self.gain.size).astype(
             np.float64, copy=False

@@ -139,7 +139,8 @@ def _seen(first: Evaluation, other: Evaluation) -> str:
         strange = set(first.queries) ^ set(other.queries)
         if strange:
             return f"query {min(strange)!r} judged for one run only"
-    our_labels, their_labels = first.provenance.labels, other.provenance.labels
+    our_labels = first.provenance.labels
+    their_labels = other.provenance.labels
     if our_labels is not None and their_labels is not None and our_labels.kind != their_labels.kind:
         return f"labels that are {our_labels.kind} and {their_labels.kind}"
     if _same_files(first, other) is not False:

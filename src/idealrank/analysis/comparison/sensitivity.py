@@ -92,7 +92,8 @@ def _turning(difference: Callable[[float], float], mean: float) -> float | None:
     """
     sign = 1.0 if mean > 0 else -1.0
     low, high = 0.0, 1.0
-    at_low, at_high = sign * difference(low), sign * difference(high)
+    at_low = sign * difference(low)
+    at_high = sign * difference(high)
     if at_high > 0:
         return None
     moved = 0  # which end the last step moved: -1 low, 1 high
@@ -105,7 +106,9 @@ def _turning(difference: Callable[[float], float], mean: float) -> float | None:
         # An end that stays twice weighs half, so that the secant does not stick to it.
         if value > 0:
             at_high = at_high / 2 if moved < 0 else at_high
-            low, at_low, moved = middle, value, -1
+            low = middle
+            at_low = value
+            moved = -1
         else:
             at_low = at_low / 2 if moved > 0 else at_low
             high, at_high, moved = middle, value, 1
@@ -198,7 +201,8 @@ class _Factor:
 
     def expectations(self, share: float) -> tuple[FloatArray, FloatArray]:
         """Expected factor of each query, and of the factor times m/n; m is binomial."""
-        keeps, gains = np.ones(self.n_queries), np.zeros(self.n_queries)
+        keeps = np.ones(self.n_queries)
+        gains = np.zeros(self.n_queries)
         if self.by_number is None:
             further = np.zeros((self.n_own.size, 2))
             further[:, 1] = share * self.n_own

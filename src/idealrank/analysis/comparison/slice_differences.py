@@ -303,7 +303,8 @@ def slices(
     ... ]
     ['news', 'short']
     """
-    values_a, values_b = by_query(values_a, "values_a"), by_query(values_b, "values_b")
+    values_a = by_query(values_a, "values_a")
+    values_b = by_query(values_b, "values_b")
     queries = [
         query
         for query in sorted(values_a)
@@ -401,7 +402,9 @@ def sliced(
     """The slices of every pair of runs and every measure; slices of the first measure are one
     family, all others another.
     """
-    slicing = _Slicing(membership, design, replace(plan, margin=None), correction)
+    slicing = _Slicing(
+        membership=membership, design=design, plan=replace(plan, margin=None), correction=correction
+    )
     by_pair: list[dict[int, Slices]] = [{} for _ in pairs]
     columns = range(len(directions))
     families = [members for members in ([0], list(columns[1:])) if members]
@@ -435,7 +438,7 @@ class _Slicing(NamedTuple):
         tests: list[dict[str, Hypothesis]] = []
         for first, second, column in wanted:
             of_slices = {
-                name: Hypothesis(first, second, column, within)
+                name: Hypothesis(first=first, second=second, column=column, within=within)
                 for name, within in self.membership.within.items()
             }
             tests.append({name: test for name, test in of_slices.items() if test.counted.any()})
@@ -643,7 +646,8 @@ def slice_means(
         part = evaluation.on([queries[place] for place in np.flatnonzero(within).tolist()])
         design = design_by_query(list(part.queries), weights, clusters)
         averaged = intervals_under(design, part, level)
-        means, scored = part.mean(), part.scored.sum(axis=0).tolist()
+        means = part.mean()
+        scored = part.scored.sum(axis=0).tolist()
         others = {
             text: RunMean(means[text], (math.nan, math.nan), n)
             for text, n in zip(means, scored, strict=True)

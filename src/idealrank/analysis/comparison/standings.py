@@ -191,7 +191,8 @@ def intervals(
 def intervals_under(design: Design, evaluation: Evaluation, level: float) -> dict[str, RunMean]:
     """`intervals` under a design of the evaluation's queries."""
     averaged = [measure for measure in evaluation.measures if measure.aggregate == "mean"]
-    table, means = QueryTable.of(evaluation, averaged, list(evaluation.queries)), evaluation.mean()
+    table = QueryTable.of(evaluation, averaged, list(evaluation.queries))
+    means = evaluation.mean()
     by_measure = {}
     for column, measure in enumerate(averaged):
         kept = table.counted[:, column]

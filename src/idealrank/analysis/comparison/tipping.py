@@ -234,7 +234,8 @@ def _stays_significant(
         np.column_stack([start, *(start + extreme for extreme in moved)]), design
     )
     # The first column is the difference as judged, the others are the extremes; turned above 0.
-    mean, error = sign * student.mean, student.se
+    mean = sign * student.mean
+    error = student.se
     if not np.isfinite(error).all():  # one query: no test finds anything
         return True
     critical = question.critical
@@ -349,5 +350,6 @@ def _first_fall(shares: FloatArray, margin: FloatArray) -> float | None:
     at = int(below[0])
     if at == 0:
         return 0.0
-    left, right = float(margin[at - 1]), float(margin[at])
+    left = float(margin[at - 1])
+    right = float(margin[at])
     return float(shares[at - 1] + (shares[at] - shares[at - 1]) * left / (left - right))

@@ -42,7 +42,9 @@ def best_swap_of_gains(gains: FloatArray, weights: FloatArray, term: Term) -> Pa
         return None
     gain, weight = gains[kept], weights[kept]
     order = np.argsort(gain, kind="stable")
-    kept, gain, weight = kept[order], gain[order], weight[order]
+    kept = kept[order]
+    gain = gain[order]
+    weight = weight[order]
     starts = np.flatnonzero(np.concatenate(([True], gain[1:] != gain[:-1])))
     ends = np.append(starts[1:], gain.size)
     now = term(gain, weight)
@@ -56,7 +58,8 @@ def best_swap_of_gains(gains: FloatArray, weights: FloatArray, term: Term) -> Pa
         other = int(np.argmax(sums))
         if sums[other] > best + _LEAST_GAIN:
             best = float(sums[other])
-            begin_other, end_other = int(starts[other]), int(ends[other])
+            begin_other = int(starts[other])
+            end_other = int(ends[other])
             own = start + int(np.argmax(own_changes[:, other]))
             partner = begin_other + int(np.argmax(partner_changes[begin_other:end_other]))
             pair = int(kept[own]), int(kept[partner])
@@ -339,16 +342,23 @@ class ListedHits:
         """The list of one query, with its first documents down to a rank; None where the run does
         not answer it.
         """
-        code, top = self._code.get(query), self.top.of(query, depth)
+        code = self._code.get(query)
+        top = self.top.of(query, depth)
         if code is None or top is None:
             return None
-        here, hits = slice(self._ends[code], self._ends[code + 1]), self.judged.hits
+        here = slice(self._ends[code], self._ends[code + 1])
+        hits = self.judged.hits
         row = np.asarray(hits.document)[here]
         added: list[float | None] = (
             [None] * row.size if self.added is None else self.added[here].tolist()
         )
         columns = (hits.rank[here].tolist(), row.tolist(), self.qrels.grades[row].tolist(), added)
-        return HitsOfQuery(int(self.judged.lengths[code]), top.documents, top.tied, columns)
+        return HitsOfQuery(
+            length=int(self.judged.lengths[code]),
+            documents=top.documents,
+            tied=top.tied,
+            columns=columns,
+        )
 
 
 def list_hits(judged: Judged, measure: Measure, alignment: Alignment) -> ListedHits | None:

@@ -231,7 +231,8 @@ def _rows(account: Account) -> tuple[RankedDocument, ...]:
     grades = listed.by_row(listed.qrels.grades).tolist()
     is_judged = listed.is_judged.tolist()
     ties = list(zip(listed.first.tolist(), listed.last.tolist(), strict=True))
-    gains, contributions = account.gains.tolist(), account.contributions.tolist()
+    gains = account.gains.tolist()
+    contributions = account.contributions.tolist()
     weights = None if account.weights is None else account.weights.tolist()
     rows = []
     for place, document in enumerate(listed.documents):
@@ -300,7 +301,8 @@ def _best_missing(measure: Measure, account: Account, value: float | None) -> Mi
         return None
     listed = account.listed
     place = min(account.limit, len(listed.documents) + 1) - 1
-    above, below = listed.documents[:place], listed.documents[place + 1 :]
+    above = listed.documents[:place]
+    below = listed.documents[place + 1 :]
     instead_of = listed.documents[place] if place < len(listed.documents) else None
     best: Missing | None = None
     for row in _missing_rows(listed):

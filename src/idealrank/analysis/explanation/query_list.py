@@ -104,7 +104,8 @@ class QueryList:
 
 def list_query(qrels: Qrels, run: Run, query_id: str, alignment: Alignment) -> QueryList:
     """Rank one query of a run and join it to its judgments."""
-    own_qrels, answer = qrels_of_query(qrels, query_id), run_of_query(run, query_id)
+    own_qrels = qrels_of_query(qrels, query_id)
+    answer = run_of_query(run, query_id)
     if answer is None and not own_qrels.n_judgments:
         raise _unknown(qrels, query_id)
     graded = apply_grade_policies(

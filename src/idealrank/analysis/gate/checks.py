@@ -169,7 +169,8 @@ def decided(case: GateCase, policy: Policy, options: StudyOptions = PLAIN) -> Ga
     sides = case.sides or [
         Opposed(now=(evaluation,), before=(other,), name=other.name) for other in baselines
     ]
-    evaluations, also = evaluations_of(case.runs, sides), _parsed(case.also)
+    evaluations = evaluations_of(case.runs, sides)
+    also = _parsed(case.also)
     study = Study.of(
         evaluations,
         case.measures,
@@ -183,7 +184,8 @@ def decided(case: GateCase, policy: Policy, options: StudyOptions = PLAIN) -> Ga
     apart = study.mismatches
     refuse_baselines(evaluations[1:])
 
-    seed, draws = seed_from(options.rng, study.tables), options.draws()
+    seed = seed_from(options.rng, study.tables)
+    draws = options.draws()
     design, cautions = study.design, study.cautions
     tables = [_upwards(table, study.measures) for table in study.tables]
     rules = study.label_rules()
@@ -455,7 +457,8 @@ class _Checks:
         grid = product(range(len(self.opponents)), range(len(self.study.measures)))
         places = list(starmap(_Place, grid))
         two_sided = replace(self.plan, alternative="two-sided", null=0.0)
-        held, beside = self._by_place(places, self.plan), self._by_place(places, two_sided)
+        held = self._by_place(places, self.plan)
+        beside = self._by_place(places, two_sided)
         exact = all(test.found.exact for test in (*held.values(), *beside.values()))
         checks = tuple(self._check(place, held[place], beside[place].p) for place in places)
         return checks, exact
@@ -471,8 +474,11 @@ class _Checks:
         ):
             tests = []
             for place in family:
-                side, measure = self.opponents[place.baseline], self.study.measures[place.column]
-                test = Hypothesis(side.before, side.now, place.column, self.within)
+                side = self.opponents[place.baseline]
+                measure = self.study.measures[place.column]
+                test = Hypothesis(
+                    first=side.before, second=side.now, column=place.column, within=self.within
+                )
                 refuse_unscored(measure, (side.name, self.run), test.counted)
                 tests.append(test)
             # Each test of a strict gate is a family of its own.
@@ -486,8 +492,10 @@ class _Checks:
 
     def _check(self, place: _Place, of: Corrected, two_sided: float) -> Check:
         """One check, with the measure's own signs."""
-        measure, test = self.study.measures[place.column], of.found
-        decides, answer = self.deciding[place.column], answer_of(test, of.p, self.policy)
+        measure = self.study.measures[place.column]
+        test = of.found
+        decides = self.deciding[place.column]
+        answer = answer_of(test, of.p, self.policy)
         side = self.opponents[place.baseline]
         question = Question(of.critical, _null_of(test, self.plan), observed=of.observed)
         result = Result.of(side.places, of, self.study.design, question)
@@ -555,15 +563,18 @@ class _Checks:
         return self.rules.support(result, **labelled)
 
     def _worst(self, place: _Place, sign: float) -> tuple[QueryDrop, ...]:
-        run, baseline = self.opponents[place.baseline].now, self.opponents[place.baseline].before
+        run = self.opponents[place.baseline].now
+        baseline = self.opponents[place.baseline].before
         equal = run.equal(baseline)[:, place.column]
-        ours, theirs = run.values[:, place.column], baseline.values[:, place.column]
+        ours = run.values[:, place.column]
+        theirs = baseline.values[:, place.column]
         with np.errstate(invalid="ignore"):
             fallen = np.flatnonzero((ours < theirs) & ~equal & self.within)
         largest_first = fallen[np.argsort((ours - theirs)[fallen], kind="stable")]
         drops = []
         for row in largest_first[:_WORST].tolist():
-            before, now = float(theirs[row]) * sign + 0.0, float(ours[row]) * sign + 0.0
+            before = float(theirs[row]) * sign + 0.0
+            now = float(ours[row]) * sign + 0.0
             drops.append(
                 QueryDrop(
                     query=self.study.queries[int(row)],
@@ -592,7 +603,9 @@ class CheckAnswer(NamedTuple):
 
 def answer_of(test: MeasureTest, corrected_p: float, policy: Policy) -> CheckAnswer:
     """Decide a check by its test; a run with the same values everywhere shows no drop."""
-    p, single, bound = corrected_p, test.p, test.low if policy.strict else test.high
+    p = corrected_p
+    single = test.p
+    bound = test.low if policy.strict else test.high
     if _is_same(test) and not policy.strict:
         p, single, bound = 1.0, 1.0, 0.0
     rejected = p <= policy.alpha
@@ -639,7 +652,8 @@ def reason_of(test: MeasureTest, p: float, two_sided: float, policy: Policy, dir
     """Why a check passes or fails, in a phrase."""
     if _is_same(test) and (not policy.strict or p <= policy.alpha):
         return SAME
-    rejected, drop = p <= policy.alpha, "drop" if direction > 0 else "rise"
+    rejected = p <= policy.alpha
+    drop = "drop" if direction > 0 else "rise"
     of_none = " of no difference" if policy.strict or policy.tolerance else ""
     p_values = f"(one-sided p {_p(p)}, two-sided p{of_none} {_p(two_sided)})"
     if policy.strict:

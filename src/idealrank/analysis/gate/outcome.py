@@ -597,7 +597,8 @@ class Gated(WithWarnings):
         return replace(self, checks=tuple(checks))
 
     def _brief(self) -> str:
-        baselines, checks = ", ".join(map(repr, self.baselines)), len(self.checks)
+        baselines = ", ".join(map(repr, self.baselines))
+        checks = len(self.checks)
         return (
             f"{self.run!r} against {baselines}: {self.outcome}; {checks:,} "
             f"check{'s' * (checks != 1)}, convention {self.convention}"
@@ -703,7 +704,8 @@ class _Values:
                 f"{place}contract of query {contract.query!r}: {self.name} was not evaluated "
                 f"by {measure}, only {have}"
             )
-        row, column = self.rows.get(contract.query), evaluation.measures.index(measure)
+        row = self.rows.get(contract.query)
+        column = evaluation.measures.index(measure)
         if row is None or not evaluation.scored[row, column]:
             return math.nan
         return float(evaluation.values[row, column])

@@ -206,7 +206,8 @@ def _check(
     correction: _Correction,
 ) -> Check:
     (plan, scale), measure = rule, sums.measures[column]
-    tested, corrected = _tested(measure_sums, plan, policy.alpha), correction.one_sided
+    tested = _tested(measure_sums, plan, policy.alpha)
+    corrected = correction.one_sided
     if policy.strict:
         least, greatest = measure.bounds
         span = greatest - least
@@ -230,7 +231,8 @@ def _check(
     )
     drop = detectable_drop(tested, plan, policy, correction.level)
     drop = _detectable(measure_sums, drop, measure.bounds)
-    two_sided, direction = correction.two_sided, measure.direction
+    two_sided = correction.two_sided
+    direction = measure.direction
     return Check(
         **fields_of_test(measure, tested, answer, drop),
         baseline=sums.a,

@@ -192,7 +192,8 @@ class Assembly:
         return self._differ(candidate, back, measure) or self._differ(self._current, alone, measure)
 
     def _differ(self, first: Candidate, other: Candidate, measure: Measure) -> bool:
-        values, others = self._trials.outcome(first, measure), self._trials.outcome(other, measure)
+        values = self._trials.outcome(first, measure)
+        others = self._trials.outcome(other, measure)
         if isinstance(values, Refusal) or isinstance(others, Refusal):
             return isinstance(values, Refusal) != isinstance(others, Refusal)
         return not values.same_as(others)
@@ -205,7 +206,8 @@ class Assembly:
             return False
         if first.query is not None:
             return True
-        values, others = self._outcome(first), self._outcome(other)
+        values = self._outcome(first)
+        others = self._outcome(other)
         return values is not None and others is not None and values.same_as(others)
 
     def _outcome(self, hit: Hit) -> Outcome | None:
@@ -247,7 +249,8 @@ class Assembly:
 
     def _queries(self, first: Hit, other: Hit) -> tuple[QueryPair, ...]:
         """The queries on which two outcomes differ most."""
-        a, b = self._outcome(first), self._outcome(other)
+        a = self._outcome(first)
+        b = self._outcome(other)
         if a is None or b is None:
             return ()
         # A query that counts under one convention alone differs most.

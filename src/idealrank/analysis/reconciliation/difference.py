@@ -202,7 +202,8 @@ class Splitter:
 
     def split(self) -> DifferenceSplit:
         """Split the difference."""
-        start, end = self._required(self._a), self._required(self._b)
+        start = self._required(self._a)
+        end = self._required(self._b)
         singles = tuple((switch,) for switch in self._acting())
         try:
             return self._split(start, end, singles)
@@ -265,7 +266,8 @@ class Splitter:
             (player, worth) for player, worth in zip(players, worths, strict=True) if worth.acts
         ]
         parts = [self._part(player, worth, averaged=averaged) for player, worth in told]
-        convention_a, convention_b = self._a.convention, self._b.convention
+        convention_a = self._a.convention
+        convention_b = self._b.convention
         return DifferenceSplit(
             measure=str(self._measure),
             a=convention_a.name,
@@ -385,7 +387,8 @@ def _worth(
         Fraction(outcomes[before | {player}].value) - Fraction(outcomes[before].value)
         for _, before in weights
     ]
-    by_query, acts = np.zeros(outcomes[frozenset()].values.size), False
+    by_query = np.zeros(outcomes[frozenset()].values.size)
+    acts = False
     for weight, before in weights:
         shares = outcomes[before | {player}].shares - outcomes[before].shares
         by_query += float(weight) * shares

@@ -241,7 +241,8 @@ class Trials:
             weight = math.nan
         value = aggregate(measure, result.values, scored)
         places = self._places(judged)[scored]
-        values, mask = np.zeros(self.n_queries), np.zeros(self.n_queries, bool)
+        values = np.zeros(self.n_queries)
+        mask = np.zeros(self.n_queries, bool)
         values[places], mask[places] = counted, True
         return Outcome(value=value, values=values, counted=mask, weight=weight)
 

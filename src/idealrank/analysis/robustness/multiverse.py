@@ -123,7 +123,8 @@ class RunValues:
             return columns
         self._coverages |= {(alignment, measure): measured.coverage for measure in measures}
         for place, measure in enumerate(measures):
-            values, scored = measured.values[:, place], measured.scored[:, place]
+            values = measured.values[:, place]
+            scored = measured.scored[:, place]
             if not np.isfinite(values[scored]).all():
                 columns[measure] = "a query has no value, so the mean is undefined"
             elif not scored.any():
@@ -170,8 +171,10 @@ def robust_runs(
     tell: Tell | None = None,
 ) -> Robustness:
     """Compare two runs as asked, and in every other way, without warnings of odd data."""
-    readings, threads = Readings(judgments), varied.options.threads or 0
-    parsed, tables = parse_run_measure(varied.measure), tables_of(readings.some)
+    readings = Readings(judgments)
+    threads = varied.options.threads or 0
+    parsed = parse_run_measure(varied.measure)
+    tables = tables_of(readings.some)
     parsed.check_tables(tables)
 
     def adapted(variant_convention: Convention) -> Convention:
@@ -337,7 +340,8 @@ class _Multiverse:
     def _mismatches(
         self, reference: _Tried, columns: tuple[MeasureValues, MeasureValues]
     ) -> dict[str, str]:
-        alignment, measure = reference.alternative.convention.alignment, _measure(reference)
+        alignment = reference.alternative.convention.alignment
+        measure = _measure(reference)
         coverages = {side.name: side.coverage(alignment, measure) for side in (self.a, self.b)}
         return mismatches_of(coverages, measure, [column.values for column in columns])
 

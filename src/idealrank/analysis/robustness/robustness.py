@@ -280,7 +280,8 @@ class Robustness(WithWarnings):
             return [f"No variant changes the numbers of {self.measure} on these data."]
         if self.leader is None:
             gains = [_gain(variant.row) for variant in self.changing if variant.row is not None]
-            ahead, behind = sum(gain > 0 for gain in gains), sum(gain < 0 for gain in gains)
+            ahead = sum(gain > 0 for gain in gains)
+            behind = sum(gain < 0 for gain in gains)
             opening = f"{self.run_b} and {self.run_a} have the same {self.measure}; "
             if not ahead and not behind:
                 return [f"{opening}none of {_changing(total)} distinguishes them."]

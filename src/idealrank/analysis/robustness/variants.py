@@ -201,7 +201,8 @@ class ComparisonRequest:
         """The switches in which a convention differs from the reference, each as a change of its
         own.
         """
-        ours, theirs = self.convention.switches(), alternative.convention.switches()
+        ours = self.convention.switches()
+        theirs = alternative.convention.switches()
         free = [name for name in SWITCHES if name in ALIGNMENT or self._is_free(name)]
         order = sorted((name for name in free if ours[name] != theirs[name]), key=CHANGED.index)
         return [
@@ -243,7 +244,8 @@ def _is_change(part: str) -> bool:
 
 def _change(part: str) -> Change:
     name, _, value = part.partition("=")
-    name, value = name.strip().replace("-", "_"), value.strip()
+    name = name.strip().replace("-", "_")
+    value = value.strip()
     return name, None if (name, value.lower()) == ("cutoff", "none") else value
 
 

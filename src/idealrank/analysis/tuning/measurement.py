@@ -214,7 +214,8 @@ class _Draws:
 
     def __init__(self, values: FloatArray, seed: int, sampling: Sampling) -> None:
         self.values, self.seed = values, seed
-        self.level, self.threads = sampling.level, sampling.threads
+        self.level = sampling.level
+        self.threads = sampling.threads
         size = usual_size(len(values)) if sampling.size is None else sampling.size
         generator = generator_of(seed)
         self._swaps: SwapTable = swap_table(
@@ -302,7 +303,8 @@ class _Draws:
     @property
     def method(self) -> Choosing:
         """Method of the measurement."""
-        swaps, test = self._swaps, "sign-flip permutation test, max-T"
+        swaps = self._swaps
+        test = "sign-flip permutation test, max-T"
         return Choosing(
             size=swaps.size,
             trials=swaps.trials,

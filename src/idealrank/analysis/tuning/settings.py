@@ -465,7 +465,8 @@ def _left_out(settings: Sequence[Setting]) -> str:
     if not unjudged_by_depth:
         return ""
     depths = ", ".join("whole lists" if depth == "all" else depth for depth in unjudged_by_depth)
-    low, high = min(unjudged_by_depth.values()), max(unjudged_by_depth.values())
+    low = min(unjudged_by_depth.values())
+    high = max(unjudged_by_depth.values())
     shares = f"{low:.0%}" if f"{low:.0%}" == f"{high:.0%}" else f"{low:.0%} to {high:.0%}"
     return (
         f"Not considered: {depths}, where {shares} of the returned documents are unjudged and "

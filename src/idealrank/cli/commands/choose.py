@@ -150,7 +150,8 @@ def choose(
     input_options.refuse_standard_input_twice(qrels, *inputs.more_qrels, *runs)
     kind = _kind(figure_path)
     options.refuse_to_replace(figure_path, (qrels, *inputs.more_qrels, *runs))
-    names, watch = input_options.run_names(runs), Watch()
+    names = input_options.run_names(runs)
+    watch = Watch()
     judgments = watch.run("judgments", lambda _: inputs.open_qrels(qrels, convention))
 
     def evaluated(path: str, name: str) -> Evaluation:

@@ -339,7 +339,8 @@ def evaluate(
     """
     paths = _QueryPaths(**query_files)
     _refuse_beside(engine, kind, results, memory_text)
-    convention, measures = options.parse_convention(convention_text), _measures(measure_texts, kind)
+    convention = options.parse_convention(convention_text)
+    measures = _measures(measure_texts, kind)
     of_queries = paths.read(
         output_path,
         measures,
@@ -350,7 +351,8 @@ def evaluate(
     files_read = input_options.InputFiles(qrels=qrels, inputs=inputs, others=runs)
     results.check(files_read.paths, {"-o": output_path})
     opened: list[Run] = []
-    names, watch = input_options.run_names(runs), Watch()
+    names = input_options.run_names(runs)
+    watch = Watch()
     judgments = watch.run("judgments", lambda _: inputs.open_judgments(qrels, kind, convention))
     parts = RunsInParts.of(
         memory_text,

@@ -147,14 +147,18 @@ def robust(
     documents, unanswered queries, ...), the cutoff and the threshold. It also tries the convention
     of each known tool, and other measures.
     """
-    convention, measure = options.parse_convention(convention_text), _checked(runs, measure_text)
+    convention = options.parse_convention(convention_text)
+    measure = _checked(runs, measure_text)
     input_options.refuse_standard_input_twice(qrels, *inputs.more_qrels, *runs, *files.paths)
     load_special()
-    names, of_queries = input_options.run_names(runs), files.read(input_options.notes().inform)
-    watch, judgments = Watch(), _judgments(inputs, qrels, convention)
+    names = input_options.run_names(runs)
+    of_queries = files.read(input_options.notes().inform)
+    watch = Watch()
+    judgments = _judgments(inputs, qrels, convention)
 
     def opened(path: str, name: str, progress: Progress) -> tuple[Run, Evaluation]:
-        run, policy = inputs.open_run(path, name, qrels), convention.alignment.duplicates
+        run = inputs.open_run(path, name, qrels)
+        policy = convention.alignment.duplicates
         judged = judgments("error" if policy == "twice" else policy)
         return run, evaluate(judged, run, measure, convention, threads=threads, progress=progress)
 

@@ -89,7 +89,8 @@ def _text(
         yield f"{printable(name)}: {what}{'' if lines else ': no problems'}\n"
         yield from (f"{printable(line)}\n" for line in lines)
         yield "\n"
-    errors, warnings = _errors(reports, observations), _warnings(reports, observations)
+    errors = _errors(reports, observations)
+    warnings = _warnings(reports, observations)
     verdict = "not all files can be evaluated" if errors else "all files can be evaluated"
     yield f"{counted(errors, 'error')}, {counted(warnings, 'warning')}: {verdict}\n"
 
@@ -101,8 +102,10 @@ def _lines(report: Report, examples: int) -> Iterator[str]:
         yield _labelled("error", report.failure)
     yield from (_labelled("warning", doubt) for doubt in report.doubts)
     for kind in _kinds(report):
-        problems, severity = report.problems, report.problems.severities[kind]
-        shown, further = problems.examples[kind][:examples], problems.examples[kind][examples:]
+        problems = report.problems
+        severity = report.problems.severities[kind]
+        shown = problems.examples[kind][:examples]
+        further = problems.examples[kind][examples:]
         yield from (
             f"{complaint.place}: {severity}: {worded(complaint.said)}" for complaint in shown
         )
@@ -137,7 +140,8 @@ def _json(
         _file(report, observed, examples)
         for report, observed in zip(reports, observations, strict=True)
     ]
-    errors, warnings = _errors(reports, observations), _warnings(reports, observations)
+    errors = _errors(reports, observations)
+    warnings = _warnings(reports, observations)
     document = {
         "errors": errors,
         "warnings": warnings,

@@ -226,7 +226,8 @@ class CohortLog:
 
     def effects(self, test_options: Mapping[str, Any]) -> CohortEffects:
         """Read, check and compare; lists that make no sense are left out, which stderr says."""
-        watch, convention = Watch(), options.parse_convention(self.convention_text)
+        watch = Watch()
+        convention = options.parse_convention(self.convention_text)
         measures = options.parse_measure_texts(self.measure_texts or (DEFAULT_MEASURES[0],))
         rows = watch.run(
             "click log",
@@ -235,7 +236,8 @@ class CohortLog:
         check = LogInput(path=self.path).checked(rows)
         qrels = None
         if self.qrels_path is not None:
-            path, inputs = self.qrels_path, Inputs(qrels_columns_text=self.qrels_columns_text)
+            path = self.qrels_path
+            inputs = Inputs(qrels_columns_text=self.qrels_columns_text)
             qrels = watch.run("judgments", lambda _: inputs.open_qrels(path, convention))
         assert check.cohort is not None  # noqa: S101  (read_log refuses a log without the column)
         period = check.period if check.period is not None else days_of(check.sessions.time)

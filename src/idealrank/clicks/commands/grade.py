@@ -215,7 +215,8 @@ class ActionGrades:
 
     def graded(self, least: int) -> Qrels:
         """Judgments by the best action of each pair, of the lists that make sense."""
-        rows, table = self.rows, _grades("--actions", self.actions_text)
+        rows = self.rows
+        table = _grades("--actions", self.actions_text)
         actions = rows.action
         if actions is None:
             actions = ["click" if clicked else "none" for clicked in rows.click.tolist()]

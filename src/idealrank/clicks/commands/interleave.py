@@ -119,7 +119,8 @@ def interleave(
             tested = preference(
                 columns["preference"], users=users, confidence=confidence, looks=looks
             )
-        n_lists, n_users = len(columns["preference"]), None if users is None else len(set(users))
+        n_lists = len(columns["preference"])
+        n_users = None if users is None else len(set(users))
         _FORMATS.write(layout, output_path, tested, n_lists, n_users)
         return
     if len(runs) != 2:

@@ -124,7 +124,8 @@ def report(
     from idealrank.clicks.inputs import click_page, reward_estimates  # noqa: PLC0415  (not for the help)
     from idealrank.pages.report.material import hashed  # noqa: PLC0415
 
-    watch, estimates = Watch(), None
+    watch = Watch()
+    estimates = None
     check = inputs.check(watch)
     if rewards_path is not None:
         column_names = log_columns(reward_columns_text, REWARDS, "--reward-columns")

@@ -200,7 +200,9 @@ def _propensities(
         examined, offset = _of_file(path, sessions.n_ranks)
     elif method == "trust":
         trusted = trust_propensities(sessions, n_resamples=200)
-        examined, offset, cautions = trusted.slope, trusted.offset, trusted.cautions
+        examined = trusted.slope
+        offset = trusted.offset
+        cautions = trusted.cautions
     else:
         examined = harvested_propensities(sessions, method=method, n_resamples=0).relative  # type: ignore[arg-type]
     _refuse_unknown(examined)

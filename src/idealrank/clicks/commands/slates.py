@@ -110,7 +110,9 @@ def slates(
         "clusters": tables.clusters,
         "confidence": confidence,
     }
-    rewards, target, logged = tables.rewards, tables.target, tables.logged
+    rewards = tables.rewards
+    target = tables.target
+    logged = tables.logged
     values = [slate_value(rewards, target, logged, name, **shared) for name in names]
     differences = []
     if tables.target_b is not None:

@@ -32,7 +32,8 @@ from idealrank.io.table_columns import parse_roles
 _HEAD = 1 << 16  # bytes of a file that tell its layout
 _YANDEX = re.compile(rb"\d+\t\d+\tQ\t\d+\t\d+(\t\d+)+\r?(\n|$)")
 _YANDEX_CLICK = re.compile(rb"\d+\t\d+\tC\t\d+\r?")
-_TRUE, _FALSE = ("true", "yes", "t"), ("false", "no", "f", "")
+_TRUE = ("true", "yes", "t")
+_FALSE = ("false", "no", "f", "")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -320,11 +321,14 @@ def _of_yandex(source: Source) -> dict[str, Any]:
 
         line_session, _, kind, subject, *rest = line.decode().split()
         if line_session != session:
-            session, n_lists, place = line_session, 0, {}
+            session = line_session
+            n_lists = 0
+            place = {}
         if kind == "Q":  # the subject is the query; then come a region and the results
             n_lists += 1
             documents = [known.setdefault(document, document) for document in rest[1:]]
-            first, size = len(columns["click"]), len(documents)
+            first = len(columns["click"])
+            size = len(documents)
             place.update(zip(documents, range(first, first + size), strict=True))
             columns["session"].extend([f"{session}.{n_lists}"] * size)
             columns["query"].extend([known.setdefault(subject, subject)] * size)

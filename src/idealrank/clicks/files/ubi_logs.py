@@ -109,7 +109,8 @@ def _rows_of(paths: Paths, events: _Events, clicks: Mapping[str, None], notes: N
     empty = 0
     for source in open_sources(paths, notes):
         for record in _records(source):
-            query_id, hits = _value(record.fields, ("query_id",)), _value(record.fields, _HITS)
+            query_id = _value(record.fields, ("query_id",))
+            hits = _value(record.fields, _HITS)
             if query_id is None or not (hits is None or isinstance(hits, list)):
                 raise FileFormatError(
                     record.place,

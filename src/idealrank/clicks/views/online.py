@@ -69,7 +69,8 @@ def preference_parts(
 
 def _detectable_share(preference: Preference, units: str) -> str:
     """Say what preference these lists or users would have shown."""
-    wins, share = preference.wins_a + preference.wins_b, preference.detectable
+    wins = preference.wins_a + preference.wins_b
+    share = preference.detectable
     if share is None:
         return f"The {wins:,} {units} with a preference are too few to find any preference."
     return (

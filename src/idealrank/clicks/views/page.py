@@ -124,7 +124,8 @@ class ClickLogPage:
 def click_page_html(page: ClickLogPage) -> str:
     """One HTML file that opens offline, and reads the same with scripts and without."""
     stops = page.stops()
-    propensities, log = page.propensities, log_parts(page.check)
+    propensities = page.propensities
+    log = log_parts(page.check)
     log_titles = ["Lists left out", "Clicks by rank"] if page.check.problems else ["Clicks by rank"]
     text: str = template_of("clicks.html", "idealrank.clicks.views").render(
         policy=_POLICY,
@@ -166,7 +167,8 @@ def _summary(page: ClickLogPage) -> str:
 
 
 def _last_propensity(propensities: Propensities) -> str:
-    last, n_ranks = float(propensities.relative[-1]), propensities.relative.size
+    last = float(propensities.relative[-1])
+    n_ranks = propensities.relative.size
     low, high = propensities.intervals[-1]
     lists = f"{propensities.n_sessions:,} lists of {propensities.n_queries:,} queries"
     if np.isnan(last):

@@ -283,8 +283,10 @@ def _difference_table(difference: LoggedDCGDifference, confidence: str) -> Table
         ),
     ]
     rows = [
-        _DifferenceRow("DCG", difference.dcg, difference.verdict, needed),
-        _DifferenceRow("NDCG", difference.ndcg, "-", math.inf),
+        _DifferenceRow(
+            measure="DCG", mean=difference.dcg, verdict=difference.verdict, needed=needed
+        ),
+        _DifferenceRow(measure="NDCG", mean=difference.ndcg, verdict="-", needed=math.inf),
     ]
     return Table.of(columns, rows, notes=[_NEEDED], kept=4)
 

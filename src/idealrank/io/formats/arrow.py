@@ -71,7 +71,8 @@ def parquet_pieces(
 
 
 def _parquet_file(source: Source, **options: Any) -> Any:
-    pyarrow, parquet = import_module("pyarrow"), import_module("pyarrow.parquet")
+    pyarrow = import_module("pyarrow")
+    parquet = import_module("pyarrow.parquet")
     return parquet.ParquetFile(pyarrow.PythonFile(source.open()), pre_buffer=False, **options)
 
 
@@ -183,7 +184,8 @@ def arrow_pieces(
 
 
 def _record_batches(source: Source, most: int) -> Iterator[Any]:
-    pyarrow, ipc = import_module("pyarrow"), import_module("pyarrow.ipc")
+    pyarrow = import_module("pyarrow")
+    ipc = import_module("pyarrow.ipc")
     reader = pyarrow.PythonFile(source.open())
     if bytes(source.data[:6]) == b"ARROW1":
         file = ipc.open_file(reader)
@@ -312,7 +314,9 @@ class _BadRows:
             self.marked[row] = True
             text = found if isinstance(found, str) else found(row)
             path, line = self.place(row)
-            self._complain(Complaint(kind, path, line, text, expected))
+            self._complain(
+                Complaint(kind=kind, path=path, line=line, found=text, expected=expected)
+            )
 
 
 def rows_from_table(
@@ -338,10 +342,13 @@ def rows_from_table(
         values = np.ones(data.num_rows)
     queries, documents = _checked_ids(columns, chosen, without_empty_ids, bad)
     if not bad.marked.any():
-        return Rows(queries, documents, values, bad.place)
+        return Rows(queries=queries, documents=documents, values=values, place=bad.place)
     kept = np.flatnonzero(~bad.marked).tolist()
     return Rows(
-        queries.take(kept), documents.take(kept), values[kept], lambda row: bad.place(kept[row])
+        queries=queries.take(kept),
+        documents=documents.take(kept),
+        values=values[kept],
+        place=lambda row: bad.place(kept[row]),
     )
 
 

@@ -157,7 +157,10 @@ def _pieces(
     )
     scan = _Scan(source.path, table, chosen, names, complain)
     places = _Lines(source.path)
-    queries, documents, values, count = [], [], [], 0
+    queries = []
+    documents = []
+    values = []
+    count = 0
     for rows, row_lines in batches:
         query_ids, document_ids, numbers, lines = scan.columns(rows, row_lines)
         queries.append(query_ids)
@@ -167,17 +170,22 @@ def _pieces(
         count += numbers.size
         if most_rows is not None and count >= most_rows:
             yield Rows(
-                gathered(queries), gathered(documents), np.concatenate(values), places.of_row
+                queries=gathered(queries),
+                documents=gathered(documents),
+                values=np.concatenate(values),
+                place=places.of_row,
             )
-            places, values, count = _Lines(source.path), [], 0
+            places = _Lines(source.path)
+            values = []
+            count = 0
     scan.cells.tell_blanks(notes)
     if most_rows is None or values:
         # One column after the other, so that no more than one of them is in memory twice.
         yield Rows(
-            gathered(queries),
-            gathered(documents),
-            np.concatenate([np.zeros(0), *values]),
-            places.of_row,
+            queries=gathered(queries),
+            documents=gathered(documents),
+            values=np.concatenate([np.zeros(0), *values]),
+            place=places.of_row,
         )
 
 
@@ -196,7 +204,8 @@ class _Lines:
 
     def of_row(self, row: int) -> Place:
         batch = bisect_right(self._first_rows, row) - 1
-        lines, offset = self._batches[batch], row - self._first_rows[batch]
+        lines = self._batches[batch]
+        offset = row - self._first_rows[batch]
         return self._path, lines + offset if isinstance(lines, int) else int(lines[offset])
 
 
@@ -244,7 +253,8 @@ def rows_in_batches(source: Source, delimiter: str) -> Iterator[tuple[list[list[
         if min(map(len, rows)) < 2:
             is_filled = [len(row) > 1 or bool(row and row[0].strip()) for row in rows]
             kept = [place for place, filled in enumerate(is_filled) if filled]
-            rows, lines = [rows[place] for place in kept], lines[kept]
+            rows = [rows[place] for place in kept]
+            lines = lines[kept]
         if rows:
             yield rows, lines
             wanted = _BATCH
@@ -301,7 +311,8 @@ class _Scan:
         if not set(map(len, rows)) <= {self._width}:
             places = enumerate(rows)
             fitting = [place for place, row in places if self._fits(row, int(lines[place]))]
-            rows, lines = [rows[place] for place in fitting], lines[fitting]
+            rows = [rows[place] for place in fitting]
+            lines = lines[fitting]
         queries, documents, texts = (list(map(pick, rows)) for pick in self._pick)
         values, usable = self.cells.check(queries, documents, texts, lines)
         if usable is not None:
@@ -317,11 +328,11 @@ class _Scan:
             return True
         self._complain(
             Complaint(
-                "fields",
-                self._path,
-                line,
-                f"{len(row)} cells",
-                f"{self._width}, as in the header line",
+                kind="fields",
+                path=self._path,
+                line=line,
+                found=f"{len(row)} cells",
+                expected=f"{self._width}, as in the header line",
             )
         )
         return False

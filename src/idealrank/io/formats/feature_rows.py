@@ -157,9 +157,13 @@ def letor_rows(
     n_rows = items.labels.size
     if not n_rows:
         raise InputError(f"{source.path}: found no row, expected GRADE qid:QUERY FEATURE:VALUE ...")
-    numbers, values, counts = [], [], np.zeros(n_rows, np.int64)
+    numbers = []
+    values = []
+    counts = np.zeros(n_rows, np.int64)
     wanted = iter(items.lines.tolist())
-    at, row, named = next(wanted), 0, True
+    at = next(wanted)
+    row = 0
+    named = True
     for line_number, line in enumerate(source.open(), 1):
         if line_number != at:
             continue
@@ -168,9 +172,11 @@ def letor_rows(
         numbers.append(pairs[:, 0])
         values.append(pairs[:, 1])
         counts[row] = len(pairs)
-        at, row = next(wanted, 0), row + 1
+        at = next(wanted, 0)
+        row = row + 1
 
-    columns, filled = np.concatenate(numbers), np.concatenate(values)
+    columns = np.concatenate(numbers)
+    filled = np.concatenate(values)
     owner = np.repeat(np.arange(n_rows), counts)
     width = int(columns.max(initial=-1)) + 1
     _refuse_sparse(source, n_rows, width)
@@ -184,7 +190,8 @@ def _refuse_sparse(source: Source, n_rows: int, width: int) -> None:
     """Refuse a matrix that is far larger than its file: one large number of a feature makes every
     row as wide.
     """
-    size, most = 8 * n_rows * width, max(LIMIT, RATIO * len(source.data))
+    size = 8 * n_rows * width
+    most = max(LIMIT, RATIO * len(source.data))
     if size > most:
         largest = f"features up to number {width - 1:,}"
         problem = f"{n_rows:,} rows with {largest}, which take {size:,} bytes as a matrix"

@@ -89,13 +89,15 @@ def _parse(source: Source, schema: Any) -> Any:
     """Parse the bytes with pyarrow; None if it refuses them. When this returns, no thread of
     pyarrow reads them any more.
     """
-    pyarrow, json = import_module("pyarrow"), import_module("pyarrow.json")
+    pyarrow = import_module("pyarrow")
+    json = import_module("pyarrow.json")
     # Fields that the first record lacks are refused: pyarrow crashes if such a field changes its
     # type between blocks or is deeply nested.
     parsing = json.ParseOptions(
         explicit_schema=schema, newlines_in_values=False, unexpected_field_behavior="error"
     )
-    view, data = memoryview(source.data), None
+    view = memoryview(source.data)
+    data = None
     reading = json.ReadOptions(block_size=_BLOCK)
     with suppress(pyarrow.ArrowException, UnicodeDecodeError):
         data = json.read_json(pyarrow.BufferReader(view), reading, parsing)
@@ -114,7 +116,8 @@ def _kind(name: str, value: Any, chosen: Chosen, pyarrow: Any) -> Any:
     """Arrow type of a field, by its value in the first record: ids are text or whole numbers, other
     fields short text or numbers.
     """
-    text, number = pyarrow.string(), pyarrow.float64()
+    text = pyarrow.string()
+    number = pyarrow.float64()
     if name in (chosen.query, chosen.document):
         kinds = {str: text, int: pyarrow.int64()}
     elif name == chosen.value:
@@ -132,7 +135,8 @@ def _n_lines(source: Source) -> int:
     """Count the lines, each of one object; -1 if a line does not begin and end with a brace, as
     with an object over two lines.
     """
-    letters, count = np.frombuffer(source.data, np.uint8), 0
+    letters = np.frombuffer(source.data, np.uint8)
+    count = 0
     if letters[0] != _OPENING:
         return -1
     for begin in range(0, letters.size, _BLOCK):

@@ -60,7 +60,15 @@ def label_studio_sheet(
         return sheet_of([])
     tasks = [value] if isinstance(value, tuple) else value
     if not isinstance(tasks, list):
-        complain(Complaint("type", source.path, 0, describe_value(value), _EXPECTED))
+        complain(
+            Complaint(
+                kind="type",
+                path=source.path,
+                line=0,
+                found=describe_value(value),
+                expected=_EXPECTED,
+            )
+        )
         return sheet_of([])
     reader = _Tasks(source.path, complain, names or LabelStudioFields())
     pairs = SeenPairs(complain)
@@ -112,7 +120,9 @@ class _Tasks:
     """Rows of tasks, one after the other."""
 
     def __init__(self, path: str, complain: Complain, names: LabelStudioFields) -> None:
-        self._path, self._complain, self._names = path, complain, names
+        self._path = path
+        self._complain = complain
+        self._names = names
         self._controls: dict[str, None] = {}
         # by kind and name, a task of each
         self._assessors: dict[str, dict[str, str]] = {_PEOPLE: {}, _MODEL: {}}
@@ -126,7 +136,8 @@ class _Tasks:
         fields = dict(task) if isinstance(task, tuple) else {}
         data = fields.get("data")
         if not isinstance(data, tuple):
-            problem, expected = f"{describe_value(data)} as data", _EXPECTED_DATA
+            problem = f"{describe_value(data)} as data"
+            expected = _EXPECTED_DATA
             self._complain(Complaint("task", *place, problem, expected))
             return
         pair = self._pair(dict(data), place)
@@ -168,7 +179,8 @@ class _Tasks:
 
     def refuse_shared_names(self) -> None:
         """Refuse an annotator and a model of one name: they would be one assessor."""
-        people, models = self._assessors[_PEOPLE], self._assessors[_MODEL]
+        people = self._assessors[_PEOPLE]
+        models = self._assessors[_MODEL]
         if shared := next((name for name in models if name in people), ""):
             raise InputError(
                 f"{models[shared]}: found a prediction by the model {shown(shared)}, which is the "
@@ -202,7 +214,8 @@ class _Tasks:
             )
             self._complain(complaint)
             return None
-        query, document = check_id(data[query_name]), check_id(data[document_name])
+        query = check_id(data[query_name])
+        document = check_id(data[document_name])
         for checked, name in ((query, query_name), (document, document_name)):
             if isinstance(checked, tuple):
                 self._complain(checked.at(place, f" in field {name!r}"))
@@ -230,7 +243,8 @@ class _Tasks:
         """The grade of an annotation or of a prediction, by the chosen control or the only one."""
         last_grade: float | None = None
         for result in _objects(annotation.get("result")):
-            control, value = valid_text(result.get("from_name")), result.get("value")
+            control = valid_text(result.get("from_name"))
+            value = result.get("value")
             fields = dict(value) if isinstance(value, tuple) else {}
             kind = next((name for name in _VALUES if name in fields), None)
             if kind is None or (self._names.control and control != self._names.control):

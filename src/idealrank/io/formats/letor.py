@@ -62,10 +62,10 @@ class LabelledItems:
         """Return the items with their labels, or with other values."""
         queries = [self.queries[code] for code in self.codes.tolist()]
         return Rows(
-            pack(queries),
-            pack(self.documents),
-            self.labels if values is None else values,
-            partial(_place, self.path, self.lines),
+            queries=pack(queries),
+            documents=pack(self.documents),
+            values=self.labels if values is None else values,
+            place=partial(_place, self.path, self.lines),
         )
 
 
@@ -137,17 +137,23 @@ def read_labels(
         item = _item(line)
         if item is None:
             complain(
-                Complaint("letor", source.path, number, quoted(line.rstrip(b"\r\n")), _EXPECTED)
+                Complaint(
+                    kind="letor",
+                    path=source.path,
+                    line=number,
+                    found=quoted(line.rstrip(b"\r\n")),
+                    expected=_EXPECTED,
+                )
             )
         elif bool(item.qid) != have_qid:
             problem = f"a line {'with' if item.qid else 'without'} qid:"
             complain(
                 Complaint(
-                    "letor",
-                    source.path,
-                    number,
-                    problem,
-                    f"a line {'with' if have_qid else 'without'} it, as the others",
+                    kind="letor",
+                    path=source.path,
+                    line=number,
+                    found=problem,
+                    expected=f"a line {'with' if have_qid else 'without'} it, as the others",
                 )
             )
         else:

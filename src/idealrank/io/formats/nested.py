@@ -102,10 +102,10 @@ class Records:
         numbers = np.concatenate([part.numbers for part in parts])
         by_rank = self._chosen is not None and self._chosen.by_rank
         return Rows(
-            concatenate([part.queries for part in parts]),
-            concatenate([part.documents for part in parts]),
-            0.0 - values if by_rank else values,
-            lambda row: self._place(int(numbers[row])),
+            queries=concatenate([part.queries for part in parts]),
+            documents=concatenate([part.documents for part in parts]),
+            values=0.0 - values if by_rank else values,
+            place=lambda row: self._place(int(numbers[row])),
         )
 
     def _fields(self, record: Any, number: int) -> tuple[Any, Any, Any] | None:
@@ -202,7 +202,15 @@ def read_json(
         for query, documents in value:
             nest.add(query, documents, (f"{source.path}: query {shown(query)}", 0))
     else:
-        complain(Complaint("type", source.path, 0, describe_value(value), _EXPECTED[table]))
+        complain(
+            Complaint(
+                kind="type",
+                path=source.path,
+                line=0,
+                found=describe_value(value),
+                expected=_EXPECTED[table],
+            )
+        )
     nest.tell(notes, source.path)
     return Blocks(nest.blocks)
 
@@ -239,7 +247,8 @@ def read_json_lines(
             complain(broken(error, *place))
             continue
         if _is_nested(value) and not are_nested:
-            problem, expected = "queries with their documents", "a record, as on the other lines"
+            problem = "queries with their documents"
+            expected = "a record, as on the other lines"
             complain(Complaint("type", *place, problem, expected))
         elif not are_nested:
             records.add(value, number)
@@ -311,15 +320,27 @@ def broken(error: Exception, path: str, line: int) -> Complaint:
     """
     if isinstance(error, json.JSONDecodeError):
         return Complaint(
-            "json",
-            path,
-            line or error.lineno,
-            f"text that is not JSON ({error.msg}, column {error.colno})",
-            "JSON",
+            kind="json",
+            path=path,
+            line=line or error.lineno,
+            found=f"text that is not JSON ({error.msg}, column {error.colno})",
+            expected="JSON",
         )
     if isinstance(error, RecursionError):
-        return Complaint("json", path, line, "JSON nested too deeply", "at most two levels")
-    return Complaint("json", path, line, f"JSON that cannot be read ({error})", "JSON")
+        return Complaint(
+            kind="json",
+            path=path,
+            line=line,
+            found="JSON nested too deeply",
+            expected="at most two levels",
+        )
+    return Complaint(
+        kind="json",
+        path=path,
+        line=line,
+        found=f"JSON that cannot be read ({error})",
+        expected="JSON",
+    )
 
 
 class _Nest:
@@ -341,7 +362,7 @@ class _Nest:
             values: Sequence[float] = [value for _, value in documents]
             if not (all_numbers(values, self._table) and all_ids(ids)):
                 ids, values = self._usable(ids, values, place, of_query)
-            self.blocks.append(Block(query, ids, values, place))
+            self.blocks.append(Block(query=query, documents=ids, values=values, place=place))
         elif isinstance(documents, list):
             ids = documents
             if not all_ids(documents):
@@ -352,7 +373,7 @@ class _Nest:
                 values = [0.0 - rank for rank in range(len(ids))]
             else:
                 values = [1.0] * len(ids)
-            self.blocks.append(Block(query, ids, values, place))
+            self.blocks.append(Block(query=query, documents=ids, values=values, place=place))
         else:
             problem = f"{describe_value(documents)} as the documents{of_query}"
             self._complain(Complaint("type", *place, problem, _EXPECTED[self._table]))
@@ -384,7 +405,8 @@ class _Nest:
         """Return the documents that can be used; complain of the others."""
         kept_ids, kept_values = [], []
         for document, value in zip(ids, values, strict=True):
-            identifier, number = check_id(document), check_number(value, self._table)
+            identifier = check_id(document)
+            number = check_number(value, self._table)
             if isinstance(identifier, Fault):
                 self._complain(identifier.at(place, of_query))
             elif isinstance(number, Fault):

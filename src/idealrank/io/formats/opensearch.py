@@ -75,7 +75,11 @@ def _rows(fields: dict[str, Any], path: str, complain: Complain) -> Iterator[Jud
     assessor = "" if kind == _IMPORTED else kind
     queries = fields[_RATINGS]
     if not isinstance(queries, list):
-        complain(Complaint("type", path, 0, describe_value(queries), _EXPECTED))
+        complain(
+            Complaint(
+                kind="type", path=path, line=0, found=describe_value(queries), expected=_EXPECTED
+            )
+        )
         return
     for number, rated_query in enumerate(queries, 1):
         place = (f"{path}: {_RATINGS} {number}", 0)
@@ -122,7 +126,8 @@ _UBI_EXPECTED = "a record with query_id, query, document and judgment"
 
 def ubi_sheet(source: Source, complain: Complain) -> JudgmentSheet:
     """Read the judgments that a click model made of the logs."""
-    pairs, rows = SeenPairs(complain), []
+    pairs = SeenPairs(complain)
+    rows = []
     for value, place in _records(source, complain):
         row = _ubi_row(value, place, complain)
         if row is not None and pairs.is_new(row):

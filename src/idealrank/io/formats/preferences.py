@@ -152,7 +152,13 @@ def assessor_sheet(source: Source, notes: Notes, complain: Complain) -> Judgment
     def rows() -> Iterator[JudgmentRow]:
         for fields, level, line in zip(read.fields, read.levels, read.lines, strict=True):
             query, group, document = map(decode_id, fields[:3])
-            row = JudgmentRow(query, document, level, group, place=(source.path, line))
+            row = JudgmentRow(
+                query=query,
+                document=document,
+                grade=level,
+                assessor=group,
+                place=(source.path, line),
+            )
             if pairs.is_new(row):
                 yield row
 
@@ -252,9 +258,11 @@ class _Rows:
         level = parse_number(fields[-1].decode("utf-8", "replace"))
         if level is None:
             expected = f"a number as {word} (field {len(fields)})"
-            return Complaint("number", "", 0, cell, expected)
+            return Complaint(kind="number", path="", line=0, found=cell, expected=expected)
         if not math.isfinite(level):
-            return Complaint("nan", "", 0, f"{word} {cell}", f"a finite {word}")
+            return Complaint(
+                kind="nan", path="", line=0, found=f"{word} {cell}", expected=f"a finite {word}"
+            )
         return fields, level
 
 

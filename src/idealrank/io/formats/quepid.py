@@ -23,12 +23,15 @@ from idealrank.io.sources import Source
 from idealrank.io.table_columns import Columns, named_columns, plain
 
 # Names of columns, as `plain` writes them.
-_QUERY, _DOCUMENT, _RATING = ("query", "querytext"), ("docid",), "rating"
+_QUERY = ("query", "querytext")
+_DOCUMENT = ("docid",)
+_RATING = "rating"
 _RATER = ("user", "useremail", "username", "rater", "judge", "assessor", "annotator", "email")
 _QUERY_ID = "queryid"
 _FLAGS = {"unrateable": "unrateable", "judgelater": "left for later"}
 _WORDS = "unrateable or judge_later"
-_YES, _NO = ("true", "t", "1", "yes"), ("false", "f", "0", "no", "")
+_YES = ("true", "t", "1", "yes")
+_NO = ("false", "f", "0", "no", "")
 _MEAN = "mean"
 _UNNAMED = "Anonymous"  # Quepid's own name of a rater without an account
 # Quepid writes a blank before a query that begins so, lest a spreadsheet take it for a formula.
@@ -95,13 +98,21 @@ def read_quepid(
     values = np.array([grades[place] for place in kept], np.float64)
     queries = pack([book.queries[place] for place in kept])
     documents = pack([book.documents[place] for place in kept])
-    return Rows(queries, documents, values, lambda row: (source.path, book.lines[kept[row]]))
+    return Rows(
+        queries=queries,
+        documents=documents,
+        values=values,
+        place=lambda row: (source.path, book.lines[kept[row]]),
+    )
 
 
 def read_raters(sources: Sequence[Source], notes: Notes) -> AssessorQrels:
     r"""Read the judgments of every rater."""
-    queries, raters, documents = list[bytes](), list[bytes](), list[bytes]()
-    levels, places = list[float](), list[Place]()
+    queries = list[bytes]()
+    raters = list[bytes]()
+    documents = list[bytes]()
+    levels = list[float]()
+    places = list[Place]()
     for source in sources:
         book = _read(source, refuse)
         book.tell(notes)
@@ -137,7 +148,8 @@ def quepid_sheet(source: Source, notes: Notes, complain: Complain) -> JudgmentSh
     for query, document, ratings, line in zip(
         book.queries, book.documents, book.ratings, book.lines, strict=True
     ):
-        text, place = book.texts.get(query, query), (source.path, line)
+        text = book.texts.get(query, query)
+        place = (source.path, line)
         unjudged = JudgmentRow(query, document, None, query_text=text, place=place)
         rated = [
             unjudged._replace(grade=rating, assessor=rater)
@@ -227,7 +239,9 @@ def _read_ratings(
     """
     rater = next((place for place, name in enumerate(names) if name in _RATER), None)
     flags = {place: _FLAGS[name] for place, name in enumerate(names) if name in _FLAGS}
-    book, merged, left = take.book, _Ratings(take.bad), Counter[str]()
+    book = take.book
+    merged = _Ratings(take.bad)
+    left = Counter[str]()
     for row, line in rows:
         if not take(row, line):
             continue
@@ -275,7 +289,8 @@ class _Ratings:
         by_rater[rater] = rating, line
 
     def book(self, path: str) -> _Book:
-        raters, lines = list(self._raters), []
+        raters = list(self._raters)
+        lines = []
         ratings: list[list[float | None]] = []
         for by_rater in self._by_pair.values():
             rated = {rater: rating for rater, (rating, _) in by_rater.items()}
@@ -331,7 +346,9 @@ class _Taking:
         return True
 
     def bad(self, kind: str, line: int, problem: str, expected: str) -> None:
-        self.complain(Complaint(kind, self.book.path, line, problem, expected))
+        self.complain(
+            Complaint(kind=kind, path=self.book.path, line=line, found=problem, expected=expected)
+        )
 
 
 def _chosen(book: _Book, named: str) -> int | None:

@@ -275,7 +275,8 @@ class _Responses(ABC):
 
     def _take_many(self, fields: _Object, place: Place) -> None:
         """Responses without queries, in the order of their requests."""
-        responses, queries = fields["responses"], fields.get("queries")
+        responses = fields["responses"]
+        queries = fields.get("queries")
         if isinstance(queries, list):
             self._take_each(queries, responses, place, "queries")
         else:
@@ -371,7 +372,8 @@ class _Responses(ABC):
                 command_hint="name its field with --run-columns query=NAME",
             )
             return
-        query, checked = check_id(fields[column]), self._checked(tuple(fields.items()), place)
+        query = check_id(fields[column])
+        checked = self._checked(tuple(fields.items()), place)
         if isinstance(query, tuple):
             self._complain(query.at(place, f" in field {column!r}"))
         elif checked is not None:
@@ -397,7 +399,8 @@ class _Responses(ABC):
                 command_hint=f"{advice} --run-columns document={name}",
             )
             return None
-        document, score = check_id(identifier), _inner(fields, self._score)
+        document = check_id(identifier)
+        score = _inner(fields, self._score)
         has_score = score is not _MISSING and score is not None
         number = check_number(score, "run") if has_score else None
         for fault in (document, number):
@@ -429,7 +432,7 @@ class _Responses(ABC):
             self._doubt(f"{doubt}; the order of the hits counts", query)
             self._lose_scores(len(known))
             known = [0.0 - rank for rank in range(len(ids))]
-        self._blocks.append(Block(query, list(ids), known, place))
+        self._blocks.append(Block(query=query, documents=list(ids), values=known, place=place))
 
     def _lose_columns(self, fields: _Object, *kept: str) -> None:
         """Name the fields of a hit that are neither its document nor its score."""
@@ -496,7 +499,10 @@ class _Responses(ABC):
 
 
 class _Elasticsearch(_Responses):
-    engine, document, score, hits = "Elasticsearch", "_id", "_score", ("hits", "hits")
+    engine = "Elasticsearch"
+    document = "_id"
+    score = "_score"
+    hits = ("hits", "hits")
     expected = '{query: response}, {"responses": [...]}, or hits that each have a query'
 
     def __init__(
@@ -534,7 +540,9 @@ class _Elasticsearch(_Responses):
     def _finish(self) -> None:
         """Join requests and responses, which come in the same order."""
         super()._finish()
-        requests, responses, place = self._requests, self._responses, (self._path, 0)
+        requests = self._requests
+        responses = self._responses
+        place = (self._path, 0)
         if not requests:
             if responses:
                 super()._take_many({"responses": responses}, place)
@@ -583,7 +591,10 @@ class _Elasticsearch(_Responses):
 
 
 class _Solr(_Responses):
-    engine, document, score, hits = "Solr", "id", "score", ("response", "docs")
+    engine = "Solr"
+    document = "id"
+    score = "score"
+    hits = ("response", "docs")
     expected = (
         "{query: response}, or responses with responseHeader.params.q and response.docs (not "
         '"grouped")'

@@ -57,7 +57,9 @@ class _Ratings:
     """Gathers the grades of each query."""
 
     def __init__(self, path: str, notes: Notes, complain: Complain) -> None:
-        self._path, self._notes, self._complain = path, notes, complain
+        self._path = path
+        self._notes = notes
+        self._complain = complain
         self._placeholder = _PLACEHOLDER
         self._grades: dict[str, dict[str, float]] = {}
         self._blank = 0  # documents without a gain
@@ -101,7 +103,12 @@ class _Ratings:
                 f"each counts once"
             )
         blocks = [
-            Block(query, list(grades), list(grades.values()), self._place(query))
+            Block(
+                query=query,
+                documents=list(grades),
+                values=list(grades.values()),
+                place=self._place(query),
+            )
             for query, grades in self._grades.items()
         ]
         return Blocks(blocks)

@@ -142,7 +142,8 @@ def read_zscores(path: AnyPath, notes: Notes) -> ZScores:
             if len(fields) != 4:
                 raise FileFormatError(source.path, number, f"{len(fields)} fields", _EXPECTED)
             query, measure, mean_text, deviation_text = fields
-            mean, deviation = parse_number(mean_text), parse_number(deviation_text)
+            mean = parse_number(mean_text)
+            deviation = parse_number(deviation_text)
             if (
                 mean is None
                 or deviation is None

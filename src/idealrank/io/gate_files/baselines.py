@@ -120,7 +120,8 @@ def record_of(
     evaluation: Evaluation, gated: Sequence[str], judgments: Sequence[str] = ()
 ) -> BaselineRecord:
     """Describe a run that becomes a baseline."""
-    convention, means = evaluation.convention, evaluation.mean()
+    convention = evaluation.convention
+    means = evaluation.mean()
     hashes = _hashes([evaluation.path] if evaluation.path else [])
     return BaselineRecord(
         schema=SCHEMA,
@@ -195,7 +196,9 @@ def _in_comments(lines: bytes) -> bytes:
 
 def _from_comments(comments: Sequence[bytes]) -> bytes:
     """Turn the comments of a run back into TREC lines."""
-    lines, rank, last = [], 0, None
+    lines = []
+    rank = 0
+    last = None
     for comment in comments:
         query, document, score = comment.removeprefix(_KEPT_LINE).split(b"\t")
         rank = rank + 1 if query == last else 1
@@ -235,7 +238,8 @@ def _lines(run: Run, record: BaselineRecord, convention: Convention) -> Iterator
             kept = len(documents) if record.depth is None else int((first <= record.depth).sum())
             listed = zip(documents[:kept], scores[:kept].tolist(), strict=True)
             for rank, (document, score) in enumerate(listed, 1):
-                own, score_text = _field(document, "document", run.name), repr(score).encode()
+                own = _field(document, "document", run.name)
+                score_text = repr(score).encode()
                 yield b"%b\tQ0\t%b\t%d\t%b\t%b\n" % (query, own, rank, score_text, tag)
     except _kernel.ParseError as error:
         raise translate(error, run.paths, "run") from None

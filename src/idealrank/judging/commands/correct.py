@@ -144,7 +144,8 @@ def correct(
         output=output_path,
         others=(cluster_path, probability_path),
     )
-    convention, watch = options.parse_convention(convention_text), Watch()
+    convention = options.parse_convention(convention_text)
+    watch = Watch()
     human, labels, systems = files.read(convention, watch)
     chances = inputs.open_judge(probability_path, convention)
     clusters = None if cluster_path is None else read_clusters(cluster_path)

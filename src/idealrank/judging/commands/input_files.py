@@ -77,7 +77,8 @@ def read_known_queries(
     """
     if path is None:
         return None
-    listed, known = read_query_ids(path), {*judged}.union(*map(queries_of_run, runs))
+    listed = read_query_ids(path)
+    known = {*judged}.union(*map(queries_of_run, runs))
     if not listed:
         raise InputError(f"{path}: found no query, expected an id on each line")
     unknown = [query for query in listed if query not in known]

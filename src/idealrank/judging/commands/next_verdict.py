@@ -171,7 +171,8 @@ def steps(context: click.Context, stop: LabelStop, sheet: str | None) -> list[st
             f"  {_again(context, stop, None, 'sheet.csv')}",
         ]
     following = str(Path(sheet).with_name(_following(Path(sheet).name)))
-    qrels, labels = context.params["qrels"], str(Path(sheet).with_suffix(".qrels"))
+    qrels = context.params["qrels"]
+    labels = str(Path(sheet).with_suffix(".qrels"))
     ending = Path(qrels).suffix.lower()
     if ending in _TABLES and not any(_is_typed(context, name) for name in _COLUMNS):
         return [

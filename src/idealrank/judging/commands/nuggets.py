@@ -100,7 +100,8 @@ def nuggets(
     input_options.refuse_standard_input_twice(*files, *([nuggets_path] if nuggets_path else []))
     parts = [part.strip() for text in score_texts for part in text.split(",")]
     chosen = [part for part in parts if part] or DEFAULT_SCORES
-    watch, evaluations = Watch(), list[Evaluation]()
+    watch = Watch()
+    evaluations = list[Evaluation]()
     for path in files:
         evaluations += watch.run(
             path,

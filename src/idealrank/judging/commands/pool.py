@@ -117,7 +117,8 @@ def pool(
         )
     input_options.refuse_standard_input_twice(*runs)
     options.refuse_to_replace(output_path, (*runs, query_path))
-    convention, watch = options.parse_convention(convention_text), Watch()
+    convention = options.parse_convention(convention_text)
+    watch = Watch()
     opened = read_runs(inputs, runs, watch)
     queries = read_known_queries(query_path, opened)
     documents = watch.run(

@@ -93,7 +93,8 @@ def reuse(
     paths = (qrels, *inputs.more_qrels, *runs)
     input_options.refuse_standard_input_twice(*paths)
     options.refuse_to_replace(output_path, paths)
-    convention, watch = options.parse_convention(convention_text), Watch()
+    convention = options.parse_convention(convention_text)
+    watch = Watch()
     measure = options.parse_measure_texts((measure_text,))[0]
     groups = named_texts(team_texts, "--team", "a=neural")
     names = input_options.run_names(runs)

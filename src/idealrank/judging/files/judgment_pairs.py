@@ -62,7 +62,8 @@ def read_pairs(
     r"""Read a list of pairs to judge."""
     name = str(path)
     pairs: dict[tuple[str, str], JudgmentPair] = {}
-    left_out, notes = 0, Notes(tell)
+    left_out = 0
+    notes = Notes(tell)
     for record in _records(name, notes):
         if not _is_sampled(record):
             left_out += 1
@@ -142,7 +143,8 @@ def _objects(content: bytes, path: str) -> Iterator[FieldRecord]:
         whole = None
     documents = whole.get("documents") if isinstance(whole, dict) else None
     if isinstance(documents, list):
-        content, place = json.dumps(documents).encode(), f"{path}: documents"
+        content = json.dumps(documents).encode()
+        place = f"{path}: documents"
         yield from json_records(content, place, "query", "document", "an array of records")
     else:
         yield from line_records(io.BytesIO(content), path)
@@ -157,10 +159,13 @@ def _rows(stream: io.BufferedReader, path: str) -> Iterator[FieldRecord]:
     with io.TextIOWrapper(
         stream, encoding="utf-8-sig", errors="surrogateescape", newline=""
     ) as text:
-        reader, names, line = csv_rows(text, delimiter), None, 1
+        reader = csv_rows(text, delimiter)
+        names = None
+        line = 1
         try:
             for row in reader:
-                start, line = line, reader.line_num + 1
+                start = line
+                line = reader.line_num + 1
                 if not any(cell.strip() for cell in row):
                     continue
                 if names is None:
@@ -225,7 +230,8 @@ def _pair(record: FieldRecord) -> JudgmentPair:
             )
         return text(role).strip()
 
-    query, document = name("query"), name("document")
+    query = name("query")
+    document = name("document")
     if not query or not document:
         lacking = "query" if not query else "document"
         names = ", ".join(shown(repr(column)) for column in list(record.fields)[:8])

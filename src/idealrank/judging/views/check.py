@@ -167,7 +167,8 @@ def _orders_table(checks: Sequence[JudgeCheck]) -> Table:
             rank=1,
         ),
     ]
-    systems, pairs = counted(len(first.systems), "system"), counted(first.verdicts.n_pairs, "pair")
+    systems = counted(len(first.systems), "system")
+    pairs = counted(first.verdicts.n_pairs, "pair")
     title = f"{first.measure} of {systems}, {pairs}; best under the human: {first.best_human}"
     return Table.of(columns, rows, title=title)
 
@@ -502,7 +503,8 @@ def check_rows(checks: Sequence[JudgeCheck]) -> Iterator[Row]:
         "worth_of_query",
     ]
     head = ["judge", "n", "missing", "extra", "outside_scale", *names, *ends]
-    bias, worth = ["bias", "bias_low", "bias_high"], ["worth", "worth_low", "worth_high"]
+    bias = ["bias", "bias_low", "bias_high"]
+    worth = ["worth", "worth_low", "worth_high"]
     yield [*head, *bias, *worth, *systems]
     for check in checks:
         counts = [

@@ -178,7 +178,8 @@ def corrected_parts(values: Sequence[CorrectedValue], *, digits: int | None = No
 
 def _warnings(value: CorrectedValue, places: int) -> Iterator[str]:
     """Yield the warnings of one row."""
-    result, level = value.result, f"{100 * value.result.confidence:g} %"
+    result = value.result
+    level = f"{100 * value.result.confidence:g} %"
     if value.against and result.human_estimate * result.judge_estimate < 0:
         yield (
             f"warning: {value.title}: the human labels alone say "

@@ -171,9 +171,11 @@ def bounds_spec(report: BoundsReport, *, interactive: bool = False) -> Spec:
     ordered = sorted(_rows(bounds), key=lambda row: (row["value"], row["low"]))
     rows = [row | {"place": place} for place, row in enumerate(ordered, 1)]
     if isinstance(bounds, DifferenceBounds):
-        title, axis = f"Bounds of the difference of {bounds.measure}", f"{bounds.b} less {bounds.a}"
+        title = f"Bounds of the difference of {bounds.measure}"
+        axis = f"{bounds.b} less {bounds.a}"
     else:
-        title, axis = f"Bounds of {bounds.measure}, {bounds.name}", bounds.measure
+        title = f"Bounds of {bounds.measure}, {bounds.name}"
+        axis = bounds.measure
     within = "" if report.depth is None else f" in the first {report.depth:,} ranks"
     subtitle = (
         f"Lines: all grades from 0 to {report.max_grade:g} of unjudged documents{within}. Dots: as "

@@ -38,7 +38,8 @@ def nugget_parts(
 
 
 def _counted(evaluation: Evaluation, *, several: bool) -> str:
-    cover, name = evaluation.coverage, f"{evaluation.name}: " if several else ""
+    cover = evaluation.coverage
+    name = f"{evaluation.name}: " if several else ""
     counts = f"{name}{counted(cover.scored, 'answer')}, {counted(cover.judged, 'nugget')}"
     if not cover.no_relevant:
         return counts

@@ -123,7 +123,8 @@ class Alertmanager:
 
     def send(self, notice: StoredNotice) -> None:
         """Open or resolve the alert of a message."""
-        content, now = notice.content, datetime.now(UTC)
+        content = notice.content
+        now = datetime.now(UTC)
         if content["event"] == "opened":
             alert = self._alert(content, content["time"], now + timedelta(seconds=self.hold))
         else:

@@ -134,7 +134,8 @@ def _attempts(stored: StoredRound) -> Iterator[tuple[str, list[str], float]]:
     """Attempts by outcome; rounds of earlier versions did not count them."""
     if "attempts" not in stored.record:
         return
-    failed, timed_out = stored.record["failed_attempts"], stored.record["timed_out"]
+    failed = stored.record["failed_attempts"]
+    timed_out = stored.record["timed_out"]
     yield "attempts", ["answered"], float(stored.record["attempts"] - failed)
     yield "attempts", ["failed"], float(failed - timed_out)
     yield "attempts", ["timed out"], float(timed_out)

@@ -201,10 +201,13 @@ class Baseline:
         if self.people and observation.people and group == WHOLE:
             values, people = self._people_differences(observation)
             corrected = _correction(values, people, 0.95)
-            size, error, degrees = len(values), corrected.standard_error, corrected.df
+            size = len(values)
+            error = corrected.standard_error
+            degrees = corrected.df
         else:
             differences = self.differences(observation, group)
-            size, degrees = differences.size, differences.size - 1
+            size = differences.size
+            degrees = differences.size - 1
             error = float(differences.std(ddof=1)) / math.sqrt(size) if size > 1 else math.nan
         if degrees + 1 < FEWEST_SAMPLED:
             return None

@@ -70,7 +70,8 @@ class FaissIndex:
 
     def close(self) -> None:
         """Release the index."""
-        self._index, self._ids = None, ()
+        self._index = None
+        self._ids = ()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -41,7 +41,10 @@ class HttpEndpoint:
         self._url, self._method = url, method
         self._params, self._body = dict(params or {}), body
         self._headers = {name: value.encode() for name, value in (headers or {}).items()}
-        self._hits, self._document, self._score, self._order = hits, document, score, order
+        self._hits = hits
+        self._document = document
+        self._score = score
+        self._order = order
         self._client = client or http_client("a search over HTTP", "search", timeout=timeout)
 
     def search(self, query: SearchQuery, limit: int) -> list[ScoredDocument]:

@@ -32,7 +32,10 @@ class LanceRows:
     ) -> None:
         self.name = name
         self._table: Any = table
-        self._id, self._column, self._by, self._metric = id_column, column, by, metric
+        self._id = id_column
+        self._column = column
+        self._by = by
+        self._metric = metric
         self._effort = {"nprobes": nprobes, "ef": ef, "refine_factor": refine_factor}
 
     def search(self, query: SearchQuery, limit: int) -> Sequence[ScoredDocument]:

@@ -109,7 +109,8 @@ def ranked_value(
             ((document, _number(name, score)) for document, score in value.items()),
             key=lambda pair: worst_first * pair[1],
         )
-        ids, scores = [document for document, _ in pairs], [score for _, score in pairs]
+        ids = [document for document, _ in pairs]
+        scores = [score for _, score in pairs]
         return ranked(name, ids, scores, limit=limit, order=order)
     if isinstance(value, (str, bytes)) or not isinstance(value, Iterable):
         raise BackendError(
@@ -118,7 +119,8 @@ def ranked_value(
         )
     entries = list(value)
     if entries and all(map(_is_pair, entries)):
-        ids, scores = [document for document, _ in entries], [score for _, score in entries]
+        ids = [document for document, _ in entries]
+        scores = [score for _, score in entries]
         return ranked(name, ids, scores, limit=limit, order=order)
     return ranked(name, entries, limit=limit, order=order)
 

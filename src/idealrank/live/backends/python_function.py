@@ -125,7 +125,8 @@ def _is_installed(file: Path) -> bool:
     """
     if {"site-packages", "dist-packages"} & set(file.parts):
         return True
-    python, library = Path(ast.__file__).resolve().parent, Path(__file__).resolve().parents[2]
+    python = Path(ast.__file__).resolve().parent
+    library = Path(__file__).resolve().parents[2]
     return file.is_relative_to(python) or file.is_relative_to(library)
 
 

@@ -35,7 +35,8 @@ class QdrantPoints:
     ) -> None:
         self.name = name
         self._client = client
-        self._collection, self._vector_name = collection, vector_name
+        self._collection = collection
+        self._vector_name = vector_name
         self._id_path = id_path
         self._effort = (ef, exact)
         self._order = ""

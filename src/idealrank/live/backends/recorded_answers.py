@@ -66,7 +66,8 @@ def _answer(
 ) -> list[ScoredDocument] | BackendError:
     if "failure" in record:
         return BackendError(str(record["failure"]), temporary=bool(record.get("temporary")))
-    ids, scores = record.get("documents"), record.get("scores")
+    ids = record.get("documents")
+    scores = record.get("scores")
     if not isinstance(ids, list) or not isinstance(scores, list | None):
         raise FileFormatError(
             path, number, f"keys {', '.join(map(str, record))}", "a list of documents"

@@ -75,11 +75,13 @@ def _any_form(letter: str) -> str:
 
 def _encoded(value: str) -> list[str]:
     """Patterns of the value in base 64, after 0, 1 or 2 bytes of a group of three."""
-    data, patterns = value.encode("utf-8", "surrogateescape"), []
+    data = value.encode("utf-8", "surrogateescape")
+    patterns = []
     for before in range(3):
         coded = b64encode(b"\0" * before + data).decode()
         # Each letter has 6 bits; the first and the last may share theirs with other bytes.
-        first, last = (8 * before + 5) // 6, (8 * (before + len(data))) // 6
+        first = (8 * before + 5) // 6
+        last = (8 * (before + len(data))) // 6
         if last - first >= _SHORTEST:
             patterns.append(re.escape(coded[first:last]))
     return patterns
@@ -99,7 +101,9 @@ class SecretsHidden:
             with hiding(self._secrets.hide):
                 return self._backend.search(query, limit)
         except BackendError as error:
-            message, temporary, wait = str(error), error.temporary, error.retry_after
+            message = str(error)
+            temporary = error.temporary
+            wait = error.retry_after
         except (Exception, SystemExit) as error:  # noqa: BLE001  (a message of a client may show a secret, too)
             text = shown(self._secrets.hide(str(error)))
             message = f"{self.name}: {type(error).__name__}: {text}"

@@ -32,7 +32,9 @@ class FullTextIndex:
         operator: str = "any",
         timeout: float = 10.0,
     ) -> None:
-        self._path, self._table, self._document = path, table, document
+        self._path = path
+        self._table = table
+        self._document = document
         self._weights, self._operator, self._timeout = dict(weights or {}), operator, timeout
         self._own = threading.local()
         self._lock = threading.Lock()

@@ -34,7 +34,8 @@ class SqliteVec:
         self._connections: Connections[Any] = Connections(
             connect, lambda connection: connection.close()
         )
-        ids, vectors = _quoted(id_column), _quoted(column)
+        ids = _quoted(id_column)
+        vectors = _quoted(column)
         source = f"{_quoted(table)} WHERE {vectors} MATCH ? AND k = ?"
         self._statement = f"SELECT {ids}, distance FROM {source} ORDER BY distance"  # noqa: S608  (quoted)
 

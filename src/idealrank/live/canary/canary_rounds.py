@@ -257,7 +257,9 @@ class CanaryMonitor:
         considered = evaluation.coverage.considered
         coverage = 1 - evaluation.coverage.unjudged / considered if considered else None
         if seen.empty == 1:  # the one document of the run was made up by `_evaluated`
-            coverage, problems, self._cautions = None, [_ALL_EMPTY, *problems], []
+            coverage = None
+            problems = [_ALL_EMPTY, *problems]
+            self._cautions = []
         seen = replace(
             seen,
             outcome="complete",

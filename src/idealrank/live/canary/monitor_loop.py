@@ -36,7 +36,8 @@ def watch_rounds(
     A round that takes longer than the pace is followed by the next at once; rounds that were missed
     are not made up for. A round that could not be stored waits, and is stored before the next one.
     """
-    done, due = 0, clock()
+    done = 0
+    due = clock()
     while True:
         try:
             for stored in monitor.run_round(store):
@@ -122,7 +123,8 @@ def _answer(
         texts: list[bytes] = []
         failure = failure_of("metrics", lambda: texts.append(_text_of(folder)))
         if failure:
-            status, body = "503 Service Unavailable", f"{failure}\n".encode()
+            status = "503 Service Unavailable"
+            body = f"{failure}\n".encode()
         else:
             status, body = "200 OK", texts[0]
     kind = CONTENT_TYPE if status == "200 OK" else "text/plain; charset=utf-8"

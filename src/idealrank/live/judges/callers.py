@@ -72,7 +72,9 @@ class FunctionJudge:
         place: str = "",
     ) -> None:
         self.name = assessor_text(name or getattr(function, "__name__", type(function).__name__))
-        self._function, self._scale, self._takes = function, scale, _TAKES[takes]
+        self._function = function
+        self._scale = scale
+        self._takes = _TAKES[takes]
         known = FunctionIdentity.of(function, place)
         self._place, self._values = place, _values_of(function)
         self.identity: Mapping[str, Any] = {

@@ -261,7 +261,8 @@ def _chances(logprobs: Any, scale: Scale) -> dict[float, float] | None:
         for candidate in candidates:
             if not isinstance(candidate, dict):
                 continue
-            grade, logprob = _grade(candidate.get("token"), scale), candidate.get("logprob")
+            grade = _grade(candidate.get("token"), scale)
+            logprob = candidate.get("logprob")
             if grade is not None and isinstance(logprob, int | float) and logprob <= 0:
                 chances[grade] += math.exp(logprob)
         total = sum(chances.values())

@@ -128,7 +128,8 @@ def _imported(file: Path, content: bytes, folders: Collection[Path]) -> Iterator
         return
     for node in _statements(tree):
         if isinstance(node, ast.Import):
-            names, bases = [alias.name for alias in node.names], folders
+            names = [alias.name for alias in node.names]
+            bases = folders
         elif isinstance(node, ast.ImportFrom):
             names = [".".join(filter(None, (node.module, alias.name))) for alias in node.names]
             bases = folders
@@ -284,7 +285,9 @@ class _Parts:
             # as of `functools.lru_cache`
             wrapped = getattr(value, "__dict__", {}).get("__wrapped__")
             return [self.of(wrapped)] if callable(wrapped) else self._unknown(value)
-        unknown, seen, files = len(self.unknown), len(self._seen), len(self.files)
+        unknown = len(self.unknown)
+        seen = len(self._seen)
+        files = len(self.files)
         described = [self.of(type(value)), self.of(dict(getattr(value, "__dict__", {})))]
         if slots := _slots(type(value)):
             filled = [slot for slot in slots if _has(value, slot)]
@@ -347,7 +350,8 @@ class _Parts:
         """
         if not _is_of_user(kind):
             return [kind.__module__, kind.__qualname__]
-        own, known = self.own(_file_of(kind)), len(self.unknown)
+        own = self.own(_file_of(kind))
+        known = len(self.unknown)
         members = [
             [name, self.of(member)]
             for name, member in vars(kind).items()

@@ -76,11 +76,13 @@ def _scale(top: Section, name: str) -> Scale:
     ``outside`` and ``choose``.
     """
     grades = top.given[name]
-    place, options = (top, name), {}
+    place = (top, name)
+    options = {}
     if isinstance(grades, Mapping) and "grades" in grades:
         section = top.section(name)
         keys = read(_ScaleKeys, section)
-        place, grades = (section, "grades"), keys.grades
+        place = (section, "grades")
+        grades = keys.grades
         options = {"outside": keys.outside, "choose": keys.choose}
     pairs: list[tuple[Any, Any]] = []
     if isinstance(grades, Mapping):

@@ -228,7 +228,10 @@ class JudgeAsking:
         self._answered = False
         self._failures: list[JudgeRecord] = []
         self.cache = cache
-        self._judge, self._config, self._tell, self._hide = judge, config, tell, hide
+        self._judge = judge
+        self._config = config
+        self._tell = tell
+        self._hide = hide
         self._total = len(requests)
         keys = {request.key for request in requests}
         self._done = sum(key in keys for key in cache.records)

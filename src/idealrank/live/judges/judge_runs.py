@@ -175,7 +175,8 @@ class JudgeRun:
         both = ~np.isnan(table.grades).any(axis=1)
         if not both.any():
             return None
-        grades, queries = table.grades[both], np.array(table.queries)[both]
+        grades = table.grades[both]
+        queries = np.array(table.queries)[both]
         summary: dict[str, Any] = {
             "pairs": int(both.sum()),
             "equal": float((grades[:, 0] == grades[:, 1]).mean()),
@@ -559,7 +560,8 @@ def _people_labels(people: Qrels | None, source: str, pairs: Sequence[JudgmentPa
     if people is None:
         return []
     origin = origin_of(source) if source else None
-    kind, assessor = "people", Path(source).name or "people"
+    kind = "people"
+    assessor = Path(source).name or "people"
     if origin:
         kind = str(origin.get("kind", "people"))
         assessor = ",".join(map(str, origin.get("assessors", ())))

@@ -184,7 +184,8 @@ class LabelStore:
         self._each: dict[int, str] = {}
         self._rows: list[str] = []
         self._places: dict[tuple[int, str], int] = {}
-        self._files_at, self._files_took = -math.inf, 0.0
+        self._files_at = -math.inf
+        self._files_took = 0.0
         self.unwritten = ""
         self._lock: IO[bytes] | None = None
         try:
@@ -387,7 +388,8 @@ class LabelStore:
             return chosen
 
     def _is_open(self, number: int, rater: str, *, with_leases: bool = True) -> bool:
-        pair, answers = self._numbers.get(number), self._answers.get(number, {})
+        pair = self._numbers.get(number)
+        answers = self._answers.get(number, {})
         if pair is None or rater in answers:
             return False
         others = {name for name, answer in answers.items() if answer.status == "graded"}
@@ -582,7 +584,8 @@ class LabelStore:
     def write_files(self) -> None:
         """Write the judgments, the judgments of each person, and the label table."""
         with self._mutex:
-            started, origin = wall_time(), self._provenance()
+            started = wall_time()
+            origin = self._provenance()
             write_judgment_lines(self.output, self._final.values(), origin)
             write_judgment_lines(
                 raters_path(self.output), self._each.values(), {**origin, "combine": "none"}

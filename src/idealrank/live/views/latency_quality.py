@@ -15,7 +15,11 @@ LONGEST = 34  # letters of a name; the table has it in full
 LINE = 17.0  # height of a name of 12 px, with its ascenders and descenders
 _RADIUS, _GAP = 7.0, 10.0  # px: free space around a point, and from a point to its name
 _CROSSED = 40.0  # cost of a name across the interval of a point, in px of distance
-_NARROW, _USUAL, _BROAD, _WIDE = 4.5, 7.2, 10.5, 13.0  # px of a letter of 12 px, rather too many
+# Widths of a letter of 12 px, rather too many.
+_NARROW = 4.5
+_USUAL = 7.2
+_BROAD = 10.5
+_WIDE = 13.0
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -118,13 +122,18 @@ def _candidates(point: NamedPoint) -> Iterator[tuple[float, Box]]:
                 (1, point.x - _GAP - wide),
                 (12, point.x - wide / 2),
             ):
-                top, bottom = middle - LINE / 2, middle + LINE / 2
+                top = middle - LINE / 2
+                bottom = middle + LINE / 2
                 box = Box(left=left, top=top, right=left + wide, bottom=bottom)
                 yield abs(middle - point.y + 12) + side, box
 
 
 _WIDTH, _HEIGHT = 720, 400  # px of the figure
-_LEFT, _TOP, _BOTTOM, _RIGHT = 66, 18, 46, 24  # px of its margins
+# Margins in px.
+_LEFT = 66
+_TOP = 18
+_BOTTOM = 46
+_RIGHT = 24
 _FAR = 26.0  # px between a point and its name from which a line joins them
 _LOG_FROM = 5.0  # ratio of the latencies from which their axis is logarithmic
 _PAGE = """\
@@ -276,7 +285,8 @@ def _figure(systems: Sequence[Mapping[str, Any]], measure: str, best: set[int]) 
 
     points: list[NamedPoint] = []
     for place, (system, mean) in enumerate(zip(systems, means, strict=True)):
-        x, y = across(system["latency"]["p95"] * 1000), up(mean["mean"])
+        x = across(system["latency"]["p95"] * 1000)
+        y = up(mean["mean"])
         top = up(_inside(mean["high"], mean["mean"]))
         bottom = up(_inside(mean["low"], mean["mean"]))
         drawn.append(
@@ -329,10 +339,12 @@ def _inside(bound: float, mean: float) -> float:
 
 def _axis(values: Sequence[float]) -> tuple[Callable[[float], float], list[float]]:
     """Places of latencies across the figure, and where to write numbers."""
-    low, high = min(values), max(values)
+    low = min(values)
+    high = max(values)
     span = _WIDTH - _LEFT - _RIGHT
     if low > 0 and high / low >= _LOG_FROM:
-        first, last = math.log10(low / 1.3), math.log10(high * 1.3)
+        first = math.log10(low / 1.3)
+        last = math.log10(high * 1.3)
         powers = range(math.floor(first), math.ceil(last) + 1)
         ticks = [step * 10**power for power in powers for step in (1, 2, 5)]
         ticks = [float(f"{at:.4g}") for at in ticks if first <= math.log10(at) <= last]

@@ -57,7 +57,8 @@ def canaries_page(request: Request) -> Response:
 
 def canary_page(request: Request) -> Response:
     """Answer ``/canaries/NAME``: one monitor with its rounds and all its alarms."""
-    site, name = Site.of(request), request.path_params["name"]
+    site = Site.of(request)
+    name = request.path_params["name"]
     with site.folder.required() as store:
         if name not in store.monitors():
             raise HTTPException(404, f"monitor {name!r}: found none of this name")
@@ -116,7 +117,8 @@ def _facts(complete: StoredRound | None) -> list[str]:
     record = complete.record
     facts = []
     if (value := _number(record, "value")) is not None:
-        low, high = _number(record, "low"), _number(record, "high")
+        low = _number(record, "low")
+        high = _number(record, "high")
         ends = "" if low is None or high is None else f" [{low:.4f}, {high:.4f}]"
         facts.append(f"{record.get('measure', 'value')} {value:.4f}{ends}")
     for key, words in (("coverage", "judged"), ("failed", "failed")):
@@ -149,7 +151,8 @@ def drawing_of(name: str, rounds: Sequence[StoredRound], alarms: Sequence[Stored
         key, record = ids[stored.number], stored.record
         value = _value(stored)
         points.append(Point(id=key, when=stored.time, run=name, value=value))
-        low, high = _number(record, "low"), _number(record, "high")
+        low = _number(record, "low")
+        high = _number(record, "high")
         if low is not None and high is not None:
             ends[key] = (low, high)
         measure = str(record.get("measure", measure))
@@ -187,7 +190,8 @@ def _round_table(rounds: Sequence[StoredRound]) -> Table:
     lacking = (math.nan, math.nan)
 
     def ends(stored: StoredRound) -> tuple[float, float]:
-        low, high = _number(stored.record, "low"), _number(stored.record, "high")
+        low = _number(stored.record, "low")
+        high = _number(stored.record, "high")
         return lacking if low is None or high is None else (low, high)
 
     def outcome(stored: StoredRound) -> Cell:

@@ -66,7 +66,9 @@ class _LabelPages:
     """Answers to requests."""
 
     def __init__(self, site: Site, labelling: Labelling) -> None:
-        self._site, self._store, self._guidelines = site, labelling.store, labelling.guidelines
+        self._site = site
+        self._store = labelling.store
+        self._guidelines = labelling.guidelines
 
     def _rater(self, request: Request) -> str:
         """Name in the cookie, if it has joined; empty otherwise."""
@@ -147,7 +149,8 @@ class _LabelPages:
 
     async def answer(self, request: Request) -> Response:
         """Keep an answer, and show the next pair."""
-        store, rater = self._store, self._rater(request)
+        store = self._store
+        rater = self._rater(request)
         if not rater:
             raise HTTPException(
                 403,

@@ -120,7 +120,8 @@ def serve_labels(
     from idealrank.store.web.guard import Guard  # noqa: PLC0415  (Starlette)
 
     _check_output(serving)
-    plan, guidelines = serving.plan(tell), serving.guidelines_text()
+    plan = serving.plan(tell)
+    guidelines = serving.guidelines_text()
     with bound(serving.host, serving.port) as listening:
         store = LabelStore(serving.state, plan, serving.output)
         try:

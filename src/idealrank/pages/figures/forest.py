@@ -61,7 +61,8 @@ def _places(rows: "Sequence[Difference | Slice]") -> int:
 def _effect(row: "Difference | Slice", places: int) -> Row:
     """Numbers and text of a difference. Only an interval of the mean difference is drawn."""
     low, high = row.interval if row.about == "mean difference" else (math.nan, math.nan)
-    brief, ends = signed(row.difference, places), ""
+    brief = signed(row.difference, places)
+    ends = ""
     if math.isfinite(low) and math.isfinite(high):
         ends = f"[{signed(low, places)}, {signed(high, places)}]"
     return {
@@ -203,7 +204,8 @@ def _variant(variant: Variant, group: str, label: str, places: int) -> Row:
     }
     if variant.row is None:
         return row
-    verdict, turns = variant.row.verdict, variant.verdict_turns or variant.sign_turns
+    verdict = variant.row.verdict
+    turns = variant.verdict_turns or variant.sign_turns
     row |= {"side": mark(verdict).side, "verdict": verdict, "turns": turns}
     return row | _effect(variant.row, places)
 

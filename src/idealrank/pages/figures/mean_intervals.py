@@ -25,7 +25,8 @@ def means_rows(
     rows = []
     for measure, runs in means.items():
         places = cells.decimals(run_mean.interval for run_mean in runs.values())
-        order, direction = list(runs), directions.get(measure, 1)
+        order = list(runs)
+        direction = directions.get(measure, 1)
         if len(runs) > 2:
             order.sort(key=lambda run: -direction * runs[run].mean)
         named = names_by_width(list(runs))
@@ -39,7 +40,8 @@ def means_rows(
                 "high": number(high),
                 "n": runs[run].n,
             }
-            brief, ends = f"{mean:.{places}f}", ""
+            brief = f"{mean:.{places}f}"
+            ends = ""
             if math.isfinite(low) and math.isfinite(high):
                 ends = f"[{low:.{places}f}, {high:.{places}f}]"
             rows.append(row | named[run] | {"brief": brief, "text": f"{brief}  {ends}".rstrip()})
@@ -48,7 +50,8 @@ def means_rows(
 
 def names_by_width(names: Sequence[str]) -> dict[str, dict[str, str]]:
     """Shorten names for figures: beside a wide panel, and beside a narrow one."""
-    labels, shorts = told_apart(names, WIDE), told_apart(names, NARROW)
+    labels = told_apart(names, WIDE)
+    shorts = told_apart(names, NARROW)
     return {
         name: {"label": label, "short": short}
         for name, label, short in zip(names, labels, shorts, strict=True)
@@ -165,7 +168,8 @@ def cutoff_rows(curves: Sequence[CutoffCurve]) -> list[Row]:
     """Make a row for each measure, run and cutoff."""
     rows = []
     for curve in curves:
-        places, named = label_places(curve), names_by_width(list(curve.means))
+        places = label_places(curve)
+        named = names_by_width(list(curve.means))
         for at, (run, means) in enumerate(curve.means.items()):
             line = {"line": line_of("other", at), "dash": dash_of("other", at)}
             for cutoff, mean in zip(curve.cutoffs, means, strict=True):
@@ -197,7 +201,8 @@ def curve_domain(curve: CutoffCurve) -> tuple[float, float]:
     means = list(chain.from_iterable(curve.means.values()))
     values = chain.from_iterable((mean.mean, *mean.interval) for mean in means)
     finite = list(filter(math.isfinite, values))
-    low, high = min(finite, default=0.0), max(finite, default=1.0)
+    low = min(finite, default=0.0)
+    high = max(finite, default=1.0)
     # Half a power of ten; a value that is round but for its last bits is not moved a step further.
     step = 10 ** math.floor(math.log10(max(high - low, 1e-9))) / 2
     bottom = math.floor(low / step + 1e-9) * step
@@ -295,7 +300,8 @@ def curve_words(curve: CutoffCurve) -> dict[str, Any]:
     first, last = curve.cutoffs[0], curve.cutoffs[-1]
     sentences = []
     for run, means in curve.means.items():
-        start, end = cells.number(means[0].mean), cells.number(means[-1].mean)
+        start = cells.number(means[0].mean)
+        end = cells.number(means[-1].mean)
         sentences.append(f"{run} from {start} at {first:,} to {end} at {last:,}")
     ends = [first, last if last > first else last + 1]
     return {

@@ -179,7 +179,8 @@ def shapes_text(comparison: Comparison, measure: str) -> str:
     for row in rows:
         by_state.setdefault(state_of(row), []).append(row.p_corrected)
     marked = {state: values for state, values in by_state.items() if mark(state).shape}
-    method, tests = comparison.method, sum(comparison.method.families.values())
+    method = comparison.method
+    tests = sum(comparison.method.families.values())
     level = f"{1 - method.level:g} after correction for {tests:,} tests, "
     words = {
         "level": level + correction_word(method.correction),

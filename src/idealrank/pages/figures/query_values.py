@@ -384,7 +384,8 @@ def winloss_rows(
     for first, last in pairwise(edges.tolist()):
         group = order[first:last]
         place = int(group[np.argmax(np.abs(differences[group]))])
-        difference, query = float(differences[place]), int(both[place])
+        difference = float(differences[place])
+        query = int(both[place])
         row = {
             "first": first,
             "last": last,
@@ -478,12 +479,14 @@ def pair_words(
     """Return the words for the templates of a pair of runs."""
     both, differences = paired(a, b, scored)
     short = labels or (names if names[0] == names[1] else told_apart(names, TITLE))
-    higher, lower = int((differences > 0).sum()), int((differences < 0).sum())
+    higher = int((differences > 0).sum())
+    lower = int((differences < 0).sum())
     wins, losses = (higher, lower) if direction > 0 else (lower, higher)
     ties = both.size - wins - losses
     mean = float(differences.mean()) if both.size else 0.0
     # bars above 0 are better by a measure whose higher values are better, otherwise worse
-    better, worse = ("better", "accent"), ("worse", "worse")
+    better = ("better", "accent")
+    worse = ("worse", "worse")
     (up, up_colour), (down, down_colour) = (better, worse) if direction > 0 else (worse, better)
     equal = f", equal on {ties:,}" if ties else ""
     # 4 % of room beyond the longest bar; where nothing differs, any axis will do

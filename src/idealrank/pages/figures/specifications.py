@@ -111,7 +111,9 @@ def figures(subject: Subject) -> Iterator[Figure]:
 
     Each of up to three pairs of runs has its own figures; of more pairs only the leading one has.
     """
-    made, rows, words = templates(subject), static_rows(subject), static_words(subject)
+    made = templates(subject)
+    rows = static_rows(subject)
+    words = static_words(subject)
     pairs = pairs_shown(subject)
     for measure in subject.measures:
         yield from _of_measure(subject, measure, pairs, made, rows)
@@ -131,7 +133,8 @@ def figures(subject: Subject) -> Iterator[Figure]:
 
 def robustness_figure(robustness: Robustness) -> Figure:
     """Make the figure of the difference in every variant."""
-    rows, words = forest.robust_rows(robustness), _robust_words(robustness)
+    rows = forest.robust_rows(robustness)
+    words = _robust_words(robustness)
     template = forest.robust_template(rows, robustness.method.level)
     return Figure(
         name=slug("robust", robustness.measure, robustness.run_a, robustness.run_b),
@@ -146,7 +149,8 @@ def comparison_figures(comparison: Comparison, *, most_slices: int) -> Iterator[
     """Yield the figures of the first measure of a comparison that need no values of queries: means,
     and slices of the leading pair.
     """
-    first, level = leading_pairs(comparison)[0], comparison.method.level
+    first = leading_pairs(comparison)[0]
+    level = comparison.method.level
     measure, row = next(iter(first.measures.items()))
     roles = {first.a: "a", first.b: "b"}
     means = mean_intervals.means_rows(
@@ -241,7 +245,8 @@ def _of_measure(
 def _of_pair(
     subject: Subject, measure: Measure, pair: tuple[int, int], made: Mapping[str, Spec]
 ) -> Iterator[Figure]:
-    text, direction = str(measure), measure.direction or 1
+    text = str(measure)
+    direction = measure.direction or 1
     values, scored = _columns(subject, measure)
     if not np.issubdtype(values[0].dtype, np.floating):
         return
@@ -304,7 +309,8 @@ def _columns(subject: Subject, measure: Measure) -> tuple[list[FloatArray], list
         rows: IntArray | slice = slice(None)
         if list(evaluation.queries) != list(subject.queries):
             rows = np.array([place[query] for query in evaluation.queries], dtype=np.int64)
-        value, counts = np.full(len(place), np.nan), np.zeros(len(place), dtype=np.bool_)
+        value = np.full(len(place), np.nan)
+        counts = np.zeros(len(place), dtype=np.bool_)
         value[rows], counts[rows] = evaluation.values[:, column], evaluation.scored[:, column]
         values.append(value)
         scored.append(counts)

@@ -211,11 +211,13 @@ def spread_out(wanted: Mapping[str, float], gap: float) -> dict[str, float]:
     # isotonic regression of these: neighbours that fall are pooled at their mean.
     pools: list[tuple[float, int]] = []
     for number, name in enumerate(order):
-        last, count = wanted[name] - number * gap, 1
+        last = wanted[name] - number * gap
+        count = 1
         while pools and pools[-1][0] > last:
             before, before_count = pools.pop()
             total = count + before_count
-            last, count = (last * count + before * before_count) / total, total
+            last = (last * count + before * before_count) / total
+            count = total
         pools.append((last, count))
     level = [mean for mean, count in pools for _ in range(count)]
     return {name: level[number] + number * gap for number, name in enumerate(order)}

@@ -13,7 +13,9 @@ from idealrank.pages.figures.theme import LIGHT, SCHEMA_URL, Spec, titled_config
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 _DASHES = ([1, 0], [6, 2], [2, 2], [8, 2, 2, 2], [4, 4], [1, 3], [10, 3])
 _SHAPES = ("circle", "square", "triangle-up", "diamond", "triangle-down", "cross", "triangle-right")
-_INK, _GREY, _SHADE = LIGHT["ink"], LIGHT["quiet"], LIGHT["wash"]
+_INK = LIGHT["ink"]
+_GREY = LIGHT["quiet"]
+_SHADE = LIGHT["wash"]
 _STEP, _HEIGHT = 32, 230  # pixels of a cutoff, and of a panel
 _SAMPLE, _LETTER = 28, 6.6  # pixels of a line in the key, and of a letter
 _PANELS = (
@@ -76,7 +78,8 @@ def _panel(choice: Choice, field: str, title: str, better: str, *, interactive: 
         },
     }
     y: Spec = {"field": field, "type": "quantitative", "title": None, **_scale(choice, field)}
-    colour, dashes = _by_discount(choice, _COLOURS), _by_discount(choice, _DASHES)
+    colour = _by_discount(choice, _COLOURS)
+    dashes = _by_discount(choice, _DASHES)
     line = {
         "mark": {"type": "line", "strokeWidth": 1.5},
         "encoding": {"color": colour, "strokeDash": dashes},
@@ -115,7 +118,8 @@ def _scale(choice: Choice, field: str) -> Spec:
 
 def _points(choice: Choice, field: str, *, interactive: bool) -> Spec:
     """Make a mark for each setting; for swap rates an empty one if it differs from the best."""
-    colour, shape = _by_discount(choice, _COLOURS), _by_discount(choice, _SHAPES)
+    colour = _by_discount(choice, _COLOURS)
+    shape = _by_discount(choice, _SHAPES)
     points: Spec = {
         "mark": {"type": "point", "size": 42, "strokeWidth": 1.5, "opacity": 1},
         "encoding": {"color": colour, "shape": shape, "fill": colour},
@@ -168,7 +172,8 @@ def _shade(choice: Choice) -> list[Spec]:
 
 def _key(choice: Choice) -> Spec:
     """Draw the key of lines and ring above the panels."""
-    rows, at = [], 0.0
+    rows = []
+    at = 0.0
     for discount in choice.discounts:
         rows.append(
             {

@@ -105,7 +105,8 @@ def _missing(named: Sequence[tuple[str, Evaluation]]) -> Iterator[str]:
     fate = fates.get(_alignment(named).missing, "are an error")
     if some:
         name = max(some, key=lambda run: some[run].missing)
-        worst, others = some[name], _others(some)
+        worst = some[name]
+        others = _others(some)
         judged = counted(worst.queries_in_qrels, "judged query", "judged queries")
         yield (
             f"{name} does not answer {worst.missing:,} of {judged}{others}. They {fate}. Find the "
@@ -254,7 +255,8 @@ def _tied(named: Sequence[tuple[str, Evaluation]]) -> Iterator[str]:
     if ties == "expected" or not tied:
         return
     name = max(tied, key=lambda run: tied[run].tied_documents)
-    worst, others = tied[name], _others(tied)
+    worst = tied[name]
+    others = _others(tied)
     yield (
         f"{name} gives equal scores to {worst.tied_documents:,} documents on "
         f"{worst.tied_queries:,} of {worst.scored:,} queries{others}. The convention decides their "

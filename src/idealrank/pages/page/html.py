@@ -76,7 +76,8 @@ _LONE = re.compile("[\ud800-\udfff]")
 
 def page_html(subject: Subject) -> str:
     """Write one HTML file that opens offline: it sends no request, and evaluates no text."""
-    template, vega = template_of("page.html"), bundle("writing a report", "report")
+    template = template_of("page.html")
+    vega = bundle("writing a report", "report")
     script = "\n".join(map(_asset, _SCRIPTS))
     fixed = {
         "styles": styles(),
@@ -112,7 +113,8 @@ def _rendered(
 
 def _named(subject: Subject) -> list[str]:
     """Queries of all evaluations, and further ones that a gate names."""
-    queries, gated = queries_of(subject), subject.gated
+    queries = queries_of(subject)
+    gated = subject.gated
     if gated is not None:
         queries += gated.closing_queries
         queries += [kept.contract.query for kept in gated.contracts]
@@ -144,12 +146,14 @@ def page_context(
     and origin.
     """
     ids = {query: query for query in _named(subject)} if ids is None else ids
-    comparison, pairs = subject.comparison, pairs_of(subject)
+    comparison = subject.comparison
+    pairs = pairs_of(subject)
     gated, robustness = subject.gated, subject.robustness
     pair = pairs[0] if pairs else None
     worst, best = changes(subject, pair, _CHANGES)
     convention = subject.evaluations[0].convention
-    first, texts = str(subject.measures[0]), subject.query_texts
+    first = str(subject.measures[0])
+    texts = subject.query_texts
     closing = () if gated is None else gated.closing_queries
     every_pair = None
     if comparison is not None and 1 < len(pairs) <= _EVERY_PAIR:
@@ -191,7 +195,9 @@ def page_context(
 
 
 def _grids(subject: Subject, ids: Mapping[str, str]) -> dict[str, Table | None]:
-    comparison, gated, robustness = subject.comparison, subject.gated, subject.robustness
+    comparison = subject.comparison
+    gated = subject.gated
+    robustness = subject.robustness
     grids: dict[str, Table | None] = dict.fromkeys(
         ("pair", "more", "checks", "contracts", "slices", "robust")
     )

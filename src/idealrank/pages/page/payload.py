@@ -72,7 +72,8 @@ _AHEAD = 16  # pieces that are made while others are deflated
 _LEVEL = 7  # of the deflation: 9 takes more than twice the time, and saves one byte in a hundred
 # Bytes that come out before any deflated ones; and the deflated size of a byte, as estimated while
 # none have come out.
-_HEADER, _RATIO = 2, 1 / 3
+_HEADER = 2
+_RATIO = 1 / 3
 
 
 class Piece(NamedTuple):
@@ -187,7 +188,9 @@ def pieces_of(subject: Subject, queries: Sequence[str]) -> Iterator[Piece]:
             rankings = _query_lists(lists, numbers)
             # from the end, since all documents would take long to pass
             new = [*islice(reversed(numbers), len(numbers) - known)]
-            yield Piece(str(place[query]), rankings, new[::-1], known)
+            yield Piece(
+                query=str(place[query]), rankings=rankings, documents=new[::-1], first=known
+            )
 
 
 def lists_of(subject: Subject, pieces: Sequence[Piece]) -> dict[str, Any]:

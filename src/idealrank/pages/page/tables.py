@@ -71,7 +71,8 @@ def means_grid(subject: Subject) -> Table:
     """Means with intervals and unjudged shares, a row for each run; of several compared runs the
     best by the first measure first, with groups.
     """
-    comparison, texts = subject.comparison, [str(measure) for measure in subject.measures]
+    comparison = subject.comparison
+    texts = [str(measure) for measure in subject.measures]
     if len(subject.names) <= _FEW and (len(subject.names) == 1 or len(texts) > _FEW):
         return _long_means(subject)
     ranked: dict[str, Ranked] = {}
@@ -228,7 +229,9 @@ def slices_grid(pair: Pair, measure: str) -> Table | None:
     if row.slices is None:
         return None
     named: Column[Line] = Column(title="slice", cell=lambda line: line.name)
-    shown, a, b = Shown.on_page(row.slices.rows), one_line(pair.a), one_line(pair.b)
+    shown = Shown.on_page(row.slices.rows)
+    a = one_line(pair.a)
+    b = one_line(pair.b)
     columns = difference_columns("page: slices", shown, row.level, a, b)
     lines = [Line(part, row.direction, one_line(part.name)) for part in row.slices]
     return Table.of([named, *columns], lines, title=f"Slices by {measure}, the worst first")
@@ -423,7 +426,8 @@ def changes(
     """Return the queries that lost and that gained most by the first measure; of a single run the
     worst queries, and none.
     """
-    measure, queries = subject.measures[0], queries_of(subject)
+    measure = subject.measures[0]
+    queries = queries_of(subject)
     values, counted = values_of(subject, measure)
     direction = measure.direction or 1
     shown = list(pair) if pair is not None else [0]

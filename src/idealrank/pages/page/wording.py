@@ -69,7 +69,8 @@ def headline(subject: Subject) -> str:
         verdict = of_gate(subject.gated)
         accepted = subject.gated.acceptance
         return verdict if accepted is None else f"{one_line(accepted.headline, _SAID)} {verdict}"
-    comparison, first = subject.comparison, str(subject.measures[0])
+    comparison = subject.comparison
+    first = str(subject.measures[0])
     if comparison is None:
         only, *others = subject.evaluations
         if others:
@@ -93,7 +94,8 @@ def _of_many(comparison: Comparison, measure: str) -> str:
     best, *others = groups.top
     if len(others) <= _NAMED or len(groups.top) == len(comparison.names):
         return of_many(comparison, measure)
-    runs, limits = f"{len(comparison.names):,} runs", verdict_limits(comparison, measure)
+    runs = f"{len(comparison.names):,} runs"
+    limits = verdict_limits(comparison, measure)
     first = (
         f"By {measure}, {one_line(best)} has the best mean of {runs}; {len(others):,} others do "
         f"not differ significantly from it"

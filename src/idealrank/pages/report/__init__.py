@@ -176,7 +176,8 @@ def report(
     if _is_result(result) and len(others) == 1 and isinstance(others[0], (str, PathLike)):
         if path is not None:
             raise OptionError(f"path: found {others[0]} and {path}, expected one output file")
-        path, others = others[0], ()
+        path = others[0]
+        others = ()
     declared = {
         "labels_are": labels_are,
         "sampled_negatives": sampled_negatives,
@@ -190,7 +191,7 @@ def report(
             )
         of_queries = {"weights": weights, "clusters": clusters, "slices": slices}
         compared = {**of_queries, "threads": threads, **declared}
-        request = _Request(measures, names, convention, layout)
+        request = _Request(measures=measures, names=names, convention=convention, layout=layout)
         robustness = _robustness_of_arrays((result, *others), request, compared, robustness)
         result, evaluations, qrels, runs = _computed((result, *others), request, compared)
     else:
@@ -304,7 +305,7 @@ def _computed(inputs: "Sequence[Any]", request: _Request, options: dict[str, Any
         for evaluation in held:
             warn_of_doubt(evaluation)
     result = held[0] if len(held) == 1 else compare(*held, measures=measures, **options)
-    return _Computed(result, held, qrels, runs)
+    return _Computed(result=result, evaluations=held, qrels=qrels, runs=runs)
 
 
 def _evaluations_of_arrays(
@@ -315,7 +316,8 @@ def _evaluations_of_arrays(
     labels, *scores = inputs
     if len(scores) > 1:
         return list(request.given(inputs).evaluations(measures))
-    name, both = names[0] if names else None, with_companions(measures)
+    name = names[0] if names else None
+    both = with_companions(measures)
     return [evaluate(labels, scores[0], both, convention or "standard", name=name, **layout)]
 
 

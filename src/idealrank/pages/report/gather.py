@@ -110,7 +110,8 @@ def queries_first(
     orders = [_by_size(values[b] - values[a]) for a, b in looked]
     if not orders:
         orders = [np.argsort(values[0], kind="stable")]
-    known, closing = set(queries), () if gated is None else gated.closing_queries
+    known = set(queries)
+    closing = () if gated is None else gated.closing_queries
     first = (query for query in closing if query in known)
     yield from dict.fromkeys([*first, *(queries[row] for row in _in_turn(*orders)), *queries])
 
@@ -137,7 +138,8 @@ def room_for_lists(
     """
     queries = evaluations[0].queries
     values = 2 * len(queries) * len(evaluations) * n_measures  # two bytes each
-    ids, texts = _compressed_size(queries), _compressed_size(query_texts.values())
+    ids = _compressed_size(queries)
+    texts = _compressed_size(query_texts.values())
     return max(int((_PAGE - _FIXED) / _IN_BASE64) - values - ids - texts, _LEAST)
 
 
@@ -181,7 +183,8 @@ def gather(
     lists: Mapping[str, QueryLists] = {}
     drawn: tuple[CutoffCurve, ...] = ()
     room = room_for_lists(evaluations, len(material.measures), query_texts)
-    qrels, is_whole = material.qrels, evaluations[0].provenance.max_documents is None
+    qrels = material.qrels
+    is_whole = evaluations[0].provenance.max_documents is None
     if isinstance(qrels, Qrels) and material.runs and is_whole:
         evaluations, lists, drawn = _looked_into(material, qrels, evaluations, room, progress)
     elif any(material.hits):
@@ -222,8 +225,11 @@ def _looked_into(
     """Return the evaluations with their judgedness, lists of as many queries as there may be room
     for, and curves.
     """
-    wanted, depth = families(material.measures), depth_of(material.measures)
-    lister = Lister(qrels, material.measures[0], evaluations[0].convention, depth)
+    wanted = families(material.measures)
+    depth = depth_of(material.measures)
+    lister = Lister(
+        qrels=qrels, measure=material.measures[0], convention=evaluations[0].convention, depth=depth
+    )
     chosen = _chosen(material, evaluations, room)
     looked: list[_Looked] = []
     # `own` is the evaluation before `lined_up`, and may have kept its hits
@@ -309,7 +315,8 @@ def _looked_at(
     """Return a run's values by all measures of the page, its alignment and first documents: as its
     evaluation kept them, or evaluated again.
     """
-    measures, depth = measures_looked_at(material.measures), depth_of(material.measures)
+    measures = measures_looked_at(material.measures)
+    depth = depth_of(material.measures)
     judged = evaluation.judged if evaluation.can_tell(measures) else None
     if judged and judged.top and judged.top.depth >= depth:
         return evaluation.further(measures), judged, judged.top
@@ -332,7 +339,8 @@ def _refuse_another(evaluation: Evaluation, again: Evaluation, measure: Measure)
     ours = QueryTable.of(evaluation, [measure], queries)
     theirs = QueryTable.of(again, [measure], queries)
     if not np.allclose(ours.values, theirs.values, rtol=0, atol=_SAME, equal_nan=True):
-        mean, own_mean = again.mean()[str(measure)], evaluation.mean()[str(measure)]
+        mean = again.mean()[str(measure)]
+        own_mean = evaluation.mean()[str(measure)]
         raise IncompatibleError(
             f"{evaluation.name}: found judgments and a run whose {measure} is {mean:.6g}, expected "
             f"the evaluation's own, where it is {own_mean:.6g}; runs stand in the order of the "

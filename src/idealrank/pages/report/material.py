@@ -233,7 +233,8 @@ def robustness(
     """Run the robustness analysis of the leading pair by the first measure, tested like the
     comparison.
     """
-    source, comparison = material.qrels if judgments is None else judgments, material.comparison
+    source = material.qrels if judgments is None else judgments
+    comparison = material.comparison
     if wanted is False or source is None or not material.runs:
         return None
     if comparison is None or not comparison.pairs:

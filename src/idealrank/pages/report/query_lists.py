@@ -140,7 +140,8 @@ class Lister(NamedTuple):
         hits = listed.of(query, self.depth)
         if hits is None:
             return None
-        documents, tied = tuple(hits.documents), tuple(hits.tied)
+        documents = tuple(hits.documents)
+        tied = tuple(hits.tied)
         grades: list[float | None] = [None] * len(documents)
         added: list[float | None] = [0.0 if listed.is_explained else None] * len(documents)
         below = []
@@ -168,7 +169,8 @@ class Lister(NamedTuple):
         added: list[float | None] = [None] * len(listed.documents)
         if self.measure.is_explained:
             account = account_of(self.measure.under(convention), listed)
-            listed, added = account.listed, account.contributions.tolist()
+            listed = account.listed
+            added = account.contributions.tolist()
         top = slice(self.depth)
         every = listed.by_row(listed.qrels.grades)
         judged = zip(every[top].tolist(), listed.is_judged[top].tolist(), strict=True)

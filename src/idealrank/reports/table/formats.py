@@ -32,7 +32,7 @@ FORMATS: Mapping[str, Format] = {
     for known in (
         Format("table", "table", "people"),
         Format("json", "JSON", "programs"),
-        Format("csv", "CSV", "programs", ","),
+        Format("csv", "CSV", "programs", delimiter=","),
         Format("trec", "trec_eval's layout", "programs"),
         Format("markdown", "Markdown", "pasting"),
         Format("latex", "LaTeX (booktabs)", "pasting"),

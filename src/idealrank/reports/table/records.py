@@ -127,7 +127,8 @@ def _rows(evaluation: "Evaluation") -> Iterator[tuple[str, dict[str, float | Non
     ids = iter(evaluation.queries)
     for top in range(0, len(evaluation.queries), _BLOCK):
         part = slice(top, top + _BLOCK)
-        values, scored = evaluation.values[part].tolist(), evaluation.scored[part].tolist()
+        values = evaluation.values[part].tolist()
+        scored = evaluation.scored[part].tolist()
         for of_query, counts in zip(values, scored, strict=True):
             yield (
                 next(ids),
@@ -261,7 +262,8 @@ def refuse_broken_lines(evaluation: "Evaluation", name: str | None, *, per_query
     r"""Refuse a name or an id that would end a line or a column of trec_eval's layout, which has no
     quotes.
     """
-    run, next_step = evaluation.name, "--format json or csv can hold it"
+    run = evaluation.name
+    next_step = "--format json or csv can hold it"
     if name is not None and (match := _BREAK.search(name)):
         raise InputError(
             f"run {shown(repr(name))}: found {_BREAKS[match[0]]}, expected one that fits into a "

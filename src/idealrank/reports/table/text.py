@@ -359,7 +359,8 @@ def _blocks(
     begins with the titles.
     """
     titles = [_without_cells(spans) for spans in _padded(head, "text")]
-    rest, first = list(rows), True
+    rest = list(rows)
+    first = True
     while rest:
         shown = len(rest)
         while True:
@@ -449,7 +450,8 @@ def sparkline(values: Sequence[float], breaks: Sequence[bool] = (), *, plain: bo
     known = [value for value in drawn if math.isfinite(value)]
     if not known:
         return ""
-    low, span = min(known), max(known) - min(known)
+    low = min(known)
+    span = max(known) - min(known)
     line = ""
     for place, value in enumerate(drawn, start):
         is_break = place < len(breaks) and breaks[place]
@@ -503,7 +505,8 @@ def told_apart(names: Sequence[str], width: int) -> list[str]:
 def _beginning(names: Sequence[str]) -> str:
     """Return the letters with which all names begin."""
     # The least and the greatest name have no other letters in common.
-    first, last = min(names), max(names)
+    first = min(names)
+    last = max(names)
     for place, letter in enumerate(first):
         if letter != last[place : place + 1]:
             return first[:place]

@@ -39,7 +39,8 @@ def _head(attribution: Attribution) -> list[str]:
     gains = [
         query.difference * (-1 if attribution.direction < 0 else 1) for query in attribution.queries
     ]
-    better, worse = sum(gain > 0 for gain in gains), sum(gain < 0 for gain in gains)
+    better = sum(gain > 0 for gain in gains)
+    worse = sum(gain < 0 for gain in gains)
     verdict = []
     if attribution.comparison is not None:
         pair, row = next(attribution.comparison.rows())
@@ -68,7 +69,8 @@ def _moves(attribution: Attribution) -> list[str]:
     )
     rows = [["relevant documents that", "number", "queries", "difference", "share"]]
     for move in attribution.moves:
-        name, number = str(move.move), f"{move.documents:,}"
+        name = str(move.move)
+        number = f"{move.documents:,}"
         if move.move == "no document":
             name, number = "(no document)", ""
         share = "-" if move.share is None else f"{round(100 * move.share)} %"

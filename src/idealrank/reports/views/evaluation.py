@@ -76,7 +76,8 @@ def _table(
     for text, aggregate in measures.items():
         intervals = [row.means[text].interval for row in rows]
         known = [(low, high) for low, high in intervals if math.isfinite(low)]
-        is_sum, is_mean = aggregate == "sum", aggregate == "mean"
+        is_sum = aggregate == "sum"
+        is_mean = aggregate == "mean"
         columns += _columns(text, decimals(known, digits=digits), is_sum=is_sum, is_mean=is_mean)
     notes = [f"{100 * slice_means.level:g} % intervals of each mean alone (Student)"]
     left_out = _left_out(slice_means)
@@ -301,10 +302,12 @@ def _cell(value: float | None, places: int, *, is_sum: bool) -> Cell:
 
 def query_table(evaluation: Evaluation, digits: int | None = None) -> Table:
     """Build the table of queries with their values."""
-    places, values = decimals([], digits=digits), evaluation.per_query()
+    places = decimals([], digits=digits)
+    values = evaluation.per_query()
 
     def column(measure: Measure) -> Column[str]:
-        text, is_sum = str(measure), measure.aggregate == "sum"
+        text = str(measure)
+        is_sum = measure.aggregate == "sum"
 
         def value(query_id: str) -> Cell:
             return _cell(values[query_id][text], places, is_sum=is_sum)

@@ -123,7 +123,8 @@ def _list(
     if all(row.gain == row.grade for row in ideal):
         right.pop("gain", None)
 
-    returned, best = {row.rank: row for row in rows}, {row.rank: row for row in ideal}
+    returned = {row.rank: row for row in rows}
+    best = {row.rank: row for row in ideal}
 
     def listing() -> list[list[str]]:
         listed = [["rank", *left, *(["|", *right] if right else [])]]
@@ -214,7 +215,9 @@ def improvements(explanation: Explanation) -> list[str]:
     """Describe the two best changes in words; nothing for a query that does not count."""
     if explanation.value is None or (explanation.note and explanation.n_relevant == 0):
         return []
-    swap, missing, rows = explanation.best_swap, explanation.best_missing, explanation.rows
+    swap = explanation.best_swap
+    missing = explanation.best_missing
+    rows = explanation.rows
 
     def placed(document: str, rank: int) -> str:
         return f"{document} (rank {rank}, {_graded(rows[rank - 1].grade)})"

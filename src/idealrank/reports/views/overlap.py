@@ -34,7 +34,9 @@ def overlap_parts(overlap: Overlap, *, per_query: bool = False) -> list[Part]:
 def overlap_said(overlap: Overlap) -> list[str]:
     """Count the queries that both runs answer, and list the queries that only one answers."""
     a, b = overlap.names
-    n, only_a, only_b = len(overlap.queries), len(overlap.only_a), len(overlap.only_b)
+    n = len(overlap.queries)
+    only_a = len(overlap.only_a)
+    only_b = len(overlap.only_b)
     lines = [
         f"{a} and {b}: {n:,} {_queries(n)} in both, {only_a:,} only in {a}, {only_b:,} only in {b}"
     ]
@@ -87,7 +89,11 @@ def _per_query(overlap: Overlap) -> Table:
     counts = zip(overlap.lengths.tolist(), overlap.common.tolist(), strict=True)
     for query_id, values in overlap.per_query().items():
         (length_a, length_b), common = next(counts)
-        rows.append(_Query(query_id, length_a, length_b, common, values))
+        rows.append(
+            _Query(
+                query=query_id, length_a=length_a, length_b=length_b, common=common, values=values
+            )
+        )
     return Table.of(columns, rows)
 
 

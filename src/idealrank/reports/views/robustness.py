@@ -163,7 +163,8 @@ def mark(variant: Variant) -> str:
 
 def _grid(robustness: Robustness) -> list[str]:
     """List the variants of each group with their marks; groups without any effect only by name."""
-    shown, silent = {}, []
+    shown = {}
+    silent = []
     for group, members in robustness.groups().items():
         if all(variant.status == "no effect" for variant in members):
             silent.append(group)

@@ -206,7 +206,8 @@ def split_text(split: DifferenceSplit) -> str:
 
 
 def _head(split: DifferenceSplit) -> list[str]:
-    a, b = f"{split.a} [{split.fingerprint_a}]", f"{split.b} [{split.fingerprint_b}]"
+    a = f"{split.a} [{split.fingerprint_a}]"
+    b = f"{split.b} [{split.fingerprint_b}]"
     text = (
         f"{split.measure} is {split.value_a:.6f} under {a} and {split.value_b:.6f} under {b}: "
         f"{split.difference:+.6f}."

@@ -40,7 +40,8 @@ _QUERIES = (1, 2, 10)  # its columns: factors of the number of queries
 
 def systems_parts(comparison: SystemComparison, digits: int | None = None) -> list[Part]:
     """Build the whole report."""
-    rows, places = list(comparison), system_places(comparison, digits)
+    rows = list(comparison)
+    places = system_places(comparison, digits)
     parts: list[Part] = [
         filled(system_sentences(comparison, places)),
         systems_table(comparison, places, clip=_NAME),

@@ -110,7 +110,9 @@ def _warnings(line_steps: Iterable[Step]) -> list[str]:
 
 def since_report(run: str, trace: Trace) -> str:
     """Report since when a line fails, and which commit to evaluate next."""
-    onset, head, rule = trace.onset, printable(run) or "all runs", trace.onset.rule.text
+    onset = trace.onset
+    head = printable(run) or "all runs"
+    rule = trace.onset.rule.text
     words = {
         "unknown": "no value, so the state is unknown",
         "fine": f"the newest value passes (a failure is {rule})",

@@ -81,7 +81,8 @@ def rebuilt(evaluation: Evaluation, hits: JudgedHits | None) -> "KnownRanking | 
         lists[query].pop(f"unjudged {rank}", None)
         lists[query][document] = -float(rank)
 
-    judged, ranking = Qrels(qrels), Run(lists, name=evaluation.name)
+    judged = Qrels(qrels)
+    ranking = Run(lists, name=evaluation.name)
     again = evaluate_read(judged, ranking, evaluation.measures, evaluation.convention)
     kept = tuple(measure for measure in evaluation.measures if _is_same(evaluation, again, measure))
     lacking = ""
@@ -119,7 +120,8 @@ def ranking_of(site: Site, side: QuerySide) -> "KnownRanking | str":
 
 def conventions_page(request: Request) -> Response:
     """Answer ``/conventions``."""
-    site, parameters = Site.of(request), request.query_params
+    site = Site.of(request)
+    parameters = request.query_params
     with site.folder.opened() as store:
         entries = [] if store is None else store.entries(kind="evaluation", limit=_CHOICES)
         run = parameters.get("run", "").strip()
@@ -209,7 +211,8 @@ def _changed(side: QuerySide, recomputed: Evaluation, measure: Measure) -> Table
     text = str(measure)
     changes: list[_Change] = []
     for query, values in after.items():
-        was, now = before.get(query, {}).get(text), values[text]
+        was = before.get(query, {}).get(text)
+        now = values[text]
         if was is not None and now is not None and abs(now - was) > _SAME:
             changes.append(_Change(query, was, now))
     largest = sorted(changes, key=lambda change: -abs(change.difference))[:_CHANGED]

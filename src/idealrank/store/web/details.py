@@ -95,7 +95,8 @@ def comparison_page(request: Request) -> Response:
     """Answer ``/compare``: a form, or two evaluations against each other."""
     site = Site.of(request)
     parameters = request.query_params
-    a, b = parameters.get("a", "").strip(), parameters.get("b", "").strip()
+    a = parameters.get("a", "").strip()
+    b = parameters.get("b", "").strip()
     ids = [key for key in (a, b) if key] or parameters.getlist("id")
     different = parameters.get("judgments") == "different"
     with site.folder.opened() as store:
@@ -211,7 +212,8 @@ def _over_time(site: Site, store: Store, entry: Entry) -> dict[str, Any]:
 
 def slices_page(request: Request) -> Response:
     """Answer ``/slices``."""
-    site, parameters = Site.of(request), request.query_params
+    site = Site.of(request)
+    parameters = request.query_params
     with site.folder.opened() as store:
         context: dict[str, Any] = {
             "title": "Slices",

@@ -53,7 +53,8 @@ def names_server(header: str, host: str, names: Iterable[str] = ()) -> bool:
     """
     try:
         split = urlsplit(f"//{header}")
-        name, _ = split.hostname or "", split.port
+        name = split.hostname or ""
+        _ = split.port
     except ValueError:
         return False
     if not name or split.netloc != header or split.username is not None:
@@ -162,7 +163,9 @@ class Guarded:
     """Application behind a guard."""
 
     def __init__(self, app: ASGIApp, guard: Guard, refused: ASGIApp) -> None:
-        self._app, self._guard, self._refused = app, guard, refused
+        self._app = app
+        self._guard = guard
+        self._refused = refused
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":

@@ -60,13 +60,15 @@ class ApiParameter:
         pattern = schema.get("pattern", "").replace("$", r"\Z")
         if not re.search(pattern, text):
             raise self._refused(self.description)
-        shortest, longest = schema.get("minLength", 0), schema.get("maxLength")
+        shortest = schema.get("minLength", 0)
+        longest = schema.get("maxLength")
         if len(text) < shortest or (longest is not None and len(text) > longest):
             raise self._refused(f"text of {shortest} to {longest} characters")
         return text
 
     def _number(self, text: str) -> int:
-        least, most = self.schema["minimum"], self.schema.get("maximum")
+        least = self.schema["minimum"]
+        most = self.schema.get("maximum")
         number = int(text) if re.fullmatch(r"-?[0-9]{1,12}", text, re.ASCII) else None
         if number is None or number < least or (most is not None and number > most):
             raise self._refused(f"a whole number from {least} to {'any' if most is None else most}")
@@ -115,7 +117,8 @@ class Operation:
 
     def endpoint(self, request: Request) -> Response:
         """Answer a request."""
-        site, parameters = Site.of(request), self.values(request)
+        site = Site.of(request)
+        parameters = self.values(request)
         with site.folder.required() as store:
             try:
                 return answer_json(self.answer(site, store, parameters))

@@ -6,7 +6,9 @@ from typing import Any
 from idealrank._lazy import load_extra
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
-_WHAT, _EXTRA, _PACKAGE = "metrics for Prometheus", "monitor", "prometheus-client"
+_WHAT = "metrics for Prometheus"
+_EXTRA = "monitor"
+_PACKAGE = "prometheus-client"
 
 
 class Gauge:

@@ -91,14 +91,16 @@ class Originals:
         """Return judgments and run of an evaluation; None if a file is not found as it was, or is
         not plain judgments.
         """
-        run_name, inputs = stored.fields.get("path") or "", stored.fields["inputs"]
+        run_name = stored.fields.get("path") or ""
+        inputs = stored.fields["inputs"]
         # Inputs list the run last, and a file of judgments may have its name.
         named_so = [place for place, file in enumerate(inputs) if file["name"] == run_name]
         if not named_so or len(inputs) != 2:
             return None
         run_file = inputs[named_so[-1]]
         qrels_file = inputs[1 - named_so[-1]]
-        qrels_path, run_path = self._path_of(qrels_file), self._path_of(run_file)
+        qrels_path = self._path_of(qrels_file)
+        run_path = self._path_of(run_file)
         if qrels_path is None or run_path is None:
             return None
         try:
@@ -115,7 +117,8 @@ class Originals:
 
     def _path_of(self, file: Mapping[str, Any]) -> Path | None:
         """Find a file by its name, size and hash."""
-        size, sha256 = int(file["size"]), file["sha256"]
+        size = int(file["size"])
+        sha256 = file["sha256"]
         if not sha256:
             return None
         for path in self._named(file["name"]):

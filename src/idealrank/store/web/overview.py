@@ -96,7 +96,8 @@ def _timeline(store: Store, chosen: Mapping[str, str], shown: int) -> Timeline:
     """The newest values that a request chooses. The time of the oldest one is looked up first, so
     that older records are not read.
     """
-    conditions, parameters = "kind = 'evaluation'", []
+    conditions = "kind = 'evaluation'"
+    parameters = []
     if chosen["run"]:
         conditions += " AND name = ?"
         parameters.append(chosen["run"])

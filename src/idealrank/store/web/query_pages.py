@@ -81,7 +81,8 @@ def sides_of(site: Site, store: Store, ids: Sequence[str]) -> list[QuerySide]:
 def asked_sides(site: Site, store: Store, request: Request) -> list[QuerySide]:
     """The run of the address, after the one that it is held against."""
     parameters = request.query_params
-    run, against = parameters.get("run", "").strip(), parameters.get("against", "").strip()
+    run = parameters.get("run", "").strip()
+    against = parameters.get("against", "").strip()
     if not run:
         raise HTTPException(400, "found no run, expected ?run=ID with the id of an evaluation")
     return sides_of(site, store, [against, run] if against else [run])
@@ -106,7 +107,8 @@ def measure_of(sides: Sequence[QuerySide], text: str) -> Measure:
 
 def queries_page(request: Request) -> Response:
     """Answer ``/queries``: every query with its values."""
-    site, parameters = Site.of(request), request.query_params
+    site = Site.of(request)
+    parameters = request.query_params
     with site.folder.required() as store:
         sides = asked_sides(site, store, request)
         is_pair = len(sides) > 1
@@ -116,7 +118,8 @@ def queries_page(request: Request) -> Response:
         queries, values = _values(sides, measure)
         if words:
             kept = [place for place, query in enumerate(queries) if words.lower() in query.lower()]
-            queries, values = [queries[place] for place in kept], values[kept]
+            queries = [queries[place] for place in kept]
+            values = values[kept]
         order = _order(queries, values, sort, measure.direction or 1)
         number_of_pages = max(1, math.ceil(len(order) / _PAGE))
         at = min(_number(parameters.get("page", "1")), number_of_pages)
@@ -203,7 +206,8 @@ def _difference(values: FloatArray) -> float | None:
 
 def query_page(request: Request) -> Response:
     """Answer ``/query``: one query, its rankings side by side, and how its value comes about."""
-    site, parameters = Site.of(request), request.query_params
+    site = Site.of(request)
+    parameters = request.query_params
     query = parameters.get("query", "")
     with site.folder.required() as store:
         sides = asked_sides(site, store, request)

@@ -162,7 +162,8 @@ class _Scale:
 
     @classmethod
     def over(cls, values: Sequence[float], height: int) -> "_Scale":
-        low, high = min(values), max(values)
+        low = min(values)
+        high = max(values)
         # A margin of 5 %; equal values have 5 % of the value, and zeros half a unit.
         margin = (high - low) * 0.05 or abs(high) * 0.05 or 0.5
         low, high = low - margin, high + margin
@@ -292,7 +293,9 @@ def _tooltip(step: Step, ends: tuple[float, float] | None, places: int) -> str:
 
 def _thinned(marks: Sequence[Mark]) -> list[Mark]:
     """Keep every mark, and only so many labels that they have room."""
-    last, last_major, thinned = -math.inf, -math.inf, []
+    last = -math.inf
+    last_major = -math.inf
+    thinned = []
     for mark in marks:
         is_shown = mark.x - last >= 100 / _LABELS
         is_major = mark.x - last_major >= 100 / _NARROW_LABELS

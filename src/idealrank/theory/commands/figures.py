@@ -165,8 +165,10 @@ def curves_of(
 ) -> list[tuple[PaperFigure, SimulatedMeans]]:
     """Compute the content of each figure, one ranker after another."""
     measures = [figure.measure for figure in figures]
-    labels, n_rankers = collection.rows(collection.grades), len(collection.scores)
-    means, sizes = {}, np.arange(0)
+    labels = collection.rows(collection.grades)
+    n_rankers = len(collection.scores)
+    means = {}
+    sizes = np.arange(0)
     for place, (name, scores) in enumerate(collection.scores.items()):
 
         def told(done: int, total: int, place: int = place) -> None:

@@ -61,7 +61,8 @@ def effective_size(
     cells = _n_cells(weights, share)
     squared = None if weights is None else weights**2
     count = np.bincount(code, minlength=cells).astype(np.float64)
-    total, squared_total = _weighted_sum(weights, count), _weighted_sum(squared, count)
+    total = _weighted_sum(weights, count)
+    squared_total = _weighted_sum(squared, count)
     without_clusters = total**2 / squared_total
     if documents.clustered:
         squares = _between_queries(documents, code, weights, share)

@@ -83,10 +83,12 @@ def _error(cells: Cells, bandwidth: float) -> float:
     not suffice.
     """
     weights = Kernel(bandwidth).weights(cells, cells.score)
-    total, hits = _totals(weights, cells.count), cells.reached[-1]
+    total = _totals(weights, cells.count)
+    hits = cells.reached[-1]
     if not (total > LEAST_WEIGHT).all():
         return math.inf
-    own, share = np.diag(weights) / total, _totals(weights, hits) / total
+    own = np.diag(weights) / total
+    share = _totals(weights, hits) / total
     if not (own < 1 - LEAST_WEIGHT).all():
         return math.inf
     squares = hits * (1 - share) ** 2 + (cells.count - hits) * share**2
@@ -197,7 +199,8 @@ def _kernel(sample: Sample, bandwidth: float | None) -> SmoothingMethod:
         raise OptionError(
             f"bandwidth={bandwidth!r}: expected a share of the list, above 0 and at most 1"
         )
-    kernel, cells = Kernel(width), near(sample.cells)
+    kernel = Kernel(width)
+    cells = near(sample.cells)
     weights = kernel.weights(cells)
     thin = np.flatnonzero(~(_totals(weights, cells.count) > LEAST_WEIGHT))
     if thin.size:
@@ -374,7 +377,8 @@ class YbarEstimate:
         if self.method.startswith("isotonic"):
             # Of a rising function a bound from below holds at all higher scores too, one from above
             # at all lower.
-            below, above = np.floor(places * (GRID - 1) + 1e-9), np.ceil(places * (GRID - 1) - 1e-9)
+            below = np.floor(places * (GRID - 1) + 1e-9)
+            above = np.ceil(places * (GRID - 1) - 1e-9)
             return self.low[_clipped(below)], self.high[_clipped(above)]
         kind, knots = self._curves.kind, self._curves.knots
         return along(kind, knots, self.low, places), along(kind, knots, self.high, places)

@@ -196,7 +196,8 @@ class Sample:
         for _ in range(times):
             drawn = rng.multinomial(self.n, kinds.ravel() / self.n)
             table = drawn.reshape(kinds.shape).astype(np.float64)
-            count, reached = table.sum(axis=0), np.cumsum(table[:-1], axis=0)
+            count = table.sum(axis=0)
+            reached = np.cumsum(table[:-1], axis=0)
             yield _without_gaps(Cells((np.cumsum(count) - count / 2) / self.n, count, reached))
 
 

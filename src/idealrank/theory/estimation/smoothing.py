@@ -91,7 +91,8 @@ class Binned:
         """
         edges = np.array(self.edges)
         bins = cells.gathered(step_of(edges, cells.score), edges.size - 1)
-        known, middle = bins.count > 0, (edges[1:] + edges[:-1]) / 2
+        known = bins.count > 0
+        middle = (edges[1:] + edges[:-1]) / 2
         shares = [
             np.interp(middle, middle[known], row[known] / bins.count[known]) for row in bins.reached
         ]
@@ -143,10 +144,12 @@ class Kernel:
         Cells out of reach of all these places keep their zeros.
         """
         # The kernel is 0 beyond the bandwidth; 1.01 of it leaves room for rounding.
-        lowest, highest = at.min() - 1.01 * self.bandwidth, at.max() + 1.01 * self.bandwidth
+        lowest = at.min() - 1.01 * self.bandwidth
+        highest = at.max() + 1.01 * self.bandwidth
         first_cell, last_cell = np.searchsorted(cells.score, [lowest, highest])
         reach = slice(first_cell, last_cell)
-        away, inner = cells.score[reach] - at, weights[:, reach]
+        away = cells.score[reach] - at
+        inner = weights[:, reach]
         kernel = away / self.bandwidth
         kernel *= kernel
         np.subtract(1, kernel, out=kernel)
@@ -204,7 +207,8 @@ class Isotonic:
 
     def pooled(self, cells: Cells) -> Cells:
         """The cells with documents, those within `ends` of 0 made one, and those within it of 1."""
-        low, high = cells.score < self.ends, cells.score > 1 - self.ends
+        low = cells.score < self.ends
+        high = cells.score > 1 - self.ends
         code = np.cumsum(~low & ~high).astype(np.int64) + high.astype(np.int64)
         gathered = cells.gathered(code, int(code.max()) + 1)
         held = gathered.count > 0

@@ -119,7 +119,8 @@ def _panel(
     interactive: bool = False,
 ) -> Spec:
     """The lines from list length `start` on, with their names at the right end or without."""
-    names, last = list(curves.means), int(curves.sizes[-1])
+    names = list(curves.means)
+    last = int(curves.sizes[-1])
     colours = {
         "domain": names,
         "range": [colour_of(name, place) for place, name in enumerate(names)],
@@ -257,7 +258,8 @@ def _domain(curves: SimulatedMeans, start: int = 1) -> tuple[float, float]:
     seen = np.concatenate([means[late & ~np.isnan(means)] for means in curves.means.values()])
     low, high = (float(seen.min()), float(seen.max())) if seen.size else (0.0, 1.0)
     step = 0.05 if high - low > 0.25 else 0.01
-    bottom, top = math.floor(low / step) * step, math.ceil(high / step) * step
+    bottom = math.floor(low / step) * step
+    top = math.ceil(high / step) * step
     return max(0.0, bottom), min(1.0, top)
 
 
@@ -307,7 +309,10 @@ def _in_words(curves: SimulatedMeans) -> str:
 
 
 _SMALL_WIDTH, _SMALL_HEIGHT, _SPACE = 196, 210, 26  # of a panel of simulations, in pixels
-_BLUE, _BAND, _DASHED, _INK = LIGHT["accent"], LIGHT["accent"], LIGHT["quiet"], LIGHT["ink"]
+_BLUE = LIGHT["accent"]
+_BAND = LIGHT["accent"]
+_DASHED = LIGHT["quiet"]
+_INK = LIGHT["ink"]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

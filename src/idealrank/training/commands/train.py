@@ -103,7 +103,8 @@ def train(*, config: str, output_folder: str | None, check: bool, layout: str) -
     mapping = read_configuration(config, "train")
     if output_folder is not None and isinstance(mapping, dict):
         mapping["output"] = output_folder
-    chosen, watch = TrainingConfig.of(mapping, config), Watch()
+    chosen = TrainingConfig.of(mapping, config)
+    watch = Watch()
     training_folder.require_folder(chosen)
     parts = watch.run(
         "data", lambda _: training_folder.read_parts(chosen, partial(console.say, "note"))

@@ -83,7 +83,8 @@ class NDCGRules:
         if text == "linear":
             return (batch.lengths[:, None] - ranks).clamp(min=0)
         below = ranks.detach().floor().clamp(1, max(1, table.shape[-1] - 1)).long()
-        by_list, last = table.expand(ranks.shape[0], -1), table.shape[-1] - 1
+        by_list = table.expand(ranks.shape[0], -1)
+        last = table.shape[-1] - 1
         at_rank, at_next = (
             by_list.gather(-1, (below - 1 + step).clamp(max=last)) for step in (0, 1)
         )

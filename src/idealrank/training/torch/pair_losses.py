@@ -366,7 +366,8 @@ class LambdaLoss(PairLoss):
 
     def parts(self, batch: Batch) -> tuple[Any, Any]:
         """Weighted logistic loss of each pair."""
-        ranks, scale = batch.ranks(), self.sigma
+        ranks = batch.ranks()
+        scale = self.sigma
         weight = self._weights(batch, ranks)
         base = math.log(2) if self.log == "binary" else 1.0
 
@@ -390,7 +391,8 @@ class LambdaLoss(PairLoss):
         """Weight of the pairs of a range of rows, as a function (first, last)."""
         if self.weighting == "none":
             return lambda *_: 1.0
-        gains, table = self._ndcg.gains(batch), self._ndcg.weights(batch, cut=False)
+        gains = self._ndcg.gains(batch)
+        table = self._ndcg.weights(batch, cut=False)
         ideal = self._ndcg.ideal(gains, self._ndcg.weights(batch))
         share = torch.where(
             ideal[:, None] > 0,

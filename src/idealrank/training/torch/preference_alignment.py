@@ -102,7 +102,8 @@ class RankPolicyScores(torch.nn.Module):
     def _update(
         self, per_token: "torch.Tensor", rank: "torch.Tensor", mask: "torch.Tensor"
     ) -> None:
-        total, number = torch.zeros_like(self.averages), torch.zeros_like(self.averages)
+        total = torch.zeros_like(self.averages)
+        number = torch.zeros_like(self.averages)
         total.index_add_(0, rank[mask] - 1, per_token[mask].to(total.dtype))
         number.index_add_(0, rank[mask] - 1, torch.ones_like(per_token[mask]).to(total.dtype))
         seen = number > 0

@@ -101,7 +101,8 @@ class RankingNetwork(torch.nn.Module):
         rows = self._logarithm(torch.from_numpy(np.ascontiguousarray(features, np.float64)))
         # squares of the largest numbers overflow
         largest = rows.abs().amax(0).clamp(min=torch.finfo(torch.float64).tiny)
-        mean, spread = (rows / largest).mean(0), (rows / largest).std(0, correction=0)
+        mean = (rows / largest).mean(0)
+        spread = (rows / largest).std(0, correction=0)
         constant = rows.amax(0) == rows.amin(0)
         self.centre = torch.where(constant, rows[0], mean * largest)
         self.scale = torch.where(
@@ -189,7 +190,9 @@ class RankingNetwork(torch.nn.Module):
             raise InputError(f"{path}: found no ranking network, {expected}")
         try:
             shape = NetworkSection.of(Section(content["shape"], str(path), "shape"))
-            features, names, state = content["features"], content["names"], content["state"]
+            features = content["features"]
+            names = content["names"]
+            state = content["state"]
             _refuse_names(features, names, state)
             network = cls(features, shape, tuple(names))
             _refuse_weights(state, network.state_dict())
@@ -292,7 +295,8 @@ def _batch(offsets: "torch.Tensor", queries: "torch.Tensor") -> "tuple[torch.Ten
     """Rows of some queries, one query after another, shape (n,); and their places in lists that are
     padded, shape (queries, longest).
     """
-    first, sizes = offsets[queries], offsets[queries + 1] - offsets[queries]
+    first = offsets[queries]
+    sizes = offsets[queries + 1] - offsets[queries]
     place = torch.arange(int(sizes.max()))
     mask = place < sizes[:, None]
     return (first[:, None] + place)[mask], mask

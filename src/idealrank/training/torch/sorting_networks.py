@@ -45,7 +45,8 @@ def layers(network: Network, width: int) -> Iterator[Layer]:
             for at in range(width):
                 if at & stride:  # the second of its pair
                     continue
-                top, bottom = at, at | stride
+                top = at
+                bottom = at | stride
                 if at & size:  # every other block rises, so that two blocks make a bitonic list
                     top, bottom = bottom, top
                 tops.append(top)

@@ -217,7 +217,8 @@ class RowSums(torch.autograd.Function):
     def forward(ctx: Any, scores: "torch.Tensor", terms: Terms, rows: int) -> "torch.Tensor":
         """Sums of all rows, shape (lists,)."""
         needed = ctx.needs_input_grad[0]
-        total, gradient = scores.new_zeros(scores.shape[0]), torch.zeros_like(scores)
+        total = scores.new_zeros(scores.shape[0])
+        gradient = torch.zeros_like(scores)
         for first in range(0, scores.shape[-1], rows):
             held = scores.detach().requires_grad_(needed)
             with torch.set_grad_enabled(needed):

@@ -9,7 +9,12 @@ from itertools import chain
 from idealrank.pages.figures.theme import DARK, FONT, LIGHT
 
 # Size of a panel, and its margins, in units of its viewBox; the labels of the lines are right
-_WIDTH, _HEIGHT, _LEFT, _TOP, _BOTTOM, _RIGHT = 640, 220, 58, 14, 34, 96
+_WIDTH = 640
+_HEIGHT = 220
+_LEFT = 58
+_TOP = 14
+_BOTTOM = 34
+_RIGHT = 96
 _LINE = 13  # between two labels
 _DASHES = {"train": "5 4", "valid": ""}
 _PAGE = """\
@@ -62,9 +67,12 @@ def learning_page(curves: Mapping[str, Mapping[str, Sequence[float]]], best: int
 
 def _panel(measure: str, lines: Mapping[str, Sequence[float]], best: int) -> str:
     values = list(chain.from_iterable(lines.values()))
-    low, high = min(values), max(values)
+    low = min(values)
+    high = max(values)
     margin = (high - low) * 0.06 or 0.01
-    low, high, rounds = low - margin, high + margin, max(map(len, lines.values()))
+    low = low - margin
+    high = high + margin
+    rounds = max(map(len, lines.values()))
 
     def across(number: float) -> float:
         return _LEFT + (_WIDTH - _LEFT - _RIGHT) * (number - 1) / max(rounds - 1, 1)

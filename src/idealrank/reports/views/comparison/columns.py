@@ -343,7 +343,9 @@ _TEXT: tuple[Where, ...] = (*_FULL, "slices", "baseline")
 _PAGE: tuple[Where, ...] = ("page", "page: pairs", "page: slices")
 
 COLUMNS = (
-    Compared("verdict", _in("verdict", *_PAGE), _verdict, "text", _verdict),
+    Compared(
+        name="verdict", titles=_in("verdict", *_PAGE), cell=_verdict, kind="text", on_page=_verdict
+    ),
     Compared(
         "queries",
         _in("queries", "with slices", "slices", "page: slices", "page: more"),
@@ -459,11 +461,11 @@ COLUMNS = (
         rank=3,
     ),
     Compared(
-        "verdict",
-        _in("verdict", *_TEXT, "robust", "page: robust"),
-        _short_verdict,
-        "text",
-        _verdict,
+        name="verdict",
+        titles=_in("verdict", *_TEXT, "robust", "page: robust"),
+        cell=_short_verdict,
+        kind="text",
+        on_page=_verdict,
     ),
 )
 """All of them. A new column is one more value here: its titles say which tables have it."""

@@ -105,7 +105,8 @@ def family_phrases(comparison: Comparison, labels: Mapping[str, str] | None = No
     """Describe the families that are corrected together: the first measure, its companions,
     slices.
     """
-    method, measure = comparison.method, next(iter(comparison.pairs[0].measures))
+    method = comparison.method
+    measure = next(iter(comparison.pairs[0].measures))
     first = (labels or {}).get(measure, measure)
     how = correction_word(method.correction)
     tested = {
@@ -177,7 +178,8 @@ def _labels_command(comparison: Comparison, origin: Asked) -> list[str]:
 
 def _of_pairs(comparison: Comparison, shown: Shown, origin: Asked) -> list[Part]:
     """Build the verdict on two runs; of several, on the leading pair, then a line for each pair."""
-    first, several = leading_pairs(comparison)[0], len(comparison.pairs) > 1
+    first = leading_pairs(comparison)[0]
+    several = len(comparison.pairs) > 1
     told = verdict_sentences(comparison, first, shown, origin)
     apart = warned(comparison.mismatches)
     if not several:
@@ -217,7 +219,8 @@ def _summary(comparison: Comparison, shown: Shown) -> list[str]:
 
 def pair_lines(comparison: Comparison, measure: str, shown: Shown | None = None) -> list[str]:
     """Write one line for each pair by one measure: verdict, difference and p."""
-    shown, lines = shown or Shown.of(comparison), []
+    shown = shown or Shown.of(comparison)
+    lines = []
     for pair in comparison.pairs:
         row = pair.measures[measure]
         line = verdict_text(pair, row, comparison.method)
@@ -361,7 +364,8 @@ def slice_table(pair: Pair, measure: str, shown: Shown, *, clip: int | None = _N
     at most `clip` letters.
     """
     title = f"slices by {measure}: {pair.b} against {pair.a}, the worst first"
-    rows, row = _of(pair, measure), pair.measures[measure]
+    rows = _of(pair, measure)
+    row = pair.measures[measure]
     if not rows:
         return [title, "  no slice has a query that counts in both runs"]
     names = [name if clip is None else clipped(name, clip) for name in (pair.a, pair.b)]
@@ -432,7 +436,8 @@ def _brief_column(
 def _difference(row: "Slice | None", shown: Shown) -> Cell:
     if row is None:
         return Cell("-")
-    text, tone = shown.signed(row.difference), decided_tone(row.verdict)
+    text = shown.signed(row.difference)
+    tone = decided_tone(row.verdict)
     return Cell(text, row.difference, mark=mark_of(row).star, tone=tone)
 
 

@@ -164,8 +164,13 @@ class _Sides(NamedTuple):
 
     @classmethod
     def of(cls, basis: LabelBasis, a: str, b: str, difference: float) -> "_Sides":
-        n_a, n_b = basis.unlabelled_a or 0, basis.unlabelled_b or 0
-        return cls(b, a, n_b, n_a) if difference > 0 else cls(a, b, n_a, n_b)
+        n_a = basis.unlabelled_a or 0
+        n_b = basis.unlabelled_b or 0
+        return (
+            cls(ahead=b, behind=a, n_ahead=n_b, n_behind=n_a)
+            if difference > 0
+            else cls(ahead=a, behind=b, n_ahead=n_a, n_behind=n_b)
+        )
 
 
 def listed_in_words(words: Iterable[str]) -> str:

@@ -137,7 +137,8 @@ _LONG_ROW = 4  # runs in a row from which only the first and the last are writte
 def letter_of(place: int) -> str:
     """Return the letter of a run by its place in the table; after z follow aa, ab, and so on."""
     # Base 26 with digits from 1 to 26, as in the columns of a spreadsheet.
-    text, left = "", place + 1
+    text = ""
+    left = place + 1
     while left:
         left, digit = divmod(left - 1, 26)
         text = chr(ord("a") + digit) + text
@@ -336,9 +337,11 @@ def headline(comparison: Comparison, measure: str) -> str:
     """
     if comparison.method.baseline is not None:
         return _against(comparison, measure)
-    groups, runs = comparison.groups(measure), len(comparison.names)
+    groups = comparison.groups(measure)
+    runs = len(comparison.names)
     best, *others = groups.top
-    better, limits = len(groups.better_than[best]), verdict_limits(comparison, measure)
+    better = len(groups.better_than[best])
+    limits = verdict_limits(comparison, measure)
     if not others and not limits:
         return f"By {groups.measure}, {best} is better than all {runs - 1:,} others."
     if not others:
@@ -376,7 +379,8 @@ def verdict_limits(comparison: Comparison, measure: str) -> str:
     for pair in comparison.pairs:
         if best in (pair.a, pair.b) and not {pair.a, pair.b} <= settled:
             counts[pair.measures[groups.measure].verdict] += 1
-    equal, unreached = counts["equivalent"], counts["too few judgments"]
+    equal = counts["equivalent"]
+    unreached = counts["too few judgments"]
     rest = counts.total() - equal - unreached
     limits = [
         counted(equal, "is equivalent", "are equivalent") if equal else "",

@@ -104,7 +104,8 @@ def comparison_cells(comparison: Comparison, digits: int | None = None) -> Table
     shown = Shown.of(comparison, digits)._replace(marked=True)
     method = comparison.method
     several = len(comparison.pairs) > 1
-    first, sliced = comparison.pairs[0], method.slices is not None
+    first = comparison.pairs[0]
+    sliced = method.slices is not None
     columns: list[Column[Line]] = [Column(title="measure", cell=lambda line: line.measure)]
     if several:
         columns = [
@@ -144,7 +145,8 @@ def _league(
     """Build a table with a row for each run, the best by the first measure first; letters are in
     columns of their own, or marks if there are no intervals.
     """
-    ranked, level = ranked_by_all(comparison, letters), comparison.method.level
+    ranked = ranked_by_all(comparison, letters)
+    level = comparison.method.level
     order = list(ranked[0].means)
     columns: list[Column[str]] = (
         run_columns(order, letters) if letters == "better" else [Column(title="run", cell=str)]

@@ -82,7 +82,8 @@ def verdict_sentences(
     """
     if pair.mismatch:
         return Told([f"No verdict on {pair.b} against {pair.a}: run {pair.mismatch}"], [])
-    method, shown = comparison.method, shown or Shown.of(comparison)
+    method = comparison.method
+    shown = shown or Shown.of(comparison)
     first, *others = pair.measures.values()
     verdict = f"{verdict_text(pair, first, method)}: {numbers_text(first, method, shown)}."
     brief = [verdict, *_cautions(comparison, pair, first, shown)]
@@ -203,7 +204,8 @@ def power_text(comparison: Comparison, row: Difference, shown: Shown) -> str:
         return undetectable(comparison, row)
     if not math.isfinite(row.detectable):
         return ""
-    size, power = shown.number(row.detectable), f"{100 * comparison.method.power:g}%"
+    size = shown.number(row.detectable)
+    power = f"{100 * comparison.method.power:g}%"
     return (
         f"With these {row.n:,} queries, a true difference of {size} in changes like these would be "
         f"found {power} of the time; smaller ones may be missed."
@@ -297,7 +299,8 @@ def judge_sentences(rows: Iterable[tuple[Pair, Difference]], shown: Shown) -> li
             continue
         n_queries.append(judge.n)
         if judge.contradicts:
-            people, other = shown.signed(row.difference), shown.signed(judge.difference)
+            people = shown.signed(row.difference)
+            other = shown.signed(judge.difference)
             queries = counted(judge.n, "query", "queries")
             against.append(
                 f"{pair.b} against {pair.a} by {row.measure} is undecided: people find {people} "
@@ -313,7 +316,8 @@ def judge_sentences(rows: Iterable[tuple[Pair, Difference]], shown: Shown) -> li
 
 def _agreed(queries: Sequence[int]) -> str:
     """Say that a judge contradicts no sign, and on how many queries."""
-    fewest, most = min(queries), max(queries)
+    fewest = min(queries)
+    most = max(queries)
     numbers = counted(most, "query", "queries")
     if fewest < most:
         numbers = f"{fewest:,} to {numbers}"
@@ -360,7 +364,8 @@ def _equivalence_sentences(tipping: Tipping) -> list[str]:
 
 def numbers_text(row: Difference, method: Method, shown: Shown | None = None) -> str:
     """State both means, the difference with its interval, and p."""
-    shown, tests = shown or Shown.of_rows([row], method.level), method.tests
+    shown = shown or Shown.of_rows([row], method.level)
+    tests = method.tests
     if is_identical(row):
         return f"{row.measure} is {shown.number(row.mean_b)} in both"
     corrected = f" after correction for {tests:,} tests" if tests > 1 else ""
@@ -407,7 +412,8 @@ def needed_text(row: Difference, method: Method) -> str:
     """
     if method.effect is None or (row.queries_needed is None and row.detectable_reason is not None):
         return ""
-    size, power = f"a true difference of {method.effect:g}", f"{100 * method.power:g}% of the time"
+    size = f"a true difference of {method.effect:g}"
+    power = f"{100 * method.power:g}% of the time"
     if row.queries_needed is None:
         return f"Changes like these do not add up to {size}, however many queries there are"
     if row.queries_needed <= row.n:

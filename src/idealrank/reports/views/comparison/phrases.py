@@ -234,7 +234,8 @@ def _rate_text(tipping: Tipping, name: str) -> str:
             f", and {share(tipping.rate_exclusive)} of the judged documents that only {name} "
             "returns are relevant"
         )
-    largest, needed = max(tipping.rate_judged, tipping.rate_exclusive or 0.0), tipping.significance
+    largest = max(tipping.rate_judged, tipping.rate_exclusive or 0.0)
+    needed = tipping.significance
     # The stated shares are below the needed share, and only the limit of the likely one is not.
     if not tipping.reaches and largest < (needed or 0.0) <= tipping.likely:
         rates += f". With so few judged documents, up to {share(tipping.likely)} is likely"

@@ -170,7 +170,8 @@ def _size(gated: Gated, check: Check, places: int) -> str:
     """State both means, the drop and p, in a clause."""
     whose = f" for {subject_of(gated, check, str)}" if is_anchored(check) else ""
     means = f"{number(check.mean_run, places)}{whose} against {number(check.mean_baseline, places)}"
-    drop, p = number(abs(check.difference), places), p_text(check.p_corrected, gated.policy.alpha)
+    drop = number(abs(check.difference), places)
+    p = p_text(check.p_corrected, gated.policy.alpha)
     if gated.policy.strict:
         ruled_out = f"a {_drop(check)} of {gated.policy.margin:g} or more is ruled out (p {p})"
         return f"by {check.measure}, {means} in {check.baseline}; {ruled_out}"
@@ -284,7 +285,8 @@ def gate_sentences(gated: Gated, places: int = USUAL, origin: Asked = IN_PYTHON)
     """Return all sentences on a gate: the verdict, its basis and the next step in at most four,
     then everything else.
     """
-    answer, doubtful = verdict(gated, places), withheld(gated)
+    answer = verdict(gated, places)
+    doubtful = withheld(gated)
     if gated.acceptance is not None:
         answer = f"{gated.acceptance.headline} {answer}"
     brief = [answer, *unanswered(gated.missing), *cautioned(gated.cautions)]
@@ -571,7 +573,8 @@ def _notes(notes: Sequence[str]) -> list[str]:
 def _rule(gated: Gated, policy_file: str) -> MethodLines:
     """Describe the rule and the method."""
     rule = f"passes if {rule_text(gated)}"
-    phrases, tested = [rule], families(gated)
+    phrases = [rule]
+    tested = families(gated)
     if gated.checks:
         drawn = "exact, over all signs"
         if gated.n_resamples:

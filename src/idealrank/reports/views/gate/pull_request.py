@@ -226,7 +226,8 @@ def _row(cells: Sequence[str]) -> str:
 
 
 def _foot(gated: Gated) -> str:
-    rule, convention = plain(method(gated)), plain(title(gated.convention))
+    rule = plain(method(gated))
+    convention = plain(title(gated.convention))
     return f"\n<sub>Rule: {rule}. Convention {convention}.</sub>\n\n{MARKER}\n"
 
 

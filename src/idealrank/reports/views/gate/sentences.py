@@ -43,10 +43,10 @@ ANCHORED = (
 RATE_MARKED = f"{CAUTION} {RATE_UNKNOWN}"
 _NAMED = 6  # names or checks that a sentence lists
 _RULED_OUT = Phrases(
-    "this drop would no longer be ruled out",
-    "this drop would still be ruled out",
-    "by the paired t test this drop is not ruled out",
-    "",
+    goes="this drop would no longer be ruled out",
+    stays="this drop would still be ruled out",
+    weak="by the paired t test this drop is not ruled out",
+    turns="",
 )
 _DROP = Phrases(
     "this drop would no longer be significant",
@@ -178,7 +178,8 @@ def hidden_drop(
         if not check.passed or before is None or now is None:
             continue
         if round(before - now, 9) >= _FEWER:
-            baseline, run = shown(check.baseline), shown(gated.run)
+            baseline = shown(check.baseline)
+            run = shown(gated.run)
             before_text = f"{before:.1%} of the documents of {baseline} are unjudged"
             return [
                 f"Caution: by {shown(check.measure)} {before_text}, and {now:.1%} of {run}, which "
@@ -216,7 +217,8 @@ def reasons(gated: Gated) -> list[str]:
         f"{check.measure} against {check.baseline}: {reason_text(gated, check, places, str)}"
         for check in unclear
     ]
-    mismatches, rest = gated.reasons[:n_mismatches], gated.reasons[n_mismatches + n_failed :]
+    mismatches = gated.reasons[:n_mismatches]
+    rest = gated.reasons[n_mismatches + n_failed :]
     return [*mismatches, *checks, *rest]
 
 
