@@ -568,10 +568,13 @@ def test_weights_and_clusters_of_the_policy_are_those_of_the_options(
             "pyproject.toml [tool.idealrank.gate]: alpha=1e-300: expected a probability from "
             "1e-09 to below 0.5",
         ),
-        (['measures = ["nope"]'], "pyproject.toml [tool.idealrank.gate]: unknown measure 'nope'"),
+        (
+            ['measures = ["nope"]'],
+            "pyproject.toml [tool.idealrank.gate]: measures: unknown measure 'nope'",
+        ),
         (
             ['convention = "nope"'],
-            "pyproject.toml [tool.idealrank.gate]: unknown convention 'nope'",
+            "pyproject.toml [tool.idealrank.gate]: convention: unknown convention 'nope'",
         ),
     ],
 )

@@ -24,7 +24,7 @@ Say = Callable[..., Said]
 PLACES = {"--format", "-o", "--figure", "--junit", "--markdown", "--github"}
 WITHOUT = {"judge pool"}  # its --order is the order of the pool
 TWO, SIX = "all.qrels a.run b.run", "all.qrels a.run b.run c.run d.run e.run f.run"
-JUDGED = "human.qrels --judge m=model.qrels"
+JUDGED = "human.qrels --judge-qrels m=model.qrels"
 # By command, a line on which its options act.
 LINES = {
     "evaluate": f"evaluate {TWO}",
@@ -38,7 +38,7 @@ LINES = {
     "explain": "explain all.qrels a.run --query q1 -m P@1",
     "judge agreement": "judge agreement human.qrels model.qrels",
     "judge bounds": f"judge bounds {TWO}",
-    "judge check": f"judge check {JUDGED} --judge n=all.qrels",
+    "judge check": f"judge check {JUDGED} --judge-qrels n=all.qrels",
     "judge correct": f"judge correct {JUDGED} a.run b.run",
     "judge infer": f"judge infer {DATA / 'sampled.txt'} {DATA / 'bm25.run'}",
     "judge next": f"judge next {TWO} --budget 4",
@@ -56,8 +56,8 @@ OTHERS = {
     ("compare", "--rankings", "table"): f"compare {TWO} --more",
     ("compare", "--every-pair", ""): f"compare {SIX}",
     ("compare", "--letters", ""): f"compare {SIX}",
-    ("compare", "--order", ""): f"compare {TWO} c.run d.run --table paper",
-    ("compare", "--label", ""): f"compare {TWO} --table paper",
+    ("compare", "--sort-by", ""): f"compare {TWO} c.run d.run --table paper",
+    ("compare", "--rename", ""): f"compare {TWO} --table paper",
 }
 # The rankings of two runs are compared by default; a table describes them with --more.
 OFF = {"--rankings": "--no-rankings"}
@@ -67,8 +67,8 @@ VALUES = {
     "--show-documents": "1",
     "--letters": "groups",
     "--table": "paper",
-    "--order": "P@10",
-    "--label": "a=A",
+    "--sort-by": "P@10",
+    "--rename": "a=A",
 }
 DOCUMENTS = [f"d{number}" for number in range(12)]
 QUERIES = [f"q{number}" for number in range(1, 9)]

@@ -168,8 +168,8 @@ def test_every_option_in_the_help_of_a_command_is_its_own_or_of_a_command_named_
     others = set(" ".join(OF_OTHERS.values()).split())
     found = set()
     for name, command in commands():
-        own = command.alone if isinstance(command, CommandGroup) else command
-        text = own.get_help(click.Context(own, info_name=name))
+        own = command.own_command if isinstance(command, CommandGroup) else command
+        text = own.get_help(click.Context(own, info_name=name, help_option_names=["-h", "--help"]))
         # `mistakes` checks other commands in backquotes, and examples with their further lines
         text = re.sub(r"`[^`]*`|^ +idealrank .*(?:\n {8,}.*)*", "", text, flags=re.MULTILINE)
         strange = set(OPTION.findall(text)) - Options.of(own).names - {"--help"} - others

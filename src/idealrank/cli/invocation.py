@@ -15,7 +15,7 @@ _SECONDS = 10  # time limit of a call of git
 _VARIABLES = ("GITHUB_SHA", "CI_COMMIT_SHA")
 
 # A word with an absolute path, which is all that follows. The words that have one:
-# PATH, file://PATH, -oPATH, --option=PATH, NAME=PATH, --option=NAME=PATH, traffic:PATH.
+# PATH, file://PATH, -oPATH, --report=PATH, NAME=PATH, --report=NAME=PATH, traffic:PATH.
 _PATH_IN_WORD = re.compile(
     rf"(?P<before>([^=/]*=)*(-\w|traffic:)?)(file:(//)?)?(?P<path>{re.escape(os.sep)}.*)", re.DOTALL
 )

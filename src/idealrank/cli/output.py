@@ -261,7 +261,7 @@ class Formats:
                 raise OptionError(f"{first}: {reason.format(title=FORMATS[layout].title)}")
         for spelling, option in typed.items():
             name = option.name or ""
-            # ``--no-`` leaves out what the format lacks
+            # An option that turns something off leaves out what the format lacks
             asks = heading_of(option) == "Output" and context.params.get(name) is not False
             changed = self._changed(name) if asks else []
             if changed and layout not in changed and not self._acts_elsewhere(name, context):
