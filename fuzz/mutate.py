@@ -190,7 +190,7 @@ COMMANDS = [
     "theory figures --rankers mine.npz --output figures --format svg",
 ]
 # They read no file; `serve` and `judge ui` read theirs until they are stopped.
-WITHOUT_FILES = {"conventions", "judge ui", "measures", "online plan", "serve", "theory feasible"}
+WITHOUT_FILES = {"conventions", "judge ui", "online plan", "serve", "theory feasible"}
 
 TOKENS = [
     b"",

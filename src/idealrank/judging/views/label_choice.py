@@ -312,7 +312,7 @@ def _plans(sample: QuerySample, plans: Sequence[LabelBudget]) -> Table:
 
     def interval_cell(plan: LabelBudget) -> Cell:
         if plan.half_width == 0:  # nothing is left to chance
-            return Cell("exact, all queries drawn", 0.0)
+            return Cell("exact", 0.0)
         return number_cell(plan.half_width, 4)
 
     columns: list[Column[LabelBudget]] = [
