@@ -39,10 +39,10 @@ class CountedSessions:
     @classmethod
     def of(cls, log: Sessions) -> "CountedSessions":
         """Count sessions with the same list and the same clicks."""
-        _, first, times = np.unique(
+        _, first_rows, times = np.unique(
             np.hstack([log.pair, log.clicks]), axis=0, return_index=True, return_counts=True
         )
-        return cls(log.select(first), times.astype(np.float64))
+        return cls(log.select(first_rows), times.astype(np.float64))
 
     def drawn(self, rng: np.random.Generator) -> "CountedSessions":
         """Draw as many sessions with replacement."""
@@ -57,10 +57,10 @@ class CountedSessions:
     def counts(self) -> tuple[FloatArray, FloatArray]:
         """Impressions and clicks of each pair."""
         pair, clicks = self.log.pair, self.log.clicks
-        often = np.broadcast_to(self.times[:, None], pair.shape)
-        shown = np.bincount(pair[pair >= 0], often[pair >= 0], self.n_pairs)
-        clicked = np.bincount(pair[clicks], often[clicks], self.n_pairs)
-        return np.asarray(shown, np.float64), np.asarray(clicked, np.float64)
+        times = np.broadcast_to(self.times[:, None], pair.shape)
+        impressions = np.bincount(pair[pair >= 0], times[pair >= 0], self.n_pairs)
+        clicked = np.bincount(pair[clicks], times[clicks], self.n_pairs)
+        return np.asarray(impressions, np.float64), np.asarray(clicked, np.float64)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -113,30 +113,31 @@ def fit_reading(
     steps: int,
     start: float,
     *,
-    first: ReadingFit | None = None,
+    initial: ReadingFit | None = None,
     each: Each = map,
 ) -> ReadingFit:
     """Fit a DBN to parts of a log without a common query.
 
-    Two steps of expectation maximisation tell how fast steps shrink, and a third one starts from
-    where they lead. It is dropped where the likelihood is lower there.
+    Two steps of expectation maximisation tell how fast steps shrink. A third one starts from where
+    they lead, and is dropped if the likelihood there is lower than after the first step.
     """
     n_pairs = sum(part.n_pairs for part in parts)
-    values = np.full(2 * n_pairs + 1, start) if first is None else first.values
-    used = 0
-    while used + 2 <= steps:
-        once, before = _stepped(parts, values, start, each)
-        twice, after = _stepped(parts, once, start, each)
-        used += 2
-        # Squared extrapolation (Varadhan and Roland 2008): the size of the first step beside its
-        # change is how many such steps are left, if they go on shrinking alike.
-        move = once - values
-        bend = twice - 2 * once + values
-        length = float(np.sqrt((move**2).sum()))
-        bent = float(np.sqrt((bend**2).sum()))
-        factor = max(length / bent, 1.0) if bent > 0 else 1.0
-        if (after - before) * factor < _GAIN:
-            fit = ReadingFit.of(twice)
+    values = np.full(2 * n_pairs + 1, start) if initial is None else initial.values
+    n_steps = 0
+    while n_steps + 2 <= steps:
+        after_one, likelihood_at_start = _stepped(parts, values, start, each)
+        after_two, likelihood_after_one = _stepped(parts, after_one, start, each)
+        n_steps += 2
+        # Squared extrapolation (Varadhan and Roland 2008): the size of the first step over the
+        # size of its change is the number of such steps to the maximum, if they go on shrinking
+        # alike.
+        move = after_one - values
+        bend = after_two - 2 * after_one + values
+        move_size = float(np.sqrt((move**2).sum()))
+        bend_size = float(np.sqrt((bend**2).sum()))
+        factor = max(move_size / bend_size, 1.0) if bend_size > 0 else 1.0
+        if (likelihood_after_one - likelihood_at_start) * factor < _GAIN:
+            fit = ReadingFit.of(after_two)
             return ReadingFit(
                 attractive=fit.attractive,
                 satisfied=fit.satisfied,
@@ -144,18 +145,18 @@ def fit_reading(
                 converged=True,
             )
 
-        values = twice
-        if factor > 1 and used < steps:
-            # `once - move`, not the values before both steps: the two differ by rounding, and the
-            # number of steps that a fit takes can depend on it.
-            leap = np.clip(once - move + 2 * factor * move + factor**2 * bend, 0, 1)
-            landed, reached = _stepped(parts, leap, start, each)
-            used += 1
-            if reached >= after:
-                values = landed
-    while used < steps:
+        values = after_two
+        if factor > 1 and n_steps < steps:
+            # `after_one - move`, not the values before both steps: the two differ by rounding, and
+            # the number of steps that a fit takes can depend on it.
+            leap = np.clip(after_one - move + 2 * factor * move + factor**2 * bend, 0, 1)
+            after_leap, likelihood_at_leap = _stepped(parts, leap, start, each)
+            n_steps += 1
+            if likelihood_at_leap >= likelihood_after_one:
+                values = after_leap
+    while n_steps < steps:
         values, _ = _stepped(parts, values, start, each)
-        used += 1
+        n_steps += 1
     return ReadingFit.of(values)
 
 
@@ -222,7 +223,8 @@ def _expected(
     probability = np.where(last > 0, 1.0, silent[:, 0])
     moved = stayed = 0.0
     for rank in range(log.n_ranks):
-        a, s = attraction[:, rank], satisfaction[:, rank]
+        attracts = attraction[:, rank]
+        satisfies = satisfaction[:, rank]
         is_last = last == rank + 1
         is_above_last = last > rank + 1
         examined[:, rank] = np.where(has_document[:, rank], reaches_rank, 0.0)
@@ -230,20 +232,22 @@ def _expected(
         goes_on_silently = goes_on * silent[:, rank + 1]
         no_click_below = (1 - goes_on) + goes_on_silently
         # No click after this one: it satisfied, or the user clicks nothing below.
-        ends_here = s + (1 - s) * no_click_below
-        satisfied[:, rank] = np.where(is_last, share(s, ends_here, 0.0), 0.0)
+        ends_here = satisfies + (1 - satisfies) * no_click_below
+        satisfied[:, rank] = np.where(is_last, share(satisfies, ends_here, 0.0), 0.0)
         # Chance that the user could go on: read this rank and was not satisfied.
         could_go_on = np.where(
             is_last,
-            share((1 - s) * no_click_below, ends_here, 0.0),
+            share((1 - satisfies) * no_click_below, ends_here, 0.0),
             np.where(is_above_last, 1.0, examined[:, rank]),
         )
         went_on = share(goes_on_silently, no_click_below, 0.0)  # given no click below
         reaches_rank = np.where(is_above_last, 1.0, could_go_on * went_on)
-        read_on = np.where(log.clicks[:, rank], a * (1 - s), 1 - a) * goes_on
-        probability *= np.where(is_last, a * ends_here, np.where(is_above_last, read_on, 1.0))
-        # Whether a user went on from the last rank of a list leaves no trace, and tells nothing of
-        # how many do.
+        read_on = np.where(log.clicks[:, rank], attracts * (1 - satisfies), 1 - attracts) * goes_on
+        probability *= np.where(
+            is_last, attracts * ends_here, np.where(is_above_last, read_on, 1.0)
+        )
+        # Going on from the last rank of a list leaves no trace in the log: only ranks with a
+        # document below count.
         counted = has_next[:, rank]
         moved += float((reaches_rank * times)[counted].sum())
         stayed += float(((could_go_on - reaches_rank) * times)[counted].sum())
@@ -329,7 +333,7 @@ class FittedCascade(FittedModel):
         attraction = self.attraction(sessions)
         check_known_ranks(sessions, self.continuation_after_click.size)
         values = np.append(self.satisfaction, 0.0)
-        satisfied = values[self._places(sessions)]
+        satisfied = values[self._pair_numbers(sessions)]
         probabilities = np.empty_like(attraction)
         examined = np.ones(len(sessions))
         for rank in range(sessions.n_ranks):
@@ -337,7 +341,8 @@ class FittedCascade(FittedModel):
             probabilities[:, rank] = examined * a
             on_click = (1 - satisfied[:, rank]) * self.continuation_after_click[rank]
             if is_conditional:
-                # By Bayes' rule: the rank was examined and not clicked, and the user went on.
+                # By Bayes' rule: the rank was examined and not clicked, and the user went on. Where
+                # a click is certain, numerator and denominator are 0, and so is the quotient.
                 missed = (
                     self.continuation * examined * (1 - a) / np.maximum(1 - examined * a, 1e-300)
                 )
@@ -346,12 +351,14 @@ class FittedCascade(FittedModel):
                 examined = examined * (a * on_click + (1 - a) * self.continuation)
         return probabilities
 
-    def _places(self, sessions: Sessions) -> IntArray:
+    def _pair_numbers(self, sessions: Sessions) -> IntArray:
         if sessions.documents == self.documents:
             return sessions.pair
-        place = {pair: number for number, pair in enumerate(self.documents)}
-        known = np.array([*(place.get(pair, -1) for pair in sessions.documents), -1], np.int64)
-        return known[sessions.pair]
+        number_of_pair = {pair: number for number, pair in enumerate(self.documents)}
+        numbers = np.array(
+            [*(number_of_pair.get(pair, -1) for pair in sessions.documents), -1], np.int64
+        )
+        return numbers[sessions.pair]
 
 
 @dataclass(frozen=True)
@@ -376,10 +383,12 @@ class Cascade:
         the maximum of the likelihood.
         """
         check_sessions(sessions)
-        clicks = np.cumsum(sessions.clicks, axis=1)
-        examined = (clicks - sessions.clicks == 0) & (sessions.pair >= 0)
+        clicks_above: IntArray = np.cumsum(sessions.clicks, axis=1) - sessions.clicks
         return _fitted(
-            sessions, examined, np.ones(len(sessions.documents)), 1.0, np.ones(sessions.n_ranks)
+            sessions,
+            examined=(clicks_above == 0) & (sessions.pair >= 0),
+            satisfaction=np.ones(len(sessions.documents)),
+            after_click=np.ones(sessions.n_ranks),
         )
 
 
@@ -418,10 +427,9 @@ class DCM:
         """Estimate attractiveness, continuation by rank being known."""
         return _fitted(
             sessions,
-            _down_to(last_clicks(sessions), sessions),
-            np.zeros(len(sessions.documents)),
-            1.0,
-            goes_on,
+            examined=_down_to(last_clicks(sessions), sessions),
+            satisfaction=np.zeros(len(sessions.documents)),
+            after_click=goes_on,
         )
 
 
@@ -446,13 +454,11 @@ class SDBN:
         and last clicks of clicks.
         """
         check_sessions(sessions)
-        last = last_clicks(sessions)
         return _fitted(
             sessions,
-            _down_to(last, sessions),
-            _satisfaction(sessions),
-            1.0,
-            np.ones(sessions.n_ranks),
+            examined=_down_to(last_clicks(sessions), sessions),
+            satisfaction=_satisfaction(sessions),
+            after_click=np.ones(sessions.n_ranks),
         )
 
 
@@ -562,12 +568,14 @@ def _satisfaction(sessions: Sessions) -> FloatArray:
 
 def _fitted(
     sessions: Sessions,
+    *,
     examined: BoolArray,
     satisfaction: FloatArray,
-    continuation: float,
     after_click: FloatArray,
 ) -> FittedCascade:
-    """A model whose attractiveness is the share of clicks among examined impressions."""
+    """A model whose attractiveness is the share of clicks among examined impressions, and whose
+    users always go on without a click.
+    """
     size = len(sessions.documents)
     clicked = np.bincount(sessions.pair[examined & sessions.clicks], minlength=size)
     impressions = np.bincount(sessions.pair[examined], minlength=size)
@@ -577,6 +585,6 @@ def _fitted(
         impressions=impressions,
         start=0.5,
         satisfaction=satisfaction,
-        continuation=continuation,
+        continuation=1.0,
         continuation_after_click=after_click,
     )

@@ -36,9 +36,10 @@ LARGEST_SHARE = 0.1
 # Standard errors of the mean weight from 1, its value for the right logged probabilities; so many
 # are no accident.
 _WEIGHT_ERRORS = 3.0
-_LOST_ERRORS = 3.0  # of what the rows above the largest weight say against the model
-_LOST_SHARE = 0.25  # of the standard error, by which cut weights may bias a value
-_LARGEST_OF = ("largest", "largest_reward")  # fields of `WeightSums` that are no sums
+# Standard errors by which rows above the largest weight must contradict a model for a caution.
+_LOST_ERRORS = 3.0
+_LOST_SHARE = 0.25  # of the standard error: most that cut weights may take without a model
+_MAXIMA = ("largest", "largest_reward")  # fields of `WeightSums`; others are sums
 _UNITS_FOR_THREADS = 50_000  # a replicate of fewer takes less time than handing it to a thread
 
 
@@ -243,11 +244,13 @@ def doubly_robust(
     0.75
     """
     log = rows_with_model(
-        rewards,
-        (target_probability, logged_probability),
-        (predicted_logged, predicted_target),
-        estimator,
-        switch,
+        rewards=rewards,
+        target_probability=target_probability,
+        logged_probability=logged_probability,
+        predicted_logged=predicted_logged,
+        predicted_target=predicted_target,
+        estimator=estimator,
+        switch=switch,
     )
     return value_of_rows(log, clusters, confidence, n_resamples, rng)
 
@@ -270,18 +273,19 @@ def rows_of(
 
 
 def rows_with_model(
+    *,
     rewards: npt.ArrayLike,
-    probabilities: "tuple[npt.ArrayLike, npt.ArrayLike]",
-    predictions: "tuple[npt.ArrayLike, npt.ArrayLike]",
+    target_probability: npt.ArrayLike,
+    logged_probability: npt.ArrayLike,
+    predicted_logged: npt.ArrayLike,
+    predicted_target: npt.ArrayLike,
     estimator: ModelEstimator,
     switch: float | None,
-    *,
     fewest: int = 2,
 ) -> WeightedRows:
     """Check the columns, and subtract the predictions from the rewards."""
     one_of("estimator", estimator, ModelEstimator)
     limit = largest_weight(estimator, "switch", "switch", switch)
-    predicted_logged, predicted_target = predictions
     predicted = numbers("predicted_logged", predicted_logged)
     baseline = numbers("predicted_target", predicted_target)
     reward_column = numbers("rewards", rewards)
@@ -292,7 +296,13 @@ def rows_with_model(
                 f"{reward_column.size} rewards"
             )
     return WeightedRows.of(
-        reward_column - predicted, *probabilities, estimator, limit, baseline, fewest=fewest
+        rewards=reward_column - predicted,
+        target=target_probability,
+        logged=logged_probability,
+        estimator=estimator,
+        limit=limit,
+        baseline=baseline,
+        fewest=fewest,
     )
 
 
@@ -327,27 +337,27 @@ class WeightSums:
     lost: float = 0.0
     lost_squares: float = 0.0
 
-    def below(self, estimator: str, n: int) -> float:
+    def divisor(self, estimator: str, n: int) -> float:
         """Divisor of the weighted rewards of n rows."""
         return self.weights if estimator == "snips" else float(n)
 
     def ratio(self, estimator: str, n: int) -> float:
         """Mean of the weighted rewards; 0 without weight, when the policy would take no row."""
-        below = self.below(estimator, n)
-        return self.weighted / below if below else 0.0
+        divisor = self.divisor(estimator, n)
+        return self.weighted / divisor if divisor else 0.0
 
     def influences(self, log: WeightedRows) -> Iterator[FloatArray]:
         """Influence of each row of these sums on their ratio, in blocks."""
-        norm = self.below(log.estimator, log.n) / log.n
+        norm = self.divisor(log.estimator, log.n) / log.n
         return influence(log, self.ratio(log.estimator, log.n), norm)
 
     def plus(self, other: "WeightSums") -> "WeightSums":
         """Sums over the rows of both."""
         sums = {}
         for name in (column.name for column in fields(self)):
-            ours = getattr(self, name)
-            theirs = getattr(other, name)
-            sums[name] = max(ours, theirs) if name in _LARGEST_OF else ours + theirs
+            value = getattr(self, name)
+            other_value = getattr(other, name)
+            sums[name] = max(value, other_value) if name in _MAXIMA else value + other_value
         return WeightSums(**sums)
 
 
@@ -357,7 +367,7 @@ def sums_of_rows(log: WeightedRows) -> WeightSums:
     sums: dict[str, Any] = {}
     for name in (column.name for column in fields(WeightSums)):
         values = [getattr(block, name) for block in blocks]
-        sums[name] = max(values, default=0.0) if name in _LARGEST_OF else math.fsum(values)
+        sums[name] = max(values, default=0.0) if name in _MAXIMA else math.fsum(values)
     return WeightSums(**sums | {"cut": int(sums["cut"])})
 
 
@@ -377,11 +387,12 @@ def _sums_of_block(log: WeightedRows, raw: FloatArray, rewards: FloatArray) -> W
         lost = (raw - weights) * rewards
         raw_total = float(raw.sum())
         cut = int(np.count_nonzero(raw > log.limit)) if largest > log.limit else 0
-    size, sizes = weighted, products
+    absolute = products
+    absolute_total = weighted
     if log.is_negative:
-        sizes = np.abs(products)
-        size = float(sizes.sum())
-    largest_size = float(sizes.max())
+        absolute = np.abs(products)
+        absolute_total = float(absolute.sum())
+    largest_reward = float(absolute.max())
 
     # From here on, the memory of the products holds the squares.
     squares = raw_squares = float(np.multiply(weights, weights, out=products).sum())
@@ -395,8 +406,8 @@ def _sums_of_block(log: WeightedRows, raw: FloatArray, rewards: FloatArray) -> W
         raw_squares=raw_squares,
         largest=largest,
         cut=cut,
-        rewards=size,
-        largest_reward=largest_size,
+        rewards=absolute_total,
+        largest_reward=largest_reward,
         lost=float(lost.sum()),
         lost_squares=float((lost * lost).sum()),
     )
@@ -495,9 +506,16 @@ class PolicySums:
         InputError, OptionError
             As from `doubly_robust`, but for the number of rows and of clusters.
         """
-        probabilities = (target_probability, logged_probability)
-        predictions = (predicted_logged, predicted_target)
-        log = rows_with_model(rewards, probabilities, predictions, estimator, switch, fewest=0)
+        log = rows_with_model(
+            rewards=rewards,
+            target_probability=target_probability,
+            logged_probability=logged_probability,
+            predicted_logged=predicted_logged,
+            predicted_target=predicted_target,
+            estimator=estimator,
+            switch=switch,
+            fewest=0,
+        )
         return sums_of_log(log, cluster_codes(clusters, log.n, fewest=0))
 
     @property
@@ -615,35 +633,38 @@ def _bootstrap(
     """Percentile interval over clusters, drawn with replacement: of the sums of each cluster, not
     of its rows.
     """
-    units = log.n if codes is None else int(codes.max()) + 1
-    sums = np.zeros((2, units))  # of weighted rewards, and of what they are divided by
+    n_units = log.n if codes is None else int(codes.max()) + 1
+    sums = np.zeros((2, n_units))  # of weighted rewards, and of their divisors
     for part, raw, rewards in log.blocks():
         weights = log.cut(raw)
-        below = weights if log.estimator == "snips" else np.ones_like(weights)
+        divisors = weights if log.estimator == "snips" else np.ones_like(weights)
         weighted = weights * rewards
         if log.baseline is not None:
             weighted = weighted + log.baseline[part]
-        for number, column in enumerate((weighted, below)):
+        for row, column in enumerate((weighted, divisors)):
             if codes is None:
-                sums[number, part] = column
+                sums[row, part] = column
             else:
-                sums[number] += np.bincount(codes[part], column, units)
+                sums[row] += np.bincount(codes[part], column, n_units)
     if codes is None and log.estimator != "snips":
         sums = sums[:1]  # each replicate is divided by the number of rows
 
     def mean_of(draws: IntArray) -> float:
-        # 16 bits stay in the cache: a unit is drawn once on average, and 65,536 times never.
-        counts = np.zeros(units, np.uint16)
+        # Counts of 16 bits stay in the cache: a unit is drawn once on average, and never 65,536
+        # times.
+        counts = np.zeros(n_units, np.uint16)
         np.add.at(counts, draws, np.uint16(1))
         # The draws are counted: their memory holds the products, which need as much.
         products = draws.view(np.float64)
         totals = [float(np.multiply(column, counts, out=products).sum()) for column in sums]
-        divisor = totals[1] if len(totals) == 2 else float(units)
+        divisor = totals[1] if len(totals) == 2 else float(n_units)
         return totals[0] / divisor if divisor else 0.0
 
-    threads = threads_of(None) if units >= _UNITS_FOR_THREADS else 1
+    threads = threads_of(None) if n_units >= _UNITS_FOR_THREADS else 1
     values = list(
-        each_in_order(mean_of, (rng.integers(0, units, units) for _ in range(replicates)), threads)
+        each_in_order(
+            mean_of, (rng.integers(0, n_units, n_units) for _ in range(replicates)), threads
+        )
     )
     low, high = np.quantile(values, [(1 - confidence) / 2, (1 + confidence) / 2])
     return float(low), float(high)

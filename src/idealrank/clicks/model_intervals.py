@@ -221,7 +221,7 @@ def _by_bootstrap(
     )
     for _ in range(replicates):
         drawn = counted.drawn(generator)
-        fit = fit_reading([drawn], model.iterations, model.start, first=first)
+        fit = fit_reading([drawn], model.iterations, model.start, initial=first)
         shown, clicked = drawn.counts()
         attractive.append(np.where(shown > 0, fit.attractive, np.nan))
         satisfied.append(np.where(clicked > 0, fit.satisfied, np.nan))

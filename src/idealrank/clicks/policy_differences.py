@@ -218,11 +218,13 @@ def _model_logs(
     )
     return [
         rows_with_model(
-            rewards,
-            (target, logged),
-            (predicted_logged, predicted),
-            estimator,
-            switch,
+            rewards=rewards,
+            target_probability=target,
+            logged_probability=logged,
+            predicted_logged=predicted_logged,
+            predicted_target=predicted,
+            estimator=estimator,
+            switch=switch,
             fewest=fewest,
         )
         for target, predicted in policies
