@@ -69,12 +69,12 @@ def check_confidence(confidence: float) -> float:
 def replicates_of(n_resamples: int, *, least: int = 0, width: int = 1) -> int:
     """Return the number of replicates of a bootstrap."""
     number = whole_number("n_resamples", n_resamples, least)
-    most = max(least, min(MOST_RESAMPLES, MOST_CELLS // max(width, 1)))
-    if number > most:
-        kept = "" if width <= 1 else f" of {width:,} numbers each"
+    limit = max(least, min(MOST_RESAMPLES, MOST_CELLS // max(width, 1)))
+    if number > limit:
+        size_text = "" if width <= 1 else f" of {width:,} numbers each"
         raise OptionError(
-            f"n_resamples={number}: expected a whole number from {least} to {most:,}; more "
-            f"replicates{kept} take too much time and memory"
+            f"n_resamples={number}: expected a whole number from {least} to {limit:,}; more "
+            f"replicates{size_text} take too much time and memory"
         )
     return number
 

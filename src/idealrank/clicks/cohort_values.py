@@ -141,16 +141,14 @@ def novelty(
     periods, period_of_row = np.unique(row_periods, return_inverse=True)
     period_of_row = period_of_row.reshape(-1)
     sides = rows.is_b[rows.user].astype(np.int64)
-    cells = period_of_row * 2 + sides
-    # A user counts once in a cell, a cohort in one period.
+    cells = period_of_row * 2 + sides  # a cell is a cohort in one period
+    # A user counts once in a cell.
     cell_of_user = np.unique(np.column_stack([cells, rows.user]), axis=0)[:, 0]
     n_users = np.bincount(cell_of_user, minlength=2 * periods.size).reshape(-1, 2)
     kept: npt.NDArray[np.bool_] = n_users.min(axis=1) >= 2
-    above, below = (
-        np.bincount(cells, column, 2 * periods.size).reshape(-1, 2)
-        for column in (rows.values, rows.denominator)
-    )
-    kept &= (below > 0).all(axis=1)
+    totals = np.bincount(cells, rows.values, 2 * periods.size).reshape(-1, 2)
+    sizes = np.bincount(cells, rows.denominator, 2 * periods.size).reshape(-1, 2)
+    kept &= (sizes > 0).all(axis=1)
     if kept.sum() < 2:
         raise InputError(
             f"period: found {int(kept.sum())} periods with two users in each cohort, expected at "
@@ -158,9 +156,9 @@ def novelty(
         )
 
     with np.errstate(divide="ignore", invalid="ignore"):
-        means = above / below
-        gaps = rows.values - means.reshape(-1)[cells] * rows.denominator
-        residual = gaps / below.reshape(-1)[cells]
+        means = totals / sizes
+        deviations = rows.values - means.reshape(-1)[cells] * rows.denominator
+        residual = deviations / sizes.reshape(-1)[cells]
     influence = np.where(sides == 1, residual, -residual)  # of each row on its period's effect
     effects = (means[:, 1] - means[:, 0])[kept]
     errors = []
@@ -172,9 +170,9 @@ def novelty(
     # The slope of least squares is a weighted sum of the effects.
     weights = periods[kept] - periods[kept].mean()
     weights = weights / (weights * weights).sum()
-    used = kept[period_of_row]
-    weight_of_row = weights[(np.cumsum(kept) - 1)[period_of_row[used]]]
-    error = _error(influence[used] * weight_of_row, rows.user[used], rows.is_b)
+    is_kept_row = kept[period_of_row]
+    weight_of_row = weights[(np.cumsum(kept) - 1)[period_of_row[is_kept_row]]]
+    error = _error(influence[is_kept_row] * weight_of_row, rows.user[is_kept_row], rows.is_b)
     slope = float((weights * effects).sum())
     reach = float(ndtri((1 + level) / 2))
     p = 2 * float(norm.sf(abs(slope) / error)) if error > 0 else float(slope == 0)
@@ -350,10 +348,10 @@ def cohort_effects(
     }
     clicks = sessions.clicks.sum(axis=1).astype(np.float64)
     values: dict[str, FloatArray] = {CLICKS: clicks, CLICKED: (clicks > 0).astype(np.float64)}
-    checks: list[str] = []
+    judged_shares: list[str] = []
     n_judged = 0
     if qrels is not None:
-        measured, checks, n_judged = _measured(
+        measured, judged_shares, n_judged = _measured(
             sessions, qrels, parse_measures(measures), convention
         )
         values |= measured
@@ -362,37 +360,41 @@ def cohort_effects(
     trends: dict[str, Novelty] = {}
     without_trend = []
     for name, value in values.items():
-        kept = ~np.isnan(value)
+        has_value = ~np.isnan(value)
         for letter in ("A", "B"):
-            if not (kept & (side == letter)).any():
+            if not (has_value & (side == letter)).any():
                 raise InputError(
                     f"{name}: found no list of cohort {letter} with a value, expected judgments of "
                     "its queries"
                 )
-        users = None if sessions.user is None else sessions.user[kept]
+        users = None if sessions.user is None else sessions.user[has_value]
         effects[name] = ab_effect(
-            value[kept],
-            side[kept],
+            value[has_value],
+            side[has_value],
             users=users,
-            covariate=None if covariates is None else covariates[kept],
+            covariate=None if covariates is None else covariates[has_value],
             **test_options,
         )
-        if periods is not None and name not in checks:
+        if periods is not None and name not in judged_shares:
             try:
                 trends[name] = novelty(
-                    value[kept], side[kept], periods[kept], users=users, confidence=confidence
+                    value[has_value],
+                    side[has_value],
+                    periods[has_value],
+                    users=users,
+                    confidence=confidence,
                 )
             except InputError as error:  # the effect of the whole test stands, whatever its periods
                 without_trend.append(f"{name}: no trend over time ({error})")
 
-    tested = [name for name in effects if name not in checks]
+    tested = [name for name in effects if name not in judged_shares]
     adjusted = adjust([effects[name].decisive_p for name in tested]).tolist()
     return CohortEffects(
         effects=effects,
         p=dict(zip(tested, adjusted, strict=True)),
         n_lists=len(sessions),
         n_judged=n_judged,
-        cautions=(*_cautions(effects, checks), *without_trend),
+        cautions=(*_cautions(effects, judged_shares), *without_trend),
         trends=trends,
     )
 
@@ -430,44 +432,38 @@ def _measured(
     rows, row_of_list = np.unique(sessions.pair, axis=0, return_inverse=True)
     row_of_list = row_of_list.reshape(-1)
     queries = [sessions.documents[row[0]][0] for row in rows.tolist()]
-    known = qrels if isinstance(qrels, Qrels) else Qrels(qrels)
-    answered = [number for number, query in enumerate(queries) if query in known]
-    if not answered:
+    judgments = qrels if isinstance(qrels, Qrels) else Qrels(qrels)
+    judged_rows = [number for number, query in enumerate(queries) if query in judgments]
+    if not judged_rows:
         raise InputError(
             f"qrels: found no judgment of the {len(sessions.queries):,} queries of the log, "
             "expected some"
         )
-    lists, judgments = {}, {}
-    for number in answered:
+    documents_of_row = {}
+    judgments_of_row = {}
+    for number in judged_rows:
         pairs = rows[number][rows[number] >= 0].tolist()
-        lists[str(number)] = [sessions.documents[pair][1] for pair in pairs]
-        judgments[str(number)] = known[queries[number]]
+        documents_of_row[str(number)] = [sessions.documents[pair][1] for pair in pairs]
+        judgments_of_row[str(number)] = judgments[queries[number]]
     evaluated = [*measures, judged] if judged not in measures else measures
-    evaluation = evaluate(Qrels(judgments), Run(lists), evaluated, convention)
+    evaluation = evaluate(Qrels(judgments_of_row), Run(documents_of_row), evaluated, convention)
     table = np.full((len(queries), len(evaluated)), np.nan)
     table[[int(name) for name in evaluation.queries]] = evaluation.values
-    has_judgments = np.isin(row_of_list, answered)
+    has_judgments = np.isin(row_of_list, judged_rows)
     columns = {str(measure): table[row_of_list, column] for column, measure in enumerate(evaluated)}
     return columns, [str(judged)], int(has_judgments.sum())
 
 
-def _cautions(effects: Mapping[str, Effect], checks: Sequence[str]) -> Iterable[str]:
+def _cautions(effects: Mapping[str, Effect], judged_shares: Sequence[str]) -> Iterable[str]:
     """Say if the documents of one cohort are judged less often."""
-    for name in checks:
+    for name in judged_shares:
         effect = effects[name]
         low, high = effect.interval
         if not low <= 0 <= high:
-            few = "A"
-            many = "B"
-            least = effect.mean_a
-            most = effect.mean_b
-            if effect.difference < 0:
-                few = "B"
-                many = "A"
-                least = effect.mean_b
-                most = effect.mean_a
+            shares = {"A": effect.mean_a, "B": effect.mean_b}
+            fewer, more = sorted(shares, key=lambda cohort: shares[cohort])
             yield (
-                f"lists of {few} have fewer judged documents than lists of {many} ({name} "
-                f"{least:.1%} against {most:.1%}): measures count unjudged documents as not "
-                f"relevant, which favours {many}; judge them first"
+                f"lists of {fewer} have fewer judged documents than lists of {more} ({name} "
+                f"{shares[fewer]:.1%} against {shares[more]:.1%}): measures count unjudged "
+                f"documents as not relevant, which favours {more}; judge them first"
             )

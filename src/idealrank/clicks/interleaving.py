@@ -5,6 +5,7 @@ hold under peeking.
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain, islice, zip_longest
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -136,14 +137,15 @@ def interleave(
     (['a', 'b', 'c', 'd'], ['A', 'A', 'B', 'B'])
     """
     one_of("method", method, Method)
-    rankings = [_ranking("ranking_a", ranking_a), _ranking("ranking_b", ranking_b)]
+    documents_a = _ranking("ranking_a", ranking_a)
+    documents_b = _ranking("ranking_b", ranking_b)
     size = whole_number("length", length)
     generator = generator_of(rng)
     if method == "team-draft":
-        return _team_draft(rankings, size, generator)
+        return _team_draft(documents_a, documents_b, size, generator)
     if method == "balanced":
-        return _balanced(rankings, size, generator)
-    return _probabilistic(rankings, size, generator)
+        return _balanced(documents_a, documents_b, size, generator)
+    return _probabilistic(documents_a, documents_b, size, generator)
 
 
 def _ranking(name: str, ranking: Sequence[str]) -> list[str]:
@@ -166,23 +168,24 @@ def _ranking(name: str, ranking: Sequence[str]) -> list[str]:
     return documents
 
 
-def _team_draft(rankings: list[list[str]], size: int, rng: np.random.Generator) -> Interleaved:
+def _team_draft(
+    ranking_a: list[str], ranking_b: list[str], size: int, rng: np.random.Generator
+) -> Interleaved:
     documents: list[str] = []
     teams: list[str] = []
-    taken: set[str] = set()
-    left = [iter(ranking) for ranking in rankings]
+    placed: set[str] = set()
+    remaining = {"A": iter(ranking_a), "B": iter(ranking_b)}
     while len(documents) < size:
-        before = len(documents)
-        first = int(rng.integers(2))
-        for side in (first, 1 - first):
+        n_before = len(documents)
+        for team in ("B", "A") if rng.integers(2) else ("A", "B"):
             if len(documents) == size:
                 break
-            following = next((document for document in left[side] if document not in taken), None)
+            following = next((name for name in remaining[team] if name not in placed), None)
             if following is not None:
                 documents.append(following)
-                taken.add(following)
-                teams.append("AB"[side])
-        if len(documents) == before:  # both rankings are used up
+                placed.add(following)
+                teams.append(team)
+        if len(documents) == n_before:  # both rankings are used up
             break
     return Interleaved(
         documents=tuple(documents),
@@ -192,54 +195,77 @@ def _team_draft(rankings: list[list[str]], size: int, rng: np.random.Generator) 
     )
 
 
-def _balanced(rankings: list[list[str]], size: int, rng: np.random.Generator) -> Interleaved:
-    first = int(rng.integers(2))
-    mixed: dict[str, None] = {}
-    places = [0, 0]
-    while len(mixed) < size and (places[0] < len(rankings[0]) or places[1] < len(rankings[1])):
-        side = first if places[first] <= places[1 - first] else 1 - first
-        if places[side] < len(rankings[side]):
-            mixed.setdefault(rankings[side][places[side]])
-        places[side] += 1
+def _balanced(
+    ranking_a: list[str], ranking_b: list[str], size: int, rng: np.random.Generator
+) -> Interleaved:
+    rankings = [ranking_a, ranking_b]
+    if rng.integers(2):
+        rankings.reverse()
+    # Rank by rank, the ranking that is served first, then the other one.
+    turns = chain.from_iterable(zip_longest(*rankings))
+    distinct = dict.fromkeys(document for document in turns if document is not None)
+    documents = tuple(islice(distinct, size))
 
-    rank_in_a, rank_in_b = map(_places, rankings)
-    most = max(map(len, rankings))
+    rank_in_a = _places(ranking_a)
+    rank_in_b = _places(ranking_b)
+    unranked = max(map(len, rankings))
     shares = []
-    for document in mixed:
-        rank_a = rank_in_a.get(document, most)
-        rank_b = rank_in_b.get(document, most)
+    for document in documents:
+        rank_a = rank_in_a.get(document, unranked)
+        rank_b = rank_in_b.get(document, unranked)
         shares.append(0.5 if rank_a == rank_b else float(rank_b < rank_a))
-    teams = tuple("" if share == 0.5 else "AB"[int(share)] for share in shares)
-    return Interleaved(documents=tuple(mixed), teams=teams, method="balanced", shares=tuple(shares))
+    team_of_share = {0.0: "A", 0.5: "", 1.0: "B"}
+    teams = tuple(team_of_share[share] for share in shares)
+    return Interleaved(documents=documents, teams=teams, method="balanced", shares=tuple(shares))
 
 
-def _probabilistic(rankings: list[list[str]], size: int, rng: np.random.Generator) -> Interleaved:
-    places = [_places(ranking) for ranking in rankings]
-    # Places of the documents of each ranking that are not yet in the list.
-    left = [np.arange(len(ranking)) for ranking in rankings]
-    weights = [
-        np.array([rank**-_SOFTNESS for rank in range(1, len(ranking) + 1)]) for ranking in rankings
-    ]
+class _SoftRanking:
+    """Documents of a ranking that are not yet in the list, weighted by their ranks."""
+
+    def __init__(self, ranking: list[str]) -> None:
+        self._ranking = ranking
+        self._place_of = _places(ranking)
+        self._places = np.arange(len(ranking))
+        self._weights = np.array([rank**-_SOFTNESS for rank in range(1, len(ranking) + 1)])
+
+    def __len__(self) -> int:
+        return self._places.size
+
+    def draw(self, rng: np.random.Generator) -> str:
+        """Draw the next document."""
+        drawn = int(rng.choice(self._places.size, p=self._weights / self._weights.sum()))
+        return self._ranking[int(self._places[drawn])]
+
+    def take(self, document: str) -> float:
+        """Remove a document, and return the chance that this ranking would have drawn it."""
+        place = self._place_of.get(document)
+        if place is None:
+            return 0.0
+        index = int(np.searchsorted(self._places, place))
+        chance = float(self._weights[index] / self._weights.sum())
+        self._places = np.delete(self._places, index)
+        self._weights = np.delete(self._weights, index)
+        return chance
+
+
+def _probabilistic(
+    ranking_a: list[str], ranking_b: list[str], size: int, rng: np.random.Generator
+) -> Interleaved:
+    soft_a = _SoftRanking(ranking_a)
+    soft_b = _SoftRanking(ranking_b)
     documents: list[str] = []
     teams: list[str] = []
     shares: list[float] = []
-    while len(documents) < size and any(column.size for column in left):
-        have_both = bool(left[0].size and left[1].size)
-        side = int(rng.integers(2)) if have_both else int(not left[0].size)
-        drawn = int(rng.choice(left[side].size, p=weights[side] / weights[side].sum()))
-        document = rankings[side][int(left[side][drawn])]
-        # The chance of either ranking to place this document now; it then leaves both.
-        chances = [0.0, 0.0]
-        for either in (0, 1):
-            place = places[either].get(document)
-            if place is not None:
-                at = int(np.searchsorted(left[either], place))
-                chances[either] = float(weights[either][at] / weights[either].sum())
-                left[either] = np.delete(left[either], at)
-                weights[either] = np.delete(weights[either], at)
+    while len(documents) < size and (soft_a or soft_b):
+        is_b = bool(soft_b)
+        if soft_a and soft_b:
+            is_b = bool(rng.integers(2))
+        document = (soft_b if is_b else soft_a).draw(rng)
+        chance_a = soft_a.take(document)
+        chance_b = soft_b.take(document)
         documents.append(document)
-        teams.append("AB"[side])
-        shares.append(float(chances[1] / (chances[0] + chances[1])))
+        teams.append("B" if is_b else "A")
+        shares.append(chance_b / (chance_a + chance_b))
     return Interleaved(
         documents=tuple(documents), teams=tuple(teams), method="probabilistic", shares=tuple(shares)
     )
@@ -360,22 +386,22 @@ def preference(
         codes = label_codes(label_column("users", users, signs.size, "lists"), "users")
         signs = np.sign(np.bincount(codes, signs))
 
-    b = int((signs > 0).sum())
-    a = int((signs < 0).sum())
-    n = a + b
+    wins_a = int((signs < 0).sum())
+    wins_b = int((signs > 0).sum())
+    n = wins_a + wins_b
     tail = (1 - level) / 2
-    low = float(beta_distribution.ppf(tail, b, n - b + 1)) if b else 0.0
-    high = float(beta_distribution.ppf(1 - tail, b + 1, n - b)) if b < n else 1.0
-    p = min(1.0, 2 * float(binom.cdf(min(a, b), n, 0.5))) if n else 1.0
+    low = float(beta_distribution.ppf(tail, wins_b, wins_a + 1)) if wins_b else 0.0
+    high = float(beta_distribution.ppf(1 - tail, wins_b + 1, wins_a)) if wins_a else 1.0
+    p = min(1.0, 2 * float(binom.cdf(min(wins_a, wins_b), n, 0.5))) if n else 1.0
     return Preference(
-        wins_a=a,
-        wins_b=b,
+        wins_a=wins_a,
+        wins_b=wins_b,
         ties=signs.size - n,
-        share=b / n if n else 0.5,
+        share=wins_b / n if n else 0.5,
         interval=(low, high),
         p=p,
-        sequence=_sequence(a, b, level),
-        p_always=math.exp(-max(float(_log_evidence(a, b)), 0.0)),
+        sequence=_sequence(wins_a, wins_b, level),
+        p_always=math.exp(-max(float(_log_evidence(wins_a, wins_b)), 0.0)),
         confidence=level,
         looks=looks,
     )
@@ -393,28 +419,30 @@ def _log_evidence(a: npt.ArrayLike, b: npt.ArrayLike) -> FloatArray:
     return ratios
 
 
-def _sequence(a: int, b: int, confidence: float) -> tuple[float, float]:
+def _sequence(wins_a: int, wins_b: int, confidence: float) -> tuple[float, float]:
     """Shares whose likelihood is not too small beside the mixture's."""
-    if a + b == 0:
+    if wins_a + wins_b == 0:
         return 0.0, 1.0
-    least = float(_log_mixture(a, b)) + math.log(1 - confidence)
+    lowest = float(_log_mixture(wins_a, wins_b)) + math.log(1 - confidence)
 
     def likely(share: float) -> bool:
-        above = b * math.log(share) if b else 0.0
-        below = a * math.log1p(-share) if a else 0.0
-        return above + below >= least
+        log_of_b = wins_b * math.log(share) if wins_b else 0.0
+        log_of_a = wins_a * math.log1p(-share) if wins_a else 0.0
+        return log_of_b + log_of_a >= lowest
 
-    peak = b / (a + b)
+    peak = wins_b / (wins_a + wins_b)
     ends = []
-    for outer in (0.0, 1.0):
-        inside, outside = peak, outer
-        for _ in range(60):
+    for bound in (0.0, 1.0):
+        inside = peak
+        outside = bound
+        for _ in range(60):  # halvings reach the rounding of a share
             middle = (inside + outside) / 2
             if 0 < middle < 1 and likely(middle):
                 inside = middle
             else:
                 outside = middle
-        ends.append(outside if abs(outside - outer) > 1e-12 else outer)
+        # Bounds that are likely are only approached, and then replaced by themselves.
+        ends.append(outside if abs(outside - bound) > 1e-12 else bound)
     return ends[0], ends[1]
 
 
@@ -460,42 +488,43 @@ def lists_needed(
     share_of_b = real_number("share", share, expected, low=0, high=1)
     if share_of_b == 0.5:
         raise OptionError(f"share={share}: expected a number between 0 and 1 other than 0.5")
-    wanted_power = real_number(
+    target_power = real_number(
         "power", power, "a number between 0 and 1, such as 0.8", low=0, high=1
     )
-    neither = real_number(
+    tie_share = real_number(
         "ties", ties, "a share from 0 to less than 1", low=0, high=1, closed="low"
     )
 
     best = max(share_of_b, 1 - share_of_b)
     n = 1
-    while _power(np.array([n]), best, level, looks)[0] < wanted_power:
+    while _power(np.array([n]), best, level, looks)[0] < target_power:
         n *= 2
         if n > _MOST_LISTS:
             critical = float(_undecided_wins(np.array([_MOST_LISTS]), level, looks)[0])
-            least = (
+            smallest_gap = (
                 critical / _MOST_LISTS
                 - 0.5
-                + 0.5 * float(ndtri(wanted_power)) / math.sqrt(_MOST_LISTS)
+                + 0.5 * float(ndtri(target_power)) / math.sqrt(_MOST_LISTS)
             )
             raise OptionError(
                 f"share={share}: needs more than {_MOST_LISTS:,} lists with a preference; expected "
-                f"a share about {least:.1g} or more from 0.5, or less power"
+                f"a share about {smallest_gap:.1g} or more from 0.5, or less power"
             )
 
     # Power goes up and down with the size, as the critical count is whole, over a span of a few
     # roots of the size: halve down to such a span, and take the size from which the power stays.
-    low, span = n // 2, 10 * math.isqrt(n) + 20
+    low = n // 2
+    span = 10 * math.isqrt(n) + 20
     while n - low > span:
         middle = (low + n) // 2
-        if _power(np.array([middle]), best, level, looks)[0] < wanted_power:
+        if _power(np.array([middle]), best, level, looks)[0] < target_power:
             low = middle
         else:
             n = middle
     sizes = np.arange(max(1, low - span), n + span)
-    too_small = np.flatnonzero(~(_power(sizes, best, level, looks) >= wanted_power))
-    first = int(sizes[too_small[-1] + 1]) if too_small.size else int(sizes[0])
-    return math.ceil(first / (1 - neither))
+    too_small = np.flatnonzero(~(_power(sizes, best, level, looks) >= target_power))
+    smallest = int(sizes[too_small[-1] + 1]) if too_small.size else int(sizes[0])
+    return math.ceil(smallest / (1 - tie_share))
 
 
 def _power(sizes: IntArray, share: float, confidence: float, looks: Looks) -> FloatArray:
@@ -509,11 +538,13 @@ def _undecided_wins(sizes: IntArray, confidence: float, looks: Looks) -> FloatAr
     if looks == "once":
         wins: FloatArray = binom.isf((1 - confidence) / 2, sizes, 0.5)
         return wins
-    least = -math.log(1 - confidence)
-    undecided, decided = sizes // 2, sizes + 1  # the evidence rises with the wins of B
+    evidence_needed = -math.log(1 - confidence)
+    # Halve: from half of the lists on, the evidence rises with the wins of B.
+    undecided = sizes // 2
+    decided = sizes + 1
     while (decided - undecided > 1).any():
         middle = (undecided + decided) // 2
-        is_decided = _log_evidence(sizes - middle, middle) > least
+        is_decided = _log_evidence(sizes - middle, middle) > evidence_needed
         decided = np.where(is_decided, middle, decided)
         undecided = np.where(is_decided, undecided, middle)
     return undecided.astype(np.float64)

@@ -201,12 +201,12 @@ def with_fit_cautions(value: LoggedDCG, propensity: "npt.ArrayLike | FittedPBM")
 
 
 def click_cautions(
+    *,
     n_clicks: int,
     total: float,
     squares: float,
     largest: float,
     never_shown: float,
-    *,
     lists_differ: bool,
 ) -> tuple[float, tuple[str, ...]]:
     """Effective sample size of the clicks, and why intervals cannot be trusted."""
@@ -389,17 +389,16 @@ class LoggedDCGSums:
             self.dcg.n_units,
             "sessions",
             "lists",
-            clustered=self.kind[0] == "clusters",
+            clustered="clusters" in self.kind,
         )
         never_shown = share_never_shown(self.unseen, discount_table(self.discount, self.n_ranks))
-        differ = not all(self.documents.values())
         effective, cautions = click_cautions(
-            self.n_clicks,
-            self.weights,
-            self.squares,
-            self.largest,
-            never_shown,
-            lists_differ=differ,
+            n_clicks=self.n_clicks,
+            total=self.weights,
+            squares=self.squares,
+            largest=self.largest,
+            never_shown=never_shown,
+            lists_differ=not all(self.documents.values()),
         )
         return LoggedDCG(
             dcg=self.dcg.mean(worth, level),
@@ -433,8 +432,10 @@ def sums_of_lists(
     """Sum the checked lists of a log or of a part; `keep` keeps them, for a whole log, for its
     errors.
     """
-    clicked, (dcg, ndcg) = lists.clicked, (values.kept(codes) for values in lists.measures)
-    sessions, ranking, _, discount, _ = ranker
+    clicked = lists.clicked
+    dcg, ndcg = (values.kept(codes) for values in lists.measures)
+    sessions = ranker.sessions
+    discount = ranker.discount
     deepest = sessions.n_ranks if n_ranks is None else n_ranks
     documents: Mapping[str, bytes] = {}
     if ranker.has_rank_propensities:
@@ -447,7 +448,7 @@ def sums_of_lists(
         largest=float(clicked.max(initial=0.0)),
         dcg=dcg if keep else dcg.summed(),
         ndcg=ndcg if keep else ndcg.summed(),
-        unseen=unseen_ranks(sessions, ranking, deepest),
+        unseen=unseen_ranks(sessions, ranker.ranking, deepest),
         documents=documents,
         discount=None if discount is None else tuple(np.asarray(discount, np.float64).tolist()),
         n_ranks=deepest,

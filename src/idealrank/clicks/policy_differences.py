@@ -176,11 +176,13 @@ def doubly_robust_difference(
     0.6
     """
     logs = _model_logs(
-        rewards,
-        (targets, logged_probability),
-        (predicted_logged, predicted_targets),
-        estimator,
-        switch,
+        rewards=rewards,
+        targets=targets,
+        logged_probability=logged_probability,
+        predicted_logged=predicted_logged,
+        predicted_targets=predicted_targets,
+        estimator=estimator,
+        switch=switch,
     )
     codes = cluster_codes(clusters, logs[0].n)
     return _pair_of_logs(logs, codes, keep=True).difference(confidence)
@@ -203,16 +205,17 @@ def _ips_logs(
 
 
 def _model_logs(
+    *,
     rewards: npt.ArrayLike,
-    probabilities: "tuple[tuple[npt.ArrayLike, npt.ArrayLike], npt.ArrayLike]",
-    predictions: "tuple[npt.ArrayLike, tuple[npt.ArrayLike, npt.ArrayLike]]",
+    targets: "tuple[npt.ArrayLike, npt.ArrayLike]",
+    logged_probability: npt.ArrayLike,
+    predicted_logged: npt.ArrayLike,
+    predicted_targets: "tuple[npt.ArrayLike, npt.ArrayLike]",
     estimator: ModelEstimator,
     switch: float | None,
-    *,
     fewest: int = 2,
 ) -> list[WeightedRows]:
     """Rows of policies A and B, with a model of the rewards."""
-    (targets, logged), (predicted_logged, predicted_targets) = probabilities, predictions
     policies = zip(
         two("targets", targets), two("predicted_targets", predicted_targets), strict=True
     )
@@ -220,7 +223,7 @@ def _model_logs(
         rows_with_model(
             rewards=rewards,
             target_probability=target,
-            logged_probability=logged,
+            logged_probability=logged_probability,
             predicted_logged=predicted_logged,
             predicted_target=predicted,
             estimator=estimator,
@@ -237,8 +240,8 @@ def _pair_of_logs(
     a, b = (sums_of_log(log, codes, keep=keep) for log in logs)
 
     def influences() -> Iterator[FloatArray]:
-        parts = (sums.rows.influences(log) for sums, log in zip((a, b), logs, strict=True))
-        return (of_b - of_a for of_a, of_b in zip(*parts, strict=True))
+        blocks = (sums.rows.influences(log) for sums, log in zip((a, b), logs, strict=True))
+        return (of_b - of_a for of_a, of_b in zip(*blocks, strict=True))
 
     units = KeptRows(
         n=a.n,
@@ -362,11 +365,13 @@ class PairedSums(ValuePair[Difference]):
             As from `doubly_robust_difference`, but for the number of rows and of clusters.
         """
         logs = _model_logs(
-            rewards,
-            (targets, logged_probability),
-            (predicted_logged, predicted_targets),
-            estimator,
-            switch,
+            rewards=rewards,
+            targets=targets,
+            logged_probability=logged_probability,
+            predicted_logged=predicted_logged,
+            predicted_targets=predicted_targets,
+            estimator=estimator,
+            switch=switch,
             fewest=0,
         )
         return PairedSums._of(_pair_of_logs(logs, cluster_codes(clusters, logs[0].n, fewest=0)))

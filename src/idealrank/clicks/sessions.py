@@ -116,8 +116,8 @@ class Sessions:
                 "the end of the list"
             )
 
-        # A pair of query and document is the number of the query times the number of documents,
-        # plus that of the document; then pairs are numbered by first appearance.
+        # The key of a pair is the number of the query times the number of documents, plus the
+        # number of the document; then pairs are numbered by first appearance.
         flat = shown.reshape(-1)
         document, names = numbered(rows.reshape(-1)[flat])
         keys = np.repeat(codes, rows.shape[1])[flat] * np.int64(len(names)) + document
@@ -154,8 +154,8 @@ class Sessions:
     @property
     def query_of_pair(self) -> IntArray:
         """Index of the query of each pair of query and document."""
-        place = {query: number for number, query in enumerate(self.queries)}
-        return np.array([place[query] for query, _ in self.documents], np.int64)
+        number_of_query = {query: number for number, query in enumerate(self.queries)}
+        return np.array([number_of_query[query] for query, _ in self.documents], np.int64)
 
     def __len__(self) -> int:
         return int(self.pair.shape[0])
@@ -170,9 +170,9 @@ class Sessions:
         >>> len(log.select([1])), log.select([1]).queries
         (1, ('q', 'r'))
         """
-        places = self._places(rows)
+        indexes = self._indexes(rows)
         optional_columns = {
-            name: None if column is None else column[places]
+            name: None if column is None else column[indexes]
             for name, column in (
                 ("user", self.user),
                 ("propensity", self.propensity),
@@ -183,31 +183,33 @@ class Sessions:
         return Sessions(
             queries=self.queries,
             documents=self.documents,
-            query=self.query[places],
-            pair=self.pair[places],
-            clicks=self.clicks[places],
+            query=self.query[indexes],
+            pair=self.pair[indexes],
+            clicks=self.clicks[indexes],
             **optional_columns,
         )
 
-    def _places(self, rows: "npt.ArrayLike") -> "np.ndarray[Any, Any]":
+    def _indexes(self, rows: "npt.ArrayLike") -> "np.ndarray[Any, Any]":
         """Rows to select, checked."""
-        places = array_of("rows", rows, "indexes of sessions")
+        indexes = array_of("rows", rows, "indexes of sessions")
         expected = f"indexes below {len(self)}, or a boolean for each session"
-        if places.dtype.kind == "b":
-            if places.shape != (len(self),):
+        if indexes.dtype.kind == "b":
+            if indexes.shape != (len(self),):
                 raise InputError(
-                    f"rows: found booleans of shape {places.shape}, expected {expected}"
+                    f"rows: found booleans of shape {indexes.shape}, expected {expected}"
                 )
-            return places
-        if places.ndim != 1 or (places.size and places.dtype.kind not in "iu"):
+            return indexes
+        if indexes.ndim != 1 or (indexes.size and indexes.dtype.kind not in "iu"):
             raise InputError(
-                f"rows: found {places.dtype} of shape {places.shape}, expected {expected}"
+                f"rows: found {indexes.dtype} of shape {indexes.shape}, expected {expected}"
             )
-        if places.size and not (-len(self) <= int(places.min()) and int(places.max()) < len(self)):
+        if indexes.size and not (
+            -len(self) <= int(indexes.min()) and int(indexes.max()) < len(self)
+        ):
             raise InputError(
-                f"rows: found {int(places.min())} to {int(places.max())}, expected {expected}"
+                f"rows: found {int(indexes.min())} to {int(indexes.max())}, expected {expected}"
             )
-        return places.astype(np.int64)
+        return indexes.astype(np.int64)
 
     def split(self, share: float, rng: RandomLike = 0) -> "tuple[Sessions, Sessions]":
         """Split at random: a share of the sessions, at least one, and the rest, such as for fitting
@@ -224,14 +226,14 @@ class Sessions:
         >>> [len(part) for part in log.split(0.5)]
         [2, 2]
         """
-        part = real_number("share", share, "a number between 0 and 1", low=0, high=1)
+        first_share = real_number("share", share, "a number between 0 and 1", low=0, high=1)
         if len(self) < 2:
             raise InputError(
                 f"sessions: found {len(self)} of the lists of results that users saw, expected at "
                 "least 2 to split"
             )
         order = generator_of(rng).permutation(len(self))
-        cut = min(max(round(part * len(self)), 1), len(self) - 1)
+        cut = min(max(round(first_share * len(self)), 1), len(self) - 1)
         first = np.sort(order[:cut])
         rest = np.sort(order[cut:])
         return self.select(first), self.select(rest)
@@ -279,7 +281,7 @@ class Sessions:
             )
 
     def click_rates(self) -> FloatArray:
-        """Share of lists with a click at each rank, of those that reach it.
+        """Share of lists with a click at each rank, among lists that are as long.
 
         Examples
         --------
@@ -346,11 +348,11 @@ def _by_first_appearance(keys: IntArray) -> tuple[IntArray, IntArray]:
         first = np.full(span, keys.size, np.int64)
         # Of equal keys, the last one written is the first one of the column.
         first[keys[::-1] - low] = np.arange(keys.size - 1, -1, -1)
-        seen = np.flatnonzero(first < keys.size)
-        ordered = seen[np.argsort(first[seen])]
-        table = np.empty(span, np.int64)
-        table[ordered] = np.arange(ordered.size)
-        return table[keys - low], ordered + low
+        used_keys = np.flatnonzero(first < keys.size)
+        ordered = used_keys[np.argsort(first[used_keys])]
+        numbers = np.empty(span, np.int64)
+        numbers[ordered] = np.arange(ordered.size)
+        return numbers[keys - low], ordered + low
     distinct, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
     order = np.argsort(first)
     number = np.empty(order.size, np.int64)
