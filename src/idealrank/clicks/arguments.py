@@ -132,7 +132,7 @@ def label_column(
     if column.dtype.kind == "f":
         missing = np.isnan(column)
     elif column.dtype.kind in "US":
-        missing = (column == column.dtype.type()) & (not blank)
+        missing = np.zeros(n, bool) if blank else column == column.dtype.type()
     elif column.dtype.kind == "O":
         missing = np.array([_is_missing(label, blank=blank) for label in column.tolist()], bool)
     elif column.dtype.kind in "mM":
@@ -151,11 +151,9 @@ def label_column(
 
 def _is_missing(label: Any, *, blank: bool) -> bool:
     """Return whether a label is None, NaN, or an empty text."""
-    return (
-        label is None
-        or (isinstance(label, str) and not label and not blank)
-        or (isinstance(label, float) and math.isnan(label))
-    )
+    if isinstance(label, str):
+        return not label and not blank
+    return label is None or (isinstance(label, float) and math.isnan(label))
 
 
 def _kind(array: "np.ndarray[Any, Any]") -> str:
@@ -164,7 +162,7 @@ def _kind(array: "np.ndarray[Any, Any]") -> str:
     return names.get(array.dtype.kind, f"values of type {array.dtype}")
 
 
-def two(name: str, columns: object) -> "tuple[Any, Any]":
+def two_columns(name: str, columns: object) -> "tuple[Any, Any]":
     """Return the columns of both policies."""
     if isinstance(columns, np.ndarray) and columns.ndim:
         columns = list(columns)

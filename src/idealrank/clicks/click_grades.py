@@ -208,23 +208,14 @@ def grades_of_actions(
     grade_of_action = _grade_table("table", table)
     grade_of_seconds = _grade_table("dwell_table", {} if dwell_table is None else dwell_table)
     steps = sorted((_threshold(seconds), grade) for seconds, grade in grade_of_seconds.items())
-    n_events = None
-    for name, column in (("action", action), ("query", query), ("document", document)):
-        is_text = isinstance(column, (str, bytes))
-        is_column = isinstance(column, Sequence) or (
-            isinstance(column, np.ndarray) and column.ndim == 1
-        )
-        if not is_column or is_text or (n_events is not None and len(column) != n_events):
-            raise InputError(
-                f"{name}: found {shown(repr(column))}, expected a sequence with one text for each "
-                "event, as long as action"
-            )
-        n_events = len(column)
-    seconds_of = np.zeros(len(action)) if dwell is None else number_table("dwell", dwell)
-    if seconds_of.shape != (len(action),) or np.isnan(seconds_of).any():
+    n_events = _text_column("action", action)
+    _text_column("query", query, n_events)
+    _text_column("document", document, n_events)
+    seconds_of = np.zeros(n_events) if dwell is None else number_table("dwell", dwell)
+    if seconds_of.shape != (n_events,) or np.isnan(seconds_of).any():
         raise InputError(
-            f"dwell: found shape {seconds_of.shape}, expected seconds for each of the "
-            f"{len(action)} events, none of them NaN"
+            f"dwell: found shape {seconds_of.shape}, expected seconds for each of the {n_events} "
+            "events, none of them NaN"
         )
     support = whole_number("least", least)
 
@@ -251,6 +242,17 @@ def grades_of_actions(
         counts[pair] = counts.get(pair, 0) + 1
     kept = [pair for pair in best if counts[pair] >= support]
     return Qrels(nested(kept, np.array([best[pair] for pair in kept])))
+
+
+def _text_column(name: str, column: Any, n_events: int | None = None) -> int:
+    """Check a column of texts, one for each event, and return the number of events."""
+    is_column = column.ndim == 1 if isinstance(column, np.ndarray) else isinstance(column, Sequence)
+    if not is_column or isinstance(column, (str, bytes)) or n_events not in (None, len(column)):
+        raise InputError(
+            f"{name}: found {shown(repr(column))}, expected a sequence with one text for each "
+            "event, as long as action"
+        )
+    return len(column)
 
 
 def _grade_table(name: str, table: "Mapping[Any, float]") -> dict[str, float]:

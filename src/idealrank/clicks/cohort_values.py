@@ -336,8 +336,8 @@ def cohort_effects(
     """
     check_sessions(sessions)
     side = label_column("cohort", cohort, len(sessions), "lists")
-    covariates = _of_lists("covariate", covariate, side.size)
-    periods = _of_lists("period", period, side.size)
+    covariates = _list_column("covariate", covariate, side.size)
+    periods = _list_column("period", period, side.size)
     test_options: dict[str, Any] = {
         "split": split,
         "planned_users": planned_users,
@@ -399,7 +399,9 @@ def cohort_effects(
     )
 
 
-def _of_lists(name: str, values: "npt.ArrayLike | None", n: int) -> "np.ndarray[Any, Any] | None":
+def _list_column(
+    name: str, values: "npt.ArrayLike | None", n: int
+) -> "np.ndarray[Any, Any] | None":
     if values is None:
         return None
     column = array_of(name, values, "numbers")

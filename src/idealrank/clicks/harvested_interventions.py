@@ -265,6 +265,7 @@ def _all_pairs(clicked: FloatArray, skipped: FloatArray) -> FloatArray:
     met_rank, met_other = np.nonzero(is_informed)
     is_kept = linked[rank]
     propensities = np.where(has_click, np.nan, 0.0) if has_click[0] else np.full(n, np.nan)
+    # A rank without a click that no chain of pairs links with the first has no propensity.
     propensities[~has_click & ~_linked(met_rank, met_other, n)] = np.nan
     if is_kept.any():
         rows = _PairRows.of(rank[is_kept], other_rank[is_kept], clicked, skipped)

@@ -177,7 +177,10 @@ def _team_draft(
     remaining = {"A": iter(ranking_a), "B": iter(ranking_b)}
     while len(documents) < size:
         n_before = len(documents)
-        for team in ("B", "A") if rng.integers(2) else ("A", "B"):
+        order = ["A", "B"]
+        if rng.integers(2):
+            order.reverse()
+        for team in order:
             if len(documents) == size:
                 break
             following = next((name for name in remaining[team] if name not in placed), None)

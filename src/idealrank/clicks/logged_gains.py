@@ -348,11 +348,10 @@ class LoggedDCGSums:
             Ranks, discounts, or kinds of ranking and propensity differ, one part alone has clusters
             or an offset, or the new lists of a query differ in length.
         """
-        ours, theirs = self._whole_kind, other._whole_kind
-        if ours != theirs:
+        if self._whole_kind != other._whole_kind:
             raise IncompatibleError(
-                f"found sums of {ours} and of {theirs}; expected the same ranks, discounts and "
-                "kinds of all parts"
+                f"found sums of {self._whole_kind} and of {other._whole_kind}; expected the same "
+                "ranks, discounts and kinds of all parts"
             )
         return LoggedDCGSums(
             n_lists=self.n_lists + other.n_lists,

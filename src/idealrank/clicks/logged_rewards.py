@@ -536,11 +536,10 @@ class PolicySums:
         IncompatibleError
             Estimators or limits differ, or one part alone has clusters.
         """
-        ours, theirs = self._kind, other._kind
-        if ours != theirs:
+        if self._kind != other._kind:
             raise IncompatibleError(
-                f"found sums of {ours} and of {theirs}; expected one estimator, limit and kind of "
-                "rows for all parts"
+                f"found sums of {self._kind} and of {other._kind}; expected one estimator, limit "
+                "and kind of rows for all parts"
             )
         return PolicySums(
             n=self.n + other.n,
@@ -633,19 +632,8 @@ def _bootstrap(
     """Percentile interval over clusters, drawn with replacement: of the sums of each cluster, not
     of its rows.
     """
-    n_units = log.n if codes is None else int(codes.max()) + 1
-    sums = np.zeros((2, n_units))  # of weighted rewards, and of their divisors
-    for part, raw, rewards in log.blocks():
-        weights = log.cut(raw)
-        divisors = weights if log.estimator == "snips" else np.ones_like(weights)
-        weighted = weights * rewards
-        if log.baseline is not None:
-            weighted = weighted + log.baseline[part]
-        for row, column in enumerate((weighted, divisors)):
-            if codes is None:
-                sums[row, part] = column
-            else:
-                sums[row] += np.bincount(codes[part], column, n_units)
+    sums = _unit_sums(log, codes)
+    n_units: int = sums.shape[1]
     if codes is None and log.estimator != "snips":
         sums = sums[:1]  # each replicate is divided by the number of rows
 
@@ -668,6 +656,24 @@ def _bootstrap(
     )
     low, high = np.quantile(values, [(1 - confidence) / 2, (1 + confidence) / 2])
     return float(low), float(high)
+
+
+def _unit_sums(log: WeightedRows, codes: IntArray | None) -> FloatArray:
+    """Sums of weighted rewards, and of their divisors, of each cluster, or row without clusters."""
+    n_units = log.n if codes is None else int(codes.max()) + 1
+    sums = np.zeros((2, n_units))
+    for part, raw, rewards in log.blocks():
+        weights = log.cut(raw)
+        divisors = weights if log.estimator == "snips" else np.ones_like(weights)
+        weighted = weights * rewards
+        if log.baseline is not None:
+            weighted = weighted + log.baseline[part]
+        for row, column in enumerate((weighted, divisors)):
+            if codes is None:
+                sums[row, part] = column
+            else:
+                sums[row] += np.bincount(codes[part], column, n_units)
+    return sums
 
 
 def cautions_of(

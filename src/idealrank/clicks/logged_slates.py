@@ -334,11 +334,10 @@ class SlateSums:
         IncompatibleError
             Estimators, ranks or discounts differ, or one part alone has clusters.
         """
-        ours, theirs = self._kind, other._kind
-        if ours != theirs:
+        if self._kind != other._kind:
             raise IncompatibleError(
-                f"found sums of {ours} and of {theirs}; expected one estimator, discount of each "
-                "rank and kind of lists for all parts"
+                f"found sums of {self._kind} and of {other._kind}; expected one estimator, "
+                "discount of each rank and kind of lists for all parts"
             )
         n = self.n + other.n
         # Squared deviations of both parts, and of both means from the joint one (Chan, Golub and
@@ -479,10 +478,10 @@ def slate_cautions(
                 f"{error[rank]:.2g}): the probabilities are wrong, or the logging policy never "
                 "shows lists of the target policy"
             )
-        rank = int(counted_ranks[np.argmin(effective[counted_ranks])])
-        if effective[rank] < FEWEST_EFFECTIVE:
+        weakest = int(counted_ranks[np.argmin(effective[counted_ranks])])
+        if effective[weakest] < FEWEST_EFFECTIVE:
             cautions.append(
-                f"at place {rank + 1}, {n:,} lists are worth {effective[rank]:.0f} of equal "
+                f"at place {weakest + 1}, {n:,} lists are worth {effective[weakest]:.0f} of equal "
                 f"weight, fewer than {FEWEST_EFFECTIVE:.0f}"
             )
     share = largest_gain / gained if gained > 0 else 0.0

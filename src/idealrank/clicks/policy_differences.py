@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from idealrank.clicks.arguments import two
+from idealrank.clicks.arguments import two_columns
 from idealrank.clicks.list_differences import (
     LoggedDCGDifference,
     SlateDifference,
@@ -217,7 +217,9 @@ def _model_logs(
 ) -> list[WeightedRows]:
     """Rows of policies A and B, with a model of the rewards."""
     policies = zip(
-        two("targets", targets), two("predicted_targets", predicted_targets), strict=True
+        two_columns("targets", targets),
+        two_columns("predicted_targets", predicted_targets),
+        strict=True,
     )
     return [
         rows_with_model(
@@ -456,7 +458,7 @@ class PairedSums(ValuePair[Difference]):
         a = self.a.merge(other.a)  # first: they refuse what has no sum
         b = self.b.merge(other.b)
         pairs = zip(self.moments, other.moments, strict=True)
-        moments = tuple(ours.summed().plus(theirs.summed()) for ours, theirs in pairs)
+        moments = tuple(part.summed().plus(other_part.summed()) for part, other_part in pairs)
         return PairedSums(a=a, b=b, moments=moments, worth=self.worth, result=self.result)
 
     @staticmethod

@@ -95,14 +95,14 @@ class ClickedCells:
         rate = np.exp(log_rate)
         complement = -np.expm1(log_rate)
         with np.errstate(divide="ignore", invalid="ignore"):  # without skips, a rate may be 1
-            lost = np.where(self.skipped > 0, self.skipped * np.log(complement), 0.0)
+            skip_logs = np.where(self.skipped > 0, self.skipped * np.log(complement), 0.0)
             odds = np.where(self.skipped > 0, self.skipped * rate / complement, 0.0)
             weight = np.where(self.skipped > 0, odds / complement, 0.0)
         clicks = self.by_situation(self.clicked)
-        gained = float((self.clicked * log_rate).sum())
+        click_log = float((self.clicked * log_rate).sum())
         return ProfilePoint(
             log_attractive=best,
-            log_likelihood=gained + float(lost.sum()),
+            log_likelihood=click_log + float(skip_logs.sum()),
             score=clicks - self.by_situation(odds),
             weight=weight,
         )

@@ -108,9 +108,9 @@ class Sessions:
         clicked = _click_table(clicks, rows.shape)
         labels = label_column("query", query, rows.shape[0], "sessions", blank=True)
         codes, queries = numbered(labels)
-        shown = _shown(rows)
-        if (clicked & ~shown).any():
-            session, place = np.argwhere(clicked & ~shown)[0]
+        has_document = _has_document(rows)
+        if (clicked & ~has_document).any():
+            session, place = np.argwhere(clicked & ~has_document)[0]
             raise InputError(
                 f"clicks, session {session}, rank {place + 1}: found a click, expected none below "
                 "the end of the list"
@@ -118,12 +118,12 @@ class Sessions:
 
         # The key of a pair is the number of the query times the number of documents, plus the
         # number of the document; then pairs are numbered by first appearance.
-        flat = shown.reshape(-1)
+        flat = has_document.reshape(-1)
         document, names = numbered(rows.reshape(-1)[flat])
         keys = np.repeat(codes, rows.shape[1])[flat] * np.int64(len(names)) + document
         numbers, distinct = _by_first_appearance(keys)
         pair = np.full(rows.shape, -1, np.int64)
-        pair[shown] = numbers
+        pair[has_document] = numbers
         _refuse_twice(pair)
         pairs = tuple(
             (queries[int(key // len(names))], names[int(key % len(names))]) for key in distinct
@@ -136,7 +136,7 @@ class Sessions:
             pair=pair,
             clicks=clicked,
             user=users,
-            propensity=_propensity(propensity, shown),
+            propensity=_propensity(propensity, has_document),
             time=_seconds(time, rows.shape[0]),
         )
 
@@ -290,9 +290,9 @@ class Sessions:
         ... ).click_rates().tolist()
         [1.0, 0.5]
         """
-        shown = (self.pair >= 0).sum(axis=0)
+        n_lists = (self.pair >= 0).sum(axis=0)
         rates: FloatArray = np.divide(
-            self.clicks.sum(axis=0), shown, out=np.full(self.n_ranks, np.nan), where=shown > 0
+            self.clicks.sum(axis=0), n_lists, out=np.full(self.n_ranks, np.nan), where=n_lists > 0
         )
         return rates
 
@@ -377,7 +377,7 @@ def _click_table(clicks: npt.ArrayLike, shape: tuple[int, ...]) -> BoolArray:
     return clicked.astype(bool)
 
 
-def _shown(rows: "np.ndarray[Any, Any]") -> BoolArray:
+def _has_document(rows: "np.ndarray[Any, Any]") -> BoolArray:
     """Mark places that hold a document; below a list's end nothing may stand."""
     if rows.dtype.kind in "iu":
         has_document = rows >= 0
@@ -439,16 +439,16 @@ def _refuse_twice(pair: IntArray) -> None:
         )
 
 
-def _propensity(propensity: Any, shown: BoolArray) -> FloatArray | None:
+def _propensity(propensity: Any, has_document: BoolArray) -> FloatArray | None:
     if propensity is None:
         return None
     probabilities = number_table("propensity", propensity)
-    if probabilities.shape != shown.shape:
+    if probabilities.shape != has_document.shape:
         raise InputError(
-            f"propensity: found shape {probabilities.shape}, expected {shown.shape}, as of "
+            f"propensity: found shape {probabilities.shape}, expected {has_document.shape}, as of "
             "documents"
         )
-    wrong = shown & ~((probabilities > 0) & (probabilities <= 1))
+    wrong = has_document & ~((probabilities > 0) & (probabilities <= 1))
     if wrong.any():
         session, place = np.argwhere(wrong)[0]
         raise InputError(

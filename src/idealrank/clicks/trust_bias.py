@@ -252,11 +252,12 @@ def _sums(sessions: Sessions) -> tuple[FloatArray, IntArray]:
     for rank in range(1, n_ranks):
         shown_elsewhere = shown.sum(axis=1) - shown[:, 0] - shown[:, rank]
         pairs = np.flatnonzero((shown[:, 0] > 0) & (shown[:, rank] > 0) & (shown_elsewhere > 0))
-        first, at_rank = (clicked[pairs, place] / shown[pairs, place] for place in (0, rank))
+        first = clicked[pairs, 0] / shown[pairs, 0]
+        at_rank = clicked[pairs, rank] / shown[pairs, rank]
         elsewhere = (
             clicked[pairs].sum(axis=1) - clicked[pairs, 0] - clicked[pairs, rank]
         ) / shown_elsewhere[pairs]
-        # Harmonic: a pair counts as much as the fewest of its three impressions allow.
+        # Inverse variance, up to a factor: the variance of each rate falls with its impressions.
         weight = 1 / (1 / shown[pairs, 0] + 1 / shown[pairs, rank] + 1 / shown_elsewhere[pairs])
         values = (
             np.ones(pairs.size),

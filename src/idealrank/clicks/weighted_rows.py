@@ -237,7 +237,10 @@ def _check_range(name: str, bounded: _BoundedColumn, *, zero: bool) -> None:
     """Refuse values that are no probabilities, and 0 unless it may be one."""
     column, low, high = bounded
     if low < 0 or (low == 0 and not zero) or high > 1:
-        place = int(np.argmax((column < 0) | (column > 1) | ((column == 0) & (not zero))))
+        is_outside = (column < 0) | (column > 1)
+        if not zero:
+            is_outside |= column == 0
+        place = int(np.argmax(is_outside))
         hint = (
             "" if zero else "; an action that the logging policy never takes cannot be in its log"
         )

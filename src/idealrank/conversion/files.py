@@ -255,12 +255,9 @@ def _lose_kinds(
 ) -> None:
     """Count kinds of assessors that become one, if the rows no longer tell them apart."""
     target = TARGETS[target_format]
-    apart = (
-        target.columns
-        or (target.assessors and sheet.has_assessors)
-        or (options.assessors and options.assessors not in POLICIES)
-    )
-    if apart:
+    if target.columns or (target.assessors and sheet.has_assessors):
+        return
+    if options.assessors and options.assessors not in POLICIES:  # the grades of one assessor alone
         return
     kinds = kinds_of(file, "trec" if kind == "qrels_jg" else kind, options.sheet.columns)
     if len(kinds) > 1:

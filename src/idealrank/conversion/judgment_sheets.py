@@ -42,11 +42,10 @@ class SheetOptions:
 
 def judgment_sheet(source: Source, kind: str, options: SheetOptions, notes: Notes) -> JudgmentSheet:
     r"""Read judgments of one format with everything that its rows hold."""
-    read = _SHEETS.get(kind, _plain)
-    if (kind == "jsonl" and _is_nested_line(source)) or (
-        kind == "json" and not _has_records(source, options.columns)
-    ):
-        read = _plain
+    is_nested = kind == "jsonl" and _is_nested_line(source)
+    if kind == "json":
+        is_nested = not _has_records(source, options.columns)
+    read = _plain if is_nested else _SHEETS.get(kind, _plain)
     return read(_Reading(source=source, kind=kind, options=options, notes=notes))
 
 

@@ -351,10 +351,14 @@ def _combined(
     units: Sequence[Sequence[JudgmentRow]], policy: Callable[[FloatArray], FloatArray]
 ) -> list[float | None]:
     """One grade of the grades of each document; None where none has judged it."""
-    grades_of_units = [[row.grade for row in rows if row.grade is not None] for rows in units]
+    grades_of_units = [_grades_of(rows) for rows in units]
     judged = [grades for grades in grades_of_units if grades]
     width = max(map(len, judged), default=0)
     padded = [grades + [nan] * (width - len(grades)) for grades in judged]
     # Documents without a grade have no row in the table: the others take the results in turn.
     combined = iter(policy(np.array(padded)).tolist() if judged else [])
     return [next(combined) if grades else None for grades in grades_of_units]
+
+
+def _grades_of(rows: Sequence[JudgmentRow]) -> list[float]:
+    return [row.grade for row in rows if row.grade is not None]

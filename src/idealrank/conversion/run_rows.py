@@ -173,9 +173,9 @@ def _other_fields(
         values = as_records(load(source.read()), columns) or ()
     is_lost: dict[str, bool] = {}
     for value in values:
-        if not isinstance(value, tuple) or (
-            value and all(isinstance(content, tuple | list) for _, content in value)
-        ):
+        if not isinstance(value, tuple):
+            return
+        if value and all(isinstance(content, tuple | list) for _, content in value):
             return  # queries with their documents
         record = dict(value)
         if not is_lost:

@@ -193,11 +193,11 @@ def _propensities(
     if path is None:
         _require_clicks(sessions)
     if path is None and method == "em":
-        return _of_model(sessions, iterations), None, ()
+        return _fitted_model(sessions, iterations), None, ()
     offset: FloatArray | None = None
     cautions: tuple[str, ...] = ()
     if path is not None:
-        examined, offset = _of_file(path, sessions.n_ranks)
+        examined, offset = _file_propensities(path, sessions.n_ranks)
     elif method == "trust":
         trusted = trust_propensities(sessions, n_resamples=200)
         examined = trusted.slope
@@ -213,7 +213,7 @@ def _propensities(
     return exposure, offset, cautions
 
 
-def _of_model(sessions: Sessions, iterations: int) -> FittedPBM:
+def _fitted_model(sessions: Sessions, iterations: int) -> FittedPBM:
     """A position-based model of the log, whose ranks can be compared."""
     fitted = PBM(iterations).fit(sessions)
     if fitted.n_components > 1:
@@ -249,7 +249,7 @@ def _refuse_unknown(examined: FloatArray) -> None:
         )
 
 
-def _of_file(path: str, n_ranks: int) -> tuple[FloatArray, FloatArray | None]:
+def _file_propensities(path: str, n_ranks: int) -> tuple[FloatArray, FloatArray | None]:
     columns = read_columns(path, PROPENSITIES, tell=partial(console.say, "note"))
     ranks = columns["rank"]
     if not np.isin(np.arange(1, n_ranks + 1), ranks).all():

@@ -275,7 +275,7 @@ def _columns_of(
     stored once.
     """
     if fields is SHOWN and not column_names and _YANDEX.match(bytes(source.data[:_HEAD])):
-        return _of_yandex(source)
+        return _yandex_columns(source)
     chosen: dict[str, str] = {}
     columns: dict[str, Any] = {}
     field_of = {field.role: field for field in fields}
@@ -298,7 +298,7 @@ def _columns_of(
     return columns
 
 
-def _of_yandex(source: Source) -> dict[str, Any]:
+def _yandex_columns(source: Source) -> dict[str, Any]:
     """Columns of lines of the Yandex challenge; each list is a session of its own, numbered within
     its session.
     """
@@ -372,12 +372,12 @@ def _rows(
         for number, record in enumerate(columnar_records(source, choose)):
             yield [record.fields[name] for name in chosen.values()], number
     elif start[:1] in (b"{", b"["):
-        yield from _of_records(source, is_lines=start[:1] == b"{", choose=choose)
+        yield from _record_rows(source, is_lines=start[:1] == b"{", choose=choose)
     else:
-        yield from _of_text(source, choose)
+        yield from _text_rows(source, choose)
 
 
-def _of_records(
+def _record_rows(
     source: Source, *, is_lines: bool, choose: Choose
 ) -> Iterator[tuple[Sequence[Any], int]]:
     if is_lines:
@@ -395,7 +395,7 @@ def _of_records(
         yield [record.fields[name] for name in names], record.line
 
 
-def _of_text(source: Source, choose: Choose) -> Iterator[tuple[Sequence[Any], int]]:
+def _text_rows(source: Source, choose: Choose) -> Iterator[tuple[Sequence[Any], int]]:
     batches = rows_in_batches(source, sniff_delimiter(source))
     header, _ = next(batches, ([], None))
     names = [name.strip() for name in header[0]] if header else []

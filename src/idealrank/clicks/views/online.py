@@ -233,8 +233,13 @@ def effect_json(effect: Effect, trend: Novelty | None = None) -> str:
 def _trend_record(trend: Novelty | None) -> dict[str, Any] | None:
     if trend is None:
         return None
-    columns = (trend.periods, trend.effects, trend.standard_errors, trend.intervals)
-    rows = zip(*(column.tolist() for column in columns), strict=True)
+    rows = zip(
+        trend.periods.tolist(),
+        trend.effects.tolist(),
+        trend.standard_errors.tolist(),
+        trend.intervals.tolist(),
+        strict=True,
+    )
     return {
         "verdict": trend.verdict,
         "slope": trend.slope,
