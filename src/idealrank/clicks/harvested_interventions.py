@@ -256,19 +256,19 @@ def _all_pairs(clicked: FloatArray, skipped: FloatArray) -> FloatArray:
     the same from both sides.
     """
     n = clicked.shape[0]
-    # A pair without a click at either rank tells nothing, and a rank without any click has the
-    # propensity 0.
+    # A pair without a click at either rank tells nothing. A rank without any click has the
+    # propensity 0, if a chain of pairs links it with the first.
     is_informed = (clicked + clicked.T > 0) & (clicked + skipped > 0)
     has_click = clicked.sum(axis=1, where=is_informed) > 0
+    first_has_click = bool(has_click[0])
+    propensities = np.full(n, np.nan)
+    if first_has_click:
+        met_rank, met_other = np.nonzero(is_informed)
+        propensities[~has_click & _linked(met_rank, met_other, n)] = 0.0
     rank, other_rank = np.nonzero(is_informed & has_click[:, None] & has_click)
-    linked = _linked(rank, other_rank, n) & has_click[0]
-    met_rank, met_other = np.nonzero(is_informed)
-    is_kept = linked[rank]
-    propensities = np.where(has_click, np.nan, 0.0) if has_click[0] else np.full(n, np.nan)
-    # A rank without a click that no chain of pairs links with the first has no propensity.
-    propensities[~has_click & ~_linked(met_rank, met_other, n)] = np.nan
-    if is_kept.any():
-        rows = _PairRows.of(rank[is_kept], other_rank[is_kept], clicked, skipped)
+    is_compared = _linked(rank, other_rank, n)[rank] & first_has_click
+    if is_compared.any():
+        rows = _PairRows.of(rank[is_compared], other_rank[is_compared], clicked, skipped)
         logs = rows.newton()
         values = rows.searched() if logs is None else np.exp(logs)
         propensities[rows.ranks] = values / values[0]

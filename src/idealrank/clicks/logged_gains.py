@@ -12,12 +12,12 @@ import numpy.typing as npt
 
 from idealrank.clicks.arguments import check_confidence
 from idealrank.clicks.examination_models import FittedPBM
-from idealrank.clicks.logged_rewards import FEWEST_EFFECTIVE, LARGEST_SHARE
 from idealrank.clicks.ratio_moments import (
     ListUnits,
     require_units,
 )
 from idealrank.clicks.sessions import Sessions, check_sessions
+from idealrank.clicks.weight_sums import FEWEST_EFFECTIVE, LARGEST_SHARE
 from idealrank.clicks.weighted_lists import (
     LoggedRanker,
     Ranking,

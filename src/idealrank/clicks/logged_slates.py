@@ -11,13 +11,13 @@ import numpy as np
 import numpy.typing as npt
 
 from idealrank.clicks.arguments import check_confidence, number_table, one_of
-from idealrank.clicks.logged_rewards import FEWEST_EFFECTIVE, LARGEST_SHARE
 from idealrank.clicks.ratio_moments import (
     KeptLists,
     ListUnits,
     RatioMoments,
     require_units,
 )
+from idealrank.clicks.weight_sums import FEWEST_EFFECTIVE, LARGEST_SHARE
 from idealrank.clicks.weighted_rows import LARGEST, ListMean, cluster_codes
 from idealrank.data.types import FloatArray, IntArray
 from idealrank.errors import IncompatibleError, InputError

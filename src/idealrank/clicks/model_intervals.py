@@ -14,15 +14,13 @@ from idealrank.clicks.cascade_models import (
     DCM,
     SDBN,
     Cascade,
-    CountedSessions,
     FittedCascade,
-    ReadingFit,
-    fit_reading,
 )
 from idealrank.clicks.examination_models import FittedPBM, FittedUBM
 from idealrank.clicks.fitted_model import FittedModel
 from idealrank.clicks.partitioned_fits import ClickModel
 from idealrank.clicks.profile_likelihood import compared_with_first, log_errors
+from idealrank.clicks.reading_fits import CountedSessions, ReadingFit, fit_reading
 from idealrank.clicks.sessions import Sessions
 from idealrank.data.types import FloatArray
 from idealrank.errors import InputError, OptionError, shown

@@ -13,12 +13,12 @@ from idealrank.clicks.cascade_models import (
     DCM,
     SDBN,
     Cascade,
-    Each,
     FittedCascade,
 )
 from idealrank.clicks.cell_counts import CellCounts
 from idealrank.clicks.examination_models import PBM, UBM
 from idealrank.clicks.fitted_model import FittedModel, share
+from idealrank.clicks.reading_fits import Each
 from idealrank.clicks.sessions import Sessions, check_sessions
 from idealrank.data.types import FloatArray, IntArray
 from idealrank.errors import IncompatibleError, InputError, OptionError, shown
