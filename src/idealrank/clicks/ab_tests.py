@@ -249,7 +249,7 @@ def ab_effect(
     smaller = min(n_b, n - n_b)
     difference = mean_b - mean_a
     error = math.sqrt(variance_a + variance_b)
-    p = p_always = float(difference == 0)
+    p = p_always = 1.0 if difference == 0 else 0.0  # without variance
     if error > 0:
         n_errors = abs(difference) / error
         p = 2 * float(student.sf(n_errors, smaller - 1))
@@ -314,15 +314,17 @@ def row_table(
     denominator: "npt.ArrayLike | None",
 ) -> RowTable:
     """Check rows of an experiment."""
-    y = numbers("values", values)
-    denominators = np.ones(y.size) if denominator is None else numbers("denominator", denominator)
+    row_values = numbers("values", values)
+    denominators = (
+        np.ones(row_values.size) if denominator is None else numbers("denominator", denominator)
+    )
     labels = array_of("cohort", cohort, "'A' or 'B' for each row")
-    if labels.shape != y.shape or denominators.shape != y.shape:
+    if labels.shape != row_values.shape or denominators.shape != row_values.shape:
         raise InputError(
-            f"found {y.size} values, {labels.size} cohorts and {denominators.size} denominators, "
-            "expected as many of each"
+            f"found {row_values.size} values, {labels.size} cohorts and {denominators.size} "
+            "denominators, expected as many of each"
         )
-    if not y.size:
+    if not row_values.size:
         raise InputError("values: found no row, expected at least 2 users in each cohort")
     if (denominators < 0).any():
         row = int((denominators < 0).argmax())
@@ -337,7 +339,7 @@ def row_table(
             hint="call the cohort without the change A, and the other one B",
         )
 
-    user_of_row = np.arange(y.size) if users is None else _codes(users, y.size)
+    user_of_row = np.arange(row_values.size) if users is None else _codes(users, row_values.size)
     is_b = np.zeros(int(user_of_row.max()) + 1, bool)
     is_b[user_of_row[labels == "B"]] = True
     users_in_a = user_of_row[labels == "A"]
@@ -357,7 +359,7 @@ def row_table(
                 f"denominator, cohort {name}: found a sum of {total:g}, expected one above 0; is "
                 "the column the right one?"
             )
-    return RowTable(values=y, denominator=denominators, user=user_of_row, is_b=is_b)
+    return RowTable(values=row_values, denominator=denominators, user=user_of_row, is_b=is_b)
 
 
 class _Users(NamedTuple):

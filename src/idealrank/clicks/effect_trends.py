@@ -130,7 +130,8 @@ def novelty(
     periods, period_of_row = np.unique(row_periods, return_inverse=True)
     period_of_row = period_of_row.reshape(-1)
     sides = rows.is_b[rows.user].astype(np.int64)
-    cells = period_of_row * 2 + sides  # a cell is a cohort in one period
+    # A cell is a cohort in one period: tables by cell have a row a period, and columns A and B.
+    cells = period_of_row * 2 + sides
     # A user counts once in a cell.
     cell_of_user = np.unique(np.column_stack([cells, rows.user]), axis=0)[:, 0]
     n_users = np.bincount(cell_of_user, minlength=2 * periods.size).reshape(-1, 2)
@@ -149,7 +150,8 @@ def novelty(
         deviations = rows.values - means.reshape(-1)[cells] * rows.denominator
         residual = deviations / sizes.reshape(-1)[cells]
     influence = np.where(sides == 1, residual, -residual)  # of each row on its period's effect
-    effects = (means[:, 1] - means[:, 0])[kept]
+    means_a, means_b = means.T
+    effects = (means_b - means_a)[kept]
     errors = []
     for number in np.flatnonzero(kept):
         is_in_period = period_of_row == number
@@ -183,8 +185,8 @@ def novelty(
 
 
 def _error(influence: FloatArray, user: IntArray, is_b: "npt.NDArray[np.bool_]") -> float:
-    """Standard error of a sum of influences: by user, each cohort with its own correction for its
-    number of users.
+    """Standard error of a sum of influences, by user; each cohort is corrected for its own number
+    of users.
     """
     totals = np.bincount(user, influence, is_b.size)
     has_row = np.bincount(user, minlength=is_b.size) > 0

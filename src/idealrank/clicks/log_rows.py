@@ -195,13 +195,13 @@ class LogRows:
         first = table.first_rows(kept)
         by_list = {"cohort": rows.cohort, "covariate": rows.covariate, "period": rows.period}
         return LogCheck(
-            n_rows=table.lists.size,
+            n_rows=table.list_of_row.size,
             n_lists=kept.size,
             n_kept=int(kept.sum()),
             problems=tuple(problems),
             from_zero=table.from_zero,
             sessions=table.sessions(rows, kept),
-            kept_rows=kept[table.lists],
+            kept_rows=kept[table.list_of_row],
             **{
                 name: None if column is None else np.asarray(column)[first]
                 for name, column in by_list.items()
@@ -283,14 +283,14 @@ class LogCheck:
 class _Table:
     """Rows of a log with numbers instead of ids, their lists, and their order by list and rank."""
 
-    sessions_of: tuple[str, ...]
+    session_names: tuple[str, ...]
     queries: tuple[str, ...]
     documents: tuple[str, ...]
-    # query, document, lists, rank: shape (rows,): numbers of the query, document and list of each
-    # row, and its rank from 1
+    # query, document, list_of_row, rank: shape (rows,): numbers of the query, document and list of
+    # each row, and its rank from 1
     query: IntArray
     document: IntArray
-    lists: IntArray
+    list_of_row: IntArray
     rank: FloatArray
     from_zero: bool  # Whether the log counts ranks from 0
     # list_key, counts: shape (lists,): session times the number of queries, plus query; and rows
@@ -306,27 +306,27 @@ class _Table:
         session, sessions = numbered(rows.session)
         query, queries = numbered(rows.query)
         document, documents = numbered(rows.document)
-        distinct, first, inverse = np.unique(
+        distinct, first_rows, inverse = np.unique(
             session * np.int64(len(queries)) + query, return_index=True, return_inverse=True
         )
         # Lists are numbered by their first row.
-        by_first = np.argsort(first)
-        number = np.empty(by_first.size, np.int64)
-        number[by_first] = np.arange(by_first.size)
-        lists = number[inverse.reshape(-1)]
+        by_first = np.argsort(first_rows)
+        list_number = np.empty(by_first.size, np.int64)
+        list_number[by_first] = np.arange(by_first.size)
+        list_of_row = list_number[inverse.reshape(-1)]
 
         from_zero = bool((rows.rank == 0).any())
         rank = rows.rank + 1 if from_zero else rows.rank
-        counts = np.bincount(lists)
-        place = np.arange(lists.size) - np.repeat(np.cumsum(counts) - counts, counts)
-        order = np.lexsort((rank, lists))
+        counts = np.bincount(list_of_row)
+        place = np.arange(list_of_row.size) - np.repeat(np.cumsum(counts) - counts, counts)
+        order = np.lexsort((rank, list_of_row))
         return cls(
-            sessions_of=sessions,
+            session_names=sessions,
             queries=queries,
             documents=documents,
             query=query,
             document=document,
-            lists=lists,
+            list_of_row=list_of_row,
             list_key=distinct[by_first],
             rank=rank,
             from_zero=from_zero,
@@ -338,7 +338,7 @@ class _Table:
     def name(self, number: int) -> str:
         """Session and query of a list."""
         session, query = divmod(int(self.list_key[number]), len(self.queries))
-        return f"session {self.sessions_of[session]}, query {self.queries[query]}"
+        return f"session {self.session_names[session]}, query {self.queries[query]}"
 
     def problems(self, rows: LogRows, most_lists: int) -> Iterator[tuple[str, str, BoolArray]]:
         """Each kind of problem, with the lists that have it."""
@@ -354,7 +354,7 @@ class _Table:
             "a document at two ranks of one list",
             self._lists_with(twice & ~repeated),
         )
-        gaps = np.zeros(self.lists.size, bool)
+        gaps = np.zeros(self.list_of_row.size, bool)
         gaps[self.order] = self.rank[self.order] != self.place + 1
         yield "ranks", "ranks that are not 1, 2, 3, ...", self._lists_with(gaps)
         yield (
@@ -383,14 +383,14 @@ class _Table:
             )
         if rows.cohort is not None:
             cohort, _ = numbered(rows.cohort)
-            differs = self._by_list(cohort)[self.lists] != cohort
+            differs = self._by_list(cohort)[self.list_of_row] != cohort
             yield "cohorts", "rows of two cohorts in one list", self._lists_with(differs)
         if rows.user is not None:
             user, _ = numbered(rows.user)
             user_of_list = self._by_list(user)
-            differs = user_of_list[self.lists] != user
+            differs = user_of_list[self.list_of_row] != user
             yield "users", "rows of two users in one list", self._lists_with(differs)
-            n_clicks = np.bincount(self.lists, rows.click == 1, self.counts.size)
+            n_clicks = np.bincount(self.list_of_row, rows.click == 1, self.counts.size)
             is_program = _programs(user_of_list, n_clicks == self.counts, most_lists)
             yield (
                 "programs",
@@ -402,31 +402,38 @@ class _Table:
     def _by_list(self, numbers: IntArray) -> IntArray:
         """Number of the last row of each list."""
         of_lists = np.zeros(self.counts.size, np.int64)
-        of_lists[self.lists] = numbers
+        of_lists[self.list_of_row] = numbers
         return of_lists
 
     def _repeats(self, values: "IntArray | FloatArray") -> BoolArray:
         """Mark rows whose value stands in an earlier row of their list."""
-        order = np.lexsort((values, self.lists))
-        is_repeated = np.zeros(self.lists.size, bool)
-        is_repeated[order[1:]] = (np.diff(self.lists[order]) == 0) & (np.diff(values[order]) == 0)
+        order = np.lexsort((values, self.list_of_row))
+        is_repeated = np.zeros(self.list_of_row.size, bool)
+        is_repeated[order[1:]] = (np.diff(self.list_of_row[order]) == 0) & (
+            np.diff(values[order]) == 0
+        )
         return is_repeated
 
     def _lists_with(self, rows: BoolArray) -> BoolArray:
         """Mark lists that have a marked row."""
-        has_row: BoolArray = np.bincount(self.lists[rows], minlength=self.counts.size) > 0
+        has_row: BoolArray = np.bincount(self.list_of_row[rows], minlength=self.counts.size) > 0
         return has_row
+
+    def _sorted_rows(self, kept: BoolArray) -> IntArray:
+        """Rows of the lists that make sense, by list and rank."""
+        rows: IntArray = self.order[kept[self.list_of_row[self.order]]]
+        return rows
 
     def first_rows(self, kept: BoolArray) -> IntArray:
         """Row of the first rank of each list that makes sense."""
-        rows = self.order[kept[self.lists[self.order]]]
+        rows = self._sorted_rows(kept)
         firsts: IntArray = rows[self.rank[rows] == 1]
         return firsts
 
     def sessions(self, log: LogRows, kept: BoolArray) -> Sessions:
         """Sessions of the lists that make sense."""
-        rows = self.order[kept[self.lists[self.order]]]
-        row = (np.cumsum(kept) - 1)[self.lists[rows]]
+        rows = self._sorted_rows(kept)
+        row = (np.cumsum(kept) - 1)[self.list_of_row[rows]]
         column = self.rank[rows].astype(np.int64) - 1
         shape = (int(row[-1]) + 1, int(column.max()) + 1)
 

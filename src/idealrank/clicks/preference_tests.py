@@ -192,7 +192,7 @@ def _sequence(wins_a: int, wins_b: int, confidence: float) -> tuple[float, float
                 inside = middle
             else:
                 outside = middle
-        # Bounds that are likely are only approached, and then replaced by themselves.
+        # A bound itself is not tried: where the search ends next to it, it is the end.
         ends.append(outside if abs(outside - bound) > 1e-12 else bound)
     return ends[0], ends[1]
 
@@ -252,6 +252,7 @@ def lists_needed(
         n *= 2
         if n > _MOST_LISTS:
             critical = float(_undecided_wins(np.array([_MOST_LISTS]), level, looks)[0])
+            # By the normal distribution: critical share, and the quantile of the power.
             smallest_gap = (
                 critical / _MOST_LISTS
                 - 0.5

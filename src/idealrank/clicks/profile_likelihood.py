@@ -152,9 +152,11 @@ class ClickedCells:
         """
         from scipy.sparse import csr_array  # noqa: PLC0415  (a model without a fit needs none)
 
-        of_pair = self.by_pair(weight)
+        pair_weight = self.by_pair(weight)
         root = np.sqrt(
-            np.divide(1.0, of_pair, out=np.zeros_like(of_pair), where=free & (of_pair > 0))
+            np.divide(
+                1.0, pair_weight, out=np.zeros_like(pair_weight), where=free & (pair_weight > 0)
+            )
         )
         shape = (self.pairs.size, self.situations.size)
         return csr_array((weight * root[self.pair], (self.pair, self.situation)), shape=shape)
@@ -195,7 +197,8 @@ class ExaminationSearch:
             move = self._move(logs, point)
             gain = float((move * point.score).sum())
             is_last = gain < _GAIN
-            # Where all impressions were clicked, the likelihood has a slope and no curvature.
+            # Where all impressions were clicked, the likelihood has a slope and no curvature: a
+            # whole step would go very far.
             largest = max(float(np.abs(move).max(initial=0.0)), _LARGEST_MOVE)
             share = min(1.0, _LARGEST_MOVE / largest)
             while True:
@@ -309,9 +312,11 @@ def log_errors(
     variances = np.diag(covariance)
     # The variance of a pair: with examination known, plus what the errors of examination add.
     scaled = clicked_cells.scaled(point.weight, np.ones(clicked_cells.pairs.size, bool))[:, places]
-    of_pair = clicked_cells.by_pair(point.weight)
+    pair_weight = clicked_cells.by_pair(point.weight)
     joint = np.asarray(scaled.multiply(scaled @ covariance).sum(axis=1)).reshape(-1)
-    variance_alone = np.divide(1.0, of_pair, out=np.full_like(of_pair, np.nan), where=of_pair > 0)
+    variance_alone = np.divide(
+        1.0, pair_weight, out=np.full_like(pair_weight, np.nan), where=pair_weight > 0
+    )
     in_set = (
         np.bincount(
             clicked_cells.pair, np.isin(clicked_cells.situation, places), clicked_cells.pairs.size

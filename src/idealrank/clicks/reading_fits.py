@@ -46,7 +46,8 @@ class CountedSessions:
 
     def counts(self) -> tuple[FloatArray, FloatArray]:
         """Impressions and clicks of each pair."""
-        pair, clicks = self.log.pair, self.log.clicks
+        pair = self.log.pair
+        clicks = self.log.clicks
         times = np.broadcast_to(self.times[:, None], pair.shape)
         impressions = np.bincount(pair[pair >= 0], times[pair >= 0], self.n_pairs)
         clicked = np.bincount(pair[clicks], times[clicks], self.n_pairs)
@@ -200,7 +201,8 @@ def _expected(
     part: CountedSessions, attraction: FloatArray, satisfaction: FloatArray, goes_on: float
 ) -> _Expected:
     """The expectations of a step, from the first rank down."""
-    log, times = part.log, part.times
+    log = part.log
+    times = part.times
     has_document = log.pair >= 0
     last = last_clicks(log)
     below_end = np.zeros((len(log), 1), bool)
