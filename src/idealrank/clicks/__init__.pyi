@@ -25,10 +25,10 @@ from idealrank.clicks.logged_gains import LoggedDCGSums as LoggedDCGSums
 from idealrank.clicks.harvested_interventions import HarvestedPropensities as HarvestedPropensities
 from idealrank.clicks.harvested_interventions import harvested_propensities as harvested_propensities
 from idealrank.clicks.interleaving import Interleaved as Interleaved
-from idealrank.clicks.interleaving import Preference as Preference
+from idealrank.clicks.preference_tests import Preference as Preference
 from idealrank.clicks.interleaving import interleave as interleave
-from idealrank.clicks.interleaving import lists_needed as lists_needed
-from idealrank.clicks.interleaving import preference as preference
+from idealrank.clicks.preference_tests import lists_needed as lists_needed
+from idealrank.clicks.preference_tests import preference as preference
 from idealrank.clicks.weighted_rows import ListMean as ListMean
 from idealrank.clicks.log_rows import LogCheck as LogCheck
 from idealrank.clicks.log_rows import LogProblem as LogProblem
@@ -47,8 +47,8 @@ from idealrank.clicks.list_differences import slate_difference as slate_differen
 from idealrank.clicks.logged_slates import slate_value as slate_value
 from idealrank.clicks.model_intervals import ParameterIntervals as ParameterIntervals
 from idealrank.clicks.model_intervals import parameter_intervals as parameter_intervals
-from idealrank.clicks.cohort_values import Novelty as Novelty
-from idealrank.clicks.cohort_values import novelty as novelty
+from idealrank.clicks.effect_trends import Novelty as Novelty
+from idealrank.clicks.effect_trends import novelty as novelty
 from idealrank.clicks.policy_differences import PairedSums as PairedSums
 from idealrank.clicks.partitioned_fits import fit_in_parts as fit_in_parts
 from idealrank.clicks.policy_differences import PolicyDifference as PolicyDifference

@@ -228,18 +228,20 @@ def ab_effect(
     one_of("looks", looks, Looks)
     level = check_confidence(confidence)
     replicates = replicates_of(n_resamples)
-    of_b = real_number("split", split, "a share between 0 and 1", low=0, high=1)
+    share_of_b = real_number("split", split, "a share between 0 and 1", low=0, high=1)
     planned_size = users_of(planned_users)
     rows = row_table(values, cohort, users, denominator)
-    is_b, explained = rows.is_b, 0.0
+    is_b = rows.is_b
     all_users = _Users(rows.totals, rows.sizes, np.zeros(is_b.size))
+    variance_reduction = 0.0
     if covariate is not None:
-        taken, explained = _explained(all_users, covariate_of_users(rows, covariate))
-        all_users = all_users._replace(taken=taken)
+        explained, variance_reduction = _explained(all_users, covariate_of_users(rows, covariate))
+        all_users = all_users._replace(explained=explained)
     side_a = all_users.of(~is_b)
     side_b = all_users.of(is_b)
 
-    (mean_a, residual_a), (mean_b, residual_b) = _ratio(side_a), _ratio(side_b)
+    mean_a, residual_a = _ratio(side_a)
+    mean_b, residual_b = _ratio(side_b)
     variance_a = _variance(residual_a)
     variance_b = _variance(residual_b)
     n_b = int(is_b.sum())
@@ -247,12 +249,12 @@ def ab_effect(
     smaller = min(n_b, n - n_b)
     difference = mean_b - mean_a
     error = math.sqrt(variance_a + variance_b)
-    p = p_always = float(difference == 0)
+    p = p_always = 1.0 if difference == 0 else 0.0  # without variance
     if error > 0:
         n_errors = abs(difference) / error
         p = 2 * float(student.sf(n_errors, smaller - 1))
-        # The widening of the sequence is that of its own level: the tail of t is heavier further
-        # out.
+        # The sequence is widened from normal to t quantiles at its own level. Further out, the tail
+        # of t is heavier, and the p-value of the fixed test can be the larger one.
         p_always = max(p, _always_valid_p(n_errors, n, smaller, level, planned_size))
     reach_once = error * _errors_needed(n, smaller, level, planned_size, "once")
     reach_always = error * _errors_needed(n, smaller, level, planned_size, "any")
@@ -260,9 +262,10 @@ def ab_effect(
     if replicates:
         bootstrap = _bootstrap_interval(side_a, side_b, replicates, rng, level)
 
-    planned = n * np.array([1 - of_b, of_b])
+    n_users = np.array([n - n_b, n_b])
+    planned = n * np.array([1 - share_of_b, share_of_b])
     with np.errstate(over="ignore"):  # of a split near 0 or 1
-        split_p = float(chi2.sf(((np.array([n - n_b, n_b]) - planned) ** 2 / planned).sum(), 1))
+        split_p = float(chi2.sf(((n_users - planned) ** 2 / planned).sum(), 1))
     return Effect(
         mean_a=mean_a,
         mean_b=mean_b,
@@ -275,7 +278,7 @@ def ab_effect(
         n_a=n - n_b,
         n_b=n_b,
         split_p=split_p,
-        variance_reduction=explained,
+        variance_reduction=variance_reduction,
         confidence=level,
         bootstrap=bootstrap,
         looks=looks,
@@ -311,48 +314,52 @@ def row_table(
     denominator: "npt.ArrayLike | None",
 ) -> RowTable:
     """Check rows of an experiment."""
-    y = numbers("values", values)
-    below = np.ones(y.size) if denominator is None else numbers("denominator", denominator)
-    side = array_of("cohort", cohort, "'A' or 'B' for each row")
-    if side.shape != y.shape or below.shape != y.shape:
+    row_values = numbers("values", values)
+    denominators = (
+        np.ones(row_values.size) if denominator is None else numbers("denominator", denominator)
+    )
+    labels = array_of("cohort", cohort, "'A' or 'B' for each row")
+    if labels.shape != row_values.shape or denominators.shape != row_values.shape:
         raise InputError(
-            f"found {y.size} values, {side.size} cohorts and {below.size} denominators, expected "
-            "as many of each"
+            f"found {row_values.size} values, {labels.size} cohorts and {denominators.size} "
+            "denominators, expected as many of each"
         )
-    if not y.size:
+    if not row_values.size:
         raise InputError("values: found no row, expected at least 2 users in each cohort")
-    if (below < 0).any():
-        row = int((below < 0).argmax())
-        raise InputError(f"denominator, row {row}: found {below[row]:g}, expected 0 or more")
-    if side.dtype.kind in "US":
-        known = np.isin(side, ("A", "B"))
+    if (denominators < 0).any():
+        row = int((denominators < 0).argmax())
+        raise InputError(f"denominator, row {row}: found {denominators[row]:g}, expected 0 or more")
+    if labels.dtype.kind in "US":
+        is_known = np.isin(labels, ("A", "B"))
     else:
-        known = np.array([label in ("A", "B") for label in side.tolist()], bool)
-    if not known.all():
+        is_known = np.array([label in ("A", "B") for label in labels.tolist()], bool)
+    if not is_known.all():
         raise InputError(
-            f"cohort: found {str(side[~known][0])!r}, expected 'A' or 'B'",
+            f"cohort: found {str(labels[~is_known][0])!r}, expected 'A' or 'B'",
             hint="call the cohort without the change A, and the other one B",
         )
 
-    codes = np.arange(y.size) if users is None else _codes(users, y.size)
-    is_b = np.zeros(int(codes.max()) + 1, bool)
-    is_b[codes[side == "B"]] = True
-    codes_in_a = codes[side == "A"]
-    twice = codes_in_a[is_b[codes_in_a]]
+    user_of_row = np.arange(row_values.size) if users is None else _codes(users, row_values.size)
+    is_b = np.zeros(int(user_of_row.max()) + 1, bool)
+    is_b[user_of_row[labels == "B"]] = True
+    users_in_a = user_of_row[labels == "A"]
+    twice = users_in_a[is_b[users_in_a]]
     if twice.size:
-        name = np.asarray(users)[codes == twice[0]][0]
+        name = np.asarray(users)[user_of_row == twice[0]][0]
         raise InputError(f"users: found {str(name)!r} in both cohorts, expected each user in one")
 
-    for chosen, name in ((~is_b, "A"), (is_b, "B")):
-        if chosen.sum() < 2:
-            raise InputError(f"cohort {name}: found {int(chosen.sum())} users, expected at least 2")
-        if not below[chosen[codes]].sum() >= 1 / LARGEST:
-            total = float(below[chosen[codes]].sum())
+    for is_in_cohort, name in ((~is_b, "A"), (is_b, "B")):
+        if is_in_cohort.sum() < 2:
+            raise InputError(
+                f"cohort {name}: found {int(is_in_cohort.sum())} users, expected at least 2"
+            )
+        total = float(denominators[is_in_cohort[user_of_row]].sum())
+        if total < 1 / LARGEST:  # a ratio by it could overflow when it is squared
             raise InputError(
                 f"denominator, cohort {name}: found a sum of {total:g}, expected one above 0; is "
                 "the column the right one?"
             )
-    return RowTable(values=y, denominator=below, user=codes, is_b=is_b)
+    return RowTable(values=row_values, denominator=denominators, user=user_of_row, is_b=is_b)
 
 
 class _Users(NamedTuple):
@@ -360,11 +367,11 @@ class _Users(NamedTuple):
 
     totals: FloatArray
     sizes: FloatArray
-    taken: FloatArray
+    explained: FloatArray
 
     def of(self, chosen: BoolArray) -> "_Users":
         """Select users."""
-        return _Users(self.totals[chosen], self.sizes[chosen], self.taken[chosen])
+        return _Users(self.totals[chosen], self.sizes[chosen], self.explained[chosen])
 
 
 def _bootstrap_interval(
@@ -390,9 +397,9 @@ def _drawn_ratios(side: _Users, replicates: int, rng: np.random.Generator) -> Fl
     ratios = np.empty(replicates)
     for number in range(replicates):
         times = np.bincount(rng.integers(0, n, n), minlength=n)
-        below = float((times * side.sizes).sum())
-        ratio = float((times * side.totals).sum()) / below if below > 0 else math.nan
-        ratios[number] = ratio - float((times * side.taken).sum()) / n
+        size = float((times * side.sizes).sum())
+        ratio = float((times * side.totals).sum()) / size if size > 0 else math.nan
+        ratios[number] = ratio - float((times * side.explained).sum()) / n
     return ratios
 
 
@@ -400,10 +407,10 @@ def _ratio(side: _Users) -> tuple[float, FloatArray]:
     """Ratio of two sums over users less the mean of what the covariate explains, and each user's
     residual by the delta method.
     """
-    above, below, taken = side
-    ratio = float(above.sum() / below.sum())
-    shift = float(taken.mean())
-    residual: FloatArray = (above - ratio * below) / below.mean() - (taken - shift)
+    totals, sizes, explained = side
+    ratio = float(totals.sum() / sizes.sum())
+    shift = float(explained.mean())
+    residual: FloatArray = (totals - ratio * sizes) / sizes.mean() - (explained - shift)
     return ratio - shift, residual
 
 
@@ -416,15 +423,15 @@ def _skewness_of_difference(residual_a: FloatArray, residual_b: FloatArray) -> f
     """Skewness of the difference of two means, with the second and third moment of both cohorts
     together.
     """
-    both = np.concatenate((residual_a, residual_b))
-    scale = math.sqrt(float((both * both).mean()))
+    residuals = np.concatenate((residual_a, residual_b))
+    scale = math.sqrt(float((residuals * residuals).mean()))
     if scale == 0:
         return 0.0
     n_a = residual_a.size
     n_b = residual_b.size
-    of_users = float(cubes(both / scale).mean())
+    skewness_of_users = float(cubes(residuals / scale).mean())
     # A mean of n values has the third moment of one value over n squared, and its variance over n.
-    return float(of_users * (n_b**-2 - n_a**-2) / (1 / n_a + 1 / n_b) ** 1.5)
+    return float(skewness_of_users * (n_b**-2 - n_a**-2) / (1 / n_a + 1 / n_b) ** 1.5)
 
 
 def _codes(users: "Sequence[Any] | npt.ArrayLike", n: int) -> IntArray:
@@ -461,9 +468,9 @@ def _explained(users: _Users, covariate: FloatArray) -> tuple[FloatArray, float]
     centred = covariate - covariate.mean()
     spread = float((centred * centred).sum())
     slope = float((centred * linear).sum()) / spread if spread > 0 else 0.0
-    taken: FloatArray = slope * centred
-    removed = 1 - float((linear - taken).var() / linear.var()) if linear.var() > 0 else 0.0
-    return taken, removed
+    explained: FloatArray = slope * centred
+    removed = 1 - float((linear - explained).var() / linear.var()) if linear.var() > 0 else 0.0
+    return explained, removed
 
 
 def users_of(planned_users: int) -> int:
@@ -480,6 +487,7 @@ def _errors_needed(
     if looks == "once":
         return float(student.isf((1 - confidence) / 2, max(smaller - 1, 1)))
     information = n * _rho2(confidence, planned)
+    # Equation 7 of Waudby-Smith et al. (2024), over the standard error.
     normal = math.sqrt(
         (information + 1) / information * math.log((information + 1) / (1 - confidence) ** 2)
     )
@@ -492,6 +500,7 @@ def _always_valid_p(errors: float, n: int, smaller: int, confidence: float, plan
     """
     information = n * _rho2(confidence, planned)
     normal = errors / _widening(smaller, confidence)
+    # The half width of `_errors_needed`, solved for alpha.
     exponent = 0.5 * (math.log1p(information) - normal**2 * information / (information + 1))
     return math.exp(min(exponent, 0.0))
 
@@ -500,7 +509,8 @@ def _rho2(confidence: float, planned: int) -> float:
     """Variance of the mixture by which an asymptotic confidence sequence is narrowest at the
     planned size.
     """
-    # Below 0.5, no size is the best, and any mixture is valid.
+    # Closed form that nearly minimises equation 7 (same paper). Below 0.5, no size is the best, and
+    # any mixture is valid.
     information = max(-2 * math.log(1 - confidence), 0.5)
     return (information + math.log(information) + 1) / planned
 
@@ -566,9 +576,9 @@ def users_needed(
         raise OptionError(
             f"difference={difference}: expected a finite number other than 0, such as 0.02"
         )
-    of_b = real_number("split", split, "a share between 0 and 1", low=0, high=1)
+    share_of_b = real_number("split", split, "a share between 0 and 1", low=0, high=1)
     chance = real_number("power", power, "a share between 0 and 1", low=0, high=1)
-    left = 1 - real_number(
+    unexplained = 1 - real_number(
         "variance_reduction",
         variance_reduction,
         "a share from 0 to less than 1",
@@ -578,17 +588,19 @@ def users_needed(
     )
     n_errors = max(float(norm.isf((1 - level) / 2) + norm.isf(1 - chance)), 0.0)
     ratio = n_errors * spread / abs(effect)
-    needed = ratio**2 * left / (of_b * (1 - of_b)) if ratio < _LARGEST_RATIO else math.inf
-    if not needed < 4 * _LARGEST_RATIO**2:
+    needed = math.inf
+    if ratio < _LARGEST_RATIO:
+        needed = ratio**2 * unexplained / (share_of_b * (1 - share_of_b))
+    if not needed < 4 * _LARGEST_RATIO**2:  # 4: the factor of an even split
         raise OptionError(
-            f"sd={spread:g}, difference={effect:g}, split={of_b:g}: found a difference too small "
-            f"beside sd, or cohorts too unequal, expected at least {n_errors / _LARGEST_RATIO:.1g} "
-            "times sd, and a split near 0.5"
+            f"sd={spread:g}, difference={effect:g}, split={share_of_b:g}: found a difference too "
+            "small beside sd, or cohorts too unequal, expected at least "
+            f"{n_errors / _LARGEST_RATIO:.1g} times sd, and a split near 0.5"
         )
 
-    smaller = min(of_b, 1 - of_b)
+    smaller = min(share_of_b, 1 - share_of_b)
     # Standard error of the difference, times the root of the number of users.
-    error = spread * math.sqrt(left / (of_b * (1 - of_b)))
+    error = spread * math.sqrt(unexplained / (share_of_b * (1 - share_of_b)))
 
     def is_enough(users: int) -> bool:
         """The difference exceeds the half width of the interval with the power asked for."""
@@ -596,14 +608,17 @@ def users_needed(
         return math.sqrt(users) * abs(effect) / error >= errors + float(norm.isf(1 - chance))
 
     # A fixed test with normal quantiles needs fewer users than any other: start there.
-    few = 1
-    many = math.ceil(max(needed, FEWEST_USERS / smaller))
-    if is_enough(many):
-        return many
-    while not is_enough(many):
-        few = many
-        many = 2 * many
-    while many - few > 1:
-        middle = (few + many) // 2
-        few, many = (few, middle) if is_enough(middle) else (middle, many)
-    return many
+    too_few = 1
+    enough = math.ceil(max(needed, FEWEST_USERS / smaller))
+    if is_enough(enough):
+        return enough
+    while not is_enough(enough):
+        too_few = enough
+        enough = 2 * enough
+    while enough - too_few > 1:
+        middle = (too_few + enough) // 2
+        if is_enough(middle):
+            enough = middle
+        else:
+            too_few = middle
+    return enough

@@ -69,12 +69,12 @@ def check_confidence(confidence: float) -> float:
 def replicates_of(n_resamples: int, *, least: int = 0, width: int = 1) -> int:
     """Return the number of replicates of a bootstrap."""
     number = whole_number("n_resamples", n_resamples, least)
-    most = max(least, min(MOST_RESAMPLES, MOST_CELLS // max(width, 1)))
-    if number > most:
-        kept = "" if width <= 1 else f" of {width:,} numbers each"
+    limit = max(least, min(MOST_RESAMPLES, MOST_CELLS // max(width, 1)))
+    if number > limit:
+        size_text = "" if width <= 1 else f" of {width:,} numbers each"
         raise OptionError(
-            f"n_resamples={number}: expected a whole number from {least} to {most:,}; more "
-            f"replicates{kept} take too much time and memory"
+            f"n_resamples={number}: expected a whole number from {least} to {limit:,}; more "
+            f"replicates{size_text} take too much time and memory"
         )
     return number
 
@@ -132,7 +132,7 @@ def label_column(
     if column.dtype.kind == "f":
         missing = np.isnan(column)
     elif column.dtype.kind in "US":
-        missing = (column == column.dtype.type()) & (not blank)
+        missing = np.zeros(n, bool) if blank else column == column.dtype.type()
     elif column.dtype.kind == "O":
         missing = np.array([_is_missing(label, blank=blank) for label in column.tolist()], bool)
     elif column.dtype.kind in "mM":
@@ -151,11 +151,9 @@ def label_column(
 
 def _is_missing(label: Any, *, blank: bool) -> bool:
     """Return whether a label is None, NaN, or an empty text."""
-    return (
-        label is None
-        or (isinstance(label, str) and not label and not blank)
-        or (isinstance(label, float) and math.isnan(label))
-    )
+    if isinstance(label, str):
+        return not label and not blank
+    return label is None or (isinstance(label, float) and math.isnan(label))
 
 
 def _kind(array: "np.ndarray[Any, Any]") -> str:
@@ -164,7 +162,7 @@ def _kind(array: "np.ndarray[Any, Any]") -> str:
     return names.get(array.dtype.kind, f"values of type {array.dtype}")
 
 
-def two(name: str, columns: object) -> "tuple[Any, Any]":
+def two_columns(name: str, columns: object) -> "tuple[Any, Any]":
     """Return the columns of both policies."""
     if isinstance(columns, np.ndarray) and columns.ndim:
         columns = list(columns)

@@ -46,16 +46,17 @@ class CellCounts:
         if size <= max(1 << 20, 4 * keys.size):
             shown = np.bincount(keys, minlength=size)
             clicked = np.bincount(keys[clicks], minlength=size)
-            used = np.flatnonzero(shown)
-            shown, clicked = shown[used], clicked[used]
+            used_keys = np.flatnonzero(shown)
+            shown = shown[used_keys]
+            clicked = clicked[used_keys]
         else:  # a table of all cells would be far larger than the log
-            used, inverse = np.unique(keys, return_inverse=True)
+            used_keys, inverse = np.unique(keys, return_inverse=True)
             inverse = inverse.reshape(-1)
             shown = np.bincount(inverse)
-            clicked = np.bincount(inverse[clicks], minlength=used.size)
+            clicked = np.bincount(inverse[clicks], minlength=used_keys.size)
         return cls(
-            pair=used // n_situations,
-            situation=used % n_situations,
+            pair=used_keys // n_situations,
+            situation=used_keys % n_situations,
             shown=shown.astype(np.float64),
             clicked=clicked.astype(np.float64),
             n_pairs=len(sessions.documents),
@@ -70,28 +71,28 @@ class CellCounts:
     @classmethod
     def joined(cls, parts: "Sequence[CellCounts]") -> "CellCounts":
         """Counts of logs without a common pair; pairs are numbered part by part."""
-        first = np.cumsum([0, *(part.n_pairs for part in parts)])
+        offsets = np.cumsum([0, *(part.n_pairs for part in parts)])
         pair = np.concatenate(
-            [part.pair + begin for part, begin in zip(parts, first[:-1], strict=True)]
+            [part.pair + offset for part, offset in zip(parts, offsets[:-1], strict=True)]
         )
         return cls(
             pair=pair,
             situation=np.concatenate([part.situation for part in parts]),
             shown=np.concatenate([part.shown for part in parts]),
             clicked=np.concatenate([part.clicked for part in parts]),
-            n_pairs=int(first[-1]),
+            n_pairs=int(offsets[-1]),
             n_situations=parts[0].n_situations,
         )
 
     def at_first(self) -> "CellCounts":
         """Select the cells of pairs that were also in the first situation."""
         was_first = np.bincount(self.pair[self.situation == 0], minlength=self.n_pairs) > 0
-        used = was_first[self.pair]
+        is_selected = was_first[self.pair]
         return CellCounts(
-            pair=self.pair[used],
-            situation=self.situation[used],
-            shown=self.shown[used],
-            clicked=self.clicked[used],
+            pair=self.pair[is_selected],
+            situation=self.situation[is_selected],
+            shown=self.shown[is_selected],
+            clicked=self.clicked[is_selected],
             n_pairs=self.n_pairs,
             n_situations=self.n_situations,
         )
@@ -121,20 +122,20 @@ def informative_sets(cells: CellCounts) -> IntArray:
     """Number the sets of situations that share clicked pairs, from the one with most impressions;
     -1 without a clicked pair.
     """
-    clicked = np.bincount(cells.pair, cells.clicked, cells.n_pairs)[cells.pair] > 0
+    is_clicked = np.bincount(cells.pair, cells.clicked, cells.n_pairs)[cells.pair] > 0
     labels = linked_sets(
-        cells.pair[clicked], cells.situation[clicked], cells.n_pairs, cells.n_situations
+        cells.pair[is_clicked], cells.situation[is_clicked], cells.n_pairs, cells.n_situations
     )
     set_of_situation = np.full(cells.n_situations, -1, np.int64)
-    known = np.unique(cells.situation[clicked])
+    situations = np.unique(cells.situation[is_clicked])
     weight = np.bincount(cells.situation, cells.shown, cells.n_situations)
-    names, set_index = np.unique(labels[known], return_inverse=True)
+    names, set_index = np.unique(labels[situations], return_inverse=True)
     set_index = set_index.reshape(-1)
-    impressions = np.bincount(set_index, weight[known], names.size)
+    impressions = np.bincount(set_index, weight[situations], names.size)
     # The number of a set is its place in the order of falling impressions.
     number = np.empty(names.size, np.int64)
     number[np.argsort(-impressions, kind="stable")] = np.arange(names.size)
-    set_of_situation[known] = number[set_index]
+    set_of_situation[situations] = number[set_index]
     return set_of_situation
 
 

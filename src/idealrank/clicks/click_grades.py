@@ -131,11 +131,11 @@ def grades(
         )
         warn(message)
     else:
-        place = {pair: number for number, pair in enumerate(model.documents)}
-        rows = np.array([place.get(pair, -1) for pair in sessions.documents], np.int64)
-        rate = np.where(rows >= 0, model.attractiveness_values[rows], np.nan)
-        # a document that no user is taken to have seen has no grade
-        impressions = np.where(rows >= 0, model.impressions[rows], 0)
+        number_of_pair = {pair: number for number, pair in enumerate(model.documents)}
+        numbers = np.array([number_of_pair.get(pair, -1) for pair in sessions.documents], np.int64)
+        rate = np.where(numbers >= 0, model.attractiveness_values[numbers], np.nan)
+        # A document that the model takes as never examined has no grade.
+        impressions = np.where(numbers >= 0, model.impressions[numbers], 0)
 
     kept = np.flatnonzero((impressions >= support) & ~np.isnan(rate))
     kept_grades = np.searchsorted(limits, rate[kept], side="right").astype(np.float64)
@@ -205,26 +205,17 @@ def grades_of_actions(
     """
     if (dwell is None) != (dwell_table is None):
         raise OptionError("dwell: found seconds or their grades alone, expected both, or neither")
-    known = _grade_table("table", table)
-    by_seconds = _grade_table("dwell_table", {} if dwell_table is None else dwell_table)
-    steps = sorted((_threshold(seconds), grade) for seconds, grade in by_seconds.items())
-    n_events = None
-    for name, column in (("action", action), ("query", query), ("document", document)):
-        is_text = isinstance(column, (str, bytes))
-        is_column = isinstance(column, Sequence) or (
-            isinstance(column, np.ndarray) and column.ndim == 1
-        )
-        if not is_column or is_text or (n_events is not None and len(column) != n_events):
-            raise InputError(
-                f"{name}: found {shown(repr(column))}, expected a sequence with one text for each "
-                "event, as long as action"
-            )
-        n_events = len(column)
-    seconds_of = np.zeros(len(action)) if dwell is None else number_table("dwell", dwell)
-    if seconds_of.shape != (len(action),) or np.isnan(seconds_of).any():
+    grade_of_action = _grade_table("table", table)
+    grade_of_seconds = _grade_table("dwell_table", {} if dwell_table is None else dwell_table)
+    steps = sorted((_threshold(seconds), grade) for seconds, grade in grade_of_seconds.items())
+    n_events = _text_column("action", action)
+    _text_column("query", query, n_events)
+    _text_column("document", document, n_events)
+    seconds_of = np.zeros(n_events) if dwell is None else number_table("dwell", dwell)
+    if seconds_of.shape != (n_events,) or np.isnan(seconds_of).any():
         raise InputError(
-            f"dwell: found shape {seconds_of.shape}, expected seconds for each of the "
-            f"{len(action)} events, none of them NaN"
+            f"dwell: found shape {seconds_of.shape}, expected seconds for each of the {n_events} "
+            "events, none of them NaN"
         )
     support = whole_number("least", least)
 
@@ -233,20 +224,35 @@ def grades_of_actions(
     for row, (query_id, document_id, action_text, dwell_seconds) in enumerate(
         zip(query, document, action, seconds_of.tolist(), strict=True)
     ):
-        names = [str(action_text)] if str(action_text) in known else str(action_text).split(SEVERAL)
-        unknown = next((name for name in names if name not in known), None)
+        names = (
+            [str(action_text)]
+            if str(action_text) in grade_of_action
+            else str(action_text).split(SEVERAL)
+        )
+        unknown = next((name for name in names if name not in grade_of_action), None)
         if unknown is not None:
             raise OptionError(
                 f"action, row {row}: found {shown(repr(unknown))}, expected one of "
-                f"{', '.join(known)}; add its grade to the table"
+                f"{', '.join(grade_of_action)}; add its grade to the table"
             )
         pair = (str(query_id), str(document_id))
-        earned = [known[name] for name in names]
+        earned = [grade_of_action[name] for name in names]
         earned += [grade for seconds, grade in steps if dwell_seconds >= seconds]
         best[pair] = max(*earned, best.get(pair, -np.inf))
         counts[pair] = counts.get(pair, 0) + 1
     kept = [pair for pair in best if counts[pair] >= support]
     return Qrels(nested(kept, np.array([best[pair] for pair in kept])))
+
+
+def _text_column(name: str, column: Any, n_events: int | None = None) -> int:
+    """Check a column of texts, one for each event, and return the number of events."""
+    is_column = column.ndim == 1 if isinstance(column, np.ndarray) else isinstance(column, Sequence)
+    if not is_column or isinstance(column, (str, bytes)) or n_events not in (None, len(column)):
+        raise InputError(
+            f"{name}: found {shown(repr(column))}, expected a sequence with one text for each "
+            "event, as long as action"
+        )
+    return len(column)
 
 
 def _grade_table(name: str, table: "Mapping[Any, float]") -> dict[str, float]:
@@ -328,7 +334,7 @@ def position_bias(sessions: Sessions) -> float:
     """
     check_sessions(sessions)
     cells = CellCounts.of(sessions, np.arange(sessions.n_ranks), sessions.n_ranks)
-    # a rank knows its own pairs alone, however many documents the log has
+    # Cells are grouped by rank once: each rank then handles its own pairs alone.
     by_rank = np.argsort(cells.situation, kind="stable")
     ends = np.searchsorted(cells.situation[by_rank], np.arange(sessions.n_ranks + 1))
     rows = [by_rank[low:high] for low, high in pairwise(ends.tolist())]

@@ -1,212 +1,28 @@
 """Clicks and ranking measures of the cohorts of an A/B test, from its click log, with errors by
-user; and whether the effect fades or grows over time.
+user.
 """
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import ndtri
-from scipy.stats import norm
 
-from idealrank.clicks.ab_tests import MISMATCH, Effect, ab_effect, row_table
-from idealrank.clicks.arguments import Looks, array_of, check_confidence, label_column
+from idealrank.clicks.ab_tests import MISMATCH, Effect, ab_effect
+from idealrank.clicks.arguments import Looks, array_of, label_column
+from idealrank.clicks.effect_trends import Novelty, novelty
 from idealrank.clicks.sessions import Sessions, check_sessions
-from idealrank.clicks.weighted_rows import numbers
 from idealrank.conventions import Convention
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
-from idealrank.data.types import FloatArray, IntArray
+from idealrank.data.types import FloatArray
 from idealrank.errors import InputError, OptionError
 from idealrank.evaluation.evaluate import evaluate
 from idealrank.measures.judgedness import JudgedShare
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import parse_measures
 from idealrank.stats.multiple_tests import adjust
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Novelty:
-    """Effect of B over A in each period, and its trend.
-
-    Attributes
-    ----------
-    periods : float64 array, shape (periods,)
-        Rising; periods with fewer than two users in a cohort are left out.
-    effects, standard_errors : float64 array, shape (periods,)
-        B less A in each period, and its standard error by user.
-    intervals : float64 array, shape (periods, 2)
-        Normal intervals, each for its period alone.
-    slope, standard_error : float
-        Change of the effect from one period to the next (least squares), and its standard error;
-        users that come back are in both.
-    interval : tuple of float
-        Low and high of the slope.
-    p : float
-        Two-sided p-value of the slope.
-    effect : float
-        Mean of the effects of the periods.
-    n_left_out : int
-        Periods left out.
-    confidence : float
-        Confidence level.
-
-    Examples
-    --------
-    >>> trend = novelty(
-    ...     [1, 1, 2, 2, 1, 1, 1, 1],
-    ...     list("AABBAABB"),
-    ...     [1, 1, 1, 1, 2, 2, 2, 2],
-    ...     users=list("uvwxuvwx"),
-    ... )
-    >>> trend.effects.tolist(), trend.slope
-    ([1.0, 0.0], -1.0)
-    """
-
-    periods: FloatArray
-    effects: FloatArray
-    standard_errors: FloatArray
-    intervals: FloatArray
-    slope: float
-    standard_error: float
-    interval: tuple[float, float]
-    p: float
-    effect: float
-    n_left_out: int
-    confidence: float
-
-    @property
-    def verdict(self) -> Literal["fades", "grows", "no trend found"]:
-        """Return whether the effect fades or grows, if the interval of the slope excludes 0."""
-        if self.interval[0] <= 0 <= self.interval[1]:
-            return "no trend found"
-        return "grows" if self.slope * self.effect > 0 else "fades"
-
-
-def novelty(
-    values: npt.ArrayLike,
-    cohort: "Sequence[str] | npt.ArrayLike",
-    period: npt.ArrayLike,
-    *,
-    users: "Sequence[Any] | npt.ArrayLike | None" = None,
-    denominator: "npt.ArrayLike | None" = None,
-    confidence: float = 0.95,
-) -> Novelty:
-    """Look for a trend in the effect of B over A.
-
-    An effect that fades after the first days may be the attention that anything new gets; an effect
-    that grows may be users that learn. Both make the effect of the whole test a number of the test,
-    not of the ranker.
-
-    Parameters
-    ----------
-    values, cohort, users, denominator
-        As for `ab_effect`.
-    period : array, shape (rows,)
-        Number of the period of each row: day of the test, or, sharper, days since the first visit
-        of the user.
-    confidence : float
-        Confidence level.
-
-    Raises
-    ------
-    InputError
-        Lengths differ, a user is in both cohorts, or fewer than two periods have two users in each
-        cohort.
-
-    References
-    ----------
-    Kohavi, Tang and Xu (2020), Trustworthy online controlled experiments, chapter 3. Deng, Knoblich
-    and Lu (2018), Applying the delta method in metric analytics, for the errors by user.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(1)
-    >>> side, day = rng.choice(["A", "B"], 4000), rng.integers(1, 8, 4000)
-    >>> trend = novelty(rng.normal(0, 1, 4000) + (side == "B") / day, side, day)
-    >>> trend.verdict
-    'fades'
-    """
-    level = check_confidence(confidence)
-    rows = row_table(values, cohort, users, denominator)
-    row_periods = numbers("period", period)
-    if row_periods.size != rows.user.size:
-        raise InputError(
-            f"period: found {row_periods.size} values, expected one for each of the "
-            f"{rows.user.size} rows"
-        )
-    periods, period_of_row = np.unique(row_periods, return_inverse=True)
-    period_of_row = period_of_row.reshape(-1)
-    sides = rows.is_b[rows.user].astype(np.int64)
-    cells = period_of_row * 2 + sides
-    # A user counts once in a cell, a cohort in one period.
-    cell_of_user = np.unique(np.column_stack([cells, rows.user]), axis=0)[:, 0]
-    n_users = np.bincount(cell_of_user, minlength=2 * periods.size).reshape(-1, 2)
-    kept: npt.NDArray[np.bool_] = n_users.min(axis=1) >= 2
-    above, below = (
-        np.bincount(cells, column, 2 * periods.size).reshape(-1, 2)
-        for column in (rows.values, rows.denominator)
-    )
-    kept &= (below > 0).all(axis=1)
-    if kept.sum() < 2:
-        raise InputError(
-            f"period: found {int(kept.sum())} periods with two users in each cohort, expected at "
-            "least 2"
-        )
-
-    with np.errstate(divide="ignore", invalid="ignore"):
-        means = above / below
-        gaps = rows.values - means.reshape(-1)[cells] * rows.denominator
-        residual = gaps / below.reshape(-1)[cells]
-    influence = np.where(sides == 1, residual, -residual)  # of each row on its period's effect
-    effects = (means[:, 1] - means[:, 0])[kept]
-    errors = []
-    for number in np.flatnonzero(kept):
-        is_in_period = period_of_row == number
-        errors.append(_error(influence[is_in_period], rows.user[is_in_period], rows.is_b))
-    standard_errors = np.array(errors)
-
-    # The slope of least squares is a weighted sum of the effects.
-    weights = periods[kept] - periods[kept].mean()
-    weights = weights / (weights * weights).sum()
-    used = kept[period_of_row]
-    weight_of_row = weights[(np.cumsum(kept) - 1)[period_of_row[used]]]
-    error = _error(influence[used] * weight_of_row, rows.user[used], rows.is_b)
-    slope = float((weights * effects).sum())
-    reach = float(ndtri((1 + level) / 2))
-    p = 2 * float(norm.sf(abs(slope) / error)) if error > 0 else float(slope == 0)
-    return Novelty(
-        periods=periods[kept],
-        effects=effects,
-        standard_errors=standard_errors,
-        intervals=np.column_stack(
-            [effects - reach * standard_errors, effects + reach * standard_errors]
-        ),
-        slope=slope,
-        standard_error=error,
-        interval=(slope - reach * error, slope + reach * error),
-        p=p,
-        effect=float(effects.mean()),
-        n_left_out=int((~kept).sum()),
-        confidence=level,
-    )
-
-
-def _error(influence: FloatArray, user: IntArray, is_b: "npt.NDArray[np.bool_]") -> float:
-    """Standard error of a sum of influences: by user, each cohort with its own correction for its
-    number of users.
-    """
-    totals = np.bincount(user, influence, is_b.size)
-    has_row = np.bincount(user, minlength=is_b.size) > 0
-    variance = 0.0
-    for side in (is_b, ~is_b):
-        n = int((has_row & side).sum())
-        variance += float((totals[side] ** 2).sum()) * n / (n - 1)
-    return math.sqrt(variance)
-
 
 CLICKS, CLICKED = "clicks", "lists with a click"
 """Names of the values that need no judgments."""
@@ -338,8 +154,8 @@ def cohort_effects(
     """
     check_sessions(sessions)
     side = label_column("cohort", cohort, len(sessions), "lists")
-    covariates = _of_lists("covariate", covariate, side.size)
-    periods = _of_lists("period", period, side.size)
+    covariates = _list_column("covariate", covariate, side.size)
+    periods = _list_column("period", period, side.size)
     test_options: dict[str, Any] = {
         "split": split,
         "planned_users": planned_users,
@@ -350,10 +166,10 @@ def cohort_effects(
     }
     clicks = sessions.clicks.sum(axis=1).astype(np.float64)
     values: dict[str, FloatArray] = {CLICKS: clicks, CLICKED: (clicks > 0).astype(np.float64)}
-    checks: list[str] = []
+    judged_shares: list[str] = []
     n_judged = 0
     if qrels is not None:
-        measured, checks, n_judged = _measured(
+        measured, judged_shares, n_judged = _measured(
             sessions, qrels, parse_measures(measures), convention
         )
         values |= measured
@@ -362,42 +178,48 @@ def cohort_effects(
     trends: dict[str, Novelty] = {}
     without_trend = []
     for name, value in values.items():
-        kept = ~np.isnan(value)
+        has_value = ~np.isnan(value)
         for letter in ("A", "B"):
-            if not (kept & (side == letter)).any():
+            if not (has_value & (side == letter)).any():
                 raise InputError(
                     f"{name}: found no list of cohort {letter} with a value, expected judgments of "
                     "its queries"
                 )
-        users = None if sessions.user is None else sessions.user[kept]
+        users = None if sessions.user is None else sessions.user[has_value]
         effects[name] = ab_effect(
-            value[kept],
-            side[kept],
+            value[has_value],
+            side[has_value],
             users=users,
-            covariate=None if covariates is None else covariates[kept],
+            covariate=None if covariates is None else covariates[has_value],
             **test_options,
         )
-        if periods is not None and name not in checks:
+        if periods is not None and name not in judged_shares:
             try:
                 trends[name] = novelty(
-                    value[kept], side[kept], periods[kept], users=users, confidence=confidence
+                    value[has_value],
+                    side[has_value],
+                    periods[has_value],
+                    users=users,
+                    confidence=confidence,
                 )
             except InputError as error:  # the effect of the whole test stands, whatever its periods
                 without_trend.append(f"{name}: no trend over time ({error})")
 
-    tested = [name for name in effects if name not in checks]
+    tested = [name for name in effects if name not in judged_shares]
     adjusted = adjust([effects[name].decisive_p for name in tested]).tolist()
     return CohortEffects(
         effects=effects,
         p=dict(zip(tested, adjusted, strict=True)),
         n_lists=len(sessions),
         n_judged=n_judged,
-        cautions=(*_cautions(effects, checks), *without_trend),
+        cautions=(*_cautions(effects, judged_shares), *without_trend),
         trends=trends,
     )
 
 
-def _of_lists(name: str, values: "npt.ArrayLike | None", n: int) -> "np.ndarray[Any, Any] | None":
+def _list_column(
+    name: str, values: "npt.ArrayLike | None", n: int
+) -> "np.ndarray[Any, Any] | None":
     if values is None:
         return None
     column = array_of(name, values, "numbers")
@@ -430,44 +252,38 @@ def _measured(
     rows, row_of_list = np.unique(sessions.pair, axis=0, return_inverse=True)
     row_of_list = row_of_list.reshape(-1)
     queries = [sessions.documents[row[0]][0] for row in rows.tolist()]
-    known = qrels if isinstance(qrels, Qrels) else Qrels(qrels)
-    answered = [number for number, query in enumerate(queries) if query in known]
-    if not answered:
+    judgments = qrels if isinstance(qrels, Qrels) else Qrels(qrels)
+    judged_rows = [number for number, query in enumerate(queries) if query in judgments]
+    if not judged_rows:
         raise InputError(
             f"qrels: found no judgment of the {len(sessions.queries):,} queries of the log, "
             "expected some"
         )
-    lists, judgments = {}, {}
-    for number in answered:
+    documents_of_row = {}
+    judgments_of_row = {}
+    for number in judged_rows:
         pairs = rows[number][rows[number] >= 0].tolist()
-        lists[str(number)] = [sessions.documents[pair][1] for pair in pairs]
-        judgments[str(number)] = known[queries[number]]
+        documents_of_row[str(number)] = [sessions.documents[pair][1] for pair in pairs]
+        judgments_of_row[str(number)] = judgments[queries[number]]
     evaluated = [*measures, judged] if judged not in measures else measures
-    evaluation = evaluate(Qrels(judgments), Run(lists), evaluated, convention)
+    evaluation = evaluate(Qrels(judgments_of_row), Run(documents_of_row), evaluated, convention)
     table = np.full((len(queries), len(evaluated)), np.nan)
     table[[int(name) for name in evaluation.queries]] = evaluation.values
-    has_judgments = np.isin(row_of_list, answered)
+    has_judgments = np.isin(row_of_list, judged_rows)
     columns = {str(measure): table[row_of_list, column] for column, measure in enumerate(evaluated)}
     return columns, [str(judged)], int(has_judgments.sum())
 
 
-def _cautions(effects: Mapping[str, Effect], checks: Sequence[str]) -> Iterable[str]:
+def _cautions(effects: Mapping[str, Effect], judged_shares: Sequence[str]) -> Iterable[str]:
     """Say if the documents of one cohort are judged less often."""
-    for name in checks:
+    for name in judged_shares:
         effect = effects[name]
         low, high = effect.interval
         if not low <= 0 <= high:
-            few = "A"
-            many = "B"
-            least = effect.mean_a
-            most = effect.mean_b
-            if effect.difference < 0:
-                few = "B"
-                many = "A"
-                least = effect.mean_b
-                most = effect.mean_a
+            shares = {"A": effect.mean_a, "B": effect.mean_b}
+            fewer, more = sorted(shares, key=lambda cohort: shares[cohort])
             yield (
-                f"lists of {few} have fewer judged documents than lists of {many} ({name} "
-                f"{least:.1%} against {most:.1%}): measures count unjudged documents as not "
-                f"relevant, which favours {many}; judge them first"
+                f"lists of {fewer} have fewer judged documents than lists of {more} ({name} "
+                f"{shares[fewer]:.1%} against {shares[more]:.1%}): measures count unjudged "
+                f"documents as not relevant, which favours {more}; judge them first"
             )

@@ -115,12 +115,12 @@ class PBM:
         """Fit the model to counts, with warnings of what they do not identify."""
         steps, start = self.checked()
 
-        parts = rank_components(cells)
-        if parts > 1:
+        n_components = rank_components(cells)
+        if n_components > 1:
             text = (
-                f"the {cells.n_situations} ranks fall into {parts} sets that share no document: "
-                "propensities of different sets cannot be compared, and attractiveness across sets "
-                "neither; log some results in random or swapped order"
+                f"the {cells.n_situations} ranks fall into {n_components} sets that share no "
+                "document: propensities of different sets cannot be compared, and attractiveness "
+                "across sets neither; log some results in random or swapped order"
             )
             warn(text)
         if not cells.clicked.any():
@@ -143,7 +143,7 @@ class PBM:
             cells=cells,
             query_of_pair=query_of_pair,
             iterations=steps,
-            n_components=parts,
+            n_components=n_components,
             converged=fit.converged,
             cautions=tuple(cautions),
         )
@@ -232,14 +232,16 @@ class FittedPBM(FittedModel):
         total = np.bincount(cells.pair, examined, cells.n_pairs)
         slopes = (slope / total)[cells.pair] * examined
         by_rank = np.bincount(cells.situation, slopes, cells.n_situations).astype(np.float64)
-        of_rank, of_pair = residual_weights(
+        rank_weights, pair_weights = residual_weights(
             cells, self.attractiveness_values, self.propensity, by_rank
         )
 
         # The score of a click by the logarithm of its rate is 1, without a click -rate/(1-rate).
         rate = self.conditional(sessions)
         residual = np.where(sessions.clicks, 1.0, -rate / (1 - rate))
-        weight = of_rank - np.append(of_pair, 0.0)[sessions.pair]  # 0 below the end of a list
+        weight = (
+            rank_weights - np.append(pair_weights, 0.0)[sessions.pair]
+        )  # 0 below the end of a list
         terms = np.where(sessions.pair >= 0, residual * weight, 0.0)
         list_terms: FloatArray = len(sessions) * terms.sum(axis=1)
         return list_terms
@@ -273,11 +275,11 @@ class FittedPBM(FittedModel):
         level = check_confidence(confidence)
         replicates = replicates_of(n_resamples, least=1, width=self.propensity.size)
         n_queries = int(self.query_of_pair.max()) + 1
-        first = ExaminationFit(self.attractiveness_values, self.propensity, self.converged)
+        initial = ExaminationFit(self.attractiveness_values, self.propensity, self.converged)
         drawn = []
         for times in query_draws(generator_of(rng), n_queries, replicates):
             counts = self.cells.of_queries(times, self.query_of_pair)
-            fit = fit_examination(counts, self.iterations, self.start, first)
+            fit = fit_examination(counts, self.iterations, self.start, initial)
             drawn.append(relative_to_first(counts, fit.examined))
         n_linking = linking_queries(self.cells, self.query_of_pair)
         for caution in one_query_cautions(n_linking):

@@ -95,9 +95,11 @@ class FittedModel(ABC):
         if sessions.documents == self.documents:
             values = self.attractiveness_values
         else:
-            place = {pair: number for number, pair in enumerate(self.documents)}
-            known = np.array([place.get(pair, -1) for pair in sessions.documents], np.int64)
-            values = np.where(known >= 0, self.attractiveness_values[known], self.start)
+            number_of_pair = {pair: number for number, pair in enumerate(self.documents)}
+            numbers = np.array(
+                [number_of_pair.get(pair, -1) for pair in sessions.documents], np.int64
+            )
+            values = np.where(numbers >= 0, self.attractiveness_values[numbers], self.start)
         attraction: FloatArray = np.append(values, np.nan)[sessions.pair]
         return attraction
 
@@ -140,8 +142,8 @@ def last_clicks(sessions: Sessions) -> IntArray:
 
 def share(part: npt.ArrayLike, whole: npt.ArrayLike, otherwise: float) -> FloatArray:
     """Part of a whole, or another value where there is no whole."""
-    below = np.asarray(whole, np.float64)
+    divisor = np.asarray(whole, np.float64)
     shares: FloatArray = np.divide(
-        part, below, out=np.full(below.shape, otherwise), where=below > 0
+        part, divisor, out=np.full(divisor.shape, otherwise), where=divisor > 0
     )
     return shares

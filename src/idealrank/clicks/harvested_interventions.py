@@ -4,6 +4,7 @@ that need no swaps.
 
 import math
 from dataclasses import dataclass
+from itertools import product
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -198,17 +199,19 @@ class _Harvest:
         n_ranks = cells.n_situations
         pair = cells.pair
         place = cells.situation
-        shown, clicked = cells.shown, cells.clicked
+        shown = cells.shown
+        clicked = cells.clicked
         starts = np.flatnonzero(np.diff(pair, prepend=-1))
         sizes = np.diff(np.append(starts, pair.size))
-        # Each cell of a pair of query and document meets all cells of the pair, then without
-        # itself.
+        # Each cell of a pair of query and document meets all cells of the pair, itself included;
+        # then it is dropped.
         repeats = np.repeat(sizes, sizes)
         cell = np.repeat(np.arange(pair.size), repeats)
         within = np.arange(cell.size) - np.repeat(np.cumsum(repeats) - repeats, repeats)
         other_cell = np.repeat(np.repeat(starts, sizes), repeats) + within
         differs = cell != other_cell
-        cell, other_cell = cell[differs], other_cell[differs]
+        cell = cell[differs]
+        other_cell = other_cell[differs]
         # The weight n * n' / (n + n') of a rate, divided by its impressions n: clicks are counts.
         weight = shown[other_cell] / (shown[cell] + shown[other_cell])
         return cls(
@@ -228,15 +231,16 @@ class _Harvest:
         """Weighted clicks and other impressions at each rank of documents that also stood at the
         other; queries count so many times.
         """
-        often = 1.0 if times is None else times[self.query]
+        factor = 1.0 if times is None else times[self.query]
         shape = (self.n_ranks, self.n_ranks)
-        clicked = np.bincount(self.ranks, self.clicked * often, self.n_ranks**2).reshape(shape)
-        skipped = np.bincount(self.ranks, self.skipped * often, self.n_ranks**2).reshape(shape)
+        clicked = np.bincount(self.ranks, self.clicked * factor, self.n_ranks**2).reshape(shape)
+        skipped = np.bincount(self.ranks, self.skipped * factor, self.n_ranks**2).reshape(shape)
         return clicked.astype(np.float64), skipped.astype(np.float64)
 
 
 def _relative(clicked: FloatArray, skipped: FloatArray, method: HarvestMethod) -> FloatArray:
     if method == "pivot":
+        # Without impressions, clicks and rates are 0; the tiny divisor only avoids 0 / 0.
         at_first = clicked[0] / np.maximum(clicked[0] + skipped[0], 1e-300)
         at_rank = clicked[:, 0] / np.maximum(clicked[:, 0] + skipped[:, 0], 1e-300)
         relative: FloatArray = np.divide(
@@ -252,18 +256,19 @@ def _all_pairs(clicked: FloatArray, skipped: FloatArray) -> FloatArray:
     the same from both sides.
     """
     n = clicked.shape[0]
-    # A pair without a click at either rank tells nothing, and a rank without any click has the
-    # propensity 0.
-    tells = (clicked + clicked.T > 0) & (clicked + skipped > 0)
-    hits = clicked.sum(axis=1, where=tells) > 0
-    rank, other_rank = np.nonzero(tells & hits[:, None] & hits)
-    linked = _linked(rank, other_rank, n) & hits[0]
-    met_rank, met_other = np.nonzero(tells)
-    kept = linked[rank]
-    propensities = np.where(hits, np.nan, 0.0) if hits[0] else np.full(n, np.nan)
-    propensities[~hits & ~_linked(met_rank, met_other, n)] = np.nan
-    if kept.any():
-        rows = _PairRows.of(rank[kept], other_rank[kept], clicked, skipped)
+    # A pair without a click at either rank tells nothing. A rank without any click has the
+    # propensity 0, if a chain of pairs links it with the first.
+    is_informed = (clicked + clicked.T > 0) & (clicked + skipped > 0)
+    has_click = clicked.sum(axis=1, where=is_informed) > 0
+    first_has_click = bool(has_click[0])
+    propensities = np.full(n, np.nan)
+    if first_has_click:
+        met_rank, met_other = np.nonzero(is_informed)
+        propensities[~has_click & _linked(met_rank, met_other, n)] = 0.0
+    rank, other_rank = np.nonzero(is_informed & has_click[:, None] & has_click)
+    is_compared = _linked(rank, other_rank, n)[rank] & first_has_click
+    if is_compared.any():
+        rows = _PairRows.of(rank[is_compared], other_rank[is_compared], clicked, skipped)
         logs = rows.newton()
         values = rows.searched() if logs is None else np.exp(logs)
         propensities[rows.ranks] = values / values[0]
@@ -288,18 +293,18 @@ class _PairRows:
     @classmethod
     def of(
         cls,
-        own_rank: IntArray,
+        this_rank: IntArray,
         other_rank: IntArray,
         clicked: FloatArray,
         skipped: FloatArray,
     ) -> "_PairRows":
-        """Rows of these ordered pairs of ranks; the first rank is among them."""
-        hits = clicked[own_rank, other_rank]
-        misses = skipped[own_rank, other_rank]
+        """Rows of ordered pairs of ranks; the first rank is among them."""
+        hits = clicked[this_rank, other_rank]
+        misses = skipped[this_rank, other_rank]
         scale = float((hits + misses).sum())
-        ranks, rank = np.unique(own_rank, return_inverse=True)
-        upper = np.minimum(own_rank, other_rank)
-        lower = np.maximum(own_rank, other_rank)
+        ranks, rank = np.unique(this_rank, return_inverse=True)
+        upper = np.minimum(this_rank, other_rank)
+        lower = np.maximum(this_rank, other_rank)
         _, pair = np.unique(upper * clicked.shape[0] + lower, return_inverse=True)
         return cls(
             ranks=ranks,
@@ -316,31 +321,32 @@ class _PairRows:
         n = self.ranks.size
         n_pairs = int(self.pair.max()) + 1
         logs = np.zeros(n)
-        shown = np.bincount(self.pair, self.hits + self.misses, n_pairs)
-        relevance = np.log(np.bincount(self.pair, self.hits, n_pairs) / shown * _INSIDE)
-        best = self._loss(logs, relevance)
+        impressions = np.bincount(self.pair, self.hits + self.misses, n_pairs)
+        relevance = np.log(np.bincount(self.pair, self.hits, n_pairs) / impressions * _INSIDE)
+        loss = self._loss(logs, relevance)
         for _ in range(_MOST_STEPS):
             rate = np.exp(logs[self.rank] + relevance[self.pair])
             slope = self.misses * rate / (1 - rate) - self.hits
             bend = self.misses * rate / (1 - rate) ** 2
             if not (np.bincount(self.pair, bend, n_pairs) > 0).all():
                 return None
-            move, along = self._step(slope, bend, n_pairs)
-            if not (np.isfinite(move).all() and np.isfinite(along).all()):
+            move, relevance_move = self._step(slope, bend, n_pairs)
+            if not (np.isfinite(move).all() and np.isfinite(relevance_move).all()):
                 return None
 
             share = 1.0
-            loss = self._loss(logs + move, relevance + along)
-            while not loss <= best + _ROUNDING:
+            next_loss = self._loss(logs + move, relevance + relevance_move)
+            while not next_loss <= loss + _ROUNDING:
                 share /= 2
                 if share <= _LEAST_SHARE:
                     return None
-                loss = self._loss(logs + share * move, relevance + share * along)
+                next_loss = self._loss(logs + share * move, relevance + share * relevance_move)
             logs = logs + share * move
-            relevance = relevance + share * along
-            best = loss
-            largest = max(float(np.abs(move).max()), float(np.abs(along).max()))
+            relevance = relevance + share * relevance_move
+            loss = next_loss
+            largest = max(float(np.abs(move).max()), float(np.abs(relevance_move).max()))
             if share == 1 and largest < _CONVERGED:
+                # Scaled to a largest propensity of 1, relevances must be probabilities, too.
                 return logs if float(relevance.max()) + float(logs.max()) <= 0 else None
         return None
 
@@ -352,25 +358,28 @@ class _PairRows:
         """
         n = self.ranks.size
         of_pair = np.bincount(self.pair, bend, n_pairs)
-        # Relevances are eliminated: what is left is a Laplacian of ranks, of which the first one
-        # stays at 0.
+        # With relevances eliminated, the second derivative is a Laplacian over ranks; the first
+        # rank stays at 0.
         to_pair = bend / of_pair[self.pair]
         by_pair = np.bincount(self.pair, slope, n_pairs) / of_pair
-        left = np.diag(np.bincount(self.rank, bend, n).astype(np.float64))
-        places = np.argsort(self.pair, kind="stable").reshape(-1, 2)  # both sides of each pair
-        for first, second in ((0, 0), (0, 1), (1, 0), (1, 1)):
-            at_first, at_second = places[:, first], places[:, second]
+        laplacian = np.diag(np.bincount(self.rank, bend, n).astype(np.float64))
+        rows_of_pair = np.argsort(self.pair, kind="stable").reshape(
+            -1, 2
+        )  # both sides of each pair
+        for rows, other_rows in product(rows_of_pair.T, repeat=2):
             np.subtract.at(
-                left,
-                (self.rank[at_first], self.rank[at_second]),
-                bend[at_first] * to_pair[at_second],
+                laplacian,
+                (self.rank[rows], self.rank[other_rows]),
+                bend[rows] * to_pair[other_rows],
             )
         pull = np.bincount(self.rank, slope - bend * by_pair[self.pair], n)
         move = np.zeros(n)
         with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
-            move[1:] = -(inverse_of(left[1:, 1:]) * pull[1:]).sum(axis=1)
-        along: FloatArray = -by_pair - np.bincount(self.pair, to_pair * move[self.rank], n_pairs)
-        return move, along
+            move[1:] = -(inverse_of(laplacian[1:, 1:]) * pull[1:]).sum(axis=1)
+        relevance_move: FloatArray = -by_pair - np.bincount(
+            self.pair, to_pair * move[self.rank], n_pairs
+        )
+        return move, relevance_move
 
     def _loss(self, logs: FloatArray, relevance: FloatArray) -> float:
         """Negative log-likelihood; infinite where a rate reaches 1."""
@@ -392,7 +401,7 @@ class _PairRows:
             values = 1 / (1 + np.exp(-logits))
             rate = np.clip(values[self.rank] * values[n + self.pair], _EDGE, 1 - _EDGE)
             slope = -(self.hits / rate - self.misses / (1 - rate)) * rate
-            # the derivative of log(p * r) by the logit of p is 1 - p, and by that of r is 1 - r
+            # The derivative of log(p * r) by the logit of p is 1 - p, and by the logit of r 1 - r.
             of_ranks = np.bincount(self.rank, slope * (1 - values[self.rank]), size)
             of_pairs = np.bincount(n + self.pair, slope * (1 - values[n + self.pair]), size)
             value = -float((self.hits * np.log(rate) + self.misses * np.log(1 - rate)).sum())
@@ -412,6 +421,6 @@ class _PairRows:
 def _linked(rank: IntArray, other_rank: IntArray, n: int) -> "npt.NDArray[np.bool_]":
     """Ranks that a chain of pairs links with the first."""
     is_linked: npt.NDArray[np.bool_] = np.arange(n) == 0
-    for _ in range(n):
+    for _ in range(n):  # no chain has more links
         is_linked[rank[is_linked[other_rank]]] = True
     return is_linked

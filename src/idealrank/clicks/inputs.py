@@ -27,8 +27,8 @@ from idealrank.reports.subject import Made
 WITH_MODEL = ("dr", "switch")
 """Estimators that need predictions of a model."""
 
-# Probabilities stay this far from 0 and 1, as in click models: a click that was held for impossible
-# has no infinite perplexity.
+# Probabilities stay this far from 0 and 1, as in click models: a click that was predicted to be
+# impossible does not make the perplexity infinite.
 _LEAST = 1e-12
 
 
@@ -90,8 +90,8 @@ def reward_estimates(
     differences: list[PolicyDifference] = []
     for name, limit in estimators:
         estimate = _by_model if name in WITH_MODEL else _by_weights
-        of_policies, difference = estimate(columns, targets, (name, limit), options, draws)
-        for policy, value in of_policies.items():
+        policy_values, difference = estimate(columns, targets, (name, limit), options, draws)
+        for policy, value in policy_values.items():
             values[policy].append(value)
         if difference is not None:
             differences.append(difference)

@@ -1,34 +1,23 @@
-"""Interleaving of two rankings: lists that mix both, credit of clicks, and tests of preference that
-hold under peeking.
-"""
+"""Interleaving of two rankings: lists that mix both, and credit of clicks."""
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from itertools import chain, islice, zip_longest
+from typing import Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import betaln, ndtri
-from scipy.stats import beta as beta_distribution
-from scipy.stats import binom
 
 from idealrank.clicks.arguments import (
-    Looks,
     array_of,
-    check_confidence,
     label_column,
     number_table,
     one_of,
-    real_number,
 )
-from idealrank.clicks.weighted_rows import label_codes
-from idealrank.data.types import FloatArray, IntArray
-from idealrank.errors import InputError, OptionError, shown
+from idealrank.errors import InputError, shown
 from idealrank.stats.randomness import RandomLike, generator_of, whole_number
 
 Method: TypeAlias = Literal["team-draft", "balanced", "probabilistic"]
-_MOST_LISTS = 1 << 24  # of a plan; more take too much memory and time
 _SOFTNESS = 3.0  # exponent of ranks in probabilistic interleaving, as in the paper
 
 
@@ -136,14 +125,15 @@ def interleave(
     (['a', 'b', 'c', 'd'], ['A', 'A', 'B', 'B'])
     """
     one_of("method", method, Method)
-    rankings = [_ranking("ranking_a", ranking_a), _ranking("ranking_b", ranking_b)]
+    documents_a = _ranking("ranking_a", ranking_a)
+    documents_b = _ranking("ranking_b", ranking_b)
     size = whole_number("length", length)
     generator = generator_of(rng)
     if method == "team-draft":
-        return _team_draft(rankings, size, generator)
+        return _team_draft(documents_a, documents_b, size, generator)
     if method == "balanced":
-        return _balanced(rankings, size, generator)
-    return _probabilistic(rankings, size, generator)
+        return _balanced(documents_a, documents_b, size, generator)
+    return _probabilistic(documents_a, documents_b, size, generator)
 
 
 def _ranking(name: str, ranking: Sequence[str]) -> list[str]:
@@ -166,23 +156,27 @@ def _ranking(name: str, ranking: Sequence[str]) -> list[str]:
     return documents
 
 
-def _team_draft(rankings: list[list[str]], size: int, rng: np.random.Generator) -> Interleaved:
+def _team_draft(
+    ranking_a: list[str], ranking_b: list[str], size: int, rng: np.random.Generator
+) -> Interleaved:
     documents: list[str] = []
     teams: list[str] = []
-    taken: set[str] = set()
-    left = [iter(ranking) for ranking in rankings]
+    placed: set[str] = set()
+    remaining = {"A": iter(ranking_a), "B": iter(ranking_b)}
     while len(documents) < size:
-        before = len(documents)
-        first = int(rng.integers(2))
-        for side in (first, 1 - first):
+        n_before = len(documents)
+        order = ["A", "B"]
+        if rng.integers(2):
+            order.reverse()
+        for team in order:
             if len(documents) == size:
                 break
-            following = next((document for document in left[side] if document not in taken), None)
+            following = next((name for name in remaining[team] if name not in placed), None)
             if following is not None:
                 documents.append(following)
-                taken.add(following)
-                teams.append("AB"[side])
-        if len(documents) == before:  # both rankings are used up
+                placed.add(following)
+                teams.append(team)
+        if len(documents) == n_before:  # both rankings are used up
             break
     return Interleaved(
         documents=tuple(documents),
@@ -192,54 +186,77 @@ def _team_draft(rankings: list[list[str]], size: int, rng: np.random.Generator) 
     )
 
 
-def _balanced(rankings: list[list[str]], size: int, rng: np.random.Generator) -> Interleaved:
-    first = int(rng.integers(2))
-    mixed: dict[str, None] = {}
-    places = [0, 0]
-    while len(mixed) < size and (places[0] < len(rankings[0]) or places[1] < len(rankings[1])):
-        side = first if places[first] <= places[1 - first] else 1 - first
-        if places[side] < len(rankings[side]):
-            mixed.setdefault(rankings[side][places[side]])
-        places[side] += 1
+def _balanced(
+    ranking_a: list[str], ranking_b: list[str], size: int, rng: np.random.Generator
+) -> Interleaved:
+    rankings = [ranking_a, ranking_b]
+    if rng.integers(2):
+        rankings.reverse()
+    # Rank by rank, the ranking that is served first, then the other one.
+    turns = chain.from_iterable(zip_longest(*rankings))
+    distinct = dict.fromkeys(document for document in turns if document is not None)
+    documents = tuple(islice(distinct, size))
 
-    rank_in_a, rank_in_b = map(_places, rankings)
-    most = max(map(len, rankings))
+    rank_in_a = _places(ranking_a)
+    rank_in_b = _places(ranking_b)
+    unranked = max(map(len, rankings))
     shares = []
-    for document in mixed:
-        rank_a = rank_in_a.get(document, most)
-        rank_b = rank_in_b.get(document, most)
+    for document in documents:
+        rank_a = rank_in_a.get(document, unranked)
+        rank_b = rank_in_b.get(document, unranked)
         shares.append(0.5 if rank_a == rank_b else float(rank_b < rank_a))
-    teams = tuple("" if share == 0.5 else "AB"[int(share)] for share in shares)
-    return Interleaved(documents=tuple(mixed), teams=teams, method="balanced", shares=tuple(shares))
+    team_of_share = {0.0: "A", 0.5: "", 1.0: "B"}
+    teams = tuple(team_of_share[share] for share in shares)
+    return Interleaved(documents=documents, teams=teams, method="balanced", shares=tuple(shares))
 
 
-def _probabilistic(rankings: list[list[str]], size: int, rng: np.random.Generator) -> Interleaved:
-    places = [_places(ranking) for ranking in rankings]
-    # Places of the documents of each ranking that are not yet in the list.
-    left = [np.arange(len(ranking)) for ranking in rankings]
-    weights = [
-        np.array([rank**-_SOFTNESS for rank in range(1, len(ranking) + 1)]) for ranking in rankings
-    ]
+class _SoftRanking:
+    """Documents of a ranking that are not yet in the list, weighted by their ranks."""
+
+    def __init__(self, ranking: list[str]) -> None:
+        self._ranking = ranking
+        self._place_of = _places(ranking)
+        self._places = np.arange(len(ranking))
+        self._weights = np.array([rank**-_SOFTNESS for rank in range(1, len(ranking) + 1)])
+
+    def __len__(self) -> int:
+        return self._places.size
+
+    def draw(self, rng: np.random.Generator) -> str:
+        """Draw the next document."""
+        drawn = int(rng.choice(self._places.size, p=self._weights / self._weights.sum()))
+        return self._ranking[int(self._places[drawn])]
+
+    def take(self, document: str) -> float:
+        """Remove a document, and return the chance that this ranking would have drawn it."""
+        place = self._place_of.get(document)
+        if place is None:
+            return 0.0
+        index = int(np.searchsorted(self._places, place))
+        chance = float(self._weights[index] / self._weights.sum())
+        self._places = np.delete(self._places, index)
+        self._weights = np.delete(self._weights, index)
+        return chance
+
+
+def _probabilistic(
+    ranking_a: list[str], ranking_b: list[str], size: int, rng: np.random.Generator
+) -> Interleaved:
+    soft_a = _SoftRanking(ranking_a)
+    soft_b = _SoftRanking(ranking_b)
     documents: list[str] = []
     teams: list[str] = []
     shares: list[float] = []
-    while len(documents) < size and any(column.size for column in left):
-        have_both = bool(left[0].size and left[1].size)
-        side = int(rng.integers(2)) if have_both else int(not left[0].size)
-        drawn = int(rng.choice(left[side].size, p=weights[side] / weights[side].sum()))
-        document = rankings[side][int(left[side][drawn])]
-        # The chance of either ranking to place this document now; it then leaves both.
-        chances = [0.0, 0.0]
-        for either in (0, 1):
-            place = places[either].get(document)
-            if place is not None:
-                at = int(np.searchsorted(left[either], place))
-                chances[either] = float(weights[either][at] / weights[either].sum())
-                left[either] = np.delete(left[either], at)
-                weights[either] = np.delete(weights[either], at)
+    while len(documents) < size and (soft_a or soft_b):
+        is_b = bool(soft_b)
+        if soft_a and soft_b:
+            is_b = bool(rng.integers(2))
+        document = (soft_b if is_b else soft_a).draw(rng)
+        chance_a = soft_a.take(document)
+        chance_b = soft_b.take(document)
         documents.append(document)
-        teams.append("AB"[side])
-        shares.append(float(chances[1] / (chances[0] + chances[1])))
+        teams.append("B" if is_b else "A")
+        shares.append(chance_b / (chance_a + chance_b))
     return Interleaved(
         documents=tuple(documents), teams=tuple(teams), method="probabilistic", shares=tuple(shares)
     )
@@ -247,273 +264,3 @@ def _probabilistic(rankings: list[list[str]], size: int, rng: np.random.Generato
 
 def _places(ranking: list[str]) -> dict[str, int]:
     return {document: place for place, document in enumerate(ranking)}
-
-
-@dataclass(frozen=True, kw_only=True)
-class Preference:
-    """Outcome of an interleaving test.
-
-    Attributes
-    ----------
-    wins_a, wins_b, ties : int
-        Lists (or users) that prefer A, B, or neither.
-    share : float
-        Share of B among the wins; 0.5 without any.
-    interval : tuple of float
-        Of this share: exact (Clopper and Pearson), for a test of planned size.
-    p : float
-        Two-sided p-value of the sign test, for a test of planned size.
-    sequence : tuple of float
-        Of this share: a confidence sequence, which holds at all times at once.
-    p_always : float
-        Always-valid p-value: it holds however often the test is looked at, and whenever it is
-        stopped.
-    confidence : float
-        Confidence level.
-    looks : {"any", "once"}
-        Looks for which the verdict holds: by the confidence sequence, or by the interval for a test
-        of planned size.
-
-    Examples
-    --------
-    >>> outcome = preference([1, 1, 0, 1, -1, 1])
-    >>> (outcome.wins_a, outcome.wins_b, outcome.ties), outcome.share
-    ((1, 4, 1), 0.8)
-    """
-
-    wins_a: int
-    wins_b: int
-    ties: int
-    share: float
-    interval: tuple[float, float]
-    p: float
-    sequence: tuple[float, float]
-    p_always: float
-    confidence: float
-    looks: Looks = "any"
-
-    @property
-    def verdict(self) -> Literal["B", "A", "undecided"]:
-        """Return the ranking preferred, by the interval that holds for `looks`."""
-        low, high = self.sequence if self.looks == "any" else self.interval
-        if low > 0.5:
-            return "B"
-        return "A" if high < 0.5 else "undecided"
-
-    @property
-    def detectable(self) -> float | None:
-        """Smallest share of B above 0.5 that so many wins detect with 80 % power, by the rule of
-        `lists_needed`; None if they detect none.
-        """
-        n = self.wins_a + self.wins_b
-        wins = float(_undecided_wins(np.array([n]), self.confidence, self.looks)[0])
-        return float(beta_distribution.ppf(0.8, wins + 1, n - wins)) if wins < n else None
-
-
-def preference(
-    preferences: "Sequence[float] | npt.ArrayLike",
-    *,
-    users: "Sequence[Any] | npt.ArrayLike | None" = None,
-    confidence: float = 0.95,
-    looks: Looks = "any",
-) -> Preference:
-    """Test which of two rankings users prefer.
-
-    Parameters
-    ----------
-    preferences : sequence, shape (lists,)
-        Sign of each list: 1 for B, -1 for A, 0 for neither.
-    users : sequence, shape (lists,), optional
-        Whose list it is: the lists of one user count as one, by their majority, since they are not
-        independent.
-    confidence : float
-        Confidence level.
-    looks : {"any", "once"}
-        Looks for which the verdict holds: any number of them, or one, at the planned size.
-        `lists_needed` has the same option.
-
-    Raises
-    ------
-    InputError
-        A value is not finite, or lengths differ.
-
-    References
-    ----------
-    Chapelle, Joachims, Radlinski and Yue (2012), Large-scale validation and analysis of interleaved
-    search evaluation, TOIS. Robbins (1970), Statistical methods related to the law of the iterated
-    logarithm: the mixture of binomial likelihood ratios over a uniform distribution, on which the
-    confidence sequence rests.
-
-    Examples
-    --------
-    >>> preference([1] * 30 + [-1] * 5).verdict
-    'B'
-    """
-    one_of("looks", looks, Looks)
-    level = check_confidence(confidence)
-    signs = np.sign(number_table("preferences", preferences))
-    if signs.ndim != 1 or not np.isfinite(signs).all():
-        raise InputError(f"preferences: found shape {signs.shape}, expected one finite sign a list")
-    if not signs.size:
-        raise InputError("preferences: found no list, expected at least one")
-    if users is not None:
-        codes = label_codes(label_column("users", users, signs.size, "lists"), "users")
-        signs = np.sign(np.bincount(codes, signs))
-
-    b = int((signs > 0).sum())
-    a = int((signs < 0).sum())
-    n = a + b
-    tail = (1 - level) / 2
-    low = float(beta_distribution.ppf(tail, b, n - b + 1)) if b else 0.0
-    high = float(beta_distribution.ppf(1 - tail, b + 1, n - b)) if b < n else 1.0
-    p = min(1.0, 2 * float(binom.cdf(min(a, b), n, 0.5))) if n else 1.0
-    return Preference(
-        wins_a=a,
-        wins_b=b,
-        ties=signs.size - n,
-        share=b / n if n else 0.5,
-        interval=(low, high),
-        p=p,
-        sequence=_sequence(a, b, level),
-        p_always=math.exp(-max(float(_log_evidence(a, b)), 0.0)),
-        confidence=level,
-        looks=looks,
-    )
-
-
-def _log_mixture(a: npt.ArrayLike, b: npt.ArrayLike) -> FloatArray:
-    """Logarithm of the probability of a sequence of wins, averaged over a uniform share."""
-    logs: FloatArray = betaln(np.add(a, 1), np.add(b, 1))
-    return logs
-
-
-def _log_evidence(a: npt.ArrayLike, b: npt.ArrayLike) -> FloatArray:
-    """Logarithm of the likelihood ratio of the mixture to a share of 0.5."""
-    ratios: FloatArray = _log_mixture(a, b) - np.add(a, b) * math.log(0.5)
-    return ratios
-
-
-def _sequence(a: int, b: int, confidence: float) -> tuple[float, float]:
-    """Shares whose likelihood is not too small beside the mixture's."""
-    if a + b == 0:
-        return 0.0, 1.0
-    least = float(_log_mixture(a, b)) + math.log(1 - confidence)
-
-    def likely(share: float) -> bool:
-        above = b * math.log(share) if b else 0.0
-        below = a * math.log1p(-share) if a else 0.0
-        return above + below >= least
-
-    peak = b / (a + b)
-    ends = []
-    for outer in (0.0, 1.0):
-        inside, outside = peak, outer
-        for _ in range(60):
-            middle = (inside + outside) / 2
-            if 0 < middle < 1 and likely(middle):
-                inside = middle
-            else:
-                outside = middle
-        ends.append(outside if abs(outside - outer) > 1e-12 else outer)
-    return ends[0], ends[1]
-
-
-def lists_needed(
-    share: float,
-    *,
-    power: float = 0.8,
-    confidence: float = 0.95,
-    ties: float = 0.0,
-    looks: Looks = "any",
-) -> int:
-    """Number of lists after which an interleaving test has a verdict with the given power.
-
-    Parameters
-    ----------
-    share : float
-        Share of B among lists with a preference that is to be found, such as 0.52.
-    power : float
-        Probability of finding it.
-    confidence : float
-        Confidence level of `preference`.
-    ties : float
-        Share of lists without a preference.
-    looks : {"any", "once"}
-        Looks for which the verdict of `preference` holds: any number of them, or one, at the
-        planned size.
-
-    Raises
-    ------
-    OptionError
-        An option is outside its range, or the share is too near to 0.5.
-
-    Examples
-    --------
-    >>> lists_needed(0.6), lists_needed(0.6, ties=0.5)
-    (453, 906)
-    >>> lists_needed(0.6, looks="once")
-    210
-    """
-    one_of("looks", looks, Looks)
-    level = check_confidence(confidence)
-    expected = "a number between 0 and 1 other than 0.5"
-    share_of_b = real_number("share", share, expected, low=0, high=1)
-    if share_of_b == 0.5:
-        raise OptionError(f"share={share}: expected a number between 0 and 1 other than 0.5")
-    wanted_power = real_number(
-        "power", power, "a number between 0 and 1, such as 0.8", low=0, high=1
-    )
-    neither = real_number(
-        "ties", ties, "a share from 0 to less than 1", low=0, high=1, closed="low"
-    )
-
-    best = max(share_of_b, 1 - share_of_b)
-    n = 1
-    while _power(np.array([n]), best, level, looks)[0] < wanted_power:
-        n *= 2
-        if n > _MOST_LISTS:
-            critical = float(_undecided_wins(np.array([_MOST_LISTS]), level, looks)[0])
-            least = (
-                critical / _MOST_LISTS
-                - 0.5
-                + 0.5 * float(ndtri(wanted_power)) / math.sqrt(_MOST_LISTS)
-            )
-            raise OptionError(
-                f"share={share}: needs more than {_MOST_LISTS:,} lists with a preference; expected "
-                f"a share about {least:.1g} or more from 0.5, or less power"
-            )
-
-    # Power goes up and down with the size, as the critical count is whole, over a span of a few
-    # roots of the size: halve down to such a span, and take the size from which the power stays.
-    low, span = n // 2, 10 * math.isqrt(n) + 20
-    while n - low > span:
-        middle = (low + n) // 2
-        if _power(np.array([middle]), best, level, looks)[0] < wanted_power:
-            low = middle
-        else:
-            n = middle
-    sizes = np.arange(max(1, low - span), n + span)
-    too_small = np.flatnonzero(~(_power(sizes, best, level, looks) >= wanted_power))
-    first = int(sizes[too_small[-1] + 1]) if too_small.size else int(sizes[0])
-    return math.ceil(first / (1 - neither))
-
-
-def _power(sizes: IntArray, share: float, confidence: float, looks: Looks) -> FloatArray:
-    """Probabilities that tests of these sizes prefer B."""
-    power: FloatArray = binom.sf(_undecided_wins(sizes, confidence, looks), sizes, share)
-    return power
-
-
-def _undecided_wins(sizes: IntArray, confidence: float, looks: Looks) -> FloatArray:
-    """Largest numbers of wins of B without a verdict."""
-    if looks == "once":
-        wins: FloatArray = binom.isf((1 - confidence) / 2, sizes, 0.5)
-        return wins
-    least = -math.log(1 - confidence)
-    undecided, decided = sizes // 2, sizes + 1  # the evidence rises with the wins of B
-    while (decided - undecided > 1).any():
-        middle = (undecided + decided) // 2
-        is_decided = _log_evidence(sizes - middle, middle) > least
-        decided = np.where(is_decided, middle, decided)
-        undecided = np.where(is_decided, undecided, middle)
-    return undecided.astype(np.float64)

@@ -271,14 +271,17 @@ def pair_of_rankings(
     keep: bool = False,
 ) -> ValuePair[LoggedDCGDifference]:
     """Sum the lists of rankers A and B; `keep` keeps them, for a whole log."""
-    pairs = zip(rankers, lists, strict=True)
-    a, b = (sums_of_lists(*pair, codes, n_ranks, keep=keep) for pair in pairs)
-    measures = zip(*(part.measures for part in lists), strict=True)
+    lists_a, lists_b = lists
+    a, b = (
+        sums_of_lists(ranker, weighted, codes, n_ranks, keep=keep)
+        for ranker, weighted in zip(rankers, lists, strict=True)
+    )
+    measures = zip(lists_a.measures, lists_b.measures, strict=True)
     units = [_paired_lists(values_a, values_b, codes) for values_a, values_b in measures]
     return ValuePair(
         a=a,
         b=b,
-        moments=tuple(kept if keep else kept.summed() for kept in units),
+        moments=tuple(unit if keep else unit.summed() for unit in units),
         worth=np.ones(1),
         result=_difference_of_dcg,
     )

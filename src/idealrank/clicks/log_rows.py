@@ -155,8 +155,8 @@ class LogRows:
             return blake2b(content, digest_size=8, key=key).hexdigest()
 
         def hashed(texts: Sequence[str]) -> list[str]:
-            known = {text: digest(text) for text in set(texts)}
-            return [known[text] for text in texts]
+            hashes = {text: digest(text) for text in set(texts)}
+            return [hashes[text] for text in texts]
 
         user = None if self.user is None else hashed(self.user)
         return replace(self, session=hashed(self.session), query=hashed(self.query), user=user)
@@ -174,12 +174,12 @@ class LogRows:
         InputError
             No list makes sense.
         """
-        most = whole_number("most_lists", most_lists)
+        limit = whole_number("most_lists", most_lists)
         rows = checked_rows(self)
         table = _Table.of(rows)
         kept = np.ones(table.counts.size, bool)
         problems = []
-        for kind, text, wrong in table.problems(rows, most):
+        for kind, text, wrong in table.problems(rows, limit):
             lists = np.flatnonzero(wrong)
             if lists.size:
                 problems.append(
@@ -195,13 +195,13 @@ class LogRows:
         first = table.first_rows(kept)
         by_list = {"cohort": rows.cohort, "covariate": rows.covariate, "period": rows.period}
         return LogCheck(
-            n_rows=table.lists.size,
+            n_rows=table.list_of_row.size,
             n_lists=kept.size,
             n_kept=int(kept.sum()),
             problems=tuple(problems),
             from_zero=table.from_zero,
             sessions=table.sessions(rows, kept),
-            kept_rows=kept[table.lists],
+            kept_rows=kept[table.list_of_row],
             **{
                 name: None if column is None else np.asarray(column)[first]
                 for name, column in by_list.items()
@@ -281,22 +281,20 @@ class LogCheck:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class _Table:
-    """Rows by number: of their query, document and list; in the order of lists and ranks, with the
-    place in the list.
-    """
+    """Rows of a log with numbers instead of ids, their lists, and their order by list and rank."""
 
-    sessions_of: tuple[str, ...]
+    session_names: tuple[str, ...]
     queries: tuple[str, ...]
     documents: tuple[str, ...]
-    # query, document, lists, rank: shape (rows,): numbers of the query, document and list of each
-    # row, and its rank from 1
+    # query, document, list_of_row, rank: shape (rows,): numbers of the query, document and list of
+    # each row, and its rank from 1
     query: IntArray
     document: IntArray
-    lists: IntArray
+    list_of_row: IntArray
     rank: FloatArray
     from_zero: bool  # Whether the log counts ranks from 0
-    # named, counts: shape (lists,): session times the number of queries, plus query; and rows
-    named: IntArray
+    # list_key, counts: shape (lists,): session times the number of queries, plus query; and rows
+    list_key: IntArray
     counts: IntArray
     # order, place: shape (rows,): rows sorted by list and rank, and the place of each sorted row in
     # its list
@@ -308,28 +306,28 @@ class _Table:
         session, sessions = numbered(rows.session)
         query, queries = numbered(rows.query)
         document, documents = numbered(rows.document)
-        distinct, first, inverse = np.unique(
+        distinct, first_rows, inverse = np.unique(
             session * np.int64(len(queries)) + query, return_index=True, return_inverse=True
         )
         # Lists are numbered by their first row.
-        by_first = np.argsort(first)
-        number = np.empty(by_first.size, np.int64)
-        number[by_first] = np.arange(by_first.size)
-        lists = number[inverse.reshape(-1)]
+        by_first = np.argsort(first_rows)
+        list_number = np.empty(by_first.size, np.int64)
+        list_number[by_first] = np.arange(by_first.size)
+        list_of_row = list_number[inverse.reshape(-1)]
 
         from_zero = bool((rows.rank == 0).any())
-        rank = rows.rank + from_zero
-        counts = np.bincount(lists)
-        place = np.arange(lists.size) - np.repeat(np.cumsum(counts) - counts, counts)
-        order = np.lexsort((rank, lists))
+        rank = rows.rank + 1 if from_zero else rows.rank
+        counts = np.bincount(list_of_row)
+        place = np.arange(list_of_row.size) - np.repeat(np.cumsum(counts) - counts, counts)
+        order = np.lexsort((rank, list_of_row))
         return cls(
-            sessions_of=sessions,
+            session_names=sessions,
             queries=queries,
             documents=documents,
             query=query,
             document=document,
-            lists=lists,
-            named=distinct[by_first],
+            list_of_row=list_of_row,
+            list_key=distinct[by_first],
             rank=rank,
             from_zero=from_zero,
             counts=counts,
@@ -339,79 +337,103 @@ class _Table:
 
     def name(self, number: int) -> str:
         """Session and query of a list."""
-        session, query = divmod(int(self.named[number]), len(self.queries))
-        return f"session {self.sessions_of[session]}, query {self.queries[query]}"
+        session, query = divmod(int(self.list_key[number]), len(self.queries))
+        return f"session {self.session_names[session]}, query {self.queries[query]}"
 
-    def problems(self, rows: LogRows, most: int) -> Iterator[tuple[str, str, BoolArray]]:
+    def problems(self, rows: LogRows, most_lists: int) -> Iterator[tuple[str, str, BoolArray]]:
         """Each kind of problem, with the lists that have it."""
-        twice = self._again(self.document)
-        repeated = self._again(self.rank)
+        twice = self._repeats(self.document)
+        repeated = self._repeats(self.rank)
         yield (
             "duplicates",
             "rows that come twice: same list, rank and document",
-            self._with(twice & repeated),
+            self._lists_with(twice & repeated),
         )
-        yield "documents", "a document at two ranks of one list", self._with(twice & ~repeated)
-        gaps = np.zeros(self.lists.size, bool)
+        yield (
+            "documents",
+            "a document at two ranks of one list",
+            self._lists_with(twice & ~repeated),
+        )
+        gaps = np.zeros(self.list_of_row.size, bool)
         gaps[self.order] = self.rank[self.order] != self.place + 1
-        yield "ranks", "ranks that are not 1, 2, 3, ...", self._with(gaps)
+        yield "ranks", "ranks that are not 1, 2, 3, ...", self._lists_with(gaps)
         yield (
             "lengths",
             f"lists of more than {MOST_RESULTS:,} results, which no user reads",
             self.counts > MOST_RESULTS,
         )
-        yield "clicks", "clicks that are neither 0 nor 1", self._with(~np.isin(rows.click, (0, 1)))
+        yield (
+            "clicks",
+            "clicks that are neither 0 nor 1",
+            self._lists_with(~np.isin(rows.click, (0, 1))),
+        )
         blank = [number for number, name in enumerate(self.documents) if not name]
-        yield "documents_empty", "results without an id", self._with(np.isin(self.document, blank))
+        yield (
+            "documents_empty",
+            "results without an id",
+            self._lists_with(np.isin(self.document, blank)),
+        )
 
         if rows.propensity is not None:
             wrong = ~((rows.propensity > 0) & (rows.propensity <= 1))
-            yield "propensities", "propensities that are not above 0 and up to 1", self._with(wrong)
+            yield (
+                "propensities",
+                "propensities that are not above 0 and up to 1",
+                self._lists_with(wrong),
+            )
         if rows.cohort is not None:
             cohort, _ = numbered(rows.cohort)
-            differs = self._by_list(cohort)[self.lists] != cohort
-            yield "cohorts", "rows of two cohorts in one list", self._with(differs)
+            differs = self._by_list(cohort)[self.list_of_row] != cohort
+            yield "cohorts", "rows of two cohorts in one list", self._lists_with(differs)
         if rows.user is not None:
             user, _ = numbered(rows.user)
             user_of_list = self._by_list(user)
-            differs = user_of_list[self.lists] != user
-            yield "users", "rows of two users in one list", self._with(differs)
-            n_clicks = np.bincount(self.lists, rows.click == 1, self.counts.size)
-            is_program = _programs(user_of_list, n_clicks == self.counts, most)
+            differs = user_of_list[self.list_of_row] != user
+            yield "users", "rows of two users in one list", self._lists_with(differs)
+            n_clicks = np.bincount(self.list_of_row, rows.click == 1, self.counts.size)
+            is_program = _programs(user_of_list, n_clicks == self.counts, most_lists)
             yield (
                 "programs",
-                f"lists of users with more than {most:,} lists, or with a click on everything",
+                f"lists of users with more than {most_lists:,} lists, or with a click on "
+                "everything",
                 is_program[user_of_list],
             )
 
     def _by_list(self, numbers: IntArray) -> IntArray:
         """Number of the last row of each list."""
         of_lists = np.zeros(self.counts.size, np.int64)
-        of_lists[self.lists] = numbers
+        of_lists[self.list_of_row] = numbers
         return of_lists
 
-    def _again(self, values: "IntArray | FloatArray") -> BoolArray:
+    def _repeats(self, values: "IntArray | FloatArray") -> BoolArray:
         """Mark rows whose value stands in an earlier row of their list."""
-        order = np.lexsort((values, self.lists))
-        is_repeated = np.zeros(self.lists.size, bool)
-        is_repeated[order[1:]] = (np.diff(self.lists[order]) == 0) & (np.diff(values[order]) == 0)
+        order = np.lexsort((values, self.list_of_row))
+        is_repeated = np.zeros(self.list_of_row.size, bool)
+        is_repeated[order[1:]] = (np.diff(self.list_of_row[order]) == 0) & (
+            np.diff(values[order]) == 0
+        )
         return is_repeated
 
-    def _with(self, rows: BoolArray) -> BoolArray:
+    def _lists_with(self, rows: BoolArray) -> BoolArray:
         """Mark lists that have a marked row."""
-        has_row: BoolArray = np.bincount(self.lists[rows], minlength=self.counts.size) > 0
+        has_row: BoolArray = np.bincount(self.list_of_row[rows], minlength=self.counts.size) > 0
         return has_row
+
+    def _sorted_rows(self, kept: BoolArray) -> IntArray:
+        """Rows of the lists that make sense, by list and rank."""
+        rows: IntArray = self.order[kept[self.list_of_row[self.order]]]
+        return rows
 
     def first_rows(self, kept: BoolArray) -> IntArray:
         """Row of the first rank of each list that makes sense."""
-        rows = self.order[kept[self.lists[self.order]]]
+        rows = self._sorted_rows(kept)
         firsts: IntArray = rows[self.rank[rows] == 1]
         return firsts
 
     def sessions(self, log: LogRows, kept: BoolArray) -> Sessions:
         """Sessions of the lists that make sense."""
-        rows = self.order[kept[self.lists[self.order]]]
-        row = (np.cumsum(kept) - 1)[self.lists[rows]]
+        rows = self._sorted_rows(kept)
+        row = (np.cumsum(kept) - 1)[self.list_of_row[rows]]
         column = self.rank[rows].astype(np.int64) - 1
         shape = (int(row[-1]) + 1, int(column.max()) + 1)
 
@@ -424,14 +446,14 @@ class _Table:
         user = None
         if log.user is not None:
             user = np.array([log.user[number] for number in first.tolist()])
-        shown = None if log.propensity is None else table(log.propensity, 1.0)
+        propensity = None if log.propensity is None else table(log.propensity, 1.0)
         time = None if log.time is None else log.time[first]
         by_number = Sessions.from_arrays(
             self.query[first],
             table(self.document, -1),
             table(log.click, 0),
             user=user,
-            propensity=shown,
+            propensity=propensity,
             time=time,
         )
         pairs = tuple(
@@ -482,23 +504,27 @@ def _texts(name: str, values: Any, n: int | None) -> Sequence[str]:
     if n is not None and len(values) != n:
         raise InputError(f"{name}: found {len(values)} values, expected {expected}")
     try:
-        known = set(values)
+        distinct = set(values)
     except TypeError as error:
         raise InputError(f"{name}: found {shown(error)}, expected texts") from None
     wrong = next(
-        (value for value in known if not isinstance(value, (str, int)) or isinstance(value, bool)),
+        (
+            value
+            for value in distinct
+            if not isinstance(value, (str, int)) or isinstance(value, bool)
+        ),
         None,
     )
-    if wrong is not None or None in known:
+    if wrong is not None or None in distinct:
         raise InputError(f"{name}: found {shown(repr(wrong))}, expected texts or whole numbers")
     return values
 
 
-def _programs(of_list: IntArray, all_clicked: BoolArray, most: int) -> BoolArray:
+def _programs(user_of_list: IntArray, all_clicked: BoolArray, most_lists: int) -> BoolArray:
     """Users that are taken for programs: more lists than people look at, or a click on everything
     they were shown.
     """
-    n_lists = np.bincount(of_list)
-    always = np.bincount(of_list, all_clicked, n_lists.size) == n_lists
-    is_program: BoolArray = (n_lists > most) | (always & (n_lists >= _ALL_CLICKED))
+    n_lists = np.bincount(user_of_list)
+    always = np.bincount(user_of_list, all_clicked, n_lists.size) == n_lists
+    is_program: BoolArray = (n_lists > most_lists) | (always & (n_lists >= _ALL_CLICKED))
     return is_program

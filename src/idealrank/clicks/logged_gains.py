@@ -12,12 +12,12 @@ import numpy.typing as npt
 
 from idealrank.clicks.arguments import check_confidence
 from idealrank.clicks.examination_models import FittedPBM
-from idealrank.clicks.logged_rewards import FEWEST_EFFECTIVE, LARGEST_SHARE
 from idealrank.clicks.ratio_moments import (
     ListUnits,
     require_units,
 )
 from idealrank.clicks.sessions import Sessions, check_sessions
+from idealrank.clicks.weight_sums import FEWEST_EFFECTIVE, LARGEST_SHARE
 from idealrank.clicks.weighted_lists import (
     LoggedRanker,
     Ranking,
@@ -201,12 +201,12 @@ def with_fit_cautions(value: LoggedDCG, propensity: "npt.ArrayLike | FittedPBM")
 
 
 def click_cautions(
+    *,
     n_clicks: int,
     total: float,
     squares: float,
     largest: float,
     never_shown: float,
-    *,
     lists_differ: bool,
 ) -> tuple[float, tuple[str, ...]]:
     """Effective sample size of the clicks, and why intervals cannot be trusted."""
@@ -348,11 +348,10 @@ class LoggedDCGSums:
             Ranks, discounts, or kinds of ranking and propensity differ, one part alone has clusters
             or an offset, or the new lists of a query differ in length.
         """
-        ours, theirs = self._whole_kind, other._whole_kind
-        if ours != theirs:
+        if self._whole_kind != other._whole_kind:
             raise IncompatibleError(
-                f"found sums of {ours} and of {theirs}; expected the same ranks, discounts and "
-                "kinds of all parts"
+                f"found sums of {self._whole_kind} and of {other._whole_kind}; expected the same "
+                "ranks, discounts and kinds of all parts"
             )
         return LoggedDCGSums(
             n_lists=self.n_lists + other.n_lists,
@@ -389,17 +388,16 @@ class LoggedDCGSums:
             self.dcg.n_units,
             "sessions",
             "lists",
-            clustered=self.kind[0] == "clusters",
+            clustered="clusters" in self.kind,
         )
         never_shown = share_never_shown(self.unseen, discount_table(self.discount, self.n_ranks))
-        differ = not all(self.documents.values())
         effective, cautions = click_cautions(
-            self.n_clicks,
-            self.weights,
-            self.squares,
-            self.largest,
-            never_shown,
-            lists_differ=differ,
+            n_clicks=self.n_clicks,
+            total=self.weights,
+            squares=self.squares,
+            largest=self.largest,
+            never_shown=never_shown,
+            lists_differ=not all(self.documents.values()),
         )
         return LoggedDCG(
             dcg=self.dcg.mean(worth, level),
@@ -433,8 +431,10 @@ def sums_of_lists(
     """Sum the checked lists of a log or of a part; `keep` keeps them, for a whole log, for its
     errors.
     """
-    clicked, (dcg, ndcg) = lists.clicked, (values.kept(codes) for values in lists.measures)
-    sessions, ranking, _, discount, _ = ranker
+    clicked = lists.clicked
+    dcg, ndcg = (values.kept(codes) for values in lists.measures)
+    sessions = ranker.sessions
+    discount = ranker.discount
     deepest = sessions.n_ranks if n_ranks is None else n_ranks
     documents: Mapping[str, bytes] = {}
     if ranker.has_rank_propensities:
@@ -447,7 +447,7 @@ def sums_of_lists(
         largest=float(clicked.max(initial=0.0)),
         dcg=dcg if keep else dcg.summed(),
         ndcg=ndcg if keep else ndcg.summed(),
-        unseen=unseen_ranks(sessions, ranking, deepest),
+        unseen=unseen_ranks(sessions, ranker.ranking, deepest),
         documents=documents,
         discount=None if discount is None else tuple(np.asarray(discount, np.float64).tolist()),
         n_ranks=deepest,

@@ -1,8 +1,7 @@
 """Values of a policy from the log of another: inverse propensity scoring, alone or with a model."""
 
-import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, fields, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -15,12 +14,12 @@ from idealrank.clicks.ratio_moments import (
     RowUnits,
     require_units,
 )
+from idealrank.clicks.weight_sums import WeightSums, cautions_of, sums_of_rows
 from idealrank.clicks.weighted_rows import (
     Estimator,
     ModelEstimator,
     WeightedRows,
     cluster_codes,
-    influence,
     largest_weight,
     normal_mean,
     numbers,
@@ -29,16 +28,6 @@ from idealrank.data.types import FloatArray, IntArray
 from idealrank.errors import IncompatibleError, InputError
 from idealrank.stats.randomness import RandomLike, each_in_order, generator_of, threads_of
 
-# Below these, normal intervals of weighted means are known to be too short; see the reference page
-# for the simulation.
-FEWEST_EFFECTIVE = 100.0
-LARGEST_SHARE = 0.1
-# Standard errors of the mean weight from 1, its value for the right logged probabilities; so many
-# are no accident.
-_WEIGHT_ERRORS = 3.0
-_LOST_ERRORS = 3.0  # of what the rows above the largest weight say against the model
-_LOST_SHARE = 0.25  # of the standard error, by which cut weights may bias a value
-_LARGEST_OF = ("largest", "largest_reward")  # fields of `WeightSums` that are no sums
 _UNITS_FOR_THREADS = 50_000  # a replicate of fewer takes less time than handing it to a thread
 
 
@@ -243,11 +232,13 @@ def doubly_robust(
     0.75
     """
     log = rows_with_model(
-        rewards,
-        (target_probability, logged_probability),
-        (predicted_logged, predicted_target),
-        estimator,
-        switch,
+        rewards=rewards,
+        target_probability=target_probability,
+        logged_probability=logged_probability,
+        predicted_logged=predicted_logged,
+        predicted_target=predicted_target,
+        estimator=estimator,
+        switch=switch,
     )
     return value_of_rows(log, clusters, confidence, n_resamples, rng)
 
@@ -270,18 +261,19 @@ def rows_of(
 
 
 def rows_with_model(
+    *,
     rewards: npt.ArrayLike,
-    probabilities: "tuple[npt.ArrayLike, npt.ArrayLike]",
-    predictions: "tuple[npt.ArrayLike, npt.ArrayLike]",
+    target_probability: npt.ArrayLike,
+    logged_probability: npt.ArrayLike,
+    predicted_logged: npt.ArrayLike,
+    predicted_target: npt.ArrayLike,
     estimator: ModelEstimator,
     switch: float | None,
-    *,
     fewest: int = 2,
 ) -> WeightedRows:
     """Check the columns, and subtract the predictions from the rewards."""
     one_of("estimator", estimator, ModelEstimator)
     limit = largest_weight(estimator, "switch", "switch", switch)
-    predicted_logged, predicted_target = predictions
     predicted = numbers("predicted_logged", predicted_logged)
     baseline = numbers("predicted_target", predicted_target)
     reward_column = numbers("rewards", rewards)
@@ -292,7 +284,13 @@ def rows_with_model(
                 f"{reward_column.size} rewards"
             )
     return WeightedRows.of(
-        reward_column - predicted, *probabilities, estimator, limit, baseline, fewest=fewest
+        rewards=reward_column - predicted,
+        target=target_probability,
+        logged=logged_probability,
+        estimator=estimator,
+        limit=limit,
+        baseline=baseline,
+        fewest=fewest,
     )
 
 
@@ -307,99 +305,6 @@ def value_of_rows(
     if not replicates:
         return value
     return replace(value, interval=_bootstrap(log, codes, replicates, generator_of(rng), level))
-
-
-@dataclass(frozen=True, kw_only=True)
-class WeightSums:
-    """Sums over rows, of cut weights unless the name says raw; `lost` is what the cut takes from
-    the weighted rewards.
-    """
-
-    weights: float
-    squares: float
-    weighted: float
-    raw: float
-    raw_squares: float
-    largest: float
-    cut: int
-    rewards: float
-    largest_reward: float
-    lost: float = 0.0
-    lost_squares: float = 0.0
-
-    def below(self, estimator: str, n: int) -> float:
-        """Divisor of the weighted rewards of n rows."""
-        return self.weights if estimator == "snips" else float(n)
-
-    def ratio(self, estimator: str, n: int) -> float:
-        """Mean of the weighted rewards; 0 without weight, when the policy would take no row."""
-        below = self.below(estimator, n)
-        return self.weighted / below if below else 0.0
-
-    def influences(self, log: WeightedRows) -> Iterator[FloatArray]:
-        """Influence of each row of these sums on their ratio, in blocks."""
-        norm = self.below(log.estimator, log.n) / log.n
-        return influence(log, self.ratio(log.estimator, log.n), norm)
-
-    def plus(self, other: "WeightSums") -> "WeightSums":
-        """Sums over the rows of both."""
-        sums = {}
-        for name in (column.name for column in fields(self)):
-            ours = getattr(self, name)
-            theirs = getattr(other, name)
-            sums[name] = max(ours, theirs) if name in _LARGEST_OF else ours + theirs
-        return WeightSums(**sums)
-
-
-def sums_of_rows(log: WeightedRows) -> WeightSums:
-    """Sum the rows of a log."""
-    blocks = [_sums_of_block(log, raw, rewards) for _, raw, rewards in log.blocks()]
-    sums: dict[str, Any] = {}
-    for name in (column.name for column in fields(WeightSums)):
-        values = [getattr(block, name) for block in blocks]
-        sums[name] = max(values, default=0.0) if name in _LARGEST_OF else math.fsum(values)
-    return WeightSums(**sums | {"cut": int(sums["cut"])})
-
-
-def _sums_of_block(log: WeightedRows, raw: FloatArray, rewards: FloatArray) -> WeightSums:
-    """Sum the rows of a block, in the order of NumPy, not of BLAS, which depends on the
-    processor.
-    """
-    weights = log.cut(raw)
-    products = weights * rewards
-    total = float(weights.sum())
-    weighted = float(products.sum())
-    largest = float(raw.max())
-    raw_total = total
-    cut = 0
-    lost = np.zeros(1)
-    if weights is not raw:
-        lost = (raw - weights) * rewards
-        raw_total = float(raw.sum())
-        cut = int(np.count_nonzero(raw > log.limit)) if largest > log.limit else 0
-    size, sizes = weighted, products
-    if log.is_negative:
-        sizes = np.abs(products)
-        size = float(sizes.sum())
-    largest_size = float(sizes.max())
-
-    # From here on, the memory of the products holds the squares.
-    squares = raw_squares = float(np.multiply(weights, weights, out=products).sum())
-    if weights is not raw:
-        raw_squares = float(np.multiply(raw, raw, out=products).sum())
-    return WeightSums(
-        weights=total,
-        squares=squares,
-        weighted=weighted,
-        raw=raw_total,
-        raw_squares=raw_squares,
-        largest=largest,
-        cut=cut,
-        rewards=size,
-        largest_reward=largest_size,
-        lost=float(lost.sum()),
-        lost_squares=float((lost * lost).sum()),
-    )
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -495,9 +400,16 @@ class PolicySums:
         InputError, OptionError
             As from `doubly_robust`, but for the number of rows and of clusters.
         """
-        probabilities = (target_probability, logged_probability)
-        predictions = (predicted_logged, predicted_target)
-        log = rows_with_model(rewards, probabilities, predictions, estimator, switch, fewest=0)
+        log = rows_with_model(
+            rewards=rewards,
+            target_probability=target_probability,
+            logged_probability=logged_probability,
+            predicted_logged=predicted_logged,
+            predicted_target=predicted_target,
+            estimator=estimator,
+            switch=switch,
+            fewest=0,
+        )
         return sums_of_log(log, cluster_codes(clusters, log.n, fewest=0))
 
     @property
@@ -518,11 +430,10 @@ class PolicySums:
         IncompatibleError
             Estimators or limits differ, or one part alone has clusters.
         """
-        ours, theirs = self._kind, other._kind
-        if ours != theirs:
+        if self._kind != other._kind:
             raise IncompatibleError(
-                f"found sums of {ours} and of {theirs}; expected one estimator, limit and kind of "
-                "rows for all parts"
+                f"found sums of {self._kind} and of {other._kind}; expected one estimator, limit "
+                "and kind of rows for all parts"
             )
         return PolicySums(
             n=self.n + other.n,
@@ -615,87 +526,45 @@ def _bootstrap(
     """Percentile interval over clusters, drawn with replacement: of the sums of each cluster, not
     of its rows.
     """
-    units = log.n if codes is None else int(codes.max()) + 1
-    sums = np.zeros((2, units))  # of weighted rewards, and of what they are divided by
-    for part, raw, rewards in log.blocks():
-        weights = log.cut(raw)
-        below = weights if log.estimator == "snips" else np.ones_like(weights)
-        weighted = weights * rewards
-        if log.baseline is not None:
-            weighted = weighted + log.baseline[part]
-        for number, column in enumerate((weighted, below)):
-            if codes is None:
-                sums[number, part] = column
-            else:
-                sums[number] += np.bincount(codes[part], column, units)
+    sums = _unit_sums(log, codes)
+    n_units: int = sums.shape[1]
     if codes is None and log.estimator != "snips":
         sums = sums[:1]  # each replicate is divided by the number of rows
 
     def mean_of(draws: IntArray) -> float:
-        # 16 bits stay in the cache: a unit is drawn once on average, and 65,536 times never.
-        counts = np.zeros(units, np.uint16)
+        # Counts of 16 bits stay in the cache: a unit is drawn once on average, and never 65,536
+        # times.
+        counts = np.zeros(n_units, np.uint16)
         np.add.at(counts, draws, np.uint16(1))
         # The draws are counted: their memory holds the products, which need as much.
         products = draws.view(np.float64)
         totals = [float(np.multiply(column, counts, out=products).sum()) for column in sums]
-        divisor = totals[1] if len(totals) == 2 else float(units)
+        divisor = totals[1] if len(totals) == 2 else float(n_units)
         return totals[0] / divisor if divisor else 0.0
 
-    threads = threads_of(None) if units >= _UNITS_FOR_THREADS else 1
+    threads = threads_of(None) if n_units >= _UNITS_FOR_THREADS else 1
     values = list(
-        each_in_order(mean_of, (rng.integers(0, units, units) for _ in range(replicates)), threads)
+        each_in_order(
+            mean_of, (rng.integers(0, n_units, n_units) for _ in range(replicates)), threads
+        )
     )
     low, high = np.quantile(values, [(1 - confidence) / 2, (1 + confidence) / 2])
     return float(low), float(high)
 
 
-def cautions_of(
-    sums: WeightSums,
-    n: int,
-    error: float,
-    effective: float,
-    share: float,
-    n_clusters: int,
-    *,
-    has_model: bool,
-) -> tuple[str, ...]:
-    """Why an interval of these weights cannot be trusted."""
-    cautions = []
-    mean = sums.raw / n
-    spread = math.sqrt(max(sums.raw_squares / n - mean**2, 0.0) / n)
-    if abs(mean - 1) > _WEIGHT_ERRORS * spread and abs(mean - 1) > 1e-9:
-        cautions.append(
-            f"the mean weight is {mean:.4g}, not 1 (standard error {spread:.2g}): the logged "
-            "probabilities are wrong, or the logging policy never takes actions of the target "
-            "policy"
-        )
-    if min(effective, n_clusters) < FEWEST_EFFECTIVE:
-        cautions.append(
-            f"{n:,} rows are worth {min(effective, n_clusters):.0f} of equal weight, fewer than "
-            f"{FEWEST_EFFECTIVE:.0f}"
-        )
-
-    if sums.rewards == 0 and not has_model:
-        cautions.append(
-            "no row has a reward with a weight above 0: an interval without width says nothing"
-        )
-    if share > LARGEST_SHARE:
-        cautions.append(
-            f"one row has {100 * share:.0f} % of all weighted rewards, more than "
-            f"{100 * LARGEST_SHARE:.0f} %"
-        )
-
-    # What a model predicts wrongly has any sign; what is cut from rewards is a bias, whatever its
-    # error.
-    if has_model and abs(sums.lost) > _LOST_ERRORS * math.sqrt(sums.lost_squares):
-        cautions.append(
-            "rows above the largest weight differ from the model, which stands alone there, by "
-            f"{sums.lost / n:+.3g} in the value: the interval misses the truth (coverage 0 % in "
-            "simulated logs of a poor model)"
-        )
-    if not has_model and abs(sums.lost) / n > _LOST_SHARE * error:
-        cautions.append(
-            f"{sums.cut:,} weights are cut, which takes {sums.lost / n:.3g} from the value: the "
-            "interval misses the truth (coverage 0 % in simulated logs)"
-        )
-    return tuple(cautions)
+def _unit_sums(log: WeightedRows, codes: IntArray | None) -> FloatArray:
+    """Sums of weighted rewards, and of their divisors, of each cluster, or row without clusters."""
+    n_units = log.n if codes is None else int(codes.max()) + 1
+    sums = np.zeros((2, n_units))
+    for part, raw, rewards in log.blocks():
+        weights = log.cut(raw)
+        divisors = weights if log.estimator == "snips" else np.ones_like(weights)
+        weighted = weights * rewards
+        if log.baseline is not None:
+            weighted = weighted + log.baseline[part]
+        for row, column in enumerate((weighted, divisors)):
+            if codes is None:
+                sums[row, part] = column
+            else:
+                sums[row] += np.bincount(codes[part], column, n_units)
+    return sums

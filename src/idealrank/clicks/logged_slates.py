@@ -11,13 +11,13 @@ import numpy as np
 import numpy.typing as npt
 
 from idealrank.clicks.arguments import check_confidence, number_table, one_of
-from idealrank.clicks.logged_rewards import FEWEST_EFFECTIVE, LARGEST_SHARE
 from idealrank.clicks.ratio_moments import (
     KeptLists,
     ListUnits,
     RatioMoments,
     require_units,
 )
+from idealrank.clicks.weight_sums import FEWEST_EFFECTIVE, LARGEST_SHARE
 from idealrank.clicks.weighted_rows import LARGEST, ListMean, cluster_codes
 from idealrank.data.types import FloatArray, IntArray
 from idealrank.errors import IncompatibleError, InputError
@@ -175,32 +175,32 @@ class WeightedSlates:
     ) -> "WeightedSlates":
         """Check lists; a part of a log may have fewer than a log, and none."""
         one_of("estimator", estimator, SlateEstimator)
-        gained = _table("rewards", rewards, None, fewest)
-        target = _table("target_probability", target_probability, gained.shape, fewest)
-        logged = _table("logged_probability", logged_probability, gained.shape, fewest)
+        reward_table = _table("rewards", rewards, None, fewest)
+        target = _table("target_probability", target_probability, reward_table.shape, fewest)
+        logged = _table("logged_probability", logged_probability, reward_table.shape, fewest)
         _refuse("target_probability", target, (target < 0) | (target > 1), "from 0 to 1")
         expected = "above 0, up to 1; a list that is never shown cannot be in the log"
         _refuse("logged_probability", logged, (logged <= 0) | (logged > 1), expected)
 
-        ranks = gained.shape[1]
+        ranks = reward_table.shape[1]
         worth = np.ones(ranks) if discount is None else number_table("discount", discount)
         if worth.shape != (ranks,) or not np.isfinite(worth).all():
             raise InputError(
                 f"discount: found {worth.tolist()}, expected {ranks} finite weights, one a rank"
             )
         expected = f"up to {LARGEST:g} in size; use another unit"
-        _refuse("rewards", gained, np.abs(gained) > LARGEST, expected)
+        _refuse("rewards", reward_table, np.abs(reward_table) > LARGEST, expected)
 
-        plain = estimator.removeprefix("sn")
+        weighting = estimator.removeprefix("sn")
         with np.errstate(over="ignore", invalid="ignore"):  # refused below
             weights = target / logged
-            if plain != "iips":
+            if weighting != "iips":
                 weights = np.multiply.accumulate(weights, axis=1)
         expected = f"that is not too small: the weight is above {LARGEST:g}; leave such lists out"
         _refuse("logged_probability", logged, ~(weights <= LARGEST), expected)
-        if plain == "ips":
+        if weighting == "ips":
             weights = np.broadcast_to(weights[:, -1:], weights.shape)
-        return cls(rewards=gained, weights=weights, worth=worth, estimator=estimator)
+        return cls(rewards=reward_table, weights=weights, worth=worth, estimator=estimator)
 
     @property
     def n(self) -> int:
@@ -220,8 +220,8 @@ class WeightedSlates:
         if not is_normalised(self.estimator):
             return [self.gained], [np.ones(self.n)]
         weights = list(self.weights.T)
-        above = [weight * reward for weight, reward in zip(weights, self.rewards.T, strict=True)]
-        return above, weights
+        weighted = [weight * reward for weight, reward in zip(weights, self.rewards.T, strict=True)]
+        return weighted, weights
 
     @cached_property
     def influence(self) -> FloatArray:
@@ -334,11 +334,10 @@ class SlateSums:
         IncompatibleError
             Estimators, ranks or discounts differ, or one part alone has clusters.
         """
-        ours, theirs = self._kind, other._kind
-        if ours != theirs:
+        if self._kind != other._kind:
             raise IncompatibleError(
-                f"found sums of {ours} and of {theirs}; expected one estimator, discount of each "
-                "rank and kind of lists for all parts"
+                f"found sums of {self._kind} and of {other._kind}; expected one estimator, "
+                "discount of each rank and kind of lists for all parts"
             )
         n = self.n + other.n
         # Squared deviations of both parts, and of both means from the joint one (Chan, Golub and
@@ -376,7 +375,7 @@ class SlateSums:
         level = check_confidence(confidence)
         ranks = self.worth.size
         require_units(self.n, self.moments.n_units, "rewards", "lists", clustered=self.clustered)
-        below = self.weights if is_normalised(self.estimator) else np.full(ranks, float(self.n))
+        divisor = self.weights if is_normalised(self.estimator) else np.full(ranks, float(self.n))
         effective = np.divide(
             self.weights**2, self.squares, out=np.zeros(ranks), where=self.squares > 0
         )
@@ -385,7 +384,7 @@ class SlateSums:
         worth = ratio_worth(self.estimator, self.worth)
         return SlateValue(
             total=self.moments.mean(worth, level),
-            by_rank=_rates(self.weighted, below),
+            by_rank=_rates(self.weighted, divisor),
             effective_sample_size=effective,
             mean_weight=mean,
             max_weight=self.largest,
@@ -397,7 +396,8 @@ class SlateSums:
                 mean=mean,
                 spread=spread,
                 effective=effective,
-                sizes=(self.gained, self.largest_gain),
+                gained=self.gained,
+                largest_gain=self.largest_gain,
                 worth=self.worth,
             ),
         )
@@ -410,7 +410,7 @@ def sums_of_slates(
     error.
     """
     weights = lists.weights
-    sizes = np.abs(lists.gained)
+    absolute = np.abs(lists.gained)
     total = weights.sum(axis=0)
     units = KeptLists.of(
         lambda: lists.influence,
@@ -426,8 +426,8 @@ def sums_of_slates(
         weighted=(weights * lists.rewards).sum(axis=0),
         largest=weights.max(axis=0, initial=0.0),
         moments=units if keep else units.summed(),
-        gained=float(sizes.sum()),
-        largest_gain=float(sizes.max(initial=0.0)),
+        gained=float(absolute.sum()),
+        largest_gain=float(absolute.max(initial=0.0)),
         worth=lists.worth,
         estimator=lists.estimator,
         clustered=codes is not None,
@@ -444,45 +444,48 @@ def ratio_worth(estimator: SlateEstimator, worth: FloatArray) -> FloatArray:
     return worth if is_normalised(estimator) else np.ones(1)
 
 
-def _rates(weighted: FloatArray, below: FloatArray) -> FloatArray:
+def _rates(weighted: FloatArray, divisor: FloatArray) -> FloatArray:
     """Value at each rank; 0 without weight."""
-    rates: FloatArray = np.divide(weighted, below, out=np.zeros(weighted.shape), where=below > 0)
+    rates: FloatArray = np.divide(
+        weighted, divisor, out=np.zeros(weighted.shape), where=divisor > 0
+    )
     return rates
 
 
 def slate_cautions(
+    *,
     n: int,
     mean: FloatArray,
     spread: FloatArray,
     effective: FloatArray,
-    sizes: tuple[float, float],
+    gained: float,
+    largest_gain: float,
     worth: FloatArray,
 ) -> tuple[str, ...]:
     """Why an interval of the weights of lists cannot be trusted; of the ranks that count, the worst
     one is named.
     """
     cautions = []
-    counted = np.flatnonzero(worth)
-    if counted.size:
+    counted_ranks = np.flatnonzero(worth)
+    if counted_ranks.size:
         gap = np.abs(mean - 1)
         error = spread / np.sqrt(n)
-        far = np.where(gap > 1e-9, gap - _WEIGHT_ERRORS * error, -np.inf)
-        rank = int(counted[np.argmax(far[counted])])
-        if far[rank] > 0:
+        excess = np.where(gap > 1e-9, gap - _WEIGHT_ERRORS * error, -np.inf)
+        rank = int(counted_ranks[np.argmax(excess[counted_ranks])])
+        if excess[rank] > 0:
             cautions.append(
                 f"the mean weight of place {rank + 1} is {mean[rank]:.4g}, not 1 (standard error "
                 f"{error[rank]:.2g}): the probabilities are wrong, or the logging policy never "
                 "shows lists of the target policy"
             )
-        rank = int(counted[np.argmin(effective[counted])])
-        if effective[rank] < FEWEST_EFFECTIVE:
+        weakest = int(counted_ranks[np.argmin(effective[counted_ranks])])
+        if effective[weakest] < FEWEST_EFFECTIVE:
             cautions.append(
-                f"at place {rank + 1}, {n:,} lists are worth {effective[rank]:.0f} of equal "
+                f"at place {weakest + 1}, {n:,} lists are worth {effective[weakest]:.0f} of equal "
                 f"weight, fewer than {FEWEST_EFFECTIVE:.0f}"
             )
-    total, largest = sizes
-    share = largest / total if total > 0 else 0.0
-    if not total > 0:
+    share = largest_gain / gained if gained > 0 else 0.0
+    if not gained > 0:
         cautions.append(
             "no list has a reward with a weight above 0: an interval without width says nothing"
         )

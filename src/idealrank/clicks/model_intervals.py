@@ -14,15 +14,13 @@ from idealrank.clicks.cascade_models import (
     DCM,
     SDBN,
     Cascade,
-    CountedSessions,
     FittedCascade,
-    ReadingFit,
-    fit_reading,
 )
 from idealrank.clicks.examination_models import FittedPBM, FittedUBM
 from idealrank.clicks.fitted_model import FittedModel
 from idealrank.clicks.partitioned_fits import ClickModel
 from idealrank.clicks.profile_likelihood import compared_with_first, log_errors
+from idealrank.clicks.reading_fits import CountedSessions, ReadingFit, fit_reading
 from idealrank.clicks.sessions import Sessions
 from idealrank.data.types import FloatArray
 from idealrank.errors import InputError, OptionError, shown
@@ -175,16 +173,18 @@ def _by_counts(
 ) -> ParameterIntervals:
     """Intervals of shares: each parameter is one, of known counts."""
     n_pairs = len(sessions.documents)
-    of_pairs = np.bincount(sessions.pair[sessions.clicks], minlength=n_pairs).astype(np.float64)
-    of_ranks = sessions.clicks.sum(axis=0).astype(np.float64)
+    clicks_of_pair = np.bincount(sessions.pair[sessions.clicks], minlength=n_pairs).astype(
+        np.float64
+    )
+    clicks_of_rank = sessions.clicks.sum(axis=0).astype(np.float64)
     attractive = _share_intervals(
         fitted.attractiveness_values, fitted.impressions.astype(np.float64), confidence
     )
     satisfied = onward = None
     if isinstance(model, SDBN):
-        satisfied = _share_intervals(fitted.satisfaction, of_pairs, confidence)
+        satisfied = _share_intervals(fitted.satisfaction, clicks_of_pair, confidence)
     if isinstance(model, DCM):
-        onward = _share_intervals(fitted.continuation_after_click, of_ranks, confidence)
+        onward = _share_intervals(fitted.continuation_after_click, clicks_of_rank, confidence)
     return ParameterIntervals(
         fitted=fitted,
         attractiveness=attractive,
@@ -212,34 +212,35 @@ def _by_bootstrap(
 ) -> ParameterIntervals:
     """Percentiles of models fitted to sessions drawn with replacement."""
     generator = generator_of(rng)
-    attractive, satisfied, onward = [], [], []
+    attractive = []
+    satisfied = []
+    onward = []
     counted = CountedSessions.of(sessions)
-    first = ReadingFit(
+    initial = ReadingFit(
         attractive=fitted.attractiveness_values,
         satisfied=fitted.satisfaction,
         goes_on=fitted.continuation,
     )
     for _ in range(replicates):
         drawn = counted.drawn(generator)
-        fit = fit_reading([drawn], model.iterations, model.start, first=first)
-        shown, clicked = drawn.counts()
-        attractive.append(np.where(shown > 0, fit.attractive, np.nan))
+        fit = fit_reading([drawn], model.iterations, model.start, initial=initial)
+        impressions, clicked = drawn.counts()
+        attractive.append(np.where(impressions > 0, fit.attractive, np.nan))
         satisfied.append(np.where(clicked > 0, fit.satisfied, np.nan))
         onward.append(fit.goes_on)
 
-    ends = [(1 - confidence) / 2, (1 + confidence) / 2]
+    levels = [(1 - confidence) / 2, (1 + confidence) / 2]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # pairs that no replicate has are NaN
-        of_attractiveness, of_satisfaction = (
-            np.nanquantile(values, ends, axis=0).T for values in (attractive, satisfied)
-        )
-    goes_on = np.tile(np.quantile(onward, ends), (sessions.n_ranks, 1))
+        attractiveness = np.nanquantile(attractive, levels, axis=0).T
+        satisfaction = np.nanquantile(satisfied, levels, axis=0).T
+    goes_on = np.tile(np.quantile(onward, levels), (sessions.n_ranks, 1))
     cautions = (*fitted.cautions, _SHORT)
     return ParameterIntervals(
         fitted=fitted,
-        attractiveness=of_attractiveness,
+        attractiveness=attractiveness,
         examination=None,
-        satisfaction=of_satisfaction,
+        satisfaction=satisfaction,
         continuation=goes_on,
         method="bootstrap over sessions",
         cautions=cautions,
@@ -253,15 +254,15 @@ def _by_information(fitted: FittedPBM | FittedUBM, confidence: float) -> Paramet
     examined = table.reshape(-1)
     compared = compared_with_first(cells, examined)
     reach = float(ndtri((1 + confidence) / 2))
-    of_pairs = np.full(cells.n_pairs, np.nan)
-    of_situations = np.full(cells.n_situations, np.nan)
+    pair_errors = np.full(cells.n_pairs, np.nan)
+    situation_errors = np.full(cells.n_situations, np.nan)
     if compared.size > _MOST_SITUATIONS:
         raise InputError(
             f"sessions: found {compared.size:,} situations of examination, expected at most "
             f"{_MOST_SITUATIONS:,} for intervals: their table grows with the square; cut the lists"
         )
     if compared.size:
-        of_pairs, of_situations[compared] = log_errors(
+        pair_errors, situation_errors[compared] = log_errors(
             cells, fitted.attractiveness_values, examined, compared
         )
 
@@ -269,8 +270,8 @@ def _by_information(fitted: FittedPBM | FittedUBM, confidence: float) -> Paramet
         return np.column_stack([values * np.exp(-reach * errors), values * np.exp(reach * errors)])
 
     with np.errstate(divide="ignore", invalid="ignore"):
-        rates = around(fitted.attractiveness_values * examined[0], of_pairs)
-        relative = around(examined / examined[0], of_situations)
+        rates = around(fitted.attractiveness_values * examined[0], pair_errors)
+        relative = around(examined / examined[0], situation_errors)
     return ParameterIntervals(
         fitted=fitted,
         attractiveness=np.minimum(rates, 1.0),

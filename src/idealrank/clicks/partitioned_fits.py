@@ -13,12 +13,12 @@ from idealrank.clicks.cascade_models import (
     DCM,
     SDBN,
     Cascade,
-    Each,
     FittedCascade,
 )
 from idealrank.clicks.cell_counts import CellCounts
 from idealrank.clicks.examination_models import PBM, UBM
 from idealrank.clicks.fitted_model import FittedModel, share
+from idealrank.clicks.reading_fits import Each
 from idealrank.clicks.sessions import Sessions, check_sessions
 from idealrank.data.types import FloatArray, IntArray
 from idealrank.errors import IncompatibleError, InputError, OptionError, shown
@@ -97,16 +97,16 @@ def fit_in_parts(model: ClickModel, parts: Iterable[Sessions], *, each: Each = m
 def _refuse_common_queries(logs: Sequence[Sessions]) -> None:
     if not logs:
         raise InputError("found no part of a log, expected at least one")
-    known: set[str] = set()
+    earlier_queries: set[str] = set()
     for log in logs:
         check_sessions(log)
-        common = known.intersection(log.queries)
+        common = earlier_queries.intersection(log.queries)
         if common:
             raise IncompatibleError(
                 f"query {min(common)!r} is in two parts ({len(common)} are); expected all sessions "
                 "of a query in one part"
             )
-        known.update(log.queries)
+        earlier_queries.update(log.queries)
 
 
 def _fit_examination(model: PBM | UBM, logs: Sequence[Sessions], each: Each) -> FittedModel:
@@ -149,9 +149,9 @@ def _joined(fits: Sequence[FittedCascade], goes_on: FloatArray) -> FittedCascade
 
 def _pairs(logs: Sequence[Sessions]) -> "tuple[tuple[tuple[str, str], ...], IntArray]":
     """Pairs of all parts, and the number of each one's query."""
-    first = np.cumsum([0, *(len(log.queries) for log in logs)])
+    offsets = np.cumsum([0, *(len(log.queries) for log in logs)])
     numbers = np.concatenate(
-        [log.query_of_pair + begin for log, begin in zip(logs, first[:-1], strict=True)]
+        [log.query_of_pair + offset for log, offset in zip(logs, offsets[:-1], strict=True)]
     )
     pairs = tuple(pair for log in logs for pair in log.documents)
     return pairs, numbers

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from idealrank.clicks.arguments import two
+from idealrank.clicks.arguments import two_columns
 from idealrank.clicks.list_differences import (
     LoggedDCGDifference,
     SlateDifference,
@@ -176,11 +176,13 @@ def doubly_robust_difference(
     0.6
     """
     logs = _model_logs(
-        rewards,
-        (targets, logged_probability),
-        (predicted_logged, predicted_targets),
-        estimator,
-        switch,
+        rewards=rewards,
+        targets=targets,
+        logged_probability=logged_probability,
+        predicted_logged=predicted_logged,
+        predicted_targets=predicted_targets,
+        estimator=estimator,
+        switch=switch,
     )
     codes = cluster_codes(clusters, logs[0].n)
     return _pair_of_logs(logs, codes, keep=True).difference(confidence)
@@ -203,26 +205,31 @@ def _ips_logs(
 
 
 def _model_logs(
+    *,
     rewards: npt.ArrayLike,
-    probabilities: "tuple[tuple[npt.ArrayLike, npt.ArrayLike], npt.ArrayLike]",
-    predictions: "tuple[npt.ArrayLike, tuple[npt.ArrayLike, npt.ArrayLike]]",
+    targets: "tuple[npt.ArrayLike, npt.ArrayLike]",
+    logged_probability: npt.ArrayLike,
+    predicted_logged: npt.ArrayLike,
+    predicted_targets: "tuple[npt.ArrayLike, npt.ArrayLike]",
     estimator: ModelEstimator,
     switch: float | None,
-    *,
     fewest: int = 2,
 ) -> list[WeightedRows]:
     """Rows of policies A and B, with a model of the rewards."""
-    (targets, logged), (predicted_logged, predicted_targets) = probabilities, predictions
     policies = zip(
-        two("targets", targets), two("predicted_targets", predicted_targets), strict=True
+        two_columns("targets", targets),
+        two_columns("predicted_targets", predicted_targets),
+        strict=True,
     )
     return [
         rows_with_model(
-            rewards,
-            (target, logged),
-            (predicted_logged, predicted),
-            estimator,
-            switch,
+            rewards=rewards,
+            target_probability=target,
+            logged_probability=logged_probability,
+            predicted_logged=predicted_logged,
+            predicted_target=predicted,
+            estimator=estimator,
+            switch=switch,
             fewest=fewest,
         )
         for target, predicted in policies
@@ -235,8 +242,8 @@ def _pair_of_logs(
     a, b = (sums_of_log(log, codes, keep=keep) for log in logs)
 
     def influences() -> Iterator[FloatArray]:
-        parts = (sums.rows.influences(log) for sums, log in zip((a, b), logs, strict=True))
-        return (of_b - of_a for of_a, of_b in zip(*parts, strict=True))
+        blocks = (sums.rows.influences(log) for sums, log in zip((a, b), logs, strict=True))
+        return (of_b - of_a for of_a, of_b in zip(*blocks, strict=True))
 
     units = KeptRows(
         n=a.n,
@@ -360,11 +367,13 @@ class PairedSums(ValuePair[Difference]):
             As from `doubly_robust_difference`, but for the number of rows and of clusters.
         """
         logs = _model_logs(
-            rewards,
-            (targets, logged_probability),
-            (predicted_logged, predicted_targets),
-            estimator,
-            switch,
+            rewards=rewards,
+            targets=targets,
+            logged_probability=logged_probability,
+            predicted_logged=predicted_logged,
+            predicted_targets=predicted_targets,
+            estimator=estimator,
+            switch=switch,
             fewest=0,
         )
         return PairedSums._of(_pair_of_logs(logs, cluster_codes(clusters, logs[0].n, fewest=0)))
@@ -449,7 +458,7 @@ class PairedSums(ValuePair[Difference]):
         a = self.a.merge(other.a)  # first: they refuse what has no sum
         b = self.b.merge(other.b)
         pairs = zip(self.moments, other.moments, strict=True)
-        moments = tuple(ours.summed().plus(theirs.summed()) for ours, theirs in pairs)
+        moments = tuple(part.summed().plus(other_part.summed()) for part, other_part in pairs)
         return PairedSums(a=a, b=b, moments=moments, worth=self.worth, result=self.result)
 
     @staticmethod

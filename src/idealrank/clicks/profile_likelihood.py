@@ -18,7 +18,8 @@ _PAIR_STEPS = 60  # of Newton, for the attractiveness of each pair
 _PAIR_ERROR = 1e-13  # change of its logarithm, below which it has converged
 _MOST_SITUATIONS = 1000  # of which a step of Newton inverts a table; beyond, its diagonal alone
 _LARGEST_MOVE = 2.0  # of the logarithm of an examination in one step
-_LEAST_SHARE = 2.0**-60  # of a step that the likelihood refuses, before rounding is to blame
+# Smallest share of a step that is tried: if the likelihood still falls, it falls by rounding.
+_LEAST_SHARE = 2.0**-60
 _RIDGE = 1e-12  # times clicks: a situation whose impressions were all clicked has no curvature
 
 
@@ -64,19 +65,19 @@ class ClickedCells:
     @classmethod
     def of(cls, cells: CellCounts) -> "ClickedCells":
         """Select the cells of clicked pairs and situations."""
-        of_pairs = np.bincount(cells.pair, cells.clicked, cells.n_pairs) > 0
-        of_situations = np.bincount(cells.situation, cells.clicked, cells.n_situations) > 0
-        used = np.flatnonzero(
-            of_pairs[cells.pair] & of_situations[cells.situation] & (cells.shown > 0)
+        is_clicked_pair = np.bincount(cells.pair, cells.clicked, cells.n_pairs) > 0
+        is_clicked_situation = np.bincount(cells.situation, cells.clicked, cells.n_situations) > 0
+        rows = np.flatnonzero(
+            is_clicked_pair[cells.pair] & is_clicked_situation[cells.situation] & (cells.shown > 0)
         )
-        clicked = cells.clicked[used]
+        clicked = cells.clicked[rows]
         return cls(
-            pairs=np.flatnonzero(of_pairs),
-            situations=np.flatnonzero(of_situations),
-            pair=(np.cumsum(of_pairs) - 1)[cells.pair[used]],
-            situation=(np.cumsum(of_situations) - 1)[cells.situation[used]],
+            pairs=np.flatnonzero(is_clicked_pair),
+            situations=np.flatnonzero(is_clicked_situation),
+            pair=(np.cumsum(is_clicked_pair) - 1)[cells.pair[rows]],
+            situation=(np.cumsum(is_clicked_situation) - 1)[cells.situation[rows]],
             clicked=clicked,
-            skipped=cells.shown[used] - clicked,
+            skipped=cells.shown[rows] - clicked,
         )
 
     def by_pair(self, values: FloatArray) -> FloatArray:
@@ -89,29 +90,29 @@ class ClickedCells:
 
     def point(self, log_examined: FloatArray, log_attractive: FloatArray) -> ProfilePoint:
         """Compute the likelihood at an examination, from a first attractiveness of each pair."""
-        logs = self._best_attractive(log_examined, log_attractive)
-        log_rate = logs[self.pair] + log_examined[self.situation]
+        best = self._best_attractive(log_examined, log_attractive)
+        log_rate = best[self.pair] + log_examined[self.situation]
         rate = np.exp(log_rate)
         complement = -np.expm1(log_rate)
         with np.errstate(divide="ignore", invalid="ignore"):  # without skips, a rate may be 1
-            lost = np.where(self.skipped > 0, self.skipped * np.log(complement), 0.0)
+            skip_logs = np.where(self.skipped > 0, self.skipped * np.log(complement), 0.0)
             odds = np.where(self.skipped > 0, self.skipped * rate / complement, 0.0)
             weight = np.where(self.skipped > 0, odds / complement, 0.0)
         clicks = self.by_situation(self.clicked)
-        gained = float((self.clicked * log_rate).sum())
+        click_log = float((self.clicked * log_rate).sum())
         return ProfilePoint(
-            log_attractive=logs,
-            log_likelihood=gained + float(lost.sum()),
+            log_attractive=best,
+            log_likelihood=click_log + float(skip_logs.sum()),
             score=clicks - self.by_situation(odds),
             weight=weight,
         )
 
-    def _best_attractive(self, log_examined: FloatArray, first: FloatArray) -> FloatArray:
+    def _best_attractive(self, log_examined: FloatArray, initial: FloatArray) -> FloatArray:
         """Logarithm of the attractiveness of greatest likelihood of each pair: its expected clicks
         are its clicks.
-
-        The logarithm of the expected clicks is convex in that of the attractiveness.
         """
+        # The logarithm of the expected clicks is convex in the logarithm of the attractiveness, so
+        # steps of Newton converge from above.
         clicks = self.by_pair(self.clicked)
         rows = np.flatnonzero(self.skipped > 0)
         pair = self.pair[rows]
@@ -120,7 +121,7 @@ class ClickedCells:
         # No cell alone expects more clicks than the pair had.
         highest = np.zeros(clicks.size)
         np.minimum.at(highest, pair, np.log(clicks[pair] / (clicks[pair] + skipped)) - log_seen)
-        logs = np.minimum(first, highest)
+        logs = np.minimum(initial, highest)
         for _ in range(_PAIR_STEPS):
             log_rate = logs[pair] + log_seen
             complement = -np.expm1(log_rate)
@@ -151,9 +152,11 @@ class ClickedCells:
         """
         from scipy.sparse import csr_array  # noqa: PLC0415  (a model without a fit needs none)
 
-        of_pair = self.by_pair(weight)
+        pair_weight = self.by_pair(weight)
         root = np.sqrt(
-            np.divide(1.0, of_pair, out=np.zeros_like(of_pair), where=free & (of_pair > 0))
+            np.divide(
+                1.0, pair_weight, out=np.zeros_like(pair_weight), where=free & (pair_weight > 0)
+            )
         )
         shape = (self.pairs.size, self.situations.size)
         return csr_array((weight * root[self.pair], (self.pair, self.situation)), shape=shape)
@@ -194,14 +197,16 @@ class ExaminationSearch:
             move = self._move(logs, point)
             gain = float((move * point.score).sum())
             is_last = gain < _GAIN
-            # Where all impressions were clicked, the likelihood has a slope and no curvature.
+            # Where all impressions were clicked, the likelihood has a slope and no curvature: a
+            # whole step would go very far.
             largest = max(float(np.abs(move).max(initial=0.0)), _LARGEST_MOVE)
             share = min(1.0, _LARGEST_MOVE / largest)
             while True:
                 moved = np.minimum(logs + share * move, 0.0)
-                tried = self.cells.point(moved, point.log_attractive)
-                if is_last or tried.log_likelihood >= point.log_likelihood:
-                    logs, point = moved, tried
+                next_point = self.cells.point(moved, point.log_attractive)
+                if is_last or next_point.log_likelihood >= point.log_likelihood:
+                    logs = moved
+                    point = next_point
                     break
                 share /= 2
                 if share < _LEAST_SHARE:  # rounding hides what is left to gain
@@ -211,8 +216,8 @@ class ExaminationSearch:
         return logs, point.log_attractive, False
 
     def _move(self, logs: FloatArray, point: ProfilePoint) -> FloatArray:
-        """Step of Newton of the situations that are not held at their bound."""
-        free = np.flatnonzero(~self._held(logs, point.score))
+        """Step of Newton of the situations that are not fixed at their bound."""
+        free = np.flatnonzero(~self._is_fixed(logs, point.score))
         move = np.zeros(logs.size)
         ridge = _RIDGE * self.cells.by_situation(self.cells.clicked)
         if free.size > _MOST_SITUATIONS:
@@ -225,43 +230,46 @@ class ExaminationSearch:
             move[free] = (inverse_of(table) * point.score[free]).sum(axis=1)
         return move
 
-    def _held(self, logs: FloatArray, score: FloatArray) -> BoolArray:
-        """Situations at their bound that the likelihood pushes against it; one of each set, since a
-        common factor is free.
+    def _is_fixed(self, logs: FloatArray, score: FloatArray) -> BoolArray:
+        """Mark situations at their bound that the likelihood pushes against it, and one of each
+        set, since a common factor is free.
         """
         at_bound = np.flatnonzero(logs == 0)
-        held = np.zeros(logs.size, bool)
-        held[at_bound] = score[at_bound] >= 0
+        is_fixed = np.zeros(logs.size, bool)
+        is_fixed[at_bound] = score[at_bound] >= 0
         by_score = at_bound[np.lexsort((score[at_bound], self.sets[at_bound]))]
         last_of_set = np.flatnonzero(np.diff(self.sets[by_score], append=-1))
-        held[by_score[last_of_set]] = True
-        return held
+        is_fixed[by_score[last_of_set]] = True
+        return is_fixed
 
 
 def fit_examination(
-    cells: CellCounts, steps: int, start: float, first: ExaminationFit | None = None
+    cells: CellCounts, steps: int, start: float, initial: ExaminationFit | None = None
 ) -> ExaminationFit:
     """Fit attractiveness of pairs and examination of situations."""
-    known = ClickedCells.of(cells)
-    search = ExaminationSearch.of(known)
-    if first is None:
-        shown = known.by_situation(known.clicked + known.skipped)
-        rates = known.by_situation(known.clicked) / shown
+    clicked_cells = ClickedCells.of(cells)
+    search = ExaminationSearch.of(clicked_cells)
+    if initial is None:
+        impressions = clicked_cells.by_situation(clicked_cells.clicked + clicked_cells.skipped)
+        rates = clicked_cells.by_situation(clicked_cells.clicked) / impressions
         log_examined = np.log(rates)
-        log_attractive = np.zeros(known.pairs.size)
+        log_attractive = np.zeros(clicked_cells.pairs.size)
     else:
-        log_examined = np.log(first.examined[known.situations])
-        log_attractive = np.log(first.attractive[known.pairs])
+        log_examined = np.log(initial.examined[clicked_cells.situations])
+        log_attractive = np.log(initial.attractive[clicked_cells.pairs])
     log_examined, log_attractive, converged = search.maximum(steps, log_examined, log_attractive)
 
     attractive = np.where(cells.impressions > 0, 0.0, start)
-    attractive[known.pairs] = np.exp(log_attractive)
+    attractive[clicked_cells.pairs] = np.exp(log_attractive)
     # Without a click, examination is 0 if a clicked document was shown there; other documents say
     # nothing.
-    of_pairs = np.bincount(cells.pair, cells.clicked, cells.n_pairs) > 0
-    tells = np.bincount(cells.situation, cells.shown * of_pairs[cells.pair], cells.n_situations) > 0
-    examined = np.where(tells, 0.0, start)
-    examined[known.situations] = np.exp(log_examined)
+    is_clicked_pair = np.bincount(cells.pair, cells.clicked, cells.n_pairs) > 0
+    is_informed = (
+        np.bincount(cells.situation, cells.shown * is_clicked_pair[cells.pair], cells.n_situations)
+        > 0
+    )
+    examined = np.where(is_informed, 0.0, start)
+    examined[clicked_cells.situations] = np.exp(log_examined)
     return ExaminationFit(attractive, examined, converged)
 
 
@@ -295,26 +303,37 @@ def log_errors(
     """Standard errors of the logarithms of click rates at the first rank, and of relative
     examination.
     """
-    known = ClickedCells.of(cells)
-    point = known.point(np.log(examined[known.situations]), np.log(attractive[known.pairs]))
-    places = np.searchsorted(known.situations, compared)
-    covariance = _covariance(known, point, places)
+    clicked_cells = ClickedCells.of(cells)
+    point = clicked_cells.point(
+        np.log(examined[clicked_cells.situations]), np.log(attractive[clicked_cells.pairs])
+    )
+    places = np.searchsorted(clicked_cells.situations, compared)
+    covariance = _covariance(clicked_cells, point, places)
     variances = np.diag(covariance)
-    # The variance of a pair has its own part, and what the errors of examination add.
-    scaled = known.scaled(point.weight, np.ones(known.pairs.size, bool))[:, places]
-    of_pair = known.by_pair(point.weight)
+    # The variance of a pair: with examination known, plus what the errors of examination add.
+    scaled = clicked_cells.scaled(point.weight, np.ones(clicked_cells.pairs.size, bool))[:, places]
+    pair_weight = clicked_cells.by_pair(point.weight)
     joint = np.asarray(scaled.multiply(scaled @ covariance).sum(axis=1)).reshape(-1)
-    own_variance = np.divide(1.0, of_pair, out=np.full_like(of_pair, np.nan), where=of_pair > 0)
-    in_set = np.bincount(known.pair, np.isin(known.situation, places), known.pairs.size) > 0
+    variance_alone = np.divide(
+        1.0, pair_weight, out=np.full_like(pair_weight, np.nan), where=pair_weight > 0
+    )
+    in_set = (
+        np.bincount(
+            clicked_cells.pair, np.isin(clicked_cells.situation, places), clicked_cells.pairs.size
+        )
+        > 0
+    )
     pair_variances = np.full(cells.n_pairs, np.nan)
-    pair_variances[known.pairs] = np.where(in_set, own_variance * (1 + joint), np.nan)
-    return _root(pair_variances), _root(variances)
+    pair_variances[clicked_cells.pairs] = np.where(in_set, variance_alone * (1 + joint), np.nan)
+    return _standard_errors(pair_variances), _standard_errors(variances)
 
 
-def _covariance(known: ClickedCells, point: ProfilePoint, places: IntArray) -> FloatArray:
+def _covariance(clicked_cells: ClickedCells, point: ProfilePoint, places: IntArray) -> FloatArray:
     """Covariance of the logarithms of examination at some places, relative to the first of them."""
-    of_all = known.information(point.weight, np.ones(known.pairs.size, bool))
-    information = of_all[np.ix_(places, places)]
+    full_information = clicked_cells.information(
+        point.weight, np.ones(clicked_cells.pairs.size, bool)
+    )
+    information = full_information[np.ix_(places, places)]
     covariance = np.zeros_like(information)
     # A few impressions that were all clicked have no curvature, and no interval.
     with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
@@ -330,17 +349,23 @@ def residual_weights(
     By the efficient score, with attractiveness as nuisance parameters. Bickel, Klaassen, Ritov and
     Wellner (1993), Efficient and Adaptive Estimation for Semiparametric Models, section 2.4.
     """
-    known = ClickedCells.of(cells)
-    point = known.point(np.log(examined[known.situations]), np.log(attractive[known.pairs]))
-    of_situation = _covariance(known, point, np.arange(known.situations.size)) @ slope
-    of_pair = np.zeros(cells.n_pairs)
-    total = known.by_pair(point.weight)
-    shares = known.by_pair(point.weight * of_situation[known.situation])
-    of_pair[known.pairs] = np.divide(shares, total, out=np.zeros_like(total), where=total > 0)
-    return of_situation, of_pair
+    clicked_cells = ClickedCells.of(cells)
+    point = clicked_cells.point(
+        np.log(examined[clicked_cells.situations]), np.log(attractive[clicked_cells.pairs])
+    )
+    situation_weights = (
+        _covariance(clicked_cells, point, np.arange(clicked_cells.situations.size)) @ slope
+    )
+    pair_weights = np.zeros(cells.n_pairs)
+    total = clicked_cells.by_pair(point.weight)
+    shares = clicked_cells.by_pair(point.weight * situation_weights[clicked_cells.situation])
+    pair_weights[clicked_cells.pairs] = np.divide(
+        shares, total, out=np.zeros_like(total), where=total > 0
+    )
+    return situation_weights, pair_weights
 
 
-def _root(variances: FloatArray) -> FloatArray:
+def _standard_errors(variances: FloatArray) -> FloatArray:
     """Standard errors; NaN for a variance below 0, of parameters that the log does not
     determine.
     """

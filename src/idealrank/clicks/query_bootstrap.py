@@ -52,12 +52,13 @@ def linking_queries(cells: CellCounts, query_of_pair: IntArray) -> IntArray:
 def _rank_links(cells: CellCounts, query_of_pair: IntArray) -> IntArray:
     """Two ranks of a clicked document and its query, each combination once. Shape (links, 3)."""
     was_clicked = np.bincount(cells.pair, cells.clicked, cells.n_pairs) > 0
-    used = np.flatnonzero(was_clicked[cells.pair])
-    pair, rank = cells.pair[used], cells.situation[used]
-    same = pair[1:] == pair[:-1]  # cells are sorted by pair, then by rank
-    upper = rank[:-1][same]
-    lower = rank[1:][same]
-    query = query_of_pair[pair[1:][same]]
+    clicked_cells = np.flatnonzero(was_clicked[cells.pair])
+    pair = cells.pair[clicked_cells]
+    rank = cells.situation[clicked_cells]
+    is_same_pair = pair[1:] == pair[:-1]  # cells are sorted by pair, then by rank
+    upper = rank[:-1][is_same_pair]
+    lower = rank[1:][is_same_pair]
+    query = query_of_pair[pair[1:][is_same_pair]]
     return np.unique(np.column_stack([upper, lower, query]), axis=0)
 
 
@@ -66,7 +67,7 @@ def _linked_with_first(edges: IntArray, n_ranks: int) -> BoolArray:
     from scipy.sparse import coo_array  # noqa: PLC0415  (a model without a fit needs none)
     from scipy.sparse.csgraph import connected_components  # noqa: PLC0415
 
-    upper, lower = edges[:, 0], edges[:, 1]
+    upper, lower, _ = edges.T
     graph = coo_array((np.ones(len(edges)), (upper, lower)), shape=(n_ranks, n_ranks))
     _, labels = connected_components(graph, directed=False)
     is_linked: BoolArray = (labels == labels[0]) & (np.arange(n_ranks) > 0)
@@ -81,8 +82,8 @@ def _tree(upper: IntArray, lower: IntArray, length: IntArray, n_ranks: int) -> B
     keys, first = np.unique(upper * n_ranks + lower, return_index=True)
     graph = csr_array((length[first], (upper[first], lower[first])), shape=(n_ranks, n_ranks))
     chosen = minimum_spanning_tree(graph).tocoo()
-    kept = np.isin(keys, chosen.row.astype(np.int64) * n_ranks + chosen.col)
-    return np.isin(upper * n_ranks + lower, keys[kept])
+    is_chosen = np.isin(keys, chosen.row.astype(np.int64) * n_ranks + chosen.col)
+    return np.isin(upper * n_ranks + lower, keys[is_chosen])
 
 
 def one_query_cautions(n_linking: IntArray) -> tuple[str, ...]:

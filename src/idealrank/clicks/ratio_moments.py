@@ -1,5 +1,5 @@
 """Ratios of two sums over the units of a log, with their errors: from the rows of a whole log, or
-from moments, which of parts of a log add up.
+from moments, which add up over parts of a log.
 """
 
 import math
@@ -44,46 +44,46 @@ class RatioMoments:
         cls, above: Sequence[FloatArray], below: Sequence[FloatArray], codes: IntArray | None
     ) -> Self:
         """Sum rows; `codes` are the units of the rows, or None if each is one."""
-        sums = np.array([float(column.sum()) for column in below])
-        totals = zip(above, sums.tolist(), strict=True)
-        ratio = np.array([_ratio(float(column.sum()), total) for column, total in totals])
-        gaps = [
-            above_column - share * below_column if share else above_column
-            for above_column, share, below_column in zip(above, ratio.tolist(), below, strict=True)
+        totals_above = [float(column.sum()) for column in above]
+        totals_below = [float(column.sum()) for column in below]
+        ratios = [_ratio(*totals) for totals in zip(totals_above, totals_below, strict=True)]
+        row_residuals = [
+            above_column - ratio * below_column if ratio else above_column
+            for above_column, ratio, below_column in zip(above, ratios, below, strict=True)
         ]
         n_units = int(above[0].size) if codes is None else int(codes.max(initial=-1)) + 1
-        residuals, units = (
-            _by_unit(cls._measured(columns), codes, n_units) for columns in (gaps, below)
-        )
+        residuals = _by_unit(cls._measured(row_residuals), codes, n_units)
+        denominators = _by_unit(cls._measured(below), codes, n_units)
         return cls(
             n_units=n_units,
-            below=sums,
-            ratio=ratio,
+            below=np.array(totals_below),
+            ratio=np.array(ratios),
             residuals=_products(residuals, residuals),
-            crossed=_products(residuals, units),
-            squares=_products(units, units),
+            crossed=_products(residuals, denominators),
+            squares=_products(denominators, denominators),
         )
 
     @staticmethod
     def _measured(columns: Sequence[FloatArray]) -> Sequence[FloatArray]:
-        """Columns of which moments are kept, from one a ratio."""
+        """Columns whose moments are kept, from one column per ratio."""
         return columns
 
     def plus(self, other: Self) -> Self:
         """Moments over the units of both."""
         below = self.below + other.below
+        # The mean of both ratios, weighted by their denominators.
         ratio = self.ratio + (other.ratio - self.ratio) * np.divide(
             other.below, below, out=np.zeros(below.size), where=below != 0
         )
-        ours = self._about(ratio)
-        theirs = other._about(ratio)
+        moments = self._about(ratio)
+        other_moments = other._about(ratio)
         return type(self)(
             n_units=self.n_units + other.n_units,
             below=below,
             ratio=ratio,
-            residuals=ours.residuals + theirs.residuals,
-            crossed=ours.crossed + theirs.crossed,
-            squares=ours.squares + theirs.squares,
+            residuals=moments.residuals + other_moments.residuals,
+            crossed=moments.crossed + other_moments.crossed,
+            squares=moments.squares + other_moments.squares,
         )
 
     def _about(self, ratio: FloatArray) -> Self:
@@ -144,8 +144,9 @@ class PairedMoments(RatioMoments):
     @staticmethod
     def _measured(columns: Sequence[FloatArray]) -> Sequence[FloatArray]:
         half = len(columns) // 2
-        a, b = columns[:half], columns[half:]
-        return [*a, *(of_b - of_a for of_a, of_b in zip(a, b, strict=True))]
+        a = columns[:half]
+        differences = [of_b - of_a for of_a, of_b in zip(a, columns[half:], strict=True)]
+        return [*a, *differences]
 
     @staticmethod
     def _moved(gap: FloatArray, products: FloatArray) -> FloatArray:
@@ -299,10 +300,10 @@ def units_needed(n: int, value: float, error: float, confidence: float, power: f
     """Rows or lists that would show a difference of this size with the given power, from n that
     gave this standard error.
     """
-    wanted_power = real_number(
+    target_power = real_number(
         "power", power, "a number between 0 and 1, such as 0.8", low=0, high=1
     )
     if value == 0:
         return math.inf
-    n_errors = float(ndtri((1 + confidence) / 2) + ndtri(wanted_power))
+    n_errors = float(ndtri((1 + confidence) / 2) + ndtri(target_power))
     return n * (n_errors * error / value) ** 2

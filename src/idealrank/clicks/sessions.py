@@ -108,22 +108,22 @@ class Sessions:
         clicked = _click_table(clicks, rows.shape)
         labels = label_column("query", query, rows.shape[0], "sessions", blank=True)
         codes, queries = numbered(labels)
-        shown = _shown(rows)
-        if (clicked & ~shown).any():
-            session, place = np.argwhere(clicked & ~shown)[0]
+        has_document = _has_document(rows)
+        if (clicked & ~has_document).any():
+            session, place = np.argwhere(clicked & ~has_document)[0]
             raise InputError(
                 f"clicks, session {session}, rank {place + 1}: found a click, expected none below "
                 "the end of the list"
             )
 
-        # A pair of query and document is the number of the query times the number of documents,
-        # plus that of the document; then pairs are numbered by first appearance.
-        flat = shown.reshape(-1)
+        # The key of a pair is the number of the query times the number of documents, plus the
+        # number of the document; then pairs are numbered by first appearance.
+        flat = has_document.reshape(-1)
         document, names = numbered(rows.reshape(-1)[flat])
         keys = np.repeat(codes, rows.shape[1])[flat] * np.int64(len(names)) + document
         numbers, distinct = _by_first_appearance(keys)
         pair = np.full(rows.shape, -1, np.int64)
-        pair[shown] = numbers
+        pair[has_document] = numbers
         _refuse_twice(pair)
         pairs = tuple(
             (queries[int(key // len(names))], names[int(key % len(names))]) for key in distinct
@@ -136,7 +136,7 @@ class Sessions:
             pair=pair,
             clicks=clicked,
             user=users,
-            propensity=_propensity(propensity, shown),
+            propensity=_propensity(propensity, has_document),
             time=_seconds(time, rows.shape[0]),
         )
 
@@ -154,8 +154,8 @@ class Sessions:
     @property
     def query_of_pair(self) -> IntArray:
         """Index of the query of each pair of query and document."""
-        place = {query: number for number, query in enumerate(self.queries)}
-        return np.array([place[query] for query, _ in self.documents], np.int64)
+        number_of_query = {query: number for number, query in enumerate(self.queries)}
+        return np.array([number_of_query[query] for query, _ in self.documents], np.int64)
 
     def __len__(self) -> int:
         return int(self.pair.shape[0])
@@ -170,9 +170,9 @@ class Sessions:
         >>> len(log.select([1])), log.select([1]).queries
         (1, ('q', 'r'))
         """
-        places = self._places(rows)
+        indexes = self._indexes(rows)
         optional_columns = {
-            name: None if column is None else column[places]
+            name: None if column is None else column[indexes]
             for name, column in (
                 ("user", self.user),
                 ("propensity", self.propensity),
@@ -183,31 +183,33 @@ class Sessions:
         return Sessions(
             queries=self.queries,
             documents=self.documents,
-            query=self.query[places],
-            pair=self.pair[places],
-            clicks=self.clicks[places],
+            query=self.query[indexes],
+            pair=self.pair[indexes],
+            clicks=self.clicks[indexes],
             **optional_columns,
         )
 
-    def _places(self, rows: "npt.ArrayLike") -> "np.ndarray[Any, Any]":
+    def _indexes(self, rows: "npt.ArrayLike") -> "np.ndarray[Any, Any]":
         """Rows to select, checked."""
-        places = array_of("rows", rows, "indexes of sessions")
+        indexes = array_of("rows", rows, "indexes of sessions")
         expected = f"indexes below {len(self)}, or a boolean for each session"
-        if places.dtype.kind == "b":
-            if places.shape != (len(self),):
+        if indexes.dtype.kind == "b":
+            if indexes.shape != (len(self),):
                 raise InputError(
-                    f"rows: found booleans of shape {places.shape}, expected {expected}"
+                    f"rows: found booleans of shape {indexes.shape}, expected {expected}"
                 )
-            return places
-        if places.ndim != 1 or (places.size and places.dtype.kind not in "iu"):
+            return indexes
+        if indexes.ndim != 1 or (indexes.size and indexes.dtype.kind not in "iu"):
             raise InputError(
-                f"rows: found {places.dtype} of shape {places.shape}, expected {expected}"
+                f"rows: found {indexes.dtype} of shape {indexes.shape}, expected {expected}"
             )
-        if places.size and not (-len(self) <= int(places.min()) and int(places.max()) < len(self)):
+        if indexes.size and not (
+            -len(self) <= int(indexes.min()) and int(indexes.max()) < len(self)
+        ):
             raise InputError(
-                f"rows: found {int(places.min())} to {int(places.max())}, expected {expected}"
+                f"rows: found {int(indexes.min())} to {int(indexes.max())}, expected {expected}"
             )
-        return places.astype(np.int64)
+        return indexes.astype(np.int64)
 
     def split(self, share: float, rng: RandomLike = 0) -> "tuple[Sessions, Sessions]":
         """Split at random: a share of the sessions, at least one, and the rest, such as for fitting
@@ -224,14 +226,14 @@ class Sessions:
         >>> [len(part) for part in log.split(0.5)]
         [2, 2]
         """
-        part = real_number("share", share, "a number between 0 and 1", low=0, high=1)
+        first_share = real_number("share", share, "a number between 0 and 1", low=0, high=1)
         if len(self) < 2:
             raise InputError(
                 f"sessions: found {len(self)} of the lists of results that users saw, expected at "
                 "least 2 to split"
             )
         order = generator_of(rng).permutation(len(self))
-        cut = min(max(round(part * len(self)), 1), len(self) - 1)
+        cut = min(max(round(first_share * len(self)), 1), len(self) - 1)
         first = np.sort(order[:cut])
         rest = np.sort(order[cut:])
         return self.select(first), self.select(rest)
@@ -279,7 +281,7 @@ class Sessions:
             )
 
     def click_rates(self) -> FloatArray:
-        """Share of lists with a click at each rank, of those that reach it.
+        """Share of lists with a click at each rank, among lists that are as long.
 
         Examples
         --------
@@ -288,9 +290,9 @@ class Sessions:
         ... ).click_rates().tolist()
         [1.0, 0.5]
         """
-        shown = (self.pair >= 0).sum(axis=0)
+        n_lists = (self.pair >= 0).sum(axis=0)
         rates: FloatArray = np.divide(
-            self.clicks.sum(axis=0), shown, out=np.full(self.n_ranks, np.nan), where=shown > 0
+            self.clicks.sum(axis=0), n_lists, out=np.full(self.n_ranks, np.nan), where=n_lists > 0
         )
         return rates
 
@@ -346,11 +348,11 @@ def _by_first_appearance(keys: IntArray) -> tuple[IntArray, IntArray]:
         first = np.full(span, keys.size, np.int64)
         # Of equal keys, the last one written is the first one of the column.
         first[keys[::-1] - low] = np.arange(keys.size - 1, -1, -1)
-        seen = np.flatnonzero(first < keys.size)
-        ordered = seen[np.argsort(first[seen])]
-        table = np.empty(span, np.int64)
-        table[ordered] = np.arange(ordered.size)
-        return table[keys - low], ordered + low
+        used_keys = np.flatnonzero(first < keys.size)
+        ordered = used_keys[np.argsort(first[used_keys])]
+        numbers = np.empty(span, np.int64)
+        numbers[ordered] = np.arange(ordered.size)
+        return numbers[keys - low], ordered + low
     distinct, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
     order = np.argsort(first)
     number = np.empty(order.size, np.int64)
@@ -375,7 +377,7 @@ def _click_table(clicks: npt.ArrayLike, shape: tuple[int, ...]) -> BoolArray:
     return clicked.astype(bool)
 
 
-def _shown(rows: "np.ndarray[Any, Any]") -> BoolArray:
+def _has_document(rows: "np.ndarray[Any, Any]") -> BoolArray:
     """Mark places that hold a document; below a list's end nothing may stand."""
     if rows.dtype.kind in "iu":
         has_document = rows >= 0
@@ -437,16 +439,16 @@ def _refuse_twice(pair: IntArray) -> None:
         )
 
 
-def _propensity(propensity: Any, shown: BoolArray) -> FloatArray | None:
+def _propensity(propensity: Any, has_document: BoolArray) -> FloatArray | None:
     if propensity is None:
         return None
     probabilities = number_table("propensity", propensity)
-    if probabilities.shape != shown.shape:
+    if probabilities.shape != has_document.shape:
         raise InputError(
-            f"propensity: found shape {probabilities.shape}, expected {shown.shape}, as of "
+            f"propensity: found shape {probabilities.shape}, expected {has_document.shape}, as of "
             "documents"
         )
-    wrong = shown & ~((probabilities > 0) & (probabilities <= 1))
+    wrong = has_document & ~((probabilities > 0) & (probabilities <= 1))
     if wrong.any():
         session, place = np.argwhere(wrong)[0]
         raise InputError(

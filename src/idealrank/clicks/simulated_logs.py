@@ -132,7 +132,7 @@ def simulate(
 
     weights = np.arange(1, n_queries + 1, dtype=np.float64) ** -exponent
     query = generator.choice(n_queries, n, p=weights / weights.sum())
-    shown, shown_with = _lists(
+    shown, shown_probability = _lists(
         scores=ranked_by, query=query, length=length, policy=policy, temperature=heat, rng=generator
     )
     attraction = truth[query[:, None], shown]
@@ -147,8 +147,10 @@ def simulate(
         rng=generator,
     )
     user = None if n_users is None else generator.integers(0, n_users, n)
-    log = Sessions.from_arrays(query, shown, clicks, user=user, propensity=shown_with)
-    seen = np.broadcast_to(examined, clicks.shape).copy() if model in ("pbm", "trust") else None
+    log = Sessions.from_arrays(query, shown, clicks, user=user, propensity=shown_probability)
+    examination = (
+        np.broadcast_to(examined, clicks.shape).copy() if model in ("pbm", "trust") else None
+    )
     return Sessions(
         queries=log.queries,
         documents=log.documents,
@@ -157,15 +159,15 @@ def simulate(
         clicks=log.clicks,
         user=log.user,
         propensity=log.propensity,
-        examination=seen,
+        examination=examination,
     )
 
 
 def _require_memory(n: int, n_documents: int) -> None:
     if n * n_documents > MOST_CELLS:
-        most = MOST_CELLS // n_documents
+        limit = MOST_CELLS // n_documents
         raise OptionError(
-            f"n_sessions={n}: expected at most {most:,} with {n_documents:,} documents; more need "
+            f"n_sessions={n}: expected at most {limit:,} with {n_documents:,} documents; more need "
             "too much memory"
         )
 
@@ -193,7 +195,8 @@ def _lists(
     rng: np.random.Generator,
 ) -> tuple[IntArray, FloatArray]:
     """Documents of each list, and the probability of each at its rank."""
-    n, n_documents = query.size, scores.shape[1]
+    n = query.size
+    n_documents = scores.shape[1]
     if policy == "random":
         shown = np.argsort(rng.random((n, n_documents)), axis=1)[:, :length]
         return shown, np.full(shown.shape, 1 / n_documents)
@@ -210,9 +213,9 @@ def _lists(
         strengths = np.exp(odds - odds.max(axis=1, keepdims=True))
         strength = np.take_along_axis(strengths, shown, axis=1)
         above = np.cumsum(strength, axis=1) - strength
-        # Rounding may leave less than the document itself has.
-        left = np.maximum(strengths.sum(axis=1, keepdims=True) - above, strength)
-        return shown, np.minimum(strength / left, 1.0)
+        # Rounding may leave less than the strength of the document itself.
+        remaining = np.maximum(strengths.sum(axis=1, keepdims=True) - above, strength)
+        return shown, np.minimum(strength / remaining, 1.0)
 
     ordered = np.argsort(-scores, axis=1, kind="stable")[:, :length][query]
     chance = np.ones(ordered.shape)
@@ -222,7 +225,8 @@ def _lists(
         ordered = ordered.copy()
         first = ordered[:, 0].copy()
         second = ordered[rows, swapped].copy()
-        ordered[:, 0], ordered[rows, swapped] = second, first
+        ordered[:, 0] = second
+        ordered[rows, swapped] = first
         chance[:, 0] = 1 / length
         chance[:, 1:] = (length - 1) / length
         chance[rows[swapped > 0], swapped[swapped > 0]] = 1 / length
@@ -249,5 +253,6 @@ def _clicks(
     if model == "dcm":
         stop = np.broadcast_to(1 - examined, attraction.shape)
     stopped = attracts & (rng.random(attraction.shape) < stop)
-    reading: BoolArray = np.cumsum(stopped, axis=1) - stopped == 0
+    stops_above: IntArray = np.cumsum(stopped, axis=1) - stopped
+    reading: BoolArray = stops_above == 0
     return np.asarray(attracts & reading, bool)

@@ -112,9 +112,9 @@ def click_rows(
     """
     one_of("lists", lists, TrainedLists)
     check_sessions(sessions)
-    most = None
+    limit = None
     if largest_weight is not None:
-        most = real_number(
+        limit = real_number(
             "largest_weight",
             largest_weight,
             "a number of 1 or more, such as 100",
@@ -122,30 +122,30 @@ def click_rows(
             closed="low",
         )
 
-    shown = sessions.pair >= 0
-    chance = _chances(propensity, sessions)
-    clicked = (sessions.clicks & shown).sum(axis=1)
+    has_document = sessions.pair >= 0
+    chances = _chances(propensity, sessions)
+    clicked = (sessions.clicks & has_document).sum(axis=1)
     kept = np.ones(len(sessions), bool)
     if lists == "with-pairs":
         kept = (clicked > 0) & (clicked < sessions.lengths)
-    cells = shown & kept[:, None]
-    propensities = chance[cells]
+    cells = has_document & kept[:, None]
+    propensities = chances[cells]
     if not (np.isfinite(propensities) & (propensities > 0)).all():
-        row, column = np.argwhere(cells & ~(np.isfinite(chance) & (chance > 0)))[0]
+        row, column = np.argwhere(cells & ~(np.isfinite(chances) & (chances > 0)))[0]
         expected = "expected a number above 0; estimate it, or leave out what stands at this rank"
         raise InputError(
-            f"propensity, session {row}, rank {column + 1}: found {chance[row, column]:g}, "
+            f"propensity, session {row}, rank {column + 1}: found {chances[row, column]:g}, "
             f"{expected}"
         )
-    if most is not None:
-        propensities = np.maximum(propensities, 1 / most)
+    if limit is not None:
+        propensities = np.maximum(propensities, 1 / limit)
     if (propensities < 1 / LARGEST).any():
         raise InputError(
             f"propensity: found {propensities.min():g}, too small: expected at least "
             f"{1 / LARGEST:g}; set largest_weight, such as 100"
         )
 
-    ranks = np.broadcast_to(np.arange(1, sessions.n_ranks + 1), shown.shape)
+    ranks = np.broadcast_to(np.arange(1, sessions.n_ranks + 1), has_document.shape)
     labels = sessions.clicks[cells].astype(np.float64)
     return ClickRows(
         labels=labels,

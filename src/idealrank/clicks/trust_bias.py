@@ -168,8 +168,14 @@ def trust_propensities(
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RuntimeWarning)  # ranks without any pair are NaN
             slope_intervals, offset_intervals = (
-                fieller(top[0], whole.bottom[0], tops, drawn.bottom, quantile)
-                for top, tops in (
+                fieller(
+                    top=top[0],
+                    bottom=whole.bottom[0],
+                    tops=drawn_tops,
+                    bottoms=drawn.bottom,
+                    quantile=quantile,
+                )
+                for top, drawn_tops in (
                     (whole.slope_top, drawn.slope_top),
                     (whole.offset_top, drawn.offset_top),
                 )
@@ -228,8 +234,8 @@ def _cautions(n_pairs: IntArray, strength: FloatArray) -> list[str]:
 
 
 def _sums(sessions: Sessions) -> tuple[FloatArray, IntArray]:
-    """Shape (queries, ranks, 6): weight, then weighted sums of first, at_rank, rest, first·rest,
-    at_rank·rest; and the number of pairs by rank.
+    """Shape (queries, ranks, 6): weight, then weighted sums of click rates of pairs: at the first
+    rank, at the rank, elsewhere, and of both products with elsewhere; and pairs by rank.
     """
     n_ranks = sessions.n_ranks
     n_pairs = len(sessions.documents)
@@ -242,18 +248,29 @@ def _sums(sessions: Sessions) -> tuple[FloatArray, IntArray]:
     clicked = np.bincount(cells, sessions.clicks[has_document], size).reshape(shape)
     query = sessions.query_of_pair
     sums = np.zeros((len(sessions.queries), n_ranks, 6))
-    counts = np.zeros(n_ranks, np.int64)
+    pair_counts = np.zeros(n_ranks, np.int64)
     for rank in range(1, n_ranks):
-        others = shown.sum(axis=1) - shown[:, 0] - shown[:, rank]
-        used = np.flatnonzero((shown[:, 0] > 0) & (shown[:, rank] > 0) & (others > 0))
-        first, at_rank = (clicked[used, place] / shown[used, place] for place in (0, rank))
-        rest = (clicked[used].sum(axis=1) - clicked[used, 0] - clicked[used, rank]) / others[used]
-        weight = 1 / (1 / shown[used, 0] + 1 / shown[used, rank] + 1 / others[used])
-        values = (np.ones(used.size), first, at_rank, rest, first * rest, at_rank * rest)
-        for number, value in enumerate(values):
-            sums[:, rank, number] = np.bincount(query[used], weight * value, sums.shape[0])
-        counts[rank] = used.size
-    return sums, counts
+        shown_elsewhere = shown.sum(axis=1) - shown[:, 0] - shown[:, rank]
+        pairs = np.flatnonzero((shown[:, 0] > 0) & (shown[:, rank] > 0) & (shown_elsewhere > 0))
+        first = clicked[pairs, 0] / shown[pairs, 0]
+        at_rank = clicked[pairs, rank] / shown[pairs, rank]
+        elsewhere = (
+            clicked[pairs].sum(axis=1) - clicked[pairs, 0] - clicked[pairs, rank]
+        ) / shown_elsewhere[pairs]
+        # Inverse variance, up to a factor: the variance of each rate falls with its impressions.
+        weight = 1 / (1 / shown[pairs, 0] + 1 / shown[pairs, rank] + 1 / shown_elsewhere[pairs])
+        values = (
+            np.ones(pairs.size),
+            first,
+            at_rank,
+            elsewhere,
+            first * elsewhere,
+            at_rank * elsewhere,
+        )
+        for column, value in enumerate(values):
+            sums[:, rank, column] = np.bincount(query[pairs], weight * value, sums.shape[0])
+        pair_counts[rank] = pairs.size
+    return sums, pair_counts
 
 
 @dataclass(frozen=True, eq=False)
@@ -271,22 +288,22 @@ def _moments(sums: FloatArray) -> _Moments:
     """Covariances with the rate at all other ranks, from sums as of `_sums`."""
     with np.errstate(divide="ignore", invalid="ignore"):  # ranks without any pair
         means = sums[..., 1:] / sums[..., :1]
-    # Means of the rates at the first rank, at the rank and at all others; then of two products.
-    first = means[..., 0]
-    at_rank = means[..., 1]
-    rest = means[..., 2]
-    bottom = means[..., 3] - first * rest
-    slope_top = means[..., 4] - at_rank * rest
+    first, at_rank, elsewhere, first_elsewhere, rank_elsewhere = np.moveaxis(means, -1, 0)
+    bottom = first_elsewhere - first * elsewhere
+    slope_top = rank_elsewhere - at_rank * elsewhere
     offset_top = at_rank * bottom - slope_top * first
-    bottom[:, 0], slope_top[:, 0], offset_top[:, 0] = 1.0, 1.0, 0.0
+    # The line of the first rank has the slope 1 and the offset 0.
+    bottom[:, 0] = 1.0
+    slope_top[:, 0] = 1.0
+    offset_top[:, 0] = 0.0
     return _Moments(slope_top, offset_top, bottom)
 
 
 def fieller(
-    top: FloatArray, bottom: FloatArray, tops: FloatArray, bottoms: FloatArray, quantile: float
+    *, top: FloatArray, bottom: FloatArray, tops: FloatArray, bottoms: FloatArray, quantile: float
 ) -> FloatArray:
-    """Intervals of ratios that hold the values at which top less value times bottom is not
-    significant.
+    """Intervals of ratios, of all values at which top less value times bottom is not significant;
+    `tops` and `bottoms` are the draws of a bootstrap.
     """
     n = tops.shape[0]
     top_deviations = tops - tops.mean(axis=0)

@@ -71,10 +71,14 @@ def exposures(sessions: Sessions, propensity: npt.ArrayLike) -> FloatArray:
         )
     has_document = sessions.pair >= 0
     flat = np.broadcast_to(by_rank, has_document.shape)[has_document]
-    seen = np.bincount(sessions.pair[has_document], flat, len(sessions.documents))
-    lists = np.bincount(sessions.query, minlength=len(sessions.queries))[sessions.query_of_pair]
-    of_pair = np.divide(seen, lists, out=np.ones(seen.size), where=lists > 0)
-    exposure: FloatArray = np.append(of_pair, 1.0)[sessions.pair]  # 1 below the end of a list
+    examinations = np.bincount(sessions.pair[has_document], flat, len(sessions.documents))
+    n_lists = np.bincount(sessions.query, minlength=len(sessions.queries))[sessions.query_of_pair]
+    exposure_of_pair = np.divide(
+        examinations, n_lists, out=np.ones(examinations.size), where=n_lists > 0
+    )
+    exposure: FloatArray = np.append(exposure_of_pair, 1.0)[
+        sessions.pair
+    ]  # 1 below the end of a list
     return exposure
 
 
@@ -86,8 +90,8 @@ def differing_queries(sessions: Sessions) -> dict[str, bytes]:
 
 def _queries_of_other_documents(sessions: Sessions) -> BoolArray:
     """Mark queries of which some list lacks a document that another one has."""
-    shown = np.bincount(sessions.pair[sessions.pair >= 0], minlength=len(sessions.documents)) > 0
-    n_documents = np.bincount(sessions.query_of_pair[shown], minlength=len(sessions.queries))
+    is_shown = np.bincount(sessions.pair[sessions.pair >= 0], minlength=len(sessions.documents)) > 0
+    n_documents = np.bincount(sessions.query_of_pair[is_shown], minlength=len(sessions.queries))
     is_marked = np.zeros(len(sessions.queries), bool)
     is_marked[sessions.query[sessions.lengths < n_documents[sessions.query]]] = True
     return is_marked
@@ -178,7 +182,9 @@ class WeightedLists:
         """Check lists; a part of a log may have fewer lists than a log, or none, and fewer ranks
         than the `n_ranks` of the log.
         """
-        sessions, ranking, propensity, discount, offset = ranker
+        sessions = ranker.sessions
+        propensity = ranker.propensity
+        offset = ranker.offset
         check_sessions(sessions)
         if len(sessions) < fewest:
             raise InputError(
@@ -186,9 +192,10 @@ class WeightedLists:
                 "shows no variation"
             )
         n_ranks = sessions.n_ranks if n_ranks is None else n_ranks
-        rank = _new_ranks(sessions, ranking)
-        examined = _examined(sessions, propensity, 1.0 if offset is None else math.inf, n_ranks)
-        table = discount_table(discount, max(int(rank.max(initial=0)), n_ranks))
+        rank = _new_ranks(sessions, ranker.ranking)
+        largest = 1.0 if offset is None else math.inf  # with offsets, propensities are slopes
+        examined = _examined(sessions, propensity, largest, n_ranks)
+        table = discount_table(ranker.discount, max(int(rank.max(initial=0)), n_ranks))
         discounts = table[rank]
         weights = (discounts / examined)[sessions.clicks]
         if offset is not None:
@@ -206,28 +213,34 @@ class WeightedLists:
 
         gains = np.where(sessions.clicks, 1 / examined, 0.0)
         dcg = (gains * discounts).sum(axis=1)
-        best = np.sort(table[1:])[::-1][: sessions.n_ranks]
-        ideal = (np.sort(gains, axis=1)[:, ::-1] * best).sum(axis=1)
+        best_discounts = np.sort(table[1:])[::-1][: sessions.n_ranks]
+        ideal = (np.sort(gains, axis=1)[:, ::-1] * best_discounts).sum(axis=1)
         ndcg = np.divide(dcg, ideal, out=np.zeros(dcg.size), where=ideal > 0)
         if not isinstance(propensity, FittedPBM):
             return cls(clicked=weights, dcg=dcg, ndcg=ndcg)
 
         # A gain is a click over its exposure: its derivative by the logarithm of the exposure is
         # its negative.
-        best_of_gain = np.empty_like(gains)
+        best_discount_of_gain = np.empty_like(gains)
         by_gain = np.argsort(-gains, axis=1, kind="stable")
-        np.put_along_axis(best_of_gain, by_gain, np.broadcast_to(best, gains.shape), axis=1)
+        np.put_along_axis(
+            best_discount_of_gain, by_gain, np.broadcast_to(best_discounts, gains.shape), axis=1
+        )
         slopes = gains * np.divide(
-            discounts - ndcg[:, None] * best_of_gain,
+            discounts - ndcg[:, None] * best_discount_of_gain,
             ideal[:, None],
             out=np.zeros_like(gains),
             where=ideal[:, None] > 0,
         )
-        of_dcg, of_ndcg = (
-            propensity.error_terms(sessions, -_mean_by_pair(sessions, values))
-            for values in (gains * discounts, slopes)
+        dcg_slope = -_mean_by_pair(sessions, gains * discounts)
+        ndcg_slope = -_mean_by_pair(sessions, slopes)
+        return cls(
+            clicked=weights,
+            dcg=dcg,
+            ndcg=ndcg,
+            dcg_errors=propensity.error_terms(sessions, dcg_slope),
+            ndcg_errors=propensity.error_terms(sessions, ndcg_slope),
         )
-        return cls(clicked=weights, dcg=dcg, ndcg=ndcg, dcg_errors=of_dcg, ndcg_errors=of_ndcg)
 
     @property
     def measures(self) -> tuple[ListValues, ListValues]:
@@ -250,7 +263,8 @@ def joined_unseen(ours: Unseen, theirs: Unseen) -> Unseen:
     """Ranks that neither part shows, by query."""
     joined = {**ours, **theirs}
     for query in ours.keys() & theirs.keys():
-        part, other = ours[query], theirs[query]
+        part = ours[query]
+        other = theirs[query]
         if part.length != other.length:
             raise IncompatibleError(
                 f"query {query!r}: found new lists of {part.length} and of {other.length} "
@@ -312,15 +326,17 @@ def unseen_ranks(sessions: Sessions, ranking: Ranking, n_ranks: int) -> Unseen:
     """
     if not isinstance(ranking, Mapping):
         return {}
-    shown = np.bincount(sessions.pair[sessions.pair >= 0], minlength=len(sessions.documents)) > 0
-    known = {sessions.documents[pair] for pair in np.flatnonzero(shown).tolist()}
+    is_shown = np.bincount(sessions.pair[sessions.pair >= 0], minlength=len(sessions.documents)) > 0
+    shown_pairs = {sessions.documents[pair] for pair in np.flatnonzero(is_shown).tolist()}
     n_lists = np.bincount(sessions.query, minlength=len(sessions.queries)).tolist()
     unseen: Unseen = {}
-    for query, n in zip(sessions.queries, n_lists, strict=True):
-        new = ranking[query][:n_ranks]
-        if n:
-            ranks = (rank for rank, name in enumerate(new, 1) if (query, name) not in known)
-            unseen[query] = UnseenRanks(n, len(new), frozenset(ranks))
+    for query, n_lists_of_query in zip(sessions.queries, n_lists, strict=True):
+        new_list = ranking[query][:n_ranks]
+        if n_lists_of_query:
+            ranks = (
+                rank for rank, name in enumerate(new_list, 1) if (query, name) not in shown_pairs
+            )
+            unseen[query] = UnseenRanks(n_lists_of_query, len(new_list), frozenset(ranks))
     return unseen
 
 
@@ -329,10 +345,10 @@ def share_never_shown(unseen: Unseen, table: FloatArray) -> float:
     discounts = table.tolist()
     sums = np.cumsum(table).tolist()
     total = math.fsum(query.n_lists * sums[query.length] for query in unseen.values())
-    parts: list[float] = []
+    lost: list[float] = []
     for query in unseen.values():
-        parts += [query.n_lists * discounts[rank] for rank in sorted(query.ranks)]
-    return math.fsum(parts) / total if total > 0 else 0.0
+        lost += [query.n_lists * discounts[rank] for rank in sorted(query.ranks)]
+    return math.fsum(lost) / total if total > 0 else 0.0
 
 
 def _new_ranks(sessions: Sessions, ranking: Ranking) -> IntArray:
@@ -345,17 +361,17 @@ def _new_ranks(sessions: Sessions, ranking: Ranking) -> IntArray:
             f"ranking: found {ranks.dtype} of shape {ranks.shape}, expected whole numbers of shape "
             f"{sessions.pair.shape}"
         )
-    shown = np.where(sessions.pair >= 0, ranks, 0).astype(np.int64)  # 0 below the end of a list
-    ordered = np.sort(shown, axis=1)
+    new_ranks = np.where(sessions.pair >= 0, ranks, 0).astype(np.int64)  # 0 below the end of a list
+    ordered = np.sort(new_ranks, axis=1)
     twice = (ordered[:, 1:] == ordered[:, :-1]) & (ordered[:, 1:] > 0)
-    wrong = (shown < 0).any(axis=1) | twice.any(axis=1)
+    wrong = (new_ranks < 0).any(axis=1) | twice.any(axis=1)
     if wrong.any():
         row = int(np.argmax(wrong))
         raise InputError(
-            f"ranking, session {row}: found {shown[row].tolist()}, expected distinct ranks from 1, "
-            "or 0 for documents not shown"
+            f"ranking, session {row}: found {new_ranks[row].tolist()}, expected distinct ranks "
+            "from 1, or 0 for documents not shown"
         )
-    return shown
+    return new_ranks
 
 
 def _ranks_in_lists(sessions: Sessions, ranking: Mapping[str, Sequence[str]]) -> IntArray:
@@ -371,8 +387,10 @@ def _ranks_in_lists(sessions: Sessions, ranking: Mapping[str, Sequence[str]]) ->
         _require_documents(query, ranking[query])
         rank_of |= {(query, document): rank for rank, document in enumerate(ranking[query], 1)}
     # The last place is for pair -1, below the end of a list.
-    of_pair = np.array([*(rank_of.get(pair, 0) for pair in sessions.documents), 0], np.int64)
-    return of_pair[sessions.pair]
+    new_rank_of_pair = np.array(
+        [*(rank_of.get(pair, 0) for pair in sessions.documents), 0], np.int64
+    )
+    return new_rank_of_pair[sessions.pair]
 
 
 def _require_documents(query: str, documents: object) -> None:
@@ -386,7 +404,7 @@ def _require_documents(query: str, documents: object) -> None:
 
 
 def _examined(
-    sessions: Sessions, propensity: "npt.ArrayLike | FittedPBM", most: float, n_ranks: int
+    sessions: Sessions, propensity: "npt.ArrayLike | FittedPBM", largest: float, n_ranks: int
 ) -> FloatArray:
     if isinstance(propensity, FittedPBM):
         refuse_unlinked(propensity)
@@ -400,10 +418,10 @@ def _examined(
         )
     probabilities = probabilities[..., : sessions.n_ranks]
     examined = np.where(sessions.pair >= 0, probabilities, 1.0)
-    wrong = ~((examined > 0) & (examined <= most) & np.isfinite(examined))
+    wrong = ~((examined > 0) & (examined <= largest) & np.isfinite(examined))
     if wrong.any():
         row, place = np.argwhere(wrong)[0]
-        expected = "a probability above 0, up to 1" if most == 1 else "a finite slope above 0"
+        expected = "a probability above 0, up to 1" if largest == 1 else "a finite slope above 0"
         raise InputError(
             f"propensity, session {row}, rank {place + 1}: found {examined[row, place]:g}, "
             f"expected {expected}"

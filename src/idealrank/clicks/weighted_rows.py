@@ -49,12 +49,12 @@ def label_codes(labels: "np.ndarray[Any, Any]", name: str = "labels") -> IntArra
         low = int(labels.min())
         high = int(labels.max())
         if high - low < max(1 << 16, 4 * labels.size):
-            # differences of few bits overflow
+            # Differences of labels of few bits overflow.
             wide = labels if labels.dtype.itemsize == 8 else labels.astype(np.int64)
             places = (wide - wide.dtype.type(low)).astype(np.int64, copy=False)
-            used = np.zeros(high - low + 1, np.int64)
-            used[places] = 1
-            return places if used.all() else (np.cumsum(used) - 1)[places]
+            is_used = np.zeros(high - low + 1, np.int64)
+            is_used[places] = 1
+            return places if is_used.all() else (np.cumsum(is_used) - 1)[places]
     try:
         return np.asarray(np.unique(labels, return_inverse=True)[1].reshape(-1), np.int64)
     except TypeError as error:
@@ -105,7 +105,8 @@ def _ends(column: FloatArray) -> tuple[float, float]:
     """
     if not column.size:
         return 0.0, 0.0
-    lows, highs = [], []
+    lows = []
+    highs = []
     for start in range(0, column.size, _BLOCK):
         block = column[start : start + _BLOCK]
         lows.append(block.min())
@@ -154,11 +155,14 @@ class WeightedRows:
         fewest: int = 2,
     ) -> "WeightedRows":
         """Check columns; a part of a log may have fewer rows than a log, and none."""
-        gained = _bounded_numbers("rewards", rewards)
-        of_target = _bounded_numbers("target_probability", target)
-        of_logged = _bounded_numbers("logged_probability", logged)
-        n = gained.values.size
-        for name, column in (("target_probability", of_target), ("logged_probability", of_logged)):
+        reward_column = _bounded_numbers("rewards", rewards)
+        target_column = _bounded_numbers("target_probability", target)
+        logged_column = _bounded_numbers("logged_probability", logged)
+        n = reward_column.values.size
+        for name, column in (
+            ("target_probability", target_column),
+            ("logged_probability", logged_column),
+        ):
             if column.values.size != n:
                 raise InputError(
                     f"{name}: found {column.values.size} values, expected one for each of the {n} "
@@ -180,18 +184,18 @@ class WeightedRows:
                 baseline=baseline,
             )
 
-        _check_range("target_probability", of_target, zero=True)
-        _check_range("logged_probability", of_logged, zero=False)
-        if of_target.high > LARGEST * of_logged.low:  # of different rows, perhaps
-            _check_weights(of_target.values, of_logged.values)
+        _check_range("target_probability", target_column, zero=True)
+        _check_range("logged_probability", logged_column, zero=False)
+        if target_column.high > LARGEST * logged_column.low:  # perhaps in different rows
+            _check_weights(target_column.values, logged_column.values)
         return cls(
-            rewards=gained.values,
-            target=of_target.values,
-            logged=of_logged.values,
+            rewards=reward_column.values,
+            target=target_column.values,
+            logged=logged_column.values,
             estimator=estimator,
             limit=limit,
             baseline=baseline,
-            is_negative=gained.low < 0,
+            is_negative=reward_column.low < 0,
         )
 
     @property
@@ -209,16 +213,16 @@ class WeightedRows:
         """Numerator and denominator of each row, of whose sums the value of the target policy is
         the ratio.
         """
-        above = np.zeros(self.n)
-        below = np.ones(self.n)
+        numerator = np.zeros(self.n)
+        denominator = np.ones(self.n)
         for part, raw, rewards in self.blocks():
             weights = self.cut(raw)
-            above[part] = weights * rewards
+            numerator[part] = weights * rewards
             if self.baseline is not None:
-                above[part] += self.baseline[part]
+                numerator[part] += self.baseline[part]
             if self.estimator == "snips":
-                below[part] = weights
-        return [above], [below]
+                denominator[part] = weights
+        return [numerator], [denominator]
 
     def cut(self, weights: FloatArray) -> FloatArray:
         """Weights that count: cut at the limit, or 0 above it if a model stands for such rows."""
@@ -233,7 +237,10 @@ def _check_range(name: str, bounded: _BoundedColumn, *, zero: bool) -> None:
     """Refuse values that are no probabilities, and 0 unless it may be one."""
     column, low, high = bounded
     if low < 0 or (low == 0 and not zero) or high > 1:
-        place = int(np.argmax((column < 0) | (column > 1) | ((column == 0) & (not zero))))
+        is_outside = (column < 0) | (column > 1)
+        if not zero:
+            is_outside |= column == 0
+        place = int(np.argmax(is_outside))
         hint = (
             "" if zero else "; an action that the logging policy never takes cannot be in its log"
         )
@@ -244,9 +251,9 @@ def _check_range(name: str, bounded: _BoundedColumn, *, zero: bool) -> None:
 
 
 def _check_weights(target: FloatArray, logged: FloatArray) -> None:
-    small = target > LARGEST * logged
-    if small.any():
-        place = int(np.argmax(small))
+    is_too_small = target > LARGEST * logged
+    if is_too_small.any():
+        place = int(np.argmax(is_too_small))
         raise InputError(
             f"logged_probability, row {place}: found {logged[place]:g}, too small: its weight is "
             f"above {LARGEST:g}; expected a probability, not its logarithm; leave such rows out"
@@ -254,8 +261,8 @@ def _check_weights(target: FloatArray, logged: FloatArray) -> None:
 
 
 def influence(log: WeightedRows, value: float, norm: float) -> Iterator[FloatArray]:
-    """Influence of each row on the estimate, in blocks. The standard error of their mean is that of
-    the estimate.
+    """Influence of each row on the estimate, in blocks. The standard error of their mean is the
+    standard error of the estimate.
     """
     for part, raw, rewards in log.blocks():
         centred = rewards - value if log.estimator == "snips" else rewards
@@ -276,18 +283,21 @@ def error_of_blocks(blocks: Iterator[FloatArray], n: int, codes: IntArray | None
             start += block.size
         centred = totals - sizes * (totals.sum() / n)
         return math.sqrt(float((centred * centred).sum()) * totals.size / (totals.size - 1)) / n
-    count, mean, spread = 0, 0.0, 0.0
-    # means and squares of blocks, joined without cancellation (Chan, Golub and LeVeque 1979)
+    # Means and squared deviations of blocks, joined without cancellation (Chan, Golub and LeVeque
+    # 1979).
+    count = 0
+    mean = 0.0
+    squares = 0.0
     for block in blocks:
         block_mean = float(block.mean())
         centred = block - block_mean
-        gap = block_mean - mean
+        change = block_mean - mean
         joined = count + block.size
         np.multiply(centred, centred, out=centred)
-        spread += float(centred.sum()) + gap * gap * count * block.size / joined
-        mean += gap * block.size / joined
+        squares += float(centred.sum()) + change * change * count * block.size / joined
+        mean += change * block.size / joined
         count = joined
-    return math.sqrt(spread / (n - 1) / n)
+    return math.sqrt(squares / (n - 1) / n)
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from itertools import chain, islice
 from pathlib import PurePath
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-from idealrank.conversion.judgment_sheets import ASSESSOR
+from idealrank.conversion.record_sheets import ASSESSOR
 from idealrank.conversion.run_rows import RUN_TARGETS
 from idealrank.conversion.targets import TARGETS
 from idealrank.errors import OptionError, shown
@@ -77,18 +77,18 @@ def content_of(
 ) -> Content:
     r"""Decide whether a file holds judgments or a run."""
     signs = _signs(source, kind, columns)
-    wanted, by = _wanted(target, target_format)
-    if wanted == "run" and (signs.fits_both or signs.content == "run"):
+    needed, reason = _needed(target, target_format)
+    if needed == "run" and (signs.fits_both or signs.content == "run"):
         return "run"
-    if wanted is not None and signs.content not in (wanted, None):
-        complaint = f"{source.path}: found {signs.reason}, expected {_noun(wanted)}, since {by}"
-        raise _refusal(complaint, (wanted,) if signs.fits_both else ())
+    if needed is not None and signs.content not in (needed, None):
+        complaint = f"{source.path}: found {signs.reason}, expected {_noun(needed)}, since {reason}"
+        raise _refusal(complaint, (needed,) if signs.fits_both else ())
     if signs.is_nameless and _like_scores(source):
         complaint = (
             f"{source.path}: found numbers that may be grades or scores, expected grades such as "
             f"0, 1, 2"
         )
-        raise _refusal(complaint, (wanted,) if wanted else ("judgments", "run"))
+        raise _refusal(complaint, (needed,) if needed else ("judgments", "run"))
     content = signs.content or "judgments"
     if signs.is_guess:
         notes.inform(f"{source.path}: read as {_noun(content)}, since it has {signs.reason}")
@@ -108,7 +108,7 @@ def _refusal(complaint: str, remedies: Sequence[Content]) -> OptionError:
     return OptionError(complaint, hint=f"set {in_python}", command_hint=f"set {on_command_line}")
 
 
-def _wanted(target: str, target_format: str) -> tuple[Content | None, str]:
+def _needed(target: str, target_format: str) -> tuple[Content | None, str]:
     """Content that the file to write must have, with the reason; None if it takes both."""
     if target_format in TARGETS and target_format not in RUN_TARGETS:
         return "judgments", f"{target_format} holds judgments only"
@@ -171,13 +171,13 @@ def _table_signs(names: list[str], columns: Columns) -> _Signs:
 def _assessor(names: list[str], columns: Columns) -> str:
     """The column of assessors; empty where users are the queries, as in recommendations."""
     query = query_column(names, columns)
-    taken = {query, *named_columns(columns, "run").values()}
+    other_roles = {query, *named_columns(columns, "run").values()}
     usual = [
         word
         for word in ASSESSOR
         if not (plain(query).startswith("user") and word.startswith(("user", "email")))
     ]
-    return next(iter(candidates([name for name in names if name not in taken], usual)), "")
+    return next(iter(candidates([name for name in names if name not in other_roles], usual)), "")
 
 
 def _names(source: Source, kind: str) -> list[str] | None:
@@ -225,7 +225,9 @@ def _records(source: Source, kind: str) -> Iterator[Any]:
         return
     # The head of a long array is enough for most readers. A record that the head cuts is read
     # again from four times as much.
-    size, n_given, is_whole = _HEAD, 0, False
+    size = _HEAD
+    n_given = 0
+    is_whole = False
     while not is_whole:
         is_whole = size >= len(source.data)
         text = bytes(source.data[:size]).decode("utf-8-sig", "replace").strip()
@@ -244,11 +246,11 @@ def _records(source: Source, kind: str) -> Iterator[Any]:
 
 def _values(text: str) -> Iterator[Any]:
     """Values of an array after its bracket."""
-    at = 0
-    while (at := _GAP.match(text, at).end()) < len(text):  # type: ignore[union-attr]
-        if text[at] == "]":
+    position = 0
+    while (position := _GAP.match(text, position).end()) < len(text):  # type: ignore[union-attr]
+        if text[position] == "]":
             return
-        value, at = _DECODER.raw_decode(text, at)
+        value, position = _DECODER.raw_decode(text, position)
         yield value
     raise ValueError("the array has no end")
 

@@ -9,6 +9,7 @@ import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from importlib import import_module
 from itertools import islice
 from math import isfinite
 from pathlib import PurePath
@@ -17,14 +18,10 @@ from typing import IO, Any
 from idealrank._files import appearing, descriptor, real_path
 from idealrank._lazy import load_extra
 from idealrank.conversion.contents import Content, content_of
-from idealrank.conversion.judgment_sheets import (
-    FEATURE,
-    SheetOptions,
-    empty_queries,
-    judgment_sheet,
-)
+from idealrank.conversion.judgment_sheets import SheetOptions, empty_queries, judgment_sheet
 from idealrank.conversion.judgments import POLICIES, JudgmentOptions, fitted
 from idealrank.conversion.losses import Loss, LossCounter, listed
+from idealrank.conversion.record_sheets import FEATURE
 from idealrank.conversion.run_rows import (
     NAMES,
     RUN_TARGETS,
@@ -39,7 +36,7 @@ from idealrank.conversion.targets import TARGETS, cell_text, table_cells, table_
 from idealrank.data.run import name_of
 from idealrank.errors import InputError, OptionError
 from idealrank.io.checked_cells import shown
-from idealrank.io.complaints import Notes
+from idealrank.io.complaints import Notes, refuse
 from idealrank.io.formats.detection import FORMAT_NAMES, FORMATS, detect
 from idealrank.io.judgment_files import kinds_of
 from idealrank.io.judgment_rows import JudgmentSheet
@@ -74,7 +71,7 @@ _COMPRESSED = (".gz", ".bz2", ".xz", ".zst")
 # Formats without named columns.
 _FIXED = ("trec", "qrels_jg", "letor", "quepid", "rre", "opensearch", "ubi")
 _ROWS = 1 << 14  # of a Parquet file at a time
-_TEXT = 1 << 30  # letters of a text: none is cut
+_LONGEST_TEXT = 1 << 30  # letters, so that no text is cut
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -167,15 +164,25 @@ def convert_file(source: str, target: str, options: ConversionOptions, notes: No
             target_format=options.target_format,
             notes=notes,
         )
-    written = _target_format(target, options.target_format, content)
+    target_format = _target_format(target, options.target_format, content)
     _refuse_idle(kind, content, options)
     try:
         if content == "run":
             return _convert_run(
-                file=file, target=target, kind=kind, written=written, options=options, notes=notes
+                file=file,
+                target=target,
+                kind=kind,
+                target_format=target_format,
+                options=options,
+                notes=notes,
             )
         return _convert_judgments(
-            file=file, target=target, kind=kind, written=written, options=options, notes=notes
+            file=file,
+            target=target,
+            kind=kind,
+            target_format=target_format,
+            options=options,
+            notes=notes,
         )
     finally:
         file.refuse_cut()
@@ -186,10 +193,10 @@ def _check(options: ConversionOptions) -> None:
         raise OptionError(
             f"source_format={options.source_format}: expected one of {' | '.join(SOURCES)}"
         )
-    known = ("auto", *TARGETS)
-    if options.target_format not in known:
+    targets = ("auto", *TARGETS)
+    if options.target_format not in targets:
         raise OptionError(
-            f"target_format={options.target_format}: expected one of {' | '.join(known)}"
+            f"target_format={options.target_format}: expected one of {' | '.join(targets)}"
         )
     if options.content not in CONTENTS:
         raise OptionError(f"content={options.content}: expected one of {' | '.join(CONTENTS)}")
@@ -209,11 +216,11 @@ def _refuse_idle(kind: str, content: Content, options: ConversionOptions) -> Non
     kind_name = FORMAT_NAMES.get(kind, kind)  # type: ignore[call-overload]
     columns = options.sheet.columns
     if columns and kind in _FIXED:
-        named: Any = list(columns)
+        column_text: Any = list(columns)
         if isinstance(columns, Mapping):
-            named = ",".join(f"{role}={name}" for role, name in columns.items())
+            column_text = ",".join(f"{role}={name}" for role, name in columns.items())
         raise OptionError(
-            f"columns={named}: found {kind_name}, expected a table with named columns"
+            f"columns={column_text}: found {kind_name}, expected a table with named columns"
         )
     if options.sheet.group is not None and kind != "letor":
         raise OptionError(f"group={options.sheet.group}: found {kind_name}, expected LETOR lines")
@@ -241,19 +248,16 @@ def _refuse_idle(kind: str, content: Content, options: ConversionOptions) -> Non
 def _lose_kinds(
     file: Source,
     kind: str,
-    written: str,
+    target_format: str,
     sheet: JudgmentSheet,
     options: ConversionOptions,
     losses: LossCounter,
 ) -> None:
     """Count kinds of assessors that become one, if the rows no longer tell them apart."""
-    target = TARGETS[written]
-    apart = (
-        target.columns
-        or (target.assessors and sheet.has_assessors)
-        or (options.assessors and options.assessors not in POLICIES)
-    )
-    if apart:
+    target = TARGETS[target_format]
+    if target.columns or (target.assessors and sheet.has_assessors):
+        return
+    if options.assessors and options.assessors not in POLICIES:  # the grades of one assessor alone
         return
     kinds = kinds_of(file, "trec" if kind == "qrels_jg" else kind, options.sheet.columns)
     if len(kinds) > 1:
@@ -263,8 +267,8 @@ def _lose_kinds(
 
 def _refuse_shared(source: str, target: str, options: ConversionOptions) -> None:
     """Refuse to write the texts of queries over an input or the judgments, which would be lost."""
-    written = options.write_queries
-    if written is None:
+    query_file = options.write_queries
+    if query_file is None:
         return
     group = options.sheet.group
     paths = {
@@ -274,45 +278,50 @@ def _refuse_shared(source: str, target: str, options: ConversionOptions) -> None
         "documents": options.documents,
         "group": None if group is None else os.fspath(group),
     }
-    for what, path in paths.items():
-        if path is None or (path == "-" and what != "the file to write"):
+    for role, path in paths.items():
+        if path is None or (path == "-" and role != "the file to write"):
             continue
-        are_files = "-" not in (path, written)
-        if path == written or (are_files and real_path(path) == real_path(written)):
+        are_files = "-" not in (path, query_file)
+        if path == query_file or (are_files and real_path(path) == real_path(query_file)):
             raise OptionError(
-                f"write_queries={written}: found the path of {what}, expected another name"
+                f"write_queries={query_file}: found the path of {role}, expected another name"
             )
 
 
 def _target_format(target: str, target_format: str, content: Content) -> str:
-    known = RUN_TARGETS if content == "run" else TARGETS
+    formats = RUN_TARGETS if content == "run" else TARGETS
     ending = PurePath(target).suffix.lower()
     if ending in _COMPRESSED:
         raise OptionError(
             f"{target}: found the ending of a compressed file, expected another, since files are "
             "written as they are"
         )
-    written = _ENDINGS.get(ending, "") if target_format == "auto" else target_format
-    if not written:
+    chosen = _ENDINGS.get(ending, "") if target_format == "auto" else target_format
+    if not chosen:
         raise OptionError(
             f"{target}: found no ending that names a format, expected one of {', '.join(_ENDINGS)}",
-            hint=f"set the format with target_format=: {' | '.join(known)}",
-            command_hint=f"set the format with --to: {' | '.join(known)}",
+            hint=f"set the format with target_format=: {' | '.join(formats)}",
+            command_hint=f"set the format with --to: {' | '.join(formats)}",
         )
-    if written not in known:
+    if chosen not in formats:
         raise OptionError(
-            f"target_format={written}: found a run to write, expected one of {' | '.join(known)}"
+            f"target_format={chosen}: found a run to write, expected one of {' | '.join(formats)}"
         )
-    return written
+    return chosen
 
 
 def _convert_judgments(
-    file: Source, target: str, kind: str, written: str, options: ConversionOptions, notes: Notes
+    file: Source,
+    target: str,
+    kind: str,
+    target_format: str,
+    options: ConversionOptions,
+    notes: Notes,
 ) -> Conversion:
     losses = LossCounter()
     judgment_options = JudgmentOptions(
-        queries=read_texts(options.queries, length=_TEXT) if options.queries else None,
-        documents=read_texts(options.documents, length=_TEXT) if options.documents else None,
+        queries=_texts(options.queries),
+        documents=_texts(options.documents),
         assessors=options.assessors,
         scale=frozenset(options.scale),
         number_queries=options.write_queries is not None,
@@ -320,10 +329,17 @@ def _convert_judgments(
         name=options.name or _stem(file.path),
     )
     sheet = judgment_sheet(file, kind, options.sheet, notes)
-    _lose_kinds(file=file, kind=kind, written=written, sheet=sheet, options=options, losses=losses)
-    fitted_rows = fitted(sheet, written, judgment_options, losses)
+    _lose_kinds(
+        file=file,
+        kind=kind,
+        target_format=target_format,
+        sheet=sheet,
+        options=options,
+        losses=losses,
+    )
+    fitted_rows = fitted(sheet, target_format, judgment_options, losses)
     layout = fitted_rows.layout
-    writer = TARGETS[written].write
+    writer = TARGETS[target_format].write
     with _output(target) as output:
         if writer is not None:
             _write_text(writer(fitted_rows.rows, layout), output)
@@ -332,14 +348,14 @@ def _convert_judgments(
         if not fitted_rows.n_written:
             raise InputError(f"{file.path}: found no judgments to write, expected at least one")
         if options.strict and losses.found():
-            raise _refused(file.path, written, losses.found())
+            raise _refused(file.path, target_format, losses.found())
         if options.write_queries:
             _write_queries(fitted_rows.query_texts, options.write_queries)
     return Conversion(
         source=file.path,
         target=target,
         source_format=kind,
-        target_format=written,
+        target_format=target_format,
         content="judgments",
         n_read=fitted_rows.n_read,
         n_written=fitted_rows.n_written,
@@ -348,46 +364,62 @@ def _convert_judgments(
     )
 
 
+def _texts(path: str | None) -> Mapping[str, str] | None:
+    return read_texts(path, length=_LONGEST_TEXT) if path else None
+
+
 def _convert_run(
-    file: Source, target: str, kind: str, written: str, options: ConversionOptions, notes: Notes
+    file: Source,
+    target: str,
+    kind: str,
+    target_format: str,
+    options: ConversionOptions,
+    notes: Notes,
 ) -> Conversion:
     losses = LossCounter()
     name = options.name or _stem(file.path)
     run = _read_run(file=file, kind=kind, options=options, notes=notes, name=name, losses=losses)
-    counts = {"rows": 0}
-    repeats = Repeats()
-    queries: set[str] = set()
-
-    def counted() -> Iterator[RunRow]:
-        for row in rows_of_run(run):
-            counts["rows"] += 1
-            queries.add(row.query)
-            repeats.add(row)
-            yield row
-
-    writer = RUN_TARGETS[written]
+    counts = _RunCounts()
+    rows = counts.counted(rows_of_run(run))
+    writer = RUN_TARGETS[target_format]
     with _output(target) as output:
         if writer is not None:
-            _write_text(writer(counted(), name), output)
+            _write_text(writer(rows, name), output)
         else:
-            _write_parquet(map(run_cells, counted()), NAMES, output)
-        if kind == "trec" and counts["rows"]:
-            lose_tag(file, written, losses)
-        lose_columns(file, kind, written, options.sheet.columns, losses)
+            _write_parquet(map(run_cells, rows), NAMES, output)
+        if kind == "trec" and counts.n_rows:
+            lose_tag(file, target_format, losses)
+        lose_columns(file, kind, target_format, options.sheet.columns, losses)
         if options.strict and losses.found():
-            raise _refused(file.path, written, losses.found())
-        repeats.tell(file.path, notes)
+            raise _refused(file.path, target_format, losses.found())
+        counts.repeats.tell(file.path, notes)
     return Conversion(
         source=file.path,
         target=target,
         source_format=kind,
-        target_format=written,
+        target_format=target_format,
         content="run",
-        n_read=counts["rows"],
-        n_written=counts["rows"],
-        n_queries=len(queries),
+        n_read=counts.n_rows,
+        n_written=counts.n_rows,
+        n_queries=len(counts.queries),
         losses=losses.found(),
     )
+
+
+@dataclass
+class _RunCounts:
+    """Counts of the rows of a run, complete when the rows have been read."""
+
+    n_rows: int = 0
+    queries: set[str] = field(default_factory=set)
+    repeats: Repeats = field(default_factory=Repeats)
+
+    def counted(self, rows: Iterable[RunRow]) -> Iterator[RunRow]:
+        for row in rows:
+            self.n_rows += 1
+            self.queries.add(row.query)
+            self.repeats.add(row)
+            yield row
 
 
 def _read_run(
@@ -398,8 +430,6 @@ def _read_run(
     name: str,
     losses: LossCounter,
 ) -> Any:
-    from idealrank.io.complaints import refuse  # noqa: PLC0415  (as below)
-
     if kind == "trec":
         from idealrank.io.formats.trec import read_trec_run  # noqa: PLC0415  (judgments need none)
 
@@ -416,9 +446,9 @@ def _read_run(
     return to_run([part], [file.path], name)
 
 
-def _refused(path: str, written: str, losses: Sequence[Loss]) -> InputError:
+def _refused(path: str, target_format: str, losses: Sequence[Loss]) -> InputError:
     return InputError(
-        f"{path}: {listed(losses)}; expected nothing to be lost in {written}",
+        f"{path}: {listed(losses)}; expected nothing to be lost in {target_format}",
         hint="choose a format that holds it, or leave out strict=",
         command_hint="choose a format that holds it, or leave out --lossless",
     )
@@ -474,8 +504,6 @@ def _write_parquet(
 ) -> None:
     """Columns of text and numbers; a column that holds anything but numbers is text."""
     pyarrow = load_extra("pyarrow", "writing Parquet", "arrow")
-    from importlib import import_module  # noqa: PLC0415  (as below)
-
     parquet = import_module("pyarrow.parquet")
     numeric: set[str] = set()
     for name in names:
@@ -495,8 +523,8 @@ def _write_parquet(
         while rows := list(islice(waiting, _ROWS)):
             columns = {}
             for name in names:
-                read = _number_or_null if name in numeric else _text_or_null
-                columns[name] = [read(row.get(name)) for row in rows]
+                cell_of = _number_or_null if name in numeric else _text_or_null
+                columns[name] = [cell_of(row.get(name)) for row in rows]
             try:
                 writer.write_table(pyarrow.table(columns, schema=schema))
             except UnicodeEncodeError:

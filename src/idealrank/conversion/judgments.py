@@ -28,7 +28,7 @@ POLICIES: Mapping[str, Callable[[FloatArray], FloatArray]] = {
 """Ways to make one grade of several, by rows of grades that end in NaN: of equally frequent grades,
 and of the two in the middle, the lower one counts.
 """
-_UNITS = 1 << 10  # documents whose grades are combined at once
+_BATCH = 1 << 10  # documents whose grades are combined at once
 
 _NUMBERED = "q"  # beginning of the id of a numbered query
 
@@ -85,23 +85,27 @@ class _Fitting:
         self._options = options
         self._losses = losses
         losses.add_all(sheet.left)
-        named = sheet.has_query_texts or options.queries is not None
-        has_ids = not (sheet.texts_are_ids and target.query != "both") or options.number_queries
-        texts = sheet.has_texts or options.documents is not None
+        has_query_texts = sheet.has_query_texts or options.queries is not None
+        # A text that is the id is written once, unless the format wants both.
+        is_text_the_id = sheet.texts_are_ids and target.query != "both"
+        has_texts = sheet.has_texts or options.documents is not None
         layout = RowLayout(
             name=options.name,
             assessors=target.assessors
             and sheet.has_assessors
             and options.assessors not in POLICIES,
-            query_texts=target.query_texts and named and has_ids and not options.number_queries,
-            texts=target.texts and texts,
+            query_texts=target.query_texts
+            and has_query_texts
+            and not is_text_the_id
+            and not options.number_queries,
+            texts=target.texts and has_texts,
             columns=sheet.columns if target.columns else (),
             features=sheet.features if target.features else (),
             losses=losses,
         )
         self._fitted = FittedRows(rows=iter(()), layout=layout)
         self._ids: dict[str, str] = {}  # of each query, as it is written
-        self._named: dict[str, str] = {}  # the query that has this name
+        self._query_of_name: dict[str, str] = {}
 
     def fitted(self) -> FittedRows:
         rows = self._chosen(self._counted(self._sheet.rows))
@@ -117,26 +121,27 @@ class _Fitting:
 
     def _chosen(self, rows: Iterator[JudgmentRow]) -> Iterator[JudgmentRow]:
         """Rows of one assessor, if one is named."""
-        wanted = self._options.assessors
-        if not wanted or wanted in POLICIES:
+        assessor = self._options.assessors
+        if not assessor or assessor in POLICIES:
             yield from rows
             return
         names: dict[str, None] = {}
         for row in rows:
             names[row.assessor] = None
-            if row.assessor == wanted or row.grade is None:
+            if row.assessor == assessor or row.grade is None:
                 yield row
             else:
                 self._losses.add("other_assessors", row.assessor)
-        if wanted not in names:
+        if assessor not in names:
             known = ", ".join(repr(name) for name in list(names)[:20] if name)
             policies = f"one of {', '.join(POLICIES)}"
-            nor, expected = ", nor any name", policies
+            nor = ", nor any name"
+            expected = policies
             if known:
                 nor = ""
                 expected = f"one of {known}, or {policies}"
             raise OptionError(
-                f"assessors={wanted}: found no such assessor{nor}, expected {expected}"
+                f"assessors={assessor}: found no such assessor{nor}, expected {expected}"
             )
 
     def _merged(self, rows: Iterator[JudgmentRow]) -> Iterator[JudgmentRow]:
@@ -145,9 +150,9 @@ class _Fitting:
         by_pair: dict[tuple[str, str], list[JudgmentRow]] = {}
         for row in rows:
             by_pair.setdefault((row.query, row.document), []).append(row)
-        waiting = list(by_pair.values())
-        for first in range(0, len(waiting), _UNITS):
-            batch = waiting[first : first + _UNITS]
+        documents = list(by_pair.values())
+        for start in range(0, len(documents), _BATCH):
+            batch = documents[start : start + _BATCH]
             grades = _combined(batch, policy) if policy else [None] * len(batch)
             for judgments, grade in zip(batch, grades, strict=True):
                 yield self._merged_row(judgments, grade)
@@ -193,8 +198,8 @@ class _Fitting:
 
     def _written(self, rows: Iterator[JudgmentRow]) -> Iterator[JudgmentRow]:
         for row in rows:
-            named = self._with_texts(row)
-            fitting = self._graded(named)
+            with_texts = self._with_texts(row)
+            fitting = self._graded(with_texts)
             if fitting is None:
                 continue
             fitting = self._reduced(self._named_query(fitting))
@@ -213,14 +218,15 @@ class _Fitting:
 
     def _graded(self, row: JudgmentRow) -> JudgmentRow | None:
         """The row with a grade that the format knows; None if it is left out."""
-        target, grade = self._target, row.grade
+        target = self._target
+        grade = row.grade
         if grade is None:
-            kept = target.unjudged == "kept" or (
+            is_kept = target.unjudged == "kept" or (
                 target.unjudged == "on request" and self._options.keep_unjudged
             )
-            if not kept:
+            if not is_kept:
                 self._losses.add("unjudged")
-            return row if kept else None
+            return row if is_kept else None
         if not grade.is_integer() and target.fractions == "truncated":
             self._losses.add("truncated")
         if not grade.is_integer() and target.fractions == "rounded":
@@ -248,7 +254,7 @@ class _Fitting:
     def _take_name(self, name: str, row: JudgmentRow) -> None:
         """Refuse a name that another query has, keep the text of the query, and count losses."""
         target = self._target
-        other = self._named.setdefault(name, row.query)
+        other = self._query_of_name.setdefault(name, row.query)
         if other != row.query:
             raise self._shared_name(name, other, row.query)
         if target.query == "word" and not is_word(name):
@@ -261,7 +267,7 @@ class _Fitting:
             self._fitted.query_texts[key] = row.query_text or row.query
         elif row.query_text and row.query_text != name and not target.query_texts:
             self._losses.add("query_texts")
-        elif row.query_text and row.query_text == name != row.query:
+        elif row.query_text and row.query_text == name and name != row.query:
             self._losses.add("query_ids", row.query)
 
     def _name(self, row: JudgmentRow) -> str:
@@ -273,7 +279,7 @@ class _Fitting:
             return row.query
         # A query of the file may be called q7 itself: pass over taken names.
         names = (f"{_NUMBERED}{number}" for number in count(len(self._ids) + 1))
-        return next(name for name in names if name not in self._named)
+        return next(name for name in names if name not in self._query_of_name)
 
     def _shared_name(self, name: str, first: str, second: str) -> InputError:
         """Two queries that the format would call the same."""
@@ -295,13 +301,13 @@ class _Fitting:
             f"found {clash}, expected different ids", hint=f"rename query {shown(repr(name))}"
         )
 
-    def _no_word(self, what: str, name: str) -> InputError:
+    def _no_word(self, kind: str, name: str) -> InputError:
         """An id that a line cannot hold."""
         complaint = (
-            f"found {what} {shown(repr(name))}, expected an id without blanks, control characters "
+            f"found {kind} {shown(repr(name))}, expected an id without blanks, control characters "
             f"and a leading #"
         )
-        if what != "query":
+        if kind != "query":
             return InputError(
                 f"{complaint}, since {self._target.title} separates fields by blanks",
                 hint="use a format such as csv or beir",
@@ -316,18 +322,19 @@ class _Fitting:
 
     def _reduced(self, row: JudgmentRow) -> JudgmentRow:
         """The row without what the format has no place for."""
-        target, losses = self._target, self._losses
+        target = self._target
+        losses = self._losses
         if row.text and not target.texts:
             losses.add("texts")
         if row.features and not target.features:
             losses.add("features")
-        # LETOR, which has features alone, counts what it cannot hold
+        # The writer of LETOR, which has features alone, counts what a comment cannot hold.
         if row.values and not target.columns and not target.features:
             for name in row.values:
                 losses.add("columns", name)
         if row.values and target.columns:
             for name in row.values:
-                if name in target.taken:
+                if name in target.reserved:
                     losses.add("columns", name)
         keeps_text = self._fitted.layout.query_texts
         if not (row.assessor or row.query_text or row.text or row.features):
@@ -344,9 +351,14 @@ def _combined(
     units: Sequence[Sequence[JudgmentRow]], policy: Callable[[FloatArray], FloatArray]
 ) -> list[float | None]:
     """One grade of the grades of each document; None where none has judged it."""
-    grades_of_units = [[row.grade for row in rows if row.grade is not None] for rows in units]
+    grades_of_units = [_grades_of(rows) for rows in units]
     judged = [grades for grades in grades_of_units if grades]
     width = max(map(len, judged), default=0)
     padded = [grades + [nan] * (width - len(grades)) for grades in judged]
+    # Documents without a grade have no row in the table: the others take the results in turn.
     combined = iter(policy(np.array(padded)).tolist() if judged else [])
     return [next(combined) if grades else None for grades in grades_of_units]
+
+
+def _grades_of(rows: Sequence[JudgmentRow]) -> list[float]:
+    return [row.grade for row in rows if row.grade is not None]

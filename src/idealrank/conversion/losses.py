@@ -67,7 +67,10 @@ class Loss:
     @property
     def text(self) -> str:
         """The loss in words."""
-        forms = {word: both[self.count != 1] for word, both in _FORMS.items()}
+        forms = {
+            word: singular if self.count == 1 else plural
+            for word, (singular, plural) in _FORMS.items()
+        }
         sentence = LOSSES[self.kind].format(n=f"{self.count:,}", **forms)
         if not self.examples:
             return sentence

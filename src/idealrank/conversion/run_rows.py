@@ -6,7 +6,7 @@ import csv
 import io
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from idealrank.conversion.losses import LossCounter
 from idealrank.data.run import Run
@@ -42,11 +42,11 @@ def rows_of_run(run: Run) -> Iterator[RunRow]:
     """
     from idealrank.data.alignment import Alignment  # noqa: PLC0415  (judgments need none)
 
-    held = run.in_memory()
+    in_memory = run.in_memory()
     alignment = Alignment(duplicates="twice")
-    for query_id in held.source.query_ids():  # type: ignore[union-attr]
+    for query_id in in_memory.source.query_ids():  # type: ignore[union-attr]
         query = decode_id(query_id)
-        ranking = held.ranking(query, alignment)
+        ranking = in_memory.ranking(query, alignment)
         for rank, (document, score) in enumerate(
             zip(ranking.documents, ranking.scores.tolist(), strict=True), 1
         ):
@@ -62,10 +62,10 @@ def _trec(rows: Iterable[RunRow], name: str) -> Iterator[str]:
     # A letter that would part the fields of a line becomes an underscore.
     tag = "".join(letter if is_word(f"_{letter}") else "_" for letter in name)
     for row in rows:
-        for what, text in (("query", row.query), ("document", row.document)):
+        for kind, text in (("query", row.query), ("document", row.document)):
             if not is_word(text):
                 raise InputError(
-                    f"found {what} {shown(repr(text))}, expected an id without blanks, control "
+                    f"found {kind} {shown(repr(text))}, expected an id without blanks, control "
                     "characters and a leading #, since TREC separates fields by blanks",
                     hint="use a format such as csv or jsonl",
                 )
@@ -93,15 +93,15 @@ def _nested(rows: Iterable[RunRow], _name: str) -> Iterator[str]:
 
 def _table(delimiter: str) -> Callable[[Iterable[RunRow], str], Iterator[str]]:
     def write(rows: Iterable[RunRow], _name: str) -> Iterator[str]:
-        held = io.StringIO()
-        writer = csv.writer(held, delimiter=delimiter, lineterminator="\n")
+        buffer = io.StringIO()
+        writer = csv.writer(buffer, delimiter=delimiter, lineterminator="\n")
         writer.writerow(NAMES)
         for row in rows:
             writer.writerow((row.query, row.document, number(row.score)))
-            yield held.getvalue()
-            held.seek(0)
-            held.truncate()
-        yield held.getvalue()
+            yield buffer.getvalue()
+            buffer.seek(0)
+            buffer.truncate()
+        yield buffer.getvalue()
 
     return write
 
@@ -118,6 +118,7 @@ RUN_TARGETS: Mapping[str, Callable[[Iterable[RunRow], str], Iterator[str]] | Non
 
 
 _CELLS = ("csv", "tsv", "quepid")  # formats with a header line
+_Others: TypeAlias = Callable[[Sequence[str]], list[str]]  # selects the columns that are lost
 
 
 def lose_tag(source: Source, target: str, losses: LossCounter) -> None:
@@ -149,7 +150,7 @@ def lose_columns(
         lose_fields(source, kind, columns, losses.add)
 
 
-def _lose_cells(source: Source, delimiter: str, others: Any, losses: LossCounter) -> None:
+def _lose_cells(source: Source, delimiter: str, others: _Others, losses: LossCounter) -> None:
     batches = rows_in_batches(source, delimiter)
     header, _ = next(batches)
     names = [name.strip() for name in header[0]]
@@ -163,24 +164,24 @@ def _lose_cells(source: Source, delimiter: str, others: Any, losses: LossCounter
 
 
 def _other_fields(
-    source: Source, kind: str, columns: Columns, others: Any
+    source: Source, kind: str, columns: Columns, others: _Others
 ) -> Iterator[Mapping[str, Any]]:
     """Fields of records that no run has; what a run has is named as in the first record."""
     if kind == "jsonl":
         values: Iterable[Any] = (load(line.strip()) for line in source.open() if line.strip())
     else:
         values = as_records(load(source.read()), columns) or ()
-    known: dict[str, bool] = {}
+    is_lost: dict[str, bool] = {}
     for value in values:
-        if not isinstance(value, tuple) or (
-            value and all(isinstance(inner, tuple | list) for _, inner in value)
-        ):
+        if not isinstance(value, tuple):
+            return
+        if value and all(isinstance(content, tuple | list) for _, content in value):
             return  # queries with their documents
         record = dict(value)
-        if not known:
+        if not is_lost:
             names = list(record)
-            known = dict.fromkeys(names, False) | dict.fromkeys(others(names), True)
-        yield {name: inner for name, inner in record.items() if known.get(name, True)}
+            is_lost = dict.fromkeys(names, False) | dict.fromkeys(others(names), True)
+        yield {name: content for name, content in record.items() if is_lost.get(name, True)}
 
 
 def _lose_fields(records: Iterable[Mapping[str, Any]], losses: LossCounter) -> None:
@@ -202,7 +203,8 @@ class Repeats:
     def add(self, row: RunRow) -> None:
         """Take the next result."""
         if row.query != self._query:
-            self._query, self._seen = row.query, set()
+            self._query = row.query
+            self._seen = set()
         if row.document in self._seen:
             self._count += 1
             self._first = self._first or row
@@ -215,7 +217,7 @@ class Repeats:
         where = (
             f"query {shown(repr(self._first.query))}, document {shown(repr(self._first.document))}"
         )
-        results = f"{self._count:,} result{'s' * (self._count != 1)}"
+        results = "1 result" if self._count == 1 else f"{self._count:,} results"
         notes.warn(
             f"{path}: found {results} for a document that the query has already ({where}); all are "
             "written, which most commands refuse"

@@ -7,11 +7,12 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import chain, compress
+from itertools import chain
 from typing import Any, Literal
 
-from idealrank.conversion.judgment_sheets import DOCUMENT_FIELD, FEATURE
+from idealrank.conversion.letor_sheets import DOCUMENT_FIELD
 from idealrank.conversion.losses import LossCounter
+from idealrank.conversion.record_sheets import FEATURE
 from idealrank.errors import InputError, shown
 from idealrank.io.formats.detection import sniff
 from idealrank.io.formats.rre import PLACEHOLDERS
@@ -23,7 +24,7 @@ QueryName = Literal["id", "word", "text", "both"]
 Kept = Literal["kept", "on request", "left out"]
 Fractions = Literal["kept", "truncated", "rounded"]
 _ACCOUNT = re.compile(r"[1-9]\d{0,17}|[^@\s]+@[^@\s]+")
-_SNIFFED = 60  # rows of a book, more than are looked at to recognise it
+_SNIFFED = 60  # lines of a book; its recognition reads fewer
 _UNNAMED = "Anonymous"  # Quepid's word for a rater without an account
 # Names that Quepid's columns have, as `plain` writes them.
 _LAYOUT = ("query", "querytext", "docid", "rating", "mean", "")
@@ -66,14 +67,14 @@ class Target:
     # is rounded
     fractions: Fractions = "kept"
     # Names that no other column can have, since the format uses them itself
-    taken: Collection[str] = ()
+    reserved: Collection[str] = ()
 
 
 def plain_json(value: Any) -> Any:
     """A value that `load` read, with objects as mappings again."""
     if isinstance(value, tuple):
-        return {name: plain_json(inner) for name, inner in value}
-    return [plain_json(inner) for inner in value] if isinstance(value, list) else value
+        return {name: plain_json(content) for name, content in value}
+    return [plain_json(content) for content in value] if isinstance(value, list) else value
 
 
 def _json(value: Any, **options: Any) -> str:
@@ -148,13 +149,13 @@ def _letor(rows: Iterable[JudgmentRow], layout: RowLayout) -> Iterator[str]:
 
 
 def _separated(rows: Iterable[Sequence[Any]], delimiter: str = ",") -> Iterator[str]:
-    held = io.StringIO()
-    writer = csv.writer(held, delimiter=delimiter, lineterminator="\n")
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, delimiter=delimiter, lineterminator="\n")
     for row in rows:
         writer.writerow(row)
-        yield held.getvalue()
-        held.seek(0)
-        held.truncate()
+        yield buffer.getvalue()
+        buffer.seek(0)
+        buffer.truncate()
 
 
 def _beir(rows: Iterable[JudgmentRow], _layout: RowLayout) -> Iterator[str]:
@@ -167,9 +168,13 @@ _TABLE = ("query_id", "doc_id", "grade", "assessor", "query_text", "document_tex
 
 def table_names(layout: RowLayout) -> list[str]:
     """Names of the columns of a table."""
-    is_there = (True, True, True, layout.assessors, layout.query_texts, layout.texts)
+    optional = {
+        "assessor": layout.assessors,
+        "query_text": layout.query_texts,
+        "document_text": layout.texts,
+    }
     return [
-        *compress(_TABLE, is_there),
+        *(name for name in _TABLE if optional.get(name, True)),
         *(name for name in layout.columns if name not in _TABLE),
         *(f"{FEATURE}{index}" for index in layout.features),
     ]
@@ -177,10 +182,17 @@ def table_names(layout: RowLayout) -> list[str]:
 
 def table_cells(row: JudgmentRow) -> dict[str, Any]:
     """Cells of a row by the name of their column."""
-    cells = (row.query, row.document, _grade(row), row.assessor, row.query_text, row.text)
-    own = dict(zip(_TABLE, cells, strict=True))
     features = {f"{FEATURE}{index}": number(value) for index, value in row.features.items()}
-    return {**row.values, **own, **features}
+    return {
+        **row.values,
+        "query_id": row.query,
+        "doc_id": row.document,
+        "grade": _grade(row),
+        "assessor": row.assessor,
+        "query_text": row.query_text,
+        "document_text": row.text,
+        **features,
+    }
 
 
 def cell_text(value: Any) -> Any:
@@ -247,10 +259,10 @@ def _quepid(rows: Iterable[JudgmentRow], layout: RowLayout) -> Iterator[str]:
     raters = list(dict.fromkeys(names))
     are_columns = all(plain(name) not in _LAYOUT and name == name.strip() for name in raters)
     if are_columns and len(raters) > 1:
-        wide = list(_book(ratings, raters))
+        book_lines = list(_book(ratings, raters))
         # Otherwise no reader would recognise it.
-        if sniff("".join(wide[:_SNIFFED]).encode("utf-8", "replace")) == ["quepid"]:
-            yield from wide
+        if sniff("".join(book_lines[:_SNIFFED]).encode("utf-8", "replace")) == ["quepid"]:
+            yield from book_lines
             return
     yield from _separated([("query", "docid", "user", "rating")])
     yield from _separated(
@@ -278,16 +290,16 @@ def _refuse_two_unnamed(rows: Iterable[JudgmentRow]) -> None:
     """Refuse two grades of a document if one has no assessor and one the name that Quepid gives to
     such an assessor: both would be in one cell.
     """
-    known: dict[tuple[str, str], str] = {}
+    assessor_of_pair: dict[tuple[str, str], str] = {}
     for row in rows:
         if row.grade is None or row.assessor not in ("", _UNNAMED):
             continue
-        if known.setdefault((row.query, row.document), row.assessor) != row.assessor:
+        if assessor_of_pair.setdefault((row.query, row.document), row.assessor) != row.assessor:
             where = f"query {shown(repr(row.query))}, document {shown(repr(row.document))}"
-            both = f"a grade without an assessor and one by {_UNNAMED!r}"
+            clash = f"a grade without an assessor and one by {_UNNAMED!r}"
             raise InputError(
-                f"{where}: found {both}, expected one of them, since Quepid calls both {_UNNAMED}; "
-                "name the assessor"
+                f"{where}: found {clash}, expected one of them, since Quepid calls both "
+                f"{_UNNAMED}; name the assessor"
             )
 
 
@@ -398,7 +410,7 @@ def _task_data(rows: Sequence[JudgmentRow], losses: LossCounter) -> dict[str, An
     return data | others
 
 
-_records = partial(
+_table_target = partial(
     Target,
     assessors=True,
     query_texts=True,
@@ -406,7 +418,7 @@ _records = partial(
     columns=True,
     features=True,
     unjudged="on request",
-    taken=_TABLE,
+    reserved=_TABLE,
 )
 TARGETS: Mapping[str, Target] = {
     "trec": Target(
@@ -421,11 +433,11 @@ TARGETS: Mapping[str, Target] = {
         fractions="truncated",
     ),
     "beir": Target(title="BEIR's qrels", write=_beir, fractions="rounded"),
-    "csv": _records(title="CSV", write=_table(",")),
-    "tsv": _records(title="TSV", write=_table("\t")),
+    "csv": _table_target(title="CSV", write=_table(",")),
+    "tsv": _table_target(title="TSV", write=_table("\t")),
     "json": Target(title="JSON", write=_nested),
-    "jsonl": _records(title="JSON lines", write=_json_lines),
-    "parquet": _records(title="Parquet", write=None),
+    "jsonl": _table_target(title="JSON lines", write=_json_lines),
+    "parquet": _table_target(title="Parquet", write=None),
     "letor": Target(
         title="LETOR", write=_letor, query="word", document="word", query_texts=True, features=True
     ),
@@ -440,7 +452,7 @@ TARGETS: Mapping[str, Target] = {
         query="both",
         query_texts=True,
         columns=True,
-        taken=_UBI,
+        reserved=_UBI,
     ),
     "label-studio": Target(
         title="Label Studio's JSON",

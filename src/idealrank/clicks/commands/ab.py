@@ -70,7 +70,7 @@ _FORMATS = Formats(
     table="effect_parts",
     json="effect_json",
 )
-_OF_LOG = Formats(
+_LOG_FORMATS = Formats(
     "A table to read;",
     views=_views,
     table="cohort_parts",
@@ -183,7 +183,7 @@ def ab(
             measure_texts=measure_texts,
             convention_text=convention_text,
         )
-        _OF_LOG.write(layout, output_path, lists.effects(test_options))
+        _LOG_FORMATS.write(layout, output_path, lists.effects(test_options))
         return
 
     columns = Watch().run(

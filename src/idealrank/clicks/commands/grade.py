@@ -220,10 +220,10 @@ class ActionGrades:
         actions = rows.action
         if actions is None:
             actions = ["click" if clicked else "none" for clicked in rows.click.tolist()]
-        kept = self.checked.kept_rows.nonzero()[0].tolist()
-        query = [rows.query[row] for row in kept]
-        document = [rows.document[row] for row in kept]
-        action = [actions[row] for row in kept]
+        kept_rows = self.checked.kept_rows.nonzero()[0].tolist()
+        query = [rows.query[row] for row in kept_rows]
+        document = [rows.document[row] for row in kept_rows]
+        action = [actions[row] for row in kept_rows]
         if not self.dwell_text:
             return grades_of_actions(query, document, action, table, least=least)
         if rows.dwell is None:

@@ -43,16 +43,19 @@ def _views() -> ModuleType:
     return propensity_tables
 
 
-_EM, _HARVEST, _TRUST = (
-    Formats(
+def _formats(name: str) -> Formats:
+    return Formats(
         "A table to read;",
         views=_views,
         table=f"{name}_parts",
         json=f"{name}_json",
         rows=f"{name}_rows",
     )
-    for name in ("propensity", "harvest", "trust")
-)
+
+
+_EM = _formats("propensity")
+_HARVEST = _formats("harvest")
+_TRUST = _formats("trust")
 
 
 @headings.command(epilog=_EPILOG, short_help="Estimate how often users examine each rank.")

@@ -123,23 +123,23 @@ def runs(
 
     opened_runs = [read(name, path) for name, path in zip(names, paths, strict=True)]
     sessions = inputs.check(watch).sessions
-    seen, offset, cautions = watch.run(
+    propensity, offset, cautions = watch.run(
         "propensities", lambda _: _propensities(sessions, method, propensity_path, iterations)
     )
     rankings = [_ranking(run, sessions, cutoff) for run in opened_runs]
     shared: dict[str, Any] = {"offset": offset, "clusters": sessions.user, "confidence": confidence}
 
     values = [
-        with_cautions(logged_dcg(sessions, ranking, seen, **shared), cautions)
+        with_cautions(logged_dcg(sessions, ranking, propensity, **shared), cautions)
         for ranking in rankings
     ]
     difference = None
     if len(rankings) == 2:
-        difference = logged_dcg_difference(sessions, rankings[0], rankings[1], seen, **shared)
+        difference = logged_dcg_difference(sessions, rankings[0], rankings[1], propensity, **shared)
         difference = replace(difference, a=values[0], b=values[1])
-    where = "users" if sessions.user is not None else "lists"
+    units = "users" if sessions.user is not None else "lists"
     by_name = dict(zip(names, values, strict=True))
-    _FORMATS.write(layout, output_path, by_name, difference, where=where)
+    _FORMATS.write(layout, output_path, by_name, difference, units=units)
 
 
 def _refuse_runs_as_log(logs: Sequence[str]) -> None:
@@ -193,11 +193,11 @@ def _propensities(
     if path is None:
         _require_clicks(sessions)
     if path is None and method == "em":
-        return _of_model(sessions, iterations), None, ()
+        return _fitted_model(sessions, iterations), None, ()
     offset: FloatArray | None = None
     cautions: tuple[str, ...] = ()
     if path is not None:
-        examined, offset = _of_file(path, sessions.n_ranks)
+        examined, offset = _file_propensities(path, sessions.n_ranks)
     elif method == "trust":
         trusted = trust_propensities(sessions, n_resamples=200)
         examined = trusted.slope
@@ -206,14 +206,14 @@ def _propensities(
     else:
         examined = harvested_propensities(sessions, method=method, n_resamples=0).relative  # type: ignore[arg-type]
     _refuse_unknown(examined)
-    seen = exposures(sessions, examined)
+    exposure = exposures(sessions, examined)
     if offset is None:
         # Estimates of ranks that are examined alike may be above 1.
-        seen = np.minimum(seen, 1.0)
-    return seen, offset, cautions
+        exposure = np.minimum(exposure, 1.0)
+    return exposure, offset, cautions
 
 
-def _of_model(sessions: Sessions, iterations: int) -> FittedPBM:
+def _fitted_model(sessions: Sessions, iterations: int) -> FittedPBM:
     """A position-based model of the log, whose ranks can be compared."""
     fitted = PBM(iterations).fit(sessions)
     if fitted.n_components > 1:
@@ -249,7 +249,7 @@ def _refuse_unknown(examined: FloatArray) -> None:
         )
 
 
-def _of_file(path: str, n_ranks: int) -> tuple[FloatArray, FloatArray | None]:
+def _file_propensities(path: str, n_ranks: int) -> tuple[FloatArray, FloatArray | None]:
     columns = read_columns(path, PROPENSITIES, tell=partial(console.say, "note"))
     ranks = columns["rank"]
     if not np.isin(np.arange(1, n_ranks + 1), ranks).all():

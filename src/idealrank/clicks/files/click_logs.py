@@ -49,19 +49,20 @@ class LogField:
     second_role: str | None = None
 
 
-SHOWN = (
-    LogField(
-        role="session",
-        words=(
-            "session",
-            "session_id",
-            "sessionid",
-            "search_id",
-            "impression_id",
-            "request_id",
-            "query_response_id",
-        ),
+SESSION = LogField(
+    role="session",
+    words=(
+        "session",
+        "session_id",
+        "sessionid",
+        "search_id",
+        "impression_id",
+        "request_id",
+        "query_response_id",
     ),
+)
+SHOWN = (
+    SESSION,
     LogField(
         role="query",
         words=("query", "query_id", "qid", "user_query", "query_text", "term", "keywords"),
@@ -125,9 +126,9 @@ REWARDS = (
     ),
 )
 SLATES = (
-    LogField(role="session", words=("list", "list_id", *SHOWN[0].words)),
+    LogField(role="session", words=("list", "list_id", *SESSION.words)),
     LogField(role="rank", words=("rank", "position", "ordinal", "pos"), is_number=True),
-    *REWARDS[:4],
+    *(field for field in REWARDS if field.role in ("reward", "logged", "target", "target_b")),
     LogField(
         role="cluster", words=("cluster", "user", "user_id"), required=False, second_role="user"
     ),
@@ -185,15 +186,17 @@ def log_columns(
     """
     if not text:
         return None
-    second = {field.second_role: field.role for field in fields if field.second_role is not None}
-    named = parse_roles(text, [*(field.role for field in fields), *second], option)
-    twice = next((role for role in second if role in named and second[role] in named), None)
-    if twice is not None:
-        raise OptionError(
-            f"{option} {text}: found {second[twice]} and {twice}, expected one of them; both are "
-            f"the role {second[twice]}"
-        )
-    return {second.get(role, role): name for role, name in named.items()}
+    role_of_second = {
+        field.second_role: field.role for field in fields if field.second_role is not None
+    }
+    name_of_role = parse_roles(text, [*(field.role for field in fields), *role_of_second], option)
+    for second, role in role_of_second.items():
+        if second in name_of_role and role in name_of_role:
+            raise OptionError(
+                f"{option} {text}: found {role} and {second}, expected one of them; both are the "
+                f"role {role}"
+            )
+    return {role_of_second.get(role, role): name for role, name in name_of_role.items()}
 
 
 def read_columns(
@@ -227,23 +230,24 @@ def read_columns(
 
 def period_numbers(texts: Sequence[str], tell: Tell | None = None) -> FloatArray:
     """Numbers of periods: as they stand, or days from the first one, day 1, if they are dates."""
-    known = dict.fromkeys(texts)
-    days: dict[str, float | None] = {text: _day(text) for text in known}
-    numbers: dict[str, float | None] = {text: parse_number(text) for text in known}
+    distinct = dict.fromkeys(texts)
+    days: dict[str, float | None] = {text: _day(text) for text in distinct}
+    numbers: dict[str, float | None] = {text: parse_number(text) for text in distinct}
     # 20261130 is a number and a date: a column is of dates if all of it may be, or if it starts
     # with what is no number.
     are_dates = None not in days.values() or numbers[texts[0]] is None
-    chosen, other = (days, numbers) if are_dates else (numbers, days)
-    wrong = next((text for text in known if not _is_finite(chosen[text])), None)
+    number_of = days if are_dates else numbers
+    other_number_of = numbers if are_dates else days
+    wrong = next((text for text in distinct if not _is_finite(number_of[text])), None)
     if wrong is not None:
         expected = "numbers in all rows, or dates in all rows"
-        if other[wrong] is None:
+        if other_number_of[wrong] is None:
             expected = "a number, or a date such as 2026-11-30"
         raise InputError(
             f"period, row {list(texts).index(wrong) + 1}: found {shown(repr(wrong))}, expected "
             f"{expected}"
         )
-    row_periods = np.array([chosen[text] for text in texts], np.float64)
+    row_periods = np.array([number_of[text] for text in texts], np.float64)
     if are_dates:
         Notes(tell).inform(f"period: day 1 is {date.fromordinal(int(row_periods.min()))}")
         row_periods += 1 - row_periods.min()
@@ -267,15 +271,15 @@ def _day(text: str) -> int | None:
 def _columns_of(
     source: Source, fields: Sequence[LogField], column_names: Mapping[str, str]
 ) -> dict[str, Any]:
-    """Columns of a file that is read row by row: numbers in 8 bytes each, and of equal texts
-    one.
+    """Columns of a file that is read row by row; numbers take 8 bytes each, and equal texts are
+    stored once.
     """
     if fields is SHOWN and not column_names and _YANDEX.match(bytes(source.data[:_HEAD])):
-        return _of_yandex(source)
+        return _yandex_columns(source)
     chosen: dict[str, str] = {}
     columns: dict[str, Any] = {}
     field_of = {field.role: field for field in fields}
-    known: dict[str, str] = {}
+    texts: dict[str, str] = {}
     for values, line in _rows(source, fields, column_names, chosen):
         for role, value in zip(chosen, values, strict=True):
             is_number = field_of[role].is_number
@@ -285,7 +289,7 @@ def _columns_of(
                 columns[role].append(_number(value, role, source.path, line))
             else:
                 text = _text(value)
-                columns[role].append(known.setdefault(text, text))
+                columns[role].append(texts.setdefault(text, text))
     source.refuse_cut()
     if not columns:
         raise FileFormatError(
@@ -294,7 +298,7 @@ def _columns_of(
     return columns
 
 
-def _of_yandex(source: Source) -> dict[str, Any]:
+def _yandex_columns(source: Source) -> dict[str, Any]:
     """Columns of lines of the Yandex challenge; each list is a session of its own, numbered within
     its session.
     """
@@ -305,9 +309,10 @@ def _of_yandex(source: Source) -> dict[str, Any]:
         "rank": array("d"),
         "click": array("d"),
     }
-    session, n_lists = "", 0
-    place: dict[str, int] = {}  # row of the last result with this URL
-    known: dict[str, str] = {}
+    session = ""
+    n_lists = 0
+    row_of_url: dict[str, int] = {}  # row of the last result with this URL
+    texts: dict[str, str] = {}
     for number, ended in enumerate(source.open(), 1):
         line = ended.removesuffix(b"\n")
         if not (_YANDEX.fullmatch(line) or _YANDEX_CLICK.fullmatch(line)):
@@ -323,20 +328,20 @@ def _of_yandex(source: Source) -> dict[str, Any]:
         if line_session != session:
             session = line_session
             n_lists = 0
-            place = {}
+            row_of_url = {}
         if kind == "Q":  # the subject is the query; then come a region and the results
             n_lists += 1
-            documents = [known.setdefault(document, document) for document in rest[1:]]
+            documents = [texts.setdefault(document, document) for document in rest[1:]]
             first = len(columns["click"])
             size = len(documents)
-            place.update(zip(documents, range(first, first + size), strict=True))
+            row_of_url.update(zip(documents, range(first, first + size), strict=True))
             columns["session"].extend([f"{session}.{n_lists}"] * size)
-            columns["query"].extend([known.setdefault(subject, subject)] * size)
+            columns["query"].extend([texts.setdefault(subject, subject)] * size)
             columns["document"].extend(documents)
             columns["rank"].extend(range(1, size + 1))
             columns["click"].extend([0.0] * size)
-        elif subject in place:  # the subject is the result clicked
-            columns["click"][place[subject]] = 1.0
+        elif subject in row_of_url:  # the subject is the result clicked
+            columns["click"][row_of_url[subject]] = 1.0
         else:
             raise FileFormatError(
                 source.path,
@@ -354,8 +359,8 @@ def _rows(
     column_names: Mapping[str, str],
     chosen: dict[str, str],
 ) -> Iterator[tuple[Sequence[Any], int]]:
-    """Values of the chosen columns, row by row, with the line; the first one tells which columns
-    are chosen.
+    """Values of the chosen columns, row by row, with the line; `chosen` is filled with the column
+    of each role before the first row.
     """
     start = bytes(source.data[:_HEAD]).removeprefix(BYTE_ORDER_MARK).lstrip()
 
@@ -367,12 +372,12 @@ def _rows(
         for number, record in enumerate(columnar_records(source, choose)):
             yield [record.fields[name] for name in chosen.values()], number
     elif start[:1] in (b"{", b"["):
-        yield from _of_records(source, is_lines=start[:1] == b"{", choose=choose)
+        yield from _record_rows(source, is_lines=start[:1] == b"{", choose=choose)
     else:
-        yield from _of_text(source, choose)
+        yield from _text_rows(source, choose)
 
 
-def _of_records(
+def _record_rows(
     source: Source, *, is_lines: bool, choose: Choose
 ) -> Iterator[tuple[Sequence[Any], int]]:
     if is_lines:
@@ -390,7 +395,7 @@ def _of_records(
         yield [record.fields[name] for name in names], record.line
 
 
-def _of_text(source: Source, choose: Choose) -> Iterator[tuple[Sequence[Any], int]]:
+def _text_rows(source: Source, choose: Choose) -> Iterator[tuple[Sequence[Any], int]]:
     batches = rows_in_batches(source, sniff_delimiter(source))
     header, _ = next(batches, ([], None))
     names = [name.strip() for name in header[0]] if header else []
@@ -409,7 +414,7 @@ def _choose(
 ) -> dict[str, str]:
     """The column of each field: as named, or the first of its usual names that stands there."""
     chosen: dict[str, str] = {}
-    plain = {name.strip().lower(): name for name in reversed(names)}
+    name_of_word = {name.strip().lower(): name for name in reversed(names)}
     for field in fields:
         name = column_names.get(field.role)
         if name is not None:
@@ -422,7 +427,7 @@ def _choose(
                 )
             chosen[field.role] = name
             continue
-        free = {word: name for word, name in plain.items() if name not in chosen.values()}
+        free = {word: name for word, name in name_of_word.items() if name not in chosen.values()}
         word = next((word for word in field.words if word in free), None)
         if word is not None:
             chosen[field.role] = free[word]

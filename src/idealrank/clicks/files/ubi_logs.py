@@ -36,8 +36,8 @@ class _Events:
     """
 
     actions: dict[tuple[str, str], list[str]] = field(default_factory=dict)
-    names: dict[str, int] = field(default_factory=dict)
-    without: int = 0
+    name_counts: dict[str, int] = field(default_factory=dict)
+    n_unmatched: int = 0
 
 
 def read_ubi(
@@ -51,13 +51,13 @@ def read_ubi(
     notes = Notes(tell)
     event_log = _read_events(events, notes)
     click_actions = dict.fromkeys(clicks)
-    if not any(name in event_log.names for name in click_actions):
-        counts = [f"{name} ({count:,})" for name, count in event_log.names.items()]
+    if not any(name in event_log.name_counts for name in click_actions):
+        counts = [f"{name} ({count:,})" for name, count in event_log.name_counts.items()]
         counts_text = ", ".join(counts) or "none"
         names = " or ".join(click_actions)
-        first = open_sources(events, Notes(lambda _: None))[0].path
+        first_path = open_sources(events, Notes(lambda _: None))[0].path
         raise FileFormatError(
-            first,
+            first_path,
             0,
             f"no event on a result with the action {names}; actions on results: {counts_text}",
             "at least one click",
@@ -68,9 +68,9 @@ def read_ubi(
     if event_log.actions:
         lost = sum(map(len, event_log.actions.values()))
         notes.warn(f"{lost:,} events name a query or a result that no list has; they count nothing")
-    if event_log.without:
+    if event_log.n_unmatched:
         notes.inform(
-            f"{event_log.without:,} events name no query or no result, such as a filter or a "
+            f"{event_log.n_unmatched:,} events name no query or no result, such as a filter or a "
             "login; they count nothing"
         )
     return rows
@@ -91,10 +91,10 @@ def _read_events(paths: Paths, notes: Notes) -> _Events:
                     "an event of UBI: action_name, query_id, ...",
                 )
             if query is None or document is None:
-                event_log.without += 1
+                event_log.n_unmatched += 1
                 continue
             actions = event_log.actions.setdefault((str(query), str(document)), [])
-            event_log.names[str(name)] = event_log.names.get(str(name), 0) + 1
+            event_log.name_counts[str(name)] = event_log.name_counts.get(str(name), 0) + 1
             if str(name) not in actions:
                 actions.append(str(name))
     return event_log
@@ -106,7 +106,7 @@ def _rows_of(paths: Paths, events: _Events, clicks: Mapping[str, None], notes: N
         name: [] for name in ("session", "query", "document", "user", "action")
     }
     ranks: list[int] = []
-    empty = 0
+    n_empty = 0
     for source in open_sources(paths, notes):
         for record in _records(source):
             query_id = _value(record.fields, ("query_id",))
@@ -118,7 +118,8 @@ def _rows_of(paths: Paths, events: _Events, clicks: Mapping[str, None], notes: N
                     f"fields {', '.join(map(repr, record.fields))}",
                     f"a query of UBI: query_id, user_query, and a list {_HITS[0]}",
                 )
-            empty += not hits
+            if not hits:
+                n_empty += 1
 
             text = _value(record.fields, _TEXTS)
             query_text = str(query_id if text is None else text)
@@ -134,8 +135,8 @@ def _rows_of(paths: Paths, events: _Events, clicks: Mapping[str, None], notes: N
             for hit in hits or ():
                 events.actions.pop((str(query_id), str(hit)), None)
 
-    if empty:
-        notes.inform(f"{empty:,} queries have no result; they show nothing")
+    if n_empty:
+        notes.inform(f"{n_empty:,} queries have no result; they show nothing")
     is_click = [not clicks.keys().isdisjoint(text.split(SEVERAL)) for text in columns["action"]]
     users = columns["user"] if any(columns["user"]) else None
     return LogRows(

@@ -109,8 +109,9 @@ def weight_rows(weights: Mapping[str, FloatArray]) -> list[Row]:
     largest = max((float(column.max(initial=0.0)) for column in weights.values()), default=0.0)
     if largest == 0:
         return []
-    least = min(float(column[column > 0].min(initial=largest)) for column in weights.values())
-    edges = np.geomspace(least / 1.05, largest * 1.05, _BINS + 1)
+    smallest = min(float(column[column > 0].min(initial=largest)) for column in weights.values())
+    # A little wider than the weights, so that rounding leaves none of them out.
+    edges = np.geomspace(smallest / 1.05, largest * 1.05, _BINS + 1)
     rows: list[Row] = []
     for policy, column in weights.items():
         counts, _ = np.histogram(column, edges)
@@ -206,7 +207,8 @@ def overlap_template(policies: Sequence[str]) -> Spec:
     shared = {"field": "of", "type": "nominal", "legend": _LEGEND}
     colour = {**shared, "scale": {"domain": domain, "range": ["@quiet", *_COLOURS][: len(domain)]}}
     dash = {**shared, "scale": {"domain": domain, "range": [[1, 0], *_DASHES][: len(domain)]}}
-    bars, lines = ({"filter": f"datum.of {sign} 'log'"} for sign in ("==", "!="))
+    bars = {"filter": "datum.of == 'log'"}
+    lines = {"filter": "datum.of != 'log'"}
     return _plot(
         "Share of the rows of the log, and of the weight of each policy, by the logged "
         "probability. @said",

@@ -116,15 +116,15 @@ def effect_parts(effect: Effect, trend: Novelty | None = None) -> list[Part]:
         "planned size": interval_cell(effect.interval, _PLACES),
         "any look": interval_cell(effect.sequence, _PLACES),
     }
-    heads = ["value", "planned size", "any look"]
+    titles = ["value", "planned size", "any look"]
     if effect.bootstrap:
-        heads.insert(2, "bootstrap")
+        titles.insert(2, "bootstrap")
         difference["bootstrap"] = interval_cell(effect.bootstrap, _PLACES)
     columns: list[Column[NamedCells]] = [
         Column(title="of"),
         *(
-            Column[NamedCells](title=head, kind="number", rank=_rank(head, effect.looks))
-            for head in heads
+            Column[NamedCells](title=title, kind="number", rank=_rank(title, effect.looks))
+            for title in titles
         ),
     ]
     rows = [
@@ -233,8 +233,13 @@ def effect_json(effect: Effect, trend: Novelty | None = None) -> str:
 def _trend_record(trend: Novelty | None) -> dict[str, Any] | None:
     if trend is None:
         return None
-    columns = (trend.periods, trend.effects, trend.standard_errors, trend.intervals)
-    rows = zip(*(column.tolist() for column in columns), strict=True)
+    rows = zip(
+        trend.periods.tolist(),
+        trend.effects.tolist(),
+        trend.standard_errors.tolist(),
+        trend.intervals.tolist(),
+        strict=True,
+    )
     return {
         "verdict": trend.verdict,
         "slope": trend.slope,
@@ -281,17 +286,17 @@ def cohort_parts(cohorts: CohortEffects) -> list[Part]:
     >>> cohort_parts(cohort_effects(log, ["A", "A", "B", "B"]))[0]
     ['No verdict: a cohort has fewer than 20 users (2 in A, 2 in B). Wait for more.']
     """
-    first = cohorts.effects[CLICKS]
-    heads = [f"B against A, by {cohorts.n_lists:,} lists"]
-    if first.obstacle is not None and not first.users_for_skewness:
-        heads = [_no_verdict(first) or ""]  # the split or the users, which all values share
+    clicks = cohorts.effects[CLICKS]
+    head = [f"B against A, by {cohorts.n_lists:,} lists"]
+    if clicks.obstacle is not None and not clicks.users_for_skewness:
+        head = [_no_verdict(clicks) or ""]  # the split or the users, which all values share
     else:
-        heads += [
+        head += [
             f"{name}: {_no_verdict(effect)}"
             for name, effect in cohorts.effects.items()
             if effect.users_for_skewness
         ]
-    p_kind = "always valid" if first.looks == "any" else "of the t distribution"
+    p_kind = "always valid" if clicks.looks == "any" else "of the t distribution"
     columns: list[Column[str]] = [
         Column(title="of a list", kind="text", cell=Cell),
         Column(
@@ -315,13 +320,13 @@ def cohort_parts(cohorts: CohortEffects) -> list[Part]:
             title="planned size",
             kind="number",
             cell=lambda name: interval_cell(cohorts.effects[name].interval, _PLACES),
-            rank=_rank("planned size", first.looks),
+            rank=_rank("planned size", clicks.looks),
         ),
         Column(
             title="any look",
             kind="number",
             cell=lambda name: interval_cell(cohorts.effects[name].sequence, _PLACES),
-            rank=_rank("any look", first.looks),
+            rank=_rank("any look", clicks.looks),
         ),
         Column(
             title="p",
@@ -334,7 +339,7 @@ def cohort_parts(cohorts: CohortEffects) -> list[Part]:
         Column(title="B is", kind="text", cell=lambda name: Cell(cohorts.verdict(name))),
     ]
     method = (
-        f"{_split(first)}; {_LOOKS[first.looks]}; intervals of {100 * first.confidence:g}% by "
+        f"{_split(clicks)}; {_LOOKS[clicks.looks]}; intervals of {100 * clicks.confidence:g}% by "
         f"user; planned size: t distribution; any look: confidence sequence; p: {p_kind}, by "
         f"Holm's method over {len(cohorts.p)} values, which decides"
     )
@@ -344,7 +349,7 @@ def cohort_parts(cohorts: CohortEffects) -> list[Part]:
             "often as it was asked"
         )
 
-    parts: list[Part] = [heads, Table.of(columns, list(cohorts.effects))]
+    parts: list[Part] = [head, Table.of(columns, list(cohorts.effects))]
     reductions = [
         f"{name} {100 * effect.variance_reduction:.0f} %"
         for name, effect in cohorts.effects.items()

@@ -19,7 +19,7 @@ from idealrank.pages.figures.drawings import svg
 from idealrank.pages.figures.theme import Row, Spec, dressed
 from idealrank.pages.page.html import styles, template_of
 from idealrank.reports.subject import Made
-from idealrank.reports.table.cells import Column, Table, number_cell
+from idealrank.reports.table.cells import Column, Table, counted, number_cell
 from idealrank.reports.table.text import Part
 from idealrank.version import __version__
 
@@ -28,7 +28,7 @@ RATES = "click rate of the rank"
 there.
 """
 
-_POLICY = (
+_SECURITY_POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action "
     "'none'"
 )
@@ -89,8 +89,10 @@ class ClickLogPage:
             f"No verdict on propensities: {caution}." for caution in self.propensities.cautions
         ]
         rates = _mean(self.perplexity[RATES])
-        of_models = [_mean(values) for name, values in self.perplexity.items() if name != RATES]
-        best = min(of_models, default=rates)
+        model_perplexities = [
+            _mean(values) for name, values in self.perplexity.items() if name != RATES
+        ]
+        best = min(model_perplexities, default=rates)
         if best >= rates:
             stops.append(
                 f"No click model predicts held-out clicks better (perplexity {best:.4g}) than the "
@@ -128,7 +130,7 @@ def click_page_html(page: ClickLogPage) -> str:
     log = log_parts(page.check)
     log_titles = ["Lists left out", "Clicks by rank"] if page.check.problems else ["Clicks by rank"]
     text: str = template_of("clicks.html", "idealrank.clicks.views").render(
-        policy=_POLICY,
+        policy=_SECURITY_POLICY,
         styles=styles(),
         version=__version__,
         made=page.made,
@@ -141,7 +143,7 @@ def click_page_html(page: ClickLogPage) -> str:
         sections=list(_sections(page)),
         lacking="This page has no estimates: --rewards FILE adds them, from rewards and "
         "probabilities of decisions.",
-        log_said=f"{_said(log)}.",
+        log_said=f"{_paragraphs(log)}.",
         log_tables=_tables(log, *log_titles),
         method=_method(propensities, page.estimates),
     )
@@ -151,7 +153,7 @@ def click_page_html(page: ClickLogPage) -> str:
 def _headline(stops: Sequence[str]) -> str:
     if not stops:
         return "No stop sign in this log"
-    return f"Stop: {len(stops)} reason{'s' * (len(stops) > 1)} not to conclude from this log"
+    return f"Stop: {counted(len(stops), 'reason')} not to conclude from this log"
 
 
 def _summary(page: ClickLogPage) -> str:
@@ -307,7 +309,7 @@ def _tables(parts: Sequence[Part], *titles: str) -> list[Table]:
     return [replace(table, title=title) for table, title in zip(tables, titles, strict=True)]
 
 
-def _said(parts: Sequence[Part]) -> str:
+def _paragraphs(parts: Sequence[Part]) -> str:
     paragraphs = [" ".join(part) for part in parts if isinstance(part, list)]
     return " ".join(paragraphs)
 

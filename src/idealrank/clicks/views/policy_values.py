@@ -194,7 +194,7 @@ def dcg_parts(
     values: Mapping[str, LoggedDCG],
     difference: LoggedDCGDifference | None = None,
     *,
-    where: str = "lists",
+    units: str = "lists",
 ) -> list[Part]:
     """Return cautions, a table with a row for each run, and the difference."""
     cautions = []
@@ -215,7 +215,7 @@ def dcg_parts(
         Column(
             title="NDCG",
             kind="number",
-            cell=lambda row: number_cell(_known(row.value.ndcg.value), PLACES),
+            cell=lambda row: number_cell(_number_or_none(row.value.ndcg.value), PLACES),
         ),
         Column(title="clicks", kind="number", cell=lambda row: count_cell(row.value.n_clicks)),
         Column(
@@ -250,7 +250,7 @@ def dcg_parts(
         f"DCG: mean over {first.n_lists:,} lists of their clicks; a click counts the discount of "
         "its new rank, divided by its exposure; exposure: propensity of the ranks of a document, "
         "over all lists of its query; never shown: share of the discounts on documents that the "
-        f"log lacks; intervals: normal, by {where[:-1]}, "
+        f"log lacks; intervals: normal, by {units[:-1]}, "
         f"{'with' if first.propensity_errors else 'without'} the errors of the propensities; "
         f"{_assumed(first)}only DCG is unbiased; NDCG gives each list the same weight, which can "
         "invert the order of two rankers"
@@ -267,7 +267,7 @@ def _difference_table(difference: LoggedDCGDifference, confidence: str) -> Table
         Column(
             title="difference",
             kind="number",
-            cell=lambda row: number_cell(_known(row.mean.value), PLACES, signed=True),
+            cell=lambda row: number_cell(_number_or_none(row.mean.value), PLACES, signed=True),
         ),
         Column(
             title=confidence,
@@ -292,9 +292,7 @@ def _difference_table(difference: LoggedDCGDifference, confidence: str) -> Table
 
 
 def _assumed(value: LoggedDCG) -> str:
-    """Name the assumption that no mistaken click was counted; offsets, without which there is an
-    NDCG, take them off.
-    """
+    """State the assumption of no trust bias. Offsets correct for it, and leave no NDCG."""
     if math.isnan(value.ndcg.value):
         return ""
     return "assumed: no trust bias (`clicks propensity --method trust` tests it); "
@@ -304,11 +302,11 @@ def dcg_json(
     values: Mapping[str, LoggedDCG],
     difference: LoggedDCGDifference | None = None,
     *,
-    where: str = "lists",
+    units: str = "lists",
 ) -> str:
     """Write the result as JSON text."""
     record: dict[str, object] = {
-        "units": where,
+        "units": units,
         "runs": [
             {
                 "run": name,
@@ -511,5 +509,5 @@ def _mean(mean: ListMean) -> dict[str, object]:
     }
 
 
-def _known(value: float) -> float | None:
+def _number_or_none(value: float) -> float | None:
     return None if math.isnan(value) else value

@@ -4,6 +4,7 @@ trust bias.
 
 import math
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from idealrank.clicks import HarvestedPropensities, Propensities, TrustPropensities
 from idealrank.data.types import FloatArray
@@ -66,16 +67,7 @@ def propensity_json(propensities: Propensities) -> str:
         "position_bias": propensities.position_bias,
         "sets_of_ranks": propensities.n_components,
         "cautions": list(propensities.cautions),
-        "ranks": [
-            {
-                "rank": rank + 1,
-                "propensity": value,
-                "interval": interval,
-                "click_rate": rate,
-                "perplexity": perplexity,
-            }
-            for rank, (value, interval, rate, perplexity) in enumerate(_ranks(propensities))
-        ],
+        "ranks": [row._asdict() for row in _rank_rows(propensities)],
     }
     return result_json(record)
 
@@ -83,18 +75,32 @@ def propensity_json(propensities: Propensities) -> str:
 def propensity_rows(propensities: Propensities) -> Iterator[Row]:
     """Yield titles, and a row for each rank."""
     yield ["rank", "propensity", "low", "high", "click_rate", "perplexity"]
-    for rank, (value, interval, rate, perplexity) in enumerate(_ranks(propensities)):
-        yield [str(rank + 1), *map(repr, (value, *interval, rate, perplexity))]
+    for row in _rank_rows(propensities):
+        numbers = (row.propensity, *row.interval, row.click_rate, row.perplexity)
+        yield [str(row.rank), *map(repr, numbers)]
 
 
-def _ranks(propensities: Propensities) -> Iterator[tuple[float, list[float], float, float]]:
-    return zip(
-        propensities.relative.tolist(),
-        propensities.intervals.tolist(),
-        propensities.click_rates.tolist(),
-        propensities.perplexity.tolist(),
-        strict=True,
-    )
+class _RankRow(NamedTuple):
+    """Numbers of a rank, by their keys in JSON."""
+
+    rank: int
+    propensity: float
+    interval: list[float]
+    click_rate: float
+    perplexity: float
+
+
+def _rank_rows(propensities: Propensities) -> list[_RankRow]:
+    return [
+        _RankRow(
+            rank=number + 1,
+            propensity=float(propensities.relative[number]),
+            interval=propensities.intervals[number].tolist(),
+            click_rate=float(propensities.click_rates[number]),
+            perplexity=float(propensities.perplexity[number]),
+        )
+        for number in range(propensities.relative.size)
+    ]
 
 
 def harvest_parts(harvest: HarvestedPropensities) -> list[Part]:
@@ -235,16 +241,7 @@ def trust_json(trust: TrustPropensities) -> str:
         "lists": trust.n_sessions,
         "trust_bias": trust.has_trust_bias,
         "cautions": list(trust.cautions),
-        "ranks": [
-            {
-                "rank": rank,
-                "slope": slope,
-                "slope_interval": of_slope,
-                "offset": offset,
-                "offset_interval": of_offset,
-            }
-            for rank, (slope, of_slope, offset, of_offset) in enumerate(_lines(trust), 1)
-        ],
+        "ranks": [line._asdict() for line in _lines(trust)],
     }
     return result_json(record)
 
@@ -252,13 +249,32 @@ def trust_json(trust: TrustPropensities) -> str:
 def trust_rows(trust: TrustPropensities) -> Iterator[Row]:
     """Yield titles, and a row for each rank."""
     yield ["rank", "slope", "slope_low", "slope_high", "offset", "offset_low", "offset_high"]
-    for rank, (slope, of_slope, offset, of_offset) in enumerate(_lines(trust), 1):
-        yield [str(rank), *map(repr, (slope, *of_slope, offset, *of_offset))]
+    for line in _lines(trust):
+        numbers = (line.slope, *line.slope_interval, line.offset, *line.offset_interval)
+        yield [str(line.rank), *map(repr, numbers)]
 
 
-def _lines(trust: TrustPropensities) -> Iterator[tuple[float, list[float], float, list[float]]]:
-    columns = (trust.slope, trust.slope_intervals, trust.offset, trust.offset_intervals)
-    return zip(*(column.tolist() for column in columns), strict=True)
+class _Line(NamedTuple):
+    """Line of a rank, by its keys in JSON."""
+
+    rank: int
+    slope: float
+    slope_interval: list[float]
+    offset: float
+    offset_interval: list[float]
+
+
+def _lines(trust: TrustPropensities) -> list[_Line]:
+    return [
+        _Line(
+            rank=number + 1,
+            slope=float(trust.slope[number]),
+            slope_interval=trust.slope_intervals[number].tolist(),
+            offset=float(trust.offset[number]),
+            offset_interval=trust.offset_intervals[number].tolist(),
+        )
+        for number in range(trust.slope.size)
+    ]
 
 
 def _interval(title: str, intervals: FloatArray) -> Column[int]:

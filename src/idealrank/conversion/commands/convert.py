@@ -14,6 +14,7 @@ from idealrank.conversion.targets import TARGETS
 from idealrank.errors import OptionError
 from idealrank.io.checked_cells import parse_number
 from idealrank.io.table_columns import parse_columns
+from idealrank.reports.table.cells import counted
 from idealrank.reports.table.formats import FORMATS
 from idealrank.reports.table.records import result_json
 
@@ -36,33 +37,35 @@ Examples:
 """
 
 
-def _text(done: Conversion) -> str:
+def _text(conversion: Conversion) -> str:
     """The last line: what was written."""
-    what = "result" if done.content == "run" else "judgment"
-    rows = (
-        f"{done.n_written:,} {what}{'s' * (done.n_written != 1)} of {done.n_queries:,} "
-        f"{'query' if done.n_queries == 1 else 'queries'}"
-    )
-    whole = "" if done.losses else ", and nothing is lost"
+    noun = "result" if conversion.content == "run" else "judgment"
+    rows = counted(conversion.n_written, noun)
+    queries = counted(conversion.n_queries, "query", "queries")
+    whole = "" if conversion.losses else ", and nothing is lost"
     return (
-        f"{done.target}: {rows} written as {done.target_format}, read as "
-        f"{done.source_format}{whole}"
+        f"{conversion.target}: {rows} of {queries} written as {conversion.target_format}, read as "
+        f"{conversion.source_format}{whole}"
     )
 
 
-def _json(done: Conversion) -> str:
+def _json(conversion: Conversion) -> str:
     losses = [
         {"kind": loss.kind, "count": loss.count, "text": loss.text, "examples": list(loss.examples)}
-        for loss in done.losses
+        for loss in conversion.losses
     ]
     record = {
-        "content": done.content,
-        "in": {"path": done.source, "format": done.source_format, "rows": done.n_read},
+        "content": conversion.content,
+        "in": {
+            "path": conversion.source,
+            "format": conversion.source_format,
+            "rows": conversion.n_read,
+        },
         "out": {
-            "path": done.target,
-            "format": done.target_format,
-            "rows": done.n_written,
-            "queries": done.n_queries,
+            "path": conversion.target,
+            "format": conversion.target_format,
+            "rows": conversion.n_written,
+            "queries": conversion.n_queries,
         },
         "losses": losses,
     }
@@ -201,7 +204,7 @@ def convert(
     inputs = (source, queries, documents, group)
     options.refuse_to_replace(target, inputs, option="OUT")
     options.refuse_to_replace(write_queries, inputs, option="--write-queries")
-    done = convert_files(
+    conversion = convert_files(
         source,
         target,
         source_format=source_format,
@@ -221,11 +224,11 @@ def convert(
         tell=input_options.notes().inform,
     )
     if is_data:
-        _FORMATS.write(layout, None, done)
+        _FORMATS.write(layout, None, conversion)
         return
-    for loss in done.losses:
+    for loss in conversion.losses:
         console.say("warning", f"{source}: {loss.text}")
-    console.say("note", _text(done))
+    console.say("note", _text(conversion))
 
 
 def _scale(text: str) -> list[float]:
