@@ -31,7 +31,7 @@ Outcome: TypeAlias = Literal["passed", "failed", "too few judgments"]
 
 TOO_FEW: Outcome = "too few judgments"
 NOT_CARRIED = ", but there are too few judgments"  # in a reason; what comes after it explains
-_LEAST_ALPHA = 1e-9  # the level, 1 - alpha, is told from 1
+_LEAST_ALPHA = 1e-9  # tests take alpha from 1 - level, rounded to 12 decimals
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -348,18 +348,16 @@ class Check:
         level, the check decides nothing: what follows is that of a check that the judgments do not
         carry. A sign that neither side shows contradicts nothing.
         """
-        beside = replace(self, judge=judge)
-        if not beside.is_contradicted(policy.alpha):
-            return beside
+        check = replace(self, judge=judge)
+        if not check.is_contradicted(policy.alpha):
+            return check
         outcome = policy.unsupported
-        why = (
+        reason = (
             f"{self.reason}, but undecided: people find {self.difference:+.4f} and the judge "
-            f"{judge.difference:+.4f} on {judge.n:,} queries"
+            f"{judge.difference:+.4f} on {judge.n:,} queries, which disagree on the sign"
         )
-        reason = f"{why}, which disagree on the sign"
         return replace(
-            self,
-            judge=judge,
+            check,
             outcome=outcome,
             passed=outcome == "passed",
             reason=reason,
@@ -402,7 +400,7 @@ class Contract:
 
     def __post_init__(self) -> None:
         if self.measure is not None:
-            # a measure is as good as its text
+            # given as a measure or as its text, and kept as text
             object.__setattr__(self, "measure", str(self.measure))
         if self.at_least is not None and not math.isfinite(self.at_least):
             raise OptionError(
@@ -537,7 +535,7 @@ class Gated(WithWarnings):
             for check in self.deciding
             if not check.passed
         ]
-        broken = [_broken(kept) for kept in self.contracts if not kept.passed]
+        broken = [_broken(result) for result in self.contracts if not result.passed]
         return (*self.unjoined, *checks, *broken)
 
     @property
@@ -564,9 +562,9 @@ class Gated(WithWarnings):
         >>> ir.gate(bad, good).closing_queries[:2], ir.gate(good, bad).closing_queries
         (('q0', 'q1'), ())
         """
-        broken = (kept.contract.query for kept in self.contracts if not kept.passed)
+        broken = (result.contract.query for result in self.contracts if not result.passed)
         failed = [check.worst for check in self.deciding if not check.passed]
-        # The first of every check, then the second, as far as each has some.
+        # The worst query of every check, then the second worst of those that have two, and so on.
         drops = filter(None, chain.from_iterable(zip_longest(*failed)))
         return tuple(dict.fromkeys([*broken, *(drop.query for drop in drops)]))
 
@@ -601,7 +599,7 @@ class Gated(WithWarnings):
         checks = len(self.checks)
         return (
             f"{self.run!r} against {baselines}: {self.outcome}; {checks:,} "
-            f"check{'s' * (checks != 1)}, convention {self.convention}"
+            f"{'check' if checks == 1 else 'checks'}, convention {self.convention}"
         )
 
     def __str__(self) -> str:
@@ -615,9 +613,9 @@ class Gated(WithWarnings):
             f"{check.mean_baseline:.4f}: {check.reason}"
             for check in self.deciding
         ]
-        broken = [_broken(kept) for kept in self.contracts if not kept.passed]
-        matters = not self.mismatches and any(check.basis is not None for check in self.checks)
-        note = found_kind(self.labels) if matters else ""
+        broken = [_broken(result) for result in self.contracts if not result.passed]
+        labels_matter = any(check.basis is not None for check in self.checks)
+        note = found_kind(self.labels) if labels_matter and not self.mismatches else ""
         accepted = [self.acceptance.headline] if self.acceptance is not None else []
         lines = [
             *accepted,
@@ -656,45 +654,46 @@ class Gated(WithWarnings):
 
 
 def _check_record(check: dict[str, Any]) -> dict[str, Any]:
-    """Return the JSON record of a check; a judge and texts of queries are in it only if they are
-    known.
+    """Return the JSON record of a check, without a judge, a margin or texts of queries that it
+    lacks.
     """
     worst = [
         {name: value for name, value in drop.items() if name != "text" or value is not None}
         for drop in check["worst"]
     ]
-    known = {
+    record = {
         name: value
         for name, value in check.items()
         if name not in ("judge", "margin") or value is not None
     }
-    return known | {"worst": worst, "p_sides": 1}
+    return record | {"worst": worst, "p_sides": 1}
 
 
-def _broken(kept: KeptContract) -> str:
-    if math.isnan(kept.demanded):
-        demand = f"is one, as in {kept.baseline} or better"
+def _broken(result: KeptContract) -> str:
+    """Describe a broken contract."""
+    if math.isnan(result.demanded):
+        demand = f"any value; {result.baseline} has none either"
     else:
-        demand = f"{kept.demanded:.4f}"
-        if kept.baseline:
-            demand += f", its value in {kept.baseline}"
-    value = "has no value" if math.isnan(kept.found) else f"{kept.found:.4f}"
-    return f"query {kept.contract.query}: {kept.measure} {value}, demanded {demand}"
+        demand = f"{result.demanded:.4f}"
+        if result.baseline:
+            demand += f", its value in {result.baseline}"
+    value = "has no value" if math.isnan(result.found) else f"{result.found:.4f}"
+    return f"query {result.contract.query}: {result.measure} {value}, demanded {demand}"
 
 
 @dataclass(frozen=True, eq=False)
-class _Values:
-    """An evaluation, and where each of its queries stands."""
+class _NamedEvaluation:
+    """An evaluation under its name in a gate, with the row of each query."""
 
     name: str
     evaluation: Evaluation
     rows: Mapping[str, int]
 
     @classmethod
-    def of(cls, name: str, evaluation: Evaluation) -> "_Values":
+    def of(cls, name: str, evaluation: Evaluation) -> "_NamedEvaluation":
         return cls(name, evaluation, {query: row for row, query in enumerate(evaluation.queries)})
 
-    def of_query(self, measure: Measure, contract: Contract) -> float:
+    def value(self, measure: Measure, contract: Contract) -> float:
         """Value of the query of a contract; NaN where it has none."""
         evaluation = self.evaluation
         if measure not in evaluation.measures:
@@ -711,19 +710,17 @@ class _Values:
         return float(evaluation.values[row, column])
 
 
-def contracts_kept(
+def results_of_contracts(
     contracts: Iterable[Contract],
     evaluations: Sequence[Evaluation],
     names: Sequence[str],
     chosen: Sequence[Measure],
 ) -> tuple[KeptContract, ...]:
-    """Each contract, looked at for its measures, and for every baseline where it has no number of
-    its own; the run stands first.
+    """Check each contract by its measures, or by the chosen ones; the first evaluation is the
+    run's, the others are the baselines'.
     """
-    sides = [
-        _Values.of(name, evaluation) for name, evaluation in zip(names, evaluations, strict=True)
-    ]
-    return tuple(kept for contract in contracts for kept in _kept(contract, sides, chosen))
+    sides = list(map(_NamedEvaluation.of, names, evaluations))
+    return tuple(chain.from_iterable(_results(contract, sides, chosen) for contract in contracts))
 
 
 def _refuse_out_of_range(contract: Contract, measure: Measure) -> None:
@@ -736,21 +733,21 @@ def _refuse_out_of_range(contract: Contract, measure: Measure) -> None:
         )
 
 
-def _kept(
-    contract: Contract, sides: Sequence[_Values], chosen: Sequence[Measure]
+def _results(
+    contract: Contract, sides: Sequence[_NamedEvaluation], chosen: Sequence[Measure]
 ) -> Iterator[KeptContract]:
-    """A contract, looked at for its measures and, without a number of its own, for every
-    baseline.
-    """
+    """Check one contract by each measure, against its number or else against every baseline."""
     run, *baselines = sides
     for measure in chosen if contract.measure is None else [_of_contract(contract)]:
-        value = run.of_query(measure, contract)
+        value = run.value(measure, contract)
         if contract.at_least is not None:
             _refuse_out_of_range(contract, measure)
-            yield _held(contract, measure, None, float(contract.at_least), value)
+            demanded = float(contract.at_least)
+            yield _result(contract, measure, baseline=None, demanded=demanded, found=value)
             continue
         for side in baselines:
-            yield _held(contract, measure, side.name, side.of_query(measure, contract), value)
+            demanded = side.value(measure, contract)
+            yield _result(contract, measure, baseline=side.name, demanded=demanded, found=value)
 
 
 def _of_contract(contract: Contract) -> Measure:
@@ -763,25 +760,25 @@ def _of_contract(contract: Contract) -> Measure:
     return measure
 
 
-def _held(
-    contract: Contract, measure: Measure, baseline: str | None, demanded: float, value: float
+def _result(
+    contract: Contract, measure: Measure, *, baseline: str | None, demanded: float, found: float
 ) -> KeptContract:
-    rounding = ROUNDING * max(abs(demanded), abs(value)) if math.isfinite(demanded) else 0.0
-    # Where the baseline has no value, any value will do.
-    reached = not math.isnan(value) and not measure.direction * (value - demanded) < -rounding
+    rounding = ROUNDING * max(abs(demanded), abs(found)) if math.isfinite(demanded) else 0.0
+    # Where the baseline has no value, any value will do: a comparison with NaN is false.
+    falls_short = measure.direction * (found - demanded) < -rounding
     return KeptContract(
         contract=contract,
         measure=str(measure),
         baseline=baseline,
         demanded=demanded,
-        found=value,
-        passed=reached,
+        found=found,
+        passed=not math.isnan(found) and not falls_short,
     )
 
 
 def outcome_of(checks: Iterable[Check], contracts: Iterable[KeptContract]) -> Outcome:
     """Combine checks and contracts into the outcome."""
     outcomes = {check.outcome for check in checks if check.decides}
-    if "failed" in outcomes or not all(kept.passed for kept in contracts):
+    if "failed" in outcomes or not all(contract.passed for contract in contracts):
         return "failed"
     return TOO_FEW if TOO_FEW in outcomes else "passed"
