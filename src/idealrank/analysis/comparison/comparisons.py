@@ -29,6 +29,8 @@ from idealrank.measures.measure import Measure
 from idealrank.measures.parse import MeasureLike
 from idealrank.measures.sums import aggregate
 
+_MOST_NAMED = 6  # runs whose unjudged share one sentence has
+
 
 class Overlapping(Protocol):
     """Result of `idealrank.overlap`, as far as a comparison uses it."""
@@ -115,23 +117,13 @@ def rankings_by_names(
     """Index similarities by pair of run names, in both orders unless the measure is asymmetric."""
     if rankings is None:
         return {}
-    each = rankings if isinstance(rankings, Iterable) else [rankings]
+    overlaps = rankings if isinstance(rankings, Iterable) else [rankings]
     compared = set(queries)
     by_names: dict[tuple[str, str], Rankings] = {}
-    turned: dict[tuple[str, str], Rankings] = {}
-    for overlap in each:
-        if not hasattr(overlap, "names"):
-            raise OptionError(
-                f"rankings: found {type(overlap).__name__}, expected results of overlap"
-            )
+    by_names_reversed: dict[tuple[str, str], Rankings] = {}
+    for overlap in overlaps:
+        _refuse_overlap_of_others(overlap, names)
         a, b = overlap.names
-        for name in (a, b):
-            if names.count(name) != 1:
-                what = f"{names.count(name)} runs of the name" if name in names else "the run"
-                raise OptionError(
-                    f"rankings: found {what} {name!r}, expected those compared: "
-                    f"{', '.join(names)}; give runs their names"
-                )
         rows = np.array([query in compared for query in overlap.queries], np.bool_)
         n_queries = int(rows.sum())
         means = {}
@@ -144,12 +136,25 @@ def rankings_by_names(
                 symmetric.append(str(measure))
         depths = _depths(overlap.measures, overlap.lengths[rows])
         by_names[a, b] = Rankings(n_queries, means, depths)
-        turned[b, a] = Rankings(
+        by_names_reversed[b, a] = Rankings(
             n_queries,
             {text: means[text] for text in symmetric},
             {text: depths[text] for text in symmetric if text in depths},
         )
-    return turned | by_names
+    return by_names_reversed | by_names
+
+
+def _refuse_overlap_of_others(overlap: Any, names: Sequence[str]) -> None:
+    """Refuse anything but the similarity of two of the runs compared."""
+    if not hasattr(overlap, "names"):
+        raise OptionError(f"rankings: found {type(overlap).__name__}, expected results of overlap")
+    for name in overlap.names:
+        if names.count(name) != 1:
+            runs = f"{names.count(name)} runs of the name" if name in names else "the run"
+            raise OptionError(
+                f"rankings: found {runs} {name!r}, expected those compared: "
+                f"{', '.join(names)}; give runs their names"
+            )
 
 
 def _depths(measures: Iterable[Measure], lengths: IntArray) -> dict[str, tuple[int, int]]:
@@ -162,9 +167,6 @@ def _depths(measures: Iterable[Measure], lengths: IntArray) -> dict[str, tuple[i
         ranks = np.minimum(resolve_cutoff(measure.cutoff, longer), longer)
         depths[str(measure)] = int(ranks.min()), int(ranks.max())
     return depths
-
-
-_SHARES = 6  # runs in one sentence
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -362,21 +364,20 @@ class Comparison(WithWarnings):
         >>> ir.compare(a, b).reach_unknown.partition("; ")[0]
         'Unjudged within rank 2: 50.0% of run, 50.0% of run (2)'
         """
-        unlooked = any(
+        lacks_rankings = any(
             row.tipping_reason == NO_RANKINGS and (row.wins or row.losses) for _, row in self.rows()
         )
-        shares = {name: share for name, share in self.unjudged.items() if share}
-        if not unlooked or not shares:
+        shares = [f"{100 * share:.1f}% of {name}" for name, share in self.unjudged.items() if share]
+        if not lacks_rankings or not shares:
             return ""
         where = f" within rank {self.unjudged_cutoff}" if self.unjudged_cutoff else ""
-        shown = list(shares.items())[:_SHARES]
-        some = ", ".join(f"{100 * share:.1f}% of {name}" for name, share in shown)
-        more = f" and some of {len(shares) - _SHARES:,} more runs" if len(shares) > _SHARES else ""
-        how = (
-            "evaluate with keep_unjudged=True to see whether there are too few judgments, or give "
-            "the files to `idealrank compare`"
+        n_more = len(shares) - _MOST_NAMED
+        more = f" and some of {n_more:,} more runs" if n_more > 0 else ""
+        return (
+            f"Unjudged{where}: {', '.join(shares[:_MOST_NAMED])}{more}; evaluate with "
+            "keep_unjudged=True to see whether there are too few judgments, or give the files to "
+            "`idealrank compare`."
         )
-        return f"Unjudged{where}: {some}{more}; {how}."
 
     def pair(self, a: str, b: str) -> Pair:
         """Return the comparison of b with a.
@@ -389,8 +390,8 @@ class Comparison(WithWarnings):
         for pair in self.pairs:
             if (pair.a, pair.b) == (a, b):
                 return pair
-        known = ", ".join(f"{pair.b} against {pair.a}" for pair in self.pairs)
-        raise KeyError(f"{b} against {a}: not compared, only {known}")
+        compared = ", ".join(f"{pair.b} against {pair.a}" for pair in self.pairs)
+        raise KeyError(f"{b} against {a}: not compared, only {compared}")
 
     def __getitem__(self, measure: MeasureLike) -> Difference:
         """The difference by one measure, where there is one pair of runs."""
@@ -411,18 +412,20 @@ class Comparison(WithWarnings):
         >>> ir.compare(one, one).renamed(["old", "new"]).pairs[0].b
         'new'
         """
-        name = dict(zip(self.names, names, strict=True))
+        new_name = dict(zip(self.names, names, strict=True))
         means = {}
         for text, runs in self.means.items():
-            means[text] = {name[run]: mean for run, mean in runs.items()}
+            means[text] = {new_name[run]: mean for run, mean in runs.items()}
         return replace(
             self,
             names=tuple(names),
-            pairs=tuple(replace(pair, a=name[pair.a], b=name[pair.b]) for pair in self.pairs),
+            pairs=tuple(
+                replace(pair, a=new_name[pair.a], b=new_name[pair.b]) for pair in self.pairs
+            ),
             means=means,
-            labels_from=None if self.labels_from is None else name[self.labels_from],
-            missing={name[run]: count for run, count in self.missing.items()},
-            unjudged={name[run]: share for run, share in self.unjudged.items()},
+            labels_from=None if self.labels_from is None else new_name[self.labels_from],
+            missing={new_name[run]: count for run, count in self.missing.items()},
+            unjudged={new_name[run]: share for run, share in self.unjudged.items()},
         )
 
     def paper_table(
@@ -507,28 +510,28 @@ class Comparison(WithWarnings):
                 f"judge: found evaluations of {len(judged)} runs, expected one for each of "
                 f"{len(self.names)}"
             )
-        other = next(
-            (evaluation for evaluation in judged if evaluation.convention != self.convention), None
-        )
-        if other is not None:
-            raise IncompatibleError(
-                f"judge: found convention {other.convention.name}, expected "
-                f"{self.convention.name}, as for people"
-            )
+        for evaluation in judged:
+            if evaluation.convention != self.convention:
+                raise IncompatibleError(
+                    f"judge: found convention {evaluation.convention.name}, expected "
+                    f"{self.convention.name}, as for people"
+                )
         judged_of = dict(zip(self.names, judged, strict=True))
         queries = frozenset(self.queries) or None
 
-        def held_beside(pair: Pair) -> Pair:
-            a, b = judged_of[pair.a], judged_of[pair.b]
+        def with_judge(pair: Pair) -> Pair:
+            a = judged_of[pair.a]
+            b = judged_of[pair.b]
             rows = {}
             for text, row in pair.measures.items():
                 rows[text] = row.beside(JudgeDifference.of(a, b, text, row.difference, queries))
             return replace(pair, measures=rows)
 
-        beside = replace(self, pairs=tuple(map(held_beside, self.pairs)))
+        # A judge can withhold verdicts, so that the cautions about their error rates change.
+        compared = replace(self, pairs=tuple(map(with_judge, self.pairs)))
         former = self.rate_cautions
         others = [caution for caution in self.cautions if caution not in former]
-        return replace(beside, cautions=(*others, *beside.rate_cautions))
+        return replace(compared, cautions=(*others, *compared.rate_cautions))
 
     @property
     def rate_cautions(self) -> list[str]:
@@ -651,16 +654,17 @@ class Comparison(WithWarnings):
         return f"{runs}: {', '.join(verdicts)}; convention {self.convention}"
 
     def __str__(self) -> str:
-        apart = [
+        without_verdict = [
             f"No verdict on {pair.b} against {pair.a}: run {pair.mismatch}"
             for pair in self.pairs
             if pair.mismatch
         ]
-        lines = [*apart, *(_line(pair, row) for pair, row in self.rows() if not pair.mismatch)]
-        matters = not self.mismatches and any(row.basis is not None for _, row in self.rows())
+        verdicts = [_line(pair, row) for pair, row in self.rows() if not pair.mismatch]
+        labels_matter = any(row.basis is not None for _, row in self.rows())
+        kind = found_kind(self.labels) if labels_matter and not self.mismatches else ""
         scales = dict.fromkeys(row.margin_scale for _, row in self.rows())
-        notes = [self.reach_unknown, *scales, found_kind(self.labels) if matters else ""]
-        return "\n".join([*lines, *self.cautions, *filter(None, notes)])
+        notes = filter(None, [self.reach_unknown, *scales, kind])
+        return "\n".join([*without_verdict, *verdicts, *self.cautions, *notes])
 
 
 def rows_of(pairs: Iterable[Pair]) -> Iterator[tuple[Pair, Difference]]:
@@ -762,11 +766,12 @@ def _mean_record(run_mean: RunMean) -> dict[str, Any]:
 
 def distinct(names: Sequence[str]) -> tuple[str, ...]:
     """Names told apart: a second ``run`` becomes ``run (2)``."""
-    apart: list[str] = []
+    taken: list[str] = []
     for name in names:
-        number, told = 1, name
-        while told in apart:
+        distinct_name = name
+        number = 1
+        while distinct_name in taken:
             number += 1
-            told = f"{name} ({number})"
-        apart.append(told)
-    return tuple(apart)
+            distinct_name = f"{name} ({number})"
+        taken.append(distinct_name)
+    return tuple(taken)

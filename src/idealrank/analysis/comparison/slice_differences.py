@@ -33,7 +33,7 @@ from idealrank.analysis.comparison.query_table import (
     seed_from,
 )
 from idealrank.analysis.comparison.standings import RunMean, intervals_under
-from idealrank.data.interchange import by_query, frame_of
+from idealrank.data.interchange import by_query, finite, frame_of
 from idealrank.data.types import BoolArray, IntArray
 from idealrank.errors import InputError
 from idealrank.evaluation.evaluate import Evaluation
@@ -41,8 +41,9 @@ from idealrank.stats.comparison import Detectable, Plan, TestName, visible_by
 from idealrank.stats.design import Design
 from idealrank.stats.randomness import RandomLike
 
-_FIRST = ("a", "b", "measure")
-_SAME = (*_FIRST, "direction", "level")  # in the record of a slice as in that of all queries
+_PAIR_COLUMNS = ("a", "b", "measure")
+# Columns of a slice's flat record that have the values of all queries.
+_SHARED_COLUMNS = (*_PAIR_COLUMNS, "direction", "level")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -200,25 +201,27 @@ class Slices:
         ... ]
         [['old', 'new', 'RR', None, 0.95, 1, 0.0, None], ['old', 'new', 'RR', 'news', 0.95, 1, None, 0.25]]
         """  # noqa: E501
-        names = [*_FIRST, "slice", *(name for name in whole if name not in _FIRST), "part"]
+        others = [name for name in whole if name not in _PAIR_COLUMNS]
+        names = [*_PAIR_COLUMNS, "slice", *others, "part"]
         yield {name: whole.get(name) for name in names}
-        same = {name: value for name, value in whole.items() if name in _SAME}
+        shared = {name: value for name, value in whole.items() if name in _SHARED_COLUMNS}
         for row in self.rows:
-            own = row.as_dict()
-            low, high = own["interval"]
-            own |= {"interval_low": low, "interval_high": high, **same, "slice": row.name}
-            yield {name: own.get(name) for name in names}
+            record = row.as_dict()
+            low, high = record["interval"]
+            record |= {"interval_low": low, "interval_high": high, **shared, "slice": row.name}
+            yield {name: record.get(name) for name in names}
 
 
-# A label of each query, or several.
+# One label of each query, or several.
 Categories: TypeAlias = Mapping[str, str | Sequence[str]]
 # Whether the judgments carry what a test found, given the place of the pair.
 Carries: TypeAlias = Callable[[int, Corrected], bool]
 
-_ALONE = Detectable(math.inf, "too few queries for this test alone")
+_NOTHING_DETECTABLE = Detectable(math.inf, "too few queries for this test alone")
 
 
 def _carries_all(_place: int, _test: Corrected) -> bool:
+    """Take every result as carried: values alone say nothing about judgments."""
     return True
 
 
@@ -315,9 +318,8 @@ def slices(
             f"no query has a value in both runs ({len(values_a)} and {len(values_b)} queries); do "
             "the query ids match?"
         )
-    first, second = (
-        _table([values[query] for query in queries]) for values in (values_a, values_b)
-    )
+    first = _table([values_a[query] for query in queries])
+    second = _table([values_b[query] for query in queries])
     seed = seed_from(rng, [first, second])
     plan = Plan(
         test=test, level=level, margin=None, n_resamples=n_resamples, seed=seed, threads=threads
@@ -341,8 +343,8 @@ class Membership(NamedTuple):
     """Membership of queries in slices."""
 
     queries: Sequence[str]
-    within: dict[str, BoolArray]
-    unknown: int
+    within: dict[str, BoolArray]  # By slice, the mask of its queries
+    unknown: int  # Categories of queries that are not compared
 
     @classmethod
     def of(cls, queries: Sequence[str], categories: Categories) -> "Membership":
@@ -368,8 +370,8 @@ class Membership(NamedTuple):
                 f"found {some}, expected some of the {len(queries)} evaluated queries, as "
                 f"{queries[0]!r}"
             )
-        known = set(queries)
-        unknown = sum(query not in known for query in categories)
+        compared = set(queries)
+        unknown = sum(query not in compared for query in categories)
         return cls(queries, dict(sorted(within.items())), unknown)
 
     def counts(self) -> dict[str, int]:
@@ -408,18 +410,19 @@ def sliced(
     by_pair: list[dict[int, Slices]] = [{} for _ in pairs]
     columns = range(len(directions))
     families = [members for members in ([0], list(columns[1:])) if members]
-    for done, members in enumerate(families):
-        wanted = list(product(range(len(pairs)), members))
-        tests = slicing.tested([(*pairs[place], column) for place, column in wanted])
-        for (place, column), of_slices in zip(wanted, tests, strict=True):
+    for done, members in enumerate(families, start=1):
+        cells = list(product(range(len(pairs)), members))
+        tests = slicing.tested([(*pairs[place], column) for place, column in cells])
+        for (place, column), of_slices in zip(cells, tests, strict=True):
             by_pair[place][column] = slicing.slices(
                 pairs[place],
-                (column, directions[column]),
                 of_slices,
-                partial(carries, place),
+                column=column,
+                direction=directions[column],
+                carries=partial(carries, place),
             )
         if tell is not None:
-            tell(done + 1, len(families))
+            tell(done, len(families))
     return [[of_pair[column] for column in columns] for of_pair in by_pair]
 
 
@@ -432,11 +435,11 @@ class _Slicing(NamedTuple):
     correction: Correction
 
     def tested(
-        self, wanted: Sequence[tuple[QueryTable, QueryTable, int]]
+        self, cells: Sequence[tuple[QueryTable, QueryTable, int]]
     ) -> list[dict[str, Corrected]]:
-        """One family: the slices that have a query, by name, of some pairs and measures."""
+        """One family: the slices that have a query, by name, for each pair of tables and column."""
         tests: list[dict[str, Hypothesis]] = []
-        for first, second, column in wanted:
+        for first, second, column in cells:
             of_slices = {
                 name: Hypothesis(first=first, second=second, column=column, within=within)
                 for name, within in self.membership.within.items()
@@ -449,12 +452,15 @@ class _Slicing(NamedTuple):
     def slices(
         self,
         pair: tuple[QueryTable, QueryTable],
-        measure: tuple[int, int],
         tests: Mapping[str, Corrected],
+        *,
+        column: int,
+        direction: int,
         carries: Callable[[Corrected], bool],
     ) -> Slices:
-        """Assemble the slices of one measure, given as column and direction."""
-        (first, second), (column, direction), members = pair, measure, self.membership
+        """Assemble the slices of one pair by one measure."""
+        first, second = pair
+        members = self.membership
         kept = first.counted[:, column] & second.counted[:, column]
         weights = np.where(kept, 1.0 if self.design.weights is None else self.design.weights, 0.0)
         sign = 1 if direction >= 0 else -1
@@ -465,10 +471,10 @@ class _Slicing(NamedTuple):
             verdict = verdict_of(test, sign, self.plan.alpha)
             if verdict != "undecided" and not carries(test):
                 verdict = "too few judgments"
-            found, visible = test.found, _ALONE
-            if found.df:
-                visible = visible_by(found, self.plan, test.alpha)
-            part = share * found.difference
+            visible = _NOTHING_DETECTABLE
+            if test.found.df:
+                visible = visible_by(test.found, self.plan, test.alpha)
+            part = share * test.found.difference
             rows.append(Slice.of(test, visible, sign, verdict, name=name, part=part, family=family))
         n_tests = next((test.tests for test in tests.values()), 0)
         differences = (second.values - first.values)[kept, column]
@@ -488,7 +494,7 @@ class _Slicing(NamedTuple):
         )
 
 
-# Thirds of the traffic are rounded sums.
+# A middle that lies exactly at a third may be computed as slightly beyond it.
 _ROUNDING = 1e-12
 
 
@@ -538,10 +544,11 @@ def traffic_thirds(traffic: Mapping[str, float]) -> dict[str, str]:
     return {query: names[count] for query, count in traffic.items()}
 
 
-def _third(place: float) -> str:
-    if place <= 1 / 3 + _ROUNDING:
+def _third(middle: float) -> str:
+    """Third of the traffic in which the middle of a stretch lies, as a share of all."""
+    if middle <= 1 / 3 + _ROUNDING:
         return "head"
-    return "torso" if place <= 2 / 3 + _ROUNDING else "tail"
+    return "torso" if middle <= 2 / 3 + _ROUNDING else "tail"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -588,14 +595,9 @@ class SliceMeans:
     def as_dict(self) -> dict[str, Any]:
         """Return the JSON record; None for what has no number."""
 
-        def record(mean: RunMean) -> dict[str, Any]:
+        def record(mean: RunMean) -> Any:
             low, high = mean.interval
-            return {
-                "mean": _known(mean.mean),
-                "low": _known(low),
-                "high": _known(high),
-                "n": mean.n,
-            }
+            return finite({"mean": mean.mean, "low": low, "high": high, "n": mean.n})
 
         slices = {}
         for name, means in self.slices.items():
@@ -623,10 +625,6 @@ class SliceMeans:
         return frame_of(columns, backend)
 
 
-def _known(value: float) -> float | None:
-    return value if math.isfinite(value) else None
-
-
 def slice_means(
     evaluation: Evaluation,
     categories: Categories,
@@ -641,7 +639,8 @@ def slice_means(
     """
     queries = list(evaluation.queries)
     membership = Membership.of(queries, categories)
-    slices, sizes = {}, {}
+    slices = {}
+    sizes = {}
     for name, within in membership.within.items():
         part = evaluation.on([queries[place] for place in np.flatnonzero(within).tolist()])
         design = design_by_query(list(part.queries), weights, clusters)

@@ -423,9 +423,15 @@ class _Multiverse:
         kept = grid.counted[:, column]
         unanswerable = {query for side in trial.columns or () for query in side.unanswerable}
         answerable = np.array([query not in unanswerable for query in grid.queries])[kept]
-        about = (answerable, _measure(trial).bounds)
-        sides = (grid.a[kept, column], grid.b[kept, column])
-        return guarded_alone(test, sides, self._design_of(grid, kept), plan, about)
+        least, greatest = _measure(trial).bounds
+        return guarded_alone(
+            test,
+            (grid.a[kept, column], grid.b[kept, column]),
+            self._design_of(grid, kept),
+            plan,
+            answerable=answerable,
+            span=greatest - least,
+        )
 
     def _tested(
         self, grid: "_Grid", columns: Sequence[int], plan: Plan
