@@ -5,7 +5,7 @@ alike.
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import chain, combinations
 from typing import NamedTuple
 
@@ -62,7 +62,7 @@ from idealrank.stats.randomness import in_order, whole_number
 from idealrank.stats.sign_flips import MOST_UNITS
 from idealrank.stats.tolerance import ROUNDING
 
-Wanted = tuple[Alignment, Measure]
+Computation = tuple[Alignment, Measure]
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,8 +80,8 @@ class RunValues:
     def __init__(self, name: str, sweep: Sweep) -> None:
         self.name = name
         self._sweep = sweep
-        self._computed: dict[Wanted, MeasureValues | str] = {}
-        self._coverages: dict[Wanted, Coverage] = {}
+        self._computed: dict[Computation, MeasureValues | str] = {}
+        self._coverages: dict[Computation, Coverage] = {}
 
     def _settled(self, alignment: Alignment, measure: Measure) -> Alignment:
         """The alignment with all that cannot act on these data set to one and the same value."""
@@ -91,17 +91,17 @@ class RunValues:
         )
         return Alignment(**{name: settled[name] for name in ALIGNMENT})  # type: ignore[arg-type]
 
-    def jobs(self, wanted: Iterable[Wanted]) -> "dict[Alignment, list[Measure]]":
+    def jobs(self, computations: Iterable[Computation]) -> "dict[Alignment, list[Measure]]":
         """List the missing computations: measures, with every option set, under each alignment."""
         jobs: dict[Alignment, dict[Measure, None]] = {}
-        for alignment, measure in wanted:
+        for alignment, measure in computations:
             settled = self._settled(alignment, measure)
             if (settled, measure) not in self._computed:
                 jobs.setdefault(settled, {})[measure] = None
         return {alignment: list(measures) for alignment, measures in jobs.items()}
 
-    def do(self, alignment: Alignment, measures: list[Measure]) -> None:
-        """One of the jobs: one alignment."""
+    def compute(self, alignment: Alignment, measures: list[Measure]) -> None:
+        """Do one of the jobs: the measures under one alignment."""
         columns = self._columns(alignment, measures)
         self._computed |= {(alignment, measure): column for measure, column in columns.items()}
 
@@ -117,7 +117,7 @@ class RunValues:
                 if reason.startswith("no query counts"):
                     reason = f"run {self.name!r}: {reason}"
                 return {measures[0]: reason}
-            # One of them, or all, are refused: each by itself.
+            # Some measure is refused, or all are: each is tried by itself.
             for measure in measures:
                 columns |= self._columns(alignment, [measure])
             return columns
@@ -183,18 +183,18 @@ def robust_runs(
         )
 
     request = ComparisonRequest(
-        measure=_fit(parsed),
+        measure=_required_fit(parsed),
         convention=adapted(Convention.of(varied.convention)),
         grades=readings.grades,
         others=default_measures(tables),
         arrays=False,
     )
     names = distinct([run.name for run in runs])
-    # each is ranked in many ways
-    held = tuple(in_order(lambda place: in_memory_where_distinct(runs[place]), 2, threads))
+    # Each run is ranked in many ways, so that its lines are read and joined once.
+    in_memory = tuple(in_order(lambda place: in_memory_where_distinct(runs[place]), 2, threads))
     sides = [
         RunValues(name, Sweep.of_run(readings, run, threads=threads))
-        for run, name in zip(held, names, strict=True)
+        for run, name in zip(in_memory, names, strict=True)
     ]
     multiverse = _Multiverse(
         a=sides[0],
@@ -205,7 +205,7 @@ def robust_runs(
         tell=tell,
     )
     robustness = multiverse.robustness(varied.variants, varied.pairs)
-    return _as_far_as_judged(robustness, parsed, readings, held, varied.options)
+    return _as_far_as_judged(robustness, parsed, readings, in_memory, varied.options)
 
 
 def _as_far_as_judged(
@@ -258,7 +258,7 @@ def robust_lists(
     threads = varied.options.threads or 0
     grades = [float(grade) for grade in np.unique(lists[0].labels)]
     request = ComparisonRequest(
-        measure=_fit(parse_run_measure(varied.measure)),
+        measure=_required_fit(parse_run_measure(varied.measure)),
         convention=array_convention(varied.convention),
         grades=grades,
         others=default_measures(),
@@ -282,7 +282,8 @@ def robust_lists(
     return robustness
 
 
-def _fit(measure: Measure) -> Measure:
+def _required_fit(measure: Measure) -> Measure:
+    """The measure, refused if its means do not show which run is better."""
     if reason := unfit(measure):
         raise OptionError(f"{measure}: {reason}")
     return measure
@@ -307,8 +308,10 @@ class _Multiverse:
     options: StudyOptions
     tell: Tell | None
 
-    def robustness(self, wanted: "Iterable[str] | None", most: int) -> Robustness:
-        first, *others = self._tried([self.request.reference, *self.request.alternatives(wanted)])
+    def robustness(self, requested: "Iterable[str] | None", most_pairs: int) -> Robustness:
+        """The reference comparison with all requested variants, by default all there are."""
+        alternatives = self.request.alternatives(requested)
+        first, *others = self._tried([self.request.reference, *alternatives])
         if first.columns is None:
             raise InputError(f"{self.request.measure}: {first.reason}")
         unjoined = self._mismatches(first, first.columns)
@@ -321,7 +324,7 @@ class _Multiverse:
         )
         pairs: list[Variant] = []
         if leads(reference) and not turned:
-            pairs = self._two_at_a_time(first, others, [reference, *variants], plan, most)
+            pairs = self._two_at_a_time(first, others, [reference, *variants], plan, most_pairs)
         return Robustness(
             run_a=self.a.name,
             run_b=self.b.name,
@@ -331,7 +334,7 @@ class _Multiverse:
             variants=tuple(variants),
             pairs=tuple(pair for pair in pairs if turns(pair, reference)),
             pairs_tried=len(pairs),
-            lacking=self.request.lacking() if wanted is None else {},
+            lacking=self.request.lacking() if requested is None else {},
             method=self._method(plan, grid),
             mismatches=unjoined,
             cautions=weights_cautions(self._design_of(grid, grid.counted[:, 0]), plan.test),
@@ -365,18 +368,19 @@ class _Multiverse:
             replace(alternative, convention=self.adapted(alternative.convention))
             for alternative in alternatives
         ]
-        wanted = [
+        computations = [
             (alternative.convention.alignment, alternative.measure)
             for alternative in adapted
             if alternative.measure is not None
         ]
-        jobs: list[tuple[RunValues, Alignment, list[Measure]]] = []
+        jobs: list[Callable[[], None]] = []
         for side in (self.a, self.b):
-            jobs += [(side, *job) for job in side.jobs(wanted).items()]
-        for done, (side, alignment, measures) in enumerate(jobs):
-            side.do(alignment, measures)
+            for alignment, measures in side.jobs(computations).items():
+                jobs.append(partial(side.compute, alignment, measures))
+        for done, job in enumerate(jobs, start=1):
+            job()
             if self.tell is not None:
-                self.tell(done + 1, len(jobs))
+                self.tell(done, len(jobs))
         return [self._with_columns(alternative) for alternative in adapted]
 
     def _with_columns(self, alternative: Alternative) -> _Tried:
@@ -394,9 +398,8 @@ class _Multiverse:
         """All of them as variants, the first of which is the reference."""
         usable = [trial for trial in tried if trial.columns is not None]
         grid = _Grid.of([trial.columns for trial in usable if trial.columns is not None])
-        same = grid.repetitions()
-        originals = [column for column, original in enumerate(same) if column == original]
-        tests = self._tested(grid, originals, plan)
+        original_of = grid.repetitions()
+        tests = self._tested(grid, list(dict.fromkeys(original_of)), plan)
         variants: list[Variant] = []
         columns = iter(range(len(usable)))
         for trial in tried:
@@ -404,7 +407,7 @@ class _Multiverse:
                 variants.append(_variant(trial.alternative, reason=trial.reason))
                 continue
             column = next(columns)
-            original = same[column]
+            original = original_of[column]
             test = tests[original]
             if isinstance(test, str):
                 variants.append(_variant(trial.alternative, reason=test))
@@ -440,21 +443,21 @@ class _Multiverse:
         signs.
         """
         tests: dict[int, MeasureTest | str] = {}
-        for kept, places in alike_columns(grid.counted[:, columns]):
+        for counted, places in alike_columns(grid.counted[:, columns]):
             members = [columns[place] for place in places.tolist()]
             if 0 in members:
-                refuse_unscored(self.request.measure, self._names, kept)
-            if not kept.any():
+                refuse_unscored(self.request.measure, self._names, counted)
+            if not counted.any():
                 tests |= dict.fromkeys(members, unscored(self.request.measure, self._names))
                 continue
             try:
-                design = self._design_of(grid, kept)
+                design = self._design_of(grid, counted)
             except InputError as error:
                 if 0 in members:
                     raise
                 tests |= dict.fromkeys(members, str(error))
                 continue
-            block = np.ix_(kept, np.array(members))
+            block = np.ix_(counted, np.array(members))
             rows = compare_columns(grid.a[block], grid.b[block], design, plan)
             tests |= dict(zip(members, rows, strict=True))
         return tests
@@ -465,28 +468,28 @@ class _Multiverse:
         others: Sequence[_Tried],
         compared: Sequence[Variant],
         plan: Plan,
-        most: int,
+        most_pairs: int,
     ) -> list[Variant]:
         """Two changes at once: of switches that leave the leader least ahead, and of those in which
         a convention that turns it differs.
         """
+        if not most_pairs:
+            return []
         reference, *variants = compared
-        least: dict[str, tuple[float, Alternative]] = {}
+        closest: dict[str, tuple[float, Alternative]] = {}  # by group, with the leader's lead
         conventions: list[Alternative] = []
         for trial, variant in zip(others, variants, strict=True):
             if variant.status != "changes the numbers":
                 continue
             if len(trial.alternative.changes) == 1:
-                standing = standing_of(variant, reference)
-                smallest, _ = least.get(variant.group, (standing, None))
-                if not smallest < standing:
-                    least[variant.group] = standing, trial.alternative
+                lead = standing_of(variant, reference)
+                smallest, _ = closest.get(variant.group, (lead, None))
+                if not smallest < lead:  # of equal leads, and of NaN, the last one
+                    closest[variant.group] = lead, trial.alternative
             elif variant.group == PRESET and turns(variant, reference):
                 conventions.append(trial.alternative)
-        if not most:
-            return []
-        closest = sorted(least.values(), key=lambda entry: entry[0])[:most]
-        sets = [[alternative for _, alternative in closest]]
+        by_lead = sorted(closest.values(), key=lambda entry: entry[0])[:most_pairs]
+        sets = [[alternative for _, alternative in by_lead]]
         sets += map(self.request.taken_apart, conventions[:_MOST_CONVENTIONS])
         pairs: dict[str, Alternative] = {}
         for members in sets:
@@ -562,30 +565,30 @@ class _Grid:
     """
 
     queries: list[str]
+    # a, b, evaluated: shape (n_queries, n_alternatives)
     a: FloatArray
     b: FloatArray
-    known: BoolArray
+    evaluated: BoolArray  # Queries that the convention of an alternative evaluates for either run
 
     @classmethod
     def of(cls, columns: Sequence[tuple[MeasureValues, MeasureValues]]) -> "_Grid":
         # Most columns share their list of queries.
         sides = chain.from_iterable(columns)
-        lists = {id(side.queries): side.queries for side in sides}
+        query_lists = {id(side.queries): side.queries for side in sides}
         # By id, as `queries_of` has them.
-        every = sorted(set(chain.from_iterable(lists.values())))
-        place = {query: row for row, query in enumerate(every)}
-        rows_of = {
-            key: np.array([place[query] for query in queries], np.int64)
-            for key, queries in lists.items()
-        }
-        a, b = (np.full((len(place), len(columns)), np.nan) for _ in range(2))
-        known = np.zeros((len(place), len(columns)), bool)
-        for number, pair in enumerate(columns):
+        every = sorted(set(chain.from_iterable(query_lists.values())))
+        row_of = {query: row for row, query in enumerate(every)}
+        rows_of_list = {}
+        for key, queries in query_lists.items():
+            rows_of_list[key] = np.array([row_of[query] for query in queries], np.int64)
+        a, b = (np.full((len(every), len(columns)), np.nan) for _ in range(2))
+        evaluated = np.zeros((len(every), len(columns)), bool)
+        for column, pair in enumerate(columns):
             for matrix, side in zip((a, b), pair, strict=True):
-                rows = rows_of[id(side.queries)]
-                matrix[rows, number] = side.values
-                known[rows, number] = True
-        return cls(queries=every, a=a, b=b, known=known)
+                rows = rows_of_list[id(side.queries)]
+                matrix[rows, column] = side.values
+                evaluated[rows, column] = True
+        return cls(queries=every, a=a, b=b, evaluated=evaluated)
 
     @cached_property
     def counted(self) -> BoolArray:
@@ -600,15 +603,19 @@ class _Grid:
 
     def hypothesis(self, column: int) -> Hypothesis:
         """Hypothesis that both runs have one mean in a column, on the queries of either."""
-        return Hypothesis(*self._tables, column, self.known[:, column])
+        first, second = self._tables
+        return Hypothesis(
+            first=first, second=second, column=column, within=self.evaluated[:, column]
+        )
 
     def repetitions(self) -> list[int]:
         """List for each column the first with the same values of both runs on the same queries."""
-        first: list[int] = []
+        originals: list[int] = []
         for column in range(self.a.shape[1]):
-            earlier = (known for known in dict.fromkeys(first) if self._same(known, column))
-            first.append(next(earlier, column))
-        return first
+            distinct_columns = dict.fromkeys(originals)
+            same = (original for original in distinct_columns if self._same(original, column))
+            originals.append(next(same, column))
+        return originals
 
     @cached_property
     def _marks(self) -> FloatArray:
