@@ -280,4 +280,4 @@ def _judgments(whole: Judgments, queries: IntArray) -> Judgments:
 
 
 def _picked(counters: Alignments, queries: IntArray) -> Alignments:
-    return Alignments(*(column[queries] for column in counters))
+    return Alignments._make(column[queries] for column in counters)

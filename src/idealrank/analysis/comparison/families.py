@@ -148,21 +148,22 @@ def corrected(
             for result, value in zip(results, adjusted, strict=True)
         ]
     alphas = _levels(p, plan.alpha) if name == "holm" else [plan.alpha / n] * n
-    return [
-        Corrected(
-            hypothesis=test,
-            found=result,
-            p=value,
-            equivalence=equal,
-            alpha=plan.alpha / n,
-            critical=critical_t(alpha, result.df, plan.sides),
-            tests=n,
-            observed=critical_t(result.p, result.df, plan.sides),
+    family = []
+    for place, test in enumerate(tests):
+        result = results[place]
+        family.append(
+            Corrected(
+                hypothesis=test,
+                found=result,
+                p=adjusted[place],
+                equivalence=equivalence[place],
+                alpha=plan.alpha / n,
+                critical=critical_t(alphas[place], result.df, plan.sides),
+                tests=n,
+                observed=critical_t(result.p, result.df, plan.sides),
+            )
         )
-        for test, result, value, equal, alpha in zip(
-            tests, results, adjusted, equivalence, alphas, strict=True
-        )
-    ]
+    return family
 
 
 def keep_sums(tests: Sequence[Hypothesis], design: Design, plan: Plan) -> None:

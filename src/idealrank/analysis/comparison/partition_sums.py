@@ -279,22 +279,22 @@ class ComparisonSums:
         open_share("level", level)
         self.require_queries()
         differences = []
-        for measure, sums, excluded, p_corrected in zip(
-            self.measures, self.sums, self.excluded, two_sided_p(self.sums), strict=True
-        ):
+        p_corrected = two_sided_p(self.sums)
+        for column, measure in enumerate(self.measures):
+            sums = self.sums[column]
             low, high = sums.interval(level)
             differences.append(
                 MeasureDifference(
                     measure=str(measure),
                     n=sums.n,
-                    excluded=excluded,
+                    excluded=self.excluded[column],
                     mean_a=sums.mean_a,
                     mean_b=sums.mean_b,
                     difference=sums.difference,
                     low=low,
                     high=high,
                     p=sums.p,
-                    p_corrected=p_corrected,
+                    p_corrected=p_corrected[column],
                     sd=sums.sd,
                     wins=sums.wins,
                     ties=sums.ties,

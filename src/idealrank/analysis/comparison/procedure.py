@@ -56,10 +56,11 @@ from idealrank.stats.values import chosen
 from idealrank.version import __version__
 
 if TYPE_CHECKING:
-    from idealrank.analysis.comparison.slice_differences import Categories, Membership, Slices
+    from idealrank.analysis.comparison.slice_differences import Slices
+    from idealrank.analysis.comparison.slice_membership import Categories, Membership
 else:
-    Categories = annotation("idealrank.analysis.comparison.slice_differences", "Categories")
-    Membership = annotation("idealrank.analysis.comparison.slice_differences", "Membership")
+    Categories = annotation("idealrank.analysis.comparison.slice_membership", "Categories")
+    Membership = annotation("idealrank.analysis.comparison.slice_membership", "Membership")
     Slices = annotation("idealrank.analysis.comparison.slice_differences", "Slices")
 
 # Called with how many pairs are done, and of how many.
@@ -141,7 +142,7 @@ def _membership(
     queries: Sequence[str], categories: "Categories", n_runs: int, baseline: str | None
 ) -> "Membership":
     """Assign queries to slices; refuse so many tests that none could be significant."""
-    from idealrank.analysis.comparison.slice_differences import Membership  # noqa: PLC0415  (few comparisons have slices)
+    from idealrank.analysis.comparison.slice_membership import Membership  # noqa: PLC0415  (few comparisons have slices)
 
     if n_runs > MANY and baseline is None:
         raise OptionError(
@@ -252,9 +253,9 @@ class _Case:
                 level=self.plan.level,
                 design=restricted(self.study.design, kept),
             )
-            columns = (runs, interval.estimate, interval.low, interval.high)
-            for run, mean, low, high in zip(*(column.tolist() for column in columns), strict=True):
-                means[run] = RunMean(mean, (low, high), n)
+            for place, run in enumerate(runs.tolist()):
+                ends = (float(interval.low[place]), float(interval.high[place]))
+                means[run] = RunMean(float(interval.estimate[place]), ends, n)
         return means
 
     def bounds(self, pair: tuple[int, int]) -> GradeBounds | None:

@@ -1,20 +1,17 @@
-"""Slices of the queries: means of one run on each, and differences of two runs, with intervals, and
-p values corrected for the number of slices.
-
-Head, torso and tail are slices by thirds of the traffic.
+"""Differences of two runs on slices of the queries, with intervals, and p values corrected for the
+number of slices.
 """
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
-from itertools import chain, groupby, product
-from numbers import Integral
+from itertools import chain, islice, product
 from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from idealrank._lazy import printed, repr_html
+from idealrank._lazy import repr_html
 from idealrank.analysis.comparison.difference_rows import NEGATED, DifferenceRow, verdict_of
 from idealrank.analysis.comparison.families import (
     COMPANION_SLICES,
@@ -32,11 +29,9 @@ from idealrank.analysis.comparison.query_table import (
     restricted,
     seed_from,
 )
-from idealrank.analysis.comparison.standings import RunMean, intervals_under
-from idealrank.data.interchange import by_query, finite, frame_of
-from idealrank.data.types import BoolArray, IntArray
+from idealrank.analysis.comparison.slice_membership import Categories, Membership
+from idealrank.data.interchange import by_query
 from idealrank.errors import InputError
-from idealrank.evaluation.evaluate import Evaluation
 from idealrank.stats.comparison import Detectable, Plan, TestName, visible_by
 from idealrank.stats.design import Design
 from idealrank.stats.randomness import RandomLike
@@ -212,8 +207,6 @@ class Slices:
             yield {name: record.get(name) for name in names}
 
 
-# One label of each query, or several.
-Categories: TypeAlias = Mapping[str, str | Sequence[str]]
 # Whether the judgments carry what a test found, given the place of the pair.
 Carries: TypeAlias = Callable[[int, Corrected], bool]
 
@@ -339,57 +332,6 @@ def _table(values: Sequence[float | None]) -> QueryTable:
     return QueryTable(column, np.ones(column.shape, np.bool_))
 
 
-class Membership(NamedTuple):
-    """Membership of queries in slices."""
-
-    queries: Sequence[str]
-    within: dict[str, BoolArray]  # By slice, the mask of its queries
-    unknown: int  # Categories of queries that are not compared
-
-    @classmethod
-    def of(cls, queries: Sequence[str], categories: Categories) -> "Membership":
-        """Assign queries to slices by a label of each, or several."""
-        within: dict[str, BoolArray] = {}
-        categories = by_query(categories, "categories")
-        for place, query in enumerate(queries):
-            labels = categories.get(query, ())
-            if not isinstance(labels, (Iterable, Integral)):
-                raise InputError(
-                    f"categories: found {labels!r} for query {query!r}, expected a name, or several"
-                )
-            several = (labels,) if isinstance(labels, (str, Integral)) else labels
-            for label in map(str, several):
-                within.setdefault(label, np.zeros(len(queries), np.bool_))[place] = True
-        if not within:
-            some = (
-                f"categories of {', '.join(map(repr, list(categories)[:3]))}"
-                if categories
-                else "no categories"
-            )
-            raise InputError(
-                f"found {some}, expected some of the {len(queries)} evaluated queries, as "
-                f"{queries[0]!r}"
-            )
-        compared = set(queries)
-        unknown = sum(query not in compared for query in categories)
-        return cls(queries, dict(sorted(within.items())), unknown)
-
-    def counts(self) -> dict[str, int]:
-        """Count queries in no slice, queries in several, and categories of queries that are not
-        compared.
-        """
-        return {
-            "in_none": int((self.times == 0).sum()),
-            "in_several": int((self.times > 1).sum()),
-            "unknown": self.unknown,
-        }
-
-    @property
-    def times(self) -> IntArray:
-        """Number of slices of each query, shape (n_queries,)."""
-        return np.asarray(np.sum(list(self.within.values()), axis=0, dtype=np.int64))
-
-
 def sliced(
     pairs: Sequence[tuple[QueryTable, QueryTable]],
     directions: Sequence[int],
@@ -447,7 +389,10 @@ class _Slicing(NamedTuple):
             tests.append({name: test for name, test in of_slices.items() if test.counted.any()})
         family = list(chain.from_iterable(of_slices.values() for of_slices in tests))
         results = iter(corrected(family, self.design, self.plan, self.correction))
-        return [{name: next(results) for name in of_slices} for of_slices in tests]
+        return [
+            dict(zip(of_slices, islice(results, len(of_slices)), strict=True))
+            for of_slices in tests
+        ]
 
     def slices(
         self,
@@ -492,167 +437,3 @@ class _Slicing(NamedTuple):
             seed=self.plan.seed,
             correction=name_of(self.plan, n_tests, self.correction),
         )
-
-
-# A middle that lies exactly at a third may be computed as slightly beyond it.
-_ROUNDING = 1e-12
-
-
-def traffic_thirds(traffic: Mapping[str, float]) -> dict[str, str]:
-    """Split queries into head, torso and tail: the first, second and last third of the traffic.
-
-    Queries are sorted by falling traffic; each occupies a stretch as long as its traffic, and
-    belongs to the third that contains the middle of its stretch. Queries with equal traffic share
-    one stretch, so they are always in the same third. The query with the most traffic is always in
-    the head, however large its share. Queries without an evaluation count as well.
-
-    Parameters
-    ----------
-    traffic : mapping of query to float
-        Number of times each query is asked: finite, at least 0, not all 0.
-
-    Returns
-    -------
-    dict
-        ``head``, ``torso`` or ``tail`` for each query, in the order given.
-
-    Raises
-    ------
-    InputError
-        A number is negative or not finite, or all are 0.
-
-    Examples
-    --------
-    >>> traffic_thirds({"a": 50, "b": 20, "c": 10, "d": 10, "e": 5, "f": 5})
-    {'a': 'head', 'b': 'torso', 'c': 'tail', 'd': 'tail', 'e': 'tail', 'f': 'tail'}
-    """
-    traffic = by_query(traffic, "traffic")
-    for query, count in traffic.items():
-        if not (math.isfinite(count) and count >= 0):
-            raise InputError(
-                f"traffic {count!r} of query {query!r}: expected a finite number from 0 on"
-            )
-    total = math.fsum(traffic.values())
-    if not total > 0:
-        raise InputError(f"found no traffic in {len(traffic)} queries, expected some above 0")
-    names: dict[float, str] = {}
-    before = 0.0
-    for count, equals in groupby(sorted(traffic.values(), reverse=True)):
-        stretch = count * len(list(equals))
-        names[count] = _third((before + stretch / 2) / total) if names else "head"
-        before += stretch
-    return {query: names[count] for query, count in traffic.items()}
-
-
-def _third(middle: float) -> str:
-    """Third of the traffic in which the middle of a stretch lies, as a share of all."""
-    if middle <= 1 / 3 + _ROUNDING:
-        return "head"
-    return "torso" if middle <= 2 / 3 + _ROUNDING else "tail"
-
-
-@dataclass(frozen=True, kw_only=True)
-class SliceMeans:
-    """Means of one run on slices of the queries; made by `Evaluation.by`.
-
-    Attributes
-    ----------
-    run : str
-        Name of the run.
-    slices : mapping of str to mapping of str to RunMean
-        By slice and measure: the mean over the slice's queries, its interval and the number of
-        queries that count. The interval is NaN for a measure that is not averaged.
-    queries : mapping of str to int
-        Number of evaluated queries of each slice.
-    counts : mapping of str to int
-        Queries in no slice, queries in several, and categories of queries that are not evaluated.
-    level : float
-        Confidence level of each interval alone.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> run = ir.evaluate(
-    ...     {q: {"x": 1} for q in "abc"}, {"a": ["x"], "b": ["y", "x"], "c": ["x"]}, "RR"
-    ... )
-    >>> found = run.by({"a": "short", "b": "short", "c": "long"})
-    >>> found["short"]["RR"].mean, found.queries
-    (0.75, {'long': 1, 'short': 2})
-    """
-
-    run: str
-    slices: Mapping[str, Mapping[str, RunMean]]
-    queries: Mapping[str, int]
-    counts: Mapping[str, int] = field(default_factory=dict)
-    level: float = 0.95
-
-    __str__ = printed
-
-    def __getitem__(self, name: str) -> Mapping[str, RunMean]:
-        """Means of one slice, by measure."""
-        return self.slices[name]
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the JSON record; None for what has no number."""
-
-        def record(mean: RunMean) -> Any:
-            low, high = mean.interval
-            return finite({"mean": mean.mean, "low": low, "high": high, "n": mean.n})
-
-        slices = {}
-        for name, means in self.slices.items():
-            records = {measure: record(mean) for measure, mean in means.items()}
-            slices[name] = {"queries": self.queries[name], "means": records}
-        return {"run": self.run, "level": self.level, "slices": slices, **self.counts}
-
-    def to_frame(self, backend: Any = "pandas") -> Any:
-        """Return a dataframe with a row for each slice and measure: slice, measure, mean, low,
-        high, n.
-
-        Parameters
-        ----------
-        backend : {"pandas", "polars", "pyarrow", ...}
-            Any eager dataframe library that narwhals supports and that is installed.
-        """
-        titles = ("slice", "measure", "mean", "low", "high", "n")
-        columns: dict[str, list[Any]] = {title: [] for title in titles}
-        for name, means in self.slices.items():
-            for measure, mean in means.items():
-                low, high = mean.interval
-                row = (name, measure, mean.mean, low, high, mean.n)
-                for title, cell in zip(titles, row, strict=True):
-                    columns[title].append(cell)
-        return frame_of(columns, backend)
-
-
-def slice_means(
-    evaluation: Evaluation,
-    categories: Categories,
-    *,
-    level: float = 0.95,
-    weights: Mapping[str, float] | None = None,
-    clusters: Mapping[str, object] | None = None,
-) -> SliceMeans:
-    """Compute the means of one evaluation on each slice of its queries, with Student intervals.
-
-    Weights and clusters are as for `intervals`; measures that are not averaged have none.
-    """
-    queries = list(evaluation.queries)
-    membership = Membership.of(queries, categories)
-    slices = {}
-    sizes = {}
-    for name, within in membership.within.items():
-        part = evaluation.on([queries[place] for place in np.flatnonzero(within).tolist()])
-        design = design_by_query(list(part.queries), weights, clusters)
-        averaged = intervals_under(design, part, level)
-        means = part.mean()
-        scored = part.scored.sum(axis=0).tolist()
-        others = {
-            text: RunMean(means[text], (math.nan, math.nan), n)
-            for text, n in zip(means, scored, strict=True)
-        }
-        slices[name] = {text: averaged.get(text, other) for text, other in others.items()}
-        sizes[name] = len(part.queries)
-    return SliceMeans(
-        run=evaluation.name, slices=slices, queries=sizes, counts=membership.counts(), level=level
-    )

@@ -306,14 +306,18 @@ def ideal_of(measure: Measure, listed: QueryList) -> Ideal | None:
 
 
 class HitsOfQuery(NamedTuple):
-    """Length of one list, its first documents, and its judged ones by rank: rank, row of the qrels,
-    grade as given, contribution.
-    """
+    """One list: its length, its first documents, and its judged ones by rank."""
 
     length: int
+    # documents, tied: of the first documents
     documents: list[str]
     tied: list[bool]
-    columns: tuple[list[int], list[int], list[float], list[float | None]]
+    # rank, row, grade, added: of the judged documents: rank, row of the qrels, grade as given, and
+    # contribution
+    rank: list[int]
+    row: list[int]
+    grade: list[float]
+    added: list[float | None]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -354,12 +358,14 @@ class ListedHits:
         added: list[float | None] = (
             [None] * row.size if self.added is None else self.added[here].tolist()
         )
-        columns = (hits.rank[here].tolist(), row.tolist(), self.qrels.grades[row].tolist(), added)
         return HitsOfQuery(
             length=int(self.judged.lengths[code]),
             documents=top.documents,
             tied=top.tied,
-            columns=columns,
+            rank=hits.rank[here].tolist(),
+            row=row.tolist(),
+            grade=self.qrels.grades[row].tolist(),
+            added=added,
         )
 
 

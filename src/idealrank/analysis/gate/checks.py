@@ -36,16 +36,15 @@ from idealrank.analysis.comparison.requirements import (
 )
 from idealrank.analysis.comparison.study import PLAIN, Study, StudyOptions
 from idealrank.analysis.comparison.tipping import Question
+from idealrank.analysis.gate.contracts import Contract, results_of_contracts
 from idealrank.analysis.gate.outcome import (
     NOT_CARRIED,
     Check,
-    Contract,
     Gated,
     Outcome,
     Policy,
     QueryDrop,
     outcome_of,
-    results_of_contracts,
 )
 from idealrank.analysis.gate.series import Series
 from idealrank.data.types import BoolArray

@@ -1,7 +1,7 @@
-"""Result of a gate: the outcome and its reasons, and contracts of single queries."""
+"""Policy of a gate, and its result: checks, the outcome and its reasons."""
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from itertools import chain, zip_longest
 from typing import Any, Literal, TypeAlias, get_args
@@ -15,16 +15,13 @@ from idealrank.analysis.comparison.label_basis import LabelBasis, labels_record
 from idealrank.analysis.comparison.margin_guard import margin_cautions, scale_note
 from idealrank.analysis.comparison.requirements import WithWarnings
 from idealrank.analysis.comparison.tipping import Tipping
+from idealrank.analysis.gate.contracts import KeptContract, sentence_of
 from idealrank.analysis.gate.series import ANCHOR, HORIZON, Acceptance, Series, refuse_horizon
 from idealrank.conventions import Convention
 from idealrank.data.interchange import finite
 from idealrank.data.label_kinds import Labels, found_kind
-from idealrank.errors import IncompatibleError, OptionError
-from idealrank.evaluation.evaluate import Evaluation
-from idealrank.measures.measure import Measure
-from idealrank.measures.parse import parse_measure
+from idealrank.errors import OptionError
 from idealrank.stats.applied_margins import AppliedMargin
-from idealrank.stats.tolerance import ROUNDING
 
 WhenUnjudged: TypeAlias = Literal["fail", "neutral", "pass"]
 Outcome: TypeAlias = Literal["passed", "failed", "too few judgments"]
@@ -365,76 +362,6 @@ class Check:
         )
 
 
-@dataclass(frozen=True, kw_only=True)
-class Contract:
-    """Requirement for one query.
-
-    Attributes
-    ----------
-    query : str
-        Query id.
-    measure : str or None
-        Text of the measure; None for every measure of the gate.
-    at_least : float or None
-        Worst acceptable value; None for the query's value in each baseline.
-    place : str
-        Origin of the requirement, such as ``contracts.csv:3``; empty if it came from Python.
-
-    Raises
-    ------
-    OptionError
-        The number is not finite.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["y", "x"]}, "RR")
-    >>> ir.gate(one, one, contracts=[Contract(query="q", at_least=1.0)]).reasons
-    ('query q: RR 0.5000, demanded 1.0000',)
-    """
-
-    query: str
-    measure: str | None = None
-    at_least: float | None = None
-    place: str = ""
-
-    def __post_init__(self) -> None:
-        if self.measure is not None:
-            # given as a measure or as its text, and kept as text
-            object.__setattr__(self, "measure", str(self.measure))
-        if self.at_least is not None and not math.isfinite(self.at_least):
-            raise OptionError(
-                f"contract of query {self.query!r}: at_least={self.at_least!r}: expected a finite "
-                "number"
-            )
-
-
-@dataclass(frozen=True, kw_only=True)
-class KeptContract:
-    """Result of a contract for one measure and, if it has one, one baseline.
-
-    Attributes
-    ----------
-    contract : Contract
-        What was demanded.
-    measure : str
-        Text of the measure.
-    baseline : str or None
-        Name of the baseline whose value is the demand; None where the contract has a number.
-    demanded, found : float
-        The value to reach, and that of the run; NaN where the query has no value.
-    passed : bool
-        Whether the run reaches it.
-    """
-
-    contract: Contract
-    measure: str
-    baseline: str | None
-    demanded: float
-    found: float
-    passed: bool
-
-
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Gated(WithWarnings):
     """Result of a gate; made by `gate`.
@@ -535,7 +462,7 @@ class Gated(WithWarnings):
             for check in self.deciding
             if not check.passed
         ]
-        broken = [_broken(result) for result in self.contracts if not result.passed]
+        broken = [sentence_of(result) for result in self.contracts if not result.passed]
         return (*self.unjoined, *checks, *broken)
 
     @property
@@ -613,7 +540,7 @@ class Gated(WithWarnings):
             f"{check.mean_baseline:.4f}: {check.reason}"
             for check in self.deciding
         ]
-        broken = [_broken(result) for result in self.contracts if not result.passed]
+        broken = [sentence_of(result) for result in self.contracts if not result.passed]
         labels_matter = any(check.basis is not None for check in self.checks)
         note = found_kind(self.labels) if labels_matter and not self.mismatches else ""
         accepted = [self.acceptance.headline] if self.acceptance is not None else []
@@ -657,123 +584,15 @@ def _check_record(check: dict[str, Any]) -> dict[str, Any]:
     """Return the JSON record of a check, without a judge, a margin or texts of queries that it
     lacks.
     """
-    worst = [
-        {name: value for name, value in drop.items() if name != "text" or value is not None}
-        for drop in check["worst"]
-    ]
-    record = {
-        name: value
-        for name, value in check.items()
-        if name not in ("judge", "margin") or value is not None
+    worst = [_without_none(drop, "text") for drop in check["worst"]]
+    return _without_none(check, "judge", "margin") | {"worst": worst, "p_sides": 1}
+
+
+def _without_none(record: dict[str, Any], *optional: str) -> dict[str, Any]:
+    """A record without optional values that are None."""
+    return {
+        name: value for name, value in record.items() if name not in optional or value is not None
     }
-    return record | {"worst": worst, "p_sides": 1}
-
-
-def _broken(result: KeptContract) -> str:
-    """Describe a broken contract."""
-    if math.isnan(result.demanded):
-        demand = f"any value; {result.baseline} has none either"
-    else:
-        demand = f"{result.demanded:.4f}"
-        if result.baseline:
-            demand += f", its value in {result.baseline}"
-    value = "has no value" if math.isnan(result.found) else f"{result.found:.4f}"
-    return f"query {result.contract.query}: {result.measure} {value}, demanded {demand}"
-
-
-@dataclass(frozen=True, eq=False)
-class _NamedEvaluation:
-    """An evaluation under its name in a gate, with the row of each query."""
-
-    name: str
-    evaluation: Evaluation
-    rows: Mapping[str, int]
-
-    @classmethod
-    def of(cls, name: str, evaluation: Evaluation) -> "_NamedEvaluation":
-        return cls(name, evaluation, {query: row for row, query in enumerate(evaluation.queries)})
-
-    def value(self, measure: Measure, contract: Contract) -> float:
-        """Value of the query of a contract; NaN where it has none."""
-        evaluation = self.evaluation
-        if measure not in evaluation.measures:
-            place = f"{contract.place}: " if contract.place else ""
-            have = ", ".join(map(str, evaluation.measures))
-            raise IncompatibleError(
-                f"{place}contract of query {contract.query!r}: {self.name} was not evaluated "
-                f"by {measure}, only {have}"
-            )
-        row = self.rows.get(contract.query)
-        column = evaluation.measures.index(measure)
-        if row is None or not evaluation.scored[row, column]:
-            return math.nan
-        return float(evaluation.values[row, column])
-
-
-def results_of_contracts(
-    contracts: Iterable[Contract],
-    evaluations: Sequence[Evaluation],
-    names: Sequence[str],
-    chosen: Sequence[Measure],
-) -> tuple[KeptContract, ...]:
-    """Check each contract by its measures, or by the chosen ones; the first evaluation is the
-    run's, the others are the baselines'.
-    """
-    sides = list(map(_NamedEvaluation.of, names, evaluations))
-    return tuple(chain.from_iterable(_results(contract, sides, chosen) for contract in contracts))
-
-
-def _refuse_out_of_range(contract: Contract, measure: Measure) -> None:
-    least, greatest = measure.bounds
-    if contract.at_least is not None and not least <= contract.at_least <= greatest:
-        place = contract.place or f"contract of query {contract.query!r}"
-        raise OptionError(
-            f"{place}: found at_least {contract.at_least:g}, which {measure} cannot have; expected "
-            f"a value from {least:g} to {greatest:g}"
-        )
-
-
-def _results(
-    contract: Contract, sides: Sequence[_NamedEvaluation], chosen: Sequence[Measure]
-) -> Iterator[KeptContract]:
-    """Check one contract by each measure, against its number or else against every baseline."""
-    run, *baselines = sides
-    for measure in chosen if contract.measure is None else [_of_contract(contract)]:
-        value = run.value(measure, contract)
-        if contract.at_least is not None:
-            _refuse_out_of_range(contract, measure)
-            demanded = float(contract.at_least)
-            yield _result(contract, measure, baseline=None, demanded=demanded, found=value)
-            continue
-        for side in baselines:
-            demanded = side.value(measure, contract)
-            yield _result(contract, measure, baseline=side.name, demanded=demanded, found=value)
-
-
-def _of_contract(contract: Contract) -> Measure:
-    measure = parse_measure(contract.measure or "")
-    if not measure.direction:
-        raise OptionError(
-            f"{contract.place or 'contract'}: {measure}: more of it is neither better nor worse; "
-            "expected another measure"
-        )
-    return measure
-
-
-def _result(
-    contract: Contract, measure: Measure, *, baseline: str | None, demanded: float, found: float
-) -> KeptContract:
-    rounding = ROUNDING * max(abs(demanded), abs(found)) if math.isfinite(demanded) else 0.0
-    # Where the baseline has no value, any value will do: a comparison with NaN is false.
-    falls_short = measure.direction * (found - demanded) < -rounding
-    return KeptContract(
-        contract=contract,
-        measure=str(measure),
-        baseline=baseline,
-        demanded=demanded,
-        found=found,
-        passed=not math.isnan(found) and not falls_short,
-    )
 
 
 def outcome_of(checks: Iterable[Check], contracts: Iterable[KeptContract]) -> Outcome:

@@ -358,17 +358,18 @@ def _order_weights(count: int) -> list[list[tuple[Fraction, _Coalition]]]:
     """List the sets that each player can join, with the share of all orders in which exactly that
     set comes before it (Shapley 1953).
     """
-    coalitions = list(_coalitions(count, averaged=True))
+    weights: list[list[tuple[Fraction, _Coalition]]] = [[] for _ in range(count)]
 
     def share(before: _Coalition) -> Fraction:
         # Orders of the players before, times orders of the players after, of all orders.
         n_orders = factorial(len(before)) * factorial(count - 1 - len(before))
         return Fraction(n_orders, factorial(count))
 
-    return [
-        [(share(before), before) for before in coalitions if player not in before]
-        for player in range(count)
-    ]
+    for before in _coalitions(count, averaged=True):
+        for player in range(count):
+            if player not in before:
+                weights[player].append((share(before), before))
+    return weights
 
 
 def _path_weights(count: int) -> list[list[tuple[Fraction, _Coalition]]]:
