@@ -13,10 +13,7 @@ from idealrank._lazy import annotation
 from idealrank.analysis.comparison.comparisons import (
     Comparison,
     Method,
-    Overlapping,
     Pair,
-    Rankings,
-    rankings_by_names,
     rate_cautions,
     rows_of,
 )
@@ -39,6 +36,7 @@ from idealrank.analysis.comparison.grade_bounds import GradeBounds
 from idealrank.analysis.comparison.label_basis import LabelRules, Result, Support
 from idealrank.analysis.comparison.margin_guard import slice_skew_caution
 from idealrank.analysis.comparison.query_table import alike_columns, restricted
+from idealrank.analysis.comparison.rankings import Overlapping, Rankings, rankings_by_names
 from idealrank.analysis.comparison.requirements import judged_by, refuse_unscored
 from idealrank.analysis.comparison.standings import RunMean
 from idealrank.analysis.comparison.study import Study

@@ -36,6 +36,7 @@ from idealrank.analysis.robustness.robustness import (
     standing_of,
     turns,
 )
+from idealrank.analysis.robustness.run_values import MeasureValues, RunValues
 from idealrank.analysis.robustness.variants import (
     AS_ASKED,
     PRESET,
@@ -44,16 +45,14 @@ from idealrank.analysis.robustness.variants import (
     joined,
 )
 from idealrank.conventions import Convention, array_convention
-from idealrank.data.alignment import Alignment
 from idealrank.data.join import tables_of, ties_for
 from idealrank.data.lists import Lists, array_alignment
 from idealrank.data.one_query import in_memory_where_distinct
 from idealrank.data.run import Run
 from idealrank.data.types import BoolArray, FloatArray
 from idealrank.errors import IdealrankWarning, InputError, OptionError, warn
-from idealrank.evaluation.coverage import Coverage
 from idealrank.evaluation.evaluate import evaluate
-from idealrank.evaluation.sweep import ALIGNMENT, JudgmentsSource, Readings, Sweep
+from idealrank.evaluation.sweep import JudgmentsSource, Readings, Sweep
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import MeasureLike, default_measures, parse_run_measure
 from idealrank.stats.comparison import MeasureTest, Plan, compare_columns
@@ -61,87 +60,6 @@ from idealrank.stats.design import Design
 from idealrank.stats.randomness import in_order, whole_number
 from idealrank.stats.sign_flips import MOST_UNITS
 from idealrank.stats.tolerance import ROUNDING
-
-Computation = tuple[Alignment, Measure]
-
-
-@dataclass(frozen=True, eq=False)
-class MeasureValues:
-    """Values of one measure for every query."""
-
-    queries: Sequence[str]
-    values: FloatArray
-    unanswerable: tuple[str, ...] = ()
-
-
-class RunValues:
-    """Values of one run, or of one set of scores, under any alignment."""
-
-    def __init__(self, name: str, sweep: Sweep) -> None:
-        self.name = name
-        self._sweep = sweep
-        self._computed: dict[Computation, MeasureValues | str] = {}
-        self._coverages: dict[Computation, Coverage] = {}
-
-    def _settled(self, alignment: Alignment, measure: Measure) -> Alignment:
-        """The alignment with all that cannot act on these data set to one and the same value."""
-        switches = {name: getattr(alignment, name) for name in ALIGNMENT}
-        settled = self._sweep.settled(
-            switches | {"rounding": getattr(measure, "rounding", None) or "none"}
-        )
-        return Alignment(**{name: settled[name] for name in ALIGNMENT})  # type: ignore[arg-type]
-
-    def jobs(self, computations: Iterable[Computation]) -> "dict[Alignment, list[Measure]]":
-        """List the missing computations: measures, with every option set, under each alignment."""
-        jobs: dict[Alignment, dict[Measure, None]] = {}
-        for alignment, measure in computations:
-            settled = self._settled(alignment, measure)
-            if (settled, measure) not in self._computed:
-                jobs.setdefault(settled, {})[measure] = None
-        return {alignment: list(measures) for alignment, measures in jobs.items()}
-
-    def compute(self, alignment: Alignment, measures: list[Measure]) -> None:
-        """Do one of the jobs: the measures under one alignment."""
-        columns = self._columns(alignment, measures)
-        self._computed |= {(alignment, measure): column for measure, column in columns.items()}
-
-    def _columns(
-        self, alignment: Alignment, measures: list[Measure]
-    ) -> "dict[Measure, MeasureValues | str]":
-        columns: dict[Measure, MeasureValues | str] = {}
-        try:
-            queries, measured = self._sweep.measured(alignment, measures)
-        except (InputError, OptionError) as error:
-            if len(measures) == 1:
-                reason = str(error)
-                if reason.startswith("no query counts"):
-                    reason = f"run {self.name!r}: {reason}"
-                return {measures[0]: reason}
-            # Some measure is refused, or all are: each is tried by itself.
-            for measure in measures:
-                columns |= self._columns(alignment, [measure])
-            return columns
-        self._coverages |= {(alignment, measure): measured.coverage for measure in measures}
-        for place, measure in enumerate(measures):
-            values = measured.values[:, place]
-            scored = measured.scored[:, place]
-            if not np.isfinite(values[scored]).all():
-                columns[measure] = "a query has no value, so the mean is undefined"
-            elif not scored.any():
-                columns[measure] = f"run {self.name!r}: no query counts"
-            else:
-                without = measured.coverage.by_measure[str(measure)].unanswerable
-                columns[measure] = MeasureValues(queries, np.where(scored, values, np.nan), without)
-        return columns
-
-    def column(self, alignment: Alignment, measure: Measure) -> "MeasureValues | str":
-        """Return the values, or the reason for their absence."""
-        return self._computed[self._settled(alignment, measure), measure]
-
-    def coverage(self, alignment: Alignment, measure: Measure) -> Coverage:
-        """The coverage behind a column that was found."""
-        return self._coverages[self._settled(alignment, measure), measure]
-
 
 # Called with alignments done, and of how many.
 Tell = Callable[[int, int], None]
