@@ -168,6 +168,7 @@ class Problem:
         """The quotient of every query, or the difference of two; None where the measure is none, or
         two runs have two ideals.
         """
+        first_side = sides[0]
         # A difference of rounded values is not the rounded difference.
         rounded = len(sides) > 1 and getattr(self.measure, "rounding", None) not in (None, "none")
         of_sides = [self.measure.fraction(self.free.sides[side].judged) for side in sides]
@@ -200,7 +201,7 @@ class Problem:
         inside = (
             np.ones(self.free.query.size, np.bool_)
             if fractions[0].shared
-            else self.free.returned_by(sides[0])
+            else self.free.returned_by(first_side)
         )
         return _Program(
             constant=constant,

@@ -552,7 +552,7 @@ def _queries(
     order = np.argsort(_sign(direction) * difference, kind="stable").tolist()
     return tuple(
         QueryChange(
-            query=ids[place],
+            query=ids[int(place)],
             value_a=float(values[place, 0]),
             value_b=float(values[place, 1]),
             difference=float(difference[place]),

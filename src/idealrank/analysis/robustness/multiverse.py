@@ -5,8 +5,8 @@ alike.
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
-from itertools import chain, combinations
+from functools import partial
+from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
@@ -36,7 +36,7 @@ from idealrank.analysis.robustness.robustness import (
     standing_of,
     turns,
 )
-from idealrank.analysis.robustness.run_values import MeasureValues, RunValues
+from idealrank.analysis.robustness.run_values import Grid, MeasureValues, RunValues
 from idealrank.analysis.robustness.variants import (
     AS_ASKED,
     PRESET,
@@ -49,7 +49,7 @@ from idealrank.data.join import tables_of, ties_for
 from idealrank.data.lists import Lists, array_alignment
 from idealrank.data.one_query import in_memory_where_distinct
 from idealrank.data.run import Run
-from idealrank.data.types import BoolArray, FloatArray
+from idealrank.data.types import BoolArray
 from idealrank.errors import IdealrankWarning, InputError, OptionError, warn
 from idealrank.evaluation.evaluate import evaluate
 from idealrank.evaluation.sweep import JudgmentsSource, Readings, Sweep
@@ -59,7 +59,6 @@ from idealrank.stats.comparison import MeasureTest, Plan, compare_columns
 from idealrank.stats.design import Design
 from idealrank.stats.randomness import in_order, whole_number
 from idealrank.stats.sign_flips import MOST_UNITS
-from idealrank.stats.tolerance import ROUNDING
 
 # Called with alignments done, and of how many.
 Tell = Callable[[int, int], None]
@@ -233,7 +232,7 @@ class _Multiverse:
         if first.columns is None:
             raise InputError(f"{self.request.measure}: {first.reason}")
         unjoined = self._mismatches(first, first.columns)
-        grid = _Grid.of([first.columns])
+        grid = Grid.of([first.columns])
         plan = self.options.plan([QueryTable(side, np.isfinite(side)) for side in (grid.a, grid.b)])
         reference, *variants = self._compared([first, *others], plan)
         turned = any(
@@ -266,7 +265,7 @@ class _Multiverse:
         coverages = {side.name: side.coverage(alignment, measure) for side in (self.a, self.b)}
         return mismatches_of(coverages, measure, [column.values for column in columns])
 
-    def _method(self, plan: Plan, grid: "_Grid") -> Method:
+    def _method(self, plan: Plan, grid: Grid) -> Method:
         design = self._design_of(grid, grid.counted[:, 0])
         drawn = plan.test == "permutation" and design.n_units > MOST_UNITS
         return method_of(plan, design, drawn=drawn, families={PRIMARY: 1})
@@ -275,7 +274,7 @@ class _Multiverse:
     def _names(self) -> tuple[str, str]:
         return self.a.name, self.b.name
 
-    def _design_of(self, grid: "_Grid", kept: BoolArray) -> Design:
+    def _design_of(self, grid: Grid, kept: BoolArray) -> Design:
         queries = [
             query for query, counts in zip(grid.queries, kept.tolist(), strict=True) if counts
         ]
@@ -315,7 +314,7 @@ class _Multiverse:
     def _compared(self, tried: Sequence[_Tried], plan: Plan) -> list[Variant]:
         """All of them as variants, the first of which is the reference."""
         usable = [trial for trial in tried if trial.columns is not None]
-        grid = _Grid.of([trial.columns for trial in usable if trial.columns is not None])
+        grid = Grid.of([trial.columns for trial in usable if trial.columns is not None])
         original_of = grid.repetitions()
         tests = self._tested(grid, list(dict.fromkeys(original_of)), plan)
         variants: list[Variant] = []
@@ -338,7 +337,7 @@ class _Multiverse:
         return variants
 
     def _guarded(
-        self, grid: "_Grid", column: int, test: MeasureTest, trial: _Tried, plan: Plan
+        self, grid: Grid, column: int, test: MeasureTest, trial: _Tried, plan: Plan
     ) -> MeasureTest:
         """The test of a variant, whose equivalence rare large losses cannot undo."""
         kept = grid.counted[:, column]
@@ -355,7 +354,7 @@ class _Multiverse:
         )
 
     def _tested(
-        self, grid: "_Grid", columns: Sequence[int], plan: Plan
+        self, grid: Grid, columns: Sequence[int], plan: Plan
     ) -> "dict[int, MeasureTest | str]":
         """The tests of some columns; those that count the same queries together, by the same
         signs.
@@ -474,80 +473,3 @@ def _variant(
         sign_turns=sign_turns,
         verdict_turns=verdict_turns,
     )
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class _Grid:
-    """Values of both runs, a row for each query of any alternative and a column for each
-    alternative; NaN where a query does not count.
-    """
-
-    queries: list[str]
-    # a, b, evaluated: shape (n_queries, n_alternatives)
-    a: FloatArray
-    b: FloatArray
-    evaluated: BoolArray  # Queries that the convention of an alternative evaluates for either run
-
-    @classmethod
-    def of(cls, columns: Sequence[tuple[MeasureValues, MeasureValues]]) -> "_Grid":
-        # Most columns share their list of queries.
-        sides = chain.from_iterable(columns)
-        query_lists = {id(side.queries): side.queries for side in sides}
-        # By id, as `queries_of` has them.
-        every = sorted(set(chain.from_iterable(query_lists.values())))
-        row_of = {query: row for row, query in enumerate(every)}
-        rows_of_list = {}
-        for key, queries in query_lists.items():
-            rows_of_list[key] = np.array([row_of[query] for query in queries], np.int64)
-        a, b = (np.full((len(every), len(columns)), np.nan) for _ in range(2))
-        evaluated = np.zeros((len(every), len(columns)), bool)
-        for column, pair in enumerate(columns):
-            for matrix, side in zip((a, b), pair, strict=True):
-                rows = rows_of_list[id(side.queries)]
-                matrix[rows, column] = side.values
-                evaluated[rows, column] = True
-        return cls(queries=every, a=a, b=b, evaluated=evaluated)
-
-    @cached_property
-    def counted(self) -> BoolArray:
-        """Mask of the queries that count in both runs."""
-        first, second = self._tables
-        return first.counted & second.counted
-
-    @cached_property
-    def _tables(self) -> tuple[QueryTable, QueryTable]:
-        first, second = (QueryTable(side, np.isfinite(side)) for side in (self.a, self.b))
-        return first, second
-
-    def hypothesis(self, column: int) -> Hypothesis:
-        """Hypothesis that both runs have one mean in a column, on the queries of either."""
-        first, second = self._tables
-        return Hypothesis(
-            first=first, second=second, column=column, within=self.evaluated[:, column]
-        )
-
-    def repetitions(self) -> list[int]:
-        """List for each column the first with the same values of both runs on the same queries."""
-        originals: list[int] = []
-        for column in range(self.a.shape[1]):
-            distinct_columns = dict.fromkeys(originals)
-            same = (original for original in distinct_columns if self._same(original, column))
-            originals.append(next(same, column))
-        return originals
-
-    @cached_property
-    def _marks(self) -> FloatArray:
-        """A few numbers of each column, shape (n_columns, 3): where they differ, the columns do."""
-        sums = [np.where(self.counted, side, 0.0).sum(axis=0) for side in (self.a, self.b)]
-        return np.stack([*sums, self.counted.sum(axis=0)], axis=1)
-
-    def _same(self, first: int, other: int) -> bool:
-        if not np.allclose(self._marks[first], self._marks[other], rtol=1e-9, atol=1e-9):
-            return False
-        kept = self.counted[:, first]
-        if not np.array_equal(kept, self.counted[:, other]):
-            return False
-        return all(
-            np.allclose(side[kept, first], side[kept, other], rtol=ROUNDING, atol=ROUNDING)
-            for side in (self.a, self.b)
-        )

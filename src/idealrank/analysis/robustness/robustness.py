@@ -78,7 +78,7 @@ class Variant:
 
     def as_dict(self) -> dict[str, Any]:
         """Everything by name; None for what is not finite."""
-        numbers = dict.fromkeys(_SHOWN)
+        numbers: dict[str, Any] = dict.fromkeys(_SHOWN)
         if self.row is not None:
             record = self.row.as_dict()
             numbers = {name: record[name] for name in record if name in _SHOWN}

@@ -1,16 +1,21 @@
-"""Values of one run under many alignments, each computed once."""
+"""Values of a run under many alignments, each computed once, and of two runs side by side."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain
 
 import numpy as np
 
+from idealrank.analysis.comparison.families import Hypothesis
+from idealrank.analysis.comparison.query_table import QueryTable
 from idealrank.data.alignment import Alignment
-from idealrank.data.types import FloatArray
+from idealrank.data.types import BoolArray, FloatArray
 from idealrank.errors import InputError, OptionError
 from idealrank.evaluation.coverage import Coverage
 from idealrank.evaluation.sweep import ALIGNMENT, Sweep
 from idealrank.measures.measure import Measure
+from idealrank.stats.tolerance import ROUNDING
 
 Computation = tuple[Alignment, Measure]
 
@@ -91,3 +96,80 @@ class RunValues:
     def coverage(self, alignment: Alignment, measure: Measure) -> Coverage:
         """The coverage behind a column that was found."""
         return self._coverages[self._settled(alignment, measure), measure]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Grid:
+    """Values of both runs, a row for each query of any alternative and a column for each
+    alternative; NaN where a query does not count.
+    """
+
+    queries: list[str]
+    # a, b, evaluated: shape (n_queries, n_alternatives)
+    a: FloatArray
+    b: FloatArray
+    evaluated: BoolArray  # Queries that the convention of an alternative evaluates for either run
+
+    @classmethod
+    def of(cls, columns: Sequence[tuple[MeasureValues, MeasureValues]]) -> "Grid":
+        # Most columns share their list of queries.
+        sides = chain.from_iterable(columns)
+        query_lists = {id(side.queries): side.queries for side in sides}
+        # By id, as `queries_of` has them.
+        every = sorted(set(chain.from_iterable(query_lists.values())))
+        row_of = {query: row for row, query in enumerate(every)}
+        rows_of_list = {}
+        for key, queries in query_lists.items():
+            rows_of_list[key] = np.array([row_of[query] for query in queries], np.int64)
+        a, b = (np.full((len(every), len(columns)), np.nan) for _ in range(2))
+        evaluated = np.zeros((len(every), len(columns)), bool)
+        for column, pair in enumerate(columns):
+            for matrix, side in zip((a, b), pair, strict=True):
+                rows = rows_of_list[id(side.queries)]
+                matrix[rows, column] = side.values
+                evaluated[rows, column] = True
+        return cls(queries=every, a=a, b=b, evaluated=evaluated)
+
+    @cached_property
+    def counted(self) -> BoolArray:
+        """Mask of the queries that count in both runs."""
+        first, second = self._tables
+        return first.counted & second.counted
+
+    @cached_property
+    def _tables(self) -> tuple[QueryTable, QueryTable]:
+        first, second = (QueryTable(side, np.isfinite(side)) for side in (self.a, self.b))
+        return first, second
+
+    def hypothesis(self, column: int) -> Hypothesis:
+        """Hypothesis that both runs have one mean in a column, on the queries of either."""
+        first, second = self._tables
+        return Hypothesis(
+            first=first, second=second, column=column, within=self.evaluated[:, column]
+        )
+
+    def repetitions(self) -> list[int]:
+        """List for each column the first with the same values of both runs on the same queries."""
+        originals: list[int] = []
+        for column in range(self.a.shape[1]):
+            distinct_columns = dict.fromkeys(originals)
+            same = (original for original in distinct_columns if self._same(original, column))
+            originals.append(next(same, column))
+        return originals
+
+    @cached_property
+    def _marks(self) -> FloatArray:
+        """A few numbers of each column, shape (n_columns, 3): where they differ, the columns do."""
+        sums = [np.where(self.counted, side, 0.0).sum(axis=0) for side in (self.a, self.b)]
+        return np.stack([*sums, self.counted.sum(axis=0)], axis=1)
+
+    def _same(self, first: int, other: int) -> bool:
+        if not np.allclose(self._marks[first], self._marks[other], rtol=1e-9, atol=1e-9):
+            return False
+        kept = self.counted[:, first]
+        if not np.array_equal(kept, self.counted[:, other]):
+            return False
+        return all(
+            np.allclose(side[kept, first], side[kept, other], rtol=ROUNDING, atol=ROUNDING)
+            for side in (self.a, self.b)
+        )
