@@ -15,8 +15,8 @@ from idealrank.analysis.comparison.partition_sums import ComparisonSums as Compa
 from idealrank.analysis.comparison.partition_sums import MeasureDifference as MeasureDifference
 from idealrank.analysis.comparison.slice_differences import Slices as Slices
 from idealrank.analysis.comparison.slice_differences import slices as slices
-from idealrank.analysis.comparison.slice_differences import traffic_thirds as traffic_thirds
-from idealrank.analysis.comparison.slice_differences import SliceMeans as SliceMeans
+from idealrank.analysis.comparison.slice_membership import traffic_thirds as traffic_thirds
+from idealrank.analysis.comparison.slice_means import SliceMeans as SliceMeans
 from idealrank.analysis.explanation import Explanation as Explanation
 from idealrank.analysis.gate import Contract as Contract
 from idealrank.analysis.gate import Gated as Gated

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 
 if TYPE_CHECKING:
-    from idealrank.analysis.gate.outcome import Contract, Gated, WhenUnjudged
+    from idealrank.analysis.gate.contracts import Contract
+    from idealrank.analysis.gate.outcome import Gated, WhenUnjudged
     from idealrank.data.label_kinds import LabelKind
 
 # User property of a test. Reports carry these from the processes of pytest-xdist, and JUnit XML

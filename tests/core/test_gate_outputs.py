@@ -10,7 +10,8 @@ from dataclasses import replace
 
 import pytest
 
-from idealrank.analysis.gate.outcome import Check, Contract, Gated, KeptContract, Policy, QueryDrop
+from idealrank.analysis.gate.contracts import Contract, KeptContract
+from idealrank.analysis.gate.outcome import Check, Gated, Policy, QueryDrop
 from idealrank.conventions import Convention
 from idealrank.reports.table.text import harmless, harmless_json, one_line
 from idealrank.reports.views.gate.junit import gate_junit

@@ -73,7 +73,7 @@ def test_the_outlook_is_the_rule_on_the_labels_that_it_foresees(measure: str, n:
         labelled[query][lists[query][int(side.rank[place]) - 1]] = int(relevant)
 
     foreseen = tipping_point(
-        outlook._rest(n, np.ones(case.n)),
+        outlook._reach_after(n, np.ones(case.n)),
         case.differences + outlook._changes(n)[0],
         case.kept,
         case.design,

@@ -112,23 +112,29 @@ def observe(
     judged: Judged, depths: tuple[int, ...] = (), labels: LabelKind = "complete"
 ) -> Observed:
     """Look at an alignment whose hits are all there."""
-    judgments, n = judged.judgments, judged.n_queries
+    judgments = judged.judgments
+    n = judged.n_queries
     answered = judged.lengths > 0
 
     distinct, counts = np.unique(judgments.given, return_counts=True)
     above = distinct[distinct > 0]
-    least = float(above[0]) if above.size else 0.0
+    least_relevant = float(above[0]) if above.size else 0.0
     lowest, highest = _ends_of_grades(judged)
-    relevant_from = min(least, 1.0) if least else 1.0
+    # The threshold of binary measures is 1, or the lowest grade above 0 if that is lower.
+    threshold = min(least_relevant, 1.0) if least_relevant else 1.0
 
     per_query = np.bincount(judgments.query, minlength=n)
     relevant = np.bincount(judgments.query[judgments.given > 0], minlength=n)
     with_relevant = relevant[relevant > 0]
 
     shares = _unjudged_shares(judged)
+    # 1e-12: a share of exactly one tenth may be computed as slightly more.
     within = np.flatnonzero(shares <= 1 - REACH + 1e-12)
     reach = int(within[-1]) + 1 if within.size else 0
-    looked: list[int] = sorted({*DEPTHS, *depths, *([reach] if reach else [])})
+    all_depths = {*DEPTHS, *depths}
+    if reach:
+        all_depths.add(reach)
+    looked = sorted(all_depths)
     unjudged = {}
     if shares.size:
         unjudged = {depth: float(shares[min(depth, shares.size) - 1]) for depth in looked}
@@ -147,7 +153,7 @@ def observe(
         levels=int(above.size),
         lowest=float(distinct[0]) if distinct.size else 0.0,
         highest=float(distinct[-1]) if distinct.size else 0.0,
-        least_relevant=least,
+        least_relevant=least_relevant,
         judgments_per_query=Spread.of(per_query),
         relevant_per_query=Spread.of(relevant),
         no_relevant=int(n - with_relevant.size),
@@ -160,7 +166,7 @@ def observe(
         reachable=reachable,
         labels=labels,
         differing=_share(lowest < highest),
-        with_others=_share((lowest < relevant_from) & (highest >= relevant_from)),
+        with_others=_share((lowest < threshold) & (highest >= threshold)),
     )
 
 
@@ -192,8 +198,8 @@ def _unjudged_shares(judged: Judged) -> FloatArray:
         return np.zeros(0)
     ending = np.bincount(judged.lengths, minlength=longest + 1)
     returned = judged.n_queries - np.cumsum(ending)[:longest]  # lists that reach each rank
-    seen = np.bincount(judged.hits.rank, minlength=longest + 1)[1 : longest + 1]
-    shares: FloatArray = 1 - np.cumsum(seen) / np.cumsum(returned)
+    n_judged = np.bincount(judged.hits.rank, minlength=longest + 1)[1 : longest + 1]
+    shares: FloatArray = 1 - np.cumsum(n_judged) / np.cumsum(returned)
     return shares
 
 
@@ -207,9 +213,9 @@ _SURFACES: dict[str, tuple[tuple[int, ...], str]] = {
         "a desktop page has about ten results, and few people look beyond the second page",
     ),
 }
-# Ranks for surfaces whose number of places only their owner knows.
+# Ranks assumed for surfaces whose number of places only their owner knows.
 _ASSUMED = 5
-# A share of queries from which on something is called usual.
+# Share of the queries from which on they count as most queries.
 _MOST = 0.8
 # Depths of candidates that a second stage may rerank, the deepest first.
 _CANDIDATES = (1000, 100, 50)
@@ -294,13 +300,14 @@ class Display:
 
 def advised(judged: Judged, display: Display, *, run: str, labels: LabelKind) -> Advice:
     """Recommend measures and cutoffs for a run that is joined to its judgments."""
-    surface, visible = display.surface, display.visible
-    seen = observe(judged, () if visible is None else (visible,), labels)
-    cutoffs, why = _cutoffs(seen, surface, visible)
+    surface = display.surface
+    visible = display.visible
+    facts = observe(judged, () if visible is None else (visible,), labels)
+    cutoffs, why = _cutoffs(facts, surface, visible)
     by_measure: dict[str, Fit] = {}
-    for fit in _fits(seen, surface, cutoffs):
+    for fit in _fits(facts, surface, cutoffs):
         by_measure.setdefault(fit.measure, fit)
-    warnings = tuple(_warnings(judged, seen, cutoffs, surface=surface, visible=visible))
+    warnings = tuple(_warnings(judged, facts, cutoffs, surface=surface, visible=visible))
     return Advice(
         run=run,
         surface=surface,
@@ -308,26 +315,26 @@ def advised(judged: Judged, display: Display, *, run: str, labels: LabelKind) ->
         why=why,
         fits=tuple(by_measure.values()),
         warnings=warnings,
-        observed=seen,
+        observed=facts,
     )
 
 
 def _cutoffs(
-    seen: Observed, surface: str | None, visible: int | None
+    facts: Observed, surface: str | None, visible: int | None
 ) -> tuple[tuple[int, ...], str]:
     if surface in ("carousel", "rag"):
-        what = (
-            "items are visible at once" if surface == "carousel" else "documents go into the prompt"
-        )
         places = visible or _ASSUMED
-        return (places,), f"{places} {what}" + ("" if visible else " (assumed)")
+        why = f"{places} documents go into the prompt"
+        if surface == "carousel":
+            why = f"{places} items are visible at once"
+        return (places,), why if visible else f"{why} (assumed)"
     if visible is not None:
         return ((visible,), f"{visible} results are seen")
     if surface is not None:
         return _SURFACES[surface]
-    if seen.complete or seen.judged_depth >= 10:
+    if facts.complete or facts.judged_depth >= 10:
         return ((10,), "ten is the usual depth, and the judgments reach that far")
-    reach = seen.judged_depth
+    reach = facts.judged_depth
     hint = f"for the ranks that users see, name the surface: {', '.join(get_args(Surface))}"
     if not reach:
         return ((10,), f"ten is the usual depth; {hint}")
@@ -338,118 +345,120 @@ def _cutoffs(
 # --- measures -------------------------------------------------------------------------------------
 
 
-def _text(name: str, seen: Observed, cutoff: int | None = None, **options: str) -> str:
+def _text(name: str, facts: Observed, cutoff: int | None = None, **options: str) -> str:
     """The text of a measure; where grades above 0 lie below 1, a threshold lets them count."""
-    if name not in ("nDCG", "DCG") and 0 < seen.least_relevant < 1:
-        options["rel"] = number_text(seen.least_relevant)
-    inner = ",".join(f"{option}={value}" for option, value in sorted(options.items()))
-    return name + (f"({inner})" if inner else "") + (f"@{cutoff}" if cutoff else "")
+    if name not in ("nDCG", "DCG") and 0 < facts.least_relevant < 1:
+        options["rel"] = number_text(facts.least_relevant)
+    text = name
+    if options:
+        text += f"({','.join(f'{option}={value}' for option, value in sorted(options.items()))})"
+    return f"{text}@{cutoff}" if cutoff else text
 
 
-def _fits(seen: Observed, surface: str | None, cutoffs: tuple[int, ...]) -> Iterator[Fit]:
+def _fits(facts: Observed, surface: str | None, cutoffs: tuple[int, ...]) -> Iterator[Fit]:
     k = cutoffs[0]
-    if not seen.levels:
+    if not facts.levels:
         return
     if surface == "rag":
-        yield from _prompt(seen, k)
-    elif surface == "carousel" and seen.one_relevant < _MOST:
+        yield from _prompt(facts, k)
+    elif surface == "carousel" and facts.one_relevant < _MOST:
         yield Fit(
-            _text("P", seen, k),
+            _text("P", facts, k),
             f"all {k} items are seen at once, so the number of good items matters most",
         )
-    if seen.one_relevant >= _MOST:
-        share = f"{seen.one_relevant:.0%} of the queries with a relevant document have exactly one"
-        yield Fit(_text("RR", seen, k), f"{share}: only its rank can be measured")
+    if facts.one_relevant >= _MOST:
+        share = f"{facts.one_relevant:.0%} of the queries with a relevant document have exactly one"
+        yield Fit(_text("RR", facts, k), f"{share}: only its rank can be measured")
         yield Fit(
-            _text("Success", seen, k),
+            _text("Success", facts, k),
             f"how often the right answer is among the first {k}; easy to explain",
         )
-    if seen.levels >= 2:
+    if facts.levels >= 2:
         words = (
-            f"{seen.levels} different grades above 0: nDCG gives more weight to better documents "
+            f"{facts.levels} different grades above 0: nDCG gives more weight to better documents "
             f"and to higher ranks"
         )
-        yield from (Fit(_text("nDCG", seen, cutoff), words) for cutoff in cutoffs)
-    elif seen.one_relevant < _MOST:
+        yield from (Fit(_text("nDCG", facts, cutoff), words) for cutoff in cutoffs)
+    elif facts.one_relevant < _MOST:
         words = (
             "one grade above 0, several relevant documents: AP counts all of them, higher ranks "
             "more"
         )
-        depth = None if _is_judged_whole(seen) else _round_depth(seen, k)
-        yield Fit(_text("AP", seen, depth), words)
+        depth = None if _is_judged_whole(facts) else _round_depth(facts, k)
+        yield Fit(_text("AP", facts, depth), words)
         yield from (
             Fit(
-                _text("nDCG", seen, cutoff),
+                _text("nDCG", facts, cutoff),
                 "the same with more weight on the top and a fixed depth",
             )
             for cutoff in cutoffs
         )
-    yield from _beside(seen, surface, k)
+    yield from _beside(facts, surface, k)
 
 
-def _prompt(seen: Observed, k: int) -> Iterator[Fit]:
-    if seen.one_relevant >= _MOST:
+def _prompt(facts: Observed, k: int) -> Iterator[Fit]:
+    if facts.one_relevant >= _MOST:
         yield Fit(
-            _text("Success", seen, k),
+            _text("Success", facts, k),
             f"the answer must be among the {k} documents of the prompt; their order matters less",
         )
     else:
         yield Fit(
-            _text("R", seen, k),
+            _text("R", facts, k),
             f"only the {k} documents of the prompt can be used; their order matters less",
         )
-        yield Fit(_text("P", seen, k), "the rest of the prompt is noise that costs tokens")
+        yield Fit(_text("P", facts, k), "the rest of the prompt is noise that costs tokens")
 
 
-def _beside(seen: Observed, surface: str | None, k: int) -> Iterator[Fit]:
+def _beside(facts: Observed, surface: str | None, k: int) -> Iterator[Fit]:
     """Return the measures that complement the main measure."""
-    length = seen.list_lengths.median
+    length = facts.list_lengths.median
     depth = next((depth for depth in _CANDIDATES if depth <= length and depth > k), None)
     if depth and surface != "rag":
         words = (
             f"for candidates that a second stage reranks: only documents among the first {depth} "
             f"can be found later"
         )
-        unjudged = _unjudged_at(seen, depth)
+        unjudged = _unjudged_at(facts, depth)
         holes = f"; {unjudged:.0%} of them are unjudged" if unjudged > 0.2 else ""
-        yield Fit(_text("R", seen, depth), words + holes)
-    if not seen.complete and _unjudged_at(seen, k) > 0.2:
-        yield from _of_judged(seen, k)
+        yield Fit(_text("R", facts, depth), words + holes)
+    if not facts.complete and _unjudged_at(facts, k) > 0.2:
+        yield from _of_judged(facts, k)
 
 
-def _of_judged(seen: Observed, k: int) -> Iterator[Fit]:
+def _of_judged(facts: Observed, k: int) -> Iterator[Fit]:
     """Measures of judged documents alone, where these are not all alike."""
-    graded = "nDCG" if seen.levels >= 2 else ""
-    main = graded or ("RR" if seen.one_relevant >= _MOST else "AP")
-    if _tells(seen, seen.differing if graded else seen.with_others):
+    graded = "nDCG" if facts.levels >= 2 else ""
+    main = graded or ("RR" if facts.one_relevant >= _MOST else "AP")
+    if _tells(facts, facts.differing if graded else facts.with_others):
         words = (
-            f"in addition: {_unjudged_at(seen, k):.0%} of the first {k} documents are unjudged; "
+            f"in addition: {_unjudged_at(facts, k):.0%} of the first {k} documents are unjudged; "
             f"this measure leaves them out"
         )
-        yield Fit(_text(main, seen, k, judged_only="True"), words)
-    if "Bpref" in MEASURES and _tells(seen, seen.with_others):
+        yield Fit(_text(main, facts, k, judged_only="True"), words)
+    if "Bpref" in MEASURES and _tells(facts, facts.with_others):
         yield Fit(
-            _text("Bpref", seen),
+            _text("Bpref", facts),
             "in addition: counts only judged bad documents above good documents",
         )
 
 
-def _tells(seen: Observed, share: float) -> bool:
+def _tells(facts: Observed, share: float) -> bool:
     """Return whether judged documents alone tell a list from its reverse in enough queries."""
-    return seen.labels != "positive-only" or share >= _ENOUGH
+    return facts.labels != "positive-only" or share >= _ENOUGH
 
 
-def _is_judged_whole(seen: Observed) -> bool:
-    return seen.complete or seen.judged_depth >= seen.list_lengths.median
+def _is_judged_whole(facts: Observed) -> bool:
+    return facts.complete or facts.judged_depth >= facts.list_lengths.median
 
 
-def _round_depth(seen: Observed, k: int) -> int:
+def _round_depth(facts: Observed, k: int) -> int:
     """The deepest usual cutoff that judgments reach, and at least k."""
-    return max([k, *(depth for depth in DEPTHS if depth <= seen.judged_depth)])
+    return max([k, *(depth for depth in DEPTHS if depth <= facts.judged_depth)])
 
 
-def _unjudged_at(seen: Observed, k: int) -> float:
-    return seen.unjudged.get(k, 0.0)
+def _unjudged_at(facts: Observed, k: int) -> float:
+    return facts.unjudged.get(k, 0.0)
 
 
 # --- warnings -------------------------------------------------------------------------------------
@@ -457,44 +466,44 @@ def _unjudged_at(seen: Observed, k: int) -> float:
 
 def _warnings(
     judged: Judged,
-    seen: Observed,
+    facts: Observed,
     cutoffs: tuple[int, ...],
     *,
     surface: str | None,
     visible: int | None,
 ) -> Iterator[str]:
     if surface in ("carousel", "rag") and visible is None:
-        what = "items are visible" if surface == "carousel" else "documents go into the prompt"
-        yield f"how many {what} is unknown; {_ASSUMED} is assumed; set it with --visible N"
-    yield from _about_depth(judged, seen, cutoffs)
-    yield from _about_grades(seen)
-    yield from _about_queries(seen, cutoffs[0])
+        count = "items are visible" if surface == "carousel" else "documents go into the prompt"
+        yield f"how many {count} is unknown; {_ASSUMED} is assumed; set it with --visible N"
+    yield from _about_depth(judged, facts, cutoffs)
+    yield from _about_grades(facts)
+    yield from _about_queries(facts, cutoffs[0])
 
 
-def _about_depth(judged: Judged, seen: Observed, cutoffs: tuple[int, ...]) -> Iterator[str]:
+def _about_depth(judged: Judged, facts: Observed, cutoffs: tuple[int, ...]) -> Iterator[str]:
     deepest = max(cutoffs)
-    if seen.unjudged and not seen.complete and not judged.hits.query.size:
+    if facts.unjudged and not facts.complete and not judged.hits.query.size:
         yield "no returned document is judged; do the query and document ids of both match?"
-    elif seen.labels == "positive-only":
-        yield from _about_positives(seen, deepest)
+    elif facts.labels == "positive-only":
+        yield from _about_positives(facts, deepest)
     elif (
-        not seen.complete
-        and seen.judged_depth < deepest
-        and seen.list_lengths.greatest > seen.judged_depth
+        not facts.complete
+        and facts.judged_depth < deepest
+        and facts.list_lengths.greatest > facts.judged_depth
     ):
         reach = (
-            f"reach down to rank {seen.judged_depth}"
-            if seen.judged_depth
+            f"reach down to rank {facts.judged_depth}"
+            if facts.judged_depth
             else "do not cover even rank 1"
         )
         yield (
             f"rank {deepest} is deeper than the judgments, which {reach}: "
-            f"{_unjudged_at(seen, deepest):.0%} of the first {deepest} documents are unjudged and "
+            f"{_unjudged_at(facts, deepest):.0%} of the first {deepest} documents are unjudged and "
             "count as not relevant; judge deeper, or choose a smaller cutoff"
         )
     short = int((judged.lengths[judged.lengths > 0] < cutoffs[0]).sum())
     if short:
-        lists = seen.queries - seen.unanswered
+        lists = facts.queries - facts.unanswered
         yield (
             f"{short:,} of {lists:,} lists have fewer than {cutoffs[0]} documents; missing ones "
             f"count as not relevant"
@@ -507,17 +516,17 @@ def _about_depth(judged: Judged, seen: Observed, cutoffs: tuple[int, ...]) -> It
         )
 
 
-def _about_positives(seen: Observed, deepest: int) -> Iterator[str]:
+def _about_positives(facts: Observed, deepest: int) -> Iterator[str]:
     """Describe what labels of relevant documents alone mean for measures."""
-    if _unjudged_at(seen, deepest) > 0:
+    if _unjudged_at(facts, deepest) > 0:
         yield (
-            f"the labels are positive-only: {_unjudged_at(seen, deepest):.0%} of the first "
+            f"the labels are positive-only: {_unjudged_at(facts, deepest):.0%} of the first "
             f"{deepest} documents have no label and count as not relevant; labels_are "
             "(--labels-are) declares another kind"
         )
-    if seen.levels and not _tells(seen, seen.with_others):
+    if facts.levels and not _tells(facts, facts.with_others):
         others = (
-            ", AUC and judged_only measures" if not _tells(seen, seen.differing) else " and AUC"
+            ", AUC and judged_only measures" if not _tells(facts, facts.differing) else " and AUC"
         )
         yield (
             f"Bpref{others} are not offered: no judged document is known not to be relevant, "
@@ -537,46 +546,46 @@ def _tied_within(judged: Judged, deepest: int) -> float:
     return len(set(hits.query[tied].tolist())) / answered
 
 
-def _about_grades(seen: Observed) -> Iterator[str]:
-    if not seen.levels:
+def _about_grades(facts: Observed) -> Iterator[str]:
+    if not facts.levels:
         yield "no judged document has a grade above 0: every measure of relevance is 0 or undefined"
-    elif seen.lowest > 0:
+    elif facts.lowest > 0:
         yield (
-            f"the lowest grade is {number_text(seen.lowest)}, so every judged document counts as "
+            f"the lowest grade is {number_text(facts.lowest)}, so every judged document counts as "
             "relevant, and no unjudged document does; if low grades mean bad, set rel= (and gain= "
             "for nDCG)"
         )
-    if 0 < seen.least_relevant < 1:
+    if 0 < facts.least_relevant < 1:
         yield (
             f"grades between 0 and 1 count for nDCG; other measures need "
-            f"rel={number_text(seen.least_relevant)}, since the default is 1"
+            f"rel={number_text(facts.least_relevant)}, since the default is 1"
         )
-    if seen.lowest < 0:
+    if facts.lowest < 0:
         yield (
-            f"the lowest grade is {number_text(seen.lowest)}; negative grades count as 0 unless "
+            f"the lowest grade is {number_text(facts.lowest)}; negative grades count as 0 unless "
             f"the convention keeps or removes them"
         )
-    if seen.highest > 10:
-        worth = f"{2.0 ** min(seen.highest, 1000):.0e}"
+    if facts.highest > 10:
+        worth = f"{2.0 ** min(facts.highest, 1000):.0e}"
         yield (
-            f"the highest grade is {number_text(seen.highest)}: gain=exp2 would make it {worth}; "
+            f"the highest grade is {number_text(facts.highest)}: gain=exp2 would make it {worth}; "
             f"keep gain=linear"
         )
 
 
-def _about_queries(seen: Observed, k: int) -> Iterator[str]:
-    if seen.no_relevant:
+def _about_queries(facts: Observed, k: int) -> Iterator[str]:
+    if facts.no_relevant:
         yield (
-            f"{seen.no_relevant:,} of {seen.queries:,} queries have no relevant document and "
+            f"{facts.no_relevant:,} of {facts.queries:,} queries have no relevant document and "
             "always count as 0; no_relevant=left-out leaves them out"
         )
-    if seen.unanswered:
-        yield f"{seen.unanswered:,} of {seen.queries:,} queries are not answered and count as 0"
-    ceiling = seen.reachable.get(k, 1.0)
+    if facts.unanswered:
+        yield f"{facts.unanswered:,} of {facts.queries:,} queries are not answered and count as 0"
+    ceiling = facts.reachable.get(k, 1.0)
     if ceiling < _MOST:
         few = f"many queries have fewer than {k} relevant documents"
         yield (
             f"P@{k} is {ceiling:.2f} at most here, for {few}; RelP@{k} divides by what is possible"
         )
-    if seen.queries < _FEW_QUERIES:
-        yield f"{seen.queries} queries are few: other queries may give a very different mean"
+    if facts.queries < _FEW_QUERIES:
+        yield f"{facts.queries} queries are few: other queries may give a very different mean"

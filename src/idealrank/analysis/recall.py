@@ -181,7 +181,8 @@ class IndexRecall:
         return [self._loss(row, lost) for row in losing[:number]]
 
     def _loss(self, row: int, lost: Mapping[str, FloatArray]) -> QueryLoss:
-        query, depth = self.queries[row], self.cutoffs[-1]
+        query = self.queries[row]
+        depth = self.cutoffs[-1]
         in_order = Alignment(ties="input")
         top = self.runs[0].ranking(query, in_order, depth=depth).documents
         try:
@@ -221,8 +222,9 @@ def recall_at(pairs: RunPairs, cutoff: int) -> FloatArray:
     """
     inside = (pairs.a.first <= cutoff) & (pairs.b.first <= cutoff)
     shared = np.bincount(pairs.query[inside], minlength=pairs.n_queries)
-    wanted = np.minimum(pairs.a.lengths, cutoff)
-    return np.minimum(shared, wanted) / wanted
+    n_exact = np.minimum(pairs.a.lengths, cutoff)
+    # Tied documents share their first rank, so that more than k may lie within the cutoff.
+    return np.minimum(shared, n_exact) / n_exact
 
 
 def recall_of_runs(
@@ -238,24 +240,23 @@ def recall_of_runs(
     exact, approximate = (run.in_memory() for run in runs)
     pairs = join(exact, approximate, rules)
     if not pairs.n_queries:
-        some = next(iter(pairs.only_a), "")
-        near = near_ids(some, list(pairs.only_b), 1)
-        hint = (
-            f"query {some!r} of {exact.name} is most like {near[0]!r} of {approximate.name}"
-            if near
-            else ""
-        )
+        example = next(iter(pairs.only_a), "")
+        near = near_ids(example, list(pairs.only_b), 1)
+        hint = ""
+        if near:
+            hint = f"query {example!r} of {exact.name} is most like {near[0]!r} of "
+            hint += approximate.name
         raise InputError(
             f"{exact.name} and {approximate.name}: found no query in common, expected runs on "
             f"the same queries",
             hint=hint,
         )
-    both = list(pairs.queries)
+    answered = list(pairs.queries)
     unanswered = list(pairs.only_a)
-    values = np.zeros((len(both) + len(unanswered), len(ranks)))
+    values = np.zeros((len(answered) + len(unanswered), len(ranks)))
     for place, cutoff in enumerate(ranks):
-        values[: len(both), place] = recall_at(pairs, cutoff)
-    queries = [*both, *unanswered]
+        values[: len(answered), place] = recall_at(pairs, cutoff)
+    queries = [*answered, *unanswered]
     return IndexRecall(
         exact=exact.name,
         approximate=approximate.name,
@@ -277,12 +278,15 @@ def losses_of(exact: Evaluation, approximate: Evaluation, level: float) -> dict[
     losses = {}
     for place, measure in enumerate(exact.measures):
         counted = exact.scored[:, place] & other.scored[:, place]
-        better = exact.values[counted, place]
-        worse = other.values[counted, place]
+        exact_values = exact.values[counted, place]
+        other_values = other.values[counted, place]
         if not counted.any():
             raise InputError(
                 f"{measure}: found no query that counts in both runs, expected one or more"
             )
-        first, second = (worse, better) if measure.direction > 0 else (better, worse)
-        losses[str(measure)] = difference_interval(first, second, level=level)
+        if measure.direction > 0:
+            interval = difference_interval(other_values, exact_values, level=level)
+        else:
+            interval = difference_interval(exact_values, other_values, level=level)
+        losses[str(measure)] = interval
     return losses

@@ -100,12 +100,13 @@ class SystemDifference:
         """Owner of each entry of ``found.training``: a, b, or the difference, if copies are paired
         one by one.
         """
-        several = tuple(
-            side for side, copies in (("a", self.copies_a), ("b", self.copies_b)) if len(copies) > 1
-        )
+        copies = {"a": len(self.copies_a), "b": len(self.copies_b)}
+        several = [side for side, n_copies in copies.items() if n_copies > 1]
         if len(self.found.training) == 2:
-            return (*several, *({"a", "b"} - set(several)))
-        return several if len(several) == 1 else ("difference",)
+            # A single copy may be taken to vary as the other system's copies do.
+            single = [side for side in copies if side not in several]
+            return (*several, *single)
+        return (several[0],) if len(several) == 1 else ("difference",)
 
     @property
     def training_share(self) -> float:
@@ -136,12 +137,15 @@ class SystemDifference:
         trained system; None if impossible.
         """
         training = self.found.training
-        # The variance has a part of the copies, which queries do not lower, and one that falls as
-        # 1 / queries: the number of queries at which the sum is that with one copy more.
+        # The variance is a part of the copies, which queries do not lower, and one that falls as
+        # 1 / queries. Queries have to lower the second part until the sum is that with one more
+        # copy; 1e-9 keeps a whole number that is computed as slightly more.
         of_copies = sum(part.seeds / part.n_seeds for part in training)
-        wanted = self.standard_error(self.n, lambda seeds: seeds + 1) ** 2 - of_copies
-        falling = self.found.queries + sum(part.residual / part.n_seeds for part in training)
-        return math.ceil(falling / wanted - 1e-9) - self.n if wanted > 0 else None
+        left_to_queries = self.standard_error(self.n, lambda seeds: seeds + 1) ** 2 - of_copies
+        per_query = self.found.queries + sum(part.residual / part.n_seeds for part in training)
+        if left_to_queries <= 0:
+            return None
+        return math.ceil(per_query / left_to_queries - 1e-9) - self.n
 
     def as_dict(self) -> dict[str, Any]:
         """Everything but the measure by name; None for what is not finite."""
@@ -163,8 +167,8 @@ class SystemDifference:
             "variance": {
                 "queries": difference.queries,
                 "training": {
-                    of: {"copies": part.n_seeds, "seeds": part.seeds, "residual": part.residual}
-                    for of, part in zip(self.trained, difference.training, strict=True)
+                    owner: {"copies": part.n_seeds, "seeds": part.seeds, "residual": part.residual}
+                    for owner, part in zip(self.trained, difference.training, strict=True)
                 },
             },
             "copies_a": list(self.copies_a),
@@ -271,8 +275,9 @@ Relation: TypeAlias = Literal["copies", "folds"]
 # Fewer copies hardly show how much training varies: experiments/seeds_and_queries.py.
 _COPIES_FOR_POWER = 5
 
-# A copy may lack some queries that the others answer: a failed request, an empty answer.
-_MOST = 0.9
+# Least share of the queries that a copy answers, of those that any copy does: some may lack an
+# answer by a failed request.
+_ANSWERED_BY_COPY = 0.9
 
 
 def answered(evaluation: Evaluation) -> frozenset[str]:
@@ -286,7 +291,7 @@ def relation_of(evaluations: Sequence[Evaluation]) -> Relation:
     """
     queries = [answered(evaluation) for evaluation in evaluations]
     union = frozenset().union(*queries)
-    if all(len(own) >= _MOST * len(union) for own in queries):
+    if all(len(of_run) >= _ANSWERED_BY_COPY * len(union) for of_run in queries):
         return "copies"
     pairs = combinations(range(len(queries)), 2)
     shared = next(((a, b) for a, b in pairs if queries[a] & queries[b]), None)
@@ -335,17 +340,17 @@ def systems_compared(study: Study, copies_of_a: int, training: SystemOptions) ->
     rows = {}
     for column, measure in enumerate(requested):
         tests = max(len(requested) - 1, 1) if column else 1
-        of_family = round(1 - (1 - level) / tests, 12)
+        corrected_level = round(1 - (1 - level) / tests, 12)
         values = _values_in_every_copy(tables, column, measure)
         difference = replicated_difference(
-            *values, seeds=training.seeds, single=training.single, level=of_family
+            *values, seeds=training.seeds, single=training.single, level=corrected_level
         )
         rows[str(measure)] = _row(
             measure,
             difference,
             values,
             p=min(1.0, tests * difference.p),
-            family_alpha=1 - of_family,
+            family_alpha=1 - corrected_level,
             level=level,
             n_queries=len(study.queries),
         )
@@ -403,16 +408,15 @@ def _row(
     verdict: Side = "better" if difference.difference * measure.direction > 0 else "worse"
     if p > alpha:
         verdict = "undecided"
-    copies_a, copies_b = (tuple(math.fsum(copy) / n for copy in side.T.tolist()) for side in values)
-    mean_a, mean_b = (math.fsum(copies) / len(copies) for copies in (copies_a, copies_b))
+    copies_a, copies_b = map(_means_of_copies, values)
     visible = detectable_between(difference, values, family_alpha)
     return SystemDifference(
         measure=str(measure),
         direction=measure.direction,
         copies_a=copies_a,
         copies_b=copies_b,
-        mean_a=mean_a,
-        mean_b=mean_b,
+        mean_a=math.fsum(copies_a) / len(copies_a),
+        mean_b=math.fsum(copies_b) / len(copies_b),
         found=difference,
         p_corrected=p,
         verdict=verdict,
@@ -423,6 +427,11 @@ def _row(
     )
 
 
+def _means_of_copies(values: FloatArray) -> tuple[float, ...]:
+    """Mean of each copy, given values by query and copy."""
+    return tuple(math.fsum(copy) / len(copy) for copy in values.T.tolist())
+
+
 def detectable_between(
     difference: ReplicatedDifference, values: tuple[FloatArray, FloatArray], alpha: float
 ) -> Detectable:
@@ -431,30 +440,31 @@ def detectable_between(
 
     A shift of all queries is found by t with the degrees of freedom of the interval.
     """
-    fewest = min(part.n_seeds for part in difference.training if part.n_seeds > 1)
-    if fewest < _COPIES_FOR_POWER:
+    n_copies = min(part.n_seeds for part in difference.training if part.n_seeds > 1)
+    if n_copies < _COPIES_FOR_POWER:
         return Detectable(
             math.inf,
-            f"{fewest} copies of a trained system, fewer than {_COPIES_FOR_POWER}, hardly show how "
-            "much training varies",
+            f"{n_copies} copies of a trained system, fewer than {_COPIES_FOR_POWER}, hardly show "
+            "how much training varies",
         )
     n = difference.n_queries
     mean_a, mean_b = (side.mean(axis=1, keepdims=True) for side in values)
     changes = SeenChanges.of(subtracted(mean_a, mean_b)[:, 0], units=n)
-    least = fewest_changed(alpha / 2)
-    if changes.differ < least:
-        return Detectable(math.nan, f"{changes.differ} queries differ, fewer than {least}")
+    fewest_queries = fewest_changed(alpha / 2)
+    if changes.differ < fewest_queries:
+        return Detectable(math.nan, f"{changes.differ} queries differ, fewer than {fewest_queries}")
     if not difference.standard_error:
         return Detectable(math.nan, "the differences do not vary")
     spread = math.sqrt(float((changes.sizes**2).sum()) / (n - 1))
     of_shift = smallest_visible(spread, n, n - 1, alpha, POWER)
     of_changes = changes.detectable(Criterion(alpha / 2, POWER, n - 1, by_signs=False))
-    # Few degrees of freedom make the estimated standard error vary; changes of few queries are
-    # found less often than a shift of all.
-    few = math.sqrt(difference.df / (difference.df - 1.5))
+    # With few degrees of freedom the standard error is often estimated too low: the mean of its
+    # true value over its estimate is close to the root of df / (df - 1.5).
+    underestimation = math.sqrt(difference.df / (difference.df - 1.5))
     error = difference.standard_error * math.sqrt(n)
     visible = smallest_visible(error, n, difference.df, alpha, POWER)
-    size = few * max(of_changes / of_shift, 1.0) * visible
+    # Changes of few queries are found less often than a shift of all.
+    size = underestimation * max(of_changes / of_shift, 1.0) * visible
     if math.isfinite(size):
         return Detectable(size)
     return Detectable(size, "no difference made of such changes is found so often")

@@ -34,7 +34,8 @@ class ValueRange:
     always: BoolArray = field(init=False)  # shape (n_queries,): whether every choice has a value
 
     def __post_init__(self) -> None:
-        self.low, self.high = np.full(self.n_queries, np.nan), np.full(self.n_queries, np.nan)
+        self.low = np.full(self.n_queries, np.nan)
+        self.high = np.full(self.n_queries, np.nan)
         self.always = np.ones(self.n_queries, np.bool_)
 
     def add(self, query: IntArray, values: FloatArray) -> None:
@@ -51,15 +52,14 @@ class Trial(NamedTuple):
     values: Values  # What a choice gives
     ends: ValueRange  # Takes the values
 
-    def one(self, queries: BoolArray, grades: FloatArray) -> None:
+    def try_choice(self, queries: BoolArray, grades: FloatArray) -> None:
         """Try one choice for some queries; grades of all free documents, shape (n_documents,)."""
         copies = np.flatnonzero(queries)
         if copies.size:
-            self.ends.add(
-                copies, self.values(copies, grades[Ragged.of(self.free.offsets, copies).row])
-            )
+            rows = Ragged.of(self.free.offsets, copies).row
+            self.ends.add(copies, self.values(copies, grades[rows]))
 
-    def many(
+    def try_choices(
         self,
         queries: BoolArray,
         grades: FloatArray,
@@ -67,7 +67,9 @@ class Trial(NamedTuple):
         among: BoolArray | None = None,
         order: IntArray | None = None,
     ) -> None:
-        """Try many choices for some queries."""
+        """Try many choices for some queries: `choices` of the documents in `among`, by `order`; the
+        other documents keep their grade.
+        """
         offsets = self.free.offsets
         tables = dict[int, FloatArray]()
         batch = _Batch(self)
@@ -138,9 +140,7 @@ def sorted_choices(grades: Sequence[float]) -> Choices:
 
 
 def at_most_one(grades: Sequence[float]) -> Choices:
-    """Choices in which at most one document has the highest grade, and all others have the
-    lowest.
-    """
+    """Choices in which at most one document has the highest grade, the others the lowest."""
     low = min(grades)
     high = max(grades)
 
@@ -164,10 +164,8 @@ def n_sorted(sizes: IntArray, n_grades: int) -> FloatArray:
     )
 
 
-# Highest and lowest quotient over all grades of some documents: a sum of gains over an ideal
-# list, and average precision.
-#
-# Both are exact and take polynomial time.
+# The rest finds the highest and the lowest value without enumeration, exactly and in polynomial
+# time: of a sum of gains over an ideal list, and of average precision.
 
 _CELLS = 1 << 20  # numbers of one table: query x level x number of documents
 _STEPS = 100  # of the iteration, which needs about five
@@ -180,13 +178,15 @@ class Quotients(NamedTuple):
     (j-th largest gain)``, over the free documents and those whose gain is known.
     """
 
-    constant: FloatArray
+    constant: FloatArray  # shape (n_queries,)
+    # query, weight: shape (n_documents,): of each free document, query after query
     query: IntArray
     weight: FloatArray
-    levels: FloatArray
+    levels: FloatArray  # Gains that a free document may have, rising
+    # known_query, known_gain: of each document with a known gain, query after query
     known_query: IntArray
     known_gain: FloatArray
-    ideal: FloatArray
+    ideal: FloatArray  # shape (n_queries, n_ranks + 1): sum of the first weights w_j
 
     def highest(self) -> IntArray:
         """Level of each document at which the quotient of its query is highest, shape
@@ -194,8 +194,8 @@ class Quotients(NamedTuple):
 
         Dinkelbach (1967), On nonlinear fractional programming. Management Science 13(7).
         """
-        parts = [self._part(begin, end)._levels() for begin, end in self._stretches()]
-        return np.concatenate(parts) if parts else np.zeros(0, np.int64)
+        levels = [self._part(begin, end)._levels() for begin, end in self._stretches()]
+        return np.concatenate(levels) if levels else np.zeros(0, np.int64)
 
     def lowest(self) -> IntArray:
         """Level of each document at which the quotient of its query is lowest, shape
@@ -255,9 +255,13 @@ class Quotients(NamedTuple):
         # query, level, number of documents
         numerator = np.where(allowed, steps[:, None] * sums[:, None, :], -np.inf)
         base, denominator = self._ideals(n_free, width)
-        counts = _dinkelbach(
-            self.constant + self.levels[0] * sums[:, -1], numerator, base, denominator, n_free
+        terms = _QuotientTerms(
+            constant=self.constant + self.levels[0] * sums[:, -1],
+            numerator=numerator,
+            base=base,
+            denominator=denominator,
         )
+        counts = _dinkelbach(terms, n_free)
         level = np.empty(query.size, np.int64)
         level[order] = (place[:, None] < counts[query]).sum(axis=1)
         return level
@@ -266,10 +270,11 @@ class Quotients(NamedTuple):
         """Parts of the ideal that no choice changes, by query; and the others, by query, level and
         number of free documents above it.
         """
-        # A gain is a sum of steps between ends, and each step adds to the ideal by itself.
+        # Each gain is the sum of the steps from end to end below it. The ideal is a sum over these
+        # steps, too: the length of the step times the weights of as many ranks as documents have
+        # the step, that is a gain of at least its upper end. No gain lies between two ends.
         deepest = self.ideal.shape[1] - 1
         rows = np.arange(n_free.size)
-        # Between two ends, no gain lies: the number of documents above does not change.
         ends = np.unique(np.concatenate((np.zeros(1), self.levels, self.known_gain)))
         at_least = np.zeros((n_free.size, ends.size), np.int64)
         np.add.at(at_least, (self.known_query, np.searchsorted(ends, self.known_gain)), 1)
@@ -277,60 +282,75 @@ class Quotients(NamedTuple):
         at_least = np.cumsum(at_least[:, ::-1], axis=1)[:, ::-1]
         level_of = np.searchsorted(self.levels, ends)
         base = np.zeros(n_free.size)
-        parts = np.zeros((n_free.size, self.levels.size - 1, width + 1))
-        for piece in range(1, ends.size):
-            length = float(ends[piece] - ends[piece - 1])
-            known = at_least[:, piece]
-            level = int(level_of[piece])
+        by_number = np.zeros((n_free.size, self.levels.size - 1, width + 1))
+        for step in range(1, ends.size):
+            length = float(ends[step] - ends[step - 1])
+            n_known = at_least[:, step]
+            level = int(level_of[step])
             if 0 < level < self.levels.size:
-                number = np.minimum(known[:, None] + np.arange(width + 1), deepest)
-                parts[:, level - 1] += length * np.take_along_axis(self.ideal, number, axis=1)
-            else:  # all free documents have more, or none has
-                number = np.minimum(known + (0 if level else n_free), deepest)
-                base += length * self.ideal[rows, number]
-        return base, parts
+                number = np.minimum(n_known[:, None] + np.arange(width + 1), deepest)
+                by_number[:, level - 1] += length * np.take_along_axis(self.ideal, number, axis=1)
+                continue
+            if not level:  # every free document has a gain of at least the lowest level
+                n_known = n_known + n_free
+            base += length * self.ideal[rows, np.minimum(n_known, deepest)]
+        return base, by_number
 
 
-def _dinkelbach(
-    constant: FloatArray,
-    numerator: FloatArray,
-    base: FloatArray,
-    denominator: FloatArray,
-    n_free: IntArray,
-) -> IntArray:
+class _QuotientTerms(NamedTuple):
+    """Terms of the quotient of each query, by the number of documents at each level or above."""
+
+    # constant, base: shape (n_queries,): parts of dividend and divisor that no choice changes
+    constant: FloatArray
+    base: FloatArray
+    # numerator, denominator: shape (n_queries, n_levels - 1, n_documents + 1): what each number of
+    # documents adds to dividend and divisor; minus infinite where a query has fewer documents
+    numerator: FloatArray
+    denominator: FloatArray
+
+    def of(self, queries: IntArray) -> "_QuotientTerms":
+        """The terms of some queries."""
+        return _QuotientTerms(
+            constant=self.constant[queries],
+            base=self.base[queries],
+            numerator=self.numerator[queries],
+            denominator=self.denominator[queries],
+        )
+
+    def quotient(self, counts: IntArray) -> tuple[FloatArray, BoolArray]:
+        """The quotient of each query at some numbers of documents, and where there is one."""
+        chosen = counts[:, :, None]
+        dividend = self.constant + np.take_along_axis(self.numerator, chosen, axis=2).sum(
+            axis=(1, 2)
+        )
+        divisor = self.base + np.take_along_axis(self.denominator, chosen, axis=2).sum(axis=(1, 2))
+        defined = divisor > 0
+        return np.divide(dividend, divisor, out=np.zeros_like(dividend), where=defined), defined
+
+
+def _dinkelbach(terms: _QuotientTerms, n_free: IntArray) -> IntArray:
     """Numbers of documents at each level or above, shape (n_queries, n_levels - 1), at the highest
     quotient.
     """
     # Each step maximises numerator - price * denominator; the price is the best quotient so far.
-    n_levels = numerator.shape[1]
+    n_levels = terms.numerator.shape[1]
     best = np.repeat(n_free[:, None], n_levels, axis=1)
-    quotient, defined = _quotient(best, constant, numerator, base, denominator)
+    quotient, defined = terms.quotient(best)
     active = np.flatnonzero(defined)
     for _ in range(_STEPS):
         if not active.size:
             break
         price = quotient[active]
-        counts = _best_counts(numerator[active] - price[:, None, None] * denominator[active])
-        value, defined = _quotient(
-            counts, constant[active], numerator[active], base[active], denominator[active]
+        active_terms = terms.of(active)
+        counts = _best_counts(
+            active_terms.numerator - price[:, None, None] * active_terms.denominator
         )
+        value, defined = active_terms.quotient(counts)
         better = defined & (value > price)
-        active, value = active[better], value[better]
-        best[active], quotient[active] = counts[better], value
+        active = active[better]
+        best[active] = counts[better]
+        quotient[active] = value[better]
     return best
-
-
-def _quotient(
-    counts: IntArray,
-    constant: FloatArray,
-    numerator: FloatArray,
-    base: FloatArray,
-    denominator: FloatArray,
-) -> tuple[FloatArray, BoolArray]:
-    """The quotient of each query at some numbers of documents, and where there is one."""
-    total = constant + np.take_along_axis(numerator, counts[:, :, None], axis=2).sum(axis=(1, 2))
-    ideal = base + np.take_along_axis(denominator, counts[:, :, None], axis=2).sum(axis=(1, 2))
-    return np.divide(total, ideal, out=np.zeros_like(total), where=ideal > 0), ideal > 0
 
 
 def _best_counts(worth: FloatArray) -> IntArray:
@@ -342,10 +362,10 @@ def _best_counts(worth: FloatArray) -> IntArray:
     for level in range(1, n_levels):
         sums.append(worth[:, level] + np.maximum.accumulate(sums[-1][:, ::-1], axis=1)[:, ::-1])
     counts = np.zeros((n_queries, n_levels), np.int64)
-    least = np.zeros(n_queries, np.int64)
+    fewest = np.zeros(n_queries, np.int64)  # documents at the level above, which this one includes
     for level in range(n_levels - 1, -1, -1):
-        least = np.where(np.arange(width) >= least[:, None], sums[level], -np.inf).argmax(axis=1)
-        counts[:, level] = least
+        fewest = np.where(np.arange(width) >= fewest[:, None], sums[level], -np.inf).argmax(axis=1)
+        counts[:, level] = fewest
     return counts
 
 
@@ -384,12 +404,13 @@ class PrecisionList(NamedTuple):
         return np.asarray(sums[np.searchsorted(self.relevant, ranks)])
 
     def _best(self, added: FloatArray, sign: float = 1.0) -> int:
-        """Number at which a sum, and what each document adds to it, is highest over the relevant
-        documents.
+        """Number of open documents with the highest value, given what each adds to the sum of
+        precisions; with `sign` -1, sums are negated and it is the lowest.
         """
         judged = sign * float((np.arange(1, self.relevant.size + 1) / self.relevant).sum())
         sums = judged + np.concatenate(([0.0], np.cumsum(added)))
         divisor = self.n_relevant + np.arange(sums.size)
-        divisor = np.minimum(divisor, self.limit) if self.reachable else divisor
+        if self.reachable:
+            divisor = np.minimum(divisor, self.limit)
         values = np.divide(sums, divisor, out=np.full(sums.size, -np.inf), where=divisor > 0)
         return int(values.argmax())

@@ -46,8 +46,8 @@ from idealrank.measures.gains import TableGain
 from idealrank.measures.measure import Measure
 from idealrank.measures.terms import Fraction
 
-# choices of grades of one query that are enumerated; with more whole grades than this, no document
-# has few choices
+# Choices of grades of one query that are enumerated, at most. A scale of more whole grades is not
+# enumerated: one document alone has too many choices.
 MOST = 2048
 _FEW = 64  # different grades, up to which all queries are worked out with all of them
 
@@ -94,26 +94,26 @@ class Problem:
             lambda copies, grades: self._values(side, copies, grades),
             ValueRange(n_queries=len(self.free.queries)),
         )
-        left = self._start(trial)
-        left &= ~self._by_quotient(trial, left, (side,))
-        left &= ~self._by_sum(trial, left, (side,))
+        unsettled = self._start(trial)
+        unsettled &= ~self._by_quotient(trial, unsettled, (side,))
+        unsettled &= ~self._by_sum(trial, unsettled, (side,))
         if self._rises:
-            trial.one(left, self._all(self._grades[0]))
-            trial.one(left, self._all(self._grades[-1]))
-            left &= False
+            trial.try_choice(unsettled, self._all(self._grades[0]))
+            trial.try_choice(unsettled, self._all(self._grades[-1]))
+            unsettled &= False
         elif self._moves_up:
-            left &= ~self._by_precision(trial, left, side)
+            unsettled &= ~self._by_precision(trial, unsettled, side)
             are_few = n_sorted(self.free.sizes, self._grades.size) <= self.most
-            few = left & self._are_listed & are_few
-            trial.many(
+            few = unsettled & self._are_listed & are_few
+            trial.try_choices(
                 few,
                 self._all(0.0),
                 sorted_choices(self._grades.tolist()),
                 order=self.free.first_rank(side),
             )
-            left &= ~few
-        left &= ~self._by_all(trial, left)
-        return _closed(trial.ends, left, *self._outer)
+            unsettled &= ~few
+        unsettled &= ~self._by_all(trial, unsettled)
+        return _closed(trial.ends, unsettled, *self._outer)
 
     def of_difference(self) -> Extremes:
         """Extremes of the second run's value minus the first run's."""
@@ -122,15 +122,16 @@ class Problem:
             return self._values(1, copies, grades) - self._values(0, copies, grades)
 
         trial = Trial(self.free, values, ValueRange(n_queries=len(self.free.queries)))
-        left = self._start(trial)
-        left &= ~self._by_quotient(trial, left, (1, 0))
-        left &= ~self._by_sum(trial, left, (1, 0))
-        left &= ~self._by_shared(trial, left)
-        left &= ~self._by_all(trial, left)
-        if not left.any() or not self.most:
-            return _closed(trial.ends, left, -np.inf, np.inf)
-        a, b = self.of_run(0), self.of_run(1)
-        return _closed(trial.ends, left, b.low - a.high, b.high - a.low)
+        unsettled = self._start(trial)
+        unsettled &= ~self._by_quotient(trial, unsettled, (1, 0))
+        unsettled &= ~self._by_sum(trial, unsettled, (1, 0))
+        unsettled &= ~self._by_shared(trial, unsettled)
+        unsettled &= ~self._by_all(trial, unsettled)
+        if not unsettled.any() or not self.most:
+            return _closed(trial.ends, unsettled, -np.inf, np.inf)
+        a = self.of_run(0)
+        b = self.of_run(1)
+        return _closed(trial.ends, unsettled, b.low - a.high, b.high - a.low)
 
     def _values(self, side: int, copies: IntArray, grades: FloatArray) -> FloatArray:
         measured = self.measure.measured(self.free.completed(side, grades, copies))
@@ -140,23 +141,25 @@ class Problem:
 
     def _start(self, trial: Trial) -> BoolArray:
         """Queries with free documents; those without have the value that they have as judged."""
-        left = self.free.sizes > 0
-        trial.one(~left, self._all(0.0))
-        return left
+        unsettled = self.free.sizes > 0
+        trial.try_choice(~unsettled, self._all(0.0))
+        return unsettled
 
     def _all(self, grade: float) -> FloatArray:
         return np.full(self.free.query.size, float(grade))
 
     # --- ways -------------------------------------------------------------------------------------
 
-    def _by_quotient(self, trial: Trial, left: BoolArray, sides: "tuple[int, ...]") -> BoolArray:
+    def _by_quotient(
+        self, trial: Trial, unsettled: BoolArray, sides: "tuple[int, ...]"
+    ) -> BoolArray:
         """Extremes of a quotient of sums, or of the difference of two with one ideal; the queries
         that it settles.
         """
-        program = self._program(sides) if left.any() else None
+        program = self._program(sides) if unsettled.any() else None
         if program is None:
-            return np.zeros_like(left)
-        settled = left & program.solvable & ~self._tied_at_an_end(sides)
+            return np.zeros_like(unsettled)
+        settled = unsettled & program.solvable & ~self._tied_at_an_end(sides)
         for queries in self._with_few_grades(settled):
             self._ends_of_quotients(trial, queries, program)
         return settled
@@ -165,20 +168,19 @@ class Problem:
         """The quotient of every query, or the difference of two; None where the measure is none, or
         two runs have two ideals.
         """
+        first_side = sides[0]
         # A difference of rounded values is not the rounded difference.
         rounded = len(sides) > 1 and getattr(self.measure, "rounding", None) not in (None, "none")
         of_sides = [self.measure.fraction(self.free.sides[side].judged) for side in sides]
         fractions = [fraction for fraction in of_sides if fraction is not None]
-        if (
-            rounded
-            or len(fractions) < len(sides)
-            or (len(sides) > 1 and not all(fraction.shared for fraction in fractions))
-        ):
+        if rounded or len(fractions) < len(sides):
+            return None
+        if len(sides) > 1 and not all(fraction.shared for fraction in fractions):
             return None
 
         rows = [self.free.sides[side].row for side in sides]
-        known = np.bincount(fractions[0].known.query, minlength=fractions[0].total.size)[rows[0]]
-        n_ranks = int((known + self.free.sizes).max(initial=0))
+        n_known = np.bincount(fractions[0].known.query, minlength=fractions[0].total.size)[rows[0]]
+        n_ranks = int((n_known + self.free.sizes).max(initial=0))
         tables = [
             fraction.ideal(n_ranks)[row] for fraction, row in zip(fractions, rows, strict=True)
         ]
@@ -189,15 +191,17 @@ class Problem:
 
         weight = np.zeros(self.free.query.size)
         constant = np.zeros(solvable.size)
-        for sign, side, fraction, row in zip((1.0, -1.0), sides, fractions, rows, strict=False):
+        sign = 1.0
+        for side, fraction, row in zip(sides, fractions, rows, strict=True):
             weight += sign * self._added(side, fraction.weigh(self._places(side)))
             constant += sign * fraction.total[row]
+            sign = -1.0  # of two runs, the second is subtracted
 
         # The ideal of a returned list holds no document of another run.
         inside = (
             np.ones(self.free.query.size, np.bool_)
             if fractions[0].shared
-            else self.free.returned_by(next(iter(sides)))
+            else self.free.returned_by(first_side)
         )
         return _Program(
             constant=constant,
@@ -253,49 +257,51 @@ class Problem:
         )
 
         chosen = self._all(grades[0])
-        trial.one(queries, chosen)
+        trial.try_choice(queries, chosen)
         for levels in (quotients.highest(), quotients.lowest()):
             chosen[kept] = grades[levels]
-            trial.one(queries, chosen)
+            trial.try_choice(queries, chosen)
 
-    def _by_sum(self, trial: Trial, left: BoolArray, sides: "tuple[int, ...]") -> BoolArray:
+    def _by_sum(self, trial: Trial, unsettled: BoolArray, sides: "tuple[int, ...]") -> BoolArray:
         """Extremes of a sum over documents with fixed weights, or of the difference of two; the
         queries that it settles.
         """
         judged = [self.free.sides[side].judged for side in sides]
         is_sum = self.measure.response == "rising" and self.measure.fraction(judged[0]) is None
-        if not left.any() or not is_sum or self.measure.worth(np.ones(1)) is None:
-            return np.zeros_like(left)
+        if not unsettled.any() or not is_sum or self.measure.worth(np.ones(1)) is None:
+            return np.zeros_like(unsettled)
         weight = np.zeros(self.free.query.size)
-        for sign, side in zip((1.0, -1.0), sides, strict=False):
+        sign = 1.0
+        for side in sides:
             weights = self.measure.weights(self.free.sides[side].judged, self._places(side))
             if weights is None:
-                return np.zeros_like(left)
+                return np.zeros_like(unsettled)
             weight += sign * self._added(side, weights)
-        settled = left & ~self._tied_at_an_end(sides)
+            sign = -1.0  # of two runs, the second is subtracted
+        settled = unsettled & ~self._tied_at_an_end(sides)
         grades, _ = self._gains(self._levels(settled))
         for high, low in ((grades[-1], grades[0]), (grades[0], grades[-1])):
-            trial.one(settled, np.where(weight > 0, high, low))
+            trial.try_choice(settled, np.where(weight > 0, high, low))
         return settled
 
-    def _by_shared(self, trial: Trial, left: BoolArray) -> BoolArray:
+    def _by_shared(self, trial: Trial, unsettled: BoolArray) -> BoolArray:
         """Extremes of a difference of values that rise with grades: only documents that both runs
         return are open.
         """
-        if not self._rises or not left.any():
-            return np.zeros_like(left)
-        own = [self.free.returned_by(side) for side in (0, 1)]
-        shared = own[0] & own[1]
-        n_shared = np.bincount(self.free.query[shared], minlength=left.size)
+        if not self._rises or not unsettled.any():
+            return np.zeros_like(unsettled)
+        returned = [self.free.returned_by(side) for side in (0, 1)]
+        shared = returned[0] & returned[1]
+        n_shared = np.bincount(self.free.query[shared], minlength=unsettled.size)
         grades = self._grades.tolist()
-        first = left & (self.measure.response == "first") & ~self._tied((0, 1))
-        settled = first | (left & self._are_few(len(grades), n_shared))
+        first = unsettled & (self.measure.response == "first") & ~self._tied((0, 1))
+        settled = first | (unsettled & self._are_few(len(grades), n_shared))
         for ahead, behind in ((1, 0), (0, 1)):
-            chosen = np.where(own[ahead] & ~own[behind], grades[-1], grades[0])
-            trial.many(
+            chosen = np.where(returned[ahead] & ~returned[behind], grades[-1], grades[0])
+            trial.try_choices(
                 first, chosen, at_most_one(grades), among=shared & self._above_relevant(ahead)
             )
-            trial.many(settled & ~first, chosen, every(grades), among=shared)
+            trial.try_choices(settled & ~first, chosen, every(grades), among=shared)
         return settled
 
     def _above_relevant(self, side: int) -> BoolArray:
@@ -310,7 +316,7 @@ class Problem:
         np.minimum.at(top, judged.hits.query[worth > 0], judged.hits.rank[worth > 0])
         return self.free.first_rank(side) < top[self.free.sides[side].row][self.free.query]
 
-    def _by_precision(self, trial: Trial, left: BoolArray, side: int) -> BoolArray:
+    def _by_precision(self, trial: Trial, unsettled: BoolArray, side: int) -> BoolArray:
         """Extremes of average precision, unless ties leave the order open or a document is listed
         twice; the queries that it settles.
         """
@@ -318,13 +324,13 @@ class Problem:
         measure = cast("AP", self.measure)
         if (
             measure.response != "precision"
-            or not left.any()
+            or not unsettled.any()
             or self.convention.alignment.duplicates == "twice"
         ):
-            return np.zeros_like(left)
+            return np.zeros_like(unsettled)
         judged = listed_run.judged
         relevant = listed_run.judged.relevant(measure.threshold)
-        settled = left & ~self._tied((side,))
+        settled = unsettled & ~self._tied((side,))
         if (
             judged.ties in ("expected", "best", "worst")
             and relevant.hits.tie_first is not None
@@ -356,13 +362,13 @@ class Problem:
             low[documents[documents.size - listed.lowest() :]] = self._grades[-1]
 
         for grades in (self._all(self._grades[0]), low, high):
-            trial.one(settled, grades)
+            trial.try_choice(settled, grades)
         return settled
 
-    def _by_all(self, trial: Trial, left: BoolArray) -> BoolArray:
+    def _by_all(self, trial: Trial, unsettled: BoolArray) -> BoolArray:
         """Extremes over all choices, where they are few; the queries that it settles."""
-        few = left & self._are_few(self._grades.size, self.free.sizes)
-        trial.many(few, self._all(0.0), every(self._grades.tolist()))
+        few = unsettled & self._are_few(self._grades.size, self.free.sizes)
+        trial.try_choices(few, self._all(0.0), every(self._grades.tolist()))
         return few
 
     def _are_few(self, n_grades: int, n_documents: IntArray) -> BoolArray:
@@ -471,10 +477,12 @@ class Problem:
         """Bounds of the measure, if the convention and the discount keep to them."""
         alignment = self.convention.alignment
         discount = getattr(self.measure, "discount", None)
-        kept = alignment.negative not in ("kept", "padding") and alignment.duplicates != "twice"
-        if kept and (discount is None or self._falls(discount)):
-            return self.measure.bounds
-        return (-np.inf, np.inf)
+        keeps_negative = alignment.negative in ("kept", "padding")
+        if keeps_negative or alignment.duplicates == "twice":
+            return (-np.inf, np.inf)
+        if discount is not None and not self._falls(discount):
+            return (-np.inf, np.inf)
+        return self.measure.bounds
 
     # --- places -----------------------------------------------------------------------------------
 
@@ -494,16 +502,11 @@ class Problem:
         """Mark queries in which a free document is tied and the order of ties is not fixed."""
         tied = np.zeros(len(self.free.queries), np.bool_)
         for listed_run in (self.free.sides[side] for side in sides):
-            if (
-                listed_run.judged.ties in ("expected", "best", "worst")
-                and listed_run.places.tie_first is not None
-                and listed_run.places.tie_last is not None
-            ):
-                tied[
-                    listed_run.places.query[
-                        listed_run.places.tie_first < listed_run.places.tie_last
-                    ]
-                ] = True
+            places = listed_run.places
+            has_order = listed_run.judged.ties not in ("expected", "best", "worst")
+            if has_order or places.tie_first is None or places.tie_last is None:
+                continue
+            tied[places.query[places.tie_first < places.tie_last]] = True
         return tied
 
     def _tied_at_an_end(self, sides: "tuple[int, ...]") -> BoolArray:
@@ -513,13 +516,13 @@ class Problem:
 
 
 def _closed(
-    ends: ValueRange, left: BoolArray, low: "FloatArray | float", high: "FloatArray | float"
+    ends: ValueRange, unsettled: BoolArray, low: "FloatArray | float", high: "FloatArray | float"
 ) -> Extremes:
     """The extremes found, and outer bounds for the queries left over."""
     return Extremes(
-        low=np.where(left, low, ends.low),
-        high=np.where(left, high, ends.high),
-        exact=~left,
+        low=np.where(unsettled, low, ends.low),
+        high=np.where(unsettled, high, ends.high),
+        exact=~unsettled,
         always=ends.always,
     )
 
@@ -534,7 +537,7 @@ def _is_ideal(sums: FloatArray) -> BoolArray:
 
 
 def _same_rows(a: FloatArray, b: FloatArray) -> BoolArray:
-    """Mark rows that are equal, the last number of each going on for ever."""
+    """Mark rows that are equal, the shorter one continued by its last number."""
     width = max(a.shape[1], b.shape[1])
     first, second = (
         np.pad(sums, ((0, 0), (0, width - sums.shape[1])), mode="edge") for sums in (a, b)

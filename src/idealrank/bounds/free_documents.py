@@ -47,8 +47,8 @@ class FreeDocuments:
         """Documents that some run shows unjudged, down to a rank."""
         runs = [_UnjudgedRun.of(judged, queries, deepest) for judged in lists]
         shown = [run.shown(depth) for run in runs]
-        of_query = np.concatenate([run.code[kept] for run, kept in zip(runs, shown, strict=True)])
-        keys = np.concatenate([run.key[kept] for run, kept in zip(runs, shown, strict=True)])
+        of_query = np.concatenate([run.code[rows] for run, rows in zip(runs, shown, strict=True)])
+        keys = np.concatenate([run.key[rows] for run, rows in zip(runs, shown, strict=True)])
         distinct, first = distinct_keys(keys)
         # Documents are in the order of their keys; here they come query after query.
         by_query = in_stable_order(of_query[first])
@@ -128,7 +128,8 @@ class _Layout(NamedTuple):
         """Arrange copies of queries."""
         listed_run = documents.sides[side]
         n_queries = len(documents.queries)
-        base, codes = listed_run.judged, listed_run.row[copies]
+        base = listed_run.judged
+        codes = listed_run.row[copies]
         places = Ragged.of(
             np.searchsorted(listed_run.places.query, np.arange(n_queries + 1)), copies
         )
@@ -148,7 +149,7 @@ class _Layout(NamedTuple):
         alignments = Alignments(
             tied=counters.tied[codes],
             duplicates=counters.duplicates[codes],
-            first_unjudged=n_judged * 0,
+            first_unjudged=np.zeros_like(n_judged),
             judged=n_judged,
             straddling=counters.straddling[codes],
         )
@@ -169,7 +170,8 @@ class _Layout(NamedTuple):
 
     def with_grades(self, grades: FloatArray) -> Judged:
         """The lists with grades given to the free documents, copy after copy."""
-        base, free_grades = self.base, grades[self.free]
+        base = self.base
+        free_grades = grades[self.free]
         hits = replace(
             self.hits, grade=np.concatenate((base.hits.grade[self.known], free_grades))[self.order]
         )
@@ -268,16 +270,17 @@ class _UnjudgedRun(NamedTuple):
 
     def placed(self, distinct: KeyArray, place: IntArray) -> ListedPlaces:
         """Places of free documents, given their sorted keys and the document of each."""
-        at, matched = _lookup(distinct, self.key)
-        kept = self.code[matched] >= 0
-        at, matched = at[kept], matched[kept]
+        found, matched = _lookup(distinct, self.key)
+        is_compared = self.code[matched] >= 0
+        matched = matched[is_compared]
+        document = place[found[is_compared]]
         places = replace(self.places.as_hits().part(matched), query=self.code[matched])
         by_place = places.query << 32 | places.rank  # ranks are below 2^31
         if (by_place[1:] >= by_place[:-1]).all():  # unless the run has the queries in another order
-            return ListedPlaces(judged=self.judged, row=self.row, places=places, document=place[at])
+            return ListedPlaces(judged=self.judged, row=self.row, places=places, document=document)
         order = np.argsort(by_place, kind="stable")
         return ListedPlaces(
-            judged=self.judged, row=self.row, places=places.part(order), document=place[at][order]
+            judged=self.judged, row=self.row, places=places.part(order), document=document[order]
         )
 
 
@@ -317,16 +320,16 @@ def _within(judged: Judged, unjudged: UnjudgedHits, depth: int | None) -> BoolAr
 
 
 def _lookup(distinct: KeyArray, key: KeyArray) -> tuple[IntArray, IntArray]:
-    """Places among sorted keys, and which keys have one. A key is a hash: bits at two places in it
-    rule out nearly all others.
+    """Positions among sorted keys, and the keys that have one. A key is a hash: bits at two places
+    in it rule out nearly all others, without a search.
     """
     likely = np.arange(key.size)
     for shift in (np.uint64(0), np.uint64(_BITS)):
         bits = np.uint64((1 << _BITS) - 1)
-        seen = np.zeros(1 << _BITS, np.bool_)
-        seen[distinct >> shift & bits] = True
-        likely = likely[seen[key[likely] >> shift & bits]]
-    at = np.searchsorted(distinct, key[likely])
-    matches = at < distinct.size
-    matches[matches] = distinct[at[matches]] == key[likely[matches]]
-    return at[matches], likely[matches]
+        occurs = np.zeros(1 << _BITS, np.bool_)
+        occurs[distinct >> shift & bits] = True
+        likely = likely[occurs[key[likely] >> shift & bits]]
+    positions = np.searchsorted(distinct, key[likely])
+    matches = positions < distinct.size
+    matches[matches] = distinct[positions[matches]] == key[likely[matches]]
+    return positions[matches], likely[matches]

@@ -3,7 +3,7 @@ merge.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -117,7 +117,7 @@ class Bounds(QueryBounds):
         >>> merged.query_ids, merged.mean, merged.mean_high
         (['p', 'q'], 0.5, 1.0)
         """
-        _refuse_unlike(self, other, self.measured == other.measured)
+        _refuse_unlike(self, other, same_measure=self.measured == other.measured)
         low, high, always = (
             np.concatenate([getattr(self, name), getattr(other, name)])
             for name in ("low", "high", "always")
@@ -159,26 +159,13 @@ class Bounds(QueryBounds):
 
     def as_dict(self) -> dict[str, Any]:
         """Return the JSON record: means and settings, and the queries."""
-        rows = zip(
-            self.query_ids,
-            self.low.tolist(),
-            self.value.tolist(),
-            self.high.tolist(),
-            self.exact_queries.tolist(),
-            self.judged_share.tolist(),
-            self.unjudged_ranks,
-            strict=True,
-        )
-        queries = {
-            query: {
-                "low": finite(low),
-                "value": finite(value),
-                "high": finite(high),
-                "exact": exact,
-                "judged": judged,
-                "unjudged_ranks": ranks.tolist(),
-            }
-            for query, low, value, high, exact, judged, ranks in rows
+        columns = {
+            "low": self.low.tolist(),
+            "value": self.value.tolist(),
+            "high": self.high.tolist(),
+            "exact": self.exact_queries.tolist(),
+            "judged": self.judged_share.tolist(),
+            "unjudged_ranks": [ranks.tolist() for ranks in self.unjudged_ranks],
         }
         return {
             "run": self.name,
@@ -190,7 +177,7 @@ class Bounds(QueryBounds):
             "low": finite(self.mean_low),
             "value": finite(self.mean),
             "high": finite(self.mean_high),
-            "queries": queries,
+            "queries": _records_by_query(self.query_ids, columns),
         }
 
 
@@ -257,7 +244,7 @@ class DifferenceBounds(QueryBounds):
         >>> parts[0].merge(parts[1]).mean
         -0.5
         """
-        _refuse_unlike(self, other, self.measure == other.measure)
+        _refuse_unlike(self, other, same_measure=self.measure == other.measure)
         names = (
             "low",
             "value",
@@ -287,33 +274,15 @@ class DifferenceBounds(QueryBounds):
 
     def as_dict(self) -> dict[str, Any]:
         """Return the JSON record: means and settings, and the queries."""
-        columns = (
-            self.low,
-            self.value,
-            self.high,
-            self.exact_queries,
-            self.unjudged_a,
-            self.unjudged_b,
-            self.unjudged_both,
-            self.flips,
-        )
-        names = (
-            "low",
-            "value",
-            "high",
-            "exact",
-            "unjudged_a",
-            "unjudged_b",
-            "unjudged_both",
-            "flips",
-        )
-        rows = zip(self.query_ids, *(column.tolist() for column in columns), strict=True)
-        queries = {
-            query: {
-                name: finite(value) if isinstance(value, float) else value
-                for name, value in zip(names, row, strict=True)
-            }
-            for query, *row in rows
+        columns = {
+            "low": self.low.tolist(),
+            "value": self.value.tolist(),
+            "high": self.high.tolist(),
+            "exact": self.exact_queries.tolist(),
+            "unjudged_a": self.unjudged_a.tolist(),
+            "unjudged_b": self.unjudged_b.tolist(),
+            "unjudged_both": self.unjudged_both.tolist(),
+            "flips": self.flips.tolist(),
         }
         return {
             "a": self.a,
@@ -326,8 +295,18 @@ class DifferenceBounds(QueryBounds):
             "value": finite(self.mean),
             "high": finite(self.mean_high),
             "flips": int(self.flips.sum()),
-            "queries": queries,
+            "queries": _records_by_query(self.query_ids, columns),
         }
+
+
+def _records_by_query(
+    query_ids: Sequence[str], columns: Mapping[str, Sequence[Any]]
+) -> dict[str, dict[str, Any]]:
+    """Columns by name as a JSON record for each query."""
+    records = {}
+    for place, query in enumerate(query_ids):
+        records[query] = {name: finite(column[place]) for name, column in columns.items()}
+    return records
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -369,39 +348,43 @@ def extreme_mean(measure: Measure, values: FloatArray, always: BoolArray, *, low
 
 
 def known_mean(values: FloatArray) -> float:
-    """Mean of the values that are no NaN."""
-    known = ~np.isnan(values)
-    return math.fsum(values[known].tolist()) / int(known.sum()) if known.any() else math.nan
+    """Mean of the values that are not NaN."""
+    return _mean(values[~np.isnan(values)].tolist())
+
+
+def _mean(values: list[float]) -> float:
+    """Mean, the same in any order of the values; NaN without one."""
+    return math.fsum(values) / len(values) if values else math.nan
 
 
 def optional_mean(values: FloatArray, always: BoolArray, *, lowest: bool) -> float:
     """Lowest or highest mean where some queries count at some grades alone: each of these counts if
     that moves the mean further.
     """
-    known = ~np.isnan(values)
-    fixed = values[known & always].tolist()
-    optional = np.sort(values[known & ~always])
-    for value in (optional if lowest else optional[::-1]).tolist():
-        mean = math.fsum(fixed) / len(fixed) if fixed else None
-        if mean is None or (value < mean if lowest else value > mean):
-            fixed.append(value)
-    return math.fsum(fixed) / len(fixed) if fixed else math.nan
+    has_value = ~np.isnan(values)
+    counted = values[has_value & always].tolist()
+    optional = values[has_value & ~always].tolist()
+    # Farthest first: once a value does not move the mean, no later one does.
+    for value in sorted(optional, reverse=not lowest):
+        if counted:
+            mean = _mean(counted)
+            moves = value < mean if lowest else value > mean
+            if not moves:
+                break
+        counted.append(value)
+    return _mean(counted)
 
 
-def _refuse_unlike(
-    first: QueryBounds,
-    other: QueryBounds,
-    same_measure: bool,  # noqa: FBT001
-) -> None:
+def _refuse_unlike(first: QueryBounds, other: QueryBounds, *, same_measure: bool) -> None:
     """Refuse parts whose bounds mean different things, or that share a query."""
-    ours, theirs = (
+    first_settings, other_settings = (
         f"{part.measure}, max_grade={part.max_grade:g}, depth={part.depth}"
         for part in (first, other)
     )
-    if ours != theirs or not same_measure:
+    if first_settings != other_settings or not same_measure:
         raise IncompatibleError(
-            f"found bounds of {ours} and of {theirs}; expected the same for all parts; name "
-            f"max_grade for each"
+            f"found bounds of {first_settings} and of {other_settings}; expected the same for all "
+            "parts; name max_grade for each"
         )
     if shared := set(first.query_ids) & set(other.query_ids):
         raise IncompatibleError(

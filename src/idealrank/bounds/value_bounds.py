@@ -32,7 +32,7 @@ from idealrank.measures.sums import aggregate
 
 AnyQrels: TypeAlias = Qrels | Mapping[str, Any]
 AnyRun: TypeAlias = Run | Mapping[str, Any]
-_WHOLE = (1 << 31) - 1  # a depth below every rank: ranks are 32-bit integers
+_WHOLE = (1 << 31) - 1  # the depth of whole lists: ranks are 32-bit integers
 
 
 def bounds(
@@ -98,17 +98,19 @@ def bounds(
     >>> found.low.round(3), found.high.round(3), [ranks.tolist() for ranks in found.unjudged_ranks]
     (array([0.95]), array([1.]), [[2]])
     """
-    made = parse_measure(measure)
+    parsed = parse_measure(measure)
     table = as_qrels(qrels)
     lists = as_run(run, "run")
-    _, under = _resolved(made, convention)
-    judged = aligned(table, lists, [made], under, depth, threads=threads)
+    _, resolved_convention = _resolved(parsed, convention)
+    judged = aligned(table, lists, [parsed], resolved_convention, depth, threads=threads)
     if not judged.n_queries:
         raise InputError(
             f"no query to evaluate: {table.name} and run {lists.name!r} have none that counts "
-            f"under convention {under.name}"
+            f"under convention {resolved_convention.name}"
         )
-    return bounds_of(judged, made, max_grade, depth, convention=under, name=lists.name)
+    return bounds_of(
+        judged, parsed, max_grade, depth, convention=resolved_convention, name=lists.name
+    )
 
 
 def difference_bounds(
@@ -165,13 +167,21 @@ def difference_bounds(
     >>> found.low, found.value, found.high, found.flips
     (array([-0.5]), array([-0.5]), array([0.]), array([False]))
     """
-    made = parse_measure(measure)
+    parsed = parse_measure(measure)
     table = as_qrels(qrels)
     lists = (as_run(run_a, "A"), as_run(run_b, "B"))
-    _, under = _resolved(made, convention)
-    a, b = (aligned(table, run, [made], under, depth, threads=threads) for run in lists)
+    _, resolved_convention = _resolved(parsed, convention)
+    a, b = (
+        aligned(table, run, [parsed], resolved_convention, depth, threads=threads) for run in lists
+    )
     return difference_bounds_of(
-        a, b, made, max_grade, depth, convention=under, names=(lists[0].name, lists[1].name)
+        a,
+        b,
+        parsed,
+        max_grade,
+        depth,
+        convention=resolved_convention,
+        names=(lists[0].name, lists[1].name),
     )
 
 
@@ -211,13 +221,15 @@ def bounds_report(
     >>> [(one.measure, one.mean_low, one.mean_high) for one in found.runs]
     [('RR', 0.5, 1.0), ('P@1', 0.0, 1.0)]
     """
-    under = Convention.of(convention)
-    lists = [aligned(qrels, run, measures, under, depth, threads=threads) for run in runs]
+    resolved_convention = Convention.of(convention)
+    lists = [
+        aligned(qrels, run, measures, resolved_convention, depth, threads=threads) for run in runs
+    ]
     for run, judged in zip(runs, lists, strict=True):
         if not judged.n_queries:
             raise InputError(
                 f"no query to evaluate: {qrels.name} and run {run.name!r} have none that counts "
-                f"under {under.name}"
+                f"under {resolved_convention.name}"
             )
     names = [run.name for run in runs]
     names = [
@@ -228,16 +240,26 @@ def bounds_report(
     differences: list[DifferenceBounds] = []
     for measure in measures:
         for judged, name in zip(lists, names, strict=True):
-            alone.append(bounds_of(judged, measure, max_grade, depth, convention=under, name=name))
+            alone.append(
+                bounds_of(
+                    judged, measure, max_grade, depth, convention=resolved_convention, name=name
+                )
+            )
     if len(runs) > 1:
-        (first, second), (name_a, name_b) = lists[:2], names[:2]
-        options: dict[str, Any] = {"convention": under, "names": (name_a, name_b)}
         differences += [
-            difference_bounds_of(first, second, measure, max_grade, depth, **options)
+            difference_bounds_of(
+                lists[0],
+                lists[1],
+                measure,
+                max_grade,
+                depth,
+                convention=resolved_convention,
+                names=(names[0], names[1]),
+            )
             for measure in measures
         ]
     return BoundsReport(
-        convention=under,
+        convention=resolved_convention,
         max_grade=max(run_bounds.max_grade for run_bounds in alone),
         depth=depth,
         runs=tuple(alone),
@@ -327,9 +349,9 @@ def difference_bounds_of(
     )
     by_a = free.returned_by(0)
     by_b = free.returned_by(1)
-    only_a, only_b, both = (
-        np.bincount(free.query[kept], minlength=len(queries)).astype(np.int64)
-        for kept in (by_a & ~by_b, by_b & ~by_a, by_a & by_b)
+    only_a, only_b, in_both = (
+        np.bincount(free.query[documents], minlength=len(queries)).astype(np.int64)
+        for documents in (by_a & ~by_b, by_b & ~by_a, by_a & by_b)
     )
     value = values_b - values_a
     return DifferenceBounds(
@@ -343,7 +365,7 @@ def difference_bounds_of(
         exact_queries=extremes.exact,
         unjudged_a=only_a,
         unjudged_b=only_b,
-        unjudged_both=both,
+        unjudged_both=in_both,
         max_grade=highest,
         depth=depth,
         mean_low=optional_mean(extremes.low, extremes.always, lowest=True),
@@ -384,20 +406,20 @@ def _resolved(measure: Measure, convention: "Convention | str") -> tuple[Measure
     """The measure with every option set, refused where unjudged documents have no place in the
     lists.
     """
-    under = Convention.of(convention)
+    resolved_convention = Convention.of(convention)
     measure.check_tables(())
     if measure.aggregate == "text" or not measure.looks_at_grades:
         raise OptionError(
             f"{measure}: found a measure without grades, expected one whose values depend on "
             f"them, such as nDCG@10"
         )
-    if measure.judged_only or under.alignment.unjudged == "skipped":
+    if measure.judged_only or resolved_convention.alignment.unjudged == "skipped":
         raise OptionError(
             f"{measure}: unjudged documents are taken out of the lists, so that their grades have "
             "no bounds; expected unjudged=not-relevant, and a measure without judged_only",
             switch="unjudged=not-relevant",
         )
-    return measure.under(under), under
+    return measure.under(resolved_convention), resolved_convention
 
 
 def aligned(
@@ -421,12 +443,10 @@ def aligned(
 
 
 def _checked_depth(depth: object) -> int | None:
-    if depth is None or (
-        isinstance(depth, (int, np.integer))
-        and not isinstance(depth, bool)
-        and 1 <= depth <= _WHOLE
-    ):
-        return None if depth is None else int(depth)
+    if depth is None:
+        return None
+    if isinstance(depth, int | np.integer) and not isinstance(depth, bool) and 1 <= depth <= _WHOLE:
+        return int(depth)
     raise OptionError(f"depth={depth!r}: expected a rank from 1 on, or None for whole lists")
 
 

@@ -4,11 +4,11 @@ from collections.abc import Iterable, Sequence
 from typing import Any, cast
 
 from idealrank.analysis.comparison import Comparison, Study, StudyOptions, compared
-from idealrank.analysis.comparison.comparisons import Overlapping
 from idealrank.analysis.comparison.difference_rows import of_judged_queries
 from idealrank.analysis.comparison.families import Correction
 from idealrank.analysis.comparison.label_basis import DeclaredLabels
 from idealrank.analysis.comparison.procedure import Tell
+from idealrank.analysis.comparison.rankings import Overlapping
 from idealrank.analysis.comparison.requirements import JudgmentsOption
 from idealrank.conventions import Convention
 from idealrank.data.label_kinds import LabelKind

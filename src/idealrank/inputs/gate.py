@@ -12,7 +12,8 @@ from idealrank.analysis.comparison import StudyOptions
 from idealrank.analysis.comparison.label_basis import NOTHING_DECLARED, DeclaredLabels
 from idealrank.analysis.comparison.requirements import JudgmentsOption
 from idealrank.analysis.gate.checks import GateCase, contracts_of, decided, gate_beside, policy_of
-from idealrank.analysis.gate.outcome import Contract, Gated, Policy, WhenUnjudged
+from idealrank.analysis.gate.contracts import Contract
+from idealrank.analysis.gate.outcome import Gated, Policy, WhenUnjudged
 from idealrank.conventions import Convention
 from idealrank.data.label_kinds import LabelKind
 from idealrank.errors import OptionError

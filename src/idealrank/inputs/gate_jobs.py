@@ -23,7 +23,8 @@ from idealrank.analysis.gate.checks import (
     gate_beside,
     measures_of_gate,
 )
-from idealrank.analysis.gate.outcome import TOO_FEW, Contract, Gated
+from idealrank.analysis.gate.contracts import Contract
+from idealrank.analysis.gate.outcome import TOO_FEW, Gated
 from idealrank.analysis.gate.series import ANCHOR, Acceptance, Series
 from idealrank.data.interchange import finite
 from idealrank.data.qrels import Qrels

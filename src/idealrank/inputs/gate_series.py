@@ -15,7 +15,8 @@ from idealrank.analysis.comparison.query_table import (
     restricted,
 )
 from idealrank.analysis.gate.checks import Opposed, mean_table
-from idealrank.analysis.gate.outcome import Contract, Gated
+from idealrank.analysis.gate.contracts import Contract
+from idealrank.analysis.gate.outcome import Gated
 from idealrank.analysis.gate.series import ANCHOR, WINDOW, Series
 from idealrank.data.run import Run
 from idealrank.errors import InputError

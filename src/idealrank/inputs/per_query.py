@@ -14,9 +14,9 @@ from idealrank.io.query_files import QueryFiles, read_categories, read_clusters,
 from idealrank.measures.measure import Measure
 
 if TYPE_CHECKING:
-    from idealrank.analysis.comparison.slice_differences import SliceMeans
+    from idealrank.analysis.comparison.slice_means import SliceMeans
 else:
-    SliceMeans = annotation("idealrank.analysis.comparison.slice_differences", "SliceMeans")
+    SliceMeans = annotation("idealrank.analysis.comparison.slice_means", "SliceMeans")
 
 QueryValues: TypeAlias = Any
 """A path, a dataframe, a mapping of query to value, or a pandas Series indexed by query."""
@@ -43,7 +43,7 @@ def slice_means(
     """Compute means on slices, with weights and clusters, in any form that `slices_of` takes; the
     function of `Evaluation.by`.
     """
-    from idealrank.analysis.comparison.slice_differences import slice_means as means_on_slices  # noqa: PLC0415  (few commands have slices)
+    from idealrank.analysis.comparison.slice_means import slice_means as means_on_slices  # noqa: PLC0415  (few commands have slices)
 
     if weights is not None:
         refuse_unweighted(evaluation.measures)

@@ -30,9 +30,9 @@ from idealrank.io.record_files import (
 from idealrank.io.sources import Paths, Source, open_sources
 
 if TYPE_CHECKING:
-    from idealrank.analysis.comparison.slice_differences import Categories
+    from idealrank.analysis.comparison.slice_membership import Categories
 else:
-    Categories = annotation("idealrank.analysis.comparison.slice_differences", "Categories")
+    Categories = annotation("idealrank.analysis.comparison.slice_membership", "Categories")
 
 # Usual names of columns. A user is the query of recommenders, where no column has a name of _QUERY.
 _QUERY = ("query", "query_id", "query-id", "qid", "topic")
@@ -526,7 +526,7 @@ class QueryFiles(NamedTuple):
             )
         if path == self.slices_text:
             return read_categories(path, tell=tell)
-        from idealrank.analysis.comparison.slice_differences import traffic_thirds  # noqa: PLC0415  (few commands have slices)
+        from idealrank.analysis.comparison.slice_membership import traffic_thirds  # noqa: PLC0415  (few commands have slices)
 
         return traffic_thirds(read_traffic(path, tell=tell))
 

@@ -1,7 +1,5 @@
 """Why two runs differ: the difference of their values taken apart into queries, documents and rank
 moves.
-
-The parts of a difference between two runs: queries, documents, rank moves.
 """
 
 import warnings
@@ -259,11 +257,9 @@ class Attribution(WithWarnings):
         try:
             return self._places[query]
         except KeyError:
-            why = (
-                "the convention leaves it out of one run or both"
-                if query in self.excluded
-                else "the judgments or the runs lack it"
-            )
+            why = "the judgments or the runs lack it"
+            if query in self.excluded:
+                why = "the convention leaves it out of one run or both"
             raise InputError(
                 f"query {query!r}: found no difference, expected a query that counts in both "
                 f"runs; {why}"
@@ -271,7 +267,8 @@ class Attribution(WithWarnings):
 
     def _document(self, place: int) -> DocumentChange:
         table, qrels = self._documents, self._qrels
-        row, (first, second) = int(table.row[place]), table.added[place].tolist()
+        row = int(table.row[place])
+        added_a, added_b = table.added[place].tolist()
         rank_a, rank_b = (_rank(rank) for rank in table.rank[place].tolist())
         return DocumentChange(
             query=self.query_ids[int(table.query[place])],
@@ -279,9 +276,9 @@ class Attribution(WithWarnings):
             grade=float(qrels.grades[row]),
             rank_a=rank_a,
             rank_b=rank_b,
-            added_a=first,
-            added_b=second,
-            difference=second - first,
+            added_a=added_a,
+            added_b=added_b,
+            difference=added_b - added_a,
             move=MOVES[int(table.move[place])],
         )
 
@@ -369,14 +366,15 @@ def attributed(
     coverages = dict(zip(names, (side.coverage for side in sides), strict=True))
     unjoined = mismatches_of(coverages, resolved, [side.values[side.scored] for side in sides])
 
-    values = np.stack([side.values[at] for side, at in zip(sides, places, strict=True)], axis=1)
+    values = np.stack([side.values[rows] for side, rows in zip(sides, places, strict=True)], axis=1)
     documents = _documents(qrels, ids, sides)
     of_documents = np.bincount(documents.query, weights=documents.difference, minlength=len(ids))
     rest = values[:, 1] - values[:, 0] - of_documents
     scale = 1.0 if resolved.aggregate == "sum" else 1.0 / len(ids)
     everything = np.ones(len(ids), bool)
-    mean_a, mean_b = (aggregate(resolved, values[:, side], everything) for side in (0, 1))
-    rest = _without_dust(rest, values)
+    mean_a = aggregate(resolved, values[:, 0], everything)
+    mean_b = aggregate(resolved, values[:, 1], everything)
+    rest = _without_rounding(rest, values)
     return Attribution(
         run_a=run_a.name,
         run_b=run_b.name,
@@ -447,12 +445,12 @@ class _Side(NamedTuple):
         if judged.ties in UNORDERED and hits.tie_first is not None and hits.tie_last is not None:
             rank = (hits.tie_first + hits.tie_last) / 2
             top = hits.tie_first
-        shallow = np.bincount(
+        judged_within = np.bincount(
             hits.query[hits.rank <= limit[hits.query]], minlength=judged.n_queries
         )
         values = evaluation.values[:, 0]
         scored = evaluation.scored[:, 0]
-        unjudged = np.minimum(limit, judged.lengths) - shallow
+        unjudged = np.minimum(limit, judged.lengths) - judged_within
         return cls(
             judged=judged,
             coverage=evaluation.coverage,
@@ -467,17 +465,20 @@ class _Side(NamedTuple):
 
 def _common(sides: Sequence[_Side]) -> tuple[list[str], list[IntArray], tuple[str, ...]]:
     """Queries that count in both, their places in each, and those that count in one at most."""
-    ids = [list(side.judged.queries) for side in sides]
-    counted = [
-        {query: place for place, query in enumerate(own) if side.scored[place]}
-        for own, side in zip(ids, sides, strict=True)
+    place_in_a, place_in_b = map(_counted_places, sides)
+    common = [query for query in place_in_a if query in place_in_b]
+    places = [
+        np.array([place_in_a[query] for query in common], np.int64),
+        np.array([place_in_b[query] for query in common], np.int64),
     ]
-    counted_a, counted_b = counted
-    both = [query for query in counted_a if query in counted_b]
-    places = [np.array([place_of[query] for query in both], np.int64) for place_of in counted]
-    every = dict.fromkeys(chain.from_iterable(ids))
-    kept = set(both)
-    return both, places, tuple(query for query in every if query not in kept)
+    every = dict.fromkeys(chain.from_iterable(side.judged.queries for side in sides))
+    is_common = set(common)
+    return common, places, tuple(query for query in every if query not in is_common)
+
+
+def _counted_places(side: _Side) -> dict[str, int]:
+    """Place of each query of a run that counts."""
+    return {query: place for place, query in enumerate(side.judged.queries) if side.scored[place]}
 
 
 def _documents(qrels: Qrels, ids: Sequence[str], sides: Sequence[_Side]) -> Documents:
@@ -485,25 +486,25 @@ def _documents(qrels: Qrels, ids: Sequence[str], sides: Sequence[_Side]) -> Docu
     place_of = {query: place for place, query in enumerate(ids)}
     places = np.array([place_of.get(query, -1) for query in qrels.queries], np.int64)
     rows = [_rows(side) for side in sides]
-    row, at = np.unique(np.concatenate(rows), return_inverse=True)
+    row, place_of_hit = np.unique(np.concatenate(rows), return_inverse=True)
     query = places[np.searchsorted(qrels.offsets, row, side="right") - 1] if row.size else row
     rank = np.full((row.size, 2), np.inf)
     adds = np.zeros((row.size, 2))
     within = np.zeros((row.size, 2), bool)
     begin = 0
     for number, side in enumerate(sides):
-        own = at.reshape(-1)[begin : begin + rows[number].size]
-        begin += own.size
-        # A document that stands twice in a list adds twice, and has the better of its ranks.
-        np.minimum.at(rank[:, number], own, side.rank)
-        np.add.at(adds[:, number], own, side.added)
-        np.logical_or.at(within[:, number], own, side.within)
-    kept = query >= 0
-    query = query[kept]
-    row = row[kept]
-    rank = rank[kept]
-    adds = adds[kept]
-    within = within[kept]
+        hit = place_of_hit.reshape(-1)[begin : begin + rows[number].size]
+        begin += hit.size
+        # A document that is listed twice adds twice, and has the better of its ranks.
+        np.minimum.at(rank[:, number], hit, side.rank)
+        np.add.at(adds[:, number], hit, side.added)
+        np.logical_or.at(within[:, number], hit, side.within)
+    is_compared = query >= 0
+    query = query[is_compared]
+    row = row[is_compared]
+    rank = rank[is_compared]
+    adds = adds[is_compared]
+    within = within[is_compared]
     order = np.argsort(query, kind="stable")
     return Documents(
         query=query[order],
@@ -521,15 +522,20 @@ def _rows(side: _Side) -> IntArray:
 
 def _moved(rank: FloatArray, within: BoolArray) -> IntArray:
     """Place of each document's move in `MOVES`."""
-    seen = np.where(within.any(axis=1, keepdims=True), within, np.isfinite(rank))
+    # A document below both cutoffs is present where a run returns it at all.
+    present = np.where(within.any(axis=1, keepdims=True), within, np.isfinite(rank))
     up = rank[:, 1] < rank[:, 0]
     down = rank[:, 1] > rank[:, 0]
-    moves: IntArray = np.select([~seen[:, 0], ~seen[:, 1], up, down], [0, 1, 2, 3], 4)
+    moves: IntArray = np.select(
+        [~present[:, 0], ~present[:, 1], up, down],
+        [MOVES.index(move) for move in ("entered", "left", "moved up", "moved down")],
+        MOVES.index("stayed"),
+    )
     return moves
 
 
 def _queries(
-    ids: tuple[str, ...] | list[str],
+    ids: Sequence[str],
     values: FloatArray,
     rest: FloatArray,
     sides: Sequence[_Side],
@@ -537,15 +543,16 @@ def _queries(
     direction: int,
 ) -> tuple[QueryChange, ...]:
     difference = values[:, 1] - values[:, 0]
-    (side_a, side_b), (at_a, at_b) = sides, places
-    returned_a = side_a.judged.returned[at_a]
-    returned_b = side_b.judged.returned[at_b]
-    unjudged_a = side_a.unjudged[at_a]
-    unjudged_b = side_b.unjudged[at_b]
+    side_a, side_b = sides
+    rows_a, rows_b = places
+    returned_a = side_a.judged.returned[rows_a]
+    returned_b = side_b.judged.returned[rows_b]
+    unjudged_a = side_a.unjudged[rows_a]
+    unjudged_b = side_b.unjudged[rows_b]
     order = np.argsort(_sign(direction) * difference, kind="stable").tolist()
     return tuple(
         QueryChange(
-            query=ids[place],
+            query=ids[int(place)],
             value_a=float(values[place, 0]),
             value_b=float(values[place, 1]),
             difference=float(difference[place]),
@@ -575,7 +582,7 @@ def _moves(
 
 
 def _move(
-    name: Any, documents: int, queries: Iterable[int], total: float, difference: float
+    name: MoveName, documents: int, queries: Iterable[int], total: float, difference: float
 ) -> Move:
     share = total / difference if difference else None
     return Move(
@@ -587,7 +594,7 @@ def _move(
     )
 
 
-def _without_dust(rest: FloatArray, values: FloatArray) -> FloatArray:
+def _without_rounding(rest: FloatArray, values: FloatArray) -> FloatArray:
     """Set a rest to 0 that is only the rounding of sums."""
     rounding = 1e-12 * np.maximum(1.0, np.abs(values).max(axis=1))
     return np.where(np.abs(rest) <= rounding, 0.0, rest)

@@ -66,11 +66,9 @@ def can_be_attributed(measure: Measure, convention: "Convention | str" = "standa
 def refuse_unfit(measure: Measure) -> None:
     """Refuse a measure whose difference is no mean of differences of queries."""
     measure.check_tables(())
-    kind = (
-        measure.kind
-        if measure.kind != "per query"
-        else {"geometric": "geometric mean", "text": "text"}.get(measure.aggregate)
-    )
+    kind: str | None = measure.kind
+    if kind == "per query":
+        kind = {"geometric": "geometric mean", "text": "text"}.get(measure.aggregate)
     if kind:
         raise OptionError(
             f"{shown(measure)}: found a measure of {kind}, expected one whose difference is a "
@@ -98,35 +96,43 @@ def _from_the_top(measure: Measure, judged: Judged) -> FloatArray:
     hits = judged.hits
     counted = _that_count(measure, judged)
     sums = np.zeros(hits.query.size)
-    place = np.flatnonzero(counted)
-    if not place.size:
+    counted_hits = np.flatnonzero(counted)
+    if not counted_hits.size:
         return sums
-    query = hits.query[place]
+    query = hits.query[counted_hits]
     group = _groups(judged, hits.part(counted))
     first = starts_of(group)
-    after = np.append(first[1:], place.size)
+    after = np.append(first[1:], counted_hits.size)
     begin = np.searchsorted(query, query[first])
-    none = np.full(first.size, -1)
+    no_hit = np.full(first.size, -1)
     values = _values(
-        measure, judged, place, _States(query=query[first], begin=begin, end=after, extra=none)
+        measure,
+        judged,
+        counted_hits,
+        _States(query=query[first], begin=begin, end=after, extra=no_hit),
     )
     # The value before a group is the value of the group above, or of a list without hits.
     before = np.concatenate(([0.0], values[:-1]))
-    heads = np.flatnonzero(begin == first)
+    of_new_query = np.flatnonzero(begin == first)
     empty = _States(
-        query=query[first[heads]], begin=begin[heads], end=begin[heads], extra=none[heads]
+        query=query[first[of_new_query]],
+        begin=begin[of_new_query],
+        end=begin[of_new_query],
+        extra=no_hit[of_new_query],
     )
-    before[heads] = _values(measure, judged, place, empty)
+    before[of_new_query] = _values(measure, judged, counted_hits, empty)
     rise = values - before
     sizes = after - first
-    own = np.repeat(rise, sizes)
+    shares = np.repeat(rise, sizes)
     several = np.flatnonzero(np.repeat(sizes > 1, sizes))
     if several.size:
-        of = np.repeat(np.arange(first.size), sizes)[several]
-        with_each = _States(query=query[several], begin=begin[of], end=first[of], extra=several)
-        alone = _values(measure, judged, place, with_each) - before[of]
-        own[several] = _shared(rise, alone, of, sizes)
-    sums[place] = own
+        group_of = np.repeat(np.arange(first.size), sizes)[several]
+        with_each = _States(
+            query=query[several], begin=begin[group_of], end=first[group_of], extra=several
+        )
+        alone = _values(measure, judged, counted_hits, with_each) - before[group_of]
+        shares[several] = _shared(rise, alone, group_of, sizes)
+    sums[counted_hits] = shares
     return sums
 
 
@@ -145,16 +151,16 @@ def _groups(judged: Judged, hits: Hits) -> IntArray:
     return np.cumsum(heads(hits.query, hits.tie_first)) - 1
 
 
-def _shared(rise: FloatArray, alone: FloatArray, of: IntArray, sizes: IntArray) -> FloatArray:
-    """The rise of each tie group among its documents, by what each would add alone; what is left
-    over, in equal parts.
+def _shared(rise: FloatArray, alone: FloatArray, group_of: IntArray, sizes: IntArray) -> FloatArray:
+    """The rise of each tie group shared among its documents, in proportion to what each would add
+    alone; if these have different signs, the remainder is shared equally.
     """
-    total = np.bincount(of, weights=alone, minlength=rise.size)
-    size = np.bincount(of, weights=np.abs(alone), minlength=rise.size)
-    one_sign = (np.abs(total) == size) & (size > 0)
-    scaled = np.divide(rise, total, out=np.ones_like(rise), where=one_sign)
-    left = np.where(one_sign, 0.0, rise - total) / sizes
-    return alone * scaled[of] + left[of]
+    total = np.bincount(group_of, weights=alone, minlength=rise.size)
+    magnitude = np.bincount(group_of, weights=np.abs(alone), minlength=rise.size)
+    one_sign = (np.abs(total) == magnitude) & (magnitude > 0)
+    factor = np.divide(rise, total, out=np.ones_like(rise), where=one_sign)
+    remainder = np.where(one_sign, 0.0, rise - total) / sizes
+    return alone * factor[group_of] + remainder[group_of]
 
 
 class _States(NamedTuple):
@@ -168,11 +174,17 @@ class _States(NamedTuple):
     extra: IntArray
 
     def part(self, rows: slice) -> "_States":
-        return _States(*(column[rows] for column in self))
+        return _States(
+            query=self.query[rows],
+            begin=self.begin[rows],
+            end=self.end[rows],
+            extra=self.extra[rows],
+        )
 
     @property
     def sizes(self) -> IntArray:
-        return self.end - self.begin + (self.extra >= 0)
+        n_extra = np.where(self.extra >= 0, 1, 0)
+        return self.end - self.begin + n_extra
 
     def hits(self) -> tuple[IntArray, IntArray]:
         """State and hit of each row."""
@@ -214,11 +226,12 @@ def _values(measure: Measure, judged: Judged, place: IntArray, states: _States) 
 
 
 def _pieces(rows: IntArray) -> Iterator[slice]:
+    """Stretches of states with at most `_ROWS` rows together, or of one state."""
     begin = 0
     total = np.cumsum(rows)
     while begin < rows.size:
-        done = total[begin - 1] if begin else 0
-        end = max(int(np.searchsorted(total, done + _ROWS, side="right")), begin + 1)
+        rows_before = total[begin - 1] if begin else 0
+        end = max(int(np.searchsorted(total, rows_before + _ROWS, side="right")), begin + 1)
         yield slice(begin, end)
         begin = end
 
@@ -226,11 +239,11 @@ def _pieces(rows: IntArray) -> Iterator[slice]:
 def _shorter(judged: Judged, place: IntArray, states: _States) -> Judged:
     """Shorter lists as queries of their own: hits are gone, lengths and judgments stay."""
     state, hit = states.hits()
-    at = place[hit]
+    hit_rows = place[hit]
     hits = judged.hits
     offsets = judged.ideal.offsets
-    of, row = _ranges(offsets[:-1][states.query], np.diff(offsets)[states.query])
-    bounds = np.concatenate(([0], np.cumsum(np.diff(offsets)[states.query])))
+    of_state, row = _ranges(offsets[:-1][states.query], np.diff(offsets)[states.query])
+    new_offsets = np.concatenate(([0], np.cumsum(np.diff(offsets)[states.query])))
     counters = _picked(judged.alignments, states.query)._replace(
         judged=np.bincount(state, minlength=states.query.size)
     )
@@ -241,12 +254,15 @@ def _shorter(judged: Judged, place: IntArray, states: _States) -> Judged:
         ties=judged.ties,
         lengths=judged.lengths[states.query],
         returned=judged.returned[states.query],
-        hits=lambda: replace(hits.part(at), query=state),
+        hits=lambda: replace(hits.part(hit_rows), query=state),
         ideal=lambda: IdealGrades(
-            offsets=bounds, query=of, rank=judged.ideal.rank[row], grade=judged.ideal.grade[row]
+            offsets=new_offsets,
+            query=of_state,
+            rank=judged.ideal.rank[row],
+            grade=judged.ideal.grade[row],
         ),
         judgments=lambda: _judgments(judged.judgments, states.query),
-        given=lambda: judged.given[at],
+        given=lambda: judged.given[hit_rows],
         alignments=counters,
         scope=judged.scope,
     )
@@ -254,9 +270,9 @@ def _shorter(judged: Judged, place: IntArray, states: _States) -> Judged:
 
 def _judgments(whole: Judgments, queries: IntArray) -> Judgments:
     begin, end = (np.searchsorted(whole.query, queries, side=side) for side in ("left", "right"))
-    of, row = _ranges(begin, end - begin)
+    of_query, row = _ranges(begin, end - begin)
     return Judgments(
-        query=of,
+        query=of_query,
         grade=whole.grade[row],
         given=whole.given[row],
         document=None if whole.document is None else whole.document[row],
@@ -264,4 +280,4 @@ def _judgments(whole: Judgments, queries: IntArray) -> Judgments:
 
 
 def _picked(counters: Alignments, queries: IntArray) -> Alignments:
-    return Alignments(*(column[queries] for column in counters))
+    return Alignments._make(column[queries] for column in counters)

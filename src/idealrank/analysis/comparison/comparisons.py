@@ -1,12 +1,10 @@
-"""Results of a comparison: pairs of runs with the similarity of their rankings, the method, and the
-whole.
-"""
+"""Results of a comparison: pairs of runs, the method, and the whole."""
 
 import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any, Literal, Protocol, cast
+from typing import Any, Literal, cast
 
 import numpy as np
 
@@ -16,155 +14,17 @@ from idealrank.analysis.comparison.differences import Difference, about_equivale
 from idealrank.analysis.comparison.label_basis import labels_record
 from idealrank.analysis.comparison.margin_guard import skew_cautions
 from idealrank.analysis.comparison.places import NO_RANKINGS
+from idealrank.analysis.comparison.rankings import Rankings
 from idealrank.analysis.comparison.requirements import WithWarnings
 from idealrank.analysis.comparison.standings import Groups, RunMean, groups_of
 from idealrank.conventions import Convention
 from idealrank.data.interchange import finite, frame_of
 from idealrank.data.label_kinds import Labels, found_kind
-from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.errors import IncompatibleError, OptionError
 from idealrank.evaluation.evaluate import Evaluation
-from idealrank.measures.cutoffs import resolve_cutoff
-from idealrank.measures.measure import Measure
 from idealrank.measures.parse import MeasureLike
-from idealrank.measures.sums import aggregate
 
-
-class Overlapping(Protocol):
-    """Result of `idealrank.overlap`, as far as a comparison uses it."""
-
-    @property
-    def names(self) -> tuple[str, str]:
-        """Names of the two runs."""
-        ...
-
-    @property
-    def queries(self) -> Sequence[str]:
-        """Queries that both runs answer."""
-        ...
-
-    @property
-    def measures(self) -> tuple[Measure, ...]:
-        """Measures of two runs."""
-        ...
-
-    @property
-    def values(self) -> FloatArray:
-        """Values, shape (n_queries, n_measures)."""
-        ...
-
-    @property
-    def scored(self) -> BoolArray:
-        """Mask of the values that count."""
-        ...
-
-    @property
-    def lengths(self) -> IntArray:
-        """Documents in each list, shape (n_queries, 2)."""
-        ...
-
-
-@dataclass(frozen=True)
-class Rankings:
-    """Similarity of two rankings.
-
-    Attributes
-    ----------
-    queries : int
-        Queries of the comparison that both runs answer.
-    mean : mapping of str to float
-        Over these queries, by the text of each measure of two runs: ``Same@10`` is the share of
-        queries whose first ten results did not change.
-    depths : mapping of str to tuple of int
-        By the text of each measure: the fewest and the most ranks looked at over these queries. A
-        query has the cutoff, or the length of its longer list where that is less.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> qrels, one, two = {"q": {"x": 1}}, {"q": ["x", "y"]}, {"q": ["y", "x"]}
-    >>> a, b = (
-    ...     ir.evaluate(qrels, ir.Run(run, name=name), "RR")
-    ...     for name, run in (("one", one), ("two", two))
-    ... )
-    >>> alike = ir.overlap(
-    ...     ir.Run(one, name="one"), ir.Run(two, name="two"), ["Same@2", "overlap@2"]
-    ... )
-    >>> found = ir.compare(a, b, rankings=alike).pairs[0].rankings
-    >>> found.queries, found.mean, found.depths["overlap@2"]
-    (1, {'Same@2': 0.0, 'overlap@2': 1.0}, (2, 2))
-    """
-
-    queries: int
-    mean: Mapping[str, float]
-    depths: Mapping[str, tuple[int, int]] = field(default_factory=dict)
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the JSON record; None for a mean over no query."""
-        return {
-            "queries": self.queries,
-            **{text: mean if np.isfinite(mean) else None for text, mean in self.mean.items()},
-        }
-
-
-def rankings_by_names(
-    rankings: "Overlapping | Iterable[Overlapping] | None",
-    names: Sequence[str],
-    queries: Sequence[str],
-) -> dict[tuple[str, str], Rankings]:
-    """Index similarities by pair of run names, in both orders unless the measure is asymmetric."""
-    if rankings is None:
-        return {}
-    each = rankings if isinstance(rankings, Iterable) else [rankings]
-    compared = set(queries)
-    by_names: dict[tuple[str, str], Rankings] = {}
-    turned: dict[tuple[str, str], Rankings] = {}
-    for overlap in each:
-        if not hasattr(overlap, "names"):
-            raise OptionError(
-                f"rankings: found {type(overlap).__name__}, expected results of overlap"
-            )
-        a, b = overlap.names
-        for name in (a, b):
-            if names.count(name) != 1:
-                what = f"{names.count(name)} runs of the name" if name in names else "the run"
-                raise OptionError(
-                    f"rankings: found {what} {name!r}, expected those compared: "
-                    f"{', '.join(names)}; give runs their names"
-                )
-        rows = np.array([query in compared for query in overlap.queries], np.bool_)
-        n_queries = int(rows.sum())
-        means = {}
-        symmetric = []
-        for column, measure in enumerate(overlap.measures):
-            values = overlap.values[rows, column]
-            scored = overlap.scored[rows, column]
-            means[str(measure)] = aggregate(measure, values, scored)
-            if getattr(measure, "symmetric", True):
-                symmetric.append(str(measure))
-        depths = _depths(overlap.measures, overlap.lengths[rows])
-        by_names[a, b] = Rankings(n_queries, means, depths)
-        turned[b, a] = Rankings(
-            n_queries,
-            {text: means[text] for text in symmetric},
-            {text: depths[text] for text in symmetric if text in depths},
-        )
-    return turned | by_names
-
-
-def _depths(measures: Iterable[Measure], lengths: IntArray) -> dict[str, tuple[int, int]]:
-    """Fewest and most ranks that each measure looks at; empty where there is no query."""
-    longer = lengths.max(axis=1) if len(lengths) else np.zeros(0, np.int64)
-    if not longer.size:
-        return {}
-    depths = {}
-    for measure in measures:
-        ranks = np.minimum(resolve_cutoff(measure.cutoff, longer), longer)
-        depths[str(measure)] = int(ranks.min()), int(ranks.max())
-    return depths
-
-
-_SHARES = 6  # runs in one sentence
+_MOST_NAMED = 6  # runs whose unjudged share one sentence has
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -362,21 +222,20 @@ class Comparison(WithWarnings):
         >>> ir.compare(a, b).reach_unknown.partition("; ")[0]
         'Unjudged within rank 2: 50.0% of run, 50.0% of run (2)'
         """
-        unlooked = any(
+        lacks_rankings = any(
             row.tipping_reason == NO_RANKINGS and (row.wins or row.losses) for _, row in self.rows()
         )
-        shares = {name: share for name, share in self.unjudged.items() if share}
-        if not unlooked or not shares:
+        shares = [f"{100 * share:.1f}% of {name}" for name, share in self.unjudged.items() if share]
+        if not lacks_rankings or not shares:
             return ""
         where = f" within rank {self.unjudged_cutoff}" if self.unjudged_cutoff else ""
-        shown = list(shares.items())[:_SHARES]
-        some = ", ".join(f"{100 * share:.1f}% of {name}" for name, share in shown)
-        more = f" and some of {len(shares) - _SHARES:,} more runs" if len(shares) > _SHARES else ""
-        how = (
-            "evaluate with keep_unjudged=True to see whether there are too few judgments, or give "
-            "the files to `idealrank compare`"
+        n_more = len(shares) - _MOST_NAMED
+        more = f" and some of {n_more:,} more runs" if n_more > 0 else ""
+        return (
+            f"Unjudged{where}: {', '.join(shares[:_MOST_NAMED])}{more}; evaluate with "
+            "keep_unjudged=True to see whether there are too few judgments, or give the files to "
+            "`idealrank compare`."
         )
-        return f"Unjudged{where}: {some}{more}; {how}."
 
     def pair(self, a: str, b: str) -> Pair:
         """Return the comparison of b with a.
@@ -389,8 +248,8 @@ class Comparison(WithWarnings):
         for pair in self.pairs:
             if (pair.a, pair.b) == (a, b):
                 return pair
-        known = ", ".join(f"{pair.b} against {pair.a}" for pair in self.pairs)
-        raise KeyError(f"{b} against {a}: not compared, only {known}")
+        compared = ", ".join(f"{pair.b} against {pair.a}" for pair in self.pairs)
+        raise KeyError(f"{b} against {a}: not compared, only {compared}")
 
     def __getitem__(self, measure: MeasureLike) -> Difference:
         """The difference by one measure, where there is one pair of runs."""
@@ -411,18 +270,20 @@ class Comparison(WithWarnings):
         >>> ir.compare(one, one).renamed(["old", "new"]).pairs[0].b
         'new'
         """
-        name = dict(zip(self.names, names, strict=True))
+        new_name = dict(zip(self.names, names, strict=True))
         means = {}
         for text, runs in self.means.items():
-            means[text] = {name[run]: mean for run, mean in runs.items()}
+            means[text] = {new_name[run]: mean for run, mean in runs.items()}
         return replace(
             self,
             names=tuple(names),
-            pairs=tuple(replace(pair, a=name[pair.a], b=name[pair.b]) for pair in self.pairs),
+            pairs=tuple(
+                replace(pair, a=new_name[pair.a], b=new_name[pair.b]) for pair in self.pairs
+            ),
             means=means,
-            labels_from=None if self.labels_from is None else name[self.labels_from],
-            missing={name[run]: count for run, count in self.missing.items()},
-            unjudged={name[run]: share for run, share in self.unjudged.items()},
+            labels_from=None if self.labels_from is None else new_name[self.labels_from],
+            missing={new_name[run]: count for run, count in self.missing.items()},
+            unjudged={new_name[run]: share for run, share in self.unjudged.items()},
         )
 
     def paper_table(
@@ -507,28 +368,28 @@ class Comparison(WithWarnings):
                 f"judge: found evaluations of {len(judged)} runs, expected one for each of "
                 f"{len(self.names)}"
             )
-        other = next(
-            (evaluation for evaluation in judged if evaluation.convention != self.convention), None
-        )
-        if other is not None:
-            raise IncompatibleError(
-                f"judge: found convention {other.convention.name}, expected "
-                f"{self.convention.name}, as for people"
-            )
+        for evaluation in judged:
+            if evaluation.convention != self.convention:
+                raise IncompatibleError(
+                    f"judge: found convention {evaluation.convention.name}, expected "
+                    f"{self.convention.name}, as for people"
+                )
         judged_of = dict(zip(self.names, judged, strict=True))
         queries = frozenset(self.queries) or None
 
-        def held_beside(pair: Pair) -> Pair:
-            a, b = judged_of[pair.a], judged_of[pair.b]
+        def with_judge(pair: Pair) -> Pair:
+            a = judged_of[pair.a]
+            b = judged_of[pair.b]
             rows = {}
             for text, row in pair.measures.items():
                 rows[text] = row.beside(JudgeDifference.of(a, b, text, row.difference, queries))
             return replace(pair, measures=rows)
 
-        beside = replace(self, pairs=tuple(map(held_beside, self.pairs)))
+        # A judge can withhold verdicts, so that the cautions about their error rates change.
+        compared = replace(self, pairs=tuple(map(with_judge, self.pairs)))
         former = self.rate_cautions
         others = [caution for caution in self.cautions if caution not in former]
-        return replace(beside, cautions=(*others, *beside.rate_cautions))
+        return replace(compared, cautions=(*others, *compared.rate_cautions))
 
     @property
     def rate_cautions(self) -> list[str]:
@@ -651,16 +512,17 @@ class Comparison(WithWarnings):
         return f"{runs}: {', '.join(verdicts)}; convention {self.convention}"
 
     def __str__(self) -> str:
-        apart = [
+        without_verdict = [
             f"No verdict on {pair.b} against {pair.a}: run {pair.mismatch}"
             for pair in self.pairs
             if pair.mismatch
         ]
-        lines = [*apart, *(_line(pair, row) for pair, row in self.rows() if not pair.mismatch)]
-        matters = not self.mismatches and any(row.basis is not None for _, row in self.rows())
+        verdicts = [_line(pair, row) for pair, row in self.rows() if not pair.mismatch]
+        labels_matter = any(row.basis is not None for _, row in self.rows())
+        kind = found_kind(self.labels) if labels_matter and not self.mismatches else ""
         scales = dict.fromkeys(row.margin_scale for _, row in self.rows())
-        notes = [self.reach_unknown, *scales, found_kind(self.labels) if matters else ""]
-        return "\n".join([*lines, *self.cautions, *filter(None, notes)])
+        notes = filter(None, [self.reach_unknown, *scales, kind])
+        return "\n".join([*without_verdict, *verdicts, *self.cautions, *notes])
 
 
 def rows_of(pairs: Iterable[Pair]) -> Iterator[tuple[Pair, Difference]]:
@@ -762,11 +624,12 @@ def _mean_record(run_mean: RunMean) -> dict[str, Any]:
 
 def distinct(names: Sequence[str]) -> tuple[str, ...]:
     """Names told apart: a second ``run`` becomes ``run (2)``."""
-    apart: list[str] = []
+    taken: list[str] = []
     for name in names:
-        number, told = 1, name
-        while told in apart:
+        distinct_name = name
+        number = 1
+        while distinct_name in taken:
             number += 1
-            told = f"{name} ({number})"
-        apart.append(told)
-    return tuple(apart)
+            distinct_name = f"{name} ({number})"
+        taken.append(distinct_name)
+    return tuple(taken)

@@ -119,7 +119,7 @@ class DifferenceRow:
         direction: int,
         verdict: Verdict,
         /,
-        **own: Any,
+        **further: Any,
     ) -> Self:
         """The row of a test: what it found, what the correction makes of it, and the verdict.
 
@@ -133,11 +133,11 @@ class DifferenceRow:
             1 where higher values are better; else wins and losses change places.
         verdict : str
             As `verdict_of` and the judgments leave it.
-        **own
+        **further
             Fields of a subclass.
         """
         test = corrected.found
-        up = direction > 0
+        is_rising = direction > 0
         return cls(
             mean_a=test.mean_a,
             mean_b=test.mean_b,
@@ -149,17 +149,18 @@ class DifferenceRow:
             verdict=verdict,
             effect=test.effect,
             sd_difference=test.sd,
-            wins=test.wins if up else test.losses,
+            wins=test.wins if is_rising else test.losses,
             ties=test.ties,
-            losses=test.losses if up else test.wins,
+            losses=test.losses if is_rising else test.wins,
             n=test.n,
             detectable=visible.size,
             detectable_reason=visible.reason,
-            **own,
+            **further,
         )
 
     def reversed(self) -> Self:
         """Return the difference a - b; two-sided tests do not change."""
+        # Subtracted, not negated: a difference of 0 does not become -0.0.
         turned: dict[str, Any] = {
             "verdict": _OPPOSITE.get(self.verdict, self.verdict),
             "interval": _turned(self.interval, self.about),
@@ -190,9 +191,10 @@ def verdict_of(corrected: Corrected, direction: int, alpha: float) -> Verdict:
 
 
 def _turned(interval: tuple[float, float], about: str) -> tuple[float, float]:
-    """The interval for a - b; the share of wins of one run is that of losses of the other."""
-    whole = 1.0 if about.startswith("share of wins") else 0.0
-    return whole - interval[1], whole - interval[0]
+    """The interval for a - b. The shares of wins of both runs sum to 1, their differences to 0."""
+    total = 1.0 if about.startswith("share of wins") else 0.0
+    low, high = interval
+    return total - high, total - low
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -232,12 +234,11 @@ class JudgeDifference:
         first = table_a.values[both, 0]
         second = table_b.values[both, 0]
         mean_difference = math.fsum(second - first) / n
-        slack = ROUNDING * max(float(np.abs(first).max()), float(np.abs(second).max()))
-        # Two signs contradict each other only where neither difference is one of rounding.
         p = float(paired_t(first, second).p) if n > 1 else math.nan
-        contradicts = (
-            min(abs(mean_difference), abs(difference)) > slack and mean_difference * difference < 0
-        )
+        # Two signs contradict each other only where neither difference is one of rounding.
+        rounding = ROUNDING * max(float(np.abs(first).max()), float(np.abs(second).max()))
+        smaller = min(abs(mean_difference), abs(difference))
+        contradicts = smaller > rounding and mean_difference * difference < 0
         return cls(
             mean_a=math.fsum(first) / n,
             mean_b=math.fsum(second) / n,
@@ -273,9 +274,9 @@ def _common(
 
 
 def _measure(evaluation: Evaluation, text: str) -> Measure:
-    named = next((measure for measure in evaluation.measures if str(measure) == text), None)
-    if named is None:
-        raise IncompatibleError(
-            f"judge: found no values of {text}, expected the measures that are compared"
-        )
-    return named
+    for measure in evaluation.measures:
+        if str(measure) == text:
+            return measure
+    raise IncompatibleError(
+        f"judge: found no values of {text}, expected the measures that are compared"
+    )

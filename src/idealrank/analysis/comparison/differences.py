@@ -194,15 +194,10 @@ class Difference(DifferenceRow):
         >>> (found := ir.compare(a, b)["RR"].reversed()).difference, found.wins
         (0.25, 1)
         """
-        slices, tipping = self.slices, self.tipping
-        return replace(
-            super().reversed(),
-            slices=None if slices is None else slices.reversed(),
-            tipping=None if tipping is None else tipping.reversed(),
-            basis=None if self.basis is None else self.basis.reversed(),
-            bounds=None if self.bounds is None else self.bounds.reversed(),
-            judge=None if self.judge is None else self.judge.reversed(),
-        )
+        names = ("slices", "tipping", "basis", "bounds", "judge")
+        parts = {name: getattr(self, name) for name in names}
+        reversed_parts = {name: part.reversed() for name, part in parts.items() if part is not None}
+        return replace(super().reversed(), **reversed_parts)
 
 
 def about_equivalence(row: Difference) -> bool:

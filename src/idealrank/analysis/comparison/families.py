@@ -71,9 +71,11 @@ class Hypothesis(NamedTuple):
 
     def scale(self, kept: BoolArray, design: Design) -> MarginScale:
         """Scale of a margin on the queries kept."""
-        sides = [side.answerable for side in (self.first, self.second)]
-        known = [side[kept, self.column] for side in sides if side is not None]
-        answerable = np.logical_or.reduce(known) if len(known) == len(sides) else None
+        first = self.first.answerable
+        second = self.second.answerable
+        answerable = None
+        if first is not None and second is not None:
+            answerable = first[kept, self.column] | second[kept, self.column]
         spans = self.first.spans
         return MarginScale.of(answerable, spans[self.column] if spans else math.inf, design)
 
@@ -127,12 +129,12 @@ def corrected(
     single = replace(plan, test="t", margin=None) if with_max_t and not alone else plan
     if name in ("bonferroni", "holm"):
         single = replace(plan, level=1 - plan.alpha / n)
-    results = _each(tests, design, single, plan.alpha / n)
+    results = _singly(tests, design, single, plan.alpha / n)
     equivalence = [
         None if plan.margin is None else min(1.0, n * result.p_equivalence) for result in results
     ]
     if with_max_t:
-        return _together(tests, results, equivalence, design, plan, alone=alone)
+        return _by_max_t(tests, results, equivalence, design, plan, alone=alone)
 
     p = [result.p for result in results]
     adjusted = adjust(p).tolist() if name == "holm" else [min(1.0, n * value) for value in p]
@@ -142,25 +144,26 @@ def corrected(
         # ends at 0, and the others have Bonferroni's. Longer steps would not hold the level for all
         # at once: what Holm's later tests gain in power they pay with the ends of the earlier ones.
         results = [
-            _ending_at_zero(result, value <= plan.alpha)
+            _ending_at_zero(result, significant=value <= plan.alpha)
             for result, value in zip(results, adjusted, strict=True)
         ]
     alphas = _levels(p, plan.alpha) if name == "holm" else [plan.alpha / n] * n
-    return [
-        Corrected(
-            hypothesis=test,
-            found=result,
-            p=value,
-            equivalence=equal,
-            alpha=plan.alpha / n,
-            critical=critical_t(alpha, result.df, plan.sides),
-            tests=n,
-            observed=critical_t(result.p, result.df, plan.sides),
+    family = []
+    for place, test in enumerate(tests):
+        result = results[place]
+        family.append(
+            Corrected(
+                hypothesis=test,
+                found=result,
+                p=adjusted[place],
+                equivalence=equivalence[place],
+                alpha=plan.alpha / n,
+                critical=critical_t(alphas[place], result.df, plan.sides),
+                tests=n,
+                observed=critical_t(result.p, result.df, plan.sides),
+            )
         )
-        for test, result, value, equal, alpha in zip(
-            tests, results, adjusted, equivalence, alphas, strict=True
-        )
-    ]
+    return family
 
 
 def keep_sums(tests: Sequence[Hypothesis], design: Design, plan: Plan) -> None:
@@ -168,19 +171,21 @@ def keep_sums(tests: Sequence[Hypothesis], design: Design, plan: Plan) -> None:
     for `corrected` to find.
     """
     kept = tests[0].counted
-    some = [test for test in tests if np.array_equal(test.counted, kept)]
-    own = restricted(design, kept)
-    if plan.test != "permutation" or plan.flips is None or own.n_units <= MOST_UNITS:
+    same_queries = [test for test in tests if np.array_equal(test.counted, kept)]
+    restricted_design = restricted(design, kept)
+    n_units = restricted_design.n_units
+    if plan.test != "permutation" or plan.flips is None or n_units <= MOST_UNITS:
         return
-    units = Units.of(_differences(some, np.repeat(kept[:, None], len(some), axis=1))[kept], own)
+    counted = np.repeat(kept[:, None], len(same_queries), axis=1)
+    units = Units.of(_differences(same_queries, counted)[kept], restricted_design)
     drawn = np.flatnonzero(units.n_nonzero > MOST_UNITS)
     if drawn.size:
-        plan.flips.of(own.n_units).keep(
+        plan.flips.of(n_units).keep(
             units.of_columns(drawn).with_weights(), plan.n_resamples, threads=plan.threads
         )
 
 
-def _together(
+def _by_max_t(
     tests: Sequence[Hypothesis],
     results: Sequence[MeasureTest],
     equivalence: Sequence[float | None],
@@ -198,7 +203,7 @@ def _together(
         shares = np.array(
             [1.0 if result.margin is None else result.margin.share for result in results]
         )
-    together = simultaneous(
+    family = simultaneous(
         _differences(tests, counted) / shares,
         counted=counted,
         alternative=plan.alternative,
@@ -211,13 +216,17 @@ def _together(
     )
 
     rows = []
-    columns = (together.p, together.low * shares, together.high * shares, together.critical_t)
-    for test, result, equal, p, low, high, critical in zip(
-        tests, results, equivalence, *(column.tolist() for column in columns), strict=True
-    ):
-        own = result._replace(low=low, high=high, exact=together.exact, in_max_t=True)
+    p_corrected = family.p.tolist()
+    lows = (family.low * shares).tolist()
+    highs = (family.high * shares).tolist()
+    criticals = family.critical_t.tolist()
+    for place, (test, single) in enumerate(zip(tests, results, strict=True)):
+        result = single._replace(
+            low=lows[place], high=highs[place], exact=family.exact, in_max_t=True
+        )
         if not alone:
-            own = own._replace(p=p, about="mean difference")
+            result = result._replace(p=p_corrected[place], about="mean difference")
+        critical = criticals[place]
         # The critical value of the family is a t of all units; unequal weights leave fewer degrees
         # of freedom at the same level.
         has_level = result.units > 1 and math.isfinite(critical)
@@ -226,9 +235,9 @@ def _together(
         rows.append(
             Corrected(
                 hypothesis=test,
-                found=own,
-                p=p,
-                equivalence=equal,
+                found=result,
+                p=p_corrected[place],
+                equivalence=equivalence[place],
                 alpha=alpha,
                 critical=critical if all_units else critical_t(alpha, result.df, plan.sides),
                 tests=len(tests),
@@ -247,7 +256,7 @@ def _differences(tests: Sequence[Hypothesis], counted: BoolArray) -> FloatArray:
     return differences
 
 
-def _each(
+def _singly(
     tests: Sequence[Hypothesis], design: Design, plan: Plan, alpha: float
 ) -> list[MeasureTest]:
     """Every test by itself; those on the same queries, with one scale, in one go, by the same
@@ -266,19 +275,19 @@ def _each(
     results: dict[int, MeasureTest] = {}
     for members in groups.values():
         kept = tests[members[0]].counted
-        own = restricted(design, kept)
+        restricted_design = restricted(design, kept)
         scaled = scales[members[0]].on(plan)
         for start in range(0, len(members), _IN_ONE_GO):
             places = members[start : start + _IN_ONE_GO]
             chosen = [tests[place] for place in places]
             first = np.stack([test.first.values[kept, test.column] for test in chosen], axis=1)
             second = np.stack([test.second.values[kept, test.column] for test in chosen], axis=1)
-            rows = compare_columns(first, second, own, scaled)
+            rows = compare_columns(first, second, restricted_design, scaled)
             differences = subtracted(first, second)
             for place, row, column in zip(places, rows, differences.T, strict=True):
                 skewed = row._replace(skewness=skewness(column))
                 rule = MarginRule(plan, scales[place], alpha)
-                results[place] = guarded(skewed, column, own, rule)
+                results[place] = guarded(skewed, column, restricted_design, rule)
     return [results[place] for place in range(len(tests))]
 
 
@@ -291,14 +300,14 @@ def _levels(p: Sequence[float], alpha: float) -> list[float]:
     return levels
 
 
-def _ending_at_zero(result: MeasureTest, significant: bool) -> MeasureTest:  # noqa: FBT001
-    """The interval of a test that Holm's method finds significant does not hold 0."""
+def _ending_at_zero(result: MeasureTest, *, significant: bool) -> MeasureTest:
+    """The test, whose interval ends next to 0 if Holm's method finds it significant."""
     if not significant or not result.low <= 0 <= result.high:
         return result
-    tiny = np.nextafter(0.0, math.copysign(1.0, result.lean))
-    return (
-        result._replace(low=float(tiny)) if result.lean > 0 else result._replace(high=float(tiny))
-    )
+    next_to_zero = float(np.nextafter(0.0, math.copysign(1.0, result.lean)))
+    if result.lean > 0:
+        return result._replace(low=next_to_zero)
+    return result._replace(high=next_to_zero)
 
 
 def side_of(result: MeasureTest, direction: int, p: float, alpha: float) -> Side:

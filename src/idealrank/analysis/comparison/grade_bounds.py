@@ -59,7 +59,7 @@ class GradeBounds:
                 depth,
                 convention=a.convention,
                 queries=queries,
-                most=0,
+                most=0,  # nothing is enumerated: only bounds that are exact at any size count
                 deepest=deepest,
             )
         except OptionError:

@@ -37,10 +37,13 @@ COMPLETE = "the labels are complete: documents without a label are not relevant"
 POSITIVE_ONLY = "the labels are positive-only: no rate of relevant documents can be known"
 
 _FEWEST = 20  # labelled documents that say anything about where they come from
-_SUSPECTED = 0.9  # share of the labelled documents from which a run may be similar to their source
-_HELD = 0.99  # share of the labelled documents from which a run may be where the labels come from
-_ENDS = 0.999  # share of the labelled documents that a run returns, up to where its labels end
-# Share of these documents in the last half of this depth, where fair labels have hardly any.
+# Least share of the labelled documents that a run returns to be similar to their source, and to be
+# their source.
+_SUSPECTED = 0.9
+_SOURCE = 0.99
+_ENDS = 0.999  # the labels of a run end at the rank that has this share of them above or at it
+# Least share of a run's labels in the lower half of the ranks down to their end that shows an
+# abrupt end: fair labels have hardly any there.
 _AT_THE_END = 0.05
 
 _OTHER: dict[Side, Side] = {"a": "b", "b": "a"}
@@ -187,12 +190,13 @@ def labels_of_runs(
             found=False,
             sampled_negatives=declared.sampled_negatives,
         )
-    known = [labels for labels in every if labels is not None]
-    if len(known) < len(every):
+    declared_or_found = [labels for labels in every if labels is not None]
+    if len(declared_or_found) < len(every):
         return None
-    if len({labels.kind for labels in known}) > 1:
-        return replace(known[0], kind="pooled", sampled_negatives=None)
-    return known[0]
+    first = declared_or_found[0]
+    if len({labels.kind for labels in declared_or_found}) > 1:
+        return replace(first, kind="pooled", sampled_negatives=None)
+    return first
 
 
 def sampled_negatives_of(
@@ -321,7 +325,7 @@ class LabelRules:
         one_sided = self._one_sided(result.pair, measure, (first, second))
         suspected = None
         if one_sided is None and self.source is None:
-            suspected = one_sided_labels(first, second, measure, held=_SUSPECTED)
+            suspected = one_sided_labels(first, second, measure, least_share=_SUSPECTED)
         basis = LabelBasis(kind="positive-only", one_sided=one_sided, suspected=suspected)
         if result.column:
             return basis  # the sensitivity is of the primary measure, which decides
@@ -348,12 +352,13 @@ class LabelRules:
 def _on_slice(coverage: Coverage, side: Places, within: BoolArray) -> Coverage:
     """Return a coverage with the counts of relevant documents of some queries."""
     chosen = within[side.row]
-    hits, ideal = side.judged.hits, side.judged.ideal
-    shown = (hits.grade > 0) & (hits.rank <= LABEL_DEPTH) & chosen[hits.query]
+    hits = side.judged.hits
+    ideal = side.judged.ideal
+    returned = (hits.grade > 0) & (hits.rank <= LABEL_DEPTH) & chosen[hits.query]
     return replace(
         coverage,
         relevant=int(np.count_nonzero((ideal.grade > 0) & chosen[ideal.query])),
-        relevant_by_rank=tuple(np.bincount(hits.rank[shown])[1:].tolist()),
+        relevant_by_rank=tuple(np.bincount(hits.rank[returned])[1:].tolist()),
     )
 
 
@@ -369,12 +374,12 @@ def _is_behind(favoured: Side, result: Result) -> bool:
 
 
 def one_sided_labels(
-    a: Coverage, b: Coverage, measure: Measure, *, held: float = _HELD
+    a: Coverage, b: Coverage, measure: Measure, *, least_share: float = _SOURCE
 ) -> OneSided | None:
     """Return the run that the labels seem to come from; None where neither stands out.
 
-    One run returns at least 99 % of the labelled documents within one depth, and the other run does
-    not.
+    One run returns at least that share of the labelled documents within one depth, and the other
+    run does not.
     """
     if min(a.relevant, b.relevant) < _FEWEST:
         return None
@@ -388,7 +393,7 @@ def one_sided_labels(
             other_share = other.relevant_share(depth)
             if share is None or other_share is None:
                 continue
-            if share >= held > other_share:
+            if share >= least_share > other_share:
                 return OneSided(
                     run=run, declared=False, depth=depth, share=share, other_share=other_share
                 )

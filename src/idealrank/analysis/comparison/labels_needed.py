@@ -34,13 +34,14 @@ def labels_needed(
     outlook = _Outlook.of(reach, differences, kept, design, question)
     if outlook is None or outlook.decided_after(0):
         return None
-    most = outlook.sheet.size
-    undecided, decided = 0, _FEW
+    n_documents = outlook.sheet.size
+    undecided = 0
+    decided = _FEW
     # From few to many: the rule may be undecided again later, and the first verdict ends the work.
-    while decided < most and not outlook.decided_after(decided):
+    while decided < n_documents and not outlook.decided_after(decided):
         undecided = decided
         decided = 4 * decided
-    decided = min(decided, most)
+    decided = min(decided, n_documents)
     while decided - undecided > max(1, decided // _PRECISION):
         middle = (undecided + decided) // 2
         if outlook.decided_after(middle):
@@ -77,7 +78,8 @@ class _Sheet:
         rank = _best_rank(reach, of_a, of_b)
         order = np.lexsort((rank, -change))
         order = order[change[order] > 0]
-        of_a, of_b = of_a[order], of_b[order]
+        of_a = of_a[order]
+        of_b = of_b[order]
         return cls(
             of_a=of_a,
             of_b=of_b,
@@ -86,7 +88,8 @@ class _Sheet:
 
     def judged(self, n: int) -> tuple[IntArray, IntArray]:
         """Return the places of the first n documents in each run."""
-        first_a, first_b = self.of_a[:n], self.of_b[:n]
+        first_a = self.of_a[:n]
+        first_b = self.of_b[:n]
         return first_a[first_a >= 0], first_b[first_b >= 0]
 
 
@@ -122,7 +125,8 @@ def _chances(reach: Reach, of_a: IntArray, of_b: IntArray) -> FloatArray:
 def _kind(of_a: IntArray, of_b: IntArray) -> IntArray:
     """Run that returns each document: a alone, b alone, or both."""
     kind = np.full(of_a.size, _OF_BOTH)
-    kind[of_b < 0], kind[of_a < 0] = _OF_A, _OF_B
+    kind[of_b < 0] = _OF_A
+    kind[of_a < 0] = _OF_B
     return kind
 
 
@@ -157,22 +161,20 @@ def _rates_alone(reach: Reach) -> FloatArray:
     """Share of relevant documents expected at each rank of unjudged documents that one run alone
     returns.
     """
-    sides = ((reach.a, reach.own_a), (reach.b, reach.own_b))
-    masks = reach.judged_alone
-    alone = np.concatenate(masks)
+    alone_a, alone_b = reach.judged_alone
+    alone = np.concatenate((alone_a, alone_b))
     rank = np.concatenate((reach.a.hit_rank, reach.b.hit_rank))
     relevant = np.concatenate((reach.a.hit_worth, reach.b.hit_worth)) > 0
     if np.count_nonzero(alone) < _ENOUGH:
         return _share_by_rank(reach, rank, relevant)
     rates = _share_by_rank(reach, rank[alone], relevant[alone])
-    pooled = any(
-        _is_pooled(reach, side.hit_rank[mask], side.rank[own])
-        for (side, own), mask in zip(sides, masks, strict=True)
-    )
-    if pooled or np.count_nonzero(~alone) < _ENOUGH:
+    pooled_a = _is_pooled(reach, reach.a.hit_rank[alone_a], reach.a.rank[reach.own_a])
+    pooled_b = _is_pooled(reach, reach.b.hit_rank[alone_b], reach.b.rank[reach.own_b])
+    if pooled_a or pooled_b or np.count_nonzero(~alone) < _ENOUGH:
         return rates
-    # Systems beside these two chose what was judged. One system fewer that returns a document
-    # lowers the odds of its relevance; judged documents show by how much, from two runs to one.
+    # Other systems than these two chose what was judged, too. An unjudged document is returned by
+    # one system fewer, which lowers the odds of its relevance, by as much as the odds fall from
+    # judged documents of both runs to those of one.
     odds = _odds(rates)
     odds_of_shared = _odds(_share_by_rank(reach, rank[~alone], relevant[~alone]))
     lower = odds * np.minimum(odds / odds_of_shared, 1.0)
@@ -181,14 +183,13 @@ def _rates_alone(reach: Reach) -> FloatArray:
 
 def _is_pooled(reach: Reach, judged: IntArray, unjudged: IntArray) -> bool:
     """Return whether hardly any document that a run alone returns lacks a judgment at some rank."""
-    n_judged, n_unjudged = (
-        np.bincount(rank, minlength=reach.gain.size) for rank in (judged, unjudged)
-    )
+    n_judged = np.bincount(judged, minlength=reach.gain.size)
+    n_unjudged = np.bincount(unjudged, minlength=reach.gain.size)
     return bool(((n_judged > 0) & (n_judged >= _POOLED * (n_judged + n_unjudged))).any())
 
 
 def _odds(share: FloatArray) -> FloatArray:
-    inside = np.clip(share, 0.02, 0.98)
+    inside = np.clip(share, 0.02, 0.98)  # no document is sure to be relevant, or not to be
     return inside / (1 - inside)
 
 
@@ -225,7 +226,7 @@ def _contributions(side: Places, gain: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class _Outlook:
-    """A result, and its expected course as documents are labelled."""
+    """A result, and how labels are expected to change it."""
 
     reach: Reach
     sheet: _Sheet
@@ -233,8 +234,8 @@ class _Outlook:
     kept: BoolArray
     design: Design
     question: Question
-    sign: float
-    critical: float
+    sign: float  # Of the mean as judged
+    critical: float  # The t statistic beyond which the mean is significant
 
     @classmethod
     def of(
@@ -283,8 +284,8 @@ class _Outlook:
             question = question._replace(
                 observed=question.critical * abs(mean) / error / self.critical
             )
-        rest = self._rest(n, shrunk)
-        return judgments_reach(rest, differences, self.kept, self.design, question)
+        reach = self._reach_after(n, shrunk)
+        return judgments_reach(reach, differences, self.kept, self.design, question)
 
     def _changes(self, n: int) -> tuple[FloatArray, FloatArray]:
         """Change of each query's difference by the relevant ones of the first n, and factor of its
@@ -296,20 +297,21 @@ class _Outlook:
         labelled = _part(self.reach, of_a[of_a >= 0], of_b[of_b >= 0])
         return labelled.moved(1.0, 1.0, both=True), _ideal_factor(self.reach, of_a, of_b)
 
-    def _rest(self, n: int, shrunk: FloatArray) -> Reach:
+    def _reach_after(self, n: int, shrunk: FloatArray) -> Reach:
         """Reach of the other documents, once the first n are among the judged ones."""
-        reach, sheet = self.reach, self.sheet
+        reach = self.reach
+        sheet = self.sheet
         judged_a, judged_b = sheet.judged(n)
-        rest_a = _others(judged_a, reach.a.rank.size)
-        rest_b = _others(judged_b, reach.b.rank.size)
+        unjudged_a = _others(judged_a, reach.a.rank.size)
+        unjudged_b = _others(judged_b, reach.b.rank.size)
         relevant_a = sheet.relevant[:n][sheet.of_a[:n] >= 0]
         relevant_b = sheet.relevant[:n][sheet.of_b[:n] >= 0]
         codes_a = np.where(reach.own_a[judged_a], _OF_A, _OF_BOTH)
         codes_b = np.where(reach.own_b[judged_b], _OF_B, _OF_BOTH)
         a = _with_hits(reach.a, judged_a, relevant_a, codes_a, reach.gain)
         b = _with_hits(reach.b, judged_b, relevant_b, codes_b, reach.gain)
-        rest = _part(replace(reach, a=a, b=b), rest_a, rest_b)
-        return replace(rest, a=_weighed(rest.a, shrunk), b=_weighed(rest.b, shrunk))
+        part = _part(replace(reach, a=a, b=b), unjudged_a, unjudged_b)
+        return replace(part, a=_weighed(part.a, shrunk), b=_weighed(part.b, shrunk))
 
 
 def _moments(differences: FloatArray, design: Design) -> tuple[float, float]:
@@ -365,8 +367,10 @@ def _ideal_factor(reach: Reach, of_a: IntArray, of_b: IntArray) -> FloatArray:
 def _shrunk(reach: Reach, number: IntArray, gains: FloatArray) -> FloatArray:
     """Ideal of each query as judged over its ideal with a number of documents more, of one gain."""
     factor = np.ones(reach.n_queries)
-    # one ideal for both runs
-    sides = (reach.b,) if np.array_equal(reach.a.row, reach.b.row) else (reach.a, reach.b)
+    # Runs with the same queries have one ideal, so that one of them is enough.
+    sides = [reach.a, reach.b]
+    if np.array_equal(reach.a.row, reach.b.row):
+        sides = [reach.b]
     for side in sides:
         if not side.linear or not number.any():
             continue
@@ -392,13 +396,14 @@ def _part(reach: Reach, rows_a: IntArray, rows_b: IntArray) -> Reach:
     rows_a = np.flatnonzero(kept_a)
     rows_b = np.flatnonzero(kept_b)
     shared_a, shared_b = reach.shared
-    both = kept_a[shared_a] & kept_b[shared_b]
+    in_both = kept_a[shared_a] & kept_b[shared_b]
     place_a = np.cumsum(kept_a) - 1
     place_b = np.cumsum(kept_b) - 1
-    shared = place_a[shared_a[both]], place_b[shared_b[both]]
+    shared = place_a[shared_a[in_both]], place_b[shared_b[in_both]]
     own_a = np.ones(rows_a.size, np.bool_)
     own_b = np.ones(rows_b.size, np.bool_)
-    own_a[shared[0]], own_b[shared[1]] = False, False
+    own_a[shared[0]] = False
+    own_b[shared[1]] = False
     return replace(
         reach,
         a=_documents(reach.a, rows_a),

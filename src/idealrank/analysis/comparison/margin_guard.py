@@ -25,7 +25,6 @@ def margin_cautions(
 ) -> list[str]:
     """Describe what limits a margin: too few queries, another largest loss, no known error rate."""
     cautions = []
-    seen = margin.largest_seen
     if largest_loss is not None and margin.largest_loss != largest_loss:
         instead = (
             "the gate cannot pass"
@@ -33,8 +32,8 @@ def margin_cautions(
             else f"the range of the measure, {margin.largest_loss:g}, is taken"
         )
         cautions.append(
-            f"A query differs by {seen:.4g}, more than the largest loss given, {largest_loss:g}: "
-            f"{instead}."
+            f"A query differs by {margin.largest_seen:.4g}, more than the largest loss given, "
+            f"{largest_loss:g}: {instead}."
         )
     elif margin.largest_loss is None and shown:
         cautions.append(
@@ -108,17 +107,18 @@ def skew_cautions(
 
 
 def _too_few(n: int, needed: int, *, clustered: bool) -> str:
-    of, unit = ("the clusters of ", " clusters") if clustered else ("", "")
-    return f"{of}{_queries(n)} may lack rare large differences; use {needed:,}{unit} or more"
+    if clustered:
+        return (
+            f"the clusters of {_queries(n)} may lack rare large differences; use {needed:,} "
+            "clusters or more"
+        )
+    return f"{_queries(n)} may lack rare large differences; use {needed:,} or more"
 
 
-def slice_skew_caution(
-    verdicts: str, whole: tuple[float, int], sizes: list[int], units: str = "queries"
-) -> str:
-    """Say that verdicts on slices have no known error rate, by the skewness over all queries;
-    empty if they have.
+def slice_skew_caution(verdicts: str, *, skew: float, n: int, sizes: list[int], units: str) -> str:
+    """Say that verdicts on slices of these sizes have no known error rate, by the skewness over all
+    n queries; empty if they have.
     """
-    skew, n = whole
     needed = queries_for_skew(skew, n)
     small = [size for size in sizes if size < needed]
     if not small:
@@ -192,17 +192,17 @@ def guarded(
         return test
 
     sides = [differences] if plan.margin is None else [differences, -differences]
-    seen = max(0.0, *(-float(side.min()) for side in sides))
+    largest_seen = max(0.0, -min(float(side.min()) for side in sides))
     applied = AppliedMargin(
         margin=margin,
         applied=margin * scale.share,
         answerable=scale.answerable,
-        largest_seen=seen,
+        largest_seen=largest_seen,
     )
     if plan.margin is None and not strict:
         return test._replace(margin=applied)
 
-    limit = loss_limit(plan.largest_loss, scale.span, seen)
+    limit = loss_limit(plan.largest_loss, scale.span, largest_seen)
     refuted = plan.largest_loss is not None and limit is None
     applied = _with_limit(applied, limit, alpha)
     p = max(largest_loss_p(side, applied, design, refuted=refuted) for side in sides)
@@ -221,16 +221,17 @@ def guarded_alone(
     sides: tuple[FloatArray, FloatArray],
     design: Design,
     plan: Plan,
-    about: tuple[BoolArray, tuple[float, float]],
+    *,
+    answerable: BoolArray,
+    span: float,
 ) -> MeasureTest:
     """Return a test of equivalence that was made without a scale, by the scaled margin and guarded.
 
-    `about` has the answerable queries of the design, and the bounds of the measure.
+    `answerable` marks queries of the design; `span` is the range of the measure.
     """
     if plan.margin is None:
         return test
-    answerable, (least, greatest) = about
-    scale = MarginScale.of(answerable, greatest - least, design)
+    scale = MarginScale.of(answerable, span, design)
     a, b = (side[:, None] for side in sides)
     if scale.share != 1.0:
         (scaled,) = compare_columns(a, b, design, scale.on(plan))

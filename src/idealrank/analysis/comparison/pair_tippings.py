@@ -14,7 +14,7 @@ from idealrank.evaluation.evaluate import Evaluation
 from idealrank.measures.measure import Measure
 from idealrank.stats.design import Design
 
-# Unjudged documents of a run, up to which whole lists cost little compared with the comparison.
+# Unjudged documents of a run up to which looking at whole lists costs little beside the tests.
 _MANY = 50_000
 
 
@@ -33,7 +33,7 @@ class Tippings:
         self._evaluations = evaluations
         self.measures = measures
         self._queries = queries
-        self._every = every_measure
+        self._every_measure = every_measure
         self._sampled_negatives = sampled_negatives
         self._places: dict[tuple[int, int], Places | str] = {}
         self._keys: dict[int, KeyArray] = {}
@@ -70,7 +70,7 @@ class Tippings:
         many runs are compared.
         """
         is_primary = column == 0
-        if not is_primary or not self._every:
+        if not is_primary or not self._every_measure:
             return None
         a, b = (self._evaluations[run] for run in pair)
         if a.provenance.judgments != b.provenance.judgments:
@@ -92,7 +92,7 @@ class Tippings:
     def sides(self, pair: tuple[int, int], column: int) -> "tuple[Places, Places] | str":
         """Return where the documents of both runs stand, or why there is no tipping point."""
         is_primary = column == 0
-        if not is_primary and not self._every:
+        if not is_primary and not self._every_measure:
             return "computed only for the primary measure if many runs are compared"
         if (
             not is_primary
@@ -122,8 +122,8 @@ class Tippings:
         if isinstance(sides, str):
             return sides
         first, second = sides
-        at_first, at_second = matches(first.keys, second.keys)
-        matched = first.place[at_first], second.place[at_second]
+        matched_first, matched_second = matches(first.keys, second.keys)
+        matched = first.place[matched_first], second.place[matched_second]
         return Reach.of(
             first, second, len(self._queries), matched, sampled_negatives=self._sampled_negatives
         )

@@ -189,7 +189,8 @@ class ComparisonSums:
             A measure cannot be compared by differences of means.
         """
         study = Study.of([a, b], measures, StudyOptions(judgments=judgments))
-        queries, (table_a, table_b) = study.queries, study.tables
+        queries = study.queries
+        table_a, table_b = study.tables
         sums = sums_of_columns(queries, table_a.values, table_b.values, n_draws=n_draws, seed=seed)
         both = table_a.counted & table_b.counted
         worst = []
@@ -224,9 +225,9 @@ class ComparisonSums:
         IncompatibleError
             Conventions, measures, cuts, seeds or numbers of draws differ.
         """
-        ours, theirs = self.convention, other.convention
-        # Two conventions may compute alike under different names.
-        if (ours.alignment, ours.rules) != (theirs.alignment, theirs.rules):
+        # Conventions are compared by their switches: two names may mean the same computation.
+        same_alignment = self.convention.alignment == other.convention.alignment
+        if not same_alignment or self.convention.rules != other.convention.rules:
             raise IncompatibleError(
                 f"found conventions {self.convention} and {other.convention}; expected one for all "
                 "parts"
@@ -257,10 +258,10 @@ class ComparisonSums:
 
     def __getitem__(self, measure: MeasureLike) -> DifferenceSums:
         """Sums of one measure."""
-        wanted = parse_measure(measure)
-        if wanted not in self.measures:
-            raise KeyError(f"{wanted}: not compared, only {', '.join(map(str, self.measures))}")
-        return self.sums[self.measures.index(wanted)]
+        requested = parse_measure(measure)
+        if requested not in self.measures:
+            raise KeyError(f"{requested}: not compared, only {', '.join(map(str, self.measures))}")
+        return self.sums[self.measures.index(requested)]
 
     def differences(self, level: float = 0.95) -> tuple[MeasureDifference, ...]:
         """Differences by measure, with intervals and tests.
@@ -278,22 +279,22 @@ class ComparisonSums:
         open_share("level", level)
         self.require_queries()
         differences = []
-        for measure, sums, excluded, p_corrected in zip(
-            self.measures, self.sums, self.excluded, two_sided_p(self.sums), strict=True
-        ):
+        p_corrected = two_sided_p(self.sums)
+        for column, measure in enumerate(self.measures):
+            sums = self.sums[column]
             low, high = sums.interval(level)
             differences.append(
                 MeasureDifference(
                     measure=str(measure),
                     n=sums.n,
-                    excluded=excluded,
+                    excluded=self.excluded[column],
                     mean_a=sums.mean_a,
                     mean_b=sums.mean_b,
                     difference=sums.difference,
                     low=low,
                     high=high,
                     p=sums.p,
-                    p_corrected=p_corrected,
+                    p_corrected=p_corrected[column],
                     sd=sums.sd,
                     wins=sums.wins,
                     ties=sums.ties,
@@ -350,8 +351,8 @@ class ComparisonSums:
             )
         size = len(draws) // len(measures)
         sums = [
-            DifferenceSums.unpacked(record, draws[size * at : size * (at + 1)])
-            for at, record in enumerate(numbers["sums"])
+            DifferenceSums.unpacked(record, draws[size * column : size * (column + 1)])
+            for column, record in enumerate(numbers["sums"])
         ]
         worst = tuple(tuple(map(_unpacked_fall, falls)) for falls in numbers["worst"])
         missing_a, missing_b = map(int, numbers["missing"])
@@ -376,23 +377,23 @@ def two_sided_p(sums: Sequence[DifferenceSums]) -> list[float]:
     return list(chain.from_iterable(map(max_t, families)))
 
 
-def _answerable(tables: Sequence[QueryTable], both: BoolArray) -> tuple[int | None, ...]:
+def _answerable(tables: Sequence[QueryTable], counted: BoolArray) -> tuple[int | None, ...]:
     """Number of queries of each measure with a relevant document, for either run."""
-    columns = range(both.shape[1])
-    everywhere = np.ones(len(both), np.bool_)
+    columns = range(counted.shape[1])
+    everywhere = np.ones(len(counted), np.bool_)
     tests = [
         Hypothesis(first=tables[0], second=tables[1], column=column, within=everywhere)
         for column in columns
     ]
     return tuple(
         test.scale(kept, Design.of(int(kept.sum()))).answerable if kept.any() else 0
-        for test, kept in zip(tests, both.T, strict=True)
+        for test, kept in zip(tests, counted.T, strict=True)
     )
 
 
-def _total(ours: int | None, theirs: int | None) -> int | None:
+def _total(first: int | None, second: int | None) -> int | None:
     """Sum of two counts; None if either is unknown."""
-    return None if ours is None or theirs is None else ours + theirs
+    return None if first is None or second is None else first + second
 
 
 def _unpacked_fall(numbers: Sequence[Any]) -> Fall:

@@ -53,9 +53,10 @@ class Places(NamedTuple):
             return reason
         assert judged is not None  # noqa: S101  (for the type checker: looked at above)
         assert judged.unjudged is not None  # noqa: S101
-        hits, unjudged = judged.hits, judged.unjudged
-        near = unjudged.above(measure.hits_needed())
-        documents = unjudged.part(near).as_hits()
+        hits = judged.hits
+        unjudged = judged.unjudged
+        within_depth = unjudged.above(measure.hits_needed())
+        documents = unjudged.part(within_depth).as_hits()
         weights = measure.weights(judged, documents)
         linear = weights is not None
         if weights is not None:
@@ -74,10 +75,10 @@ class Places(NamedTuple):
         worth = measure.worth(hits.grade[counted])
         assert worth is not None  # noqa: S101
         assert hits.document is not None  # noqa: S101
-        place = near
+        place = within_depth
         rank = _ranks(judged, documents)
         if within.size < weights.size:  # else copies would double the memory
-            place = near[within]
+            place = within_depth[within]
             rank = rank[within]
             weights = weights[within]
         return cls(
@@ -164,8 +165,10 @@ def _refusal(evaluation: Evaluation, measure: Measure) -> str:
     if not isinstance(needed, int):
         needed = int(judged.lengths.max(initial=0))
     if judged.unjudged_depth < needed:
-        known = f"rank {judged.unjudged_depth}, down to which unjudged documents are known"
-        return f"{measure} looks deeper than {known}; expected a cutoff, as in {measure.name}@100"
+        return (
+            f"{measure} looks deeper than rank {judged.unjudged_depth}, down to which unjudged "
+            f"documents are known; expected a cutoff, as in {measure.name}@100"
+        )
     if judged.ties in _UNORDERED and judged.alignments.tied.any():
         return f"scores tie, and under ties={judged.ties} a tied document has no rank of its own"
     return ""
@@ -227,31 +230,33 @@ def matches(a: KeyArray, b: KeyArray) -> tuple[IntArray, IntArray]:
     """
     places, keys = sorted_keys(np.concatenate((a, b)))
     first = np.flatnonzero(keys[1:] == keys[:-1])
-    of_a, of_b = places[first], places[first + 1]
+    of_a = places[first]
+    of_b = places[first + 1]
     if (of_a < a.size).all() and (of_b >= a.size).all():
         return of_a, of_b - a.size
     # a document that is listed twice, and counts twice
-    (once, places_a), (again, places_b) = map(_told_apart, (a, b))
-    at = np.searchsorted(again, once)
-    shared = at < again.size
-    shared[shared] = again[at[shared]] == once[shared]
-    return places_a[shared], places_b[at[shared]]
+    keys_a, places_a = _with_distinct_keys(a)
+    keys_b, places_b = _with_distinct_keys(b)
+    positions = np.searchsorted(keys_b, keys_a)
+    shared = positions < keys_b.size
+    shared[shared] = keys_b[positions[shared]] == keys_a[shared]
+    return places_a[shared], places_b[positions[shared]]
 
 
-def _told_apart(keys: KeyArray) -> tuple[KeyArray, IntArray]:
+def _with_distinct_keys(keys: KeyArray) -> tuple[KeyArray, IntArray]:
     """Sorted keys, and their places: the first place of a document meets that of the other run,
     then its second.
     """
     order, rising = sorted_keys(keys)
-    again = np.append(False, rising[1:] == rising[:-1])
-    at = np.arange(keys.size)
-    if not again.any():
+    repeats = np.append(False, rising[1:] == rising[:-1])
+    positions = np.arange(keys.size)
+    if not repeats.any():
         return rising, order
     # A large odd multiple of the number of equal keys before each makes a key of its own.
-    number = at - np.maximum.accumulate(np.where(again, 0, at))
-    apart = rising + number.astype(np.uint64) * np.uint64(0xD1B54A32D192ED03)
-    resorted = np.argsort(apart, kind="stable")
-    return apart[resorted], order[resorted]
+    n_before = positions - np.maximum.accumulate(np.where(repeats, 0, positions))
+    distinct = rising + n_before.astype(np.uint64) * np.uint64(0xD1B54A32D192ED03)
+    resorted = np.argsort(distinct, kind="stable")
+    return distinct[resorted], order[resorted]
 
 
 def shared_documents(
@@ -265,14 +270,14 @@ def shared_documents(
         max(int(side.place.max(initial=-1)), int(places.max(initial=-1))) + 1
         for side, places in sides
     ]
-    both = np.arange(matched[0].size)
+    matches_within = np.arange(matched[0].size)
     for (side, places), size in zip(sides, sizes, strict=True):
         if side.place.size < size:  # else all are within the cutoff
             within = np.zeros(size, np.bool_)
             within[side.place] = True
-            both = both[within[places[both]]]
+            matches_within = matches_within[within[places[matches_within]]]
     first, second = (
-        _positions(side.place, size)[places[both]]
+        _positions(side.place, size)[places[matches_within]]
         for (side, places), size in zip(sides, sizes, strict=True)
     )
     return first, second
@@ -295,8 +300,8 @@ def shown_by_both(side: Places, other: Places) -> BoolArray:
         return np.isin(side.hit_document, other.hit_document)
     if first is None or second is None:
         return np.ones(side.hit_document.size, np.bool_)
-    shown = set(_pairs(second, other.hit_document))
-    return np.array([pair in shown for pair in _pairs(first, side.hit_document)], np.bool_)
+    of_other = set(_pairs(second, other.hit_document))
+    return np.array([pair in of_other for pair in _pairs(first, side.hit_document)], np.bool_)
 
 
 def _same_rows(first: Qrels | None, second: Qrels | None, rows: IntArray) -> bool:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import chain, combinations, islice
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -13,10 +13,7 @@ from idealrank._lazy import annotation
 from idealrank.analysis.comparison.comparisons import (
     Comparison,
     Method,
-    Overlapping,
     Pair,
-    Rankings,
-    rankings_by_names,
     rate_cautions,
     rows_of,
 )
@@ -39,6 +36,7 @@ from idealrank.analysis.comparison.grade_bounds import GradeBounds
 from idealrank.analysis.comparison.label_basis import LabelRules, Result, Support
 from idealrank.analysis.comparison.margin_guard import slice_skew_caution
 from idealrank.analysis.comparison.query_table import alike_columns, restricted
+from idealrank.analysis.comparison.rankings import Overlapping, Rankings, rankings_by_names
 from idealrank.analysis.comparison.requirements import judged_by, refuse_unscored
 from idealrank.analysis.comparison.standings import RunMean
 from idealrank.analysis.comparison.study import Study
@@ -56,18 +54,20 @@ from idealrank.stats.values import chosen
 from idealrank.version import __version__
 
 if TYPE_CHECKING:
-    from idealrank.analysis.comparison.slice_differences import Categories, Membership, Slices
+    from idealrank.analysis.comparison.slice_differences import Slices
+    from idealrank.analysis.comparison.slice_membership import Categories, Membership
 else:
-    Categories = annotation("idealrank.analysis.comparison.slice_differences", "Categories")
-    Membership = annotation("idealrank.analysis.comparison.slice_differences", "Membership")
+    Categories = annotation("idealrank.analysis.comparison.slice_membership", "Categories")
+    Membership = annotation("idealrank.analysis.comparison.slice_membership", "Membership")
     Slices = annotation("idealrank.analysis.comparison.slice_differences", "Slices")
 
 # Called with how many pairs are done, and of how many.
 Tell = Callable[[int, int], None]
 
-# of fewer, handing the interpreter from thread to thread takes longer than the threads save
+# With fewer queries, handing the interpreter from thread to thread takes longer than the threads
+# save.
 _FEW_QUERIES = 500
-_MANY_PAIRS = 20_000  # 201 runs: of more, time and memory grow until nothing else fits
+_MANY_PAIRS = 20_000  # 200 runs have 19,900; more pairs take long and much memory
 
 
 def compared(
@@ -82,22 +82,23 @@ def compared(
     evaluations = study.evaluations
     names = study.names
     options = study.options
-    apart, queries = study.mismatches, study.queries
+    mismatches = study.mismatches
+    queries = study.queries
     membership = None if slices is None else _membership(queries, slices, len(names), baseline)
     chosen("correction", options.correction, ("auto", "holm"))
     many = len(names) > MANY
     cautions = study.cautions
     plan = options.plan(study.tables, DRAWS if many else RESAMPLES)
     rules = study.label_rules(every_measure=not many)
-    wanted = _pairs(names, baseline)
-    case = _Case(study=study, plan=plan, wanted=wanted, rules=rules, membership=membership)
+    run_pairs = _pairs(names, baseline)
+    case = _Case(study=study, plan=plan, run_pairs=run_pairs, rules=rules, membership=membership)
 
     # Each of many pairs has little to do, so that one thread does it all.
     threads = 1 if many or len(queries) < _FEW_QUERIES else options.threads
     with Background(threads) as background:
-        bounds = [background.begin(partial(case.bounds, pair)) for pair in wanted]
+        bounds = [background.begin(partial(case.bounds, pair)) for pair in run_pairs]
         if rules.look_at_rates:
-            background.begin(partial(rules.tippings.prepare, wanted[0]))
+            background.begin(partial(rules.tippings.prepare, run_pairs[0]))
         alike = background.begin(
             partial(
                 rankings_by_names,
@@ -109,7 +110,7 @@ def compared(
         tests = case.tested(alone=not many or options.margin is not None)
         of_slices = case.slices(tell)
         pairs = case.pairs(
-            list(zip(tests, of_slices, bounds, strict=True)),
+            list(map(_Findings, tests, of_slices, bounds)),
             alike(),
             background=background,
             tell=tell,
@@ -130,7 +131,7 @@ def compared(
         labels=rules.labels,
         labels_from=options.declared.labels_from,
         queries=queries,
-        mismatches=apart,
+        mismatches=mismatches,
         cautions=tuple(dict.fromkeys([*cautions, *filter(None, case.level_cautions(pairs))])),
     )
 
@@ -139,7 +140,7 @@ def _membership(
     queries: Sequence[str], categories: "Categories", n_runs: int, baseline: str | None
 ) -> "Membership":
     """Assign queries to slices; refuse so many tests that none could be significant."""
-    from idealrank.analysis.comparison.slice_differences import Membership  # noqa: PLC0415  (few comparisons have slices)
+    from idealrank.analysis.comparison.slice_membership import Membership  # noqa: PLC0415  (few comparisons have slices)
 
     if n_runs > MANY and baseline is None:
         raise OptionError(
@@ -151,13 +152,13 @@ def _membership(
 
 def _pairs(names: Sequence[str], baseline: str | None) -> list[tuple[int, int]]:
     if baseline is None:
-        pairs = math.comb(len(names), 2)
-        if pairs > _MANY_PAIRS:
+        n_pairs = math.comb(len(names), 2)
+        if n_pairs > _MANY_PAIRS:
             hints = [
                 f"{option} compares each with one run instead"
                 for option in ("baseline=", "--baseline")
             ]
-            warn(Advised(f"{len(names):,} runs make {pairs:,} pairs, which take long", *hints))
+            warn(Advised(f"{len(names):,} runs make {n_pairs:,} pairs, which take long", *hints))
         return list(combinations(range(len(names)), 2))
     if baseline not in names:
         raise OptionError(
@@ -173,7 +174,7 @@ class _Case:
 
     study: Study
     plan: Plan
-    wanted: Sequence[tuple[int, int]]
+    run_pairs: Sequence[tuple[int, int]]
     rules: LabelRules
     membership: "Membership | None"
 
@@ -182,19 +183,20 @@ class _Case:
         companions over all pairs another.
         """
         columns = range(len(self.study.measures))
-        rows = [[self._test(pair, column) for column in columns] for pair in self.wanted]
-        families = [row[0] for row in rows], list(chain.from_iterable(row[1:] for row in rows))
-        self._enough_draws(max(map(len, families)))
+        rows = [[self._test(pair, column) for column in columns] for pair in self.run_pairs]
+        of_primary = [row[0] for row in rows]
+        of_companions = list(chain.from_iterable(row[1:] for row in rows))
+        self._enough_draws(max(len(of_primary), len(of_companions)))
         # Each column is tested alone and in its family, by the same flips.
         plan = replace(self.plan, flips=SharedFlips(self.plan.seed))
         if alone:
             keep_sums(list(chain.from_iterable(rows)), self.study.design, plan)
         primary, companions = (
             corrected(family, self.study.design, plan, self.study.options.correction, alone=alone)
-            for family in families
+            for family in (of_primary, of_companions)
         )
-        rest = iter(companions)
-        return [[first, *islice(rest, len(columns) - 1)] for first in primary]
+        next_companions = iter(companions)
+        return [[first, *islice(next_companions, len(columns) - 1)] for first in primary]
 
     def _test(self, pair: tuple[int, int], column: int) -> Hypothesis:
         first, second = (self.study.tables[run] for run in pair)
@@ -249,9 +251,9 @@ class _Case:
                 level=self.plan.level,
                 design=restricted(self.study.design, kept),
             )
-            columns = (runs, interval.estimate, interval.low, interval.high)
-            for run, mean, low, high in zip(*(column.tolist() for column in columns), strict=True):
-                means[run] = RunMean(mean, (low, high), n)
+            for place, run in enumerate(runs.tolist()):
+                ends = (float(interval.low[place]), float(interval.high[place]))
+                means[run] = RunMean(float(interval.estimate[place]), ends, n)
         return means
 
     def bounds(self, pair: tuple[int, int]) -> GradeBounds | None:
@@ -265,7 +267,7 @@ class _Case:
 
     def pairs(
         self,
-        found_by_pair: "Sequence[_Found]",
+        findings_by_pair: "Sequence[_Findings]",
         alike: Mapping[tuple[str, str], Rankings],
         *,
         background: Background,
@@ -273,9 +275,9 @@ class _Case:
     ) -> tuple[Pair, ...]:
         """All pairs; `tell` is called after each."""
         pairs: list[Pair] = []
-        for pair, found in zip(self.wanted, found_by_pair, strict=True):
+        for pair, findings in zip(self.run_pairs, findings_by_pair, strict=True):
             first, second = (self.study.names[run] for run in pair)
-            rows = self._rows(pair, found, background)
+            rows = self._rows(pair, findings, background)
             pairs.append(
                 Pair(
                     a=first,
@@ -286,31 +288,30 @@ class _Case:
                 )
             )
             if tell is not None:
-                tell(len(pairs), len(self.wanted))
+                tell(len(pairs), len(self.run_pairs))
         return tuple(pairs)
 
     def _mismatch(self, pair: tuple[int, int]) -> str:
         """Name a run of the pair whose values mean nothing, and why; empty if there is none."""
-        apart = self.study.mismatches
+        mismatches = self.study.mismatches
         a, b = (self.study.names[run] for run in pair)
-        return next((f"{name} {apart[name]}" for name in (b, a) if name in apart), "")
+        return next((f"{name} {mismatches[name]}" for name in (b, a) if name in mismatches), "")
 
     def _rows(
-        self, pair: tuple[int, int], found: "_Found", background: Background
+        self, pair: tuple[int, int], findings: "_Findings", background: Background
     ) -> list[Difference]:
         """Differences of two runs by each measure."""
         first, second = (self.study.tables[run] for run in pair)
         both = first.counted & second.counted
         same = int((first.equal(second) & both).all(axis=1).sum())
-        tests, slices, bounds = found
 
         def row_of(column: int) -> Difference:
             return self._row(
                 pair,
-                tests[column],
+                findings.tests[column],
                 identical_queries=same,
-                slices=slices[column],
-                bounds=None if column else bounds(),
+                slices=findings.slices[column],
+                bounds=None if column else findings.bounds(),
             )
 
         columns = range(len(self.study.measures))
@@ -324,8 +325,13 @@ class _Case:
         of_test = verdict_of(test, measure.direction, self.plan.alpha)
         question = self._question(test, equivalent=of_test == "equivalent")
         result = Result.of(pair, test, self.study.design, question)
-        ours, theirs = (self.study.judgedness[run] for run in pair)
-        unjudged_a, unjudged_b, judged = ours.beside(theirs, column, result.kept, result.design)
+        judgedness_a, judgedness_b = (self.study.judgedness[run] for run in pair)
+        unjudged_a, unjudged_b, judged = judgedness_a.beside(
+            judgedness_b, column, result.kept, result.design
+        )
+        judged_reason = None
+        if judged is None:
+            judged_reason = judgedness_a.judged_reason(judgedness_b, column)
         support = self._support(
             result,
             test,
@@ -343,7 +349,7 @@ class _Case:
             unjudged_a=unjudged_a,
             unjudged_b=unjudged_b,
             difference_judged=judged,
-            judged_reason=ours.judged_reason(theirs, column) if judged is None else None,
+            judged_reason=judged_reason,
             tipping=support.tipping,
             tipping_reason=support.reason,
             basis=support.basis,
@@ -372,7 +378,9 @@ class _Case:
         )
 
     def _is_divided(self, test: Corrected) -> bool:
-        """Return whether the test and the mean, by which tipping points go, find other sides."""
+        """Return whether the test and the mean, on which tipping points rest, favour different
+        runs.
+        """
         return self.rules.look_at_rates and test.found.lean * test.found.difference < 0
 
     def _support(self, result: Result, test: Corrected, **labelled: bool) -> Support:
@@ -391,18 +399,18 @@ class _Case:
         """Method of the comparison."""
         plan = self.plan
         design = self.study.design
-        pairs = len(self.wanted)
-        sizes = {PRIMARY: pairs}
+        n_pairs = len(self.run_pairs)
+        sizes = {PRIMARY: n_pairs}
         if len(self.study.measures) > 1:
-            sizes[COMPANIONS] = pairs * (len(self.study.measures) - 1)
+            sizes[COMPANIONS] = n_pairs * (len(self.study.measures) - 1)
         correction = name_of(plan, max(sizes.values()), self.study.options.correction)
         sliced = [slices for slices in slices_by_pair[0] if slices is not None]
         for family, slices in zip((SLICES, COMPANION_SLICES), sliced, strict=False):
             sizes[family] = slices.tests
             if correction == "none":  # of one pair and measure: only its slices are a family
                 correction = slices.correction
-        # Of fewer units every sign vector is looked at; of a family of tests, where there are no
-        # more of them than draws.
+        # With up to `MOST_UNITS` units, every sign vector of a single test is looked at; that of a
+        # family only if there are no more vectors than draws.
         exact = all(test.found.exact for test in chain.from_iterable(tests_by_pair))
         drawn = plan.test == "permutation" and (design.n_units > MOST_UNITS or not exact)
         return method_of(
@@ -419,11 +427,11 @@ class _Case:
     def slices(self, tell: Tell | None) -> "Sequence[Sequence[Slices | None]]":
         """Slices of every pair by each measure; None without slices."""
         if self.membership is None:
-            return [[None] * len(self.study.measures)] * len(self.wanted)
+            return [[None] * len(self.study.measures)] * len(self.run_pairs)
         from idealrank.analysis.comparison.slice_differences import sliced  # noqa: PLC0415  (few comparisons have slices)
 
         slices_by_pair = sliced(
-            pairs=[(self.study.tables[a], self.study.tables[b]) for a, b in self.wanted],
+            pairs=[(self.study.tables[a], self.study.tables[b]) for a, b in self.run_pairs],
             directions=[measure.direction for measure in self.study.measures],
             membership=self.membership,
             design=self.study.design,
@@ -432,7 +440,7 @@ class _Case:
             carries=self._carries,
             tell=tell,
         )
-        for place, pair in enumerate(self.wanted):
+        for place, pair in enumerate(self.run_pairs):
             if self._mismatch(pair):
                 slices_by_pair[place] = [
                     slices.without_verdicts() for slices in slices_by_pair[place]
@@ -445,7 +453,7 @@ class _Case:
             return True
         design = self.study.design
         question = self._question(test)
-        result = Result.of(self.wanted[place], test, design, question)
+        result = Result.of(self.run_pairs[place], test, design, question)
         return self.rules.stands_within(result, test.hypothesis.within)
 
     def level_cautions(self, pairs: Sequence[Pair]) -> Iterator[str]:
@@ -463,21 +471,24 @@ class _Case:
         decided = [slice_row for slice_row in sliced if slice_row.verdict in ("better", "worse")]
         if self.membership is None or not decided:
             return ""
-        whole, units = row.n, "queries"
+        whole = row.n
+        units = "queries"
         sizes = [slice_row.n for slice_row in decided]
         design = self.study.design
         if design.clusters is not None:
-            whole, units = design.n_units, "clusters"
+            whole = design.n_units
+            units = "clusters"
             within = [self.membership.within[slice_row.name] for slice_row in decided]
             sizes = [restricted(design, kept).n_units for kept in within]
-        return slice_skew_caution(verdicts, (row.skewness, whole), sizes, units)
+        return slice_skew_caution(verdicts, skew=row.skewness, n=whole, sizes=sizes, units=units)
 
 
-# Of one pair: tests and slices by measure, and the bounds by the primary measure once they are
-# asked for.
-_Found: TypeAlias = tuple[
-    Sequence[Corrected], "Sequence[Slices | None]", Callable[[], GradeBounds | None]
-]
+class _Findings(NamedTuple):
+    """Tests and slices of one pair by measure."""
+
+    tests: Sequence[Corrected]
+    slices: "Sequence[Slices | None]"
+    bounds: Callable[[], GradeBounds | None]  # Waits for the bounds by the primary measure
 
 
 def method_of(

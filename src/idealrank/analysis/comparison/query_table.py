@@ -7,6 +7,7 @@ reach.
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
@@ -43,10 +44,8 @@ def judgedness_of(measure: Measure) -> tuple[Measure, ...]:
     if isinstance(measure, Unjudged | JudgedShare | NumRet) or measure.judged_only:
         return ()
     judged: tuple[Measure, ...] = ()
-    try:
+    with suppress(TypeError, IdealrankError):  # a user's measure with other arguments
         judged = (replace(measure, judged_only=True),)
-    except (TypeError, IdealrankError):  # a user's measure with other arguments
-        judged = ()
     return (JudgedShare(cutoff=measure.cutoff), NumRet(cutoff=measure.cutoff), *judged)
 
 
@@ -56,11 +55,11 @@ def judgedness_among(measures: Sequence[Measure]) -> set[Measure]:
     """
     companions: set[Measure] = set()
     for measure in measures:
-        beside = judgedness_of(measure)
-        if not beside:
+        judgedness = judgedness_of(measure)
+        if not judgedness:
             continue
-        share, returned, *alone = beside
-        companions |= {*alone, Unjudged(cutoff=measure.cutoff)}
+        share, returned, *judged_only = judgedness
+        companions |= {*judged_only, Unjudged(cutoff=measure.cutoff)}
         if share in measures and returned in measures:
             companions |= {share, returned}
     return companions & set(measures)
@@ -93,10 +92,11 @@ def with_companions(measures: "MeasureLike | Iterable[MeasureLike]") -> tuple[Me
 class QueryTable(NamedTuple):
     """Values of one run on all queries of a comparison."""
 
+    # values, counted, answerable: shape (n_queries, n_measures)
     values: FloatArray
     counted: BoolArray
-    answerable: BoolArray | None = None
-    spans: tuple[float, ...] = ()
+    answerable: BoolArray | None = None  # Queries with a relevant document; None if unknown
+    spans: tuple[float, ...] = ()  # Range of each measure
 
     @classmethod
     def of(
@@ -229,16 +229,16 @@ def chosen_measures(
     first = evaluations[0].measures
     for other in evaluations[1:]:
         if requested is None and set(other.measures) != set(first):
-            ours, theirs = (", ".join(map(str, measures)) for measures in (first, other.measures))
             raise IncompatibleError(
-                f"found measures {ours} and {theirs}, expected the same",
+                f"found measures {', '.join(map(str, first))} and "
+                f"{', '.join(map(str, other.measures))}, expected the same",
                 hint="name measures that all runs have with measures=",
                 command_hint="name measures that all runs have with -m",
             )
     if requested is None:
         return _every_measure(evaluations, labels)
-    wanted = parse_measures(requested)
-    for measure in wanted:
+    measures = parse_measures(requested)
+    for measure in measures:
         for evaluation in evaluations:
             if measure not in evaluation.measures:
                 have = ", ".join(map(str, evaluation.measures))
@@ -247,23 +247,23 @@ def chosen_measures(
                 )
         if reason := unfit(measure):
             raise OptionError(f"{measure}: {reason}")
-    if unreadable_ones := [measure for measure in wanted if _alike(evaluations, measure, labels)]:
+    if unreadable_ones := [measure for measure in measures if _alike(evaluations, measure, labels)]:
         raise _unreadable(unreadable_ones)
-    return wanted
+    return measures
 
 
 def _every_measure(evaluations: Sequence[Evaluation], labels: Labels | None) -> tuple[Measure, ...]:
     """All measures that can be compared and read, without companions of others."""
     first = evaluations[0].measures
-    beside = judgedness_among(first)
-    wanted = [measure for measure in first if measure not in beside and not unfit(measure)]
-    if not wanted:
+    companions = judgedness_among(first)
+    fit = [measure for measure in first if measure not in companions and not unfit(measure)]
+    if not fit:
         raise OptionError(
             f"found {', '.join(map(str, first))}, expected a measure of quality, such as nDCG@10"
         )
-    readable = tuple(measure for measure in wanted if not _alike(evaluations, measure, labels))
+    readable = tuple(measure for measure in fit if not _alike(evaluations, measure, labels))
     if not readable:
-        raise _unreadable(wanted)
+        raise _unreadable(fit)
     return readable
 
 
@@ -283,9 +283,7 @@ def _unreadable(measures: Sequence[Measure]) -> OptionError:
 
 
 def unfit(measure: Measure) -> str:
-    """Why differences of this measure's means say nothing about better and worse; empty where they
-    do.
-    """
+    """Why differences of this measure's means do not show what is better; empty where they do."""
     if measure.aggregate == "text":
         return "found a measure with text values, expected numbers"
     if measure.aggregate == "geometric":
@@ -309,7 +307,7 @@ def unjudged_counts(
     counts = (JudgedShare(cutoff=cutoff), NumRet(cutoff=cutoff))
     if all(measure in evaluation.measures for measure in counts):
         share, returned = np.nan_to_num(QueryTable.of(evaluation, counts, queries).values).T
-        # counts, but under ties=expected
+        # Rounding restores whole numbers; under ties=expected, numbers of documents are fractions.
         return np.column_stack((returned - np.round(share * returned, 9), returned))
     if evaluation.coverage.unjudged_cutoff == (cutoff or 0):
         return np.tile([evaluation.coverage.unjudged_share, 1.0], (len(queries), 1))
@@ -332,8 +330,8 @@ class Judgedness:
 
     counts: "tuple[FloatArray | None, ...]"
     judged: "tuple[FloatArray | None, ...]"
-    short: tuple[bool, ...]
-    alike: tuple[bool, ...]
+    short: tuple[bool, ...]  # Whether most lists end at the cutoff
+    alike: tuple[bool, ...]  # Whether the judged documents are all alike to the measure
 
     @classmethod
     def of(
@@ -344,21 +342,19 @@ class Judgedness:
         labels: Labels | None = None,
     ) -> "Judgedness":
         """Extract the columns of an evaluation; `labels` are declared for a comparison."""
-        alone = [
-            next((companion for companion in judgedness_of(measure) if companion.judged_only), None)
-            for measure in measures
-        ]
+        judged_only = [_judged_only(measure) for measure in measures]
         return cls(
             counts=tuple(
                 unjudged_counts(evaluation, measure.cutoff, queries) for measure in measures
             ),
             judged=tuple(
                 None if measure is None else _column(evaluation, measure, queries)
-                for measure in alone
+                for measure in judged_only
             ),
             short=tuple(_too_short(evaluation, measure) for measure in measures),
             alike=tuple(
-                measure is not None and _alike([evaluation], measure, labels) for measure in alone
+                measure is not None and _alike([evaluation], measure, labels)
+                for measure in judged_only
             ),
         )
 
@@ -381,11 +377,12 @@ class Judgedness:
                 for side in (self.counts[column], other.counts[column])
             ]
         own_share, other_share = shares
-        ours, theirs = self.judged[column], other.judged[column]
+        judged = self.judged[column]
+        other_judged = other.judged[column]
         unknown = any(shares) and self.judged_reason(other, column) is not None
-        if ours is None or theirs is None or unknown:
+        if judged is None or other_judged is None or unknown:
             return own_share, other_share, None
-        difference = float(design.mean((theirs - ours)[kept]))
+        difference = float(design.mean((other_judged - judged)[kept]))
         return own_share, other_share, difference if np.isfinite(difference) else None
 
     def judged_reason(self, other: "Judgedness", column: int) -> str | None:
@@ -393,6 +390,12 @@ class Judgedness:
         if self.alike[column] or other.alike[column]:
             return ALL_ALIKE
         return TOO_SHORT if self.short[column] or other.short[column] else None
+
+
+def _judged_only(measure: Measure) -> Measure | None:
+    """The measure of judged documents alone; None if it has none."""
+    companions = judgedness_of(measure)
+    return next((companion for companion in companions if companion.judged_only), None)
 
 
 def _too_short(evaluation: Evaluation, measure: Measure) -> bool:
@@ -480,11 +483,13 @@ def weights_cautions(design: Design, test: str = "permutation") -> tuple[str, ..
     """Describe weights so unequal that a mean varies as much as one of few queries; none
     otherwise.
     """
-    worth = design.effective_units
-    if worth >= min(_ENOUGH, design.n_units / 2):
+    effective = design.effective_units
+    if effective >= min(_ENOUGH, design.n_units / 2):
         return ()
     units = "queries" if design.clusters is None else "clusters"
-    counted = f"weights: {design.n_units:,} {units} count as much as {worth:.1f} of equal weight"
+    counted = (
+        f"weights: {design.n_units:,} {units} count as much as {effective:.1f} of equal weight"
+    )
     if test == "t":
         # As many degrees of freedom as few queries have; experiments/which_test.py shows the loss
         # of power.
@@ -513,7 +518,7 @@ def restricted(design: Design, kept: BoolArray) -> Design:
 
 def alike_columns(counted: BoolArray) -> list[tuple[BoolArray, IntArray]]:
     """Group columns that count the same queries: what each group counts, and its columns."""
-    alike: dict[bytes, list[int]] = {}  # np.unique would make a field of each query
+    alike: dict[bytes, list[int]] = {}  # np.unique would be slow: it makes each query a column
     for column, kept in enumerate(counted.T):
         alike.setdefault(kept.tobytes(), []).append(column)
     return [(counted[:, columns[0]], np.array(columns)) for columns in alike.values()]

@@ -80,7 +80,9 @@ class Gaps(NamedTuple):
     def exceeds(self, other: "Gaps") -> bool:
         """Return whether judgments are missing more often than in others, by more than chance."""
         difference = _log_odds(self) - _log_odds(other)
-        error = math.sqrt(sum(1 / (count + 0.5) for count in (*self, *other)))
+        # Woolf's error of a difference of log odds, with half a document added to each count.
+        counts = [*self, *other]
+        error = math.sqrt(sum(1 / (count + 0.5) for count in counts))
         return difference > QUANTILE * error
 
 
@@ -109,8 +111,8 @@ class _Range(NamedTuple):
     @classmethod
     def of(cls, judged: RelevanceRate, exclusive: RelevanceRate) -> "_Range":
         low = exclusive.limit(-QUANTILE) if exclusive.n >= ENOUGH else 0.0
-        upper = exclusive.limit(QUANTILE), judged.limit(QUANTILE)
-        return cls(low, min(upper), max(upper))
+        upper_limits = (exclusive.limit(QUANTILE), judged.limit(QUANTILE))
+        return cls(low=low, smaller=min(upper_limits), larger=max(upper_limits))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -125,10 +127,10 @@ class RunRates:
     alone: BoolArray  # shape (n_hits,): which of its judged documents the other run does not show
     # shape (n_unjudged,): which of its unjudged documents the other run does not show
     own: BoolArray
-    # shape (n_unjudged,): unjudged documents whose relevance is asked for: its own, or all if its
-    # own add nothing
-    at: BoolArray
-    # shape (n_ranks + 1,): what the documents asked for would add if all were relevant, by rank
+    # shape (n_unjudged,): open documents, whose relevance is asked for: its own unjudged ones, or
+    # all unjudged ones if its own add nothing
+    open: BoolArray
+    # shape (n_ranks + 1,): what the open documents would add if all were relevant, by rank
     worth_by_rank: FloatArray
     n_queries: int  # Queries compared
 
@@ -150,48 +152,55 @@ class RunRates:
         `shared` are gaps among documents that both runs show, `other` are gaps of the other run;
         see `Reach` for the last one.
         """
-        if not self.at.any():
+        if not self.open.any():
             return Limits(
                 judged=RelevanceRate(None, 0.0),
                 exclusive=RelevanceRate(None, 0.0),
                 low=0.0,
                 high=0.0,
             )
-        counts = [self._counts.sum(axis=0)]
-        judged, exclusive = self._pair(counts[0])
-        # Where queries differ, those whose documents lack judgments may not be like the others.
-        if self._counts[0].any():
-            counts.append(self._counts[1])
-        ranges = [_Range.of(*self._pair(part)) for part in counts]
+        without_open, with_open = self._counts
+        counts = [without_open + with_open]
+        judged, exclusive = self._rates(counts[0])
+        # Queries whose documents lack judgments may differ from the others: both are looked at.
+        if without_open.any():
+            counts.append(with_open)
+        ranges = [_Range.of(*self._rates(table)) for table in counts]
         if sampled_negatives is None:
             new = self._new_share(shared, other)
             kept = _kept_odds(self.gaps, shared)
             highs = [new * bounds.larger + (1 - new) * bounds.smaller for bounds in ranges]
             lows = [bounds.low * kept / (1 - bounds.low * (1 - kept)) for bounds in ranges]
         else:
-            parts = [self._unexplained(part[:, 1], sampled_negatives) for part in counts]
-            highs = [part * bounds.larger for part, bounds in zip(parts, ranges, strict=True)]
+            shares = [self._unexplained(table[:, 1], sampled_negatives) for table in counts]
+            highs = [share * bounds.larger for share, bounds in zip(shares, ranges, strict=True)]
             lows = [0.0]
         return Limits(judged=judged, exclusive=exclusive, low=min(lows), high=max(highs))
 
     @cached_property
     def _counts(self) -> IntArray:
-        """Judged documents by whether their query has an unjudged one asked for, relevance, being
-        alone, and rank.
+        """Judged documents by four axes: whether their query has an open one, whether they are
+        relevant, whether the other run lacks them, and rank.
         """
-        n_ranks = self.worth_by_rank.size
-        concerned = np.bincount(self.side.document_rows[self.at], minlength=self.n_queries) > 0
-        # The three marks are the bits of a number: one count gives a table of all four axes.
-        kind = 4 * concerned[self.side.hit_row] + 2 * (self.side.hit_worth > 0) + self.alone
-        counts = np.bincount(self.side.hit_rank + n_ranks * kind, minlength=8 * n_ranks)
-        return counts.reshape(2, 2, 2, n_ranks)
+        has_open = np.bincount(self.side.document_rows[self.open], minlength=self.n_queries) > 0
+        axes = (
+            has_open[self.side.hit_row].astype(np.int64),
+            (self.side.hit_worth > 0).astype(np.int64),
+            self.alone.astype(np.int64),
+            self.side.hit_rank,
+        )
+        # One number for each cell of the table: one count gives all four axes.
+        shape = (2, 2, 2, self.worth_by_rank.size)
+        cells = np.ravel_multi_index(axes, shape)
+        return np.bincount(cells, minlength=math.prod(shape)).reshape(shape)
 
-    def _pair(self, counts: IntArray) -> tuple[RelevanceRate, RelevanceRate]:
-        """Rates of all judged documents counted by relevance, being alone and rank, and of those
-        that the other run does not show.
+    def _rates(self, counts: IntArray) -> tuple[RelevanceRate, RelevanceRate]:
+        """Rates of all judged documents of a table, by relevance, by whether the other run lacks
+        them, and by rank; and of those that it lacks.
         """
         every = counts.sum(axis=1)
         alone = counts[:, 1]
+        # Index 1 of the first axis that is left are the relevant documents.
         judged = RelevanceRate.of(every.sum(axis=0), every[1], self.worth_by_rank)
         exclusive = RelevanceRate.of(alone.sum(axis=0), alone[1], self.worth_by_rank)
         return judged, exclusive
@@ -232,10 +241,11 @@ class RunRates:
             np.bincount(group, weights=by_rank)
             for by_rank in (alone[0], self._own_by_rank, self.worth_by_rank)
         )
-        # Of z labelled zeros, z (1 - f) / f others have no label, with a binomial error.
+        # If a share f of the documents that are not relevant has a label, z labelled ones leave
+        # z (1 - f) / f others without one, with a binomial error.
         error = QUANTILE * np.sqrt(np.maximum(zeros, 1) * (1 - sampled)) / sampled
-        most = zeros * (1 - sampled) / sampled + error
-        beyond = np.maximum(unlabelled - most, 0.0)
+        most_unlabelled = zeros * (1 - sampled) / sampled + error
+        beyond = np.maximum(unlabelled - most_unlabelled, 0.0)
         part = np.divide(beyond, unlabelled, out=np.zeros_like(worth), where=unlabelled > 0)
         return float((part * worth).sum() / worth.sum())
 
@@ -260,23 +270,35 @@ def shrinking(
         return None
     n_own = np.bincount(query, minlength=side.judged.n_queries)
     sums = np.bincount(query, weights=gain[side.rank[own]], minlength=n_own.size)
-    most = int(n_own.max())
-    ideals = side.measure.ideal_with(side.judged, sums / np.maximum(n_own, 1), most)
+    largest = int(n_own.max())
+    ideals = side.measure.ideal_with(side.judged, sums / np.maximum(n_own, 1), largest)
     if ideals is None:
         return None
     rows = np.arange(n_own.size)
 
     def factor(share: float) -> FloatArray:
-        wanted = share * n_own
-        fewer = wanted.astype(np.int64)
+        # The ideal of a broken number of documents lies between those of both whole numbers.
+        n_relevant = share * n_own
+        fewer = n_relevant.astype(np.int64)
         first = ideals[rows, fewer]
-        second = ideals[rows, np.minimum(fewer + 1, most)]
-        ideal = first + (wanted - fewer) * (second - first)
+        second = ideals[rows, np.minimum(fewer + 1, largest)]
+        ideal = first + (n_relevant - fewer) * (second - first)
         factors = np.ones(n_queries)
         factors[side.row] = np.divide(ideals[:, 0], ideal, out=np.ones_like(ideal), where=ideal > 0)
         return factors
 
     return factor
+
+
+class _Curve(NamedTuple):
+    """Expected values of a run by the share of its unjudged documents that is relevant."""
+
+    expected: Callable[[float], FloatArray]
+    as_judged: FloatArray
+
+    def rise(self, share: float) -> FloatArray:
+        """Rise of the value of each query above the value as judged."""
+        return np.nan_to_num(self.expected(share)) - self.as_judged
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -310,7 +332,8 @@ class Reach:
         """Join both runs, given what `matches` says of them."""
         shared = shared_documents(a, b, matched)
         own_a, own_b = (np.ones(side.place.size, np.bool_) for side in (a, b))
-        own_a[shared[0]], own_b[shared[1]] = False, False
+        own_a[shared[0]] = False
+        own_b[shared[1]] = False
         ranks = (a.hit_rank, a.rank, b.hit_rank, b.rank)
         deepest = max(int(column.max(initial=0)) for column in ranks)
         rank = np.concatenate((a.hit_rank, b.hit_rank))
@@ -331,6 +354,9 @@ class Reach:
         """Compute the contribution of each own unjudged document of a run if it were relevant."""
         return side.weight[own] * self.gain[side.rank[own]]
 
+    def _worth_of_open(self, side: Places, chosen: BoolArray) -> FloatArray:
+        return self.worth(side, chosen) if side.linear else side.weight[chosen]
+
     def moved(self, share_a: float, share_b: float, *, both: bool = False) -> FloatArray:
         """Change of each query's difference if shares of the unjudged documents were relevant,
         shape (n_queries,).
@@ -342,25 +368,24 @@ class Reach:
             total = share_b * added_b - share_a * added_a
             return total + share_b * self._added_by_shared if both else total
         change = np.zeros(self.n_queries)
-        sides = ((0, self.a, share_a, -1.0), (1, self.b, share_b, 1.0))
-        for run, side, share, sign in sides:
-            if share:
-                curve, as_judged = self._curves[run, both]
-                change[side.row] += sign * (np.nan_to_num(curve(share)) - as_judged)
+        if share_a:
+            curve = self._curves["a", both]
+            change[self.a.row] -= curve.rise(share_a)
+        if share_b:
+            curve = self._curves["b", both]
+            change[self.b.row] += curve.rise(share_b)
         return change
 
     @cached_property
-    def _curves(self) -> "dict[tuple[int, bool], tuple[Callable[[float], FloatArray], FloatArray]]":
-        """Expected values of both runs, as their own and as all of their unjudged documents are
-        relevant; and what they are as judged.
-        """
+    def _curves(self) -> "dict[tuple[str, bool], _Curve]":
+        """Curves of both runs, for their own and for all of their unjudged documents."""
         curves = {}
-        for run, (side, own) in enumerate(((self.a, self.own_a), (self.b, self.own_b))):
+        for run, side, own in (("a", self.a, self.own_a), ("b", self.b, self.own_b)):
             for both in (False, True):
                 documents = side.documents if both else side.documents.part(own)
-                curve = side.measure.expected(side.judged, documents)
-                assert curve is not None  # noqa: S101  (for the type checker: `Places.of` has looked)
-                curves[run, both] = curve, np.nan_to_num(curve(0.0))
+                expected = side.measure.expected(side.judged, documents)
+                assert expected is not None  # noqa: S101  (for the type checker: `Places.of` has looked)
+                curves[run, both] = _Curve(expected, np.nan_to_num(expected(0.0)))
         return curves
 
     @cached_property
@@ -405,22 +430,21 @@ class Reach:
         return ~shown_by_both(self.a, self.b), ~shown_by_both(self.b, self.a)
 
     def _rates(self, side: Places, alone: BoolArray, own: BoolArray) -> RunRates:
-        at, ranks = own, side.rank[own]
-        worth = self.worth(side, own) if side.linear else side.weight[own]
-        if not worth.any():
+        open_documents = own
+        if not self._worth_of_open(side, own).any():
             # Where its own unjudged documents add nothing, a run has those that both show, which
             # count where ranks differ.
-            at = np.ones(own.size, np.bool_)
-            ranks = side.rank
-            worth = self.worth(side, at) if side.linear else side.weight
-        worth_by_rank = np.bincount(ranks, weights=worth, minlength=self.gain.size).astype(
-            np.float64, copy=False
-        )
+            open_documents = np.ones(own.size, np.bool_)
+        worth_by_rank = np.bincount(
+            side.rank[open_documents],
+            weights=self._worth_of_open(side, open_documents),
+            minlength=self.gain.size,
+        ).astype(np.float64, copy=False)
         return RunRates(
             side=side,
             alone=alone,
             own=own,
-            at=at,
+            open=open_documents,
             worth_by_rank=worth_by_rank,
             n_queries=self.n_queries,
         )

@@ -40,15 +40,17 @@ def require_same(
         _refuse_scales(evaluations)
     if judgments in ("different", "different scales"):
         return
-    known = [
+    with_fingerprint = [
         evaluation for evaluation in evaluations if evaluation.provenance.judgments is not None
     ]
-    for other in known[1:]:
-        first = known[0]
+    for other in with_fingerprint[1:]:
+        first = with_fingerprint[0]
         if other.provenance.judgments != first.provenance.judgments:
             n = first.coverage.queries_in_qrels
-            unseen = f"other documents or grades for the same number of queries, {n:,}"
-            raise _refusal(first, other, _seen(first, other) or unseen, can_differ=can_differ)
+            invisible = f"other documents or grades for the same number of queries, {n:,}"
+            raise _refusal(
+                first, other, _visible_difference(first, other) or invisible, can_differ=can_differ
+            )
     if unsure := _unsure(evaluations, can_differ=can_differ):
         warn(
             f"{', '.join(unsure)}: the judgments have no fingerprint, since the result comes from "
@@ -76,11 +78,12 @@ def _refuse_scales(evaluations: Sequence[Evaluation]) -> None:
         if isinstance(qrels, Qrels) and qrels.n_judgments:
             highest.append((evaluation, float(qrels.grades.max())))
     for other, grade in highest[1:]:
-        first, top = highest[0]
-        if grade != top:
+        first, first_grade = highest[0]
+        if grade != first_grade:
             raise IncompatibleError(
-                f"{first.name} and {other.name}: found grades to {top:g} and to {grade:g}, which "
-                "are two scales: a gain means something else on each; expected one scale",
+                f"{first.name} and {other.name}: found grades to {first_grade:g} and to "
+                f"{grade:g}, which are two scales: a gain means something else on each; expected "
+                "one scale",
                 hint="map the grades of one source by a judging.ScaleTable, or allow it with "
                 "judgments='different scales'",
                 command_hint="bring the grades of both to one scale, and evaluate again",
@@ -96,8 +99,8 @@ def _unsure(evaluations: Sequence[Evaluation], *, can_differ: bool = True) -> li
     for other in others:
         if first.provenance.judgments is not None and other.provenance.judgments is not None:
             continue
-        if seen := _seen(first, other):
-            raise _refusal(first, other, seen, can_differ=can_differ)
+        if difference := _visible_difference(first, other):
+            raise _refusal(first, other, difference, can_differ=can_differ)
         if not _same_files(first, other):
             unknown = [side for side in (first, other) if side.provenance.judgments is None]
             names += [side.name for side in unknown]
@@ -116,33 +119,40 @@ def _refusal(
     )
 
 
-def _seen(first: Evaluation, other: Evaluation) -> str:
+def _visible_difference(first: Evaluation, other: Evaluation) -> str:
     """Describe how the judgments differ, as far as counts, queries and files show; empty if they do
     not.
     """
-    ours, theirs = first.coverage, other.coverage
-    if ours.queries_in_qrels != theirs.queries_in_qrels:
-        return f"judgments of {ours.queries_in_qrels:,} and of {theirs.queries_in_qrels:,} queries"
+    n_judged = first.coverage.queries_in_qrels
+    n_judged_other = other.coverage.queries_in_qrels
+    if n_judged != n_judged_other:
+        return f"judgments of {n_judged:,} and of {n_judged_other:,} queries"
+    no_relevant = first.coverage.no_relevant
+    no_relevant_other = other.coverage.no_relevant
     if (
-        ours.scored == theirs.scored
-        and ours.no_relevant != theirs.no_relevant
+        first.coverage.scored == other.coverage.scored
+        and no_relevant != no_relevant_other
         and set(first.queries) == set(other.queries)
     ):
         return (
-            f"{ours.no_relevant:,} and {theirs.no_relevant:,} queries without a relevant document "
-            f"among the same queries"
+            f"{no_relevant:,} and {no_relevant_other:,} queries without a relevant document among "
+            "the same queries"
         )
     if (
         first.convention.alignment.missing == "zero"
         and first.convention.alignment.without_judgments == "left-out"
     ):
-        strange = set(first.queries) ^ set(other.queries)
-        if strange:
-            return f"query {min(strange)!r} judged for one run only"
-    our_labels = first.provenance.labels
-    their_labels = other.provenance.labels
-    if our_labels is not None and their_labels is not None and our_labels.kind != their_labels.kind:
-        return f"labels that are {our_labels.kind} and {their_labels.kind}"
+        judged_for_one = set(first.queries) ^ set(other.queries)
+        if judged_for_one:
+            return f"query {min(judged_for_one)!r} judged for one run only"
+    first_labels = first.provenance.labels
+    other_labels = other.provenance.labels
+    if (
+        first_labels is not None
+        and other_labels is not None
+        and first_labels.kind != other_labels.kind
+    ):
+        return f"labels that are {first_labels.kind} and {other_labels.kind}"
     if _same_files(first, other) is not False:
         return ""
     paths = [", ".join(record.path for record in _files(side)) for side in (first, other)]
@@ -153,22 +163,25 @@ def _same_files(first: Evaluation, other: Evaluation) -> bool | None:
     """Return whether the files of judgments are equal, None if unknown; contents are read only if
     sizes leave the answer open.
     """
-    ours, theirs = _files(first), _files(other)
-    if not ours or not theirs:
+    first_files = _files(first)
+    other_files = _files(other)
+    if not first_files or not other_files:
         return None
-    our_times, their_times = (
-        [(record.path, record.modified) for record in files] for files in (ours, theirs)
-    )
-    if our_times == their_times:
+    if list(map(_path_and_time, first_files)) == list(map(_path_and_time, other_files)):
         return True
-    if sorted(record.size for record in ours) != sorted(record.size for record in theirs):
+    if sorted(file.size for file in first_files) != sorted(file.size for file in other_files):
         return False
     try:
-        hashes = [sorted(record.sha256 for record in files) for files in (ours, theirs)]
-    except OSError:  # a file is no more there to be read
+        first_hashes = sorted(file.sha256 for file in first_files)
+        other_hashes = sorted(file.sha256 for file in other_files)
+    except OSError:  # the file was removed
         return None
-    our_hashes, their_hashes = hashes
-    return our_hashes == their_hashes if all(map(all, hashes)) else None
+    are_known = all((*first_hashes, *other_hashes))
+    return first_hashes == other_hashes if are_known else None
+
+
+def _path_and_time(record: InputRecord) -> tuple[str, str]:
+    return record.path, record.modified
 
 
 def _files(evaluation: Evaluation) -> list[InputRecord]:
@@ -265,9 +278,11 @@ def mismatches_of(
     """
     by_run = {name: coverage.mismatch for name, coverage in coverages.items() if coverage.mismatch}
     if len(by_run) == len(coverages):
-        shown = [f"run {name}: {coverages[name].mismatch_words}" for name in list(by_run)[:_NAMED]]
-        more = [f"{len(by_run) - _NAMED:,} more runs likewise"] if len(by_run) > _NAMED else []
-        raise InputError(f"{'; '.join([*shown, *more])}; {VALIDATE}")
+        reasons = [f"run {name}: {coverages[name].mismatch_words}" for name in by_run]
+        named = reasons[:_NAMED]
+        if len(reasons) > _NAMED:
+            named.append(f"{len(reasons) - _NAMED:,} more runs likewise")
+        raise InputError(f"{'; '.join(named)}; {VALIDATE}")
     _refuse_without_relevant(list(coverages.values()), measure, values)
     return by_run
 
@@ -282,15 +297,15 @@ def _refuse_without_relevant(
     """
     if measure.needs or not measure.looks_at_grades or isinstance(measure, JudgedShare | Unjudged):
         return
-    known = np.concatenate([column[np.isfinite(column)] for column in values])
+    finite_values = np.concatenate([column[np.isfinite(column)] for column in values])
     threshold: float | None = getattr(measure, "rel", None)
     best = max(coverage.best_grade for coverage in coverages)
     if math.isinf(best):  # unknown, as in results of earlier versions
         counts = any(coverage.no_relevant < coverage.scored for coverage in coverages)
     else:
         counts = best > 0 if threshold is None else best >= threshold
-    nothing = 1.0 if getattr(measure, "no_relevant", None) == "one" else 0.0
-    if counts or (known != nothing).any():
+    without_relevant = 1.0 if getattr(measure, "no_relevant", None) == "one" else 0.0
+    if counts or (finite_values != without_relevant).any():
         return
     scored = max(coverage.scored for coverage in coverages)
     if threshold is not None and 0 < best < threshold:

@@ -66,10 +66,14 @@ def sensitivity_of(
     expected = _Expected.of(reach, differences)
 
     def difference(share_ahead: float, share_behind: float) -> float:
-        shares = (share_ahead, share_behind) if ahead == "a" else (share_behind, share_ahead)
-        return float(design.mean(expected.differences(*shares)[kept]))
+        if ahead == "a":
+            differences = expected.differences(share_a=share_ahead, share_b=share_behind)
+        else:
+            differences = expected.differences(share_a=share_behind, share_b=share_ahead)
+        return float(design.mean(differences[kept]))
 
-    n_behind = int((reach.own_a if ahead == "b" else reach.own_b).sum())
+    own_of_behind = reach.own_a if ahead == "b" else reach.own_b
+    n_behind = int(own_of_behind.sum())
     rows = []
     for share in SHARES:
         turning = _turning(partial(difference, share), mean)
@@ -91,7 +95,8 @@ def _turning(difference: Callable[[float], float], mean: float) -> float | None:
     By the Illinois method (Dowell and Jarratt 1971), which needs a third of the steps of halving.
     """
     sign = 1.0 if mean > 0 else -1.0
-    low, high = 0.0, 1.0
+    low = 0.0
+    high = 1.0
     at_low = sign * difference(low)
     at_high = sign * difference(high)
     if at_high > 0:
@@ -105,13 +110,17 @@ def _turning(difference: Callable[[float], float], mean: float) -> float | None:
         value = sign * difference(middle)
         # An end that stays twice weighs half, so that the secant does not stick to it.
         if value > 0:
-            at_high = at_high / 2 if moved < 0 else at_high
+            if moved < 0:
+                at_high /= 2
             low = middle
             at_low = value
             moved = -1
         else:
-            at_low = at_low / 2 if moved > 0 else at_low
-            high, at_high, moved = middle, value, 1
+            if moved > 0:
+                at_low /= 2
+            high = middle
+            at_high = value
+            moved = 1
     return high
 
 
@@ -124,7 +133,9 @@ class _Expected:
     """
 
     reach: Reach
-    judged: FloatArray
+    judged: FloatArray  # Differences as judged
+    # added_a, added_b: what the own documents of a run add to the difference if all are relevant;
+    # None for a measure that is no sum over documents
     added_a: FloatArray | None
     added_b: FloatArray | None
     factor_a: "_Factor | None"
@@ -142,16 +153,17 @@ class _Expected:
             factor_b=_Factor.of(reach.b, reach.own_b, reach),
         )
 
-    def differences(self, share_a: float, share_b: float) -> FloatArray:
+    def differences(self, *, share_a: float, share_b: float) -> FloatArray:
         """Expected value of b minus that of a, shape (n_queries,)."""
         keeps_a, gains_a = _expectations(self.factor_a, share_a)
         keeps_b, gains_b = _expectations(self.factor_b, share_b)
         if self.added_a is None or self.added_b is None:
             moved = self.judged + self.reach.moved(share_a, share_b)
             return np.multiply(np.multiply(moved, keeps_a), keeps_b)
-        both = np.multiply(np.multiply(self.judged, keeps_a), keeps_b)
-        of_a = np.multiply(np.multiply(self.added_a, gains_a), keeps_b)
-        return both + of_a + np.multiply(np.multiply(self.added_b, gains_b), keeps_a)
+        as_judged = np.multiply(np.multiply(self.judged, keeps_a), keeps_b)
+        by_a = np.multiply(np.multiply(self.added_a, gains_a), keeps_b)
+        by_b = np.multiply(np.multiply(self.added_b, gains_b), keeps_a)
+        return as_judged + by_a + by_b
 
 
 def _expectations(factor: "_Factor | None", share: float) -> tuple[FloatArray, FloatArray]:
@@ -209,7 +221,8 @@ class _Factor:
             divisors = self.side.measure.divisor_with(self.side.judged, further)
             assert divisors is not None  # noqa: S101  (for the type checker: `of` has looked)
             mean = divisors[:, 0] / divisors[:, 1]
-            keeps[self.side.row], gains[self.side.row] = mean, share * mean
+            keeps[self.side.row] = mean
+            gains[self.side.row] = share * mean
             return keeps, gains
         numbers = np.arange(self.by_number.shape[1])
         # One row of chances for each number of documents that a query may have.

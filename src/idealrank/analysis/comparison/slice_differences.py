@@ -1,20 +1,17 @@
-"""Slices of the queries: means of one run on each, and differences of two runs, with intervals, and
-p values corrected for the number of slices.
-
-Head, torso and tail are slices by thirds of the traffic.
+"""Differences of two runs on slices of the queries, with intervals, and p values corrected for the
+number of slices.
 """
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
-from itertools import chain, groupby, product
-from numbers import Integral
+from itertools import chain, islice, product
 from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from idealrank._lazy import printed, repr_html
+from idealrank._lazy import repr_html
 from idealrank.analysis.comparison.difference_rows import NEGATED, DifferenceRow, verdict_of
 from idealrank.analysis.comparison.families import (
     COMPANION_SLICES,
@@ -32,17 +29,16 @@ from idealrank.analysis.comparison.query_table import (
     restricted,
     seed_from,
 )
-from idealrank.analysis.comparison.standings import RunMean, intervals_under
-from idealrank.data.interchange import by_query, frame_of
-from idealrank.data.types import BoolArray, IntArray
+from idealrank.analysis.comparison.slice_membership import Categories, Membership
+from idealrank.data.interchange import by_query
 from idealrank.errors import InputError
-from idealrank.evaluation.evaluate import Evaluation
 from idealrank.stats.comparison import Detectable, Plan, TestName, visible_by
 from idealrank.stats.design import Design
 from idealrank.stats.randomness import RandomLike
 
-_FIRST = ("a", "b", "measure")
-_SAME = (*_FIRST, "direction", "level")  # in the record of a slice as in that of all queries
+_PAIR_COLUMNS = ("a", "b", "measure")
+# Columns of a slice's flat record that have the values of all queries.
+_SHARED_COLUMNS = (*_PAIR_COLUMNS, "direction", "level")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -200,25 +196,25 @@ class Slices:
         ... ]
         [['old', 'new', 'RR', None, 0.95, 1, 0.0, None], ['old', 'new', 'RR', 'news', 0.95, 1, None, 0.25]]
         """  # noqa: E501
-        names = [*_FIRST, "slice", *(name for name in whole if name not in _FIRST), "part"]
+        others = [name for name in whole if name not in _PAIR_COLUMNS]
+        names = [*_PAIR_COLUMNS, "slice", *others, "part"]
         yield {name: whole.get(name) for name in names}
-        same = {name: value for name, value in whole.items() if name in _SAME}
+        shared = {name: value for name, value in whole.items() if name in _SHARED_COLUMNS}
         for row in self.rows:
-            own = row.as_dict()
-            low, high = own["interval"]
-            own |= {"interval_low": low, "interval_high": high, **same, "slice": row.name}
-            yield {name: own.get(name) for name in names}
+            record = row.as_dict()
+            low, high = record["interval"]
+            record |= {"interval_low": low, "interval_high": high, **shared, "slice": row.name}
+            yield {name: record.get(name) for name in names}
 
 
-# A label of each query, or several.
-Categories: TypeAlias = Mapping[str, str | Sequence[str]]
 # Whether the judgments carry what a test found, given the place of the pair.
 Carries: TypeAlias = Callable[[int, Corrected], bool]
 
-_ALONE = Detectable(math.inf, "too few queries for this test alone")
+_NOTHING_DETECTABLE = Detectable(math.inf, "too few queries for this test alone")
 
 
 def _carries_all(_place: int, _test: Corrected) -> bool:
+    """Take every result as carried: values alone say nothing about judgments."""
     return True
 
 
@@ -315,9 +311,8 @@ def slices(
             f"no query has a value in both runs ({len(values_a)} and {len(values_b)} queries); do "
             "the query ids match?"
         )
-    first, second = (
-        _table([values[query] for query in queries]) for values in (values_a, values_b)
-    )
+    first = _table([values_a[query] for query in queries])
+    second = _table([values_b[query] for query in queries])
     seed = seed_from(rng, [first, second])
     plan = Plan(
         test=test, level=level, margin=None, n_resamples=n_resamples, seed=seed, threads=threads
@@ -335,57 +330,6 @@ def _is_value(value: float | None) -> bool:
 def _table(values: Sequence[float | None]) -> QueryTable:
     column = np.array(values, np.float64)[:, None]
     return QueryTable(column, np.ones(column.shape, np.bool_))
-
-
-class Membership(NamedTuple):
-    """Membership of queries in slices."""
-
-    queries: Sequence[str]
-    within: dict[str, BoolArray]
-    unknown: int
-
-    @classmethod
-    def of(cls, queries: Sequence[str], categories: Categories) -> "Membership":
-        """Assign queries to slices by a label of each, or several."""
-        within: dict[str, BoolArray] = {}
-        categories = by_query(categories, "categories")
-        for place, query in enumerate(queries):
-            labels = categories.get(query, ())
-            if not isinstance(labels, (Iterable, Integral)):
-                raise InputError(
-                    f"categories: found {labels!r} for query {query!r}, expected a name, or several"
-                )
-            several = (labels,) if isinstance(labels, (str, Integral)) else labels
-            for label in map(str, several):
-                within.setdefault(label, np.zeros(len(queries), np.bool_))[place] = True
-        if not within:
-            some = (
-                f"categories of {', '.join(map(repr, list(categories)[:3]))}"
-                if categories
-                else "no categories"
-            )
-            raise InputError(
-                f"found {some}, expected some of the {len(queries)} evaluated queries, as "
-                f"{queries[0]!r}"
-            )
-        known = set(queries)
-        unknown = sum(query not in known for query in categories)
-        return cls(queries, dict(sorted(within.items())), unknown)
-
-    def counts(self) -> dict[str, int]:
-        """Count queries in no slice, queries in several, and categories of queries that are not
-        compared.
-        """
-        return {
-            "in_none": int((self.times == 0).sum()),
-            "in_several": int((self.times > 1).sum()),
-            "unknown": self.unknown,
-        }
-
-    @property
-    def times(self) -> IntArray:
-        """Number of slices of each query, shape (n_queries,)."""
-        return np.asarray(np.sum(list(self.within.values()), axis=0, dtype=np.int64))
 
 
 def sliced(
@@ -408,18 +352,19 @@ def sliced(
     by_pair: list[dict[int, Slices]] = [{} for _ in pairs]
     columns = range(len(directions))
     families = [members for members in ([0], list(columns[1:])) if members]
-    for done, members in enumerate(families):
-        wanted = list(product(range(len(pairs)), members))
-        tests = slicing.tested([(*pairs[place], column) for place, column in wanted])
-        for (place, column), of_slices in zip(wanted, tests, strict=True):
+    for done, members in enumerate(families, start=1):
+        cells = list(product(range(len(pairs)), members))
+        tests = slicing.tested([(*pairs[place], column) for place, column in cells])
+        for (place, column), of_slices in zip(cells, tests, strict=True):
             by_pair[place][column] = slicing.slices(
                 pairs[place],
-                (column, directions[column]),
                 of_slices,
-                partial(carries, place),
+                column=column,
+                direction=directions[column],
+                carries=partial(carries, place),
             )
         if tell is not None:
-            tell(done + 1, len(families))
+            tell(done, len(families))
     return [[of_pair[column] for column in columns] for of_pair in by_pair]
 
 
@@ -432,11 +377,11 @@ class _Slicing(NamedTuple):
     correction: Correction
 
     def tested(
-        self, wanted: Sequence[tuple[QueryTable, QueryTable, int]]
+        self, cells: Sequence[tuple[QueryTable, QueryTable, int]]
     ) -> list[dict[str, Corrected]]:
-        """One family: the slices that have a query, by name, of some pairs and measures."""
+        """One family: the slices that have a query, by name, for each pair of tables and column."""
         tests: list[dict[str, Hypothesis]] = []
-        for first, second, column in wanted:
+        for first, second, column in cells:
             of_slices = {
                 name: Hypothesis(first=first, second=second, column=column, within=within)
                 for name, within in self.membership.within.items()
@@ -444,17 +389,23 @@ class _Slicing(NamedTuple):
             tests.append({name: test for name, test in of_slices.items() if test.counted.any()})
         family = list(chain.from_iterable(of_slices.values() for of_slices in tests))
         results = iter(corrected(family, self.design, self.plan, self.correction))
-        return [{name: next(results) for name in of_slices} for of_slices in tests]
+        return [
+            dict(zip(of_slices, islice(results, len(of_slices)), strict=True))
+            for of_slices in tests
+        ]
 
     def slices(
         self,
         pair: tuple[QueryTable, QueryTable],
-        measure: tuple[int, int],
         tests: Mapping[str, Corrected],
+        *,
+        column: int,
+        direction: int,
         carries: Callable[[Corrected], bool],
     ) -> Slices:
-        """Assemble the slices of one measure, given as column and direction."""
-        (first, second), (column, direction), members = pair, measure, self.membership
+        """Assemble the slices of one pair by one measure."""
+        first, second = pair
+        members = self.membership
         kept = first.counted[:, column] & second.counted[:, column]
         weights = np.where(kept, 1.0 if self.design.weights is None else self.design.weights, 0.0)
         sign = 1 if direction >= 0 else -1
@@ -465,10 +416,10 @@ class _Slicing(NamedTuple):
             verdict = verdict_of(test, sign, self.plan.alpha)
             if verdict != "undecided" and not carries(test):
                 verdict = "too few judgments"
-            found, visible = test.found, _ALONE
-            if found.df:
-                visible = visible_by(found, self.plan, test.alpha)
-            part = share * found.difference
+            visible = _NOTHING_DETECTABLE
+            if test.found.df:
+                visible = visible_by(test.found, self.plan, test.alpha)
+            part = share * test.found.difference
             rows.append(Slice.of(test, visible, sign, verdict, name=name, part=part, family=family))
         n_tests = next((test.tests for test in tests.values()), 0)
         differences = (second.values - first.values)[kept, column]
@@ -486,174 +437,3 @@ class _Slicing(NamedTuple):
             seed=self.plan.seed,
             correction=name_of(self.plan, n_tests, self.correction),
         )
-
-
-# Thirds of the traffic are rounded sums.
-_ROUNDING = 1e-12
-
-
-def traffic_thirds(traffic: Mapping[str, float]) -> dict[str, str]:
-    """Split queries into head, torso and tail: the first, second and last third of the traffic.
-
-    Queries are sorted by falling traffic; each occupies a stretch as long as its traffic, and
-    belongs to the third that contains the middle of its stretch. Queries with equal traffic share
-    one stretch, so they are always in the same third. The query with the most traffic is always in
-    the head, however large its share. Queries without an evaluation count as well.
-
-    Parameters
-    ----------
-    traffic : mapping of query to float
-        Number of times each query is asked: finite, at least 0, not all 0.
-
-    Returns
-    -------
-    dict
-        ``head``, ``torso`` or ``tail`` for each query, in the order given.
-
-    Raises
-    ------
-    InputError
-        A number is negative or not finite, or all are 0.
-
-    Examples
-    --------
-    >>> traffic_thirds({"a": 50, "b": 20, "c": 10, "d": 10, "e": 5, "f": 5})
-    {'a': 'head', 'b': 'torso', 'c': 'tail', 'd': 'tail', 'e': 'tail', 'f': 'tail'}
-    """
-    traffic = by_query(traffic, "traffic")
-    for query, count in traffic.items():
-        if not (math.isfinite(count) and count >= 0):
-            raise InputError(
-                f"traffic {count!r} of query {query!r}: expected a finite number from 0 on"
-            )
-    total = math.fsum(traffic.values())
-    if not total > 0:
-        raise InputError(f"found no traffic in {len(traffic)} queries, expected some above 0")
-    names: dict[float, str] = {}
-    before = 0.0
-    for count, equals in groupby(sorted(traffic.values(), reverse=True)):
-        stretch = count * len(list(equals))
-        names[count] = _third((before + stretch / 2) / total) if names else "head"
-        before += stretch
-    return {query: names[count] for query, count in traffic.items()}
-
-
-def _third(place: float) -> str:
-    if place <= 1 / 3 + _ROUNDING:
-        return "head"
-    return "torso" if place <= 2 / 3 + _ROUNDING else "tail"
-
-
-@dataclass(frozen=True, kw_only=True)
-class SliceMeans:
-    """Means of one run on slices of the queries; made by `Evaluation.by`.
-
-    Attributes
-    ----------
-    run : str
-        Name of the run.
-    slices : mapping of str to mapping of str to RunMean
-        By slice and measure: the mean over the slice's queries, its interval and the number of
-        queries that count. The interval is NaN for a measure that is not averaged.
-    queries : mapping of str to int
-        Number of evaluated queries of each slice.
-    counts : mapping of str to int
-        Queries in no slice, queries in several, and categories of queries that are not evaluated.
-    level : float
-        Confidence level of each interval alone.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> run = ir.evaluate(
-    ...     {q: {"x": 1} for q in "abc"}, {"a": ["x"], "b": ["y", "x"], "c": ["x"]}, "RR"
-    ... )
-    >>> found = run.by({"a": "short", "b": "short", "c": "long"})
-    >>> found["short"]["RR"].mean, found.queries
-    (0.75, {'long': 1, 'short': 2})
-    """
-
-    run: str
-    slices: Mapping[str, Mapping[str, RunMean]]
-    queries: Mapping[str, int]
-    counts: Mapping[str, int] = field(default_factory=dict)
-    level: float = 0.95
-
-    __str__ = printed
-
-    def __getitem__(self, name: str) -> Mapping[str, RunMean]:
-        """Means of one slice, by measure."""
-        return self.slices[name]
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the JSON record; None for what has no number."""
-
-        def record(mean: RunMean) -> dict[str, Any]:
-            low, high = mean.interval
-            return {
-                "mean": _known(mean.mean),
-                "low": _known(low),
-                "high": _known(high),
-                "n": mean.n,
-            }
-
-        slices = {}
-        for name, means in self.slices.items():
-            records = {measure: record(mean) for measure, mean in means.items()}
-            slices[name] = {"queries": self.queries[name], "means": records}
-        return {"run": self.run, "level": self.level, "slices": slices, **self.counts}
-
-    def to_frame(self, backend: Any = "pandas") -> Any:
-        """Return a dataframe with a row for each slice and measure: slice, measure, mean, low,
-        high, n.
-
-        Parameters
-        ----------
-        backend : {"pandas", "polars", "pyarrow", ...}
-            Any eager dataframe library that narwhals supports and that is installed.
-        """
-        titles = ("slice", "measure", "mean", "low", "high", "n")
-        columns: dict[str, list[Any]] = {title: [] for title in titles}
-        for name, means in self.slices.items():
-            for measure, mean in means.items():
-                low, high = mean.interval
-                row = (name, measure, mean.mean, low, high, mean.n)
-                for title, cell in zip(titles, row, strict=True):
-                    columns[title].append(cell)
-        return frame_of(columns, backend)
-
-
-def _known(value: float) -> float | None:
-    return value if math.isfinite(value) else None
-
-
-def slice_means(
-    evaluation: Evaluation,
-    categories: Categories,
-    *,
-    level: float = 0.95,
-    weights: Mapping[str, float] | None = None,
-    clusters: Mapping[str, object] | None = None,
-) -> SliceMeans:
-    """Compute the means of one evaluation on each slice of its queries, with Student intervals.
-
-    Weights and clusters are as for `intervals`; measures that are not averaged have none.
-    """
-    queries = list(evaluation.queries)
-    membership = Membership.of(queries, categories)
-    slices, sizes = {}, {}
-    for name, within in membership.within.items():
-        part = evaluation.on([queries[place] for place in np.flatnonzero(within).tolist()])
-        design = design_by_query(list(part.queries), weights, clusters)
-        averaged = intervals_under(design, part, level)
-        means = part.mean()
-        scored = part.scored.sum(axis=0).tolist()
-        others = {
-            text: RunMean(means[text], (math.nan, math.nan), n)
-            for text, n in zip(means, scored, strict=True)
-        }
-        slices[name] = {text: averaged.get(text, other) for text, other in others.items()}
-        sizes[name] = len(part.queries)
-    return SliceMeans(
-        run=evaluation.name, slices=slices, queries=sizes, counts=membership.counts(), level=level
-    )

@@ -108,25 +108,27 @@ def groups_of(
     direction: int,
     verdicts: Iterable[tuple[str, str, str]] = (),
 ) -> Groups:
-    """Groups from the pairs that differ."""
+    """Groups from the pairs that differ; verdicts are triples of a, b and the verdict on b."""
     from idealrank.stats.compact_letters import letters  # noqa: PLC0415  (two runs have no letters)
 
     names = list(means)
-    place = {name: number for number, name in enumerate(names)}
+    number_of = {name: number for number, name in enumerate(names)}
     differs = np.zeros((len(names), len(names)), np.bool_)
     for a, b in differing:
-        differs[place[a], place[b]] = differs[place[b], place[a]] = True
-    good = np.array([means[name] for name in names]) * direction
-    grouping = letters(differs, good)
-    order = [names[number] for number in np.argsort(-good, kind="stable").tolist()]
-    better = set()
+        differs[number_of[a], number_of[b]] = differs[number_of[b], number_of[a]] = True
+    upward_means = np.array([means[name] for name in names]) * direction
+    grouping = letters(differs, upward_means)
+    order = [names[number] for number in np.argsort(-upward_means, kind="stable").tolist()]
+    better = set()  # pairs of the better and the worse run
     for a, b, verdict in verdicts:
-        if verdict in ("better", "worse"):
-            better.add((b, a) if verdict == "better" else (a, b))
+        if verdict == "better":
+            better.add((b, a))
+        elif verdict == "worse":
+            better.add((a, b))
     better_than = {run: tuple(other for other in order if (run, other) in better) for run in order}
     return Groups(
         measure=measure,
-        letters={run: grouping.texts[place[run]] for run in order},
+        letters={run: grouping.texts[number_of[run]] for run in order},
         members=tuple(tuple(names[number] for number in group) for group in grouping.groups),
         top=tuple(names[number] for number in grouping.top),
         better_than=better_than,
@@ -199,8 +201,9 @@ def intervals_under(design: Design, evaluation: Evaluation, level: float) -> dic
         if not kept.any():
             by_measure[str(measure)] = RunMean(math.nan, (math.nan, math.nan), 0)
             continue
-        own = restricted(design, np.asarray(kept))
-        interval = mean_interval(table.values[kept, column], level=level, design=own)
+        interval = mean_interval(
+            table.values[kept, column], level=level, design=restricted(design, np.asarray(kept))
+        )
         # Without weights the mean is that of the evaluation, to the last bit.
         mean = (
             float(interval.estimate) if design.weights is not None else float(means[str(measure)])

@@ -107,12 +107,17 @@ class Study:
         """
         evaluations = tuple(evaluations)
         comparable(evaluations, options.judgments)
-        told = distinct(names or [evaluation.name for evaluation in evaluations])
+        distinct_names = distinct(names or [evaluation.name for evaluation in evaluations])
         labels = labels_of_runs(evaluations, options.declared)
         chosen = chosen_measures(evaluations, measures, labels)
         further = [measure for measure in also if measure not in chosen]
         added = chosen_measures(evaluations, further, labels) if further else ()
-        return cls(evaluations=evaluations, names=told, measures=(*chosen, *added), options=options)
+        return cls(
+            evaluations=evaluations,
+            names=distinct_names,
+            measures=(*chosen, *added),
+            options=options,
+        )
 
     @cached_property
     def labels(self) -> Labels | None:

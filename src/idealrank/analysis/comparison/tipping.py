@@ -91,7 +91,8 @@ class Question(NamedTuple):
 
     critical: float
     null: float = 0.0
-    margin: float | None = None
+    margin: float | None = None  # Of equivalence, if that is the result
+    # The t statistic whose p value is that of the test; None where `critical` is its own quantile
     observed: float | None = None
 
 
@@ -112,16 +113,16 @@ def tipping_point(
     def alone(share: float) -> FloatArray:
         return sides.moved(behind=share, ahead=0.0)[kept]
 
-    def both(share: float) -> FloatArray:
+    def in_both_runs(share: float) -> FloatArray:
         return reach.moved(share, share, both=True)[kept]
 
     linear = reach.a.linear
     any_moves = bool(reach.own_a.any() or reach.own_b.any() or reach.shared[0].size)
     own_path = path(alone, linear=linear, moves=bool(sides.own.any()))
-    any_path = path(both, linear=linear, moves=any_moves)
-    outer = _Path(significance=None, sign=None)
+    any_path = path(in_both_runs, linear=linear, moves=any_moves)
+    path_with_ideal = _Path(significance=None, sign=None)
     if side is not None:
-        outer = _outer(sides, differences, kept, path)
+        path_with_ideal = _with_moving_ideal(sides, differences, kept, path)
     return Tipping(
         side=side,
         significance=own_path.significance,
@@ -139,8 +140,8 @@ def tipping_point(
         likely_ahead=sides.ahead.low,
         likely_both=max(sides.behind.high, sides.ahead.high),
         reaches=judgments_reach(reach, differences, kept, design, question),
-        significance_moved=outer.significance,
-        sign_moved=outer.sign,
+        significance_moved=path_with_ideal.significance,
+        sign_moved=path_with_ideal.sign,
     )
 
 
@@ -204,7 +205,7 @@ class _Sides(NamedTuple):
         return self.reach.moved(ahead, behind)
 
 
-def _outer(
+def _with_moving_ideal(
     sides: _Sides, differences: FloatArray, kept: BoolArray, path: "Callable[..., _Path]"
 ) -> "_Path":
     """Find where the difference tips if the ideal moves with the documents of the run behind."""
@@ -291,7 +292,7 @@ class _Path(NamedTuple):
         once.
         """
         start = differences - question.null
-        # Where values are sums over documents, the differences are d + s * w in the share s. Mean
+        # Where values are sums over documents, the differences are d + s * e in the share s. Mean
         # and variance along that line follow from three of each, and the share is a root: no steps.
         if linear:
             whole = moved(1.0)
@@ -301,8 +302,8 @@ class _Path(NamedTuple):
         student = student_mean(
             np.column_stack([start + moved(share) for share in shares.tolist()]), design
         )
-        # With the other sign a difference may be significant again, but it is not so still: times
-        # the first sign, one crossing of 0 is looked for.
+        # A difference that has turned may be significant with the other sign: that does not count.
+        # Times the first sign, the first crossing of 0 is looked for.
         lead = student.mean * np.sign(student.mean[0])
         if math.isinf(question.critical):  # nothing is significant, even without a variance
             return cls(significance=0.0, sign=_first_fall(shares, lead))
@@ -312,10 +313,13 @@ class _Path(NamedTuple):
     @classmethod
     def _of_line(cls, mean: FloatArray, variance: FloatArray, critical: float) -> "_Path":
         """Solve ``(m + s k)^2 = critical^2 (v + 2 s u + s^2 w)`` for the smallest share s."""
-        # Var(d + s w) = v + 2 s u + s^2 w, where u is the covariance: the variance of d + w less
+        # m and v are mean and squared error of the differences d, k and w those of their change e
+        # if all documents are relevant, and u is the covariance of both: the variance of d + e less
         # both of theirs is twice it.
-        m, k = float(mean[0]), float(mean[1])
-        v, w = float(variance[0]), float(variance[1])
+        m = float(mean[0])
+        k = float(mean[1])
+        v = float(variance[0])
+        w = float(variance[1])
         u = (float(variance[2]) - v - w) / 2
         sign = -m / k if m * k < 0 and abs(k) >= abs(m) else None
         if math.isinf(critical) or m * m <= critical**2 * v:
@@ -347,9 +351,10 @@ def _first_fall(shares: FloatArray, margin: FloatArray) -> float | None:
     below = np.flatnonzero(margin <= 0)
     if not below.size:
         return None
-    at = int(below[0])
-    if at == 0:
+    step = int(below[0])
+    if step == 0:
         return 0.0
-    left = float(margin[at - 1])
-    right = float(margin[at])
-    return float(shares[at - 1] + (shares[at] - shares[at - 1]) * left / (left - right))
+    before = float(margin[step - 1])
+    after = float(margin[step])
+    stride = shares[step] - shares[step - 1]
+    return float(shares[step - 1] + stride * before / (before - after))

@@ -21,9 +21,8 @@ from idealrank.measures.measure import Measure
 from idealrank.measures.ranks import tied_ranks
 from idealrank.measures.terms import Quotient, RelevantGroups, Terms
 
-# Best swap of two documents of one list, found exactly without trying all pairs.
-#
-# Two documents trade places: rank and, where ties are averaged, tie group. Nothing else moves.
+# The best swap of two documents of one list is found exactly, without trying all pairs. They trade
+# places: rank and, where ties are averaged, tie group. Nothing else moves.
 
 Term: TypeAlias = Callable[[FloatArray, FloatArray], FloatArray]
 Pair: TypeAlias = tuple[int, int]
@@ -40,29 +39,30 @@ def best_swap_of_gains(gains: FloatArray, weights: FloatArray, term: Term) -> Pa
     kept = _worth_trying(gains, weights)
     if kept.size < 2:
         return None
-    gain, weight = gains[kept], weights[kept]
-    order = np.argsort(gain, kind="stable")
-    kept = kept[order]
-    gain = gain[order]
-    weight = weight[order]
+    kept = kept[np.argsort(gains[kept], kind="stable")]
+    gain = gains[kept]
+    weight = weights[kept]
     starts = np.flatnonzero(np.concatenate(([True], gain[1:] != gain[:-1])))
     ends = np.append(starts[1:], gain.size)
-    now = term(gain, weight)
-    best, pair = 0.0, None
+    terms = term(gain, weight)
+    best = 0.0
+    pair = None
     for start, end in zip(starts.tolist(), ends.tolist(), strict=True):
         # What a member of this gain adds by taking another gain, by member and gain; and what a
         # document of another gain adds by taking this one. Each side has its own best.
-        own_changes = term(gain[starts][None, :], weight[start:end, None]) - now[start:end, None]
-        partner_changes = term(np.full(gain.size, gain[start]), weight) - now
-        sums = own_changes.max(axis=0) + np.maximum.reduceat(partner_changes, starts)
+        member_changes = (
+            term(gain[starts][None, :], weight[start:end, None]) - terms[start:end, None]
+        )
+        partner_changes = term(np.full(gain.size, gain[start]), weight) - terms
+        sums = member_changes.max(axis=0) + np.maximum.reduceat(partner_changes, starts)
         other = int(np.argmax(sums))
         if sums[other] > best + _LEAST_GAIN:
             best = float(sums[other])
             begin_other = int(starts[other])
             end_other = int(ends[other])
-            own = start + int(np.argmax(own_changes[:, other]))
+            member = start + int(np.argmax(member_changes[:, other]))
             partner = begin_other + int(np.argmax(partner_changes[begin_other:end_other]))
-            pair = int(kept[own]), int(kept[partner])
+            pair = int(kept[member]), int(kept[partner])
     return None if pair is None else (min(pair), max(pair))
 
 
@@ -86,15 +86,15 @@ def best_swap_of_relevant(
     """
     if groups.size.size < 2:
         return None
-    now = values_of(groups)
+    values = values_of(groups)
     up = np.where(
-        groups.relevant < groups.size, values_of(groups.changed(relevant=1)) - now, -np.inf
+        groups.relevant < groups.size, values_of(groups.changed(relevant=1)) - values, -np.inf
     )
     less = values_of(groups.changed(relevant=-1, before=1))
-    down = np.where(groups.relevant > 0, less - now, -np.inf)
+    down = np.where(groups.relevant > 0, less - values, -np.inf)
     # A swap of groups u < l changes up[u], down[l], and every group between them, which has one
     # relevant document more above it: the sum over them is a difference of two cumulative sums.
-    between = np.cumsum(values_of(groups.changed(before=1)) - now)
+    between = np.cumsum(values_of(groups.changed(before=1)) - values)
     reach = up - between
     total = np.maximum.accumulate(reach)[:-1] + between[:-1] + down[1:]
     lower = int(np.argmax(total)) + 1
@@ -175,7 +175,8 @@ def account_of(measure: Measure, listed: QueryList) -> Account:
         return _ranked_account(measure, listed, gains, n_relevant, limit)
     whole = measure.quotient(listed.judged)
     defined = terms.defined if whole is None else whole.defined
-    dcg, ideal = (None, None) if whole is None else (whole.total, whole.ideal)
+    dcg = None if whole is None else whole.total
+    ideal = None if whole is None else whole.ideal
     term = _term_of(measure)
     return Account(
         listed=listed,
@@ -210,7 +211,8 @@ def _shares(
     denominator of the measure.
     """
     added = _term_of(measure)(gains, terms.weights)
-    defined, ideal = (terms.defined, terms.ideal) if whole is None else (whole.defined, whole.ideal)
+    defined = terms.defined if whole is None else whole.defined
+    ideal = terms.ideal if whole is None else whole.ideal
     counts = np.ones(query.size, bool) if defined is None else defined[query]
     divisor = 1.0 if ideal is None else ideal[query]
     return np.divide(added, divisor, out=np.zeros(query.size), where=counts)
@@ -244,12 +246,10 @@ def _ranked_account(
     """The account of a measure whose relevant documents add by the documents above them."""
     relevant = gains > 0
     rank = np.arange(1, relevant.size + 1)
-    is_averaged = listed.alignment.ties == "expected"
-    groups = (
-        RelevantGroups.of(listed.first, listed.last, relevant)
-        if is_averaged
-        else RelevantGroups.of(rank, rank, relevant)
-    )
+    if listed.alignment.ties == "expected":
+        groups = RelevantGroups.of(listed.first, listed.last, relevant)
+    else:
+        groups = RelevantGroups.of(rank, rank, relevant)
 
     def worth(changed: RelevantGroups) -> FloatArray:
         added = measure.group_terms(changed, n_relevant, limit)
@@ -284,12 +284,14 @@ def ideal_of(measure: Measure, listed: QueryList) -> Ideal | None:
     )
     gains = _by_row(listed, worth)[rows]
     order = np.argsort(-gains, kind="stable")
-    rows, gains = rows[order], gains[order]
+    rows = rows[order]
+    gains = gains[order]
     places = measure.ideal_places(listed.judged, gains)
     if places is None:
         return None
     rank, weights = places
-    rows, gains = rows[: rank.size], gains[: rank.size]
+    rows = rows[: rank.size]
+    gains = gains[: rank.size]
     terms = _term_of(measure)(gains, weights)
     total = float(terms.sum())
     documents = [listed.qrel_documents[row] for row in rows]
@@ -304,14 +306,18 @@ def ideal_of(measure: Measure, listed: QueryList) -> Ideal | None:
 
 
 class HitsOfQuery(NamedTuple):
-    """Length of one list, its first documents, and its judged ones by rank: rank, row of the qrels,
-    grade as given, contribution.
-    """
+    """One list: its length, its first documents, and its judged ones by rank."""
 
     length: int
+    # documents, tied: of the first documents
     documents: list[str]
     tied: list[bool]
-    columns: tuple[list[int], list[int], list[float], list[float | None]]
+    # rank, row, grade, added: of the judged documents: rank, row of the qrels, grade as given, and
+    # contribution
+    rank: list[int]
+    row: list[int]
+    grade: list[float]
+    added: list[float | None]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -352,12 +358,14 @@ class ListedHits:
         added: list[float | None] = (
             [None] * row.size if self.added is None else self.added[here].tolist()
         )
-        columns = (hits.rank[here].tolist(), row.tolist(), self.qrels.grades[row].tolist(), added)
         return HitsOfQuery(
             length=int(self.judged.lengths[code]),
             documents=top.documents,
             tied=top.tied,
-            columns=columns,
+            rank=hits.rank[here].tolist(),
+            row=row.tolist(),
+            grade=self.qrels.grades[row].tolist(),
+            added=added,
         )
 
 

@@ -255,25 +255,26 @@ def _rows(account: Account) -> tuple[RankedDocument, ...]:
 def _ideal_rows(ideal: Ideal | None) -> tuple[IdealDocument, ...]:
     if ideal is None:
         return ()
-    columns = (ideal.rank, ideal.grades, ideal.gains, ideal.weights, ideal.contributions)
-    return tuple(
-        IdealDocument(
-            rank=rank,
-            document=document,
-            grade=grade,
-            gain=gain,
-            discount=weight,
-            contribution=share,
+    rows = []
+    for place, document in enumerate(ideal.documents):
+        rows.append(
+            IdealDocument(
+                rank=int(ideal.rank[place]),
+                document=document,
+                grade=float(ideal.grades[place]),
+                gain=float(ideal.gains[place]),
+                discount=float(ideal.weights[place]),
+                contribution=float(ideal.contributions[place]),
+            )
         )
-        for document, rank, grade, gain, weight, share in zip(
-            ideal.documents, *(column.tolist() for column in columns), strict=True
-        )
-    )
+    return tuple(rows)
 
 
 def _best_swap(measure: Measure, account: Account, value: float | None) -> Swap | None:
-    pair = account.swap() if value is not None and account.is_defined else None
-    if pair is None or value is None:
+    if value is None or not account.is_defined:
+        return None
+    pair = account.swap()
+    if pair is None:
         return None
     upper, lower = pair
     documents = list(account.listed.documents)

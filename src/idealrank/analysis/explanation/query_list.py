@@ -25,7 +25,7 @@ from idealrank.errors import InputError, near_ids
 class QueryList:
     """A list in its order, and the judgments of its query."""
 
-    # query_id, run_name: Whose list it is
+    # query_id, run_name: the query and the run of the list
     query_id: str
     run_name: str
     alignment: Alignment
@@ -113,11 +113,11 @@ def list_query(qrels: Qrels, run: Run, query_id: str, alignment: Alignment) -> Q
     )
     own_run = answer or Run({}, name=run.name)
     judged = align(own_qrels, own_run, _counting(alignment))
-    documents, scores, row = (
-        _ranked(own_qrels, own_run, query_id, alignment, graded)
-        if answer
-        else ([], np.zeros(0), np.zeros(0, np.int64))
-    )
+    documents: list[str] = []
+    scores = np.zeros(0)
+    row = np.zeros(0, np.int64)
+    if answer:
+        documents, scores, row = _ranked(own_qrels, own_run, query_id, alignment, graded)
     first, last = _tie_groups(scores.astype(np.float32) if alignment.score == "float32" else scores)
     return QueryList(
         query_id=query_id,
@@ -148,12 +148,9 @@ def _counting(alignment: Alignment) -> Alignment:
 
 def _unknown(qrels: Qrels, query_id: str) -> InputError:
     near = near_ids(query_id, qrels.queries)
-    some = near or list(qrels.queries[:3])
-    hint = (
-        f"did you mean {' or '.join(map(repr, near))}?"
-        if near
-        else f"the judgments have {', '.join(map(repr, some))}, ..."
-    )
+    hint = f"the judgments have {', '.join(map(repr, qrels.queries[:3]))}, ..."
+    if near:
+        hint = f"did you mean {' or '.join(map(repr, near))}?"
     return InputError(
         f"query {query_id!r}: found in neither the judgments nor the run, expected one of "
         f"{qrels.n_queries:,} judged queries; {hint}"

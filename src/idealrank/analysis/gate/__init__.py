@@ -1,7 +1,8 @@
 """Gate: a decision about replacing baselines by a run."""
 
 from idealrank.analysis.gate.checks import GateCase, decided
-from idealrank.analysis.gate.outcome import Check, Contract, Gated, KeptContract, Policy, QueryDrop
+from idealrank.analysis.gate.contracts import Contract, KeptContract
+from idealrank.analysis.gate.outcome import Check, Gated, Policy, QueryDrop
 
 __all__ = [
     "Check",

@@ -36,15 +36,14 @@ from idealrank.analysis.comparison.requirements import (
 )
 from idealrank.analysis.comparison.study import PLAIN, Study, StudyOptions
 from idealrank.analysis.comparison.tipping import Question
+from idealrank.analysis.gate.contracts import Contract, results_of_contracts
 from idealrank.analysis.gate.outcome import (
     NOT_CARRIED,
     Check,
-    Contract,
     Gated,
     Outcome,
     Policy,
     QueryDrop,
-    contracts_kept,
     outcome_of,
 )
 from idealrank.analysis.gate.series import Series
@@ -62,8 +61,8 @@ from idealrank.stats.unseen_losses import error_rate_known
 class Opposed:
     """Two sides of a gate: runs now and before, the values of each side averaged by query."""
 
-    # now, before: Repeats, or several accepted commits; the first of each stands for its side where
-    # documents are looked at
+    # now, before: repeats of a run, or several accepted commits; the documents of a side are those
+    # of its first evaluation
     now: tuple[Evaluation, ...]
     before: tuple[Evaluation, ...]
     name: str  # Name of the side before
@@ -72,11 +71,11 @@ class Opposed:
 def evaluations_of(listed: Sequence[Evaluation], sides: Iterable[Opposed]) -> list[Evaluation]:
     """List the run and its baselines, then the other evaluations of the sides, each once."""
     # By identity: two evaluations of equal values are two runs.
-    known = set(map(id, listed))
+    ids_of_listed = set(map(id, listed))
     further: dict[int, Evaluation] = {}
     for side in sides:
         for evaluation in (*side.now, *side.before):
-            if id(evaluation) not in known:
+            if id(evaluation) not in ids_of_listed:
                 further[id(evaluation)] = evaluation
     return [*listed, *further.values()]
 
@@ -117,9 +116,8 @@ def opponents_of(
     place_of = {id(evaluation): place for place, evaluation in enumerate(evaluations)}
     opponents = []
     for side, name in zip(sides, names, strict=True):
-        before, now = (
-            [place_of[id(evaluation)] for evaluation in runs] for runs in (side.before, side.now)
-        )
+        before = [place_of[id(evaluation)] for evaluation in side.before]
+        now = [place_of[id(evaluation)] for evaluation in side.now]
         opponents.append(
             Opponents(
                 name=name,
@@ -145,7 +143,6 @@ def mean_table(tables: Sequence[QueryTable]) -> QueryTable:
 
 
 SAME = "the same value on every query"
-_MAY = "unjudged documents may explain it"
 _WORST = 10  # queries shown of each check
 
 
@@ -181,12 +178,12 @@ def decided(case: GateCase, policy: Policy, options: StudyOptions = PLAIN) -> Ga
     names = distinct([evaluation.name, *(side.name for side in sides)])
     deciding = _deciding(study.measures, also)
     refuse_beyond_range(policy, study.measures)
-    apart = study.mismatches
+    unjoined = study.mismatches  # looked up before baselines: it refuses runs that all fail to join
     refuse_baselines(evaluations[1:])
 
     seed = seed_from(options.rng, study.tables)
     draws = options.draws()
-    design, cautions = study.design, study.cautions
+    cautions = study.cautions
     tables = [_upwards(table, study.measures) for table in study.tables]
     rules = study.label_rules()
     grid = _Checks(
@@ -202,9 +199,9 @@ def decided(case: GateCase, policy: Policy, options: StudyOptions = PLAIN) -> Ga
     checks, exact = grid.checks()
     held_to = list(compress(study.measures, deciding))
     first_of_sides = [evaluation, *(side.before[0] for side in sides)]
-    looked = contracts_kept(case.contracts, first_of_sides, names, held_to)
-    drawn = design.n_units > MOST_UNITS or not exact
-    outcome = outcome_of(checks, looked)
+    contracts = results_of_contracts(case.contracts, first_of_sides, names, held_to)
+    drawn = study.design.n_units > MOST_UNITS or not exact
+    outcome = outcome_of(checks, contracts)
     clustered = options.clusters is not None
     return Gated(
         run=names[0],
@@ -212,7 +209,7 @@ def decided(case: GateCase, policy: Policy, options: StudyOptions = PLAIN) -> Ga
         passed=outcome == "passed",
         outcome=outcome,
         checks=checks,
-        contracts=looked,
+        contracts=contracts,
         policy=policy,
         correction=correction_of(policy, len(sides), len(study.measures)),
         n_resamples=draws if drawn else None,
@@ -221,7 +218,7 @@ def decided(case: GateCase, policy: Policy, options: StudyOptions = PLAIN) -> Ga
         weighted=options.weights is not None,
         clustered=clustered,
         missing=missing_of(evaluation, sides, names),
-        mismatches=apart,
+        mismatches=unjoined,
         judgments=judged_by(evaluations, options.judgments),
         labels=rules.labels,
         labels_from=options.declared.labels_from,
@@ -336,15 +333,15 @@ def first_run(
     companions = _parsed(also)
     study = Study.of([evaluation], measures, also=companions)
     held_to = list(compress(study.measures, _deciding(study.measures, companions)))
-    looked = contracts_kept(contracts, [evaluation], [evaluation.name], held_to)
-    outcome = outcome_of((), looked)
+    results = results_of_contracts(contracts, [evaluation], [evaluation.name], held_to)
+    outcome = outcome_of((), results)
     return Gated(
         run=evaluation.name,
         baselines=(),
         passed=outcome == "passed",
         outcome=outcome,
         checks=(),
-        contracts=looked,
+        contracts=results,
         policy=_of_look(policy, series),
         series=series,
         correction="none",
@@ -359,9 +356,8 @@ def refuse_beyond_range(policy: Policy, measures: Sequence[Measure]) -> None:
     """Refuse a drop as large as the whole range of a measure: a slip, such as percent for shares,
     which nothing could ever exceed.
     """
-    name, drop = (
-        ("margin", policy.margin or 0.0) if policy.strict else ("tolerance", policy.tolerance)
-    )
+    name = "margin" if policy.strict else "tolerance"
+    drop = (policy.margin or 0.0) if policy.strict else policy.tolerance
     for measure in measures:
         least, greatest = measure.bounds
         if policy.largest_loss is not None and policy.largest_loss > greatest - least:
@@ -388,14 +384,14 @@ def contracts_of(contracts: Any) -> tuple[Contract, ...]:
     return listed
 
 
-def policy_of(policy: Policy | None, **parts: Any) -> Policy:
-    """The policy that was given, or one of its fields."""
+def policy_of(policy: Policy | None, **fields: Any) -> Policy:
+    """The policy that was given, or else one made from the fields that are not None."""
     if not isinstance(policy, Policy | None):
         raise OptionError(
             f"policy: found {type(policy).__name__}, expected a Policy, as in "
             "Policy(tolerance=0.01)"
         )
-    chosen_fields = {name: value for name, value in parts.items() if value is not None}
+    chosen_fields = {name: value for name, value in fields.items() if value is not None}
     if policy is not None and chosen_fields:
         names = ", ".join(chosen_fields)
         raise OptionError(
@@ -426,7 +422,7 @@ def plan_of(policy: Policy, draws: int, seed: int, threads: int | None) -> Plan:
 
 
 def _upwards(table: QueryTable, measures: Sequence[Measure]) -> QueryTable:
-    """Values turned so that more is better: to negate a number loses no bit."""
+    """Values turned so that more is better; negating a number is exact."""
     return table._replace(
         values=table.values * np.array([float(measure.direction) for measure in measures])
     )
@@ -456,12 +452,11 @@ class _Checks:
         """Baseline by baseline, measure by measure; and whether every sign vector was looked at."""
         grid = product(range(len(self.opponents)), range(len(self.study.measures)))
         places = list(starmap(_Place, grid))
-        two_sided = replace(self.plan, alternative="two-sided", null=0.0)
-        held = self._by_place(places, self.plan)
-        beside = self._by_place(places, two_sided)
-        exact = all(test.found.exact for test in (*held.values(), *beside.values()))
-        checks = tuple(self._check(place, held[place], beside[place].p) for place in places)
-        return checks, exact
+        one_sided = self._by_place(places, self.plan)
+        two_sided = self._by_place(places, replace(self.plan, alternative="two-sided", null=0.0))
+        tests = [*one_sided.values(), *two_sided.values()]
+        checks = tuple(self._check(place, one_sided[place], two_sided[place].p) for place in places)
+        return checks, all(test.found.exact for test in tests)
 
     def _by_place(self, places: Sequence[_Place], plan: Plan) -> dict[_Place, Corrected]:
         """The primary measure against every baseline is one family, its companions another; strict
@@ -481,24 +476,26 @@ class _Checks:
                 )
                 refuse_unscored(measure, (side.name, self.run), test.counted)
                 tests.append(test)
-            # Each test of a strict gate is a family of its own.
-            apart = self.policy.strict and plan is self.plan
-            groups = [[test] for test in tests] if apart else [tests]
+            # Each deciding test of a strict gate is a family of its own.
+            each_alone = self.policy.strict and plan is self.plan
+            groups = [[test] for test in tests] if each_alone else [tests]
             results = chain.from_iterable(
                 corrected(group, self.study.design, plan) for group in groups
             )
             tests_by_place |= dict(zip(family, results, strict=True))
         return tests_by_place
 
-    def _check(self, place: _Place, of: Corrected, two_sided: float) -> Check:
-        """One check, with the measure's own signs."""
+    def _check(self, place: _Place, corrected_test: Corrected, two_sided_p: float) -> Check:
+        """One check, with the measure's own signs; `corrected_test` is the one that decides."""
         measure = self.study.measures[place.column]
-        test = of.found
+        test = corrected_test.found
         decides = self.deciding[place.column]
-        answer = answer_of(test, of.p, self.policy)
+        answer = answer_of(test, corrected_test.p, self.policy)
         side = self.opponents[place.baseline]
-        question = Question(of.critical, _null_of(test, self.plan), observed=of.observed)
-        result = Result.of(side.places, of, self.study.design, question)
+        question = Question(
+            corrected_test.critical, _null_of(test, self.plan), observed=corrected_test.observed
+        )
+        result = Result.of(side.places, corrected_test, self.study.design, question)
         before, now = (self.study.judgedness[run] for run in side.places)
         unjudged_before, unjudged_now, difference_judged = before.beside(
             now, place.column, result.kept, result.design
@@ -515,22 +512,22 @@ class _Checks:
         if decides and self.study.mismatches:
             # Values of a run that does not join mean nothing, so that no test of them passes.
             outcome = "failed"
-        drop = detectable_drop(test, self.plan, self.policy, of.alpha)
-        reason = reason_of(test, answer.corrected, two_sided, self.policy, measure.direction)
+        drop = detectable_drop(test, self.plan, self.policy, corrected_test.alpha)
+        reason = reason_of(test, answer.p_corrected, two_sided_p, self.policy, measure.direction)
         if not carried:
-            reason += f"{NOT_CARRIED}: {_MAY}"
+            reason += f"{NOT_CARRIED}: unjudged documents may explain it"
         without_verdict = nothing_shown or not carried
         return Check(
             **fields_of_test(measure, test, answer, drop),
             baseline=side.name,
-            p_two_sided=two_sided,
+            p_two_sided=two_sided_p,
             decides=decides,
             family=COMPANIONS if place.column else PRIMARY,
             passed=outcome == "passed",
             outcome=outcome,
             carried=carried,
             reason=reason,
-            excluded_queries=of.hypothesis.excluded,
+            excluded_queries=corrected_test.hypothesis.excluded,
             worst=self._worst(place, float(measure.direction)),
             unjudged_baseline=unjudged_before,
             unjudged_run=unjudged_now,
@@ -538,7 +535,7 @@ class _Checks:
             tipping=support.tipping,
             tipping_reason=support.reason,
             basis=support.basis,
-            error_rate_known=without_verdict or self._rate_known(result, of.alpha),
+            error_rate_known=without_verdict or self._rate_known(result, corrected_test.alpha),
         )
 
     def _rate_known(self, result: Result, alpha: float) -> bool:
@@ -563,24 +560,24 @@ class _Checks:
         return self.rules.support(result, **labelled)
 
     def _worst(self, place: _Place, sign: float) -> tuple[QueryDrop, ...]:
-        run = self.opponents[place.baseline].now
-        baseline = self.opponents[place.baseline].before
-        equal = run.equal(baseline)[:, place.column]
-        ours = run.values[:, place.column]
-        theirs = baseline.values[:, place.column]
+        """The queries that fell most, with the measure's own signs."""
+        side = self.opponents[place.baseline]
+        equal = side.now.equal(side.before)[:, place.column]
+        now = side.now.values[:, place.column]
+        before = side.before.values[:, place.column]
         with np.errstate(invalid="ignore"):
-            fallen = np.flatnonzero((ours < theirs) & ~equal & self.within)
-        largest_first = fallen[np.argsort((ours - theirs)[fallen], kind="stable")]
+            fallen = np.flatnonzero((now < before) & ~equal & self.within)
+        largest_first = fallen[np.argsort((now - before)[fallen], kind="stable")]
         drops = []
         for row in largest_first[:_WORST].tolist():
-            before = float(theirs[row]) * sign + 0.0
-            now = float(ours[row]) * sign + 0.0
+            baseline = float(before[row]) * sign + 0.0  # + 0.0 makes -0.0 a plain 0
+            run = float(now[row]) * sign + 0.0
             drops.append(
                 QueryDrop(
-                    query=self.study.queries[int(row)],
-                    baseline=before,
-                    run=now,
-                    difference=now - before,
+                    query=self.study.queries[row],
+                    baseline=baseline,
+                    run=run,
+                    difference=run - baseline,
                 )
             )
         return tuple(drops)
@@ -592,27 +589,24 @@ def _null_of(test: MeasureTest, plan: Plan) -> float:
 
 
 class CheckAnswer(NamedTuple):
-    """Numbers that decide a check: p values, corrected and alone, and the bound of the drop."""
+    """Numbers that decide a check: p values, and the bound of the drop."""
 
-    corrected: float
-    single: float
+    p_corrected: float
+    p: float  # Without the correction
     bound: float
     rejected: bool  # Whether a drop is significant, or under `strict` ruled out
     outcome: Outcome  # Unless the judgments do not carry the answer
 
 
-def answer_of(test: MeasureTest, corrected_p: float, policy: Policy) -> CheckAnswer:
+def answer_of(test: MeasureTest, p_corrected: float, policy: Policy) -> CheckAnswer:
     """Decide a check by its test; a run with the same values everywhere shows no drop."""
-    p = corrected_p
-    single = test.p
-    bound = test.low if policy.strict else test.high
     if _is_same(test) and not policy.strict:
-        p, single, bound = 1.0, 1.0, 0.0
-    rejected = p <= policy.alpha
+        return CheckAnswer(p_corrected=1.0, p=1.0, bound=0.0, rejected=False, outcome="passed")
+    rejected = p_corrected <= policy.alpha
     return CheckAnswer(
-        corrected=p,
-        single=single,
-        bound=bound,
+        p_corrected=p_corrected,
+        p=test.p,
+        bound=test.low if policy.strict else test.high,
         rejected=rejected,
         outcome="passed" if rejected == policy.strict else "failed",
     )
@@ -622,7 +616,7 @@ def fields_of_test(
     measure: Measure, test: MeasureTest, answer: CheckAnswer, drop: Detectable
 ) -> dict[str, Any]:
     """Fields of a check that its test settles, with the measure's own signs."""
-    sign = float(measure.direction)
+    sign = float(measure.direction)  # times 0 it may give -0.0, which + 0.0 makes a plain 0
     return {
         "measure": str(measure),
         "direction": measure.direction,
@@ -630,8 +624,8 @@ def fields_of_test(
         "mean_run": test.mean_b * sign + 0.0,
         "difference": test.difference * sign + 0.0,
         "bound": answer.bound * sign + 0.0,
-        "p": answer.single,
-        "p_corrected": answer.corrected,
+        "p": answer.p,
+        "p_corrected": answer.p_corrected,
         "n": test.n,
         "identical_queries": test.ties,
         "wins": test.wins,
@@ -655,7 +649,7 @@ def reason_of(test: MeasureTest, p: float, two_sided: float, policy: Policy, dir
     rejected = p <= policy.alpha
     drop = "drop" if direction > 0 else "rise"
     of_none = " of no difference" if policy.strict or policy.tolerance else ""
-    p_values = f"(one-sided p {_p(p)}, two-sided p{of_none} {_p(two_sided)})"
+    p_values = f"(one-sided p {_p_text(p)}, two-sided p{of_none} {_p_text(two_sided)})"
     if policy.strict:
         answer = "is ruled out" if rejected else "may hide"
         return f"a {drop} of {policy.margin:g} or more {answer} {p_values}"
@@ -666,7 +660,7 @@ def reason_of(test: MeasureTest, p: float, two_sided: float, policy: Policy, dir
     return f"no {drop}{beyond} is significant {p_values}"
 
 
-def _p(p: float) -> str:
+def _p_text(p: float) -> str:
     if p >= 1e-6:
         return np.format_float_positional(p, precision=2, fractional=False, trim="-")
     return "< 0.000001"

@@ -1,7 +1,7 @@
-"""Result of a gate: the outcome and its reasons, and contracts of single queries."""
+"""Policy of a gate, and its result: checks, the outcome and its reasons."""
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from itertools import chain, zip_longest
 from typing import Any, Literal, TypeAlias, get_args
@@ -15,23 +15,20 @@ from idealrank.analysis.comparison.label_basis import LabelBasis, labels_record
 from idealrank.analysis.comparison.margin_guard import margin_cautions, scale_note
 from idealrank.analysis.comparison.requirements import WithWarnings
 from idealrank.analysis.comparison.tipping import Tipping
+from idealrank.analysis.gate.contracts import KeptContract, sentence_of
 from idealrank.analysis.gate.series import ANCHOR, HORIZON, Acceptance, Series, refuse_horizon
 from idealrank.conventions import Convention
 from idealrank.data.interchange import finite
 from idealrank.data.label_kinds import Labels, found_kind
-from idealrank.errors import IncompatibleError, OptionError
-from idealrank.evaluation.evaluate import Evaluation
-from idealrank.measures.measure import Measure
-from idealrank.measures.parse import parse_measure
+from idealrank.errors import OptionError
 from idealrank.stats.applied_margins import AppliedMargin
-from idealrank.stats.tolerance import ROUNDING
 
 WhenUnjudged: TypeAlias = Literal["fail", "neutral", "pass"]
 Outcome: TypeAlias = Literal["passed", "failed", "too few judgments"]
 
 TOO_FEW: Outcome = "too few judgments"
 NOT_CARRIED = ", but there are too few judgments"  # in a reason; what comes after it explains
-_LEAST_ALPHA = 1e-9  # the level, 1 - alpha, is told from 1
+_LEAST_ALPHA = 1e-9  # tests take alpha from 1 - level, rounded to 12 decimals
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -348,93 +345,21 @@ class Check:
         level, the check decides nothing: what follows is that of a check that the judgments do not
         carry. A sign that neither side shows contradicts nothing.
         """
-        beside = replace(self, judge=judge)
-        if not beside.is_contradicted(policy.alpha):
-            return beside
+        check = replace(self, judge=judge)
+        if not check.is_contradicted(policy.alpha):
+            return check
         outcome = policy.unsupported
-        why = (
+        reason = (
             f"{self.reason}, but undecided: people find {self.difference:+.4f} and the judge "
-            f"{judge.difference:+.4f} on {judge.n:,} queries"
+            f"{judge.difference:+.4f} on {judge.n:,} queries, which disagree on the sign"
         )
-        reason = f"{why}, which disagree on the sign"
         return replace(
-            self,
-            judge=judge,
+            check,
             outcome=outcome,
             passed=outcome == "passed",
             reason=reason,
             error_rate_known=True,
         )
-
-
-@dataclass(frozen=True, kw_only=True)
-class Contract:
-    """Requirement for one query.
-
-    Attributes
-    ----------
-    query : str
-        Query id.
-    measure : str or None
-        Text of the measure; None for every measure of the gate.
-    at_least : float or None
-        Worst acceptable value; None for the query's value in each baseline.
-    place : str
-        Origin of the requirement, such as ``contracts.csv:3``; empty if it came from Python.
-
-    Raises
-    ------
-    OptionError
-        The number is not finite.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["y", "x"]}, "RR")
-    >>> ir.gate(one, one, contracts=[Contract(query="q", at_least=1.0)]).reasons
-    ('query q: RR 0.5000, demanded 1.0000',)
-    """
-
-    query: str
-    measure: str | None = None
-    at_least: float | None = None
-    place: str = ""
-
-    def __post_init__(self) -> None:
-        if self.measure is not None:
-            # a measure is as good as its text
-            object.__setattr__(self, "measure", str(self.measure))
-        if self.at_least is not None and not math.isfinite(self.at_least):
-            raise OptionError(
-                f"contract of query {self.query!r}: at_least={self.at_least!r}: expected a finite "
-                "number"
-            )
-
-
-@dataclass(frozen=True, kw_only=True)
-class KeptContract:
-    """Result of a contract for one measure and, if it has one, one baseline.
-
-    Attributes
-    ----------
-    contract : Contract
-        What was demanded.
-    measure : str
-        Text of the measure.
-    baseline : str or None
-        Name of the baseline whose value is the demand; None where the contract has a number.
-    demanded, found : float
-        The value to reach, and that of the run; NaN where the query has no value.
-    passed : bool
-        Whether the run reaches it.
-    """
-
-    contract: Contract
-    measure: str
-    baseline: str | None
-    demanded: float
-    found: float
-    passed: bool
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -537,7 +462,7 @@ class Gated(WithWarnings):
             for check in self.deciding
             if not check.passed
         ]
-        broken = [_broken(kept) for kept in self.contracts if not kept.passed]
+        broken = [sentence_of(result) for result in self.contracts if not result.passed]
         return (*self.unjoined, *checks, *broken)
 
     @property
@@ -564,9 +489,9 @@ class Gated(WithWarnings):
         >>> ir.gate(bad, good).closing_queries[:2], ir.gate(good, bad).closing_queries
         (('q0', 'q1'), ())
         """
-        broken = (kept.contract.query for kept in self.contracts if not kept.passed)
+        broken = (result.contract.query for result in self.contracts if not result.passed)
         failed = [check.worst for check in self.deciding if not check.passed]
-        # The first of every check, then the second, as far as each has some.
+        # The worst query of every check, then the second worst of those that have two, and so on.
         drops = filter(None, chain.from_iterable(zip_longest(*failed)))
         return tuple(dict.fromkeys([*broken, *(drop.query for drop in drops)]))
 
@@ -601,7 +526,7 @@ class Gated(WithWarnings):
         checks = len(self.checks)
         return (
             f"{self.run!r} against {baselines}: {self.outcome}; {checks:,} "
-            f"check{'s' * (checks != 1)}, convention {self.convention}"
+            f"{'check' if checks == 1 else 'checks'}, convention {self.convention}"
         )
 
     def __str__(self) -> str:
@@ -615,9 +540,9 @@ class Gated(WithWarnings):
             f"{check.mean_baseline:.4f}: {check.reason}"
             for check in self.deciding
         ]
-        broken = [_broken(kept) for kept in self.contracts if not kept.passed]
-        matters = not self.mismatches and any(check.basis is not None for check in self.checks)
-        note = found_kind(self.labels) if matters else ""
+        broken = [sentence_of(result) for result in self.contracts if not result.passed]
+        labels_matter = any(check.basis is not None for check in self.checks)
+        note = found_kind(self.labels) if labels_matter and not self.mismatches else ""
         accepted = [self.acceptance.headline] if self.acceptance is not None else []
         lines = [
             *accepted,
@@ -656,132 +581,23 @@ class Gated(WithWarnings):
 
 
 def _check_record(check: dict[str, Any]) -> dict[str, Any]:
-    """Return the JSON record of a check; a judge and texts of queries are in it only if they are
-    known.
+    """Return the JSON record of a check, without a judge, a margin or texts of queries that it
+    lacks.
     """
-    worst = [
-        {name: value for name, value in drop.items() if name != "text" or value is not None}
-        for drop in check["worst"]
-    ]
-    known = {
-        name: value
-        for name, value in check.items()
-        if name not in ("judge", "margin") or value is not None
+    worst = [_without_none(drop, "text") for drop in check["worst"]]
+    return _without_none(check, "judge", "margin") | {"worst": worst, "p_sides": 1}
+
+
+def _without_none(record: dict[str, Any], *optional: str) -> dict[str, Any]:
+    """A record without optional values that are None."""
+    return {
+        name: value for name, value in record.items() if name not in optional or value is not None
     }
-    return known | {"worst": worst, "p_sides": 1}
-
-
-def _broken(kept: KeptContract) -> str:
-    if math.isnan(kept.demanded):
-        demand = f"is one, as in {kept.baseline} or better"
-    else:
-        demand = f"{kept.demanded:.4f}"
-        if kept.baseline:
-            demand += f", its value in {kept.baseline}"
-    value = "has no value" if math.isnan(kept.found) else f"{kept.found:.4f}"
-    return f"query {kept.contract.query}: {kept.measure} {value}, demanded {demand}"
-
-
-@dataclass(frozen=True, eq=False)
-class _Values:
-    """An evaluation, and where each of its queries stands."""
-
-    name: str
-    evaluation: Evaluation
-    rows: Mapping[str, int]
-
-    @classmethod
-    def of(cls, name: str, evaluation: Evaluation) -> "_Values":
-        return cls(name, evaluation, {query: row for row, query in enumerate(evaluation.queries)})
-
-    def of_query(self, measure: Measure, contract: Contract) -> float:
-        """Value of the query of a contract; NaN where it has none."""
-        evaluation = self.evaluation
-        if measure not in evaluation.measures:
-            place = f"{contract.place}: " if contract.place else ""
-            have = ", ".join(map(str, evaluation.measures))
-            raise IncompatibleError(
-                f"{place}contract of query {contract.query!r}: {self.name} was not evaluated "
-                f"by {measure}, only {have}"
-            )
-        row = self.rows.get(contract.query)
-        column = evaluation.measures.index(measure)
-        if row is None or not evaluation.scored[row, column]:
-            return math.nan
-        return float(evaluation.values[row, column])
-
-
-def contracts_kept(
-    contracts: Iterable[Contract],
-    evaluations: Sequence[Evaluation],
-    names: Sequence[str],
-    chosen: Sequence[Measure],
-) -> tuple[KeptContract, ...]:
-    """Each contract, looked at for its measures, and for every baseline where it has no number of
-    its own; the run stands first.
-    """
-    sides = [
-        _Values.of(name, evaluation) for name, evaluation in zip(names, evaluations, strict=True)
-    ]
-    return tuple(kept for contract in contracts for kept in _kept(contract, sides, chosen))
-
-
-def _refuse_out_of_range(contract: Contract, measure: Measure) -> None:
-    least, greatest = measure.bounds
-    if contract.at_least is not None and not least <= contract.at_least <= greatest:
-        place = contract.place or f"contract of query {contract.query!r}"
-        raise OptionError(
-            f"{place}: found at_least {contract.at_least:g}, which {measure} cannot have; expected "
-            f"a value from {least:g} to {greatest:g}"
-        )
-
-
-def _kept(
-    contract: Contract, sides: Sequence[_Values], chosen: Sequence[Measure]
-) -> Iterator[KeptContract]:
-    """A contract, looked at for its measures and, without a number of its own, for every
-    baseline.
-    """
-    run, *baselines = sides
-    for measure in chosen if contract.measure is None else [_of_contract(contract)]:
-        value = run.of_query(measure, contract)
-        if contract.at_least is not None:
-            _refuse_out_of_range(contract, measure)
-            yield _held(contract, measure, None, float(contract.at_least), value)
-            continue
-        for side in baselines:
-            yield _held(contract, measure, side.name, side.of_query(measure, contract), value)
-
-
-def _of_contract(contract: Contract) -> Measure:
-    measure = parse_measure(contract.measure or "")
-    if not measure.direction:
-        raise OptionError(
-            f"{contract.place or 'contract'}: {measure}: more of it is neither better nor worse; "
-            "expected another measure"
-        )
-    return measure
-
-
-def _held(
-    contract: Contract, measure: Measure, baseline: str | None, demanded: float, value: float
-) -> KeptContract:
-    rounding = ROUNDING * max(abs(demanded), abs(value)) if math.isfinite(demanded) else 0.0
-    # Where the baseline has no value, any value will do.
-    reached = not math.isnan(value) and not measure.direction * (value - demanded) < -rounding
-    return KeptContract(
-        contract=contract,
-        measure=str(measure),
-        baseline=baseline,
-        demanded=demanded,
-        found=value,
-        passed=reached,
-    )
 
 
 def outcome_of(checks: Iterable[Check], contracts: Iterable[KeptContract]) -> Outcome:
     """Combine checks and contracts into the outcome."""
     outcomes = {check.outcome for check in checks if check.decides}
-    if "failed" in outcomes or not all(kept.passed for kept in contracts):
+    if "failed" in outcomes or not all(contract.passed for contract in contracts):
         return "failed"
     return TOO_FEW if TOO_FEW in outcomes else "passed"

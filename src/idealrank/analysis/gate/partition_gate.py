@@ -122,7 +122,8 @@ def gate_sums(
             column=column,
             measure_sums=upwards[column],
             policy=resolved_policy,
-            rule=(plans[column], scales[column]),
+            plan=plans[column],
+            scale=scales[column],
             correction=correction,
         )
         for column, correction in enumerate(corrections)
@@ -161,7 +162,8 @@ def _corrections(
     columns = list(range(len(upwards)))
     by_role = [columns[:1], columns[1:]]  # the primary measure, and its companions
     families = [[column] for column in columns] if policy.strict else by_role
-    one_sided, levels = [], []
+    one_sided: list[float] = []
+    levels: list[float] = []
     for family in filter(None, families):
         members = [upwards[column] for column in family]
         nulls = [plans[column].null for column in family]
@@ -198,21 +200,23 @@ def _turned(sums: DifferenceSums, direction: int) -> DifferenceSums:
 
 
 def _check(
+    *,
     sums: ComparisonSums,
     column: int,
     measure_sums: DifferenceSums,
     policy: Policy,
-    rule: tuple[Plan, MarginScale],
+    plan: Plan,
+    scale: MarginScale,
     correction: _Correction,
 ) -> Check:
-    (plan, scale), measure = rule, sums.measures[column]
+    measure = sums.measures[column]
     tested = _tested(measure_sums, plan, policy.alpha)
     corrected = correction.one_sided
     if policy.strict:
         least, greatest = measure.bounds
         span = greatest - least
-        seen = max([0.0, *(-fall.turned for fall in sums.worst[column])])
-        tested = unseen_in_sums(tested, plan, scale._replace(span=span), largest_seen=seen)
+        largest_seen = max((-fall.turned for fall in sums.worst[column]), default=0.0)
+        tested = unseen_in_sums(tested, plan, scale._replace(span=span), largest_seen=largest_seen)
         corrected = max(corrected, tested.p)
     elif policy.tolerance:
         tested = tested._replace(
@@ -241,7 +245,7 @@ def _check(
         family=COMPANIONS if column else PRIMARY,
         passed=passed,
         outcome=answer.outcome,
-        reason=reason_of(tested, answer.corrected, two_sided, policy, direction),
+        reason=reason_of(tested, answer.p_corrected, two_sided, policy, direction),
         excluded_queries=sums.excluded[column],
         worst=worst,
         tipping_reason=_NO_LISTS,

@@ -11,8 +11,8 @@ from idealrank.stats.comparison import RESAMPLES
 HORIZON = 50  # commits of a series
 ANCHOR = "(anchor)"  # ends the name of the side that is the anchor
 WINDOW = 5  # accepted commits whose mean is held to the anchor, the present one included
-LONGEST_REASON, LONGEST_NAME = 1_000, 100  # letters of an acceptance: all of them stand in one line
-# level of a look: no p of sign flips is smaller, so that nothing could close the gate
+LONGEST_REASON, LONGEST_NAME = 1_000, 100  # letters of an acceptance, which reports show in a line
+# Smallest useful level of a look: below it, no p of sign flips could close the gate.
 _LEAST = 1 / (RESAMPLES + 1)
 _REACHED = f"at least {_LEAST:.2g}, the smallest p of {RESAMPLES:,} sign flips"
 

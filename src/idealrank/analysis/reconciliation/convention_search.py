@@ -1,32 +1,22 @@
 """The search for the conventions behind a number: presets, one switch changed, other cutoffs, two
 switches, one query alone.
-
-The candidates that fit are put in order, with groups that the data cannot tell apart, their
-differences in words, and what separates them.
 """
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import combinations
-from typing import NamedTuple
 
 import numpy as np
 
+from idealrank.analysis.reconciliation.assembly import Assembly, Hit
 from idealrank.analysis.reconciliation.result import (
-    FITS,
-    FOUND,
-    Fit,
     Found,
     Match,
-    QueryPair,
     Reading,
     Reconciliation,
     RefusedBy,
-    Separation,
     Stated,
-    SwitchDifference,
-    Twins,
     UnstableTies,
 )
 from idealrank.analysis.reconciliation.trials import Candidate, Outcome, Refusal, Trials
@@ -37,236 +27,6 @@ from idealrank.errors import OptionError
 from idealrank.measures.cutoffs import Cutoff
 from idealrank.measures.dcg import NDCG
 from idealrank.measures.measure import Measure
-
-_NEAREST = 5  # numbers told where none fits
-_SEPARATED = 5  # groups of conventions that are told apart
-_TOLD_QUERIES = 3  # queries that tell two groups apart
-# Steps of the search whose near misses are worth telling.
-_PLAUSIBLE: tuple[Found, ...] = ("preset", "one switch", "other cutoff")
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Hit:
-    """A candidate whose number was compared with the stated one."""
-
-    candidate: Candidate
-    names: tuple[str, ...]
-    measure: Measure
-    found: Found
-    value: float
-    query: str | None = None
-    reading: Reading = "as it is"
-    fit: Fit | None = None
-    distance: float = 0.0
-
-
-class _Order(NamedTuple):
-    """Sort key of a hit.
-
-    The first hit is taken for the truth, so explanations that need a coincidence come last.
-    """
-
-    single_precision: bool
-    one_minus: bool
-    # Plainness precedes distance: with a few digits printed, some switch always comes nearer than a
-    # tool that people use.
-    step: int
-    fit: int
-    # Rounded, so that noise of the sums does not decide before the number of switches does.
-    distance: float
-    differing: int
-    other: bool  # Whether a switch differs that can matter to the measure
-    changed: bool  # Whether the convention is no preset
-
-
-class Assembly:
-    """Puts hits in order and in words."""
-
-    def __init__(self, trials: Trials, measure: Measure, current: Candidate) -> None:
-        self._trials = trials
-        self._measure = measure
-        self._current = current
-
-    def nearest_first(self, hits: Sequence[Hit]) -> list[Hit]:
-        """Presets before changed switches, plain fits before cut-off digits, then by distance, then
-        by how many switches differ.
-
-        What fits in single precision only, or as 1 - value, comes after everything else.
-        """
-        return sorted(hits, key=self._order)
-
-    def _order(self, hit: Hit) -> "_Order":
-        step, differing = self._plainness(hit)
-        signature = self._trials.signature(hit.candidate, hit.measure)
-        return _Order(
-            single_precision=hit.fit == "single precision",
-            one_minus=hit.reading == "one minus",
-            step=step,
-            fit=FITS.index(hit.fit) if hit.fit else 0,
-            distance=round(hit.distance, 12),
-            differing=differing,
-            other=signature != self._trials.signature(self._current, hit.measure),
-            changed=hit.candidate.convention.name not in PRESETS,
-        )
-
-    def _differing(self, candidate: Candidate, measure: Measure) -> list[str]:
-        """Switches in which a candidate differs from the current convention, as far as they can act
-        on these data.
-        """
-        here = self._trials.settled(candidate, measure)
-        there = self._trials.settled(self._current, measure)
-        return [switch for switch in here if here[switch] != there[switch]]
-
-    def matches(self, hits: Sequence[Hit]) -> tuple[Match, ...]:
-        """Hits as they are told, each with the number of its group."""
-        groups: list[Hit] = []
-        told = []
-        for hit in hits:
-            group = next(
-                (number for number, first in enumerate(groups) if self._alike(first, hit)),
-                len(groups),
-            )
-            if group == len(groups):
-                groups.append(hit)
-            told.append(self._match(hit, group))
-        return tuple(told)
-
-    def nearest(
-        self, misses: Sequence[Hit], readings: Sequence[Reading], unit: float
-    ) -> tuple[Match, ...]:
-        """The nearest numbers that do not fit, told apart by a tenth of a unit, each under the
-        convention nearest to the current one.
-        """
-        plausible = [
-            miss for miss in misses if miss.found in _PLAUSIBLE and miss.reading in readings
-        ]
-        clusters: list[list[Hit]] = []
-        for miss in sorted(plausible, key=lambda miss: miss.distance):
-            if not clusters or miss.distance > clusters[-1][0].distance + unit / 10:
-                if len(clusters) == _NEAREST:
-                    break
-                clusters.append([])
-            clusters[-1].append(miss)
-        return tuple(
-            self._match(min(cluster, key=self._plainness), number)
-            for number, cluster in enumerate(clusters)
-        )
-
-    def _plainness(self, hit: Hit) -> tuple[int, int]:
-        return FOUND.index(hit.found), len(self._differing(hit.candidate, hit.measure))
-
-    def _match(self, hit: Hit, group: int) -> Match:
-        convention = hit.candidate.convention
-        return Match(
-            conventions=hit.names or (convention.name,),
-            fingerprint=convention.fingerprint,
-            measure=str(hit.measure),
-            value=hit.value,
-            reading=hit.reading,
-            fit=hit.fit,
-            distance=hit.distance,
-            found=hit.found,
-            query=hit.query,
-            differences=self._differences(hit.candidate, hit.measure),
-            group=group,
-        )
-
-    def _differences(self, candidate: Candidate, measure: Measure) -> tuple[SwitchDifference, ...]:
-        acting = self._differing(candidate, measure)
-        current = dict(self._trials.signature(self._current, measure))
-        return tuple(
-            SwitchDifference(
-                switch=switch,
-                current=current[switch],
-                here=here,
-                acts=switch in acting and self._acts(candidate, measure, switch),
-            )
-            for switch, here in self._trials.signature(candidate, measure)
-            if here != current[switch]
-        )
-
-    def _acts(self, candidate: Candidate, measure: Measure, switch: str) -> bool:
-        """Return whether the switch alone changes a value, in either direction."""
-        back = candidate.changed((switch, self._current.value(switch)))
-        alone = self._current.changed((switch, candidate.value(switch)))
-        return self._differ(candidate, back, measure) or self._differ(self._current, alone, measure)
-
-    def _differ(self, first: Candidate, other: Candidate, measure: Measure) -> bool:
-        values = self._trials.outcome(first, measure)
-        others = self._trials.outcome(other, measure)
-        if isinstance(values, Refusal) or isinstance(others, Refusal):
-            return isinstance(values, Refusal) != isinstance(others, Refusal)
-        return not values.same_as(others)
-
-    def _alike(self, first: Hit, other: Hit) -> bool:
-        """Return whether two hits give every query the same value."""
-        if (first.reading, first.query) != (other.reading, other.query):
-            return False
-        if not math.isclose(first.value, other.value, abs_tol=1e-12):
-            return False
-        if first.query is not None:
-            return True
-        values = self._outcome(first)
-        others = self._outcome(other)
-        return values is not None and others is not None and values.same_as(others)
-
-    def _outcome(self, hit: Hit) -> Outcome | None:
-        outcome = self._trials.outcome(hit.candidate, hit.measure)
-        return None if isinstance(outcome, Refusal) else outcome
-
-    def twins(self, matches: Sequence[Match], hits: Sequence[Hit]) -> tuple[Twins, ...]:
-        """Groups of conventions that these data cannot tell apart, with the data that could."""
-        told = []
-        for group in range(_SEPARATED):
-            names, signatures = [], []
-            for match, hit in zip(matches, hits, strict=True):
-                if match.group == group and match.query is None:
-                    names.append(match.conventions[0])
-                    signatures.append(dict(self._trials.signature(hit.candidate, hit.measure)))
-            if len(names) > 1:
-                differing = [
-                    switch
-                    for switch in signatures[0]
-                    if len({signature.get(switch) for signature in signatures}) > 1
-                ]
-                data = tuple(ROWS[switch].shown_by for switch in differing)
-                told.append(Twins(tuple(names), data))
-        return tuple(told)
-
-    def separations(self, matches: Sequence[Match], hits: Sequence[Hit]) -> tuple[Separation, ...]:
-        """The queries that tell the first match from the first of every other group."""
-        told: list[Separation] = []
-        groups = {match.group for match in matches[:1]}
-        for match, hit in zip(matches, hits, strict=True):
-            best = matches[0]
-            same_way = (match.measure, match.reading) == (best.measure, best.reading)
-            comparable = match.query is None and same_way
-            if comparable and match.group not in groups and len(told) < _SEPARATED:
-                groups.add(match.group)
-                queries = self._queries(hits[0], hit)
-                told.append(Separation(best.conventions[0], match.conventions[0], queries))
-        return tuple(told)
-
-    def _queries(self, first: Hit, other: Hit) -> tuple[QueryPair, ...]:
-        """The queries on which two outcomes differ most."""
-        a = self._outcome(first)
-        b = self._outcome(other)
-        if a is None or b is None:
-            return ()
-        # A query that counts under one convention alone differs most.
-        of_one = np.where(a.counted == b.counted, 0.0, np.inf)
-        gap = np.where(a.counted & b.counted, np.abs(a.values - b.values), of_one)
-        order = np.argsort(-gap, kind="stable")[:_TOLD_QUERIES]
-        differing = [place for place in order.tolist() if gap[place] > 1e-12]
-        return tuple(
-            QueryPair(self._trials.queries[place], _value_at(a, place), _value_at(b, place))
-            for place in differing
-        )
-
-
-def _value_at(outcome: Outcome, place: int) -> float | None:
-    return float(outcome.values[place]) if outcome.counted[place] else None
-
 
 CUTOFFS: tuple[Cutoff | None, ...] = (None, 1, 3, 5, 10, 20, 50, 100, 1000)
 
@@ -318,10 +78,10 @@ def _assignments(
     if not switches:
         yield base
         return
-    first, *rest = switches
-    for value in values[first]:
-        if value not in ("error", base.switches[first]):
-            yield from _assignments(base.changed((first, value)), rest, values)
+    switch, *others = switches
+    for value in values[switch]:
+        if value not in ("error", base.switches[switch]):
+            yield from _assignments(base.changed((switch, value)), others, values)
 
 
 def other_cutoffs(measure: Measure) -> list[Measure]:
@@ -334,12 +94,12 @@ def other_cutoffs(measure: Measure) -> list[Measure]:
     >>> [str(measure) for measure in other_cutoffs(parse_measure("P@10"))][:3]
     ['P@5', 'P@20', 'P@3']
     """
-    own = measure.cutoff
-    if not isinstance(own, int):
-        own = max(cutoff for cutoff in CUTOFFS if isinstance(cutoff, int))
+    current = measure.cutoff
+    if not isinstance(current, int):
+        current = max(cutoff for cutoff in CUTOFFS if isinstance(cutoff, int))
 
     def ratio(cutoff: Cutoff | None) -> float:
-        return max(cutoff / own, own / cutoff) if isinstance(cutoff, int) else math.inf
+        return max(cutoff / current, current / cutoff) if isinstance(cutoff, int) else math.inf
 
     others = sorted((cutoff for cutoff in CUTOFFS if cutoff != measure.cutoff), key=ratio)
     changed = (_with_cutoff(measure, cutoff) for cutoff in others)
@@ -423,19 +183,20 @@ class Search:
 
     def _try_other_readings(self) -> None:
         """Try the candidates again, in percent or as 1 - value."""
-        known = [miss for miss in self._misses if miss.reading == "as it is"]
+        misses = [miss for miss in self._misses if miss.reading == "as it is"]
         further: tuple[Reading, ...] = ("in percent", "one minus")
         for reading in further:
             if reading in self._readings:
                 continue
-            for miss in known:
-                # 1 - value under a changed switch, or with its digits cut off, would be two guesses
-                # at once.
+            for miss in misses:
                 is_preset = miss.found == "preset"
-                doubtful = reading == "one minus" and (
-                    not is_preset or self._stated.fit(miss.value, reading) != "rounded"
-                )
-                if not doubtful and (is_preset or not self._is_told(miss)):
+                if reading == "one minus":
+                    # 1 - value under a changed switch, or with its digits cut off, would be two
+                    # guesses at once.
+                    fits_plainly = self._stated.fit(miss.value, reading) == "rounded"
+                    if not is_preset or not fits_plainly:
+                        continue
+                if is_preset or not self._is_listed(miss):
                     self._compare(miss, (reading,))
 
     def _try_other_cutoffs(self) -> None:
@@ -479,8 +240,8 @@ class Search:
     def _look(
         self, candidate: Candidate, measure: Measure, step: Found, *, names: tuple[str, ...] = ()
     ) -> None:
-        """Measure under a candidate, and compare; changed switches are told only if they make other
-        values than what is told already.
+        """Measure under a candidate, and compare; changed switches count only if they give other
+        values than the hits so far.
         """
         settled = tuple(self._trials.settled(candidate, measure).values())
         changed = step in ("one switch", "two switches")
@@ -495,10 +256,10 @@ class Search:
         trial = Hit(
             candidate=candidate, names=names, measure=measure, found=step, value=outcome.value
         )
-        if not changed or not self._is_told(trial):
+        if not changed or not self._is_listed(trial):
             self._compare(trial, self._readings)
 
-    def _is_told(self, trial: Hit) -> bool:
+    def _is_listed(self, trial: Hit) -> bool:
         """Return whether a convention found already gives every query the same value."""
         near = [hit for hit in self._hits if math.isclose(hit.value, trial.value, abs_tol=1e-12)]
         outcome = self._trials.outcome(trial.candidate, trial.measure) if near else None
@@ -518,8 +279,10 @@ class Search:
         assembly = Assembly(self._trials, self._measure, self._current)
         hits = assembly.nearest_first(self._hits)
         matches = assembly.matches(hits[:_LISTED])
-        own = self._trials.outcome(self._current, self._measure)
-        has_value = not isinstance(own, Refusal) and not math.isnan(own.value)
+        outcome = self._trials.outcome(self._current, self._measure)
+        value = None
+        if isinstance(outcome, Outcome) and not math.isnan(outcome.value):
+            value = outcome.value
         nearest: tuple[Match, ...] = ()
         if not matches:
             nearest = assembly.nearest(self._misses, self._readings, self._stated.unit)
@@ -529,7 +292,7 @@ class Search:
             measure=str(self._measure),
             current=convention.name,
             fingerprint=convention.fingerprint,
-            value=own.value if has_value and isinstance(own, Outcome) else None,
+            value=value,
             matches=matches,
             nearest=nearest,
             twins=assembly.twins(matches, hits[:_LISTED]),
@@ -546,35 +309,33 @@ class Search:
         """Tools whose unstable sort decides the value of some query, with the least and the largest
         number that it can give.
         """
-        told = []
+        unstable = []
         for candidate, names in self._named:
             length = candidate.convention.unstable_from
             if not length:
                 continue
-            orders = (
-                candidate,
-                candidate.changed(("ties", "worst")),
-                candidate.changed(("ties", "best")),
-            )
-            stable, worst, best = (self._trials.outcome(order, self._measure) for order in orders)
-            if isinstance(stable, Refusal) or isinstance(worst, Refusal):
-                continue
-            if isinstance(best, Refusal):
+            stable = self._outcome(candidate)
+            worst = self._outcome(candidate.changed(("ties", "worst")))
+            best = self._outcome(candidate.changed(("ties", "best")))
+            if stable is None or worst is None or best is None:
                 continue
             is_long = self._trials.returned >= length
             deciding = is_long & stable.counted & (best.values - worst.values > 1e-12)
             if deciding.any():
-                low, high = (_value_with(deciding, end, stable) for end in (worst, best))
-                told.append(
+                unstable.append(
                     UnstableTies(
                         conventions=names,
                         unstable_from=length,
                         queries=int(deciding.sum()),
-                        low=low,
-                        high=high,
+                        low=_value_with(deciding, worst, stable),
+                        high=_value_with(deciding, best, stable),
                     )
                 )
-        return tuple(told)
+        return tuple(unstable)
+
+    def _outcome(self, candidate: Candidate) -> Outcome | None:
+        outcome = self._trials.outcome(candidate, self._measure)
+        return None if isinstance(outcome, Refusal) else outcome
 
     def _refused(self) -> tuple[RefusedBy, ...]:
         """Presets that give no number, those with one reason together."""
@@ -589,8 +350,8 @@ class Search:
 
 
 def _value_with(deciding: BoolArray, end: Outcome, stable: Outcome) -> float:
-    """Value if the queries that ties decide are at one end, and the others as the sort leaves
-    them.
+    """Value if the queries that ties decide have their value at one end, the others that of the
+    stable sort.
     """
     values = np.where(deciding, end.values, stable.values) * stable.weight
     return float(values[stable.counted].sum())

@@ -138,9 +138,9 @@ class DifferenceSplit:
         """
         parts = []
         for part in self.parts:
-            lists = {name: list(getattr(part, name)) for name in ("switches", "before", "after")}
+            sides = {name: list(getattr(part, name)) for name in ("switches", "before", "after")}
             queries = [asdict(query) for query in part.queries]
-            parts.append({**asdict(part), **lists, "words": part.words, "queries": queries})
+            parts.append({**asdict(part), **sides, "words": part.words, "queries": queries})
         return {
             "measure": self.measure,
             "a": {"name": self.a, "fingerprint": self.fingerprint_a, "value": self.value_a},
@@ -157,16 +157,16 @@ class DifferenceSplit:
     __str__ = printed
 
 
-# Up to this many switches every order is averaged: 8 of them have 256 combinations. Larger data,
-# fewer: this many values are held.
+# Up to this many switches every order is averaged: 8 of them have 256 combinations. On large data
+# there may be fewer, so that no more than this many values are held.
 _MOST_AVERAGED = 8
 _HELD_VALUES = 20_000_000
-_QUERIES_TOLD = 10  # queries with the largest shares of the difference
+_QUERIES_LISTED = 10  # queries with the largest shares of the difference
 _QUERIES_PER_PART = 3  # queries that add most to one part
-# Switches that some combinations of cannot be had apart: floored terms have no expected value over
-# ties, and a gain by table or a refusal of negative grades depends on what is done to grades first.
-# They are taken as one where a combination is refused.
-_TOGETHER = (("ties", "rounding"), ("grades", "negative", "gain"))
+# Switches that cannot always be changed separately: floored terms have no expected value over ties,
+# and a gain by table or a refusal of negative grades depends on what is done to grades first. They
+# are taken as one where a combination is refused.
+_INSEPARABLE = (("ties", "rounding"), ("grades", "negative", "gain"))
 
 _Players = tuple[tuple[str, ...], ...]
 _Coalition = frozenset[int]
@@ -178,17 +178,15 @@ class _RefusedError(Exception):
 
 @dataclass(frozen=True, kw_only=True)
 class _Worth:
-    """Contribution of one player: on average, first, last, minimum, maximum, by query; and whether
-    any query changes.
-    """
+    """Contribution of one player."""
 
-    part: Fraction
-    first: Fraction
+    part: Fraction  # On average over the orders
+    first: Fraction  # Where it comes first in an order
     last: Fraction
-    low: Fraction
+    low: Fraction  # The least in any order
     high: Fraction
     by_query: FloatArray
-    acts: bool
+    acts: bool  # Whether any query changes
 
 
 class Splitter:
@@ -220,17 +218,17 @@ class Splitter:
 
     def _required(self, candidate: Candidate) -> Outcome:
         outcome = self._trials.outcome(candidate, self._measure)
-        what = f"{self._measure} under convention {candidate.base.name}"
+        subject = f"{self._measure} under convention {candidate.base.name}"
         if isinstance(outcome, Refusal):
             raise InputError(
-                f"{what}: found no value, expected one to split the difference of",
+                f"{subject}: found no value, expected one to split the difference of",
                 hint=outcome.reason,
                 switch=outcome.switch,
             )
         if isnan(outcome.value):
             raise InputError(
-                f"{what}: found a value that is not a number, expected one to split the difference "
-                "of"
+                f"{subject}: found a value that is not a number, expected one to split the "
+                "difference of"
             )
         return outcome
 
@@ -262,10 +260,12 @@ class Splitter:
         worths = [_worth(outcomes, player, weights[player]) for player in range(len(players))]
         # A switch that changes nothing in any combination is worth nothing, and the worth of the
         # others is the same without it.
-        told = [
+        acting = [
             (player, worth) for player, worth in zip(players, worths, strict=True) if worth.acts
         ]
-        parts = [self._part(player, worth, averaged=averaged) for player, worth in told]
+        parts = [self._part(player, worth, averaged=averaged) for player, worth in acting]
+        if averaged:
+            parts.sort(key=lambda part: -abs(part.part))
         convention_a = self._a.convention
         convention_b = self._b.convention
         return DifferenceSplit(
@@ -278,10 +278,10 @@ class Splitter:
             value_b=end.value,
             difference=end.value - start.value,
             method="average over orders" if averaged else "path",
-            orders=factorial(len(told)) if averaged else 1,
-            parts=tuple(sorted(parts, key=lambda part: -abs(part.part)) if averaged else parts),
-            idle=self._idle([player for player, _ in told]),
-            queries=self._queries(start, end, told),
+            orders=factorial(len(acting)) if averaged else 1,
+            parts=tuple(parts),
+            idle=self._idle([player for player, _ in acting]),
+            queries=self._queries(start, end, acting),
             n_queries=int(np.count_nonzero(start.counted | end.counted)),
         )
 
@@ -316,23 +316,23 @@ class Splitter:
 
     def _idle(self, players: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
         acting = set(chain.from_iterable(players))
-        ours = dict(self._trials.signature(self._a, self._measure))
-        theirs = dict(self._trials.signature(self._b, self._measure))
-        differing = [switch for switch, value in ours.items() if value != theirs[switch]]
+        values_a = dict(self._trials.signature(self._a, self._measure))
+        values_b = dict(self._trials.signature(self._b, self._measure))
+        differing = [switch for switch in values_a if values_a[switch] != values_b[switch]]
         return tuple(switch for switch in differing if switch not in acting)
 
     def _queries(
-        self, start: Outcome, end: Outcome, told: Sequence[tuple[tuple[str, ...], _Worth]]
+        self, start: Outcome, end: Outcome, acting: Sequence[tuple[tuple[str, ...], _Worth]]
     ) -> tuple[ConventionChange, ...]:
         """The queries with the largest shares of the difference, and the switch that moves each
         most.
         """
         share = end.shares - start.shares
-        order = np.argsort(-np.abs(share), kind="stable")[:_QUERIES_TOLD]
+        order = np.argsort(-np.abs(share), kind="stable")[:_QUERIES_LISTED]
         changes = []
         for place in order[share[order] != 0].tolist():
-            moved = [abs(float(worth.by_query[place])) for _, worth in told]
-            player, _ = told[moved.index(max(moved))]
+            moved = [abs(float(worth.by_query[place])) for _, worth in acting]
+            player, _ = acting[moved.index(max(moved))]
             changes.append(
                 ConventionChange(
                     query=self._trials.queries[place],
@@ -358,17 +358,18 @@ def _order_weights(count: int) -> list[list[tuple[Fraction, _Coalition]]]:
     """List the sets that each player can join, with the share of all orders in which exactly that
     set comes before it (Shapley 1953).
     """
-    coalitions = list(_coalitions(count, averaged=True))
+    weights: list[list[tuple[Fraction, _Coalition]]] = [[] for _ in range(count)]
 
     def share(before: _Coalition) -> Fraction:
-        # Orders of the players before, times orders of the players after.
+        # Orders of the players before, times orders of the players after, of all orders.
         n_orders = factorial(len(before)) * factorial(count - 1 - len(before))
         return Fraction(n_orders, factorial(count))
 
-    return [
-        [(share(before), before) for before in coalitions if player not in before]
-        for player in range(count)
-    ]
+    for before in _coalitions(count, averaged=True):
+        for player in range(count):
+            if player not in before:
+                weights[player].append((share(before), before))
+    return weights
 
 
 def _path_weights(count: int) -> list[list[tuple[Fraction, _Coalition]]]:
@@ -408,9 +409,10 @@ def _worth(
 def _merged(players: _Players) -> _Players:
     """The players with those that only work together taken as one."""
     merged: list[tuple[str, ...]] = []
-    for (switch,) in players:
-        together = next((group for group in _TOGETHER if switch in group), (switch,))
-        group = tuple(s for (s,) in players if s in together)
-        if group not in merged:
-            merged.append(group)
+    switches = [switch for (switch,) in players]
+    for switch in switches:
+        inseparable = next((group for group in _INSEPARABLE if switch in group), (switch,))
+        player = tuple(member for member in switches if member in inseparable)
+        if player not in merged:
+            merged.append(player)
     return tuple(merged)

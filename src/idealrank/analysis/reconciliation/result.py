@@ -74,14 +74,16 @@ class Stated:
 
     def fit(self, value: float, reading: Reading = "as it is") -> Fit | None:
         """Return how a computed value can have become the stated one."""
-        shown = read_as(value, reading)
-        off = abs(shown - self.number)
+        as_stated = read_as(value, reading)
+        off = abs(as_stated - self.number)
         slack = _DOUBLE * max(1.0, abs(self.number))
         if off <= self.unit / 2 + slack:
             return "rounded"
-        beyond = shown - self.number if self.number >= 0 else self.number - shown
+        # Cutting digits off moves a number towards 0.
+        beyond = as_stated - self.number if self.number >= 0 else self.number - as_stated
         if -slack <= beyond < self.unit - slack:
             return "cut off"
+        # Only a number with seven decimals or more shows the error of single precision.
         if self.unit < 0.9e-6 and off <= _SINGLE * max(1.0, abs(self.number)):
             return "single precision"
         return None

@@ -179,13 +179,13 @@ class Trials:
         itself or never asks for.
         """
         if measure not in self._relevant:
-            ours = [name for name in ALIGNMENT if not (self.arrays and name in NOT_IN_ARRAYS)]
+            alignment = [name for name in ALIGNMENT if not (self.arrays and name in NOT_IN_ARRAYS)]
             rules = [
                 name
                 for name in _RULES
                 if name in measure.from_convention and getattr(measure, name) is None
             ]
-            self._relevant[measure] = (*ours, *rules)
+            self._relevant[measure] = (*alignment, *rules)
         return self._relevant[measure]
 
     def signature(self, candidate: Candidate, measure: Measure) -> tuple[tuple[str, str], ...]:
@@ -232,19 +232,20 @@ class Trials:
         except (InputError, OptionError) as error:
             return Refusal(str(error), error.switch)
         scored = np.ones(judged.n_queries, bool) if result.scored is None else result.scored
-        counted = result.values[scored]
+        scored_values = result.values[scored]
         if measure.aggregate == "sum":
             weight = 1.0
-        elif counted.size:
-            weight = 1.0 / counted.size
+        elif scored_values.size:
+            weight = 1.0 / scored_values.size
         else:
             weight = math.nan
         value = aggregate(measure, result.values, scored)
         places = self._places(judged)[scored]
         values = np.zeros(self.n_queries)
-        mask = np.zeros(self.n_queries, bool)
-        values[places], mask[places] = counted, True
-        return Outcome(value=value, values=values, counted=mask, weight=weight)
+        counted = np.zeros(self.n_queries, bool)
+        values[places] = scored_values
+        counted[places] = True
+        return Outcome(value=value, values=values, counted=counted, weight=weight)
 
     def _aligned(self, alignment: Alignment) -> Judged | Refusal:
         self.work += self._align_work

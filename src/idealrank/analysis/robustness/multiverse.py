@@ -5,8 +5,8 @@ alike.
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
-from itertools import chain, combinations
+from functools import partial
+from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
@@ -36,6 +36,7 @@ from idealrank.analysis.robustness.robustness import (
     standing_of,
     turns,
 )
+from idealrank.analysis.robustness.run_values import Grid, MeasureValues, RunValues
 from idealrank.analysis.robustness.variants import (
     AS_ASKED,
     PRESET,
@@ -44,104 +45,20 @@ from idealrank.analysis.robustness.variants import (
     joined,
 )
 from idealrank.conventions import Convention, array_convention
-from idealrank.data.alignment import Alignment
 from idealrank.data.join import tables_of, ties_for
 from idealrank.data.lists import Lists, array_alignment
 from idealrank.data.one_query import in_memory_where_distinct
 from idealrank.data.run import Run
-from idealrank.data.types import BoolArray, FloatArray
+from idealrank.data.types import BoolArray
 from idealrank.errors import IdealrankWarning, InputError, OptionError, warn
-from idealrank.evaluation.coverage import Coverage
 from idealrank.evaluation.evaluate import evaluate
-from idealrank.evaluation.sweep import ALIGNMENT, JudgmentsSource, Readings, Sweep
+from idealrank.evaluation.sweep import JudgmentsSource, Readings, Sweep
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import MeasureLike, default_measures, parse_run_measure
 from idealrank.stats.comparison import MeasureTest, Plan, compare_columns
 from idealrank.stats.design import Design
 from idealrank.stats.randomness import in_order, whole_number
 from idealrank.stats.sign_flips import MOST_UNITS
-from idealrank.stats.tolerance import ROUNDING
-
-Wanted = tuple[Alignment, Measure]
-
-
-@dataclass(frozen=True, eq=False)
-class MeasureValues:
-    """Values of one measure for every query."""
-
-    queries: Sequence[str]
-    values: FloatArray
-    unanswerable: tuple[str, ...] = ()
-
-
-class RunValues:
-    """Values of one run, or of one set of scores, under any alignment."""
-
-    def __init__(self, name: str, sweep: Sweep) -> None:
-        self.name = name
-        self._sweep = sweep
-        self._computed: dict[Wanted, MeasureValues | str] = {}
-        self._coverages: dict[Wanted, Coverage] = {}
-
-    def _settled(self, alignment: Alignment, measure: Measure) -> Alignment:
-        """The alignment with all that cannot act on these data set to one and the same value."""
-        switches = {name: getattr(alignment, name) for name in ALIGNMENT}
-        settled = self._sweep.settled(
-            switches | {"rounding": getattr(measure, "rounding", None) or "none"}
-        )
-        return Alignment(**{name: settled[name] for name in ALIGNMENT})  # type: ignore[arg-type]
-
-    def jobs(self, wanted: Iterable[Wanted]) -> "dict[Alignment, list[Measure]]":
-        """List the missing computations: measures, with every option set, under each alignment."""
-        jobs: dict[Alignment, dict[Measure, None]] = {}
-        for alignment, measure in wanted:
-            settled = self._settled(alignment, measure)
-            if (settled, measure) not in self._computed:
-                jobs.setdefault(settled, {})[measure] = None
-        return {alignment: list(measures) for alignment, measures in jobs.items()}
-
-    def do(self, alignment: Alignment, measures: list[Measure]) -> None:
-        """One of the jobs: one alignment."""
-        columns = self._columns(alignment, measures)
-        self._computed |= {(alignment, measure): column for measure, column in columns.items()}
-
-    def _columns(
-        self, alignment: Alignment, measures: list[Measure]
-    ) -> "dict[Measure, MeasureValues | str]":
-        columns: dict[Measure, MeasureValues | str] = {}
-        try:
-            queries, measured = self._sweep.measured(alignment, measures)
-        except (InputError, OptionError) as error:
-            if len(measures) == 1:
-                reason = str(error)
-                if reason.startswith("no query counts"):
-                    reason = f"run {self.name!r}: {reason}"
-                return {measures[0]: reason}
-            # One of them, or all, are refused: each by itself.
-            for measure in measures:
-                columns |= self._columns(alignment, [measure])
-            return columns
-        self._coverages |= {(alignment, measure): measured.coverage for measure in measures}
-        for place, measure in enumerate(measures):
-            values = measured.values[:, place]
-            scored = measured.scored[:, place]
-            if not np.isfinite(values[scored]).all():
-                columns[measure] = "a query has no value, so the mean is undefined"
-            elif not scored.any():
-                columns[measure] = f"run {self.name!r}: no query counts"
-            else:
-                without = measured.coverage.by_measure[str(measure)].unanswerable
-                columns[measure] = MeasureValues(queries, np.where(scored, values, np.nan), without)
-        return columns
-
-    def column(self, alignment: Alignment, measure: Measure) -> "MeasureValues | str":
-        """Return the values, or the reason for their absence."""
-        return self._computed[self._settled(alignment, measure), measure]
-
-    def coverage(self, alignment: Alignment, measure: Measure) -> Coverage:
-        """The coverage behind a column that was found."""
-        return self._coverages[self._settled(alignment, measure), measure]
-
 
 # Called with alignments done, and of how many.
 Tell = Callable[[int, int], None]
@@ -183,18 +100,18 @@ def robust_runs(
         )
 
     request = ComparisonRequest(
-        measure=_fit(parsed),
+        measure=_required_fit(parsed),
         convention=adapted(Convention.of(varied.convention)),
         grades=readings.grades,
         others=default_measures(tables),
         arrays=False,
     )
     names = distinct([run.name for run in runs])
-    # each is ranked in many ways
-    held = tuple(in_order(lambda place: in_memory_where_distinct(runs[place]), 2, threads))
+    # Each run is ranked in many ways, so that its lines are read and joined once.
+    in_memory = tuple(in_order(lambda place: in_memory_where_distinct(runs[place]), 2, threads))
     sides = [
         RunValues(name, Sweep.of_run(readings, run, threads=threads))
-        for run, name in zip(held, names, strict=True)
+        for run, name in zip(in_memory, names, strict=True)
     ]
     multiverse = _Multiverse(
         a=sides[0],
@@ -205,7 +122,7 @@ def robust_runs(
         tell=tell,
     )
     robustness = multiverse.robustness(varied.variants, varied.pairs)
-    return _as_far_as_judged(robustness, parsed, readings, held, varied.options)
+    return _as_far_as_judged(robustness, parsed, readings, in_memory, varied.options)
 
 
 def _as_far_as_judged(
@@ -258,7 +175,7 @@ def robust_lists(
     threads = varied.options.threads or 0
     grades = [float(grade) for grade in np.unique(lists[0].labels)]
     request = ComparisonRequest(
-        measure=_fit(parse_run_measure(varied.measure)),
+        measure=_required_fit(parse_run_measure(varied.measure)),
         convention=array_convention(varied.convention),
         grades=grades,
         others=default_measures(),
@@ -282,7 +199,8 @@ def robust_lists(
     return robustness
 
 
-def _fit(measure: Measure) -> Measure:
+def _required_fit(measure: Measure) -> Measure:
+    """The measure, refused if its means do not show which run is better."""
     if reason := unfit(measure):
         raise OptionError(f"{measure}: {reason}")
     return measure
@@ -307,12 +225,14 @@ class _Multiverse:
     options: StudyOptions
     tell: Tell | None
 
-    def robustness(self, wanted: "Iterable[str] | None", most: int) -> Robustness:
-        first, *others = self._tried([self.request.reference, *self.request.alternatives(wanted)])
+    def robustness(self, requested: "Iterable[str] | None", most_pairs: int) -> Robustness:
+        """The reference comparison with all requested variants, by default all there are."""
+        alternatives = self.request.alternatives(requested)
+        first, *others = self._tried([self.request.reference, *alternatives])
         if first.columns is None:
             raise InputError(f"{self.request.measure}: {first.reason}")
         unjoined = self._mismatches(first, first.columns)
-        grid = _Grid.of([first.columns])
+        grid = Grid.of([first.columns])
         plan = self.options.plan([QueryTable(side, np.isfinite(side)) for side in (grid.a, grid.b)])
         reference, *variants = self._compared([first, *others], plan)
         turned = any(
@@ -321,7 +241,7 @@ class _Multiverse:
         )
         pairs: list[Variant] = []
         if leads(reference) and not turned:
-            pairs = self._two_at_a_time(first, others, [reference, *variants], plan, most)
+            pairs = self._two_at_a_time(first, others, [reference, *variants], plan, most_pairs)
         return Robustness(
             run_a=self.a.name,
             run_b=self.b.name,
@@ -331,7 +251,7 @@ class _Multiverse:
             variants=tuple(variants),
             pairs=tuple(pair for pair in pairs if turns(pair, reference)),
             pairs_tried=len(pairs),
-            lacking=self.request.lacking() if wanted is None else {},
+            lacking=self.request.lacking() if requested is None else {},
             method=self._method(plan, grid),
             mismatches=unjoined,
             cautions=weights_cautions(self._design_of(grid, grid.counted[:, 0]), plan.test),
@@ -345,7 +265,7 @@ class _Multiverse:
         coverages = {side.name: side.coverage(alignment, measure) for side in (self.a, self.b)}
         return mismatches_of(coverages, measure, [column.values for column in columns])
 
-    def _method(self, plan: Plan, grid: "_Grid") -> Method:
+    def _method(self, plan: Plan, grid: Grid) -> Method:
         design = self._design_of(grid, grid.counted[:, 0])
         drawn = plan.test == "permutation" and design.n_units > MOST_UNITS
         return method_of(plan, design, drawn=drawn, families={PRIMARY: 1})
@@ -354,7 +274,7 @@ class _Multiverse:
     def _names(self) -> tuple[str, str]:
         return self.a.name, self.b.name
 
-    def _design_of(self, grid: "_Grid", kept: BoolArray) -> Design:
+    def _design_of(self, grid: Grid, kept: BoolArray) -> Design:
         queries = [
             query for query, counts in zip(grid.queries, kept.tolist(), strict=True) if counts
         ]
@@ -365,18 +285,19 @@ class _Multiverse:
             replace(alternative, convention=self.adapted(alternative.convention))
             for alternative in alternatives
         ]
-        wanted = [
+        computations = [
             (alternative.convention.alignment, alternative.measure)
             for alternative in adapted
             if alternative.measure is not None
         ]
-        jobs: list[tuple[RunValues, Alignment, list[Measure]]] = []
+        jobs: list[Callable[[], None]] = []
         for side in (self.a, self.b):
-            jobs += [(side, *job) for job in side.jobs(wanted).items()]
-        for done, (side, alignment, measures) in enumerate(jobs):
-            side.do(alignment, measures)
+            for alignment, measures in side.jobs(computations).items():
+                jobs.append(partial(side.compute, alignment, measures))
+        for done, job in enumerate(jobs, start=1):
+            job()
             if self.tell is not None:
-                self.tell(done + 1, len(jobs))
+                self.tell(done, len(jobs))
         return [self._with_columns(alternative) for alternative in adapted]
 
     def _with_columns(self, alternative: Alternative) -> _Tried:
@@ -393,10 +314,9 @@ class _Multiverse:
     def _compared(self, tried: Sequence[_Tried], plan: Plan) -> list[Variant]:
         """All of them as variants, the first of which is the reference."""
         usable = [trial for trial in tried if trial.columns is not None]
-        grid = _Grid.of([trial.columns for trial in usable if trial.columns is not None])
-        same = grid.repetitions()
-        originals = [column for column, original in enumerate(same) if column == original]
-        tests = self._tested(grid, originals, plan)
+        grid = Grid.of([trial.columns for trial in usable if trial.columns is not None])
+        original_of = grid.repetitions()
+        tests = self._tested(grid, list(dict.fromkeys(original_of)), plan)
         variants: list[Variant] = []
         columns = iter(range(len(usable)))
         for trial in tried:
@@ -404,7 +324,7 @@ class _Multiverse:
                 variants.append(_variant(trial.alternative, reason=trial.reason))
                 continue
             column = next(columns)
-            original = same[column]
+            original = original_of[column]
             test = tests[original]
             if isinstance(test, str):
                 variants.append(_variant(trial.alternative, reason=test))
@@ -417,38 +337,44 @@ class _Multiverse:
         return variants
 
     def _guarded(
-        self, grid: "_Grid", column: int, test: MeasureTest, trial: _Tried, plan: Plan
+        self, grid: Grid, column: int, test: MeasureTest, trial: _Tried, plan: Plan
     ) -> MeasureTest:
         """The test of a variant, whose equivalence rare large losses cannot undo."""
         kept = grid.counted[:, column]
         unanswerable = {query for side in trial.columns or () for query in side.unanswerable}
         answerable = np.array([query not in unanswerable for query in grid.queries])[kept]
-        about = (answerable, _measure(trial).bounds)
-        sides = (grid.a[kept, column], grid.b[kept, column])
-        return guarded_alone(test, sides, self._design_of(grid, kept), plan, about)
+        least, greatest = _measure(trial).bounds
+        return guarded_alone(
+            test,
+            (grid.a[kept, column], grid.b[kept, column]),
+            self._design_of(grid, kept),
+            plan,
+            answerable=answerable,
+            span=greatest - least,
+        )
 
     def _tested(
-        self, grid: "_Grid", columns: Sequence[int], plan: Plan
+        self, grid: Grid, columns: Sequence[int], plan: Plan
     ) -> "dict[int, MeasureTest | str]":
         """The tests of some columns; those that count the same queries together, by the same
         signs.
         """
         tests: dict[int, MeasureTest | str] = {}
-        for kept, places in alike_columns(grid.counted[:, columns]):
+        for counted, places in alike_columns(grid.counted[:, columns]):
             members = [columns[place] for place in places.tolist()]
             if 0 in members:
-                refuse_unscored(self.request.measure, self._names, kept)
-            if not kept.any():
+                refuse_unscored(self.request.measure, self._names, counted)
+            if not counted.any():
                 tests |= dict.fromkeys(members, unscored(self.request.measure, self._names))
                 continue
             try:
-                design = self._design_of(grid, kept)
+                design = self._design_of(grid, counted)
             except InputError as error:
                 if 0 in members:
                     raise
                 tests |= dict.fromkeys(members, str(error))
                 continue
-            block = np.ix_(kept, np.array(members))
+            block = np.ix_(counted, np.array(members))
             rows = compare_columns(grid.a[block], grid.b[block], design, plan)
             tests |= dict(zip(members, rows, strict=True))
         return tests
@@ -459,28 +385,28 @@ class _Multiverse:
         others: Sequence[_Tried],
         compared: Sequence[Variant],
         plan: Plan,
-        most: int,
+        most_pairs: int,
     ) -> list[Variant]:
         """Two changes at once: of switches that leave the leader least ahead, and of those in which
         a convention that turns it differs.
         """
+        if not most_pairs:
+            return []
         reference, *variants = compared
-        least: dict[str, tuple[float, Alternative]] = {}
+        closest: dict[str, tuple[float, Alternative]] = {}  # by group, with the leader's lead
         conventions: list[Alternative] = []
         for trial, variant in zip(others, variants, strict=True):
             if variant.status != "changes the numbers":
                 continue
             if len(trial.alternative.changes) == 1:
-                standing = standing_of(variant, reference)
-                smallest, _ = least.get(variant.group, (standing, None))
-                if not smallest < standing:
-                    least[variant.group] = standing, trial.alternative
+                lead = standing_of(variant, reference)
+                smallest, _ = closest.get(variant.group, (lead, None))
+                if not smallest < lead:  # of equal leads, and of NaN, the last one
+                    closest[variant.group] = lead, trial.alternative
             elif variant.group == PRESET and turns(variant, reference):
                 conventions.append(trial.alternative)
-        if not most:
-            return []
-        closest = sorted(least.values(), key=lambda entry: entry[0])[:most]
-        sets = [[alternative for _, alternative in closest]]
+        by_lead = sorted(closest.values(), key=lambda entry: entry[0])[:most_pairs]
+        sets = [[alternative for _, alternative in by_lead]]
         sets += map(self.request.taken_apart, conventions[:_MOST_CONVENTIONS])
         pairs: dict[str, Alternative] = {}
         for members in sets:
@@ -547,76 +473,3 @@ def _variant(
         sign_turns=sign_turns,
         verdict_turns=verdict_turns,
     )
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class _Grid:
-    """Values of both runs, a row for each query of any alternative and a column for each
-    alternative; NaN where a query does not count.
-    """
-
-    queries: list[str]
-    a: FloatArray
-    b: FloatArray
-    known: BoolArray
-
-    @classmethod
-    def of(cls, columns: Sequence[tuple[MeasureValues, MeasureValues]]) -> "_Grid":
-        # Most columns share their list of queries.
-        sides = chain.from_iterable(columns)
-        lists = {id(side.queries): side.queries for side in sides}
-        # By id, as `queries_of` has them.
-        every = sorted(set(chain.from_iterable(lists.values())))
-        place = {query: row for row, query in enumerate(every)}
-        rows_of = {
-            key: np.array([place[query] for query in queries], np.int64)
-            for key, queries in lists.items()
-        }
-        a, b = (np.full((len(place), len(columns)), np.nan) for _ in range(2))
-        known = np.zeros((len(place), len(columns)), bool)
-        for number, pair in enumerate(columns):
-            for matrix, side in zip((a, b), pair, strict=True):
-                rows = rows_of[id(side.queries)]
-                matrix[rows, number] = side.values
-                known[rows, number] = True
-        return cls(queries=every, a=a, b=b, known=known)
-
-    @cached_property
-    def counted(self) -> BoolArray:
-        """Mask of the queries that count in both runs."""
-        first, second = self._tables
-        return first.counted & second.counted
-
-    @cached_property
-    def _tables(self) -> tuple[QueryTable, QueryTable]:
-        first, second = (QueryTable(side, np.isfinite(side)) for side in (self.a, self.b))
-        return first, second
-
-    def hypothesis(self, column: int) -> Hypothesis:
-        """Hypothesis that both runs have one mean in a column, on the queries of either."""
-        return Hypothesis(*self._tables, column, self.known[:, column])
-
-    def repetitions(self) -> list[int]:
-        """List for each column the first with the same values of both runs on the same queries."""
-        first: list[int] = []
-        for column in range(self.a.shape[1]):
-            earlier = (known for known in dict.fromkeys(first) if self._same(known, column))
-            first.append(next(earlier, column))
-        return first
-
-    @cached_property
-    def _marks(self) -> FloatArray:
-        """A few numbers of each column, shape (n_columns, 3): where they differ, the columns do."""
-        sums = [np.where(self.counted, side, 0.0).sum(axis=0) for side in (self.a, self.b)]
-        return np.stack([*sums, self.counted.sum(axis=0)], axis=1)
-
-    def _same(self, first: int, other: int) -> bool:
-        if not np.allclose(self._marks[first], self._marks[other], rtol=1e-9, atol=1e-9):
-            return False
-        kept = self.counted[:, first]
-        if not np.array_equal(kept, self.counted[:, other]):
-            return False
-        return all(
-            np.allclose(side[kept, first], side[kept, other], rtol=ROUNDING, atol=ROUNDING)
-            for side in (self.a, self.b)
-        )

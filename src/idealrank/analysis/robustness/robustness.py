@@ -78,11 +78,10 @@ class Variant:
 
     def as_dict(self) -> dict[str, Any]:
         """Everything by name; None for what is not finite."""
-        numbers = (
-            None
-            if self.row is None
-            else {name: value for name, value in self.row.as_dict().items() if name in _SHOWN}
-        )
+        numbers: dict[str, Any] = dict.fromkeys(_SHOWN)
+        if self.row is not None:
+            record = self.row.as_dict()
+            numbers = {name: record[name] for name in record if name in _SHOWN}
         return {
             "group": self.group,
             "change": self.change,
@@ -91,14 +90,14 @@ class Variant:
             "status": self.status,
             "same_as": self.same_as or None,
             "reason": self.reason or None,
-            **(numbers or dict.fromkeys(_SHOWN)),
+            **numbers,
             "sign_turns": self.sign_turns,
             "verdict_turns": self.verdict_turns,
         }
 
 
-# What a variant says of a difference: what the rest of a comparison says (power, correction) is
-# about one test that was planned.
+# Numbers of a difference that a variant has. Power and correction belong to one planned test, not
+# to one of many variants.
 _SHOWN = (
     "direction",
     "mean_a",
@@ -187,11 +186,11 @@ class Robustness(WithWarnings):
         """
         if self.mismatches:
             return "too few judgments"
+        if self.asked.verdict == "undecided":
+            return "undecided"
         tips = self.tipping is not None and not self.tipping.reaches
         is_one_sided = self.basis is not None and self.basis.one_sided is not None
-        if (tips or is_one_sided) and self.asked.verdict in ("better", "worse", "equivalent"):
-            return "too few judgments"
-        return self.asked.verdict
+        return "too few judgments" if tips or is_one_sided else self.asked.verdict
 
     @property
     def asked(self) -> Difference:
@@ -203,7 +202,7 @@ class Robustness(WithWarnings):
     @property
     def leader(self) -> str | None:
         """Run that leads in the reference comparison; None if neither does."""
-        gain = self.asked.difference * self.asked.direction
+        gain = gain_of(self.asked)
         if gain == 0:
             return None
         return self.run_b if gain > 0 else self.run_a
@@ -220,18 +219,18 @@ class Robustness(WithWarnings):
     @property
     def leads(self) -> int:
         """Number of these variants in which the leader still leads."""
-        return (
-            0 if self.leader is None else sum(not variant.sign_turns for variant in self.changing)
-        )
+        if self.leader is None:
+            return 0
+        return sum(not variant.sign_turns for variant in self.changing)
 
     @property
     def significant(self) -> int:
         """Number of these variants in which the leader is significantly better, p uncorrected."""
         if self.leader is None:
             return 0
-        wanted = "better" if self.leader == self.run_b else "worse"
+        leader_wins = "better" if self.leader == self.run_b else "worse"
         rows = (variant.row for variant in self.changing)
-        return sum(row is not None and row.verdict == wanted for row in rows)
+        return sum(row is not None and row.verdict == leader_wins for row in rows)
 
     @property
     def turning(self) -> tuple[Variant, ...]:
@@ -279,7 +278,7 @@ class Robustness(WithWarnings):
         if not total:
             return [f"No variant changes the numbers of {self.measure} on these data."]
         if self.leader is None:
-            gains = [_gain(variant.row) for variant in self.changing if variant.row is not None]
+            gains = [gain_of(variant.row) for variant in self.changing if variant.row is not None]
             ahead = sum(gain > 0 for gain in gains)
             behind = sum(gain < 0 for gain in gains)
             opening = f"{self.run_b} and {self.run_a} have the same {self.measure}; "
@@ -305,8 +304,8 @@ class Robustness(WithWarnings):
         ]
         if sentences and not self.pairs_tried:
             return sentences
-        what = "the order of the runs" if self.asked.verdict == "undecided" else "the verdict"
-        return [*sentences, f"No single tested switch changes {what}.", *self._paired()]
+        outcome = "the order of the runs" if self.asked.verdict == "undecided" else "the verdict"
+        return [*sentences, f"No single tested switch changes {outcome}.", *self._paired()]
 
     def _paired(self) -> list[str]:
         if self.pairs:
@@ -404,11 +403,8 @@ class Robustness(WithWarnings):
         return " ".join(self.summary())
 
 
+# Outcomes of a variant that turns the sign; of the others, the outcome is the verdict.
 _TURNED, _EQUAL = "turned", "equal"
-
-
-def _gain(row: Difference) -> float:
-    return row.difference * row.direction
 
 
 def _outcome(variant: Variant, row: Difference) -> str:
@@ -452,10 +448,10 @@ def _of(part: int, total: int) -> str:
 
 def listed(changes: Sequence[str], most: int = 6) -> str:
     """Changes as a list in a sentence, the first few of them."""
-    shown = list(changes[:most])
+    named = list(changes[:most])
     if len(changes) > most:
-        shown.append(f"{len(changes) - most} more")
-    *others, last = shown
+        named.append(f"{len(changes) - most} more")
+    *others, last = named
     return f"{', '.join(others)} and {last}" if others else last
 
 

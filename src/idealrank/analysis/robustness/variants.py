@@ -68,7 +68,8 @@ class Alternative:
         switches = {name: value for name, value in changes if name in SWITCHES and name != "cutoff"}
         new = Convention.of(convention, **switches)
         options: dict[str, Any] = {name: value for name, value in changes if name not in ALIGNMENT}
-        changed, reason = None, ""
+        changed = None
+        reason = ""
         lacking = [name for name in options if not has_option(measure, name)]
         if lacking:
             reason = f"{measure.name} has no option {lacking[0]}"
@@ -91,8 +92,8 @@ def has_option(measure: Measure, name: str) -> bool:
     """Return whether an option can be set on the measure and affects it."""
     if name == "cutoff":
         return measure.cuts != "none"
-    known = {field.name for field in fields(measure)}
-    return name in known and (name not in SWITCHES or name in measure.from_convention)
+    is_field = any(field.name == name for field in fields(measure))
+    return is_field and (name not in SWITCHES or name in measure.from_convention)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -125,23 +126,27 @@ class ComparisonRequest:
                 reasons[group] = "arrays of labels and scores have no documents and miss no query"
         return reasons
 
-    def alternatives(self, wanted: "Iterable[str] | None" = None) -> list[Alternative]:
-        """The changes wanted, or one of each group at a time, then presets and other measures; each
-        once.
+    def alternatives(self, requested: "Iterable[str] | None" = None) -> list[Alternative]:
+        """The requested changes, by default one of each group at a time, then presets and other
+        measures; each once.
         """
-        if wanted is None:
-            wanted = GROUPS
-        if not isinstance(wanted, Iterable):
+        if requested is None:
+            requested = GROUPS
+        if not isinstance(requested, Iterable):
             raise OptionError(
-                f"variants: found {type(wanted).__name__}, expected a list, as in "
+                f"variants: found {type(requested).__name__}, expected a list, as in "
                 '["ties", "cutoff=5"]'
             )
-        texts = [wanted] if isinstance(wanted, str) else list(wanted)
+        texts = [requested] if isinstance(requested, str) else list(requested)
         lacking = self.lacking()
         by_text: dict[str, Alternative] = {}
         for text in texts:
-            ways = self._of_group(text, lacking) if text in GROUPS else [self._of_text(text)]
-            by_text |= {way.text: way for way in ways if way.text not in by_text}
+            if text in GROUPS:
+                alternatives = list(self._of_group(text, lacking))
+            else:
+                alternatives = [self._of_text(text)]
+            for alternative in alternatives:
+                by_text.setdefault(alternative.text, alternative)
         return list(by_text.values())
 
     def _of_group(self, group: str, lacking: dict[str, str]) -> Iterator[Alternative]:
@@ -157,13 +162,13 @@ class ComparisonRequest:
             yield from (self._of_preset(name) for name in PRESETS if name != self.convention.name)
         else:
             for value in self._values(group):
-                if switch_text(value) != self._own(group):
+                if switch_text(value) != self._reference_value(group):
                     alternative = Alternative.of(self.measure, self.convention, ((group, value),))
                     if alternative.measure is not None:  # P must have a cutoff
                         yield alternative
 
-    def _own(self, group: str) -> str:
-        """The value of the reference."""
+    def _reference_value(self, group: str) -> str:
+        """The value of a switch or option in the reference comparison."""
         if group in ALIGNMENT:
             return self.convention.switches()[group]
         value = getattr(self.measure.under(self.convention), group)
@@ -174,12 +179,13 @@ class ComparisonRequest:
         if group == "rel":
             thresholds = positive[:_MOST_THRESHOLDS]
             yield from (int(grade) if grade == int(grade) else grade for grade in thresholds)
-        for value in ROWS[group].variants if group in ROWS else ():
+        listed = ROWS[group].variants if group in ROWS else ()
+        for value in listed:
             by_id = group == "ties" and str(value).startswith("docid")
             if value != "error" and not (self.arrays and by_id):
                 yield value
         if group == "gain" and 2 <= len(positive) <= _MOST_THRESHOLDS:
-            # Relevant or not: what a graded measure is worth where nobody trusts the grades.
+            # All relevant documents are worth the same, for grades that cannot be trusted.
             yield "{" + ",".join(["0:0", *(f"{grade:g}:1" for grade in positive)]) + "}"
 
     def _of_measure(self, text: str) -> Alternative:
@@ -201,13 +207,13 @@ class ComparisonRequest:
         """The switches in which a convention differs from the reference, each as a change of its
         own.
         """
-        ours = self.convention.switches()
-        theirs = alternative.convention.switches()
+        reference = self.convention.switches()
+        changed = alternative.convention.switches()
         free = [name for name in SWITCHES if name in ALIGNMENT or self._is_free(name)]
-        order = sorted((name for name in free if ours[name] != theirs[name]), key=CHANGED.index)
+        differing = [name for name in free if reference[name] != changed[name]]
         return [
-            Alternative.of(self.measure, self.convention, [_change(f"{name}={theirs[name]}")])
-            for name in order
+            Alternative.of(self.measure, self.convention, [_change(f"{name}={changed[name]}")])
+            for name in sorted(differing, key=CHANGED.index)
         ]
 
     def _is_free(self, option: str) -> bool:

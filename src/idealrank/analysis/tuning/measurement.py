@@ -59,7 +59,7 @@ CUTOFFS = (1, 3, 5, 10, 20, 50, 100, 1000, None)
 Tell = Callable[[int, int], None]
 
 _LEAST_SIZE = 5  # queries of each of two sets
-_FEWEST = 4  # queries: two halves of two
+_FEWEST = 4  # queries: two sets of two
 
 
 @dataclass(frozen=True)
@@ -95,10 +95,11 @@ def grid_of(
         if not isinstance(settings, Iterable):
             raise OptionError(f"{name}: found {settings!r}, expected a list of settings")
     cutoffs = list(cutoffs)
-    for made in [make_discount(discount) for discount in discounts]:
+    for discount in list(map(make_discount, discounts)):
+        set_discount = None if discount.text == usual else discount
         for cutoff in map(make_cutoff, cutoffs):
-            changed = replace(base, discount=None if made.text == usual else made, cutoff=cutoff)
-            options[changed] = Option(made.text, cutoff, changed)
+            changed = replace(base, discount=set_discount, cutoff=cutoff)
+            options[changed] = Option(discount.text, cutoff, changed)
     if not options:
         raise OptionError("found no discount or no cutoff, expected at least one of each")
     return tuple(options.values())
@@ -145,7 +146,8 @@ def chosen_setting(
         names=distinct([evaluation.name for evaluation in evaluations]),
         measures=tuple(option.measure for option in grid),
     )
-    queries, unjoined = study.queries, study.mismatches
+    queries = study.queries
+    unjoined = study.mismatches
     values = np.stack([table.values for table in study.tables], axis=1)
     kept = np.asarray(np.isfinite(values).all(axis=(1, 2)))
     if kept.sum() < _FEWEST:
@@ -156,13 +158,13 @@ def chosen_setting(
             switch="missing=zero",
         )
     seed = seed_from(sampling.rng, study.tables)
-    case = _Draws(values[kept], seed, sampling)
+    draws = _Draws(values[kept], seed, sampling)
     shares = [_unjudged(evaluations, option.cutoff, queries, kept) for option in grid]
-    settings = case.settings(grid, shares, theory, tell)
+    settings = draws.settings(grid, shares, theory, tell)
     return _choice(
         names=study.names,
         settings=settings,
-        case=case,
+        draws=draws,
         convention=evaluations[0].convention,
         left_out=int((~kept).sum()),
         unjoined=unjoined,
@@ -172,20 +174,20 @@ def chosen_setting(
 def _choice(
     names: tuple[str, ...],
     settings: Sequence[Setting],
-    case: "_Draws",
+    draws: "_Draws",
     convention: Convention,
     left_out: int,
     unjoined: Mapping[str, str],
 ) -> Choice:
     usual = nearest_to_usual(settings)
-    settings, best = case.beside_best(settings)
+    settings, best = draws.beside_best(settings)
     recommended = recommended_of(settings, usual)
-    warnings = warnings_of(settings, recommended, len(names), len(case.values), left_out)
+    warnings = warnings_of(settings, recommended, len(names), len(draws.values), left_out)
     usual = next(setting for setting in settings if setting.measure == usual.measure)
-    words = in_words(settings, recommended, best, usual, case.method.size)
+    words = in_words(settings, recommended, best, usual, draws.method.size)
     return Choice(
         names=names,
-        n=len(case.values),
+        n=len(draws.values),
         left_out=left_out,
         settings=settings,
         recommended=recommended,
@@ -193,7 +195,7 @@ def _choice(
         usual=usual,
         warnings=warnings,
         recommendation=words,
-        method=case.method,
+        method=draws.method,
         convention=convention,
         mismatches=unjoined,
     )
@@ -213,7 +215,8 @@ class _Draws:
     """
 
     def __init__(self, values: FloatArray, seed: int, sampling: Sampling) -> None:
-        self.values, self.seed = values, seed
+        self.values = values
+        self.seed = seed
         self.level = sampling.level
         self.threads = sampling.threads
         size = usual_size(len(values)) if sampling.size is None else sampling.size
@@ -243,7 +246,7 @@ class _Draws:
     ) -> list[Setting]:
         """All that is known of each setting by itself."""
         settings = []
-        most = most_unjudged(unjudged)
+        limit = most_unjudged(unjudged)
         for place, option in enumerate(grid):
             cutoff = option.cutoff
             settings.append(
@@ -255,19 +258,19 @@ class _Draws:
                     swap_error=float(self._swaps.standard_errors[place]),
                     tied=float(self._swaps.tied[place]),
                     unjudged=unjudged[place],
-                    considered=unjudged[place] <= most,
+                    considered=unjudged[place] <= limit,
                     theory=theory.get(option.measure),
-                    **self._told_apart(self.values[:, :, place]),
+                    **self._tested(self.values[:, :, place]),
                 )
             )
             if tell is not None:
                 tell(place + 1, len(grid))
         return settings
 
-    def _told_apart(self, table: FloatArray) -> dict[str, Any]:
+    def _tested(self, table: FloatArray) -> dict[str, Any]:
         """Summarise the tests of one setting, before it is compared with the best."""
         first, second = np.triu_indices(table.shape[1], 1)
-        together = simultaneous(
+        tests = simultaneous(
             subtracted(table[:, first], table[:, second]),
             n_resamples=DRAWS,
             rng=self.seed,
@@ -277,7 +280,7 @@ class _Draws:
         alpha = 1 - self.level
         return {
             "pairs": first.size,
-            "significant": int(together.differs.sum()),
+            "significant": int(tests.differs.sum()),
             "uncorrected": discriminative_power(table, test="t", alpha=alpha).significant,
             "generalisability": _generalisability(table),
             "behind": 0.0,

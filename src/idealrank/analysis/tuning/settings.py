@@ -320,12 +320,10 @@ def nearest_to_usual(settings: Sequence[Setting]) -> Setting:
 
 def distance_to_usual(setting: Setting) -> tuple[bool, float]:
     """Return the distance from nDCG@10; relative and missing cutoffs are farthest."""
-    away = (
-        abs(math.log(setting.cutoff / _USUAL_CUTOFF))
-        if isinstance(setting.cutoff, int)
-        else math.inf
-    )
-    return setting.discount != _USUAL_DISCOUNT, away
+    log_ratio = math.inf
+    if isinstance(setting.cutoff, int):
+        log_ratio = abs(math.log(setting.cutoff / _USUAL_CUTOFF))
+    return setting.discount != _USUAL_DISCOUNT, log_ratio
 
 
 def recommended_of(settings: Sequence[Setting], usual: Setting) -> Setting:
@@ -416,11 +414,9 @@ def _decision(recommended: Setting, best: Setting, usual: Setting, size: int) ->
             f"{usual.measure} swaps more often ({_times(usual.swap_rate)}), by {usual.behind:.3f}, "
             f"which is more than the choice of these queries explains ({usual.margin:.3f})"
         )
-    near = (
-        ""
-        if recommended.measure == best.measure
-        else f", and {recommended.measure} is the nearest to it that is as good as the best"
-    )
+    near = ""
+    if recommended.measure != best.measure:
+        near = f", and {recommended.measure} is the nearest to it that is as good as the best"
     return (
         f"Take {recommended.measure}: the lowest swap rate is that of {best.measure} ({rate}). "
         f"{why}{near}."
@@ -496,11 +492,9 @@ def _of_theory(setting: Setting) -> str:
         "feasible": "converges for one query as documents are added, and so does the order of two "
         "rankers",
     }.get(theory.verdict, "is undecided: no theorem covers it")
-    source = (
-        f"{_PAPER}, section 3, {theory.theorem}"
-        if theory.theorem.startswith("Theorem")
-        else theory.theorem or _PAPER
-    )
+    source = theory.theorem or _PAPER
+    if theory.theorem.startswith("Theorem"):
+        source = f"{_PAPER}, section 3, {theory.theorem}"
     return (
         f"In theory ({source}) {setting.measure} {says}: {_CHAPTER}, 'Which discounts and cutoffs "
         f"are safe'."

@@ -32,7 +32,7 @@ from idealrank.reports.views.evaluation import slice_rows
 
 if TYPE_CHECKING:
     from idealrank.analysis.comparison import RunMean
-    from idealrank.analysis.comparison.slice_differences import SliceMeans
+    from idealrank.analysis.comparison.slice_means import SliceMeans
     from idealrank.io.query_files import OfQueries
     from idealrank.measures.measure import Measure
 

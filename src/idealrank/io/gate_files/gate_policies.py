@@ -14,7 +14,7 @@ from typing import Any
 from idealrank._keys import amount, choice, given_of, keys_of, share, text, texts, values_of
 from idealrank._sections import Section
 from idealrank.analysis.gate import Policy
-from idealrank.analysis.gate.outcome import Contract
+from idealrank.analysis.gate.contracts import Contract
 from idealrank.data.label_kinds import LABEL_KINDS, LabelKind
 from idealrank.errors import FileFormatError, InputError, OptionError, shown
 from idealrank.io.checked_cells import parse_number

@@ -16,7 +16,7 @@ from idealrank.analysis.comparison import Comparison, Study, StudyOptions, compa
 from idealrank.analysis.comparison.comparisons import distinct
 from idealrank.analysis.comparison.label_basis import DeclaredLabels
 from idealrank.analysis.comparison.query_table import judgedness_among, unfit
-from idealrank.analysis.comparison.slice_differences import Categories
+from idealrank.analysis.comparison.slice_membership import Categories
 from idealrank.analysis.gate import Gated
 from idealrank.analysis.robustness import Robustness, VariedComparison, robust_runs
 from idealrank.data.join import Judgments

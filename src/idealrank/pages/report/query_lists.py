@@ -145,11 +145,15 @@ class Lister(NamedTuple):
         grades: list[float | None] = [None] * len(documents)
         added: list[float | None] = [0.0 if listed.is_explained else None] * len(documents)
         below = []
-        for rank, row, grade, worth in zip(*hits.columns, strict=True):
+        for place, rank in enumerate(hits.rank):
+            grade = hits.grade[place]
+            contribution = hits.added[place]
             if rank <= self.depth:
-                grades[rank - 1], added[rank - 1] = grade, worth
+                grades[rank - 1] = grade
+                added[rank - 1] = contribution
             elif grade > 0:
-                below.append((decode_id(self.qrels.table.document_id(row)), rank, grade, worth))
+                document = decode_id(self.qrels.table.document_id(hits.row[place]))
+                below.append((document, rank, grade, contribution))
         return Listing(
             documents=documents,
             grades=tuple(grades),

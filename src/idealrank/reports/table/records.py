@@ -15,7 +15,7 @@ from idealrank.version import __version__
 
 if TYPE_CHECKING:  # so that commands that evaluate nothing write their JSON without NumPy
     from idealrank.analysis.comparison import RunMean
-    from idealrank.analysis.comparison.slice_differences import SliceMeans
+    from idealrank.analysis.comparison.slice_means import SliceMeans
     from idealrank.conventions import Convention
     from idealrank.evaluation.evaluate import Evaluation
     from idealrank.measures.measure import Measure

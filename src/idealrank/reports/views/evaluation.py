@@ -29,7 +29,7 @@ from idealrank.reports.views.conventions import cautioned, design_phrases, parag
 
 if TYPE_CHECKING:
     from idealrank.analysis.comparison import RunMean
-    from idealrank.analysis.comparison.slice_differences import SliceMeans
+    from idealrank.analysis.comparison.slice_means import SliceMeans
 
 
 class _Row(NamedTuple):

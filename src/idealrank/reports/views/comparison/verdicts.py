@@ -15,7 +15,8 @@ from idealrank.reports.table.cells import Tone
 
 if TYPE_CHECKING:
     from idealrank.analysis.comparison.slice_differences import Slice
-    from idealrank.analysis.gate.outcome import Check, Gated, KeptContract
+    from idealrank.analysis.gate.contracts import KeptContract
+    from idealrank.analysis.gate.outcome import Check, Gated
 
 IDENTICAL = "identical"
 """The word for two runs that have one value on every query: more queries cannot tell them apart."""

@@ -8,7 +8,8 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from idealrank.analysis.gate.outcome import Check, Gated, KeptContract, QueryDrop
+from idealrank.analysis.gate.contracts import KeptContract
+from idealrank.analysis.gate.outcome import Check, Gated, QueryDrop
 from idealrank.reports.table.cells import USUAL, number
 from idealrank.reports.table.text import one_line
 from idealrank.reports.views.comparison.phrases import sentence

@@ -5,7 +5,8 @@ annotations on the change.
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from idealrank.analysis.gate.outcome import NOT_CARRIED, Check, Gated, KeptContract, QueryDrop
+from idealrank.analysis.gate.contracts import KeptContract
+from idealrank.analysis.gate.outcome import NOT_CARRIED, Check, Gated, QueryDrop
 from idealrank.reports.table.cells import number, p_text
 from idealrank.reports.table.forms import entity, escaped
 from idealrank.reports.table.text import one_line

@@ -7,7 +7,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 
 from idealrank.analysis.comparison.families import COMPANIONS, PRIMARY
-from idealrank.analysis.gate.outcome import NOT_CARRIED, TOO_FEW, Check, Gated, KeptContract
+from idealrank.analysis.gate.contracts import KeptContract
+from idealrank.analysis.gate.outcome import NOT_CARRIED, TOO_FEW, Check, Gated
 from idealrank.analysis.gate.series import ANCHOR
 from idealrank.reports.table.cells import USUAL, counted, decimals, number
 from idealrank.reports.table.text import one_line
