@@ -238,7 +238,8 @@ class FittedPBM(FittedModel):
 
         # The score of a click by the logarithm of its rate is 1, without a click -rate/(1-rate).
         rate = self.conditional(sessions)
-        residual = np.where(sessions.clicks, 1.0, -rate / (1 - rate))
+        residual = np.ones_like(rate)
+        np.divide(-rate, 1 - rate, out=residual, where=~sessions.clicks)
         weight = (
             rank_weights - np.append(pair_weights, 0.0)[sessions.pair]
         )  # 0 below the end of a list
