@@ -41,9 +41,11 @@ def read_pool_rows(path: str, *, tell: Tell | None = None) -> list[PoolRow]:
         if "query" in [name.strip() for name in header.split(",")]:
             rows += _of_csv(source.path, text)
         else:
-            for number, line in enumerate(text.splitlines(), 1):
-                if line.strip():
-                    rows.append(_of_trec(source.path, number, line))
+            rows += [
+                _of_trec(source.path, number, line)
+                for number, line in enumerate(text.splitlines(), 1)
+                if line.strip()
+            ]
     if not rows:
         raise FileFormatError(
             path,
@@ -105,7 +107,7 @@ def _of_trec(path: str, number: int, line: str) -> PoolRow:
             f"{len(fields)} fields",
             "5: QUERY 0 DOCUMENT STRATUM GRADE, or the CSV file of judge pool",
         )
-    query, _iteration, document, stratum, grade_text = fields
+    query, _, document, stratum, grade_text = fields
     grade = parse_number(grade_text)
     if grade is None or not abs(grade) < float("inf"):
         expected = "a finite grade; below 0 for a document that was not sampled"
