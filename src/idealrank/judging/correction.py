@@ -34,7 +34,24 @@ _ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, kw_only=True)
-class CorrectedMean:
+class CorrectedEstimate:
+    """Estimate from the grades of a judge and of people, by queries or by documents."""
+
+    estimate: float
+    standard_error: float
+    interval: tuple[float, float]
+    weight: float
+    effective_labels: float
+    n_labelled: int
+    human_estimate: float
+    human_error: float
+    judge_estimate: float
+    df: float
+    confidence: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class CorrectedMean(CorrectedEstimate):
     """A mean of human values, estimated with the help of a judge.
 
     Attributes
@@ -81,20 +98,9 @@ class CorrectedMean:
     (0.541, 4, False)
     """
 
-    estimate: float
-    standard_error: float
-    interval: tuple[float, float]
-    weight: float
-    effective_labels: float
-    n_labelled: int
     n_judge_only: int
-    human_estimate: float
-    human_error: float
     human_interval: tuple[float, float]
-    judge_estimate: float
     n_clusters: int
-    df: float
-    confidence: float
     raw_weight: float
     n_disagreements: int
     refused: bool

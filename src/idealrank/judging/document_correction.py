@@ -15,6 +15,7 @@ from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
 from idealrank.data.types import BoolArray, FloatArray, IntArray, decode_id, table_columns
 from idealrank.errors import InputError, OptionError
+from idealrank.judging.correction import CorrectedEstimate
 from idealrank.judging.ratings import check_confidence, t_quantile
 from idealrank.measures.dcg import DCG, NDCG
 from idealrank.measures.discounts import make_discount
@@ -27,7 +28,7 @@ Target: TypeAlias = Literal["sample", "fixed"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class CorrectedDocuments:
+class CorrectedDocuments(CorrectedEstimate):
     """DCG or NDCG of a run, or a difference of two, corrected document by document.
 
     Attributes
@@ -70,18 +71,8 @@ class CorrectedDocuments:
     """
 
     measure: str
-    estimate: float
-    standard_error: float
-    interval: tuple[float, float]
-    judge_estimate: float
-    human_estimate: float
-    human_error: float
-    effective_labels: float
-    n_labelled: int
     n_documents: int
     n_queries: int
-    df: float
-    confidence: float
     bootstrap_error: float = math.nan
     target: Literal["mean", "ratio of sums"] = "mean"
     weight: float = 1.0

@@ -41,11 +41,9 @@ def read_pool_rows(path: str, *, tell: Tell | None = None) -> list[PoolRow]:
         if "query" in [name.strip() for name in header.split(",")]:
             rows += _of_csv(source.path, text)
         else:
-            rows += [
-                _of_trec(source.path, number, line)
-                for number, line in enumerate(text.splitlines(), 1)
-                if line.strip()
-            ]
+            for number, line in enumerate(text.splitlines(), 1):
+                if line.strip():
+                    rows.append(_of_trec(source.path, number, line))
     if not rows:
         raise FileFormatError(
             path,
@@ -107,7 +105,7 @@ def _of_trec(path: str, number: int, line: str) -> PoolRow:
             f"{len(fields)} fields",
             "5: QUERY 0 DOCUMENT STRATUM GRADE, or the CSV file of judge pool",
         )
-    query, _, document, stratum, grade_text = fields
+    query, _iteration, document, stratum, grade_text = fields
     grade = parse_number(grade_text)
     if grade is None or not abs(grade) < float("inf"):
         expected = "a finite grade; below 0 for a document that was not sampled"
