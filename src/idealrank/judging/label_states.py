@@ -442,7 +442,7 @@ class DifferenceStates:
             if not counting.size:
                 continue
             rows = begin + counting
-            found = difference_bounds_of(
+            ends = difference_bounds_of(
                 a,
                 b,
                 self.measure,
@@ -451,9 +451,9 @@ class DifferenceStates:
                 convention=self.convention,
                 queries=a.queries,
             )
-            bounds.low[rows] = np.nan_to_num(found.low, nan=0.0)
-            bounds.value[rows] = np.nan_to_num(found.value, nan=0.0)
-            bounds.high[rows] = np.nan_to_num(found.high, nan=0.0)
+            bounds.low[rows] = np.nan_to_num(ends.low, nan=0.0)
+            bounds.value[rows] = np.nan_to_num(ends.value, nan=0.0)
+            bounds.high[rows] = np.nan_to_num(ends.high, nan=0.0)
         return bounds
 
     def _parts(self, query: IntArray, grades: FloatArray) -> "Iterator[tuple[int, JudgedStates]]":
@@ -498,21 +498,24 @@ class DifferenceStates:
             state_of, documents, states.given[judged].tolist(), strict=True
         ):
             qrels[str(state)][document] = grade
-        queries = states.query.tolist()
-        repeated_runs = (
-            self._repeated([lists[query] for query in queries], run.name)
-            for lists, run in zip(self.lists, self.runs, strict=True)
-        )
         a, b = (
-            aligned(Qrels(qrels), run, [self.measure], self.convention, self.pool.depth, threads=1)
-            for run in repeated_runs
+            aligned(
+                Qrels(qrels),
+                self._repeated(lists, states.query, run.name),
+                [self.measure],
+                self.convention,
+                self.pool.depth,
+                threads=1,
+            )
+            for lists, run in zip(self.lists, self.runs, strict=True)
         )
         return np.flatnonzero(counts), a, b
 
-    def _repeated(self, lists: Sequence[Ranking], name: str) -> Run:
-        """Build a run in which the number of a list is its query; scores keep ties only where ties
-        have no order.
+    def _repeated(self, lists_of_run: Sequence[Ranking], query: IntArray, name: str) -> Run:
+        """Build a run with the list of each state's query, named by the number of the state; scores
+        keep ties only where ties have no order.
         """
+        lists = [lists_of_run[code] for code in query.tolist()]
         if _tied(self.convention):
             scores = [ranking.scores for ranking in lists]
         else:

@@ -287,7 +287,6 @@ def _without(grades: Mapping[str, Mapping[str, float]], removed: "list[tuple[str
 def _means(
     qrels: Qrels, runs: Mapping[str, Run], measure: Measure, convention: Convention
 ) -> FloatArray:
-    """Return the mean of each run."""
     text = str(measure)
     means = [
         evaluate(qrels, run, [measure], convention=convention).mean()[text] for run in runs.values()

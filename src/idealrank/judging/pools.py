@@ -373,7 +373,7 @@ def _drawn(
     probability = np.ones(code.size)
     sampled = np.zeros(code.size, np.bool_)
     numbers = [
-        random_number(seed, query_ids[query], document)
+        random_number(seed, query_ids[int(query)], document)
         for query, document in zip(code.tolist(), documents, strict=True)
     ]
     random_numbers = np.array(numbers)

@@ -193,7 +193,7 @@ class _Counts:
 
     @property
     def estimate(self) -> Any:
-        """Share of relevant units, by the formula of Rogan and Gladen."""
+        # the formula of Rogan and Gladen
         return (self.judge_share + self.specificity - 1) / (self.specificity + self.sensitivity - 1)
 
 
@@ -279,7 +279,6 @@ def _left_out(
         raise InputError("clusters: found one, expected at least 2; one cluster shows no variation")
 
     def without_each(cluster: IntArray, counted: "FloatArray | BoolArray") -> FloatArray:
-        """Return the sum over all units, without each cluster in turn."""
         sums = np.bincount(cluster, counted, n)
         return np.asarray(sums.sum() - sums, np.float64)
 

@@ -224,7 +224,6 @@ class SampledJudgments:
 
 
 def _sampled_query(query: str, rows: Sequence[_GradedDocument]) -> SampledQuery:
-    """Build one query from its rows."""
     names = [row.document for row in rows]
     documents = {name: place for place, name in enumerate(names)}
     if len(documents) < len(rows):
@@ -429,10 +428,10 @@ def sampled_estimate(
     shortfall = sample.shortfall
     if measure == "DCG":
         name = measure if cutoff is None else f"DCG@{cutoff}"
-        variances = [
-            _dcg_variance(sampled_query, [places.get(query, _NOTHING) for places in answers])
-            for query, sampled_query in sample.queries.items()
-        ]
+        variances = []
+        for query, sampled_query in sample.queries.items():
+            ranked_places = [places.get(query, _NOTHING) for places in answers]
+            variances.append(_dcg_variance(sampled_query, ranked_places))
         sampling_se = float(np.sqrt(sum(variances)) / values.size)
         shortfall = 0.0
     interval = None

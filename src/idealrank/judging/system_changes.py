@@ -240,7 +240,7 @@ class _SystemValues(NamedTuple):
         return cls([query for query in qrels.queries if query in counting], of_run)
 
     def at(self, queries: list[str]) -> FloatArray:
-        """Return the values by run and query."""
+        # by run and query
         return np.array([[*map(values.get, queries)] for values in self.of_run], np.float64)
 
 

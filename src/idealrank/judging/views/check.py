@@ -529,7 +529,6 @@ def check_rows(checks: Sequence[JudgeCheck]) -> Iterator[Row]:
 
 
 def _systems_cells(orders: SystemOrders | None) -> list[str]:
-    """Return the cells under `_SYSTEM_TITLES`."""
     if orders is None:
         return [""] * len(_SYSTEM_TITLES)
     counts = (
