@@ -18,7 +18,6 @@ TAKES_ANY_NUMBER = {
     "_answer",
     "_call",
     "_in",
-    "_on_partitions",
     "_row",
     "_texts",
     "partial",

@@ -10,7 +10,7 @@ from typing import Any
 from idealrank._lazy import load_extra
 from idealrank.analysis.comparison.partition_sums import ComparisonSums
 from idealrank.conventions import Convention
-from idealrank.engines.engine_tables import EngineTable, held_rows, pandas_content, pandas_rows
+from idealrank.engines.engine_tables import EngineTable, local_frame, pandas_content, pandas_rows
 from idealrank.engines.partition_comparison import ComparisonPlan, compare_rows
 from idealrank.engines.partitions import (
     PartitionPlan,
@@ -84,10 +84,11 @@ def evaluate_dask(
         judgments = _sorted(_rows(frames, judged, plan.convention, order).compute())
     else:
         tables.append(judged)
-    parts = _on_partitions(
-        frames, tables, plan.convention, order, partitions, _evaluated, plan, judgments
-    )
-    evaluation = evaluation_of(import_module("pyarrow").concat_tables(parts), plan, judgments)
+    delayed: Any = import_module("dask").delayed
+    shuffled = _shuffled(frames, tables, plan.convention, order=order, partitions=partitions)
+    sent = [delayed(plan), delayed(judgments)]  # once, and not with every call
+    results = _computed([delayed(_evaluated)(rows, *sent) for rows in shuffled])
+    evaluation = evaluation_of(import_module("pyarrow").concat_tables(results), plan, judgments)
     warn_of_doubt(evaluation)
     return evaluation
 
@@ -121,60 +122,62 @@ def compare_dask(
         seed=seed,
     )
     tables = EngineTable.compared(qrels, (run_a, run_b), qrels_columns, run_columns)
-    parts: list[ComparisonSums] = _on_partitions(
-        frames, tables, plan.plan.convention, order, partitions, _compared, plan
-    )
-    return reduce(ComparisonSums.merge, parts)
+    delayed: Any = import_module("dask").delayed
+    shuffled = _shuffled(frames, tables, plan.plan.convention, order=order, partitions=partitions)
+    sent = delayed(plan)
+    sums: list[ComparisonSums] = _computed([delayed(_compared)(rows, sent) for rows in shuffled])
+    return reduce(ComparisonSums.merge, sums)
 
 
-def _on_partitions(
+def _shuffled(
     frames: Any,
     tables: list[EngineTable],
     convention: Convention,
+    *,
     order: str | None,
     partitions: int | None,
-    work: Any,
-    *options: Any,
 ) -> list[Any]:
-    """Bring the rows of each query together, and call a function on the rows of each partition."""
+    """Bring the rows of each query together; return the rows of each partition, not computed."""
     if not any(isinstance(table.table, frames.DataFrame) for table in tables):
         raise InputError(
             "found no Dask dataframe, expected one as qrels or run; idealrank.evaluate takes other "
             "tables"
         )
-    together = frames.concat([_rows(frames, table, convention, order) for table in tables])
-    shuffled = together.shuffle("query", npartitions=partitions or together.npartitions)
-    delayed: Any = import_module("dask").delayed
-    held = [delayed(option) for option in options]
-    calls = [delayed(work)(part, *held) for part in shuffled.to_delayed()]
+    rows = frames.concat([_rows(frames, table, convention, order) for table in tables])
+    shuffled = rows.shuffle("query", npartitions=partitions or rows.npartitions)
+    return list(shuffled.to_delayed())
+
+
+def _computed(calls: list[Any]) -> list[Any]:
     results: tuple[Any, ...] = import_module("dask").compute(*calls)
     return list(results)
 
 
-def _sorted(part: Any) -> Any:
+def _sorted(rows: Any) -> Any:
     """Rows of a pandas dataframe as an Arrow table, ids as bytes, sorted by query."""
     pyarrow = import_module("pyarrow")
-    table = pyarrow.Table.from_pandas(part, preserve_index=False)
-    for place, name in enumerate(("query", "document")):
-        table = table.set_column(place, name, table.column(name).cast(pyarrow.binary()))
+    table = pyarrow.Table.from_pandas(rows, preserve_index=False)
+    for name in ("query", "document"):
+        column = table.schema.get_field_index(name)
+        table = table.set_column(column, name, table.column(name).cast(pyarrow.binary()))
     return table.sort_by([("query", "ascending"), ("position", "ascending")])
 
 
-def _evaluated(part: Any, plan: PartitionPlan, judgments: Any) -> Any:
-    batches = evaluated_batches(_sorted(part).to_batches(), plan, judgments)
+def _evaluated(rows: Any, plan: PartitionPlan, judgments: Any) -> Any:
+    batches = evaluated_batches(_sorted(rows).to_batches(), plan, judgments)
     return import_module("pyarrow").Table.from_batches(batches, result_schema())
 
 
-def _compared(part: Any, plan: ComparisonPlan) -> ComparisonSums:
-    return compare_rows(_sorted(part), plan)
+def _compared(rows: Any, plan: ComparisonPlan) -> ComparisonSums:
+    return compare_rows(_sorted(rows), plan)
 
 
 def _rows(frames: Any, source: EngineTable, convention: Convention, order: str | None) -> Any:
     """Columns `ROWS` and position of a table, ids as text."""
     if not isinstance(source.table, frames.DataFrame):
-        return frames.from_pandas(held_rows(source), npartitions=1)
+        return frames.from_pandas(local_frame(source), npartitions=1)
     types = [(str(column), str(dtype)) for column, dtype in source.table.dtypes.items()]
-    chosen, order = source.chosen(types, pandas_content, convention, order)
-    options: tuple[Any, ...] = (source.kind, source.number, chosen, order)
-    named = source.table.rename(columns=str)
-    return named.map_partitions(pandas_rows, *options, meta=pandas_rows(named._meta, *options))
+    chosen, order_column = source.chosen(types, pandas_content, convention, order)
+    options: tuple[Any, ...] = (source.kind, source.number, chosen, order_column)
+    frame = source.table.rename(columns=str)
+    return frame.map_partitions(pandas_rows, *options, meta=pandas_rows(frame._meta, *options))

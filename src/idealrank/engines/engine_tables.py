@@ -23,7 +23,7 @@ class EngineTable(NamedTuple):
     table: Any  # A dataframe of the engine, or what `idealrank.evaluate` takes
     kind: Table  # What its rows are
     columns: Columns  # Names of the columns
-    number: int  # Kind of its rows
+    number: int  # The kind of its rows in the column `kind` of `ROWS`
 
     @classmethod
     def qrels(cls, table: Any, columns: Columns) -> "EngineTable":
@@ -94,19 +94,19 @@ class EngineTable(NamedTuple):
         return columns, order
 
 
-def held_rows(source: EngineTable) -> Any:
+def local_frame(source: EngineTable) -> Any:
     """Return the rows of a table that is not of the engine, in the form of `pandas_rows`; other
     inputs are read as `evaluate` reads them.
 
     Examples
     --------
-    >>> held_rows(EngineTable.qrels({"q": {"a": 1}}, None)).to_dict("records")
+    >>> local_frame(EngineTable.qrels({"q": {"a": 1}}, None)).to_dict("records")
     [{'query': 'q', 'document': 'a', 'value': 1.0, 'kind': 0, 'position': 0}]
     """
-    held = local_rows(source.table, source.kind).to_pandas()
-    held[["query", "document"]] = held[["query", "document"]].map(decode_id)
+    frame = local_rows(source.table, source.kind).to_pandas()
+    frame[["query", "document"]] = frame[["query", "document"]].map(decode_id)
     return pandas_rows(
-        held, source.kind, source.number, Chosen("query", "document", "value"), "position"
+        frame, source.kind, source.number, Chosen("query", "document", "value"), "position"
     )
 
 
@@ -132,7 +132,7 @@ def pandas_content(dtype: str) -> Content:
     return "text" if is_text else "other"
 
 
-def pandas_rows(part: Any, kind: Table, number: int, chosen: Chosen, order: str | None) -> Any:
+def pandas_rows(source: Any, kind: Table, number: int, chosen: Chosen, order: str | None) -> Any:
     """Return the rows of a pandas dataframe with the columns `ROWS` and position, ids as text.
 
     Examples
@@ -143,13 +143,12 @@ def pandas_rows(part: Any, kind: Table, number: int, chosen: Chosen, order: str 
     >>> rows.to_dict("records")
     [{'query': 'q', 'document': '7', 'value': -1.0, 'kind': 1, 'position': 0}]
     """
-    position = part[order] if order else 0
-    frame = part[[]].assign(
-        query=part[chosen.query],
-        document=part[chosen.document],
+    frame = source[[]].assign(
+        query=source[chosen.query],
+        document=source[chosen.document],
         value=1.0,
         kind=number,
-        position=position,
+        position=source[order] if order else 0,
     )
     if frame["position"].isna().any():
         raise InputError(
@@ -157,7 +156,7 @@ def pandas_rows(part: Any, kind: Table, number: int, chosen: Chosen, order: str 
             "every row"
         )
     if chosen.value:
-        frame["value"] = part[chosen.value]
+        frame["value"] = source[chosen.value]
         if pandas_content(str(frame["value"].dtype)) == "whole":
             # float64 holds every whole number up to 2**53, and some beyond it
             whole = frame["value"].dropna()

@@ -76,8 +76,8 @@ def compared_batches(
     sums: ComparisonSums | None = None
     try:
         for table in judged_tables(whole_queries(batches), judgments):
-            part = compare_rows(table, plan)
-            sums = part if sums is None else sums.merge(part)
+            of_table = compare_rows(table, plan)
+            sums = of_table if sums is None else sums.merge(of_table)
     except IdealrankError as error:
         yield _batch(json.dumps({"error": str(error)}), b"")
         return
@@ -104,36 +104,34 @@ def added_batches(batches: Iterable[Any], plan: ComparisonPlan) -> Iterator[Any]
     pyarrow = import_module("pyarrow")
     sums: ComparisonSums | None = None
     for batch in batches:
-        for place in range(batch.num_rows):
-            row = pyarrow.Table.from_batches([batch.slice(place, 1)])
+        for row_number in range(batch.num_rows):
+            row = pyarrow.Table.from_batches([batch.slice(row_number, 1)])
             try:
-                part = comparison_of(row, plan)
+                of_partition = comparison_of(row, plan)
             except IdealrankError as error:
                 yield _batch(json.dumps({"error": str(error)}), b"")
                 return
-            sums = part if sums is None else sums.merge(part)
+            sums = of_partition if sums is None else sums.merge(of_partition)
     if sums is not None:
         yield packed_sums(sums)
 
 
 def comparison_of(table: Any, plan: ComparisonPlan) -> ComparisonSums:
     """Return the comparison of all partitions, from rows of `compared_batches` in any order."""
-    numbers = [json.loads(text) for text in table.column("numbers").to_pylist()]
-    if errors := sorted(part["error"] for part in numbers if "error" in part):
+    records = [json.loads(text) for text in table.column("numbers").to_pylist()]
+    if errors := sorted(numbers["error"] for numbers in records if "error" in numbers):
         raise InputError(errors[0])
-    if not numbers:
+    if not records:
         raise InputError("found no rows, expected judgments and results")
-    measures = plan.plan.measures
-    draws = table.column("draws").to_pylist()
-    parts = (
+    sums = (
         ComparisonSums.unpacked(
-            part_numbers,
-            part_draws,
+            numbers,
+            draws,
             names=plan.names,
-            measures=measures,
+            measures=plan.plan.measures,
             convention=plan.plan.convention,
             max_documents=plan.plan.max_documents,
         )
-        for part_numbers, part_draws in zip(numbers, draws, strict=True)
+        for numbers, draws in zip(records, table.column("draws").to_pylist(), strict=True)
     )
-    return reduce(ComparisonSums.merge, parts)
+    return reduce(ComparisonSums.merge, sums)

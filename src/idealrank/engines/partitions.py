@@ -18,7 +18,7 @@ import numpy as np
 
 from idealrank.conventions import Convention
 from idealrank.data.label_kinds import Labels, merged_labels
-from idealrank.data.qrels import Qrels, added
+from idealrank.data.qrels import added
 from idealrank.data.run import Run
 from idealrank.data.types import decode_id, encode_id
 from idealrank.errors import IdealrankError, InputError, OptionError
@@ -38,7 +38,7 @@ from idealrank.version import __version__
 
 KINDS: dict[Table, int] = {"qrels": 0, "run": 1}
 BASELINE = 2
-"""Kind of the rows of a second run, of a comparison."""
+"""Kind of the rows of run a of a comparison; the rows of run b have the kind of a run."""
 
 ROWS = ("query", "document", "value", "kind")
 """Columns of the rows that engines bring together; `position` follows where the convention asks for
@@ -127,46 +127,43 @@ def evaluate_rows(table: Any, plan: PartitionPlan, *, kind: int = KINDS["run"]) 
         # sums over tied documents round by their order, which engines do not keep
         table = table.sort_by("document")
     kinds = table.column("kind").to_numpy()
-    numbers: dict[Table, int] = {"qrels": KINDS["qrels"], "run": kind}
-    parts: dict[Table, Any] = {
-        name: table.filter(pyarrow.array(kinds == number)).select(_CHOSEN.names)
-        for name, number in numbers.items()
-    }
-    for name, part in parts.items():
-        _refuse_missing(part, name)
-    rows = {
-        name: rows_from_table(part, name, _CHOSEN, f"{name}, in a partition", refuse)
-        for name, part in parts.items()
-    }
 
+    def rows_of(name: Table, number: int) -> Any:
+        selected = table.filter(pyarrow.array(kinds == number)).select(_CHOSEN.names)
+        _refuse_missing(selected, name)
+        return rows_from_table(selected, name, _CHOSEN, f"{name}, in a partition", refuse)
+
+    judgments = rows_of("qrels", KINDS["qrels"])
+    results = rows_of("run", kind)
     policy = plan.convention.alignment.duplicates
-    qrels = row_parts.to_qrels([rows["qrels"]], ["qrels"], "error" if policy == "twice" else policy)
-    source: Any = row_parts.to_run([rows["run"]], [plan.name], plan.name).source
+    # a run may have a document twice, and judgments may not
+    qrels = row_parts.to_qrels([judgments], ["qrels"], "error" if policy == "twice" else policy)
+    source: Any = row_parts.to_run([results], [plan.name], plan.name).source
     run = Run.from_table(source, name=plan.name)
     return evaluate_part(
         qrels, run, plan.measures, plan.convention, max_documents=plan.max_documents
     )
 
 
-def _refuse_missing(part: Any, kind: Table) -> None:
+def _refuse_missing(rows: Any, kind: Table) -> None:
     """Refuse null and NaN, with the query and the document of the row: its number in a partition
     has no meaning for a reader.
     """
-    value = part.column("value")
-    bad = np.isnan(value.to_numpy())
+    is_missing = np.isnan(rows.column("value").to_numpy())
     for name in ("query", "document"):
-        column = part.column(name)
-        bad |= column.is_null().to_numpy() if column.null_count else False
-    if bad.any():
-        row = int(np.flatnonzero(bad)[0])
-        cells = [part.column(name)[row].as_py() for name in _CHOSEN.names]
+        column = rows.column(name)
+        if column.null_count:
+            is_missing |= column.is_null().to_numpy()
+    if is_missing.any():
+        row = int(np.flatnonzero(is_missing)[0])
+        cells = [rows.column(name)[row].as_py() for name in _CHOSEN.names]
         query, document, number = (
             decode_id(cell) if isinstance(cell, bytes) else cell for cell in cells
         )
-        what = "grade" if kind == "qrels" else "score"
+        value_name = "grade" if kind == "qrels" else "score"
         raise InputError(
-            f"{kind}: found query {query!r}, document {document!r}, {what} {number}; expected two "
-            "ids and a number in every row"
+            f"{kind}: found query {query!r}, document {document!r}, {value_name} {number}; "
+            "expected two ids and a number in every row"
         )
 
 
@@ -174,27 +171,27 @@ def whole_queries(batches: Iterable[Any], block: int = _BLOCK) -> Iterator[Any]:
     """Cut record batches that are sorted by query into tables of whole queries: the last query of a
     table waits for the next batch.
     """
+    last_query: Any = None
+    for table in _cut_tables(batches, block):
+        bounds = import_module("pyarrow.compute").min_max(table.column("query")).as_py()
+        first = bounds["min"]
+        if last_query is not None and first is not None and first <= last_query:
+            raise InputError(
+                f"query {first!r} comes in two tables of a partition; expected rows sorted by query"
+            )
+        if bounds["max"] is not None:
+            last_query = bounds["max"]
+        yield table
+
+
+def _cut_tables(batches: Iterable[Any], block: int) -> Iterator[Any]:
     pyarrow = import_module("pyarrow")
     compute = import_module("pyarrow.compute")
     waiting: list[Any] = []
-    last: Any = None
-
-    def checked(table: Any) -> Any:
-        nonlocal last
-        bounds = compute.min_max(table.column("query")).as_py()
-        if last is not None and bounds["min"] is not None and bounds["min"] <= last:
-            raise InputError(
-                f"query {bounds['min']!r} comes in two tables of a partition; expected rows sorted "
-                "by query"
-            )
-        if bounds["max"] is not None:
-            last = bounds["max"]
-        return table
-
     for batch in batches:
         if batch.num_rows:
             waiting.append(batch)
-        if sum(part.num_rows for part in waiting) < block:
+        if sum(rows.num_rows for rows in waiting) < block:
             continue
         table = pyarrow.Table.from_batches(waiting)
         query = table.column("query")
@@ -202,10 +199,10 @@ def whole_queries(batches: Iterable[Any], block: int = _BLOCK) -> Iterator[Any]:
         # sorted: the last query is the end
         cut = int(np.flatnonzero(differs)[-1]) + 1 if differs.any() else 0
         if cut:
-            yield checked(table.slice(0, cut))
+            yield table.slice(0, cut)
         waiting = table.slice(cut).to_batches()
     if waiting:
-        yield checked(pyarrow.Table.from_batches(waiting))
+        yield pyarrow.Table.from_batches(waiting)
 
 
 def judged_tables(tables: Iterable[Any], judgments: Any) -> Iterator[Any]:
@@ -219,9 +216,9 @@ def judged_tables(tables: Iterable[Any], judgments: Any) -> Iterator[Any]:
             yield table
             continue
         queries = compute.unique(table.column("query"))
-        own = judgments.filter(compute.is_in(judgments.column("query"), value_set=queries))
-        names = table.column_names
-        yield pyarrow.concat_tables([own.select(names).cast(table.schema), table])
+        is_asked = compute.is_in(judgments.column("query"), value_set=queries)
+        of_queries = judgments.filter(is_asked).select(table.column_names).cast(table.schema)
+        yield pyarrow.concat_tables([of_queries, table])
 
 
 def evaluated_batches(
@@ -236,7 +233,8 @@ def evaluated_batches(
         for table in judged_tables(whole_queries(batches), judgments):
             yield _encoded(evaluate_rows(table, plan), None if judgments is None else table)
     except IdealrankError as error:
-        yield _batch([None], [None], [None], [json.dumps({"error": str(error)})])
+        refusal = json.dumps({"error": str(error)})
+        yield _batch(queries=[None], values=[None], scored=[None], counts=[refusal])
 
 
 def _encoded(part: Evaluation, table: Any) -> Any:
@@ -260,33 +258,29 @@ def _encoded(part: Evaluation, table: Any) -> Any:
     queries = [encode_id(query) for query in part.queries]
     nothing = [None] * len(queries)
     return _batch(
-        [*queries, None],
-        [*part.values.tolist(), None],
-        [*part.scored.tolist(), None],
-        [*nothing, counted],
+        queries=[*queries, None],
+        values=[*part.values.tolist(), None],
+        scored=[*part.scored.tolist(), None],
+        counts=[*nothing, counted],
     )
 
 
 def result_schema() -> Any:
     """Return the schema of the batches that `evaluated_batches` yields."""
     pyarrow = import_module("pyarrow")
-    types = (
-        pyarrow.binary(),
-        pyarrow.list_(pyarrow.float64()),
-        pyarrow.list_(pyarrow.bool_()),
-        pyarrow.string(),
+    return pyarrow.schema(
+        [
+            ("query", pyarrow.binary()),
+            ("values", pyarrow.list_(pyarrow.float64())),
+            ("scored", pyarrow.list_(pyarrow.bool_())),
+            ("counts", pyarrow.string()),
+        ]
     )
-    return pyarrow.schema(list(zip(("query", "values", "scored", "counts"), types, strict=True)))
 
 
-def _batch(queries: list[Any], values: list[Any], scored: list[Any], counts: list[Any]) -> Any:
-    pyarrow = import_module("pyarrow")
-    schema = result_schema()
-    columns = [
-        pyarrow.array(cells, field.type)
-        for cells, field in zip((queries, values, scored, counts), schema, strict=True)
-    ]
-    return pyarrow.RecordBatch.from_arrays(columns, schema=schema)
+def _batch(*, queries: list[Any], values: list[Any], scored: list[Any], counts: list[Any]) -> Any:
+    cells = {"query": queries, "values": values, "scored": scored, "counts": counts}
+    return import_module("pyarrow").RecordBatch.from_pydict(cells, schema=result_schema())
 
 
 def evaluation_of(table: Any, plan: PartitionPlan, judgments: Any = None) -> Evaluation:
@@ -298,9 +292,7 @@ def evaluation_of(table: Any, plan: PartitionPlan, judgments: Any = None) -> Eva
     Examples
     --------
     >>> import pyarrow
-    >>> evaluation_of(
-    ...     pyarrow.Table.from_batches([], _batch([], [], [], []).schema), PartitionPlan.of("RR")
-    ... )
+    >>> evaluation_of(pyarrow.Table.from_batches([], result_schema()), PartitionPlan.of("RR"))
     Traceback (most recent call last):
         ...
     idealrank.errors.InputError: found no rows, expected judgments and results
@@ -312,14 +304,7 @@ def evaluation_of(table: Any, plan: PartitionPlan, judgments: Any = None) -> Eva
         raise InputError("found no rows, expected judgments and results")
 
     rows = table.filter(import_module("pyarrow.compute").is_valid(table.column("query")))
-    shape = (rows.num_rows, len(plan.measures))
-    flat = {
-        name: rows.column(name).combine_chunks().flatten().to_numpy(zero_copy_only=False)
-        for name in ("values", "scored")
-    }
-    queries = [
-        query.decode("utf-8", "surrogateescape") for query in rows.column("query").to_pylist()
-    ]
+    queries = [decode_id(query) for query in rows.column("query").to_pylist()]
     if len(set(queries)) < len(queries):
         twice, _ = Counter(queries).most_common(1)[0]
         raise InputError(
@@ -327,83 +312,85 @@ def evaluation_of(table: Any, plan: PartitionPlan, judgments: Any = None) -> Eva
             "partition"
         )
 
-    parts = []
-    if records:
-        coverages = [Coverage.from_record(record["coverage"]) for record in records]
-        coverage = reduce(Coverage.plus, coverages)
-        resolved = tuple(str(measure.under(plan.convention)) for measure in plan.measures)
-        fingerprint = reduce(added, (record["judgments"] for record in records))
-        labels = [record["labels"] for record in records]
-        kinds = [None if fields is None else Labels(**fields) for fields in labels]
-        provenance = Provenance(
-            version=__version__,
-            convention=plan.convention,
-            measures=resolved,
-            max_documents=plan.max_documents,
-            judgments=fingerprint,
-            labels=reduce(merged_labels, kinds),
-        )
-        values = flat["values"].reshape(shape)
-        scored = flat["scored"].astype(bool).reshape(shape)
-        parts.append(
-            Evaluation(
-                name=plan.name,
-                queries=queries,
-                measures=plan.measures,
-                values=values,
-                scored=scored,
-                coverage=coverage,
-                provenance=provenance,
-            )
-        )
+    evaluations = [_of_partitions(rows, queries, records, plan)] if records else []
     if judgments is not None:
-        known = set(map(encode_id, queries))
+        evaluated = set(map(encode_id, queries))
         for record in records:
-            known.update(map(encode_id, record["looked_at"]))
-        rest = _of_other_queries(judgments, known)
-        if rest.num_rows or not parts:
-            parts.append(evaluate_rows(rest, plan))
-    return finished(parts)
+            evaluated.update(map(encode_id, record["looked_at"]))
+        others = _of_other_queries(judgments, evaluated)
+        if others.num_rows or not evaluations:
+            evaluations.append(evaluate_rows(others, plan))
+    return finished(evaluations)
 
 
-def _of_other_queries(judgments: Any, known: set[bytes]) -> Any:
+def _of_partitions(
+    rows: Any, queries: list[str], records: list[dict[str, Any]], plan: PartitionPlan
+) -> Evaluation:
+    """Join the values of all partitions and add up their counts."""
+    shape = (rows.num_rows, len(plan.measures))
+
+    def matrix(name: str) -> Any:
+        cells = rows.column(name).combine_chunks().flatten()
+        return cells.to_numpy(zero_copy_only=False).reshape(shape)
+
+    labels = [record["labels"] for record in records]
+    kinds = [None if fields is None else Labels(**fields) for fields in labels]
+    provenance = Provenance(
+        version=__version__,
+        convention=plan.convention,
+        measures=tuple(str(measure.under(plan.convention)) for measure in plan.measures),
+        max_documents=plan.max_documents,
+        judgments=reduce(added, (record["judgments"] for record in records)),
+        labels=reduce(merged_labels, kinds),
+    )
+    coverages = [Coverage.from_record(record["coverage"]) for record in records]
+    return Evaluation(
+        name=plan.name,
+        queries=queries,
+        measures=plan.measures,
+        values=matrix("values"),
+        scored=matrix("scored").astype(bool),
+        coverage=reduce(Coverage.plus, coverages),
+        provenance=provenance,
+    )
+
+
+def _of_other_queries(judgments: Any, evaluated: set[bytes]) -> Any:
     pyarrow = import_module("pyarrow")
     compute = import_module("pyarrow.compute")
     column = judgments.column("query")
-    queries = pyarrow.array(sorted(known), column.type)
+    queries = pyarrow.array(sorted(evaluated), column.type)
     return judgments.filter(compute.invert(compute.is_in(column, value_set=queries)))
 
 
-def finished(parts: Sequence[Evaluation]) -> Evaluation:
-    """Merge parts, sort the queries by id, and warn as `evaluate` does, except of runs that do not
-    fit the judgments.
+def finished(evaluations: Sequence[Evaluation]) -> Evaluation:
+    """Merge evaluations of parts, sort the queries by id, and warn as `evaluate` does, except of
+    runs that do not fit the judgments.
 
     The command line names their files in that warning; `warn_of_doubt` gives it in Python.
     """
-    left = list(parts)
-    while len(left) > 1:  # in pairs, so that every value is copied a few times only
-        left = [
-            left[at].merge(left[at + 1]) if at + 1 < len(left) else left[at]
-            for at in range(0, len(left), 2)
-        ]
-    warn_of_whole(left[0])
-    return left[0].on(sorted(left[0].queries, key=encode_id))
+    merged = list(evaluations)
+    while len(merged) > 1:  # in pairs, so that every value is copied a few times only
+        pairs = [merged[place : place + 2] for place in range(0, len(merged), 2)]
+        merged = [reduce(Evaluation.merge, pair) for pair in pairs]
+    (whole,) = merged
+    warn_of_whole(whole)
+    return whole.on(sorted(whole.queries, key=encode_id))
 
 
 def local_rows(table: Any, kind: Table) -> Any:
     """Return judgments or a run as an Arrow table of `ROWS` and position; inputs are read as
     `evaluate` reads them.
     """
-    pyarrow = import_module("pyarrow")
-    read: Qrels | Run = to_qrels(table) if kind == "qrels" else to_run(table)
-    source: Any = read.table if isinstance(read, Qrels) else read.in_memory().source
-    return table_rows(source, kind, pyarrow)
+    source: Any = to_qrels(table).table if kind == "qrels" else to_run(table).in_memory().source
+    return table_rows(source, kind)
 
 
-def table_rows(source: Any, kind: Table, pyarrow: Any) -> Any:
+def table_rows(source: Any, kind: Table) -> Any:
     """Return a table of the kernel as an Arrow table of `ROWS` and position; ids go through Python
     a block at a time.
     """
+    pyarrow = import_module("pyarrow")
     names = pyarrow.array(source.query_ids(), pyarrow.binary())
     codes = np.repeat(np.arange(source.n_queries, dtype=np.int32), np.diff(source.offsets))
     queries = names.take(pyarrow.array(codes))
@@ -413,14 +400,15 @@ def table_rows(source: Any, kind: Table, pyarrow: Any) -> Any:
         blocks.append(pyarrow.array(source.document_ids(rows), pyarrow.binary()))
     documents = pyarrow.chunked_array(blocks, pyarrow.binary())
     kinds = pyarrow.array(np.full(source.n_rows, KINDS[kind], np.int8))
-    columns = [
-        queries,
-        documents,
-        pyarrow.array(source.values),
-        kinds,
-        pyarrow.array(np.arange(source.n_rows)),
-    ]
-    return pyarrow.Table.from_arrays(columns, names=[*ROWS, "position"])
+    return pyarrow.table(
+        {
+            "query": queries,
+            "document": documents,
+            "value": pyarrow.array(source.values),
+            "kind": kinds,
+            "position": pyarrow.array(np.arange(source.n_rows)),
+        }
+    )
 
 
 def parsed_lines(batches: Iterable[Any], kind: Table, path: str) -> Iterator[Any]:
@@ -438,22 +426,27 @@ def parsed_lines(batches: Iterable[Any], kind: Table, path: str) -> Iterator[Any
         yield _parsed(waiting, kind, path)
 
 
-def _parsed(columns: Sequence[Any], kind: Table, path: str) -> Any:
+def _parsed(batches_of_lines: Sequence[Any], kind: Table, path: str) -> Any:
     pyarrow = import_module("pyarrow")
     compute = import_module("pyarrow.compute")
-    lines = pyarrow.concat_arrays(columns)
+    lines = pyarrow.concat_arrays(batches_of_lines)
     # `binary_join` joins the items of a list: all lines become one list
     whole = pyarrow.ListArray.from_arrays(pyarrow.array([0, len(lines)], pyarrow.int32()), lines)
     text = compute.binary_join(whole, b"\n")[0].as_py()
-    names = ["query", "document", "grade" if kind == "qrels" else "score", PROBLEM]
-    types = [pyarrow.binary(), pyarrow.binary(), pyarrow.float64(), pyarrow.string()]
+    schema = pyarrow.schema(
+        [
+            ("query", pyarrow.binary()),
+            ("document", pyarrow.binary()),
+            ("grade" if kind == "qrels" else "score", pyarrow.float64()),
+            (PROBLEM, pyarrow.string()),
+        ]
+    )
     try:
         table = read_lines(text, kind, path)
     except IdealrankError as error:
-        cells: list[list[Any]] = [[None], [None], [None], [str(error)]]
-        refused = [pyarrow.array(cell, type_) for cell, type_ in zip(cells, types, strict=True)]
-        return pyarrow.RecordBatch.from_arrays(refused, names=names)
-    rows = table_rows(table, kind, pyarrow)
-    columns = [rows.column(name).combine_chunks() for name in ("query", "document", "value")]
+        refused = [dict.fromkeys(schema.names) | {PROBLEM: str(error)}]
+        return pyarrow.RecordBatch.from_pylist(refused, schema=schema)
+    rows = table_rows(table, kind)
+    cells = [rows.column(name).combine_chunks() for name in ("query", "document", "value")]
     problems = pyarrow.nulls(rows.num_rows, pyarrow.string())
-    return pyarrow.RecordBatch.from_arrays([*columns, problems], names=names)
+    return pyarrow.RecordBatch.from_arrays([*cells, problems], schema=schema)

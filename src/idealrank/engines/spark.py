@@ -3,6 +3,7 @@ evaluates them as Arrow batches.
 """
 
 from collections.abc import Iterable, Iterator
+from functools import reduce
 from typing import Any
 
 from idealrank._lazy import load_extra
@@ -211,8 +212,8 @@ def per_query_spark(
     query = functions.when(refused.isNotNull(), functions.raise_error(refused))
     checked = mapped.withColumn("query", query.otherwise(mapped["query"]))
     values = []
-    for place, measure in enumerate(plan.measures):
-        value = functions.when(functions.col("scored")[place], functions.col("values")[place])
+    for column, measure in enumerate(plan.measures):
+        value = functions.when(functions.col("scored")[column], functions.col("values")[column])
         values.append(value.alias(str(measure)))
     return checked.where("query is not null").select(functions.col("query").cast("string"), *values)
 
@@ -322,12 +323,12 @@ def read_trec_spark(session: Any, path: "str | list[str]", kind: Table = "run") 
             "nDCG@10",
         )
     """
-    shown = path if isinstance(path, str) else ", ".join(path)
+    path_text = path if isinstance(path, str) else ", ".join(path)
     lines = session.read.text(path, lineSep="\n")
     value = "grade" if kind == "qrels" else "score"
     schema = f"query binary, document binary, {value} double, {PROBLEM} string"
     return lines.select(lines["value"].cast("binary")).mapInArrow(
-        lambda batches: parsed_lines(batches, kind, shown), schema
+        lambda batches: parsed_lines(batches, kind, path_text), schema
     )
 
 
@@ -384,12 +385,11 @@ class _Tables:
         """Columns `ROWS`, and the position where the convention needs it."""
         if isinstance(source.table, _frame()):
             return _rows(source, self.convention, self._order, with_position=bool(self.in_order))
-        held = self.session.createDataFrame(local_rows(source.table, source.kind)).select(
-            *ROWS, *self.in_order
-        )
+        local = self.session.createDataFrame(local_rows(source.table, source.kind))
+        rows = local.select(*ROWS, *self.in_order)
         if source.number == KINDS[source.kind]:
-            return held
-        return held.withColumn("kind", _functions().lit(source.number).cast("tinyint"))
+            return rows
+        return rows.withColumn("kind", _functions().lit(source.number).cast("tinyint"))
 
     def collected(self, qrels: EngineTable) -> Any:
         """All judgments, on the driver."""
@@ -398,15 +398,13 @@ class _Tables:
         return local_rows(qrels.table, "qrels")
 
 
-def _mapped(tables: _Tables, rows: list[Any], work: Any, schema: str = _RESULT) -> Any:
+def _mapped(tables: _Tables, frames: list[Any], work: Any, schema: str = _RESULT) -> Any:
     """Bring the rows of a query together, and run a function over the batches of each partition."""
-    together = rows[0]
-    for more in rows[1:]:
-        together = together.unionByName(more)
+    rows = reduce(lambda frame, other: frame.unionByName(other), frames)
     if tables.partitions is None:
-        shuffled = together.repartition("query")
+        shuffled = rows.repartition("query")
     else:
-        shuffled = together.repartition(tables.partitions, "query")
+        shuffled = rows.repartition(tables.partitions, "query")
 
     def on_worker(batches: Iterable[Any]) -> Iterator[Any]:
         yield from work(batches)
@@ -423,7 +421,7 @@ def _rows(
     kind = source.kind
     columns = [(name, text.partition("(")[0]) for name, text in frame.dtypes if name != PROBLEM]
     types = dict(columns)
-    chosen, order = source.chosen(
+    chosen, order_column = source.chosen(
         columns, lambda name: _CONTENT.get(name, "other"), convention, order
     )
 
@@ -441,26 +439,39 @@ def _rows(
         )
         changed = value.cast(dict(frame.dtypes)[chosen.value]) != number
         value = functions.when(changed, functions.raise_error(lost)).otherwise(value)
-    value = 0.0 - value if chosen.by_rank else value
-    cells = {}
-    for name, own_name in (("query", chosen.query), ("document", chosen.document)):
-        cell = column(own_name)
-        is_binary = types[own_name] == "binary"
-        cells[name] = cell if is_binary else cell.cast("string").cast("binary")
+    if chosen.by_rank:
+        value = (
+            0.0 - value
+        )  # -value would make rank 0 a negative zero, which is another bit pattern
+
+    def id_column(name: str) -> Any:
+        is_binary = types[name] == "binary"
+        return column(name) if is_binary else column(name).cast("string").cast("binary")
+
+    query = id_column(chosen.query)
+    document = id_column(chosen.document)
     number_of_kind = functions.lit(source.number).cast("tinyint")
     if PROBLEM in frame.columns:
         problem = functions.col(PROBLEM)
-        cells["document"] = functions.coalesce(problem.cast("binary"), cells["document"])
+        document = functions.coalesce(problem.cast("binary"), document)
         refused = functions.lit(REFUSED).cast("tinyint")
         number_of_kind = functions.when(problem.isNotNull(), refused).otherwise(number_of_kind)
 
-    numbered = functions.lit(0)
-    if order:
-        missing = (
-            f"{kind}: found a row without a value of order={order!r}, expected a whole number in "
-            "every row"
-        )
-        numbered = functions.coalesce(column(order).cast("bigint"), functions.raise_error(missing))
-    position = [numbered.cast("bigint").alias("position")] if with_position else []
-    named = [cell.alias(name) for name, cell in cells.items()]
-    return frame.select(*named, value.alias("value"), number_of_kind.alias("kind"), *position)
+    columns_of_rows = [
+        query.alias("query"),
+        document.alias("document"),
+        value.alias("value"),
+        number_of_kind.alias("kind"),
+    ]
+    if with_position:
+        position = functions.lit(0)
+        if order_column:
+            missing = (
+                f"{kind}: found a row without a value of order={order!r}, expected a whole number "
+                "in every row"
+            )
+            position = functions.coalesce(
+                column(order_column).cast("bigint"), functions.raise_error(missing)
+            )
+        columns_of_rows.append(position.cast("bigint").alias("position"))
+    return frame.select(*columns_of_rows)

@@ -59,7 +59,7 @@ def on_spark(
 
     plan = PartitionPlan.of(measures, convention, name)
 
-    def evaluated(run: Any, columns: Any = None) -> Evaluation:
+    def evaluation_of(run: Any, columns: Any = None) -> Evaluation:
         return evaluate_plan(
             judgments, run, plan, run_columns=columns, session=session, broadcast=True
         )
@@ -67,11 +67,11 @@ def on_spark(
     kind = "local" if needs_order(convention) else _kind(path, inputs)
     try:
         if kind == "local":
-            evaluation = evaluated(inputs.open_run(path, name, qrels))
+            evaluation = evaluation_of(inputs.open_run(path, name, qrels))
         else:
             rows = _opened(session, path, kind)
             columns = inputs.columns_of("run") if kind == "parquet" else None
-            evaluation = evaluated(rows, columns)
+            evaluation = evaluation_of(rows, columns)
     except Exception as error:
         is_unseen = any(text in str(error) for text in _UNSEEN)
         if kind == "local" or isinstance(error, IdealrankError) or not is_unseen:
@@ -79,9 +79,9 @@ def on_spark(
         if "://" in path or not Path(path).is_file():
             raise _unreadable(path, error) from None
         notes().inform(f"{path}: the workers do not see this file; this machine reads it")
-        evaluation = evaluated(inputs.open_run(path, name, qrels))
-    place = {query: at for at, query in enumerate(judgments.queries)}
-    ordered = sorted(evaluation.queries, key=lambda query: place.get(query, len(place)))
+        evaluation = evaluation_of(inputs.open_run(path, name, qrels))
+    place_of = {query: place for place, query in enumerate(judgments.queries)}
+    ordered = sorted(evaluation.queries, key=lambda query: place_of.get(query, len(place_of)))
     return replace(evaluation.on(ordered), path=path)
 
 

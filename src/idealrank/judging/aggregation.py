@@ -91,14 +91,15 @@ def majority_vote(ratings: npt.ArrayLike, *, ties: VoteTies = "lowest") -> Aggre
     checked("ties", ties, VoteTies)
     codes, grades = _coded(ratings)
     votes = _votes(codes, grades.size)
-    most = votes.max(axis=1, keepdims=True)
-    tied = ((votes == most).sum(axis=1) > 1) & (most[:, 0] > 0)
+    most_votes = votes.max(axis=1, keepdims=True)
+    is_rated = most_votes[:, 0] > 0
+    is_tied = ((votes == most_votes).sum(axis=1) > 1) & is_rated
     if ties == "lowest":
-        place = votes.argmax(axis=1)
+        code = votes.argmax(axis=1)
     else:
         # argmax takes the first of equal votes: turned around, the highest grade is first
-        place = grades.size - 1 - votes[:, ::-1].argmax(axis=1)
-    return Aggregated(np.where(most[:, 0] > 0, grades[place], np.nan), int(tied.sum()))
+        code = grades.size - 1 - votes[:, ::-1].argmax(axis=1)
+    return Aggregated(np.where(is_rated, grades[code], np.nan), int(is_tied.sum()))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -180,13 +181,14 @@ def dawid_skene(ratings: npt.ArrayLike, *, steps: int = 100, tolerance: float = 
 
     # The likelihood of a step's parameters comes with the next posterior. That posterior is thus
     # computed once more after the last step, for its likelihood alone.
+    least_rise = tolerance * (codes >= 0).sum()
     while True:
-        following, likelihood = model.posterior(priors, errors)
+        next_shares, likelihood = model.posterior(priors, errors)
+        rise = likelihood - likelihoods[-1] if likelihoods else math.inf
         likelihoods.append(likelihood)
-        risen = likelihoods[-1] - likelihoods[-2] if len(likelihoods) > 1 else math.inf
-        if len(likelihoods) > steps or (tolerance > 0 and risen < tolerance * (codes >= 0).sum()):
+        if len(likelihoods) > steps or (tolerance > 0 and rise < least_rise):
             break
-        shares = following
+        shares = next_shares
         priors = shares.mean(axis=0)
         errors = model.errors(shares)
 
@@ -208,16 +210,17 @@ class _Model:
     """Both steps of the expectation maximisation: `posterior` expects, `errors` maximises."""
 
     def __init__(self, codes: "npt.NDArray[np.int64]", n_grades: int) -> None:
-        self.codes, self.n_grades = codes, n_grades
+        self.codes = codes
+        self.n_grades = n_grades
 
     def errors(self, shares: FloatArray) -> FloatArray:
         """Estimate the errors of each rater from the probabilities of the true grades; grades that
         a rater never gave stay 0.
         """
         counts = np.zeros((self.codes.shape[1], self.n_grades, self.n_grades))
-        for rater, column in enumerate(self.codes.T):
-            for code in np.unique(column[column >= 0]):
-                counts[rater, :, code] = np.maximum(shares[column == code].sum(axis=0), _LEAST)
+        for rater, given in enumerate(self.codes.T):
+            for code in np.unique(given[given >= 0]):
+                counts[rater, :, code] = np.maximum(shares[given == code].sum(axis=0), _LEAST)
         totals = counts.sum(axis=2, keepdims=True)
         return np.asarray(np.divide(counts, totals, out=np.zeros_like(counts), where=totals > 0))
 
@@ -227,13 +230,13 @@ class _Model:
         with np.errstate(divide="ignore"):
             logs = np.log(np.maximum(priors, _LEAST)) + every_unit
             by_rater = np.log(errors)
-        for rater, column in enumerate(self.codes.T):
-            has = np.flatnonzero(column >= 0)
-            logs[has] += by_rater[rater, :, column[has]]
-        most = logs.max(axis=1, keepdims=True)
-        scaled = np.exp(logs - most)  # many raters: the product itself would be 0
+        for rater, given in enumerate(self.codes.T):
+            rated = np.flatnonzero(given >= 0)
+            logs[rated] += by_rater[rater, :, given[rated]]
+        largest = logs.max(axis=1, keepdims=True)
+        scaled = np.exp(logs - largest)  # many raters: the product itself would be 0
         totals = scaled.sum(axis=1, keepdims=True)
-        return np.asarray(scaled / totals), float((most + np.log(totals)).sum())
+        return np.asarray(scaled / totals), float((largest + np.log(totals)).sum())
 
 
 # --- by what the gold says ------------------------------------------------------------------------
@@ -304,19 +307,18 @@ def aggregations(
             f"gold: found shape {truth.shape}, expected one grade or NaN for each of the "
             f"{table.shape[0]} units"
         )
-    names = (
-        [f"rater {number}" for number in range(table.shape[1])] if raters is None else list(raters)
-    )
-    if len(names) != table.shape[1]:
-        raise InputError(f"raters: found {len(names)} names, expected {table.shape[1]}")
+    n_raters = table.shape[1]
+    names = [f"rater {number}" for number in range(n_raters)] if raters is None else list(raters)
+    if len(names) != n_raters:
+        raise InputError(f"raters: found {len(names)} names, expected {n_raters}")
     combined = {"majority vote": majority_vote(table).grades, "median": lower_median(table)}
-    combined |= {
-        f"Dawid-Skene, {n} step{'' if n == 1 else 's'}": dawid_skene(table, steps=n).grades
-        for n in steps
-    }
+    for n in steps:
+        plural = "" if n == 1 else "s"
+        combined[f"Dawid-Skene, {n} step{plural}"] = dawid_skene(table, steps=n).grades
     ways = [_accuracy(name, grades, truth) for name, grades in combined.items()]
-    single = [_accuracy(name, column, truth) for name, column in zip(names, table.T, strict=True)]
-    return [*ways, *sorted(single, key=lambda rater: (math.isnan(rater.accuracy), -rater.accuracy))]
+    single = [_accuracy(name, given, truth) for name, given in zip(names, table.T, strict=True)]
+    single.sort(key=lambda rater: (math.isnan(rater.accuracy), -rater.accuracy))
+    return [*ways, *single]
 
 
 def lower_median(ratings: npt.ArrayLike) -> FloatArray:
@@ -327,13 +329,12 @@ def lower_median(ratings: npt.ArrayLike) -> FloatArray:
 
 
 def _accuracy(name: str, grades: FloatArray, truth: FloatArray) -> AggregationAccuracy:
-    known = ~np.isnan(grades) & ~np.isnan(truth)
-    if not known.any():
+    has_both = ~np.isnan(grades) & ~np.isnan(truth)
+    if not has_both.any():
         return AggregationAccuracy(name=name, n_units=0, accuracy=math.nan, kappa=math.nan)
-    pair = np.stack([truth[known], grades[known]], axis=1)
     return AggregationAccuracy(
         name=name,
-        n_units=int(known.sum()),
-        accuracy=float((pair[:, 0] == pair[:, 1]).mean()),
-        kappa=agreement(pair, "cohen_kappa"),
+        n_units=int(has_both.sum()),
+        accuracy=float((truth[has_both] == grades[has_both]).mean()),
+        kappa=agreement(np.stack([truth[has_both], grades[has_both]], axis=1), "cohen_kappa"),
     )

@@ -184,16 +184,16 @@ def alt_test(
     usable = ~np.isnan(model) & ((~np.isnan(table)).sum(axis=1) >= 2)
     tests: list[AnnotatorTest] = []
     skipped: dict[str, int] = {}
-    for place, name in enumerate(names):
-        kept = usable & ~np.isnan(table[:, place])
-        n = int(kept.sum())
+    for column, name in enumerate(names):
+        rated = usable & ~np.isnan(table[:, column])
+        n = int(rated.sum())
         if n < least:
             skipped[name] = n
             continue
-        wins_judge, wins_person = _wins(table[kept], model[kept], place, scoring)
-        differences = wins_person.astype(float) - wins_judge
-        p = _p_value(differences, epsilon, None if codes is None else codes[kept])
-        advantage = float(wins_judge.mean())
+        judge_wins, person_wins = _wins(table[rated], model[rated], column, scoring)
+        differences = person_wins.astype(float) - judge_wins.astype(float)
+        p = _p_value(differences, epsilon, None if codes is None else codes[rated])
+        advantage = float(judge_wins.mean())
         tests.append(AnnotatorTest(annotator=name, n=n, advantage=advantage, p=p, rejected=False))
     if not tests:
         raise InputError(
@@ -221,12 +221,12 @@ def alt_test(
 
 
 def _wins(
-    table: FloatArray, model: FloatArray, place: int, scoring: Scoring
+    table: FloatArray, model: FloatArray, annotator: int, scoring: Scoring
 ) -> tuple[BoolArray, BoolArray]:
     """Mark the instances on which the judge, and the annotator, agree with the others at least as
     well.
     """
-    others = np.delete(table, place, axis=1)
+    others = np.delete(table, annotator, axis=1)
 
     def score(grades: FloatArray) -> FloatArray:
         # both are compared with the same others: the sum orders as the mean, and as the root, do
@@ -235,7 +235,7 @@ def _wins(
         return np.asarray(np.where(np.isnan(apart), 0.0, points).sum(axis=1))
 
     of_judge = score(model)
-    of_person = score(table[:, place])
+    of_person = score(table[:, annotator])
     return of_judge >= of_person, of_person >= of_judge
 
 

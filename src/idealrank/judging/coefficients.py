@@ -67,8 +67,8 @@ def terms(
                 f"statistic scott_pi: found {rated.n_raters} raters, expected 2; fleiss_kappa is "
                 "its form for more"
             )
-        both = np.asarray((rated.codes >= 0).all(axis=1))
-        yield of_counts(rated.counts[both], "fleiss_kappa", matrix, both)
+        has_both = np.asarray((rated.codes >= 0).all(axis=1))
+        yield of_counts(rated.counts[has_both], "fleiss_kappa", matrix, has_both)
     else:
         yield of_counts(rated.counts, statistic, matrix)
 
@@ -81,12 +81,13 @@ def _cohen(rated: Ratings, a: int, b: int, matrix: FloatArray) -> Summand:
     table.
     """
     size = rated.categories.size
-    first, second = rated.codes[:, a], rated.codes[:, b]
-    both = np.flatnonzero((first >= 0) & (second >= 0))
-    cell = first[both] * size + second[both]
+    first = rated.codes[:, a]
+    second = rated.codes[:, b]
+    units = np.flatnonzero((first >= 0) & (second >= 0))
+    cell = first[units] * size + second[units]
 
     def sums(cluster: IntArray, n_clusters: int) -> FloatArray:
-        cells = np.bincount(cluster[both] * size**2 + cell, minlength=n_clusters * size**2)
+        cells = np.bincount(cluster[units] * size**2 + cell, minlength=n_clusters * size**2)
         return cells.reshape(n_clusters, size**2).astype(np.float64)
 
     return Summand(
@@ -150,10 +151,10 @@ def chance(statistic: Statistic, shares: FloatArray, matrix: FloatArray) -> Floa
 
 
 def of_counts(
-    counts: FloatArray, statistic: Statistic, matrix: FloatArray, kept: BoolArray | None = None
+    counts: FloatArray, statistic: Statistic, matrix: FloatArray, counted: BoolArray | None = None
 ) -> Summand:
-    """A coefficient that sees how many raters chose each category, and not which; `kept` marks the
-    units that counts are of.
+    """A coefficient that sees how many raters chose each category, and not which; `counted` marks
+    the units that have a row of counts, all by default.
     """
     agreement, n_raters = unit_agreement(counts, matrix)
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -161,18 +162,18 @@ def of_counts(
     columns = [agreement, (n_raters >= 2).astype(np.float64), *shares.T]
 
     def sums(cluster: IntArray, n_clusters: int) -> FloatArray:
-        of_unit = cluster if kept is None else cluster[kept]
+        of_unit = cluster if counted is None else cluster[counted]
         totals = [
             np.asarray(np.bincount(of_unit, column, n_clusters), np.float64) for column in columns
         ]
         return np.stack(totals, axis=1)
 
     def value(totals: FloatArray) -> FloatArray:
-        parts = totals[..., 2:]
+        category_sums = totals[..., 2:]
         with np.errstate(invalid="ignore", divide="ignore"):
             observed = totals[..., 0] / totals[..., 1]
-            share = parts / parts.sum(axis=-1, keepdims=True)
-        return beyond_chance(observed, chance(statistic, share, matrix))
+            shares = category_sums / category_sums.sum(axis=-1, keepdims=True)
+        return beyond_chance(observed, chance(statistic, shares, matrix))
 
     return Summand(sums, value)
 
@@ -182,28 +183,29 @@ def _conger(rated: Ratings, matrix: FloatArray) -> Summand:
     rater.
     """
     size, n_raters = rated.categories.size, rated.n_raters
-    agreement, rated_by = unit_agreement(rated.counts, matrix)
-    usable = (rated_by >= 2).astype(np.float64)
+    agreement, raters_of_unit = unit_agreement(rated.counts, matrix)
+    usable = (raters_of_unit >= 2).astype(np.float64)
 
     def sums(cluster: IntArray, n_clusters: int) -> FloatArray:
         totals = np.zeros((n_clusters, 2 + n_raters * size))
         totals[:, 0] = np.bincount(cluster, agreement, n_clusters)
         totals[:, 1] = np.bincount(cluster, usable, n_clusters)
-        for rater, column in enumerate(rated.codes.T):
-            has = column >= 0
-            cells = np.bincount(cluster[has] * size + column[has], minlength=n_clusters * size)
+        for rater, codes in enumerate(rated.codes.T):
+            units = codes >= 0
+            cells = np.bincount(cluster[units] * size + codes[units], minlength=n_clusters * size)
             totals[:, 2 + rater * size : 2 + (rater + 1) * size] = cells.reshape(n_clusters, size)
         return totals
 
     def value(totals: FloatArray) -> FloatArray:
-        shares = totals[..., 2:].reshape(*totals.shape[:-1], n_raters, size)
+        n_chosen = totals[..., 2:].reshape(*totals.shape[:-1], n_raters, size)
         with np.errstate(invalid="ignore", divide="ignore"):
             observed = totals[..., 0] / totals[..., 1]
-            shares = shares / shares.sum(axis=-1, keepdims=True)
+            shares = n_chosen / n_chosen.sum(axis=-1, keepdims=True)
         # the sum over pairs of raters is the square of the sum, less each rater with itself
-        whole = shares.sum(axis=-2)
-        own = _quadratic(shares, shares, matrix).sum(axis=-1)
-        expected = (_quadratic(whole, whole, matrix) - own) / (n_raters * (n_raters - 1))
+        share_sums = shares.sum(axis=-2)
+        all_pairs = _quadratic(share_sums, share_sums, matrix)
+        with_itself = _quadratic(shares, shares, matrix).sum(axis=-1)
+        expected = (all_pairs - with_itself) / (n_raters * (n_raters - 1))
         return beyond_chance(observed, expected)
 
     return Summand(sums, value)
@@ -223,7 +225,7 @@ def of_coincidences(
     size = categories.size
     n_raters = counts.sum(axis=1)
     usable = np.flatnonzero(n_raters >= 2)
-    kept = counts[usable]
+    usable_counts = counts[usable]
     weight = 1 / (n_raters[usable] - 1)
 
     def sums(cluster: IntArray, n_clusters: int) -> FloatArray:
@@ -231,21 +233,21 @@ def of_coincidences(
         of_unit = cluster[usable]
         for i in range(size):
             for j in range(i, size):
-                # a rating does not pair with itself
-                pairs = kept[:, i] * (kept[:, j] - (i == j)) * weight
-                coincidences[:, i, j] = coincidences[:, j, i] = np.bincount(
-                    of_unit, pairs, n_clusters
-                )
+                partners = usable_counts[:, j]
+                if i == j:
+                    partners = partners - 1  # a rating does not pair with itself
+                pairs = usable_counts[:, i] * partners * weight
+                coincidences[:, i, j] = np.bincount(of_unit, pairs, n_clusters)
+                coincidences[:, j, i] = coincidences[:, i, j]
         return coincidences.reshape(n_clusters, size**2)
 
     def value(cells: FloatArray) -> FloatArray:
         table = cells.reshape(*cells.shape[:-1], size, size)
         margins = table.sum(axis=-1)
-        apart = (
-            distances(margins, categories, level)
-            if distance is None
-            else np.broadcast_to(distance, table.shape)
-        )
+        if distance is None:
+            apart = distances(margins, categories, level)
+        else:
+            apart = np.broadcast_to(distance, table.shape)
         n = margins.sum(axis=-1)
         observed = (table * apart).sum(axis=(-2, -1))
         expected = np.einsum("...i,...ij,...j->...", margins, apart, margins)
@@ -310,8 +312,8 @@ def analytic_error(
         counts = rated.counts[rated.counts.sum(axis=1) >= 2]
         return _alpha_error(counts, matrix), counts.shape[0] - 1
     if statistic == "scott_pi":
-        both = (rated.codes >= 0).all(axis=1)
-        return _gwet_error(rated.counts[both], "fleiss_kappa", matrix), int(both.sum()) - 1
+        has_both = (rated.codes >= 0).all(axis=1)
+        return _gwet_error(rated.counts[has_both], "fleiss_kappa", matrix), int(has_both.sum()) - 1
     rows = rated.counts.sum(axis=1) > 0
     df = int(rows.sum()) - 1
     if statistic != "conger_kappa":
@@ -328,8 +330,8 @@ def _table(rated: Ratings, statistic: str) -> FloatArray:
             f"statistic {statistic}: found {rated.n_raters} raters, expected 2 for this formula"
         )
     size = rated.categories.size
-    both = (rated.codes >= 0).all(axis=1)
-    cells = rated.codes[both, 0] * size + rated.codes[both, 1]
+    has_both = (rated.codes >= 0).all(axis=1)
+    cells = rated.codes[has_both, 0] * size + rated.codes[has_both, 1]
     return np.bincount(cells, minlength=size**2).reshape(size, size).astype(np.float64)
 
 
@@ -346,9 +348,10 @@ def _cohen_error(table: FloatArray, matrix: FloatArray) -> float:
     if math.isnan(kappa) or (rows > 0).sum() < 2 or (columns > 0).sum() < 2:
         return math.nan
     toward = np.add.outer((matrix * columns).sum(axis=1), (matrix * rows[:, None]).sum(axis=0))
-    part = matrix - (1 - kappa) * toward
-    middle = float((shares * part).sum())
-    variance = max(float((shares * (part - middle) ** 2).sum()), 0.0)
+    # what a unit in each cell adds to kappa, but for a constant and the factor 1 / (1 - expected)
+    influence = matrix - (1 - kappa) * toward
+    middle = float((shares * influence).sum())
+    variance = max(float((shares * (influence - middle) ** 2).sum()), 0.0)
     return math.sqrt(variance / n) / (1 - expected)
 
 
@@ -356,24 +359,24 @@ def _gwet_error(counts: FloatArray, statistic: Statistic, matrix: FloatArray) ->
     """Gwet's standard error, in which the number of units with two ratings is fixed."""
     n, size = counts.shape
     agreement, n_raters = unit_agreement(counts, matrix)
-    two = n_raters >= 2
+    has_two = n_raters >= 2
     shares = (counts / n_raters[:, None]).mean(axis=0)
-    observed = agreement[two].mean()
+    observed = agreement[has_two].mean()
     expected = float(chance(statistic, shares, matrix))
     if 1 - expected <= 0:
         return math.nan
     value = (observed - expected) / (1 - expected)
-    # `own` is the coefficient of each unit: its agreement, less what it adds to chance. Its spread
-    # over units is the standard error.
-    own = n / two.sum() * (agreement - expected * two) / (1 - expected)
+    # The coefficient of each unit is its agreement, less what it adds to chance. Its spread over
+    # units is the standard error.
+    of_unit = n / has_two.sum() * (agreement - expected * has_two) / (1 - expected)
     toward = {
         "fleiss_kappa": (matrix * shares).sum(axis=1),
         "gwet_ac1": matrix.sum() / max(size * (size - 1), 1) * (1 - shares),
     }.get(statistic)
     if toward is not None:
         by_chance = (counts * toward).sum(axis=1) / n_raters
-        own = own - 2 * (1 - value) * (by_chance - expected) / (1 - expected)
-    return math.sqrt(((own - value) ** 2).sum() / (n * (n - 1)))
+        of_unit = of_unit - 2 * (1 - value) * (by_chance - expected) / (1 - expected)
+    return math.sqrt(((of_unit - value) ** 2).sum() / (n * (n - 1)))
 
 
 def _alpha_error(counts: FloatArray, matrix: FloatArray) -> float:
@@ -389,11 +392,12 @@ def _alpha_error(counts: FloatArray, matrix: FloatArray) -> float:
         return math.nan
     observed = (1 - 1 / n_raters.sum()) * uncorrected + 1 / n_raters.sum()
     value = (uncorrected - expected) / (1 - expected)
-    size = (n_raters - mean) / mean
-    by_chance = (counts * (matrix * shares).sum(axis=1)).sum(axis=1) / mean - expected * size
-    own = (agreement - observed * size - expected) / (1 - expected)
-    own = own - 2 * (1 - value) * (by_chance - expected) / (1 - expected)
-    return math.sqrt(((own - value) ** 2).sum() / (n * (n - 1)))
+    # raters of each unit beyond the mean, as a share of the mean
+    excess = (n_raters - mean) / mean
+    by_chance = (counts * (matrix * shares).sum(axis=1)).sum(axis=1) / mean - expected * excess
+    of_unit = (agreement - observed * excess - expected) / (1 - expected)
+    of_unit = of_unit - 2 * (1 - value) * (by_chance - expected) / (1 - expected)
+    return math.sqrt(((of_unit - value) ** 2).sum() / (n * (n - 1)))
 
 
 def _conger_error(rated: Ratings, matrix: FloatArray) -> float:
@@ -401,25 +405,26 @@ def _conger_error(rated: Ratings, matrix: FloatArray) -> float:
     n = rated.n_units
     n_raters = rated.n_raters
     size = rated.categories.size
-    agreement, rated_by = unit_agreement(rated.counts, matrix)
-    two = rated_by >= 2
-    has = rated.codes >= 0
+    agreement, raters_of_unit = unit_agreement(rated.counts, matrix)
+    has_two = raters_of_unit >= 2
+    has_grade = rated.codes >= 0
+    n_grades = has_grade.sum(axis=0)[:, None]  # of each rater
     # units x raters x categories
-    chosen = np.eye(size)[np.where(has, rated.codes, 0)] * has[:, :, None]
-    shares = chosen.sum(axis=0) / has.sum(axis=0)[:, None]
-    whole = shares.sum(axis=0)
-    others = np.einsum("ri,ij->rj", whole - shares, matrix) / (n_raters * (n_raters - 1))
-    expected = float((others * shares).sum())
+    chosen = np.eye(size)[np.where(has_grade, rated.codes, 0)] * has_grade[:, :, None]
+    shares = chosen.sum(axis=0) / n_grades
+    shares_of_others = shares.sum(axis=0) - shares
+    by_others = np.einsum("ri,ij->rj", shares_of_others, matrix) / (n_raters * (n_raters - 1))
+    expected = float((by_others * shares).sum())
     if 1 - expected <= 0:
         return math.nan
-    observed = agreement[two].mean()
+    observed = agreement[has_two].mean()
     value = (observed - expected) / (1 - expected)
     # how far each unit moves the shares of its raters, and by them the agreement by chance
-    moves = n / has.sum(axis=0)[:, None] * (chosen - has[:, :, None] * shares)
-    toward = (moves * others).sum(axis=(1, 2))
-    own = n / two.sum() * (agreement - expected * two) / (1 - expected)
-    own = own - 2 * (1 - value) * toward / (1 - expected)
-    return math.sqrt(((own - value) ** 2).sum() / (n * (n - 1)))
+    moves = n / n_grades * (chosen - has_grade[:, :, None] * shares)
+    toward = (moves * by_others).sum(axis=(1, 2))
+    of_unit = n / has_two.sum() * (agreement - expected * has_two) / (1 - expected)
+    of_unit = of_unit - 2 * (1 - value) * toward / (1 - expected)
+    return math.sqrt(((of_unit - value) ** 2).sum() / (n * (n - 1)))
 
 
 # --- the test of no agreement beyond chance -------------------------------------------------------
@@ -522,7 +527,7 @@ def _fleiss_by_chance(rated: Ratings) -> tuple[float, float]:
             "for this test"
         )
     m = rated.n_raters
-    shares = rated.counts.mean(axis=0) / rated.n_raters
+    shares = rated.counts.mean(axis=0) / m
     expected = float((shares**2).sum())
     if (shares > 0).sum() < 2:
         return math.nan, math.nan

@@ -5,6 +5,7 @@ labels alone.
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -126,57 +127,26 @@ def correct_run(
     >>> round(corrected.found.estimate, 4), corrected.signs_differ
     (0.1667, False)
     """
-    people, model = (
-        judgments if isinstance(judgments, Qrels) else Qrels(judgments)
-        for judgments in (human, judge)
-    )
-    queries = list(people.queries)
-    if len(queries) < 2:
-        found_queries = f"judgments of {len(queries)} query" if queries else "no judgments"
-        raise InputError(
-            f"human: found {found_queries}, expected at least 2 queries, since the interval "
-            f"compares queries",
-            hint="label documents of another query",
-        )
-    known = set(model.queries)
-    missing = next((query for query in queries if query not in known), None)
-    if missing is not None:
-        raise InputError(
-            f"judge, query {missing!r}: found no judgment, expected some for each query with human "
-            "judgments"
-        )
-    labelled = set(queries)
-    others = [query for query in model.queries if query not in labelled]
+    people = human if isinstance(human, Qrels) else Qrels(human)
+    model = judge if isinstance(judge, Qrels) else Qrels(judge)
+    labelled = list(people.queries)
+    _check_labelled(labelled, model)
+    labelled_set = set(labelled)
+    others = [query for query in model.queries if query not in labelled_set]
 
-    first = run if isinstance(run, Run) else Run(run)  # type: ignore[arg-type]
-    second = against if against is None or isinstance(against, Run) else Run(against)  # type: ignore[arg-type]
-    sides = (first,) if second is None else (second, first)
-    units = [
-        _units(
+    def units_of(side: Run) -> _Units:
+        return _Units.of(
+            side,
             people=people,
             model=model,
-            run=side,
             others=others,
             measure=measure,
             convention=convention,
         )
-        for side in sides
-    ]
 
-    labels = None
-    if clusters is not None:
-        absent = next((query for query in (*queries, *others) if query not in clusters), None)
-        if absent is not None:
-            raise InputError(
-                f"clusters: found none for query {absent!r}, expected one for each query"
-            )
-        labels = [clusters[query] for query in (*queries, *others)]
-        if len(set(labels[: len(queries)])) < 2:
-            raise InputError(
-                f"clusters: found all {len(queries)} queries with human judgments in cluster "
-                f"{labels[0]!r}, expected at least two clusters, since the interval compares them"
-            )
-
+    scored_run = run if isinstance(run, Run) else Run(run)  # type: ignore[arg-type]
+    units = units_of(scored_run)
+    cluster_labels = None if clusters is None else _cluster_labels(clusters, labelled, others)
     options = CorrectionOptions(
         weight=weight,
         tuning=tuning,
@@ -184,46 +154,95 @@ def correct_run(
         confidence=confidence,
         quantile=quantile,
     )
-    partly = sum(len(set(model[query]) - set(people[query])) for query in queries)
+    n_partly = sum(len(set(model[query]) - set(people[query])) for query in labelled)
     name = str(parse_measure(measure))
-    if second is None:
-        (corrected,) = correct_together(units, labels, options)
-        return CorrectedRun(
-            run=first.name, against="", measure=name, found=corrected, n_partly=partly
-        )
-    (human_a, judge_a, other_a), (human_b, judge_b, other_b) = units
-    difference = (human_b - human_a, judge_b - judge_a, other_b - other_a)
-    corrected, *of_sides = correct_together([difference, *units], labels, options)
-    both = tuple(
-        CorrectedRun(run=side.name, against="", measure=name, found=corrected_side, n_partly=partly)
-        for side, corrected_side in zip(sides, of_sides, strict=True)
+
+    def corrected_run(side: Run, mean: CorrectedMean) -> CorrectedRun:
+        return CorrectedRun(run=side.name, against="", measure=name, found=mean, n_partly=n_partly)
+
+    if against is None:
+        (mean,) = correct_together([units], cluster_labels, options)
+        return corrected_run(scored_run, mean)
+    base_run = against if isinstance(against, Run) else Run(against)  # type: ignore[arg-type]
+    base_units = units_of(base_run)
+    difference, base_mean, mean = correct_together(
+        [units.less(base_units), base_units, units], cluster_labels, options
     )
     return CorrectedRun(
-        run=first.name,
-        against=second.name,
+        run=scored_run.name,
+        against=base_run.name,
         measure=name,
-        found=corrected,
-        n_partly=partly,
-        sides=both,
+        found=difference,
+        n_partly=n_partly,
+        sides=(corrected_run(base_run, base_mean), corrected_run(scored_run, mean)),
     )
 
 
-def _units(
-    people: Qrels,
-    model: Qrels,
-    run: Run,
-    others: list[str],
-    measure: MeasureLike,
-    convention: "Convention | str",
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return the human values of the labelled queries, the judge's values of these, and of the
-    other queries.
-    """
-    human = _values(people, run, measure, convention)
-    judge = _values(model, run, measure, convention)
-    human_values = np.array([human[query] for query in people.queries])
-    judge_values = np.array([judge[query] for query in people.queries])
-    return human_values, judge_values, np.array([judge[query] for query in others])
+def _check_labelled(labelled: list[str], model: Qrels) -> None:
+    if len(labelled) < 2:
+        found_queries = f"judgments of {len(labelled)} query" if labelled else "no judgments"
+        raise InputError(
+            f"human: found {found_queries}, expected at least 2 queries, since the interval "
+            f"compares queries",
+            hint="label documents of another query",
+        )
+    judged = set(model.queries)
+    missing = next((query for query in labelled if query not in judged), None)
+    if missing is not None:
+        raise InputError(
+            f"judge, query {missing!r}: found no judgment, expected some for each query with human "
+            "judgments"
+        )
+
+
+def _cluster_labels(
+    clusters: Mapping[str, str], labelled: list[str], others: list[str]
+) -> list[str]:
+    """Return the cluster of each query, the labelled ones first."""
+    absent = next((query for query in (*labelled, *others) if query not in clusters), None)
+    if absent is not None:
+        raise InputError(f"clusters: found none for query {absent!r}, expected one for each query")
+    labels = [clusters[query] for query in (*labelled, *others)]
+    if len(set(labels[: len(labelled)])) < 2:
+        raise InputError(
+            f"clusters: found all {len(labelled)} queries with human judgments in cluster "
+            f"{labels[0]!r}, expected at least two clusters, since the interval compares them"
+        )
+    return labels
+
+
+class _Units(NamedTuple):
+    """Values of a run, a unit being a query."""
+
+    human: FloatArray  # human values of the labelled queries
+    judge: FloatArray  # the judge's values of these
+    judge_only: FloatArray  # the judge's values of the other queries
+
+    @classmethod
+    def of(
+        cls,
+        run: Run,
+        *,
+        people: Qrels,
+        model: Qrels,
+        others: list[str],
+        measure: MeasureLike,
+        convention: "Convention | str",
+    ) -> "_Units":
+        human = _values(people, run, measure, convention)
+        judge = _values(model, run, measure, convention)
+        return cls(
+            human=np.array([human[query] for query in people.queries]),
+            judge=np.array([judge[query] for query in people.queries]),
+            judge_only=np.array([judge[query] for query in others]),
+        )
+
+    def less(self, base: "_Units") -> "_Units":
+        return _Units(
+            human=self.human - base.human,
+            judge=self.judge - base.judge,
+            judge_only=self.judge_only - base.judge_only,
+        )
 
 
 def _values(

@@ -34,7 +34,24 @@ _ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, kw_only=True)
-class CorrectedMean:
+class CorrectedEstimate:
+    """Estimate from the grades of a judge and of people, by queries or by documents."""
+
+    estimate: float
+    standard_error: float
+    interval: tuple[float, float]
+    weight: float
+    effective_labels: float
+    n_labelled: int
+    human_estimate: float
+    human_error: float
+    judge_estimate: float
+    df: float
+    confidence: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class CorrectedMean(CorrectedEstimate):
     """A mean of human values, estimated with the help of a judge.
 
     Attributes
@@ -81,20 +98,9 @@ class CorrectedMean:
     (0.541, 4, False)
     """
 
-    estimate: float
-    standard_error: float
-    interval: tuple[float, float]
-    weight: float
-    effective_labels: float
-    n_labelled: int
     n_judge_only: int
-    human_estimate: float
-    human_error: float
     human_interval: tuple[float, float]
-    judge_estimate: float
     n_clusters: int
-    df: float
-    confidence: float
     raw_weight: float
     n_disagreements: int
     refused: bool
@@ -299,10 +305,10 @@ class _Groups(NamedTuple):
 
 
 class _Weights(NamedTuple):
-    """Weight of the judge for each labelled unit, before and after it is cut to [0, 1]."""
+    """Weights of the judge, and whether it is refused for lack of disagreements."""
 
-    of_unit: FloatArray
-    raw: float
+    of_unit: FloatArray  # of each labelled unit, cut to [0, 1]
+    raw: float  # their mean before they are cut
     refused: bool
 
 
@@ -357,10 +363,9 @@ def _tuned_weights(
     if groups is None:
         return left_out_weights(sample.human, sample.judge, sample.judge_only.size, largest)
     code = np.unique(groups.labelled, return_inverse=True)[1].reshape(-1)
-    size = code.size / (code.max() + 1)
-    human, judge = (
-        np.bincount(code, values - values.mean()) / size for values in (sample.human, sample.judge)
-    )
+    mean_size = code.size / (code.max() + 1)
+    human = np.bincount(code, sample.human - sample.human.mean()) / mean_size
+    judge = np.bincount(code, sample.judge - sample.judge.mean()) / mean_size
     return left_out_weights(human, judge, np.unique(groups.other).size, largest)[code]
 
 
@@ -387,42 +392,50 @@ def _corrected(
     sample: _Sample, chosen: _Weights, groups: _Groups | None, options: CorrectionOptions
 ) -> CorrectedMean:
     """Compute estimate and interval by given weights of the units."""
-    y, f, other = sample
-    n = y.size
+    human, judge, judge_only = sample
+    n = human.size
     weight = float(chosen.of_unit.mean())
     # Left-out weights differ between units. About the other units' mean, their spread does not
     # count twice: the residuals are errors of prediction, and the mean of the others its own error.
-    residuals = y - chosen.of_unit * (f - (other.mean() if other.size else 0.0))
-    weighted = weight * other if weight else other[:0]  # a judge without weight adds no units
+    judge_mean = judge_only.mean() if judge_only.size else 0.0
+    residuals = human - chosen.of_unit * (judge - judge_mean)
+    no_units = judge_only[:0]
+    # a judge without weight adds no units
+    weighted = weight * judge_only if weight else no_units
     variance = _variance(residuals, weighted, groups, options.ddof)
+    judge_values = np.concatenate([judge, judge_only])
     # A single other value has no variance of its own: take that of all values of the judge.
-    if weight and other.size == 1:
-        variance += weight**2 * float(np.concatenate([f, other]).var(ddof=options.ddof))
-
+    if weight and judge_only.size == 1:
+        variance += weight**2 * float(judge_values.var(ddof=options.ddof))
     df, n_clusters = _degrees(n, groups, with_judge=weight > 0)
-    human_df, _ = _degrees(n, groups, with_judge=False)
     largest = options.allowance(_unit_values(sample, groups))
     variance += UNSEEN_ERRORS * (weight * largest / n_clusters) ** 2
-    alone = _variance(y, other[:0], groups, options.ddof)
-
-    error = math.sqrt(variance)
-    human_error = math.sqrt(alone)
     estimate = float(residuals.mean())
-    mean = float(y.mean())
+    error = math.sqrt(variance)
     reach = error * options.multiple(df)
+
+    human_variance = _variance(human, no_units, groups, options.ddof)
+    human_df, _ = _degrees(n, groups, with_judge=False)
+    human_mean = float(human.mean())
+    human_error = math.sqrt(human_variance)
     human_reach = human_error * options.multiple(human_df)
     return CorrectedMean(
         estimate=estimate,
         standard_error=error,
         interval=(estimate - reach, estimate + reach),
         weight=weight,
-        effective_labels=_effective(alone, variance, n, other.size),
+        effective_labels=_effective_labels(
+            human_variance=human_variance,
+            variance=variance,
+            n_human=n,
+            n_all=n + judge_only.size,
+        ),
         n_labelled=n,
-        n_judge_only=other.size,
-        human_estimate=mean,
+        n_judge_only=judge_only.size,
+        human_estimate=human_mean,
         human_error=human_error,
-        human_interval=(mean - human_reach, mean + human_reach),
-        judge_estimate=float(np.concatenate([f, other]).mean()),
+        human_interval=(human_mean - human_reach, human_mean + human_reach),
+        judge_estimate=float(judge_values.mean()),
         n_clusters=n_clusters,
         df=float(df) if options.quantile == "t" else math.inf,
         confidence=options.confidence,
@@ -430,19 +443,19 @@ def _corrected(
         n_disagreements=_disagreements(sample, groups),
         refused=chosen.refused,
         largest_error=largest,
-        n_uncommon=n - int(np.unique(y, return_counts=True)[1].max()),
+        n_uncommon=n - int(np.unique(human, return_counts=True)[1].max()),
     )
 
 
-def _effective(alone: float, variance: float, n: int, n_other: int) -> float:
+def _effective_labels(*, human_variance: float, variance: float, n_human: int, n_all: int) -> float:
     """Return the human values that alone would have this variance: a value of the judge is worth
     one at most.
     """
-    if alone == 0:  # equal human values have no error that can be compared
-        return math.nan if variance else float(n)
+    if human_variance == 0:  # equal human values have no error that can be compared
+        return math.nan if variance else float(n_human)
     if variance == 0:
-        return float(n + n_other)
-    return min(n * alone / variance, float(n + n_other))
+        return float(n_all)
+    return min(n_human * human_variance / variance, float(n_all))
 
 
 def finite_values(name: str, values: npt.ArrayLike) -> FloatArray:
@@ -495,8 +508,8 @@ def left_out_weights(
     covariance = outside(y * f) - outside(y) * outside(f)
     variance = outside(f * f) - outside(f) ** 2
     spread = (1 + n / n_other) * variance + UNSEEN_ERRORS * largest_error**2 / n
-    least = (_ROUNDING * float(np.abs(judge).max())) ** 2
-    return np.asarray(np.divide(covariance, spread, out=np.zeros(n), where=variance > least))
+    rounding = (_ROUNDING * float(np.abs(judge).max())) ** 2
+    return np.asarray(np.divide(covariance, spread, out=np.zeros(n), where=variance > rounding))
 
 
 def _clusters(clusters: Any, n: int, n_other: int) -> _Groups | None:
@@ -506,9 +519,9 @@ def _clusters(clusters: Any, n: int, n_other: int) -> _Groups | None:
     sizes: tuple[int, ...]
     expected: tuple[int, ...]
     if isinstance(clusters, tuple) and len(clusters) == 2:
-        parts = [np.asarray(part).reshape(-1) for part in clusters]
-        labels = np.concatenate(parts)
-        sizes = tuple(part.size for part in parts)
+        of_labelled, of_other = (np.asarray(column).reshape(-1) for column in clusters)
+        labels = np.concatenate([of_labelled, of_other])
+        sizes = (of_labelled.size, of_other.size)
         expected = (n, n_other)
     else:
         labels = np.asarray(clusters)
@@ -534,23 +547,24 @@ def _variance(
     """Return the variance of the mean of the residuals plus the mean of the others; 0 where it is
     rounding alone.
     """
-    parts = [values for values in (residuals, others) if values.size]
+    terms = [residuals, others] if others.size else [residuals]
     if groups is None:
         variance = sum(
-            float(values.var(ddof=min(ddof, values.size - 1)) / values.size) for values in parts
+            float(values.var(ddof=min(ddof, values.size - 1)) / values.size) for values in terms
         )
     else:
-        variance = _clustered_variance(parts, groups)
-    largest = max(float(np.abs(values).max()) for values in parts)
+        variance = _clustered_variance(terms, groups)
+    largest = max(float(np.abs(values).max()) for values in terms)
     return variance if variance > (_ROUNDING * largest) ** 2 else 0.0
 
 
-def _clustered_variance(parts: list[FloatArray], groups: _Groups) -> float:
+def _clustered_variance(terms: list[FloatArray], groups: _Groups) -> float:
     """Return the variance of a sum of means by the totals of clusters; a cluster with units of both
     kinds counts with their covariance.
     """
+    # without the others, there is one term: the residuals of the labelled units
     totals = np.zeros(1 + max(int(codes.max()) for codes in groups if codes.size))
-    for values, codes in zip(parts, groups, strict=False):
+    for values, codes in zip(terms, groups, strict=False):
         size = np.unique(codes).size
         if size < 2:
             raise InputError(

@@ -15,6 +15,7 @@ from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
 from idealrank.data.types import BoolArray, FloatArray, IntArray, decode_id, table_columns
 from idealrank.errors import InputError, OptionError
+from idealrank.judging.correction import CorrectedEstimate
 from idealrank.judging.ratings import check_confidence, t_quantile
 from idealrank.measures.dcg import DCG, NDCG
 from idealrank.measures.discounts import make_discount
@@ -27,7 +28,7 @@ Target: TypeAlias = Literal["sample", "fixed"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class CorrectedDocuments:
+class CorrectedDocuments(CorrectedEstimate):
     """DCG or NDCG of a run, or a difference of two, corrected document by document.
 
     Attributes
@@ -70,18 +71,8 @@ class CorrectedDocuments:
     """
 
     measure: str
-    estimate: float
-    standard_error: float
-    interval: tuple[float, float]
-    judge_estimate: float
-    human_estimate: float
-    human_error: float
-    effective_labels: float
-    n_labelled: int
     n_documents: int
     n_queries: int
-    df: float
-    confidence: float
     bootstrap_error: float = math.nan
     target: Literal["mean", "ratio of sums"] = "mean"
     weight: float = 1.0
@@ -182,7 +173,7 @@ def correct_documents(
     2.1309
     """
     resolved = Convention.of(convention) if isinstance(convention, str) else convention
-    options = _check_measure(parse_measure(measure), resolved)
+    dcg_or_ndcg = _check_measure(parse_measure(measure), resolved)
     checked("queries", queries, Target)
     check_confidence(confidence)
     weight = number_option("weight", weight, 0, 1)
@@ -191,17 +182,18 @@ def correct_documents(
             "resamples=1: expected 0 for no bootstrap, or at least 2; one draw shows no variation"
         )
 
-    judged = judge if isinstance(judge, Qrels) else Qrels(judge, name="judge")
-    people = human if isinstance(human, Qrels) else Qrels(human, name="human")
+    judge_qrels = judge if isinstance(judge, Qrels) else Qrels(judge, name="judge")
+    human_qrels = human if isinstance(human, Qrels) else Qrels(human, name="human")
     if probability is not None and not isinstance(probability, Qrels):
         probability = Qrels(probability, name="probability")
-    sample = _Sample.of(people, judged, probability)
-    weights = _rank_weights(judged, run, options, resolved)
+    sample = _Sample.of(human_qrels, judge_qrels, probability)
+    weights = _rank_weights(judge_qrels, run, dcg_or_ndcg, resolved)
     if against is not None:
-        weights = weights - _rank_weights(judged, against, options, resolved)
+        weights = weights - _rank_weights(judge_qrels, against, dcg_or_ndcg, resolved)
 
-    estimator = _Estimator(sample, weights, options, weight)
-    people_alone = _Estimator(sample, weights, options, 0.0)
+    estimator = _Estimator(sample, weights, dcg_or_ndcg, weight)
+    people_alone = _Estimator(sample, weights, dcg_or_ndcg, 0.0)
+    judge_alone = _Estimator(sample, weights, dcg_or_ndcg, 1.0)
     value = estimator.value()
     error, df = sample.error(estimator, queries)
     human_error, _ = sample.error(people_alone, queries)
@@ -210,31 +202,33 @@ def correct_documents(
     if resamples:
         generator = generator_of(rng)
         bootstrap_error = _bootstrap(estimator, sample, queries, resamples, generator)
-    judge_value = _Estimator(sample, weights, options, 1.0).value(np.zeros_like(sample.inverse))
 
-    own, _ = sample.error(estimator, "fixed")
-    without_judge, _ = sample.error(people_alone, "fixed")
-    n, size = sample.n_labelled, sample.judge.size
-    effective = float(n)
-    if without_judge > 0:
-        # All documents leave no error: the variance falls with 1/n - 1/size.
-        effective = 1 / (1 / size + (own / without_judge) ** 2 * (1 / n - 1 / size))
+    sampling_error, _ = sample.error(estimator, "fixed")
+    human_sampling_error, _ = sample.error(people_alone, "fixed")
+    n_labelled = sample.n_labelled
+    n_documents = sample.judge.size
+    effective = float(n_labelled)
+    if human_sampling_error > 0:
+        # All documents leave no error: the variance falls with 1 / n_labelled - 1 / n_documents.
+        variance_ratio = (sampling_error / human_sampling_error) ** 2
+        share = variance_ratio * (1 / n_labelled - 1 / n_documents)
+        effective = 1 / (1 / n_documents + share)
     return CorrectedDocuments(
         measure=str(parse_measure(measure)),
         estimate=value,
         standard_error=error,
         interval=(value - reach, value + reach),
-        judge_estimate=judge_value,
+        judge_estimate=judge_alone.value(np.zeros_like(sample.inverse)),  # no human grade counts
         human_estimate=people_alone.value(),
         human_error=human_error,
         effective_labels=effective,
-        n_labelled=sample.n_labelled,
-        n_documents=sample.judge.size,
+        n_labelled=n_labelled,
+        n_documents=n_documents,
         n_queries=sample.n_queries,
         df=df,
         confidence=confidence,
         bootstrap_error=bootstrap_error,
-        target="ratio of sums" if has_ideal(options) else "mean",
+        target="ratio of sums" if has_ideal(dcg_or_ndcg) else "mean",
         weight=weight,
     )
 
@@ -307,10 +301,10 @@ class _Sample:
     @classmethod
     def of(cls, people: Qrels, judge: Qrels, chances: Qrels | None) -> "_Sample":
         queries, documents, grades = table_columns(judge.table)
-        place = {pair: row for row, pair in enumerate(zip(queries, documents, strict=True))}
+        row_of = {pair: row for row, pair in enumerate(zip(queries, documents, strict=True))}
         human = np.full(grades.size, np.nan)
         for query, document, grade in zip(*table_columns(people.table), strict=True):
-            row = place.get((query, document))
+            row = row_of.get((query, document))
             if row is None:
                 raise InputError(
                     f"human, query {decode_id(query)!r}, document {decode_id(document)!r}: found "
@@ -324,7 +318,7 @@ class _Sample:
             stratum = np.unique(grades, return_inverse=True)[1].reshape(-1)
             inverse = _inverse_shares(labelled, stratum, grades)
         else:
-            inverse = _inverse_probabilities(labelled, chances, place)
+            inverse = _inverse_probabilities(labelled, chances, row_of)
         return cls(
             query=of_query,
             judge=grades,
@@ -362,11 +356,11 @@ class _Sample:
         for code in strata:
             inside = self.stratum == code
             size = int(inside.sum())
-            values = errors[inside & labelled]
+            sampled = errors[inside & labelled]
             # A stratum that people graded completely has no error of sampling.
-            if values.size < size:
-                spread = float(values.var(ddof=1))
-                variance += size**2 * (1 - values.size / size) * spread / values.size
+            if sampled.size < size:
+                spread = float(sampled.var(ddof=1))
+                variance += size**2 * (1 - sampled.size / size) * spread / sampled.size
         return math.sqrt(variance), max(self.n_labelled - strata.size, 1)
 
 
@@ -386,22 +380,22 @@ def _inverse_shares(labelled: BoolArray, stratum: IntArray, grades: FloatArray) 
 
 
 def _inverse_probabilities(
-    labelled: BoolArray, chances: Qrels, place: Mapping[tuple[bytes, bytes], int]
+    labelled: BoolArray, chances: Qrels, row_of: Mapping[tuple[bytes, bytes], int]
 ) -> FloatArray:
     """Return one over the probability of each document with a human grade."""
     probabilities = np.full(labelled.size, np.nan)
     for query, document, chance in zip(*table_columns(chances.table), strict=True):
-        row = place.get((query, document))
+        row = row_of.get((query, document))
         if row is not None:
             probabilities[row] = chance
     wrong = labelled & ~((probabilities > 0) & (probabilities <= 1))
     if wrong.any():
-        row = int(np.argmax(wrong))
-        query, document = next(pair for pair, at in place.items() if at == row)
+        first_wrong = int(np.argmax(wrong))
+        query, document = next(pair for pair, row in row_of.items() if row == first_wrong)
         raise InputError(
             f"probability, query {decode_id(query)!r}, document {decode_id(document)!r}: found "
-            f"{probabilities[row]:g}, expected a number above 0 and up to 1 for each document with "
-            "a human grade"
+            f"{probabilities[first_wrong]:g}, expected a number above 0 and up to 1 for each "
+            "document with a human grade"
         )
     return np.where(labelled, 1 / np.where(labelled, probabilities, 1.0), 0.0)
 
@@ -414,7 +408,8 @@ class _Estimator:
     def __init__(
         self, sample: _Sample, weights: FloatArray, measure: "DCG | NDCG", judge_weight: float
     ) -> None:
-        self.sample, self.weights = sample, weights
+        self.sample = sample
+        self.weights = weights  # discount of each document, or the difference of two
         self.labelled = ~np.isnan(sample.human)
         judge_gain = np.asarray(measure.worth(sample.judge), np.float64)
         human_grades = np.where(self.labelled, sample.human, 0.0)
@@ -428,8 +423,9 @@ class _Estimator:
         gains = np.unique(np.concatenate([judge_gain, human_gain[self.labelled]]))
         self.ideal = _Ideal(measure, gains[gains > 0]) if has_ideal(measure) else None
         if self.ideal is not None:
-            self.reached = judge_weight * (judge_gain[:, None] >= self.ideal.gains)
-            human_reached = human_gain[:, None] >= self.ideal.gains
+            judge_reached = (judge_gain[:, None] >= self.ideal.gains).astype(np.float64)
+            human_reached = (human_gain[:, None] >= self.ideal.gains).astype(np.float64)
+            self.reached = judge_weight * judge_reached
             self.missed = np.where(self.labelled[:, None], human_reached - self.reached, 0.0)
 
     def sums(self, inverse: FloatArray | None = None) -> tuple[FloatArray, FloatArray]:
@@ -484,7 +480,8 @@ class _Ideal:
     """
 
     def __init__(self, measure: "DCG | NDCG", gains: FloatArray) -> None:
-        self.gains, self.steps = gains, np.diff(gains, prepend=0.0)
+        self.gains = gains  # above 0, rising
+        self.steps = np.diff(gains, prepend=0.0)
         self.cutoff = measure.cutoff if isinstance(measure.cutoff, int) else None
         self.discount = make_discount(measure.discount or "log2")
 

@@ -210,44 +210,51 @@ def gold_accuracy(
         raise InputError("gold: found no gold grade, expected at least one")
     if target is not None and not 0 <= target <= 1:
         raise OptionError(f"target={target}: expected a share from 0 to 1")
-    names = (
-        [str(number) for number in range(table.shape[1])] if assessors is None else list(assessors)
-    )
-    labels = None if batches is None else np.asarray(batches)
-    if len(names) != table.shape[1] or (labels is not None and labels.shape != truth.shape):
+    n_assessors = table.shape[1]
+    names = [str(number) for number in range(n_assessors)] if assessors is None else list(assessors)
+    batch_labels = None if batches is None else np.asarray(batches)
+    if len(names) != n_assessors or (batches is not None and np.shape(batches) != truth.shape):
         raise InputError(
-            f"assessors and batches: expected {table.shape[1]} names, and one batch for each of "
-            f"the {truth.size} units"
+            f"assessors and batches: expected {n_assessors} names, and one batch for each of the "
+            f"{truth.size} units"
         )
-    if labels is not None:
-        label_codes(labels, "batches")
+    if batch_labels is not None:
+        label_codes(batch_labels, "batches")  # refuses labels that are missing or of several kinds
     codes = None if clusters is None else cluster_codes(clusters, truth.size)
-
-    rows = []
-    for name, grades in zip(names, table.T, strict=True):
-        known = ~np.isnan(grades) & ~np.isnan(truth)
-        right = known & (grades == truth)
-        n = int(known.sum())
-        n_right = int(right.sum())
-        interval = _interval(right[known], None if codes is None else codes[known], confidence)
-        bias = float((grades - truth)[known].mean()) if n else math.nan
-        chart = () if labels is None else _chart(known, right, labels)
-        rows.append(
-            AssessorAccuracy(
-                assessor=name,
-                n=n,
-                n_right=n_right,
-                accuracy=n_right / n if n else math.nan,
-                interval=interval,
-                bias=bias,
-                batches=chart,
-            )
-        )
+    rows = [
+        _assessor(name, grades, truth, batches=batch_labels, clusters=codes, confidence=confidence)
+        for name, grades in zip(names, table.T, strict=True)
+    ]
     return GoldReport(
         assessors=tuple(rows),
         questions=_questions(table, truth),
         confidence=confidence,
         target=math.nan if target is None else target,
+    )
+
+
+def _assessor(
+    name: str,
+    grades: FloatArray,
+    truth: FloatArray,
+    *,
+    batches: "np.ndarray[Any, Any] | None",
+    clusters: IntArray | None,
+    confidence: float,
+) -> AssessorAccuracy:
+    answered = ~np.isnan(grades) & ~np.isnan(truth)
+    right = answered & (grades == truth)
+    n = int(answered.sum())
+    n_right = int(right.sum())
+    answered_clusters = None if clusters is None else clusters[answered]
+    return AssessorAccuracy(
+        assessor=name,
+        n=n,
+        n_right=n_right,
+        accuracy=n_right / n if n else math.nan,
+        interval=_interval(right[answered], answered_clusters, confidence),
+        bias=float((grades - truth)[answered].mean()) if n else math.nan,
+        batches=() if batches is None else _chart(answered, right, batches),
     )
 
 
@@ -280,25 +287,29 @@ def wilson_interval(n_right: float, n: int, confidence: float = 0.95) -> tuple[f
 
 
 def _chart(
-    known: BoolArray, right: BoolArray, labels: "np.ndarray[Any, Any]"
+    answered: BoolArray, right: BoolArray, labels: "np.ndarray[Any, Any]"
 ) -> tuple[BatchAccuracy, ...]:
     """Compare each batch with the beta-binomial prediction from the earlier batches, whose accuracy
     is uncertain, too.
     """
     points: list[BatchAccuracy] = []
-    before, right_before = 0, 0
-    for label in dict.fromkeys(labels[known].tolist()):
-        inside = known & (labels == label)
+    n_before = 0
+    right_before = 0
+    for label in dict.fromkeys(labels[answered].tolist()):
+        inside = answered & (labels == label)
         n = int(inside.sum())
         n_right = int(right[inside].sum())
-        low, high, p = 0.0, 1.0, 1.0
-        if before:
+        low = 0.0
+        high = 1.0
+        p = 1.0
+        if n_before:
             # half an answer of each kind: Jeffreys' prior, defined after all right or all wrong
-            chances = _predicted(n, right_before + 0.5, before - right_before + 0.5)
+            chances = _predicted(n, right_before + 0.5, n_before - right_before + 0.5)
             at_most = np.cumsum(chances)
             at_least = np.cumsum(chances[::-1])[::-1]
             usual = np.flatnonzero((at_most > _LIMIT / 2) & (at_least > _LIMIT / 2)) / n
-            low, high = float(usual[0]), float(usual[-1])
+            low = float(usual[0])
+            high = float(usual[-1])
             p = min(1.0, 2 * float(min(at_most[n_right], at_least[n_right])))
         points.append(
             BatchAccuracy(
@@ -310,8 +321,8 @@ def _chart(
                 drifts=not low <= n_right / n <= high,
             )
         )
-        before = before + n
-        right_before = right_before + n_right
+        n_before += n
+        right_before += n_right
     return tuple(points)
 
 

@@ -127,8 +127,9 @@ def evaluate_answers(
     evaluations = []
     for system in read_answers(text, notes):
         name_of_file = "stdin" if text == "-" else name_of(text)
-        named = AssignedAnswers(system.name or name_of_file, system.answers)
-        whole = named if listed is None else named.completed(listed)
+        answers = AssignedAnswers(system.name or name_of_file, system.answers)
+        if listed is not None:
+            answers = answers.completed(listed)
         paths = [text] if nuggets is None else [fspath(nuggets), text]
-        evaluations.append(whole.evaluated(chosen, inputs=input_files(paths), path=text))
+        evaluations.append(answers.evaluated(chosen, inputs=input_files(paths), path=text))
     return evaluations

@@ -213,9 +213,9 @@ def agreement(
         raise OptionError(
             f"level ratio: found the grade {rated.categories[0]:g}, expected none below 0"
         )
-    whole = list(terms(rated, statistic, weights, level))
-    everything = np.zeros(rated.n_units, np.int64)
-    value = _mean(np.stack([term.value(term.sums(everything, 1)) for term in whole]))[0]
+    summands = list(terms(rated, statistic, weights, level))
+    one_cluster = np.zeros(rated.n_units, np.int64)
+    value = _mean(np.stack([term.value(term.sums(one_cluster, 1)) for term in summands]))[0]
     if not interval:
         return float(value)
 
@@ -232,10 +232,12 @@ def agreement(
         error, df = analytic_error(rated, statistic, weights, level)
         n_clusters = n_units
     else:
-        error, n_clusters = _jackknife(whole, cluster_codes(clusters, rated.n_units), compared)
+        cluster = cluster_codes(clusters, rated.n_units)
+        error, n_clusters = _jackknife(summands, cluster, compared)
         df = n_clusters - 1
 
-    reach = error * (t_quantile(confidence, df) if math.isfinite(df) else z_quantile(confidence))
+    quantile = t_quantile(confidence, df) if math.isfinite(df) else z_quantile(confidence)
+    reach = error * quantile
     ends = (float(value - reach), float(min(value + reach, 1.0)))
     if math.isnan(error) or math.isnan(value):
         ends = (math.nan, math.nan)
@@ -275,15 +277,15 @@ def _mean(values: FloatArray) -> FloatArray:
 
 
 def _jackknife(
-    whole: Sequence[Summand], cluster: IntArray, compared: BoolArray
+    summands: Sequence[Summand], cluster: IntArray, compared: BoolArray
 ) -> tuple[float, int]:
     """Return the standard error by leaving out one cluster at a time, and the number of clusters
     with a unit that two raters rated.
     """
     n_clusters = int(cluster.max()) + 1
-    parts = [term.sums(cluster, n_clusters) for term in whole]
-    carries = np.bincount(cluster[compared], minlength=n_clusters) > 0
-    n = int(carries.sum())
+    sums = [term.sums(cluster, n_clusters) for term in summands]
+    is_compared = np.bincount(cluster[compared], minlength=n_clusters) > 0
+    n = int(is_compared.sum())
     if n < 2:
         raise InputError(
             f"clusters: found {n} with ratings of two raters, expected at least 2; one cluster "
@@ -293,19 +295,22 @@ def _jackknife(
     def without(block: IntArray) -> FloatArray:
         """Return the coefficient without each cluster of a block."""
         values = [
-            term.value(part.sum(axis=0) - part[block])
-            for term, part in zip(whole, parts, strict=True)
+            term.value(of_cluster.sum(axis=0) - of_cluster[block])
+            for term, of_cluster in zip(summands, sums, strict=True)
         ]
         return _mean(np.stack(values))
 
-    holds = np.flatnonzero(sum(np.abs(part).sum(axis=1) for part in parts) > 0)
-    n_blocks = 1 + holds.size * parts[0].shape[1] // _CELLS
-    left = np.concatenate([without(block) for block in np.array_split(holds, n_blocks)])
+    # clusters without a rating change nothing
+    rated = np.flatnonzero(sum(np.abs(of_cluster).sum(axis=1) for of_cluster in sums) > 0)
+    n_blocks = 1 + rated.size * sums[0].shape[1] // _CELLS
+    values_without = np.concatenate([without(block) for block in np.array_split(rated, n_blocks)])
     # A constant rater, or perfect agreement: values without variation do not show the error.
-    if not np.ptp(left) > _ALIKE:
+    if not np.ptp(values_without) > _ALIKE:
         return math.nan, n
     variance = 0.0
-    for values in (left[carries[holds]], left[~carries[holds]]):
+    # Clusters without two ratings of a unit matter to chance alone: they are a second stratum.
+    for stratum in (is_compared[rated], ~is_compared[rated]):
+        values = values_without[stratum]
         if values.size:
             squares = float(((values - values.mean()) ** 2).sum())
             variance += (values.size - 1) / values.size * squares
@@ -365,11 +370,10 @@ def agreement_of_counts(
             f"counts: found shape {table.shape}, or a count below 0, expected (units, categories) "
             "of numbers from 0 on"
         )
-    grades = (
-        np.arange(table.shape[1], dtype=np.float64)
-        if categories is None
-        else np.asarray(categories, np.float64)
-    )
+    if categories is None:
+        grades = np.arange(table.shape[1], dtype=np.float64)
+    else:
+        grades = np.asarray(categories, np.float64)
     if grades.shape != (table.shape[1],):
         raise OptionError(
             f"categories: found {grades.size}, expected one for each of the {table.shape[1]} "

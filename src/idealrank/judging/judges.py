@@ -234,65 +234,74 @@ def check_judge(
 
     # a judge may be named human, too
     table = LabelTable.of({"the human" if name == "human" else "human": human, name: judge})
-    has = ~np.isnan(table.grades)
-    grades_used = table.grades[has[:, 0], 0] if scale is None else np.asarray(scale, np.float64)
-    known = np.unique(grades_used)
+    by_human, by_judge = ~np.isnan(table.grades).T
+    human_grades = table.grades[by_human, 0]
+    grades_of_scale = np.unique(human_grades if scale is None else np.asarray(scale, np.float64))
     # `outside` is for the judge's grades: a human grade outside the scale is an error.
-    replace(table, raters=table.raters[:1], grades=table.grades[:, :1]).in_scale(known)
-    table = table.in_scale(known, outside)
-    both = np.asarray(~np.isnan(table.grades).any(axis=1))
+    replace(table, raters=table.raters[:1], grades=table.grades[:, :1]).in_scale(grades_of_scale)
+    table = table.in_scale(grades_of_scale, outside)
+    by_both = np.asarray(~np.isnan(table.grades).any(axis=1))
     n_dropped = table.outside.get(name, 0) if outside == "drop" else 0
     if n_dropped and np.isnan(table.grades[:, 1]).all():
-        grades = ", ".join(f"{grade:g}" for grade in known)
+        grades = ", ".join(f"{grade:g}" for grade in grades_of_scale)
         raise InputError(
             f"{name}: found no grade in the scale {grades}, so that all {n_dropped:,} were "
             f"dropped; expected some"
         )
 
-    pairs = _pairs(table, both, clusters)
-    found_runs = {
+    pairs = _pairs(table, by_both, clusters)
+    named_runs = {
         run_name: run if isinstance(run, Run) else Run(run, name=run_name)  # type: ignore[arg-type]
         for run_name, run in (runs or {}).items()
     }
     rated = np.stack([pairs.human, pairs.judge], axis=1)
+    categories = grades_of_scale.tolist()
     agreements = {
-        str(coefficient): coefficient.of(rated, pairs.clusters, known.tolist(), confidence)
+        str(coefficient): coefficient.of(rated, pairs.clusters, categories, confidence)
         for coefficient in coefficients
     }
-    cells = np.searchsorted(known, pairs.human) * known.size + np.searchsorted(known, pairs.judge)
-    of_pair, of_query = (
-        label_worth(pairs.human, pairs.judge, pairs.clusters, by=by, confidence=confidence)
-        for by in ("pair", "cluster")
-    )
     return JudgeCheck(
         name=name,
-        n=int(both.sum()),
-        n_missing=int((has[:, 0] & ~has[:, 1]).sum()),
-        n_extra=int((~has[:, 0] & has[:, 1]).sum()),
+        n=int(by_both.sum()),
+        n_missing=int((by_human & ~by_judge).sum()),
+        n_extra=int((~by_human & by_judge).sum()),
         n_outside=table.outside.get(name, 0),
         n_clusters=np.unique(pairs.clusters).size,
         agreement=agreements,
-        categories=tuple(known.tolist()),
-        confusion=np.bincount(cells, minlength=known.size**2).reshape(known.size, known.size),
+        categories=tuple(categories),
+        confusion=_confusion(pairs, grades_of_scale),
         human_mean=float(pairs.human.mean()),
         judge_mean=float(pairs.judge.mean()),
         correlation=_correlation(pairs.human, pairs.judge),
         bias=_bias(pairs, confidence),
         by_grade=by_grade(pairs),
-        by_rank=by_rank(pairs, found_runs, confidence=confidence) if found_runs else None,
+        by_rank=by_rank(pairs, named_runs, confidence=confidence) if named_runs else None,
         by_length=None if lengths is None else by_length(pairs, lengths, confidence=confidence),
-        worth_of_pair=of_pair,
-        worth_of_query=of_query,
-        systems=_orders(pairs, found_runs, measure, convention, confidence),
+        worth_of_pair=_worth(pairs, "pair", confidence),
+        worth_of_query=_worth(pairs, "cluster", confidence),
+        systems=_orders(pairs, named_runs, measure, convention, confidence),
         alt_test=None if annotators is None else _alt_test(annotators, pairs, clusters, epsilon),
-        warnings=tuple(_warnings(name, pairs, found_runs, families or {})),
+        warnings=tuple(_warnings(name, pairs, named_runs, families or {})),
     )
+
+
+def _confusion(pairs: Pairs, scale: FloatArray) -> "npt.NDArray[np.int64]":
+    human = np.searchsorted(scale, pairs.human)
+    judge = np.searchsorted(scale, pairs.judge)
+    counts = np.bincount(human * scale.size + judge, minlength=scale.size**2)
+    return counts.reshape(scale.size, scale.size)
+
+
+def _worth(pairs: Pairs, by: str, confidence: float) -> LabelWorth:
+    return label_worth(pairs.human, pairs.judge, pairs.clusters, by=by, confidence=confidence)
 
 
 def refuse_few_annotators(where: str, annotators: LabelTable | None) -> None:
     """Refuse grades of too few people for the alternative annotator test."""
-    names = () if annotators is None else annotators.raters
-    if annotators is not None and len(names) < _PEOPLE:
+    if annotators is None:
+        return
+    names = annotators.raters
+    if len(names) < _PEOPLE:
         people = "one person" if len(names) == 1 else f"{len(names)} people"
         raise InputError(
             f"{where}: found the grades of {people} ({', '.join(names)}), expected at least three, "
@@ -302,24 +311,27 @@ def refuse_few_annotators(where: str, annotators: LabelTable | None) -> None:
 
 
 def _pairs(
-    table: LabelTable, both: "npt.NDArray[np.bool_]", clusters: "Mapping[str, str] | None"
+    table: LabelTable, by_both: "npt.NDArray[np.bool_]", clusters: "Mapping[str, str] | None"
 ) -> Pairs:
     """Take the pairs that both graded; refuse no pair, and fewer than two clusters."""
-    if not both.any():
+    if not by_both.any():
         raise InputError(
             f"{table.raters[1]}: found no pair of query and document with a human grade, expected "
             "some; are ids written alike?"
         )
-    rows = np.flatnonzero(both).tolist()
+    rows = np.flatnonzero(by_both).tolist()
     queries = tuple(table.queries[row] for row in rows)
-    missing = next(
-        (query for query in queries if clusters is not None and query not in clusters), None
-    )
-    if missing is not None:
-        raise InputError(f"clusters: found none for query {missing!r}, expected one for each query")
-    labels = queries if clusters is None else tuple(clusters[query] for query in queries)
+    labels = queries
+    unit = "query"
+    if clusters is not None:
+        absent = next((query for query in queries if query not in clusters), None)
+        if absent is not None:
+            raise InputError(
+                f"clusters: found none for query {absent!r}, expected one for each query"
+            )
+        labels = tuple(clusters[query] for query in queries)
+        unit = "cluster of queries"
     if len(set(labels)) < 2:
-        unit = "query" if clusters is None else "cluster of queries"
         raise InputError(
             f"{table.raters[1]}: found one {unit} with grades of both the human and the judge, "
             "expected at least two, since intervals compare them",
@@ -343,7 +355,8 @@ def _correlation(human: FloatArray, judge: FloatArray) -> float:
 
 def _bias(pairs: Pairs, confidence: float) -> tuple[float, tuple[float, float]]:
     """Return the mean error with its interval, clustered by query."""
-    error, n = pairs.error, np.unique(pairs.clusters).size
+    error = pairs.error
+    n = np.unique(pairs.clusters).size
     mean = float(error.mean())
     if n < 2:
         raise InputError(
@@ -416,14 +429,14 @@ def label_worth(
 
     # the jackknife: the value without each cluster, or each group of clusters, in turn
     group = codes % min(n, _MOST)
-    values = []
+    values_without = []
     for left_out in np.unique(group):
-        kept = group != left_out
-        values.append(_explained(y[kept], f[kept], codes[kept], by))
-    left = np.array(values)
-    m = left.size
+        others = group != left_out
+        values_without.append(_explained(y[others], f[others], codes[others], by))
+    replicates = np.array(values_without)
+    m = replicates.size
     value = _explained(y, f, codes, by)
-    error = math.sqrt((m - 1) / m * float(((left - left.mean()) ** 2).sum()))
+    error = math.sqrt((m - 1) / m * float(((replicates - replicates.mean()) ** 2).sum()))
     reach = t_quantile(confidence, m - 1) * error
     return LabelWorth(value, (max(value - reach, 0.0), min(value + reach, 1.0)))
 
@@ -458,11 +471,9 @@ def _orders(
         return None
     human: dict[str, dict[str, float]] = {}
     judge: dict[str, dict[str, float]] = {}
-    keys = zip(pairs.queries, pairs.documents, strict=True)
-    grades = zip(pairs.human.tolist(), pairs.judge.tolist(), strict=True)
-    for (query, document), (of_human, of_judge) in zip(keys, grades, strict=True):
-        human.setdefault(query, {})[document] = of_human
-        judge.setdefault(query, {})[document] = of_judge
+    for row, (query, document) in enumerate(zip(pairs.queries, pairs.documents, strict=True)):
+        human.setdefault(query, {})[document] = float(pairs.human[row])
+        judge.setdefault(query, {})[document] = float(pairs.judge[row])
     alpha = round(1 - confidence, 12)  # 1 - 0.95 itself is 0.050000000000000044
     return system_orders(human, judge, runs, measure, convention=convention, alpha=alpha)
 
@@ -496,12 +507,12 @@ def _warnings(
         warnings.append(
             f"{name} gives grade {pairs.judge[0]:g} to every document: it tells nothing apart"
         )
-    own = families.get(name)
-    alike = [run for run in runs if own and families.get(run) == own]
-    if alike:
+    family = families.get(name)
+    relatives = [run for run in runs if family and families.get(run) == family]
+    if relatives:
         warnings.append(
-            f"{name} is of the family {own}, as {', '.join(alike)}: judges tend to prefer the work "
-            "of their own family"
+            f"{name} is of the family {family}, as {', '.join(relatives)}: judges tend to prefer "
+            "the work of their own family"
         )
     n = np.unique(pairs.clusters).size
     if n < 10:

@@ -12,7 +12,7 @@ from idealrank.judging.label_states import DifferenceStates, PooledDocuments
 Sight: TypeAlias = Literal["labels", "values", "bounds"]
 _LEVELS = 11  # grades that are tried for a document, at most
 _PRIOR = 4.0  # the grades at other ranks weigh as much as this number of documents
-_ROUNDING = 1e-12  # a bound of the mean difference nearer to 0 than this is 0 but for rounding
+ROUNDING = 1e-12  # a bound of the mean difference nearer to 0 than this is 0 but for rounding
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,10 +86,11 @@ class Frontier:
     def __post_init__(self) -> None:
         n_queries = len(self.pool.query_ids)
         self.low, self.value, self.high = (np.zeros(n_queries) for _ in range(3))
-        of_values = (0, 0) if self.sight == "labels" else self.tried.shape
-        of_bounds = self.tried.shape if self.sight == "bounds" else (0, 0)
-        self.if_value = np.zeros(of_values)
-        self.if_low, self.if_high = np.zeros(of_bounds), np.zeros(of_bounds)
+        unseen = (0, 0)
+        self.if_value = np.zeros(unseen if self.sight == "labels" else self.tried.shape)
+        shape_of_bounds = self.tried.shape if self.sight == "bounds" else unseen
+        self.if_low = np.zeros(shape_of_bounds)
+        self.if_high = np.zeros(shape_of_bounds)
         self._measure(np.arange(n_queries))
 
     @classmethod
@@ -100,22 +101,22 @@ class Frontier:
         sight: Sight,
         hidden: bool = False,
         seed: int = 0,
-        known: FloatArray | None = None,
+        only: FloatArray | None = None,
     ) -> Self:
-        """Start from what is judged; with `hidden`, as if no pooled document was. `known` grades
-        are the only ones tried.
+        """Start from what is judged; with `hidden`, as if no pooled document was. `only` are the
+        grades of the pooled documents if no others are tried.
         """
         grades = states.given.copy()
         if hidden:
             grades[states.place] = np.nan
         pooled_grades = grades[states.place]
         top = states.max_grade
-        whole = np.arange(0.0, top) if top < _LEVELS else np.linspace(0, top, _LEVELS)
-        levels = np.unique(np.append(whole, top))
-        if known is None:
+        below_top = np.arange(0.0, top) if top < _LEVELS else np.linspace(0, top, _LEVELS)
+        levels = np.unique(np.append(below_top, top))
+        if only is None:
             tried = np.tile(levels, (pooled_grades.size, 1))
         else:
-            nearest = np.abs(levels - known[:, None]).argmin(axis=1)
+            nearest = np.abs(levels - only[:, None]).argmin(axis=1)
             tried = levels[nearest][:, None]
         return cls(
             states=states,
@@ -141,16 +142,16 @@ class Frontier:
     @property
     def bounds(self) -> tuple[float, float, float]:
         """Mean difference: the lowest, as judged, and the highest."""
-        low, value, high = (
-            float(column.sum()) / self.n_queries for column in (self.low, self.value, self.high)
-        )
+        low = float(self.low.sum()) / self.n_queries
+        value = float(self.value.sum()) / self.n_queries
+        high = float(self.high.sum()) / self.n_queries
         return low, value, high
 
     @property
     def settled(self) -> bool:
         """True if no grades of the open documents can change the sign of the mean difference."""
         low, _, high = self.bounds
-        return not self.is_open.any() or low > _ROUNDING or high < -_ROUNDING
+        return not self.is_open.any() or low > ROUNDING or high < -ROUNDING
 
     def reveal(self, document: int, grade: float) -> None:
         """Take the label of a document."""
@@ -169,9 +170,11 @@ class Frontier:
         one of them later costs nothing.
         """
         place = self.states.place[documents]
-        self.grades[place], self.is_open[documents] = grades, False
-        self._seen(self.pool.query[documents])
-        self.grades[place], self.is_open[documents] = np.nan, True
+        self.grades[place] = grades
+        self.is_open[documents] = False
+        self._outcomes(self.pool.query[documents])
+        self.grades[place] = np.nan
+        self.is_open[documents] = True
 
     def is_foreseen(self, document: int, grade: float) -> bool:
         """Return whether the label of a document leads to what was measured before."""
@@ -183,12 +186,13 @@ class Frontier:
 
     def model(self) -> GradeModel:
         """Return the probabilities of grades, from the labels of pooled documents."""
-        known = ~self.is_open
-        return GradeModel.of(self.levels, self.pool.best_rank[known], self.given[known])
+        labelled = ~self.is_open
+        return GradeModel.of(self.levels, self.pool.best_rank[labelled], self.given[labelled])
 
     def _take(self, document: int, grade: float) -> IntArray:
         self.grades[self.states.place[document]] = float(grade)
-        self.given[document], self.is_open[document] = grade, False
+        self.given[document] = grade
+        self.is_open[document] = False
         return self.pool.query[document : document + 1]
 
     def _measure(self, queries: IntArray) -> None:
@@ -205,15 +209,18 @@ class Frontier:
 
     def _look_ahead(self, queries: IntArray) -> None:
         """Fill in the differences of some queries, as labelled so far and after each label."""
-        columns = [(self.value, self.if_value)]
+        so_far = [self.value]
+        after = [self.if_value]
         if self.sight == "bounds":
-            columns = [(self.low, self.if_low), *columns, (self.high, self.if_high)]
-        for query, (so_far, after) in zip(queries.tolist(), self._seen(queries), strict=True):
+            so_far = [self.low, self.value, self.high]
+            after = [self.if_low, self.if_value, self.if_high]
+        for query, outcomes in zip(queries.tolist(), self._outcomes(queries), strict=True):
             rows = self._open_of(np.array([query]))
-            for (now, later), difference, differences in zip(columns, so_far, after, strict=True):
-                now[query], later[rows] = difference, differences
+            for column, (difference, differences) in enumerate(zip(*outcomes, strict=True)):
+                so_far[column][query] = difference
+                after[column][rows] = differences
 
-    def _seen(self, queries: IntArray) -> "list[tuple[FloatArray, FloatArray]]":
+    def _outcomes(self, queries: IntArray) -> "list[tuple[FloatArray, FloatArray]]":
         """Return the differences of some queries as labelled so far, shape (n,), and after labels
         of their open documents, (n, n_open, n_tried).
 
@@ -232,9 +239,10 @@ class Frontier:
                 columns = np.stack((bounds.low, bounds.value, bounds.high))
             # The states of the queries as labelled so far come first; see `_after`.
             later = columns[:, new.size :].reshape(columns.shape[0], rows.size, self.tried.shape[1])
-            parts = np.split(later, np.cumsum(sizes)[:-1], axis=1)
-            seen = zip(columns[:, : new.size].T, parts, strict=True)
-            self._foreseen.update(zip((keys[place] for place in new.tolist()), seen, strict=True))
+            of_query = np.split(later, np.cumsum(sizes)[:-1], axis=1)
+            outcomes = zip(columns[:, : new.size].T, of_query, strict=True)
+            new_keys = [keys[place] for place in new.tolist()]
+            self._foreseen.update(zip(new_keys, outcomes, strict=True))
         return [self._foreseen[key] for key in keys]
 
     def _key(self, query: int) -> tuple[int, bytes]:

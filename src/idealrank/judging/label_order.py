@@ -97,7 +97,7 @@ def _misses(frontier: Frontier) -> FloatArray:
     The lists of both runs count. While no document has a label, this is the order of depth.
     """
     pool = frontier.pool
-    worth = np.full(len(frontier.pool), -np.inf)
+    worth = np.full(len(pool), -np.inf)
     for rows in pool.listed:
         if not rows.size:
             continue
@@ -106,10 +106,10 @@ def _misses(frontier: Frontier) -> FloatArray:
         # Place of the last relevant document above each place; the lists of all queries are in one
         # array, so that it stops at the place before the first of its own query.
         begins = np.searchsorted(query, query)
-        last = np.where(frontier.given[rows] > 0, place, -1)
-        above = np.concatenate(([-1], np.maximum.accumulate(last)[:-1]))
-        before = np.maximum(above, begins - 1)
-        worth[rows] = np.maximum(worth[rows], before + 1 - place)
+        relevant_place = np.where(frontier.given[rows] > 0, place, -1)
+        above = np.concatenate(([-1], np.maximum.accumulate(relevant_place)[:-1]))
+        last_relevant = np.maximum(above, begins - 1)
+        worth[rows] = np.maximum(worth[rows], last_relevant + 1 - place)
     return worth
 
 
@@ -360,8 +360,8 @@ def next_labels(
     alpha : float
         Error rate of the sequential test, in (0, 1).
     seed : int
-        Seed of the random orders. Numbers of documents and queries depend on the seed and their ids
-        alone, so that an order goes on where it was when labels have been added.
+        Seed of the random orders. The random number of a document or query is computed from the
+        seed and its ids: adding labels does not change the order of the others.
     until : Difference or Check, optional
         Result on the labels so far whose verdict ends the labelling: ``comparison["nDCG@10"]`` of
         `compare`, or one of the checks of `gate`. No document is chosen once there is a verdict
@@ -402,23 +402,23 @@ def next_labels(
     >>> [(label.document, label.rank_a, label.rank_b) for label in chosen.labels], chosen.settled
     ([('z', 3, 1)], False)
     """
-    made = parse_measure(measure)
-    table = as_qrels(qrels)
+    parsed = parse_measure(measure)
+    judgments = as_qrels(qrels)
     stop = None if until is None else LabelStop.of(until)
     if strategy is None:
         strategy = "bounds" if stop is None else "change"
     order = order_of(strategy)
-    under = Convention.of(convention)
+    resolved = Convention.of(convention)
     n_chosen = _n_chosen(budget, stop)
 
     states = difference_states(
-        table,
+        judgments,
         (as_run(run_a, "A"), as_run(run_b, "B")),
-        made,
+        parsed,
         depth=depth,
         max_grade=max_grade,
         queries=queries,
-        convention=under,
+        convention=resolved,
     )
     frontier = Frontier.of(states, sight=order.sight, seed=seed)
 
@@ -429,7 +429,7 @@ def next_labels(
     pool = frontier.pool
     labels = tuple(
         NextLabel(
-            priority=place,
+            priority=priority,
             query=pool.query_ids[int(pool.query[row])],
             document=pool.documents[int(row)],
             rank_a=int(pool.rank_a[row]) or None,
@@ -437,17 +437,17 @@ def next_labels(
             worth=float(worth[row]),
             reason=order.reason(frontier, row, float(worth[row])),
         )
-        for place, row in enumerate(chosen.tolist(), 1)
+        for priority, row in enumerate(chosen.tolist(), 1)
     )
 
     return NextLabels(
-        measure=str(made),
+        measure=str(parsed),
         a=states.names[0],
         b=states.names[1],
         strategy=strategy,
         depth=pool.depth,
         max_grade=states.max_grade,
-        convention=under,
+        convention=resolved,
         labels=labels,
         n_queries=frontier.n_queries,
         n_pooled=len(pool),
@@ -457,18 +457,18 @@ def next_labels(
         high=high,
         settled=frontier.settled,
         test=test,
-        label_kind=table.labels.kind,
+        label_kind=judgments.labels.kind,
         stop=stop,
     )
 
 
 def _n_chosen(budget: int | None, stop: LabelStop | None) -> int:
     """Return the number of documents to choose: 0 once there is a verdict."""
-    wanted = None if budget is None else int(number_option("budget", budget, 1, 1e9))
+    checked_budget = None if budget is None else int(number_option("budget", budget, 1, 1e9))
     if stop is not None and stop.decided:
         return 0
-    if wanted is not None:
-        return wanted
+    if checked_budget is not None:
+        return checked_budget
     return _BUDGET if stop is None or stop.labels_needed is None else stop.labels_needed
 
 
@@ -493,22 +493,22 @@ def difference_states(
         highest = max(1.0, float(qrels.grades.max(initial=1.0)))
     else:
         highest = number_option("max_grade", max_grade, 0, 1e6)
-    wanted = list(qrels.queries) if queries is None else list(dict.fromkeys(queries))
-    if not wanted:
+    compared = list(qrels.queries) if queries is None else list(dict.fromkeys(queries))
+    if not compared:
         raise InputError(
             f"no query to compare: {qrels.name} has none, expected the queries to compare"
         )
     return DifferenceStates.of(
-        runs, qrels, measure, deepest, highest, convention=convention, queries=wanted
+        runs, qrels, measure, deepest, highest, convention=convention, queries=compared
     )
 
 
-def best_open(frontier: Frontier, worth: FloatArray, most: int) -> IntArray:
-    """Return open documents by falling worth; equal ones by their best rank, then in the order of
-    queries.
+def best_open(frontier: Frontier, worth: FloatArray, n_most: int) -> IntArray:
+    """Return at most `n_most` open documents by falling worth; equal ones by their best rank, then
+    in the order of queries.
     """
     rows = np.flatnonzero(frontier.is_open)
-    return rows[np.lexsort((frontier.pool.best_rank[rows], -worth[rows]))[:most]]
+    return rows[np.lexsort((frontier.pool.best_rank[rows], -worth[rows]))[:n_most]]
 
 
 def query_test(frontier: Frontier, alpha: float) -> SequentialSign:
@@ -519,9 +519,9 @@ def query_test(frontier: Frontier, alpha: float) -> SequentialSign:
     n_open = np.bincount(frontier.pool.query[frontier.is_open], minlength=frontier.n_queries)
     gaps = n_open[order] > 0
     n_full = int(np.argmax(gaps)) if gaps.any() else frontier.n_queries
-    before = unlabelled_bounds(frontier)
+    unlabelled = unlabelled_bounds(frontier)
     return sequential_sign(
-        frontier.value[order[:n_full]], before.low[order], before.high[order], alpha
+        frontier.value[order[:n_full]], unlabelled.low[order], unlabelled.high[order], alpha
     )
 
 

@@ -14,7 +14,7 @@ from idealrank.conventions import Convention
 from idealrank.data.interchange import finite
 from idealrank.data.types import FloatArray, IntArray
 from idealrank.errors import InputError
-from idealrank.judging.label_frontier import Frontier, Sight
+from idealrank.judging.label_frontier import ROUNDING, Frontier, Sight
 from idealrank.judging.label_order import (
     STRATEGIES,
     LabelOrder,
@@ -215,18 +215,17 @@ def replay_labels(
     >>> [(curve.strategy, curve.median) for curve in replay.curves], replay.n_pooled
     ([('depth', 3.0), ('oracle', 3.0)], 4)
     """
-    made = parse_measure(measure)
-    table = as_qrels(qrels)
-    under = Convention.of(convention)
+    parsed = parse_measure(measure)
+    resolved = Convention.of(convention)
     n_orders = int(number_option("orders", orders, 1, 1e6))
     n_tests = int(number_option("test_orders", test_orders, 1, 1e6))
     states = difference_states(
-        table,
+        as_qrels(qrels),
         (as_run(run_a, "A"), as_run(run_b, "B")),
-        made,
+        parsed,
         depth=depth,
         max_grade=max_grade,
-        convention=under,
+        convention=resolved,
     )
 
     pooled_grades = states.given[states.place]
@@ -235,9 +234,9 @@ def replay_labels(
     replay = _Replay(states, truth, seed)
     values = replay.full_values
     difference = float(values.sum()) / values.size
-    if abs(difference) <= 1e-12:
+    if abs(difference) <= ROUNDING:
         raise InputError(
-            f"{states.names[0]!r} and {states.names[1]!r} have the same mean {made}, expected a "
+            f"{states.names[0]!r} and {states.names[1]!r} have the same mean {parsed}, expected a "
             "difference, since no number of labels settles a comparison without one"
         )
 
@@ -247,7 +246,7 @@ def replay_labels(
         if strategy == "queries":
             curves.append(replay.by_test(n_tests, difference, alpha))
     return LabelReplay(
-        measure=str(made),
+        measure=str(parsed),
         a=states.names[0],
         b=states.names[1],
         depth=states.pool.depth,
@@ -258,7 +257,7 @@ def replay_labels(
         difference=difference,
         alpha=alpha,
         curves=tuple(curves),
-        convention=under,
+        convention=resolved,
     )
 
 
@@ -274,8 +273,8 @@ class _Replay:
     def pool(self) -> PooledDocuments:
         return self.states.pool
 
-    def hidden(self, sight: Sight, seed: int, known: FloatArray | None = None) -> Frontier:
-        return Frontier.of(self.states, sight=sight, hidden=True, seed=seed, known=known)
+    def hidden(self, sight: Sight, seed: int, true_grades: FloatArray | None = None) -> Frontier:
+        return Frontier.of(self.states, sight=sight, hidden=True, seed=seed, only=true_grades)
 
     @cached_property
     def full_values(self) -> FloatArray:
@@ -286,15 +285,15 @@ class _Replay:
 
     def by_bounds(self, strategy: str, n_orders: int, difference: float) -> LabelCurve:
         """Replay a strategy until no grades change the sign of the mean difference."""
+        true_grades = None
         if strategy == ORACLE:
             order = self._oracle()
-            known = self.truth
+            true_grades = self.truth
         else:
             order = order_of(strategy)
-            known = None
         n_seeds = n_orders if strategy in ("random", "queries") else 1
         seeds = range(self.seed, self.seed + n_seeds)
-        paths = [self._path(order, seed, known) for seed in seeds]
+        paths = [self._path(order, seed, true_grades) for seed in seeds]
         needed = np.array([path.shape[0] - 1 for path in paths], np.int64)
         right = np.array([_sign(path[-1]) == np.sign(difference) for path in paths], np.bool_)
         low, value, high = paths[0].T
@@ -313,16 +312,19 @@ class _Replay:
         does.
         """
         values = self.full_values
-        before = unlabelled_bounds(self.hidden("labels", self.seed))
-        sizes = np.diff(self.pool.offsets)
+        unlabelled = unlabelled_bounds(self.hidden("labels", self.seed))
+        n_documents = np.diff(self.pool.offsets)
         needed = np.zeros(n_tests, np.int64)
         right = np.zeros(n_tests, np.bool_)
-        for place in range(n_tests):
-            numbers = query_numbers(self.pool.query_ids, self.seed + place)
-            order = np.argsort(-numbers, kind="stable")
-            test = sequential_sign(values[order], before.low[order], before.high[order], alpha)
-            needed[place] = sizes[order[: test.stopped_at]].sum()
-            right[place] = test.stopped_at is None or test.sign == np.sign(difference)
+        for number in range(n_tests):
+            random_numbers = query_numbers(self.pool.query_ids, self.seed + number)
+            order = np.argsort(-random_numbers, kind="stable")
+            test = sequential_sign(
+                values[order], unlabelled.low[order], unlabelled.high[order], alpha
+            )
+            # up to None is all queries
+            needed[number] = n_documents[order[: test.stopped_at]].sum()
+            right[number] = test.stopped_at is None or test.sign == np.sign(difference)
         empty = np.empty(0)
         return LabelCurve(
             strategy="queries",
@@ -334,11 +336,11 @@ class _Replay:
             high=empty,
         )
 
-    def _path(self, order: LabelOrder, seed: int, known: FloatArray | None) -> FloatArray:
+    def _path(self, order: LabelOrder, seed: int, true_grades: FloatArray | None) -> FloatArray:
         """Return the mean bounds after each label, shape (n_labels + 1, 3)."""
-        frontier = self.hidden(order.sight, seed, known)
+        frontier = self.hidden(order.sight, seed, true_grades)
         if order.sight != "bounds":
-            return self._measured_later(frontier, order)
+            return self._path_in_batches(frontier, order)
         steps = [frontier.bounds]
         while not frontier.settled:
             self._take_next(frontier, order)
@@ -360,21 +362,21 @@ class _Replay:
         frontier.follow(row, float(self.truth[row]))
         return row
 
-    def _measured_later(self, frontier: Frontier, order: LabelOrder) -> FloatArray:
+    def _path_in_batches(self, frontier: Frontier, order: LabelOrder) -> FloatArray:
         """Replay an order that bounds do not change: many labels are revealed, and their states
         measured at once.
         """
-        now = np.stack((frontier.low, frontier.value, frontier.high))
+        bounds = np.stack((frontier.low, frontier.value, frontier.high))  # of each query
         # Each step is a sum of its own: a bound such as 1e308 that comes and goes takes the digits
         # of all others from a running sum.
-        steps = [now.sum(axis=1) / now.shape[1]]
+        steps = [bounds.sum(axis=1) / bounds.shape[1]]
         fixed = best_open(frontier, order.worth(frontier), len(self.pool)) if order.fixed else None
         grades = frontier.grades.copy()
         while frontier.is_open.any() and not _sign(steps[-1]):
             rows = self._next_rows(frontier, order) if fixed is None else fixed
-            for row, bounds in zip(rows.tolist(), self._bounds_after(grades, rows), strict=True):
-                now[:, self.pool.query[row]] = bounds
-                steps.append(now.sum(axis=1) / now.shape[1])
+            for row, after in zip(rows.tolist(), self._bounds_after(grades, rows), strict=True):
+                bounds[:, self.pool.query[row]] = after
+                steps.append(bounds.sum(axis=1) / bounds.shape[1])
                 if _sign(steps[-1]):
                     break
             frontier.is_open[rows] = False
@@ -396,24 +398,22 @@ class _Replay:
         for row, code in zip(rows.tolist(), query.tolist(), strict=True):
             grades[self.states.place[row]] = self.truth[row]
             states.append(grades[offsets[code] : offsets[code + 1]].copy())
-        return self._known(query, states)
+        return self._bounds_of(query, states)
 
-    def _known(self, query: IntArray, states: "list[FloatArray]") -> FloatArray:
-        """Return the bounds of states, none of which is measured twice."""
+    def _bounds_of(self, query: IntArray, states: "list[FloatArray]") -> FloatArray:
+        """Return the bounds of states; each state is measured once in the whole replay."""
         keys = [(code, state.tobytes()) for code, state in zip(query.tolist(), states, strict=True)]
         new = [place for place, key in enumerate(keys) if key not in self._memory]
         if new:
             bounds = self.states.bounds(
                 query[new], np.concatenate([states[place] for place in new])
             )
-            rows = zip(
-                bounds.low.tolist(), bounds.value.tolist(), bounds.high.tolist(), strict=True
-            )
-            self._memory.update(zip((keys[place] for place in new), rows, strict=True))
+            rows = np.stack((bounds.low, bounds.value, bounds.high), axis=1)
+            self._memory.update(zip([keys[place] for place in new], rows, strict=True))
         return np.array([self._memory[key] for key in keys])
 
     @cached_property
-    def _memory(self) -> dict[tuple[int, bytes], tuple[float, float, float]]:
+    def _memory(self) -> dict[tuple[int, bytes], FloatArray]:
         return {}
 
     def _oracle(self) -> LabelOrder:
@@ -434,6 +434,6 @@ def _sign(step: Sequence[float] | FloatArray) -> int:
     # Bounds that differ by rounding alone are one value, whose sign is known: it may be 0.
     if abs(high - low) <= 1e-9:
         return int(np.sign(round(float(low), 9)))
-    if low > 1e-12:
+    if low > ROUNDING:
         return 1
-    return -1 if high < -1e-12 else 0
+    return -1 if high < -ROUNDING else 0

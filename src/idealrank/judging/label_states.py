@@ -5,7 +5,7 @@ their judgments: each run is ranked once, and a state only says which places are
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Self
+from typing import NamedTuple, Self
 
 import numpy as np
 
@@ -43,14 +43,14 @@ class JudgedStates:
     ) -> Self:
         """Apply the convention's grade policies."""
         rows = Ragged.of(documents.offsets, query)
-        known = np.flatnonzero(~np.isnan(grades))
+        judged = np.flatnonzero(~np.isnan(grades))
         graded = apply_grade_policies(
-            grades[known],
+            grades[judged],
             convention.alignment,
-            lambda place: name_row(documents, int(rows.row[known[place]])),
+            lambda place: name_row(documents, int(rows.row[judged[place]])),
         )
         grade = np.full(grades.size, np.nan)
-        grade[known] = graded.grades
+        grade[judged] = graded.grades
         return cls(
             documents=documents,
             query=query,
@@ -94,22 +94,23 @@ class RankedPlaces:
         """Align a run twice: with no document judged, and with all that may be, which are at least
         the documents that it shows.
         """
-        none: dict[str, dict[str, float]] = {query: {} for query in documents.queries}
-        hidden = aligned(Qrels(none), run, [measure], convention, depth, threads=1)
-        shown = aligned(documents, run, [measure], convention, depth, threads=1)
+        no_judgments: dict[str, dict[str, float]] = {query: {} for query in documents.queries}
+        hidden = aligned(Qrels(no_judgments), run, [measure], convention, depth, threads=1)
+        all_judged = aligned(documents, run, [measure], convention, depth, threads=1)
         assert hidden.unjudged is not None  # noqa: S101  (for the type checker: `aligned` keeps them)
-        assert shown.hits.document is not None  # noqa: S101  (for the type checker: lists with ids have documents)
-        place = {query: code for code, query in enumerate(hidden.queries)}
-        code = np.array([place.get(query, -1) for query in documents.queries], np.int64)
+        assert all_judged.hits.document is not None  # noqa: S101  (for the type checker: lists with ids have documents)
+        code_of = {query: code for code, query in enumerate(hidden.queries)}
+        code = np.array([code_of.get(query, -1) for query in documents.queries], np.int64)
         offsets = np.searchsorted(hidden.unjudged.query, np.arange(hidden.n_queries + 1))
-        return cls(hidden=hidden, code=code, offsets=offsets, document=shown.hits.document)
+        return cls(hidden=hidden, code=code, offsets=offsets, document=all_judged.hits.document)
 
     def judged(self, states: JudgedStates) -> Judged:
         """Return the lists of each state, as alignment with its judgments gives them; every query
         of the states must count.
         """
-        hidden, shown = self.hidden, self.hidden.unjudged
-        assert shown is not None  # noqa: S101  (for the type checker)
+        hidden = self.hidden
+        listed = hidden.unjudged  # every document of the lists
+        assert listed is not None  # noqa: S101  (for the type checker)
         code = self.code[states.query]
         n_states = states.query.size
         begins = np.searchsorted(states.rows.copy, np.arange(n_states))
@@ -117,21 +118,24 @@ class RankedPlaces:
         # Index of each place in the grades of the states: where its state begins, plus the row of
         # its document within the query.
         first_row = states.documents.offsets[states.query]
-        at = begins[places.copy] + self.document[places.row] - first_row[places.copy]
-        is_known = ~np.isnan(states.grade)
-        is_hit = is_known[at]
-        hit, free, known = (np.flatnonzero(mask) for mask in (is_hit, ~is_hit, is_known))
+        grade_row = begins[places.copy] + self.document[places.row] - first_row[places.copy]
+        is_judged = ~np.isnan(states.grade)
+        is_hit = is_judged[grade_row]
+        hit = np.flatnonzero(is_hit)
+        free = np.flatnonzero(~is_hit)
+        judged = np.flatnonzero(is_judged)
         n_judged = np.bincount(places.copy[hit], minlength=n_states)
         counters = hidden.alignments
 
         def hits() -> Hits:
             row = places.row[hit]
-            first, last = shown.tie_first[row], shown.tie_last[row]
+            first = listed.tie_first[row]
+            last = listed.tie_last[row]
             tied = bool((first < last).any())
             return Hits(
                 query=places.copy[hit],
-                rank=shown.rank[row],
-                grade=states.grade[at[hit]],
+                rank=listed.rank[row],
+                grade=states.grade[grade_row[hit]],
                 tie_first=first if tied else None,
                 tie_last=last if tied else None,
             )
@@ -143,22 +147,24 @@ class RankedPlaces:
             key = self.document[row].astype(np.uint64)
             return UnjudgedHits(
                 query=places.copy[free],
-                rank=shown.rank[row],
+                rank=listed.rank[row],
                 key=key,
-                tie_first=shown.tie_first[row],
-                tie_last=shown.tie_last[row],
+                tie_first=listed.tie_first[row],
+                tie_last=listed.tie_last[row],
             )
 
-        of_state = states.rows.copy[known]
+        state_of_judged = states.rows.copy[judged]
         return Judged(
             queries=QueryIds(n_states, lambda: _names(states)),
             ties=hidden.ties,
             lengths=hidden.lengths[code],
             returned=hidden.returned[code],
             hits=hits,
-            ideal=lambda: ideal_grades(of_state, states.grade[known], n_states),
-            judgments=lambda: Judgments(of_state, states.grade[known], states.given[known]),
-            given=lambda: states.given[at[hit]],
+            ideal=lambda: ideal_grades(state_of_judged, states.grade[judged], n_states),
+            judgments=lambda: Judgments(
+                state_of_judged, states.grade[judged], states.given[judged]
+            ),
+            given=lambda: states.given[grade_row[hit]],
             alignments=Alignments(
                 tied=counters.tied[code],
                 duplicates=counters.duplicates[code],
@@ -178,7 +184,7 @@ def _names(states: JudgedStates) -> list[str]:
     return [names[code] for code in states.query.tolist()]
 
 
-_ROWS = 1 << 21  # grades over all states that are measured at once
+_ROWS = 1 << 21  # grades over all states that are measured at once: 16 MiB of floats
 _WHOLE = (1 << 31) - 1  # depth below every list
 UNLISTED = 0  # rank of a document that a run does not return
 
@@ -206,43 +212,30 @@ class PooledDocuments:
         queries: Sequence[str] | None = None,
     ) -> Self:
         """Pool two runs."""
-        lists = [_rankings(run, convention) for run in (run_a, run_b)]
-        wanted = list(dict.fromkeys((*lists[0], *lists[1]))) if queries is None else list(queries)
-        if set(wanted).isdisjoint({*lists[0], *lists[1]}):
-            complaint = f"answer none of the {len(wanted):,} queries"
-            if len(wanted) == 1:
+        rankings_a = _rankings(run_a, convention)
+        rankings_b = _rankings(run_b, convention)
+        answered = list(dict.fromkeys((*rankings_a, *rankings_b)))
+        query_ids = answered if queries is None else list(queries)
+        if set(query_ids).isdisjoint(answered):
+            complaint = f"answer none of the {len(query_ids):,} queries"
+            if len(query_ids) == 1:
                 complaint = "do not answer the query"
             raise InputError(
                 f"no query to compare: runs {run_a.name!r} and {run_b.name!r} {complaint}"
             )
 
-        code: list[int] = []
-        documents: list[str] = []
-        ranks: list[tuple[int, int]] = []
-        tied = _tied(convention)
-        nowhere = (UNLISTED, 0)
-        for place, query in enumerate(wanted):
-            of_a, of_b = (_ranks(rankings.get(query), tied=tied) for rankings in lists)
-            within: set[str] = set()
-            for ranked in (of_a, of_b):
-                within.update(document for document, (_, first) in ranked.items() if first <= depth)
-            pooled = []
-            for document in within:
-                rank_a, _ = of_a.get(document, nowhere)
-                rank_b, _ = of_b.get(document, nowhere)
-                pooled.append((rank_a, rank_b, document))
-            pooled.sort(key=_by_best_rank)
-            code += [place] * len(pooled)
-            documents += [document for _, _, document in pooled]
-            ranks += [(rank_a, rank_b) for rank_a, rank_b, _ in pooled]
-
-        columns = np.array(ranks, np.int64).reshape(-1, 2)
+        codes: list[int] = []
+        pooled: list[_Pooled] = []
+        for code, query in enumerate(query_ids):
+            of_query = _pooled(rankings_a.get(query), rankings_b.get(query), depth, convention)
+            codes += [code] * len(of_query)
+            pooled += of_query
         return cls(
-            query_ids=wanted,
-            query=np.array(code, np.int64),
-            documents=documents,
-            rank_a=columns[:, 0].copy(),
-            rank_b=columns[:, 1].copy(),
+            query_ids=query_ids,
+            query=np.array(codes, np.int64),
+            documents=[row.document for row in pooled],
+            rank_a=np.array([row.rank_a for row in pooled], np.int64),
+            rank_b=np.array([row.rank_b for row in pooled], np.int64),
             depth=depth,
         )
 
@@ -271,17 +264,41 @@ class PooledDocuments:
         return len(self.documents)
 
 
-def _by_best_rank(row: tuple[int, int, str]) -> tuple[int, int, str]:
-    """Return the sort key of a document; a rank of 0 (not returned) counts as the other rank."""
-    a, b, document = row
-    return min(a or b, b or a), max(a, b), document
+class _Pooled(NamedTuple):
+    """A pooled document of one query."""
+
+    document: str
+    rank_a: int  # 0 if the run does not return it
+    rank_b: int
+
+    def by_best_rank(self) -> tuple[int, int, str]:
+        """Return the sort key; a rank of 0 counts as the other rank."""
+        best = min(self.rank_a or self.rank_b, self.rank_b or self.rank_a)
+        return best, max(self.rank_a, self.rank_b), self.document
+
+
+def _pooled(
+    ranking_a: Ranking | None, ranking_b: Ranking | None, depth: int, convention: Convention
+) -> list[_Pooled]:
+    """Pool the rankings of one query, documents by their best rank."""
+    within: set[str] = set()
+    for ranking in (ranking_a, ranking_b):
+        if ranking is not None:
+            within.update(_down_to(ranking, depth, tied=_tied(convention)))
+    ranks_a = _ranks(ranking_a)
+    ranks_b = _ranks(ranking_b)
+    pooled = [
+        _Pooled(document, ranks_a.get(document, UNLISTED), ranks_b.get(document, UNLISTED))
+        for document in within
+    ]
+    return sorted(pooled, key=_Pooled.by_best_rank)
 
 
 def _rankings(run: Run, convention: Convention) -> dict[str, Ranking]:
     """Rank a run; return the list of each query."""
-    held = run.in_memory()
-    queries = [decode_id(query) for query in held.source.query_ids()]  # type: ignore[union-attr]
-    return {query: held.ranking(query, convention.alignment) for query in queries}
+    in_memory = run.in_memory()
+    queries = [decode_id(query) for query in in_memory.source.query_ids()]  # type: ignore[union-attr]
+    return {query: in_memory.ranking(query, convention.alignment) for query in queries}
 
 
 def _tied(convention: Convention) -> bool:
@@ -289,29 +306,20 @@ def _tied(convention: Convention) -> bool:
     return convention.alignment.ties in ("expected", "best", "worst")
 
 
-def _shown(rankings: Sequence[Ranking], depth: int) -> list[list[str]]:
-    """Return the documents of each list down to a rank, with all documents tied with one above
-    it.
+def _down_to(ranking: Ranking, depth: int, *, tied: bool) -> list[str]:
+    """Return the documents of a list down to a rank; if `tied`, with all documents that are tied
+    with one of them.
     """
-    return [
-        ranking.documents[: int(np.count_nonzero(ranking.first <= depth))] for ranking in rankings
-    ]
+    n = int(np.count_nonzero(ranking.first <= depth)) if tied else depth
+    return ranking.documents[:n]
 
 
-def _ranks(ranking: Ranking | None, *, tied: bool) -> dict[str, tuple[int, int]]:
-    """Return the rank of each document, and the rank that the depth is compared with: the first of
-    its tie group where ties have no order.
-    """
-    if ranking is None:
-        return {}
-    first = ranking.first.tolist()
-    return {
-        document: (rank, first[rank - 1] if tied else rank)
-        for rank, document in enumerate(ranking.documents, 1)
-    }
+def _ranks(ranking: Ranking | None) -> dict[str, int]:
+    documents = [] if ranking is None else ranking.documents
+    return {document: rank for rank, document in enumerate(documents, 1)}
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class StateBounds:
     """Difference of two runs in some states of the judgments of single queries."""
 
@@ -352,20 +360,22 @@ class DifferenceStates:
     ) -> Self:
         """Rank both runs once."""
         pool = PooledDocuments.of(*runs, depth, convention, queries)
-        made = measure.under(convention)
-        empty = Ranking([], np.empty(0), np.empty(0, np.int64), np.empty(0, np.int64))
-        by_query = []
-        for run in runs:
-            rankings = _rankings(run, convention)
-            by_query.append([rankings.get(query, empty) for query in pool.query_ids])
-
-        needed = made.hits_needed()
+        lists_a, lists_b = (_lists_of(run, pool.query_ids, convention) for run in runs)
+        resolved = measure.under(convention)
+        needed = resolved.hits_needed()
         deepest = max(needed, depth) if needed else _WHOLE
-        ideal_size = made.ideal_size
+        ideal_size = resolved.ideal_size
         if convention.alignment.negative in ("removed", "padding"):
             # documents leave the lists by their grade, and lower ones move up
-            deepest, ideal_size = _WHOLE, None
-        shown = [_shown(rankings, deepest) for rankings in by_query]
+            deepest = _WHOLE
+            ideal_size = None
+        shown = [
+            [
+                *_down_to(list_a, deepest, tied=True),
+                *_down_to(list_b, deepest, tied=True),
+            ]
+            for list_a, list_b in zip(lists_a, lists_b, strict=True)
+        ]
         grades = _grades(pool, shown, qrels, ideal_size)
         judged_grades = np.array(
             [grade for of_query in grades.values() for grade in of_query.values()], np.float64
@@ -380,7 +390,7 @@ class DifferenceStates:
             convention=convention,
             max_grade=max_grade,
             runs=runs,
-            lists=(by_query[0], by_query[1]),
+            lists=(lists_a, lists_b),
             documents=documents,
             given=judged_grades,
         )
@@ -397,9 +407,9 @@ class DifferenceStates:
         table = self.documents.table
         query = np.repeat(np.arange(offsets.size - 1), np.diff(offsets)).tolist()
         names = _texts(table.document_ids(np.arange(len(query))))
-        rows = {pair: row for row, pair in enumerate(zip(query, names, strict=True))}
+        row_of = {pair: row for row, pair in enumerate(zip(query, names, strict=True))}
         pooled = zip(self.pool.query.tolist(), self.pool.documents, strict=True)
-        return np.array([rows[pair] for pair in pooled], np.int64)
+        return np.array([row_of[pair] for pair in pooled], np.int64)
 
     @cached_property
     def _ranked(self) -> "tuple[RankedPlaces, RankedPlaces]":
@@ -416,19 +426,22 @@ class DifferenceStates:
         differences = np.zeros(query.size)
         measure = self.measure.under(self.convention)
         for begin, states in self._parts(query, grades):
-            kept, a, b = self._lists(states)
-            if kept.size:
+            counting, a, b = self._lists(states)
+            if counting.size:
                 difference = scored_values(measure, b) - scored_values(measure, a)
-                differences[begin + kept] = np.nan_to_num(difference, nan=0.0)
+                differences[begin + counting] = np.nan_to_num(difference, nan=0.0)
         return differences
 
     def bounds(self, query: IntArray, grades: FloatArray) -> StateBounds:
         """Compute the bounds of the difference in each state."""
-        bounds = StateBounds(*(np.zeros(query.size) for _ in range(3)))
+        bounds = StateBounds(
+            low=np.zeros(query.size), value=np.zeros(query.size), high=np.zeros(query.size)
+        )
         for begin, states in self._parts(query, grades):
-            kept, a, b = self._lists(states)
-            if not kept.size:
+            counting, a, b = self._lists(states)
+            if not counting.size:
                 continue
+            rows = begin + counting
             ends = difference_bounds_of(
                 a,
                 b,
@@ -438,18 +451,21 @@ class DifferenceStates:
                 convention=self.convention,
                 queries=a.queries,
             )
-            bounds.low[begin + kept] = np.nan_to_num(ends.low, nan=0.0)
-            bounds.value[begin + kept] = np.nan_to_num(ends.value, nan=0.0)
-            bounds.high[begin + kept] = np.nan_to_num(ends.high, nan=0.0)
+            bounds.low[rows] = np.nan_to_num(ends.low, nan=0.0)
+            bounds.value[rows] = np.nan_to_num(ends.value, nan=0.0)
+            bounds.high[rows] = np.nan_to_num(ends.high, nan=0.0)
         return bounds
 
     def _parts(self, query: IntArray, grades: FloatArray) -> "Iterator[tuple[int, JudgedStates]]":
         """Yield the states that are measured at once, after the number of states before them."""
         past = np.cumsum(np.diff(self.documents.offsets)[query])  # grades up to each state
-        begins, ends = _runs_of(past // _ROWS)
+        begins, ends = _stretches(past // _ROWS)
+        first_grade = 0
         for begin, end in zip(begins, ends, strict=True):
-            of_part = grades[int(past[begin - 1]) if begin else 0 : int(past[end - 1])]
+            end_grade = int(past[end - 1])
+            of_part = grades[first_grade:end_grade]
             yield begin, JudgedStates.of(self.documents, query[begin:end], of_part, self.convention)
+            first_grade = end_grade
 
     def _lists(self, states: JudgedStates) -> tuple[IntArray, Judged, Judged]:
         """Return the states that count, and the lists of both runs in each of them."""
@@ -462,47 +478,63 @@ class DifferenceStates:
 
     def _realigned(self, states: JudgedStates) -> tuple[IntArray, Judged, Judged]:
         """Do the same by an alignment, for conventions in which judgments change the lists."""
-        first, second = self.lists
-        answered = np.array(
-            [
-                bool(first[query].documents and second[query].documents)
+        lists_a, lists_b = self.lists
+        if self.convention.alignment.missing == "left-out":
+            is_answered = [
+                bool(lists_a[query].documents and lists_b[query].documents)
                 for query in states.query.tolist()
-            ],
-            np.bool_,
-        )
-        counts = answered | (self.convention.alignment.missing != "left-out")
+            ]
+            counts = np.array(is_answered, np.bool_)
+        else:
+            counts = np.ones(states.query.size, np.bool_)
         states = states.part(counts)
-        known = np.flatnonzero(~np.isnan(states.given))
-        grades: dict[str, dict[str, float]] = {str(place): {} for place in range(states.query.size)}
-        documents = _texts(self.documents.table.document_ids(states.rows.row[known]))
-        places = states.rows.copy[known].tolist()
-        known_grades = states.given[known].tolist()
-        for place, document, grade in zip(places, documents, known_grades, strict=True):
-            grades[str(place)][document] = grade
-        runs = [self._repeated(side, states.query.tolist(), list(grades)) for side in (0, 1)]
+
+        # each state is a query of its own, whose name is its number
+        qrels: dict[str, dict[str, float]] = {str(state): {} for state in range(states.query.size)}
+        judged = np.flatnonzero(~np.isnan(states.given))
+        documents = _texts(self.documents.table.document_ids(states.rows.row[judged]))
+        state_of = states.rows.copy[judged].tolist()
+        for state, document, grade in zip(
+            state_of, documents, states.given[judged].tolist(), strict=True
+        ):
+            qrels[str(state)][document] = grade
         a, b = (
-            aligned(Qrels(grades), run, [self.measure], self.convention, self.pool.depth, threads=1)
-            for run in runs
+            aligned(
+                Qrels(qrels),
+                self._repeated(lists, states.query, run.name),
+                [self.measure],
+                self.convention,
+                self.pool.depth,
+                threads=1,
+            )
+            for lists, run in zip(self.lists, self.runs, strict=True)
         )
         return np.flatnonzero(counts), a, b
 
-    def _repeated(self, side: int, queries: Sequence[int], names: Sequence[str]) -> Run:
-        """Build a run with one list for each name; scores keep ties only where ties have no
-        order.
+    def _repeated(self, lists_of_run: Sequence[Ranking], query: IntArray, name: str) -> Run:
+        """Build a run with the list of each state's query, named by the number of the state; scores
+        keep ties only where ties have no order.
         """
-        lists = [self.lists[side][query] for query in queries]
+        lists = [lists_of_run[code] for code in query.tolist()]
         if _tied(self.convention):
             scores = [ranking.scores for ranking in lists]
         else:
             scores = [-np.arange(1.0, len(ranking.documents) + 1) for ranking in lists]
-        ids = [name for name, ranking in zip(names, lists, strict=True) for _ in ranking.documents]
-        documents = [document for ranking in lists for document in ranking.documents]
+        query_ids: list[str] = []
+        documents: list[str] = []
+        for number, ranking in enumerate(lists):
+            query_ids += [str(number)] * len(ranking.documents)
+            documents += ranking.documents
         return Run.from_columns(
-            ids,
-            documents,
-            np.concatenate(scores) if scores else np.empty(0),
-            name=self.runs[side].name,
+            query_ids, documents, np.concatenate(scores) if scores else np.empty(0), name=name
         )
+
+
+def _lists_of(run: Run, query_ids: Sequence[str], convention: Convention) -> list[Ranking]:
+    """Return the list of each query, empty if the run does not answer it."""
+    empty = Ranking([], np.empty(0), np.empty(0, np.int64), np.empty(0, np.int64))
+    rankings = _rankings(run, convention)
+    return [rankings.get(query, empty) for query in query_ids]
 
 
 def _texts(raw: Sequence[bytes]) -> list[str]:
@@ -511,34 +543,33 @@ def _texts(raw: Sequence[bytes]) -> list[str]:
 
 def _grades(
     pool: PooledDocuments,
-    shown: Sequence[Sequence[Sequence[str]]],
+    shown: Sequence[Sequence[str]],
     qrels: Qrels,
-    outside: int | None,
+    ideal_size: int | None,
 ) -> dict[str, dict[str, float]]:
     """Return the grade of each document that may be judged, by query; NaN if it is not judged.
 
-    Of judged documents below the ranks shown, only so many with the highest grades are kept, and
-    one of each other grade.
+    Of judged documents that no run shows, only as many as the ideal list has are kept, by falling
+    grade, and one of each other grade.
     """
     grades: dict[str, dict[str, float]] = {}
-    shown_a, shown_b = shown
     for code, query in enumerate(pool.query_ids):
         pooled = pool.documents[pool.offsets[code] : pool.offsets[code + 1]]
-        of_query = dict.fromkeys([*pooled, *shown_a[code], *shown_b[code]], np.nan)
+        of_query = dict.fromkeys([*pooled, *shown[code]], np.nan)
         judged = qrels[query] if query in qrels else {}  # noqa: SIM401  (Qrels has no get)
         below = [document for document in judged if document not in of_query]
         below.sort(key=judged.__getitem__, reverse=True)
-        if outside is not None:
+        if ideal_size is not None:
             # The others are too low for the ideal list. Only whether a grade occurs matters.
-            by_grade = {judged[document]: document for document in below[outside:]}
-            below = [*below[:outside], *by_grade.values()]
+            by_grade = {judged[document]: document for document in below[ideal_size:]}
+            below = [*below[:ideal_size], *by_grade.values()]
         for document in (*(of_query.keys() & judged.keys()), *below):
             of_query[document] = judged[document]
         grades[query] = of_query
     return grades
 
 
-def _runs_of(part: IntArray) -> "tuple[list[int], list[int]]":
+def _stretches(part: IntArray) -> "tuple[list[int], list[int]]":
     """Return the begin and the end of each stretch of equal numbers."""
     if not part.size:
         return [], []

@@ -197,90 +197,96 @@ def reusability(
     >>> reuse.verdict
     'reusable with care'
     """
-    table = as_qrels(qrels)
-    made = parse_measure(measure)
-    under = Convention.of(convention)
+    all_judgments = as_qrels(qrels)
+    parsed = parse_measure(measure)
+    resolved = Convention.of(convention)
     if not runs:
         raise InputError("runs: found none, expected at least one")
-    listed = {name: as_run(run, name) for name, run in runs.items()}
+    run_of = {name: as_run(run, name) for name, run in runs.items()}
     deepest = int(number_option("depth", depth, 1, 1e9))
 
-    group = {name: (groups or {}).get(name, name) for name in listed}
-    tops = {name: _top(run, under, deepest) for name, run in listed.items()}
-    returned: dict[tuple[str, str], set[str]] = {}
-    for name, top in tops.items():
-        for pair in top:
-            returned.setdefault(pair, set()).add(group[name])
+    group_of = {name: (groups or {}).get(name, name) for name in run_of}
+    tops = {name: _top(run, resolved, deepest) for name, run in run_of.items()}
+    grades = {query: all_judgments[query] for query in all_judgments.queries}
+    unique = _judged_by_one_group(tops, group_of, grades)
+    full = _means(all_judgments, run_of, parsed, resolved)
+    # by group: the means of all runs without the judgments that the group alone brought
+    reduced = {
+        group: _means(_without(grades, pairs), run_of, parsed, resolved)
+        for group, pairs in unique.items()
+    }
 
-    grades = {query: table[query] for query in table.queries}
-    full = _means(table, listed, made, under)
-    names = list(listed)
-    rank = _ranks(full)
-    without = np.empty(len(names))
+    ranks = _ranks(full)
     rows = []
-    reduced: dict[str, FloatArray] = {}  # means without the documents of a group
-    for place, name in enumerate(names):
-        own = [
-            (query, document)
-            for (query, document), groups_of in returned.items()
-            if groups_of == {group[name]} and document in grades.get(query, {})
-        ]
-        if group[name] not in reduced:
-            reduced[group[name]] = _means(_less(grades, own), listed, made, under) if own else full
-        values = reduced[group[name]]
-        without[place] = values[place]
-        mine = [pair for pair in own if pair in tops[name]]
-        relevant = sum(grades[query][document] > 0 for query, document in mine)
-        now = int(rank[place])
-        later = int(_ranks(values)[place])
+    for column, (name, group) in enumerate(group_of.items()):
+        means = reduced.get(group, full)
+        pairs = [pair for pair in unique.get(group, ()) if pair in tops[name]]
         rows.append(
             RunLeftOut(
                 run=name,
-                group=group[name],
-                unique=len(mine),
-                unique_relevant=relevant,
-                value=float(full[place]),
-                value_without=float(values[place]),
-                rank=now,
-                rank_without=later,
+                group=group,
+                unique=len(pairs),
+                unique_relevant=sum(grades[query][document] > 0 for query, document in pairs),
+                value=float(full[column]),
+                value_without=float(means[column]),
+                rank=int(ranks[column]),
+                rank_without=int(_ranks(means)[column]),
             )
         )
 
     kendall = float("nan")
-    if len(names) > 1:
-        kendall = float(tau(np.zeros(len(names), np.int64), full, without, 1, "b")[0])
+    if len(rows) > 1:
+        values_without = np.array([row.value_without for row in rows])
+        kendall = float(tau(np.zeros(len(rows), np.int64), full, values_without, 1, "b")[0])
     return Reusability(
-        measure=str(made),
+        measure=str(parsed),
         depth=deepest,
         runs=tuple(sorted(rows, key=lambda row: (row.rank, row.run))),
         tau=kendall,
-        convention=under,
+        convention=resolved,
     )
+
+
+def _judged_by_one_group(
+    tops: Mapping[str, set[tuple[str, str]]],
+    group_of: Mapping[str, str],
+    grades: Mapping[str, Mapping[str, float]],
+) -> dict[str, list[tuple[str, str]]]:
+    """Return the judged pairs of query and document that one group alone returned, by group."""
+    groups_of: dict[tuple[str, str], set[str]] = {}
+    for name, top in tops.items():
+        for pair in top:
+            groups_of.setdefault(pair, set()).add(group_of[name])
+    unique: dict[str, list[tuple[str, str]]] = {}
+    for (query, document), groups in groups_of.items():
+        if len(groups) == 1 and document in grades.get(query, {}):
+            (group,) = groups
+            unique.setdefault(group, []).append((query, document))
+    return unique
 
 
 def _top(run: Run, convention: Convention, depth: int) -> set[tuple[str, str]]:
     """Return the pairs of query and document that a run returns down to a depth."""
-    held = run.in_memory()
+    in_memory = run.in_memory()
     pairs: set[tuple[str, str]] = set()
-    for raw_id in held.source.query_ids():  # type: ignore[union-attr]
+    for raw_id in in_memory.source.query_ids():  # type: ignore[union-attr]
         query = decode_id(raw_id)
-        ranking = held.ranking(query, convention.alignment, depth=depth)
+        ranking = in_memory.ranking(query, convention.alignment, depth=depth)
         pairs.update((query, document) for document in ranking.documents)
     return pairs
 
 
-def _less(grades: Mapping[str, Mapping[str, float]], removed: "list[tuple[str, str]]") -> Qrels:
+def _without(grades: Mapping[str, Mapping[str, float]], removed: "list[tuple[str, str]]") -> Qrels:
     """Return the judgments without some documents; queries stay, even without a judgment."""
-    kept = {query: dict(judged) for query, judged in grades.items()}
+    remaining = {query: dict(judged) for query, judged in grades.items()}
     for query, document in removed:
-        del kept[query][document]
-    return Qrels(kept)
+        del remaining[query][document]
+    return Qrels(remaining)
 
 
 def _means(
     qrels: Qrels, runs: Mapping[str, Run], measure: Measure, convention: Convention
 ) -> FloatArray:
-    """Return the mean of each run."""
     text = str(measure)
     means = [
         evaluate(qrels, run, [measure], convention=convention).mean()[text] for run in runs.values()
@@ -290,5 +296,5 @@ def _means(
 
 def _ranks(values: FloatArray) -> IntArray:
     """Return the rank of each value from the top; equal values share the best rank."""
-    rounded = np.round(values, 12)
+    rounded = np.round(values, 12)  # means that differ by rounding alone are equal
     return np.asarray(1 + (rounded[None, :] > rounded[:, None]).sum(axis=1), np.int64)

@@ -109,17 +109,13 @@ class Pairs:
 
     def group(self, name: str, rows: "BoolArray | IntArray") -> GroupError:
         """Compute the errors of some pairs, which may come several times."""
-        human, judge, error, beyond_grade = (
-            float(column[rows].mean())
-            for column in (self.human, self.judge, self.error, self.beyond_grade)
-        )
         return GroupError(
             group=name,
             n=int(self.human[rows].size),
-            human=human,
-            judge=judge,
-            error=error,
-            beyond_grade=beyond_grade,
+            human=float(self.human[rows].mean()),
+            judge=float(self.judge[rows].mean()),
+            error=float(self.error[rows].mean()),
+            beyond_grade=float(self.beyond_grade[rows].mean()),
         )
 
 
@@ -158,7 +154,8 @@ def _ranks(pairs: Pairs, runs: Mapping[str, Run]) -> tuple[IntArray, IntArray]:
     for (query, document), row in place.items():
         nested.setdefault(query, {})[document] = float(row)
     numbered = Qrels(nested)  # its grades are the numbers of the pairs
-    ranks, rows = [], []
+    ranks = []
+    rows = []
     for run in runs.values():
         hits = align(numbered, run, Alignment()).hits
         ranks.append(hits.rank)
@@ -172,8 +169,8 @@ def by_length(pairs: Pairs, lengths: Mapping[str, float], *, confidence: float =
 
     Pairs whose document has no length are left out.
     """
-    known = np.array([lengths.get(document, math.nan) for document in pairs.documents], np.float64)
-    rows = np.flatnonzero(~np.isnan(known))
+    length = np.array([lengths.get(document, math.nan) for document in pairs.documents], np.float64)
+    rows = np.flatnonzero(~np.isnan(length))
     if rows.size < 4:
         return Leniency(
             groups=(),
@@ -181,12 +178,13 @@ def by_length(pairs: Pairs, lengths: Mapping[str, float], *, confidence: float =
             difference=math.nan,
             interval=(math.nan, math.nan),
         )
-    quarter = np.searchsorted(np.quantile(known[rows], [0.25, 0.5, 0.75]), known[rows], side="left")
+    cuts = np.quantile(length[rows], [0.25, 0.5, 0.75])
+    quarter = np.searchsorted(cuts, length[rows], side="left")
     names = ("shortest quarter", "second quarter", "third quarter", "longest quarter")
     groups = tuple(
-        pairs.group(name, rows[quarter == place])
-        for place, name in enumerate(names)
-        if (quarter == place).any()
+        pairs.group(name, rows[quarter == code])
+        for code, name in enumerate(names)
+        if (quarter == code).any()
     )
     difference, interval = _contrast(pairs, rows[quarter == 3], rows[quarter == 0], confidence)
     return Leniency(
@@ -216,21 +214,23 @@ def _contrast(
         counts = np.bincount(codes, np.ones(rows.size), n_clusters)
         return np.asarray(errors, np.float64), np.asarray(counts, np.float64)
 
-    def without(sums: FloatArray) -> FloatArray:
-        """Return the total without each cluster that has a pair."""
-        return np.asarray((float(sums.sum()) - sums)[holds])
-
     errors, counts = of_clusters(first)
     other_errors, other_counts = of_clusters(second)
     difference = float(errors.sum()) / float(counts.sum())
     difference -= float(other_errors.sum()) / float(other_counts.sum())
-    holds = (counts + other_counts) > 0
-    n = int(holds.sum())
-    left = without(counts)
-    other_left = without(other_counts)
-    if n < 2 or not (left > 0).all() or not (other_left > 0).all():
+
+    has_pair = (counts + other_counts) > 0
+
+    def without_each(sums: FloatArray) -> FloatArray:
+        """Return the total without each cluster that has a pair."""
+        return np.asarray((float(sums.sum()) - sums)[has_pair])
+
+    n = int(has_pair.sum())
+    n_first = without_each(counts)
+    n_second = without_each(other_counts)
+    if n < 2 or not (n_first > 0).all() or not (n_second > 0).all():
         return difference, nothing
-    values = without(errors) / left - without(other_errors) / other_left
+    values = without_each(errors) / n_first - without_each(other_errors) / n_second
     error = math.sqrt((n - 1) / n * float(((values - values.mean()) ** 2).sum()))
     reach = t_quantile(confidence, n - 1) * error
     return difference, (difference - reach, difference + reach)

@@ -304,10 +304,9 @@ class AssignedAnswers:
         {'V_strict': 1.0, 'A': 0.5}
         """
         queries = list(self.answers)
-        values: FloatArray = np.array(
-            [[score.value(self.answers[query]) for score in scores] for query in queries],
-            np.float64,
-        ).reshape(len(queries), len(scores))
+        values: FloatArray = np.empty((len(queries), len(scores)))
+        for column, score in enumerate(scores):
+            values[:, column] = [score.value(self.answers[query]) for query in queries]
         return Evaluation(
             name=self.name,
             queries=queries,
@@ -327,10 +326,10 @@ class AssignedAnswers:
 
     def _coverage(self) -> Coverage:
         n_nuggets = sum(map(len, self.answers.values()))
-        no_vital = sum(
-            not any(nugget.importance == "vital" for nugget in nuggets)
-            for nuggets in self.answers.values()
-        )
+        importances = [
+            {nugget.importance for nugget in nuggets} for nuggets in self.answers.values()
+        ]
+        no_vital = sum("vital" not in of_query for of_query in importances)
         return Coverage(
             queries_in_qrels=len(self.answers),
             queries_in_run=len(self.answers),

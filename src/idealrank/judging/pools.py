@@ -3,6 +3,7 @@ samples with inclusion probabilities.
 """
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, Self, TypeAlias, get_args
@@ -125,7 +126,8 @@ class Strata:
         OptionError
             A part is no depth and share, depths do not rise, or a share is not in (0, 1].
         """
-        depths, shares = [], []
+        depths: list[int] = []
+        shares: list[float] = []
         for part in text.split(","):
             depth, _, share = part.partition(":")
             try:
@@ -182,8 +184,8 @@ def pool(
     convention : Convention or str
         Its order of ties.
     seed : int
-        Seed of the sample. The random number of a document depends on the seed, its query and its
-        id alone.
+        Seed of the sample. The random number of a document is computed from the seed, its query and
+        its id.
 
     Returns
     -------
@@ -222,10 +224,10 @@ def pool(
     if not runs:
         raise InputError("runs: found none, expected at least one")
     rankings = [_ranked(as_run(run, name), convention, deepest) for name, run in runs.items()]
-    pooled = _queries_to_pool(rankings, queries)
+    query_ids = _queries_to_pool(rankings, queries)
 
     rows: list[_Row] = []
-    for code, query in enumerate(pooled):
+    for code, query in enumerate(query_ids):
         rows += _of_query(code, [ranked.get(query, []) for ranked in rankings], order, deepest)
     if budget is not None:
         rows = _within(rows, int(number_option("budget", budget, 1, 1e12)))
@@ -233,10 +235,10 @@ def pool(
     best = np.array([row.best_rank for row in rows], np.int64)
     documents = [row.document for row in rows]
     stratum, probability, sampled = _drawn(
-        queries=pooled, code=codes, documents=documents, best=best, strata=strata, seed=seed
+        query_ids=query_ids, code=codes, documents=documents, best=best, strata=strata, seed=seed
     )
     return Pool(
-        query_ids=pooled,
+        query_ids=query_ids,
         query=codes,
         documents=documents,
         best_rank=best,
@@ -270,11 +272,9 @@ def _queries_to_pool(
         raise InputError(f"no query to pool: {reason}, expected at least one")
     # A run may name a query and have no document for it.
     if not any(ranked.get(query) for ranked in rankings for query in chosen):
-        complaint = (
-            "do not answer the query"
-            if len(chosen) == 1
-            else f"answer none of the {len(chosen):,} queries"
-        )
+        complaint = f"answer none of the {len(chosen):,} queries"
+        if len(chosen) == 1:
+            complaint = "do not answer the query"
         raise InputError(f"no query to pool: the runs {complaint}")
     return chosen
 
@@ -291,11 +291,11 @@ class _Row(NamedTuple):
 
 def _ranked(run: Run, convention: Convention, depth: int) -> _Rankings:
     """Return the documents and scores of each query from the top."""
-    held = run.in_memory()
+    in_memory = run.in_memory()
     ranked = {}
-    for raw in held.source.query_ids():  # type: ignore[union-attr]
+    for raw in in_memory.source.query_ids():  # type: ignore[union-attr]
         query = decode_id(raw)
-        ranking = held.ranking(query, convention.alignment, depth=depth)
+        ranking = in_memory.ranking(query, convention.alignment, depth=depth)
         ranked[query] = list(zip(ranking.documents, ranking.scores.tolist(), strict=True))
     return ranked
 
@@ -349,17 +349,17 @@ def _points(scores: Sequence[float], order: str, depth: int) -> Sequence[float]:
 
 def _within(rows: list[_Row], budget: int) -> list[_Row]:
     """Keep the first document of each query, then the second of each, and so on."""
-    place: dict[int, int] = {}
-    levels = []
+    n_before: Counter[int] = Counter()
+    places = []  # of each document in the pool of its query
     for row in rows:
-        place[row.query] = place.get(row.query, 0) + 1
-        levels.append(place[row.query])
-    by_level = sorted(range(len(rows)), key=lambda at: (levels[at], rows[at].query))
-    return [rows[at] for at in sorted(by_level[:budget])]
+        n_before[row.query] += 1
+        places.append(n_before[row.query])
+    by_place = sorted(range(len(rows)), key=lambda number: (places[number], rows[number].query))
+    return [rows[number] for number in sorted(by_place[:budget])]
 
 
 def _drawn(
-    queries: Sequence[str],
+    query_ids: Sequence[str],
     code: IntArray,
     documents: Sequence[str],
     best: IntArray,
@@ -373,15 +373,16 @@ def _drawn(
     probability = np.ones(code.size)
     sampled = np.zeros(code.size, np.bool_)
     numbers = [
-        random_number(seed, queries[int(at)], document)
-        for at, document in zip(code.tolist(), documents, strict=True)
+        random_number(seed, query_ids[int(query)], document)
+        for query, document in zip(code.tolist(), documents, strict=True)
     ]
-    number = np.array(numbers)
-    for query, part in np.unique(np.stack((code, stratum)), axis=1).T.tolist():
-        rows = np.flatnonzero((code == query) & (stratum == part))
+    random_numbers = np.array(numbers)
+    for query, number in np.unique(np.stack((code, stratum)), axis=1).T.tolist():
+        rows = np.flatnonzero((code == query) & (stratum == number))
         # The small number keeps a product such as 3.0000000000000004 from being rounded up.
-        share = math.ceil(strata.shares[part - 1] * rows.size - 1e-9)
-        n_sampled = min(rows.size, max(_LEAST, share))
+        n_of_share = math.ceil(strata.shares[number - 1] * rows.size - 1e-9)
+        n_sampled = min(rows.size, max(_LEAST, n_of_share))
         probability[rows] = n_sampled / rows.size
-        sampled[rows[np.argsort(number[rows], kind="stable")[:n_sampled]]] = True
+        by_chance = rows[np.argsort(random_numbers[rows], kind="stable")]
+        sampled[by_chance[:n_sampled]] = True
     return stratum, probability, sampled

@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from idealrank.data.types import FloatArray, IntArray
+from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.errors import InputError
 from idealrank.judging.ratings import (
     check_confidence,
@@ -130,46 +130,71 @@ def corrected_share(
     checked("interval", interval, ShareInterval)
     check_confidence(confidence)
 
-    # three pairs of a count and its total: right among human no, right among human yes, judge's yes
-    sums = np.array(
-        [
-            ((y == 0) & (f == 0)).sum(),
-            (y == 0).sum(),
-            ((y == 1) & (f == 1)).sum(),
-            (y == 1).sum(),
-            other.sum(),
-            other.size,
-        ],
-        float,
+    counts = _Counts(
+        true_no=float(((y == 0) & (f == 0)).sum()),
+        human_no=float((y == 0).sum()),
+        true_yes=float(((y == 1) & (f == 1)).sum()),
+        human_yes=float((y == 1).sum()),
+        other_yes=float(other.sum()),
+        n_other=float(other.size),
     )
-    if not sums[1] or not sums[3]:
+    if not counts.human_no or not counts.human_yes:
         raise InputError(
-            f"human: found {int(sums[3])} labels 1 and {int(sums[1])} labels 0, expected both kinds"
+            f"human: found {counts.human_yes:.0f} labels 1 and {counts.human_no:.0f} labels 0, "
+            "expected both kinds"
         )
-    q0, q1, p = (sums[0::2] / sums[1::2]).tolist()
-    _refuse_coin(q0, q1)
-    estimate = (p + q0 - 1) / (q0 + q1 - 1)
+    _refuse_coin(counts)
+    estimate = counts.estimate
 
     if clusters is not None:
         error, df = _left_out(y, f, other, clusters)
         ends = estimate + np.array([-1, 1]) * t_quantile(confidence, df) * error
     elif interval == "delta":
-        error = _error(sums, estimate)
+        error = _error(counts, estimate)
         ends = estimate + np.array([-1, 1]) * z_quantile(confidence) * error
     else:
-        error, ends = _smoothed(sums, z_quantile(confidence))
+        error, ends = _smoothed(counts, z_quantile(confidence))
     low, high = np.clip(ends, 0, 1).tolist()
     return CorrectedShare(
         estimate=float(np.clip(estimate, 0, 1)),
         standard_error=float(error),
         interval=(low, high),
-        judge_share=p,
-        specificity=q0,
-        sensitivity=q1,
+        judge_share=counts.judge_share,
+        specificity=counts.specificity,
+        sensitivity=counts.sensitivity,
         n_calibration=y.size,
         n_judge_only=other.size,
         confidence=confidence,
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Counts:
+    """Counts of labels; arrays, if they are counted without each cluster."""
+
+    true_no: Any  # the judge's no where the human said no
+    human_no: Any
+    true_yes: Any  # the judge's yes where the human said yes
+    human_yes: Any
+    other_yes: Any  # the judge's yes among the units outside the calibration
+    n_other: Any
+
+    @property
+    def specificity(self) -> Any:
+        return self.true_no / self.human_no
+
+    @property
+    def sensitivity(self) -> Any:
+        return self.true_yes / self.human_yes
+
+    @property
+    def judge_share(self) -> Any:
+        return self.other_yes / self.n_other
+
+    @property
+    def estimate(self) -> Any:
+        # the formula of Rogan and Gladen
+        return (self.judge_share + self.specificity - 1) / (self.specificity + self.sensitivity - 1)
 
 
 def _labels(name: str, values: npt.ArrayLike) -> FloatArray:
@@ -182,7 +207,9 @@ def _labels(name: str, values: npt.ArrayLike) -> FloatArray:
     return labels
 
 
-def _refuse_coin(specificity: float, sensitivity: float) -> None:
+def _refuse_coin(counts: _Counts) -> None:
+    specificity = counts.specificity
+    sensitivity = counts.sensitivity
     if specificity + sensitivity <= 1:
         raise InputError(
             f"judge: found specificity {specificity:.3g} and sensitivity {sensitivity:.3g}, which "
@@ -190,31 +217,39 @@ def _refuse_coin(specificity: float, sensitivity: float) -> None:
         )
 
 
-def _error(sums: FloatArray, estimate: float) -> float:
+def _error(counts: _Counts, estimate: float) -> float:
     """Return the standard error by the delta method."""
-    true_no, no, true_yes, yes, said_yes, n = sums
-    q0 = true_no / no
-    q1 = true_yes / yes
-    p = said_yes / n
+    # the letters of the formula in `corrected_share`
+    p = counts.judge_share
+    q0 = counts.specificity
+    q1 = counts.sensitivity
     variance = (
-        p * (1 - p) / n
-        + (1 - estimate) ** 2 * q0 * (1 - q0) / no
-        + estimate**2 * q1 * (1 - q1) / yes
+        p * (1 - p) / counts.n_other
+        + (1 - estimate) ** 2 * q0 * (1 - q0) / counts.human_no
+        + estimate**2 * q1 * (1 - q1) / counts.human_yes
     )
     return float(np.sqrt(variance) / (q0 + q1 - 1))
 
 
-def _smoothed(sums: FloatArray, z: float) -> tuple[float, FloatArray]:
+def _smoothed(counts: _Counts, z: float) -> tuple[float, FloatArray]:
     """Return the standard error and the ends of the interval from smoothed counts, the ends shifted
     toward the skew of the estimate.
     """
-    counts = sums + np.array([1, 2, 1, 2, z**2 / 2, z**2])
-    q0, q1, p = counts[0::2] / counts[1::2]
-    _, no, _, yes, _, _ = counts
-    _refuse_coin(q0, q1)
-    estimate = (p + q0 - 1) / (q0 + q1 - 1)
-    error = _error(counts, estimate)
-    skew = estimate * q1 * (1 - q1) / yes - (1 - estimate) * q0 * (1 - q0) / no
+    smoothed = _Counts(
+        true_no=counts.true_no + 1,
+        human_no=counts.human_no + 2,
+        true_yes=counts.true_yes + 1,
+        human_yes=counts.human_yes + 2,
+        other_yes=counts.other_yes + z**2 / 2,
+        n_other=counts.n_other + z**2,
+    )
+    _refuse_coin(smoothed)
+    estimate = smoothed.estimate
+    error = _error(smoothed, estimate)
+    q0, q1 = smoothed.specificity, smoothed.sensitivity
+    yes_term = estimate * q1 * (1 - q1) / smoothed.human_yes
+    no_term = (1 - estimate) * q0 * (1 - q0) / smoothed.human_no
+    skew = yes_term - no_term
     shift = 2 * z**2 * skew
     return error, estimate + shift + np.array([-1, 1]) * z * error
 
@@ -230,29 +265,35 @@ def _left_out(
             "clusters: expected a pair of arrays, with a label for each unit of the calibration "
             "and for each other unit"
         )
-    labelled, rest = (np.asarray(part) for part in clusters)
-    if labelled.shape != human.shape or rest.shape != other.shape:
+    labelled_clusters, other_clusters = (np.asarray(column) for column in clusters)
+    if labelled_clusters.shape != human.shape or other_clusters.shape != other.shape:
         raise InputError(
-            f"clusters: found sizes {labelled.size} and {rest.size}, expected {human.size} and "
-            f"{other.size}"
+            f"clusters: found sizes {labelled_clusters.size} and {other_clusters.size}, expected "
+            f"{human.size} and {other.size}"
         )
-    codes: IntArray = label_codes(np.concatenate([labelled, rest]))
+    codes: IntArray = label_codes(np.concatenate([labelled_clusters, other_clusters]))
+    labelled_codes = codes[: human.size]
+    other_codes = codes[human.size :]
     n = int(codes.max()) + 1
-    first = codes[: human.size]
-    second = codes[human.size :]
     if n < 2:
         raise InputError("clusters: found one, expected at least 2; one cluster shows no variation")
-    # the sums of `corrected_share`, cluster by cluster
-    columns = [(human == 0) & (judge == 0), human == 0, (human == 1) & (judge == 1), human == 1]
-    calibration = [np.bincount(first, column, n) for column in columns]
-    said_yes = np.bincount(second, other, n)
-    n_other = np.bincount(second, minlength=n)
-    sums = np.stack([*calibration, said_yes, n_other], axis=1)
-    left = sums.sum(axis=0) - sums
+
+    def without_each(cluster: IntArray, counted: "FloatArray | BoolArray") -> FloatArray:
+        sums = np.bincount(cluster, counted, n)
+        return np.asarray(sums.sum() - sums, np.float64)
+
+    counts = _Counts(
+        true_no=without_each(labelled_codes, (human == 0) & (judge == 0)),
+        human_no=without_each(labelled_codes, human == 0),
+        true_yes=without_each(labelled_codes, (human == 1) & (judge == 1)),
+        human_yes=without_each(labelled_codes, human == 1),
+        other_yes=without_each(other_codes, other),
+        n_other=without_each(other_codes, np.ones(other.size)),
+    )
     with np.errstate(invalid="ignore", divide="ignore"):
-        q0, q1, p = (left[:, 0::2] / left[:, 1::2]).T
-        values = (p + q0 - 1) / (q0 + q1 - 1)
-    if not np.isfinite(values).all() or (q0 + q1 <= 1).any():
+        values = counts.estimate
+        knows_nothing = counts.specificity + counts.sensitivity <= 1
+    if not np.isfinite(values).all() or knows_nothing.any():
         raise InputError(
             "clusters: found one without which the judge knows no more than a coin, expected the "
             "errors to rest on several"

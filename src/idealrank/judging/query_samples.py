@@ -133,28 +133,29 @@ class QuerySample:
         design = Design.of(sampled_values.size, weights=self.weight)
         interval = mean_interval(sampled_values, level=level, design=design)
 
-        drawn = self.probability <= 1 - _CERTAIN  # and not taken for certain
-        left = 1 - self.probability
-        codes = self._joined(drawn)
-        parts, freedom = [], []
-        for code in np.unique(codes):
-            inside = (codes == code) & drawn
-            m = int(inside.sum())
-            if m == 0:
-                continue
-            if m == 1:
+        is_drawn = self.probability <= 1 - _CERTAIN  # and not taken for certain
+        codes = self._joined(is_drawn)
+        variances: list[float] = []
+        degrees: list[int] = []
+        for code in np.unique(codes[is_drawn]):
+            inside = (codes == code) & is_drawn
+            n_drawn = int(inside.sum())
+            if n_drawn == 1:
                 return replace(
                     interval, low=-math.inf, high=math.inf, note="one drawn query shows no variance"
                 )
-            mean = float((left[inside] * sampled_values[inside]).sum() / left[inside].sum())
-            errors = self.weight[inside] / self.weight.sum() * (sampled_values[inside] - mean)
-            parts.append(m / (m - 1) * float((left[inside] * errors**2).sum()))
-            freedom.append(m - 1)
+            chance_left_out = 1 - self.probability[inside]
+            values_inside = sampled_values[inside]
+            mean = float((chance_left_out * values_inside).sum() / chance_left_out.sum())
+            errors = self.weight[inside] / self.weight.sum() * (values_inside - mean)
+            squares = float((chance_left_out * errors**2).sum())
+            variances.append(n_drawn / (n_drawn - 1) * squares)
+            degrees.append(n_drawn - 1)
 
-        variance = sum(parts)
+        variance = sum(variances)
         if variance == 0:
             return replace(interval, low=interval.estimate, high=interval.estimate)
-        df = variance**2 / sum(part**2 / free for part, free in zip(parts, freedom, strict=True))
+        df = variance**2 / sum(part**2 / n for part, n in zip(variances, degrees, strict=True))
         reach = t_quantile(level, df) * math.sqrt(variance)
         return replace(
             interval, low=interval.estimate - reach, high=interval.estimate + reach, note=""
@@ -290,44 +291,48 @@ def sample_queries(
     ... )
     ([('head', 11), ('tail', 9), ('new', 1)], True)
     """
-    wanted = int(number_option("n", n, 1, 1e9))
-    share = number_option("tail", tail, 0, 1)
-    covered = number_option("head_traffic", head_traffic, 0, 1)
-    named = dict(strata or {})
-    counts = dict(take or {})
-    _check_traffic(traffic, named, counts)
-    ordered = sorted(
-        (query for query in traffic if query not in named),
+    n_sampled = int(number_option("n", n, 1, 1e9))
+    tail_share = number_option("tail", tail, 0, 1)
+    head_share = number_option("head_traffic", head_traffic, 0, 1)
+    stratum_of = dict(strata or {})
+    n_taken = dict(take or {})
+    _check_traffic(traffic, stratum_of, n_taken)
+
+    by_traffic = sorted(
+        (query for query in traffic if query not in stratum_of),
         key=lambda query: (-traffic[query], query),
     )
-
-    groups = _head_and_tail(ordered, traffic, covered)
+    members = _head_and_tail(by_traffic, traffic, head_share)
+    n_head = len(members[HEAD])
     # A head with fewer queries than its share leaves more of the sample to the tail.
-    n_tail = min(len(groups[TAIL]), max(round(wanted * share), wanted - len(groups[HEAD])))
-    numbers = {HEAD: wanted - n_tail, TAIL: n_tail, **counts}
-    for name in sorted(counts):
-        groups[name] = sorted(query for query, stratum in named.items() if stratum == name)
+    n_tail = min(len(members[TAIL]), max(round(n_sampled * tail_share), n_sampled - n_head))
+    sample_sizes = {HEAD: n_sampled - n_tail, TAIL: n_tail, **n_taken}
+    for name in sorted(n_taken):
+        members[name] = sorted(query for query, stratum in stratum_of.items() if stratum == name)
 
     total = math.fsum(traffic.values())
-    drawn: list[tuple[str, str, float, float]] = []
-    shown = []
-    for name, queries in groups.items():
+    query_ids: list[str] = []
+    strata_drawn: list[str] = []
+    volumes: list[float] = []
+    probabilities: list[float] = []
+    sampled_strata = []
+    for name, queries in members.items():
         if not queries:
             continue
-        number = min(numbers[name], len(queries))
-        if number < 1:
+        sample_size = min(sample_sizes[name], len(queries))
+        if sample_size < 1:
             raise InputError(
                 f"stratum {name!r}: found {len(queries):,} queries with traffic and none to "
                 "sample, expected at least one: a mean would leave them out"
             )
         volume = np.array([traffic[query] for query in queries], np.float64)
-        probability = inclusion_probabilities(volume, number)
+        probability = inclusion_probabilities(volume, sample_size)
         picked = _systematic(queries, probability, name, seed)
-        drawn += [
-            (queries[at], name, float(volume[at]), float(probability[at]))
-            for at in np.flatnonzero(picked).tolist()
-        ]
-        shown.append(
+        query_ids += [queries[row] for row in np.flatnonzero(picked).tolist()]
+        strata_drawn += [name] * int(picked.sum())
+        volumes += volume[picked].tolist()
+        probabilities += probability[picked].tolist()
+        sampled_strata.append(
             QueryStratum(
                 name=name,
                 n_queries=len(queries),
@@ -336,22 +341,21 @@ def sample_queries(
             )
         )
 
-    query_ids, strata_drawn, volumes, probabilities = zip(*drawn, strict=True)
     requests = np.array(volumes, np.float64)
     chances = np.array(probabilities, np.float64)
     return QuerySample(
-        query_ids=query_ids,
-        stratum=strata_drawn,
+        query_ids=tuple(query_ids),
+        stratum=tuple(strata_drawn),
         traffic=requests,
         probability=chances,
         weight=requests / chances,
-        strata=tuple(shown),
+        strata=tuple(sampled_strata),
         traffic_total=total,
     )
 
 
 def _check_traffic(
-    traffic: Mapping[str, float], named: Mapping[str, str], take: Mapping[str, int]
+    traffic: Mapping[str, float], stratum_of: Mapping[str, str], take: Mapping[str, int]
 ) -> None:
     if not traffic:
         raise InputError("traffic: found no query, expected at least one")
@@ -360,13 +364,14 @@ def _check_traffic(
             raise InputError(
                 f"traffic of query {query!r}: found {requests!r}, expected a finite number above 0"
             )
-    stray = next((query for query in named if query not in traffic), None)
+    stray = next((query for query in stratum_of if query not in traffic), None)
     if stray is not None:
         raise InputError(
-            f"stratum {named[stray]!r}: found query {stray!r}, which has no traffic; expected "
+            f"stratum {stratum_of[stray]!r}: found query {stray!r}, which has no traffic; expected "
             f"every query with its traffic"
         )
-    for name in {*named.values(), *take}:
+    named_strata = set(stratum_of.values())
+    for name in {*named_strata, *take}:
         if name in (HEAD, TAIL):
             raise OptionError(
                 f"strata: found the name {name!r}, expected another: head and tail are made from "
@@ -376,23 +381,23 @@ def _check_traffic(
             raise OptionError(
                 f"stratum {name!r}: found no number of queries to take, expected one at least"
             )
-        if name not in named.values():
-            known = ", ".join(sorted(set(named.values())))
-            expected = f"one of {known}" if known else "strata that name queries"
+        if name not in named_strata:
+            names = ", ".join(sorted(named_strata))
+            expected = f"one of {names}" if names else "strata that name queries"
             raise OptionError(f"take: found stratum {name!r} without a query, expected {expected}")
         number_option(f"take of {name}", take[name], 1, 1e9)
 
 
 def _head_and_tail(
-    ordered: Sequence[str], traffic: Mapping[str, float], covered: float
+    by_traffic: Sequence[str], traffic: Mapping[str, float], head_share: float
 ) -> dict[str, list[str]]:
     """Split the queries, by falling traffic, where the head has its share of the traffic."""
     size = 0
-    if ordered:
-        volume = np.cumsum([traffic[query] for query in ordered])
+    if by_traffic:
+        volume = np.cumsum([traffic[query] for query in by_traffic])
         # a share that is reached but for rounding is reached
-        size = int(np.searchsorted(volume, covered * volume[-1] - 1e-12)) + 1
-    return {HEAD: list(ordered[:size]), TAIL: list(ordered[size:])}
+        size = int(np.searchsorted(volume, head_share * volume[-1] - 1e-12)) + 1
+    return {HEAD: list(by_traffic[:size]), TAIL: list(by_traffic[size:])}
 
 
 def inclusion_probabilities(sizes: FloatArray, n: int) -> FloatArray:
@@ -403,12 +408,12 @@ def inclusion_probabilities(sizes: FloatArray, n: int) -> FloatArray:
     while True:
         if certain.all():
             return np.ones(sizes.size)
-        left = n - int(certain.sum())
-        probability = np.where(certain, 1.0, left * sizes / sizes[~certain].sum())
-        above = ~certain & (probability >= 1 - 1e-12)
-        if not above.any():
+        n_uncertain = n - int(certain.sum())
+        probability = np.where(certain, 1.0, n_uncertain * sizes / sizes[~certain].sum())
+        is_sure = ~certain & (probability >= 1 - _CERTAIN)
+        if not is_sure.any():
             return probability
-        certain |= above
+        certain |= is_sure
 
 
 def _systematic(queries: Sequence[str], probability: FloatArray, name: str, seed: int) -> BoolArray:
@@ -423,6 +428,8 @@ def systematic_draw(probability: FloatArray, order: IntArray, start: float) -> B
     """Mark the units whose stretch of the cumulated probabilities, in this order, has one of start,
     start + 1, ...
     """
+    # Rounded, so that the stretches of a sample of n units end at n: the error of a sum would
+    # otherwise add or lose a draw.
     ends = np.round(np.cumsum(probability[order]), 9)
     begins = np.concatenate(([0.0], ends[:-1]))
     hits = np.ceil(ends - start) - np.ceil(begins - start)
@@ -470,6 +477,7 @@ class LabelCost:
 
     def of(self, n_queries: int) -> "LabelBudget":
         """Return labels, cost and weeks of a number of queries."""
+        # 200 * 1.1 is slightly above 220 in floats, and would else be 221 labels.
         labels = math.ceil(round(n_queries * self.documents * (1 + self.overhead), 6))
         return LabelBudget(
             n_queries=n_queries,

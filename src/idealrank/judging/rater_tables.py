@@ -163,30 +163,33 @@ def agreement_by_rater(
     grades = rated.categories.tolist()
     values = np.full((rated.n_raters, rated.n_raters), np.nan)
     for a, b in combinations(range(rated.n_raters), 2):
-        both = ~np.isnan(table[:, a]) & ~np.isnan(table[:, b])
-        if both.any():
-            pair = agreement(
-                table[both][:, [a, b]], statistic, level=level, weights=weights, categories=grades
+        has_both = ~np.isnan(table[:, a]) & ~np.isnan(table[:, b])
+        if has_both.any():
+            values[a, b] = agreement(
+                table[has_both][:, [a, b]],
+                statistic,
+                level=level,
+                weights=weights,
+                categories=grades,
             )
-            values[a, b] = values[b, a] = pair
+            values[b, a] = values[a, b]
 
     rows = []
     for rater, name in enumerate(names):
-        own = table[:, rater]
-        others = np.delete(table, rater, axis=1)
-        common = ~np.isnan(own) & ~np.isnan(others).all(axis=1)
+        given = table[:, rater]
+        by_others = np.delete(table, rater, axis=1)
+        common = ~np.isnan(given) & ~np.isnan(by_others).all(axis=1)
         bias = math.nan
         if common.any():
-            bias = float((own[common] - np.nanmean(others[common], axis=1)).mean())
-        known = values[rater][~np.isnan(values[rater])]
-        mean_grade = float(np.nanmean(own)) if not np.isnan(own).all() else math.nan
+            bias = float((given[common] - np.nanmean(by_others[common], axis=1)).mean())
+        with_others = values[rater][~np.isnan(values[rater])]
         rows.append(
             RaterAgreement(
                 rater=name,
                 n_units=int(common.sum()),
-                value=float(known.mean()) if known.size else math.nan,
+                value=float(with_others.mean()) if with_others.size else math.nan,
                 bias=bias,
-                mean_grade=mean_grade,
+                mean_grade=math.nan if np.isnan(given).all() else float(np.nanmean(given)),
             )
         )
     return rows
@@ -254,18 +257,18 @@ def agreement_by_cluster(
     rated = Ratings.of(table, categories)
     labels = np.asarray(clusters)
     codes = cluster_codes(clusters, rated.n_units)
-    two = (~np.isnan(table)).sum(axis=1) >= 2
+    has_two = (~np.isnan(table)).sum(axis=1) >= 2
     grades = rated.categories.tolist()
     rows = []
     for code in dict.fromkeys(codes.tolist()):
         units = codes == code
-        n = int((units & two).sum())
+        n_units = int((units & has_two).sum())
         value = math.nan
-        if n:
+        if n_units:
             value = agreement(
                 table[units], statistic, level=level, weights=weights, categories=grades
             )
-        rows.append(ClusterAgreement(str(labels[units][0]), n, value))
+        rows.append(ClusterAgreement(str(labels[units][0]), n_units, value))
     return rows
 
 
@@ -312,14 +315,14 @@ class Coefficient:
         """
         name = text.strip().lower().replace("-", "_").replace("gwet_ac2", "gwet_ac1")
         for statistic in STATISTICS:
-            rest = name.removeprefix(statistic).lstrip("_")
             if not name.startswith(statistic):
                 continue
-            # alpha has a level, the others have weights; alpha with weights falls through
-            if statistic == "krippendorff_alpha" and rest in {"", *get_args(Level)}:
-                return cls(statistic, level=cast(Level, rest) if rest else "ordinal")
-            if rest in {"", *get_args(Weights)}:
-                return cls(statistic, weights=cast(Weights, rest) if rest else None)
+            option = name.removeprefix(statistic).lstrip("_")
+            # alpha has a level or weights, the others have weights
+            if statistic == "krippendorff_alpha" and option in {"", *get_args(Level)}:
+                return cls(statistic, level=cast(Level, option) if option else "ordinal")
+            if option in {"", *get_args(Weights)}:
+                return cls(statistic, weights=cast(Weights, option) if option else None)
         raise OptionError(
             f"statistic {shown(repr(text))}: expected one of {', '.join(STATISTICS)}, if wanted "
             "with a level, as in krippendorff_alpha_ordinal, or with weights, as in "
@@ -445,9 +448,10 @@ def agreement_report(
             f"judgments: found one rater, {table.raters[0]}, expected two: a file for each, or one "
             "whose second column names them"
         )
-    of_pair = table.query_codes if isinstance(clusters, str) else clusters
+    cluster_of_pair = table.query_codes if isinstance(clusters, str) else clusters
     n_graded = (~np.isnan(table.grades)).sum(axis=1)
-    if of_pair is not None and np.unique(np.asarray(of_pair)[n_graded > 1]).size == 1:
+    is_clustered = cluster_of_pair is not None
+    if is_clustered and np.unique(np.asarray(cluster_of_pair)[n_graded > 1]).size == 1:
         one_cluster = "query" if isinstance(clusters, str) else "cluster of queries"
         raise InputError(
             f"judgments: found one {one_cluster} with documents graded twice, expected at least "
@@ -455,7 +459,7 @@ def agreement_report(
             hint=f"let two raters grade documents of another {one_cluster}",
         )
     by_name = {
-        str(coefficient): coefficient.of(table.grades, of_pair, categories, confidence)
+        str(coefficient): coefficient.of(table.grades, cluster_of_pair, categories, confidence)
         for coefficient in coefficients
     }
     return AgreementReport(
@@ -469,5 +473,5 @@ def agreement_report(
             table.grades, np.array(table.queries, object), categories=categories
         ),
         outside=dict(table.outside),
-        clustered=of_pair is not None,
+        clustered=is_clustered,
     )

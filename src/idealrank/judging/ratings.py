@@ -14,7 +14,7 @@ from scipy.special import ndtri, stdtrit
 from idealrank.data.alignment import check_choice
 from idealrank.data.assessors import AssessorQrels
 from idealrank.data.qrels import Qrels
-from idealrank.data.types import FloatArray, IntArray, decode_id, table_columns
+from idealrank.data.types import BoolArray, FloatArray, IntArray, decode_id, table_columns
 from idealrank.errors import InputError, OptionError
 
 Weights: TypeAlias = Literal["linear", "quadratic", "ordinal"]
@@ -48,21 +48,21 @@ class Ratings:
                 "ratings: found no unit with two ratings, expected at least one; agreement is "
                 "about units that two raters rated"
             )
-        known = categories_of(table[present], categories)
-        codes = np.searchsorted(known, table)
+        scale = categories_of(table[present], categories)
+        codes = np.searchsorted(scale, table)
         codes[~present] = -1
-        unknown = present & (known[np.minimum(codes, known.size - 1)] != table)
+        unknown = present & (scale[np.minimum(codes, scale.size - 1)] != table)
         if unknown.any():
-            unit, rater = (int(place[0]) for place in np.nonzero(unknown))
+            unit, rater = np.argwhere(unknown)[0].tolist()
             expected = "a finite number"
             if categories is not None:
-                texts = ", ".join(f"{category:g}" for category in known)
+                texts = ", ".join(f"{category:g}" for category in scale)
                 expected = f"one of the categories {texts}"
             raise InputError(
                 f"ratings, unit {unit}, rater {rater}: found {table[unit, rater]:g}, expected "
                 f"{expected}"
             )
-        return cls(codes.astype(np.int64), known)
+        return cls(codes.astype(np.int64), scale)
 
     @property
     def n_units(self) -> int:
@@ -77,13 +77,13 @@ class Ratings:
     @cached_property
     def counts(self) -> FloatArray:
         """Number of raters that put each unit in each category, shape (units, categories)."""
-        n_units, n_categories = self.n_units, self.categories.size
-        counts = np.zeros(n_units * n_categories, np.int64)
-        places = np.arange(n_units) * n_categories
-        for column in self.codes.T:
-            rated = column >= 0
-            counts += np.bincount(places[rated] + column[rated], minlength=counts.size)
-        return counts.reshape(n_units, n_categories).astype(np.float64)
+        n_categories = self.categories.size
+        counts = np.zeros(self.n_units * n_categories, np.int64)
+        first_cell = np.arange(self.n_units) * n_categories
+        for codes in self.codes.T:
+            rated = codes >= 0
+            counts += np.bincount(first_cell[rated] + codes[rated], minlength=counts.size)
+        return counts.reshape(self.n_units, n_categories).astype(np.float64)
 
 
 def grade_array(name: str, values: npt.ArrayLike) -> FloatArray:
@@ -117,8 +117,8 @@ def categories_of(
 ) -> FloatArray:
     """Return rising categories: the declared ones, or the values that occur."""
     if declared is None:
-        known = np.unique(values)
-        known = known[np.isfinite(known)]
+        categories = np.unique(values)
+        categories = categories[np.isfinite(categories)]
     else:
         try:
             grades = np.asarray(declared, np.float64)
@@ -126,20 +126,20 @@ def categories_of(
             raise OptionError(
                 f"categories: found what is no number ({error}), expected the grades of the scale"
             ) from None
-        known = np.unique(grades)
-        if not known.size:
+        categories = np.unique(grades)
+        if not categories.size:
             raise OptionError("categories: found none, expected the grades of the scale")
-        if grades.ndim != 1 or known.size != grades.size or not np.isfinite(grades).all():
+        if grades.ndim != 1 or categories.size != grades.size or not np.isfinite(grades).all():
             raise OptionError(
                 "categories: found a category twice or one that is no finite number, expected each "
                 "grade of the scale once"
             )
-    if known.size > _MANY:
+    if categories.size > _MANY:
         raise InputError(
-            f"ratings: found {known.size:,} distinct grades, expected at most {_MANY:,}; agreement "
-            "is about grades, not about scores"
+            f"ratings: found {categories.size:,} distinct grades, expected at most {_MANY:,}; "
+            "agreement is about grades, not about scores"
         )
-    return known
+    return categories
 
 
 def weight_matrix(categories: FloatArray, weights: "Weights | None") -> FloatArray:
@@ -239,8 +239,8 @@ class LabelTable:
             return cls._joined({name: judgments.of(name) for name in judgments.assessors})
         return cls._joined(
             {
-                name: category if isinstance(category, Qrels) else Qrels(category, name=name)
-                for name, category in judgments.items()
+                name: grades if isinstance(grades, Qrels) else Qrels(grades, name=name)
+                for name, grades in judgments.items()
             }
         )
 
@@ -249,23 +249,22 @@ class LabelTable:
         if not judgments:
             raise InputError("judgments: found no rater, expected at least one")
         # a pair gets the next row where a rater is the first to grade it
-        places: dict[tuple[bytes, bytes], int] = {}
-        columns: list[tuple[IntArray, FloatArray]] = []
+        row_of: dict[tuple[bytes, bytes], int] = {}
+        rows_and_grades: list[tuple[IntArray, FloatArray]] = []
         for qrels in judgments.values():
             queries, documents, grades = table_columns(qrels.table)
             pair_rows = [
-                places.setdefault(pair, len(places))
+                row_of.setdefault(pair, len(row_of))
                 for pair in zip(queries, documents, strict=True)
             ]
-            columns.append((np.array(pair_rows, np.int64), grades))
-        joined = np.full((len(places), len(columns)), np.nan)
-        for rater, (rows, grades) in enumerate(columns):
+            rows_and_grades.append((np.array(pair_rows, np.int64), grades))
+        joined = np.full((len(row_of), len(judgments)), np.nan)
+        for rater, (rows, grades) in enumerate(rows_and_grades):
             joined[rows, rater] = grades
-        names: dict[bytes, str] = {}  # one text for each query, not one for each pair
-        queries_of = tuple(names.setdefault(query, decode_id(query)) for query, _ in places)
+        texts: dict[bytes, str] = {}  # one text for each query, not one for each pair
         return cls(
-            queries=queries_of,
-            documents=tuple(decode_id(document) for _, document in places),
+            queries=tuple(texts.setdefault(query, decode_id(query)) for query, _ in row_of),
+            documents=tuple(decode_id(document) for _, document in row_of),
             raters=tuple(judgments),
             grades=joined,
             outside={},
@@ -304,34 +303,35 @@ class LabelTable:
         ([[3.0], [1.0]], {'model': 1})
         """
         check_choice("outside", policy, get_args(OutsidePolicy))
-        known = np.unique(np.asarray(scale, np.float64))
-        if not known.size:
+        allowed = np.unique(np.asarray(scale, np.float64))
+        if not allowed.size:
             raise OptionError("scale: found no grade, expected at least one")
-        if not np.isfinite(known).all():
+        if not np.isfinite(allowed).all():
             raise OptionError(
-                f"scale: found {known[~np.isfinite(known)][0]:g}, expected finite grades"
+                f"scale: found {allowed[~np.isfinite(allowed)][0]:g}, expected finite grades"
             )
-        present = ~np.isnan(self.grades)
-        outside = present & ~np.isin(self.grades, known)
+        outside = ~np.isnan(self.grades) & ~np.isin(self.grades, allowed)
         if not outside.any():
             return self
-        kept = self.grades.copy()
+        grades = self.grades.copy()
         if policy == "drop":
-            kept[outside] = np.nan
+            grades[outside] = np.nan
         elif policy == "clip":
-            kept = np.clip(kept, known[0], known[-1])
-        left = ~np.isnan(kept) & ~np.isin(kept, known)
-        if left.any():
-            raise self._outside_error(left, known, policy)
+            grades = np.clip(grades, allowed[0], allowed[-1])
+        still_outside = ~np.isnan(grades) & ~np.isin(grades, allowed)
+        if still_outside.any():
+            raise self._outside_error(still_outside, allowed, policy)
         counts = {
             rater: int(n) for rater, n in zip(self.raters, outside.sum(axis=0), strict=True) if n
         }
-        return replace(self, grades=kept, outside=counts)
+        return replace(self, grades=grades, outside=counts)
 
-    def _outside_error(self, left: Any, known: FloatArray, policy: OutsidePolicy) -> InputError:
+    def _outside_error(
+        self, outside: BoolArray, allowed: FloatArray, policy: OutsidePolicy
+    ) -> InputError:
         """Name the first grade outside the scale, and how to go on."""
-        pair, rater = (int(places[0]) for places in np.nonzero(left))
-        n = int(left.sum())
+        pair, rater = np.argwhere(outside)[0].tolist()
+        n = int(outside.sum())
         others = f", and {n - 1:,} more outside the scale" if n > 1 else ""
         hint = "declare the scale, or name a policy: outside='clip' or 'drop'"
         command = "declare the --scale, or name a policy: --outside clip or drop"
@@ -341,7 +341,7 @@ class LabelTable:
         return InputError(
             f"{self.raters[rater]}, query {self.queries[pair]!r}, document "
             f"{self.documents[pair]!r}: found grade {self.grades[pair, rater]:g}{others}, expected "
-            f"one of {', '.join(f'{grade:g}' for grade in known)}",
+            f"one of {', '.join(f'{grade:g}' for grade in allowed)}",
             hint=hint,
             command_hint=command,
         )

@@ -24,7 +24,7 @@ LARGEST_SHORTFALL = 0.05
 # Added to the relevant documents above a rank; sample_eval.pl adds three of it to the sampled ones,
 # trec_eval two.
 _EPSILON = 0.00001
-_MOST = 1000  # ranks that sample_eval.pl reads
+_MOST_RANKS = 1000  # that sample_eval.pl reads
 
 
 class DrawnDocument(NamedTuple):
@@ -35,6 +35,16 @@ class DrawnDocument(NamedTuple):
     stratum: str
     probability: float
     sampled: bool
+
+
+class _GradedDocument(NamedTuple):
+    """One row of `SampledJudgments.of_rows`."""
+
+    query: str
+    document: str
+    stratum: object
+    grade: float | None  # None if it was not sampled
+    probability: float | None = None  # None for the sampled share of the stratum
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -105,15 +115,17 @@ class SampledJudgments:
         InputError
             A sampled document has no judgment.
         """
-        rows = zip(
-            [pool.query_ids[int(code)] for code in pool.query],
-            pool.documents,
-            [str(stratum) for stratum in pool.stratum.tolist()],
-            pool.probability.tolist(),
-            pool.sampled.tolist(),
-            strict=True,
-        )
-        return cls.of_drawn([DrawnDocument(*row) for row in rows], qrels)
+        drawn = [
+            DrawnDocument(
+                query=pool.query_ids[int(pool.query[row])],
+                document=document,
+                stratum=str(pool.stratum[row]),
+                probability=float(pool.probability[row]),
+                sampled=bool(pool.sampled[row]),
+            )
+            for row, document in enumerate(pool.documents)
+        ]
+        return cls.of_drawn(drawn, qrels)
 
     @classmethod
     def of_drawn(cls, drawn: "Sequence[Any]", qrels: AnyQrels) -> Self:
@@ -130,8 +142,8 @@ class SampledJudgments:
         judged: dict[str, dict[str, float]] = {}
         for pooled in drawn:
             if pooled.query not in judged:
-                known = pooled.query in table
-                judged[pooled.query] = table[pooled.query] if known else {}
+                has_judgments = pooled.query in table
+                judged[pooled.query] = table[pooled.query] if has_judgments else {}
             grade = judged[pooled.query].get(pooled.document) if pooled.sampled else None
             if pooled.sampled and grade is None:
                 raise InputError(
@@ -139,8 +151,15 @@ class SampledJudgments:
                     "expected one of every sampled document; judge it first, or take the query out "
                     "of the sample"
                 )
-            share = () if pooled.probability is None else (pooled.probability,)
-            rows.append((pooled.query, pooled.document, pooled.stratum, grade, *share))
+            rows.append(
+                _GradedDocument(
+                    query=pooled.query,
+                    document=pooled.document,
+                    stratum=pooled.stratum,
+                    grade=grade,
+                    probability=pooled.probability,
+                )
+            )
         return cls.of_rows(rows)
 
     @classmethod
@@ -157,10 +176,11 @@ class SampledJudgments:
             A document comes twice for a query, a probability is not in (0, 1], or a stratum has no
             sampled document.
         """
-        by_query: dict[str, list[tuple[Any, ...]]] = {}
+        by_query: dict[str, list[_GradedDocument]] = {}
         for row in rows:
-            by_query.setdefault(row[0], []).append(row)
-        return cls({query: _sampled_query(query, listed) for query, listed in by_query.items()})
+            graded = _GradedDocument(*row)
+            by_query.setdefault(graded.query, []).append(graded)
+        return cls({query: _sampled_query(query, graded) for query, graded in by_query.items()})
 
     @property
     def n_sampled(self) -> int:
@@ -187,14 +207,14 @@ class SampledJudgments:
         the guide, inferred AP is too low by about this share, and inferred nDCG by about half of
         it.
         """
-        seen = self.relevant_per_query * len(self.queries)
-        if not seen:
+        n_sampled_relevant = self.relevant_per_query * len(self.queries)
+        if not n_sampled_relevant:
             return 0.0 if self.n_sampled == self.n_pooled else 1.0
         # Horvitz-Thompson: a relevant document that was drawn with probability p stands for 1 / p
-        known = sum(
+        n_relevant = sum(
             float((1 / query.probability[query.gain > 0]).sum()) for query in self.queries.values()
         )
-        ratio = max(1 - seen / known, 0.0) / self.relevant_per_query
+        ratio = max(1 - n_sampled_relevant / n_relevant, 0.0) / self.relevant_per_query
         return ratio / (1 + ratio)
 
     @property
@@ -203,9 +223,8 @@ class SampledJudgments:
         return sum(len(query.documents) for query in self.queries.values())
 
 
-def _sampled_query(query: str, rows: "Sequence[tuple[Any, ...]]") -> SampledQuery:
-    """Build one query from its rows, as in `SampledJudgments.of_rows`."""
-    names = [row[1] for row in rows]
+def _sampled_query(query: str, rows: Sequence[_GradedDocument]) -> SampledQuery:
+    names = [row.document for row in rows]
     documents = {name: place for place, name in enumerate(names)}
     if len(documents) < len(rows):
         twice = next(name for name in names if names.count(name) > 1)
@@ -213,23 +232,24 @@ def _sampled_query(query: str, rows: "Sequence[tuple[Any, ...]]") -> SampledQuer
             f"query {query!r}, document {twice!r}: found it twice, expected each pooled document "
             "once"
         )
-    strata = np.array([str(row[2]) for row in rows])
+    strata = np.array([str(row.stratum) for row in rows])
     stratum = np.unique(strata, return_inverse=True)[1].reshape(-1).astype(np.int64)
-    grade = np.array([np.nan if row[3] is None else row[3] for row in rows], np.float64)
+    # None becomes NaN
+    grade = np.array([row.grade for row in rows], np.float64)
     sampled_query = SampledQuery(
         documents=documents, stratum=stratum, probability=np.ones(len(rows)), grade=grade
     )
-    has_probability = len(rows[0]) > 4
-    probability = (
-        np.array([row[4] for row in rows], np.float64) if has_probability else sampled_query.rate
-    )
+    if rows[0].probability is None:
+        probability = sampled_query.rate
+    else:
+        probability = np.array([row.probability for row in rows], np.float64)
     wrong = ~((probability > 0) & (probability <= 1))
     if wrong.any():
-        at = int(np.argmax(wrong))
+        first_wrong = int(np.argmax(wrong))
         raise InputError(
-            f"query {query!r}, document {names[at]!r}: found inclusion probability "
-            f"{probability[at]:g}, expected a number above 0 and up to 1; a stratum without a "
-            "sampled document shows nothing"
+            f"query {query!r}, document {names[first_wrong]!r}: found inclusion probability "
+            f"{probability[first_wrong]:g}, expected a number above 0 and up to 1; a stratum "
+            "without a sampled document shows nothing"
         )
     return replace(sampled_query, probability=probability)
 
@@ -379,39 +399,44 @@ def sampled_estimate(
         raise OptionError(f"measure={measure!r}: expected one of {', '.join(SAMPLED_MEASURES)}")
     if cutoff is not None and measure != "DCG":
         raise OptionError(f"cutoff={cutoff!r}: found it with {measure}, expected it with DCG alone")
-    limit = _MOST if cutoff is None else int(number_option("cutoff", cutoff, 1, 1e9))
-    under = Convention.of(convention)
-    sides = [as_run(run, "run"), *([] if against is None else [as_run(against, "against")])]
-    lists = [_listed(side, sample, under, limit) for side in sides]
-    if not any(lists):
+    limit = _MOST_RANKS if cutoff is None else int(number_option("cutoff", cutoff, 1, 1e9))
+    resolved = Convention.of(convention)
+    runs = [as_run(run, "run")]
+    title = runs[0].name
+    if against is not None:
+        runs.append(as_run(against, "against"))
+        title = f"{runs[0].name} - {runs[1].name}"
+    answers = [_pooled_places(side, sample, resolved, limit) for side in runs]
+    if not any(answers):
         complaint = f"answers none of the {len(sample.queries):,} sampled queries"
         if len(sample.queries) == 1:
             complaint = "does not answer the sampled query"
-        raise InputError(f"no query to estimate: run {sides[0].name!r} {complaint}")
+        raise InputError(f"no query to estimate: run {runs[0].name!r} {complaint}")
 
     rule = _RULES[measure]
     values = np.zeros(len(sample.queries))
-    # one list: the value of the run; two: the value of the first less the value of the second
-    for sign, listed in zip((1.0, -1.0), lists, strict=False):
+    # one run: its value; two: the value of the first less the value of the second
+    for sign, places in zip((1.0, -1.0), answers, strict=False):
         of_run = [
-            rule(sampled_query, listed[query]) if query in listed else 0.0
+            rule(sampled_query, places[query]) if query in places else 0.0
             for query, sampled_query in sample.queries.items()
         ]
         values += sign * np.array(of_run)
+
+    name: str = measure
     sampling_se = None
+    shortfall = sample.shortfall
     if measure == "DCG":
+        name = measure if cutoff is None else f"DCG@{cutoff}"
         variances = []
         for query, sampled_query in sample.queries.items():
-            ranks = [listed.get(query, _NOTHING) for listed in lists]
-            variances.append(_dcg_variance(sampled_query, ranks))
+            ranked_places = [places.get(query, _NOTHING) for places in answers]
+            variances.append(_dcg_variance(sampled_query, ranked_places))
         sampling_se = float(np.sqrt(sum(variances)) / values.size)
-
-    shortfall = 0.0 if measure == "DCG" else sample.shortfall
+        shortfall = 0.0
     interval = None
     if values.size > 1 and shortfall <= LARGEST_SHORTFALL:
         interval = mean_interval(values, level=level)
-    name = f"DCG@{cutoff}" if measure == "DCG" and cutoff is not None else measure
-    title = sides[0].name if against is None else f"{sides[0].name} - {sides[1].name}"
     return SampledEstimate(
         run=title,
         measure=name,
@@ -423,21 +448,21 @@ def sampled_estimate(
     )
 
 
-_NOTHING = np.empty(0, np.int64)
+_NOTHING = np.empty(0, np.int64)  # the list of a run that does not answer the query
 
 
-def _listed(
+def _pooled_places(
     run: Any, sample: SampledJudgments, convention: Convention, limit: int
 ) -> dict[str, IntArray]:
     """Return the place among the pooled documents at each rank of each list; -1 for a document
     outside the pool.
     """
-    held = run.in_memory()
-    answered = {decode_id(query) for query in held.source.query_ids()}
+    in_memory = run.in_memory()
+    answered = {decode_id(query) for query in in_memory.source.query_ids()}
     places = {}
     for query, sampled_query in sample.queries.items():
         if query in answered:
-            ranked = held.ranking(query, convention.alignment, depth=limit).documents
+            ranked = in_memory.ranking(query, convention.alignment, depth=limit).documents
             pooled = sampled_query.documents
             places[query] = np.array([pooled.get(document, -1) for document in ranked], np.int64)
     return places
@@ -450,16 +475,17 @@ def _xinf_ap(query: SampledQuery, ranked: IntArray, kinds: int = 3) -> float:
     n_strata = int(query.stratum.max()) + 1
     sampled = query.sampled
     relevant = query.gain > 0
-    size, seen, good = (
-        np.bincount(query.stratum, weights=column, minlength=n_strata)
-        for column in (np.ones(sampled.size), sampled, relevant)
-    )
-    scale = np.divide(size, seen, out=np.zeros(n_strata), where=seen > 0)
-    total = float((good * scale).sum())
+    n_pooled = np.bincount(query.stratum, minlength=n_strata)
+    n_sampled = np.bincount(query.stratum, weights=sampled, minlength=n_strata)
+    n_relevant = np.bincount(query.stratum, weights=relevant, minlength=n_strata)
+    scale = np.divide(n_pooled, n_sampled, out=np.zeros(n_strata), where=n_sampled > 0)
+    total = float((n_relevant * scale).sum())
     if not total:
         return 0.0
-    above = np.zeros((3, n_strata))
-    n_above, sampled_above, relevant_above = above  # rows of `above`, which grows rank by rank
+    # documents above the current rank, by stratum
+    n_above = np.zeros(n_strata)
+    sampled_above = np.zeros(n_strata)
+    relevant_above = np.zeros(n_strata)
     value = 0.0
     for rank, place in enumerate(ranked.tolist(), 1):
         if place < 0:
@@ -467,11 +493,14 @@ def _xinf_ap(query: SampledQuery, ranked: IntArray, kinds: int = 3) -> float:
         stratum = query.stratum[place]
         if relevant[place]:
             # documents above, times the share of the sampled ones among them that are relevant
-            share = (relevant_above + _EPSILON, sampled_above + kinds * _EPSILON)
-            expected = float((n_above * share[0] / share[1]).sum())
+            smoothed_relevant = relevant_above + _EPSILON
+            smoothed_sampled = sampled_above + kinds * _EPSILON
+            expected = float((n_above * smoothed_relevant / smoothed_sampled).sum())
             precision = 1 / rank + expected / rank
             value += precision * float(scale[stratum])
-        above[:, stratum] += np.array((1, sampled[place], relevant[place]))
+        n_above[stratum] += 1
+        sampled_above[stratum] += sampled[place]
+        relevant_above[stratum] += relevant[place]
     return value / total
 
 
@@ -489,23 +518,23 @@ def _inf_ndcg(query: SampledQuery, ranked: IntArray) -> float:
     n_strata = int(query.stratum.max()) + 1
     pooled = ranked[ranked >= 0]
     ranks = np.flatnonzero(ranked >= 0) + 1
-    gains = query.gain[pooled] / np.log2(ranks + 1)
+    discounted = query.gain[pooled] / np.log2(ranks + 1)
     stratum = query.stratum[pooled]
-    seen = query.sampled[pooled]
-    n, m, sums = (
-        np.bincount(stratum, weights=column, minlength=n_strata)
-        for column in (np.ones(pooled.size), seen, gains)
-    )
-    return float(np.divide(n * sums, m, out=np.zeros(n_strata), where=m > 0).sum()) / ideal
+    n_returned = np.bincount(stratum, minlength=n_strata)
+    n_sampled = np.bincount(stratum, weights=query.sampled[pooled], minlength=n_strata)
+    sums = np.bincount(stratum, weights=discounted, minlength=n_strata)
+    dcg = np.divide(n_returned * sums, n_sampled, out=np.zeros(n_strata), where=n_sampled > 0)
+    return float(dcg.sum()) / ideal
 
 
 def _ideal_of_counts(query: SampledQuery) -> float:
     """Return the DCG of the ideal list of the estimated number of documents of each grade."""
     scale = 1 / query.rate
-    ideal, begin = 0.0, 0
+    ideal = 0.0
+    begin = 0  # ranks that higher grades fill
     for grade in sorted({float(gain) for gain in query.gain[query.gain > 0]}, reverse=True):
         count = int(float(scale[query.gain == grade].sum()) + 0.5)
-        ranks = np.arange(begin + 1, min(begin + count, _MOST) + 1)
+        ranks = np.arange(begin + 1, min(begin + count, _MOST_RANKS) + 1)
         ideal += grade * float((1 / np.log2(ranks + 1)).sum())
         begin += count
     return ideal
@@ -519,11 +548,12 @@ def _stat_ap(query: SampledQuery, ranked: IntArray) -> float:
     total = float((1 / query.probability[relevant]).sum())
     if not total:
         return 0.0
-    precision_sum, above = 0.0, 0.0
+    precision_sum = 0.0
+    relevant_above = 0.0
     for rank, place in enumerate(ranked.tolist(), 1):
         if place >= 0 and relevant[place]:
-            precision_sum += (1 + above) / rank / float(query.probability[place])
-            above += 1 / float(query.probability[place])
+            precision_sum += (1 + relevant_above) / rank / float(query.probability[place])
+            relevant_above += 1 / float(query.probability[place])
     return precision_sum / total
 
 
@@ -533,12 +563,12 @@ def _dcg(query: SampledQuery, ranked: IntArray) -> float:
     return float((query.gain[pooled] / query.probability[pooled] / np.log2(ranks + 1)).sum())
 
 
-def _dcg_variance(query: SampledQuery, sides: Sequence[IntArray]) -> float:
-    """Estimate the variance of the Horvitz-Thompson sum under simple random sampling within each
-    stratum.
+def _dcg_variance(query: SampledQuery, ranked_places: Sequence[IntArray]) -> float:
+    """Estimate the variance of the Horvitz-Thompson sum, or of the difference of two, under simple
+    random sampling within each stratum.
     """
     weight = np.zeros(query.grade.size)
-    for sign, ranked in zip((1.0, -1.0), sides, strict=False):
+    for sign, ranked in zip((1.0, -1.0), ranked_places, strict=False):
         pooled = ranked[ranked >= 0]
         ranks = np.flatnonzero(ranked >= 0) + 1
         weight[pooled] += sign / np.log2(ranks + 1)

@@ -46,7 +46,7 @@ class ScaleTable:
             raise OptionError(
                 "scale table: found no grade, expected each grade of the source with a number"
             )
-        known: set[object] = set()
+        keys: set[object] = set()
         for grade, value in cast("Mapping[str | float, object]", self.grades).items():
             if not isinstance(value, (int, float, np.number)) or not math.isfinite(value):
                 text = f"{value:g}" if isinstance(value, float) else repr(value)
@@ -56,9 +56,9 @@ class ScaleTable:
             key = _key(grade)
             if isinstance(key, float) and math.isnan(key):  # no judgment has this grade
                 raise OptionError("scale table: found nan, expected grades of the source")
-            if key in known:
+            if key in keys:
                 raise OptionError(f"scale table: found grade {grade!r} twice, expected each once")
-            known.add(key)
+            keys.add(key)
 
     @classmethod
     def of(cls, text: str) -> "ScaleTable":
@@ -110,21 +110,26 @@ class ScaleTable:
         InputError
             A grade is not in the table.
         """
-        known = {_key(grade): value for grade, value in self.grades.items()}
+        mapped_grade = {_key(grade): value for grade, value in self.grades.items()}
         if isinstance(judgments, Qrels):
             queries, documents, grades = table_columns(judgments.table)
-            values, places = np.unique(grades, return_inverse=True)
-            missing = next((value for value in values.tolist() if value not in known), None)
+            distinct, codes = np.unique(grades, return_inverse=True)
+            missing = next(
+                (grade for grade in distinct.tolist() if grade not in mapped_grade), None
+            )
             if missing is not None:
                 raise self._unknown(source, missing)
-            mapped = np.array([known[value] for value in values.tolist()])[places.reshape(-1)]
+            by_code = np.array([mapped_grade[grade] for grade in distinct.tolist()])
+            mapped = by_code[codes.reshape(-1)]
             return Qrels.from_columns(queries, documents, mapped, name=judgments.name)
         by_query: dict[str, dict[str, float]] = {}
         for query, of_query in judgments.items():
-            unknown = [grade for grade in of_query.values() if _key(grade) not in known]
+            unknown = [grade for grade in of_query.values() if _key(grade) not in mapped_grade]
             if unknown:
                 raise self._unknown(source, unknown[0])
-            by_query[query] = {document: known[_key(grade)] for document, grade in of_query.items()}
+            by_query[query] = {
+                document: mapped_grade[_key(grade)] for document, grade in of_query.items()
+            }
         return Qrels(by_query, name=source)
 
     def _unknown(self, source: str, grade: str | float) -> InputError:
@@ -201,10 +206,10 @@ def on_one_scale(
     for name, judgments in sources.items():
         if name in by_source:
             common[name] = by_source[name].map(judgments, source=name)
+        elif isinstance(judgments, Qrels):
+            common[name] = judgments
         else:
-            common[name] = (
-                judgments if isinstance(judgments, Qrels) else Qrels(judgments, name=name)
-            )
+            common[name] = Qrels(judgments, name=name)
     highest = {name: highest_grade(judgments) for name, judgments in common.items()}
     bare = [name for name in common if name not in by_source]
     if len({highest[name] for name in common}) > 1 and bare:

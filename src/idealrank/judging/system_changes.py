@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import combinations
+from typing import NamedTuple
 
 import numpy as np
 
@@ -164,75 +165,83 @@ def system_orders(
     """
     if not runs:
         raise InputError("runs: found none, expected at least one")
-    sides = [qrels if isinstance(qrels, Qrels) else Qrels(qrels) for qrels in (human, judge)]
-    (human_queries, human_values), (judge_queries, judge_values) = (
-        _values(qrels, runs, measure, convention) for qrels in sides
-    )
-    human_column = {query: column for column, query in enumerate(human_queries)}
-    judge_column = {query: column for column, query in enumerate(judge_queries)}
-    common = [query for query in human_queries if query in judge_column]
+    of_human = _SystemValues.of(human, runs, measure, convention)
+    of_judge = _SystemValues.of(judge, runs, measure, convention)
+    judge_queries = set(of_judge.queries)
+    common = [query for query in of_human.queries if query in judge_queries]
     if not common:
         raise InputError(
             "judge: found no query of the human judgments, expected at least one; are ids written "
             "alike?"
         )
-    first_table = human_values[:, [human_column[query] for query in common]]
-    second_table = judge_values[:, [judge_column[query] for query in common]]
-    first = first_table.mean(axis=1)
-    second = second_table.mean(axis=1)
+    human_values = of_human.at(common)
+    judge_values = of_judge.at(common)
+    human_means = human_values.mean(axis=1)
+    judge_means = judge_values.mean(axis=1)
     # The best system has the greatest of these, also where a lower value is better.
     direction = parse_measure(measure).direction or 1
-    human_quality = direction * first
-    judge_quality = direction * second
+    human_quality = direction * human_means
+    judge_quality = direction * judge_means
 
     names = tuple(runs)
-    pairs = combinations(range(len(names)), 2)
-    swapped = [(a, b) for a, b in pairs if (first[a] - first[b]) * (second[a] - second[b]) < 0]
+    swapped = []
+    for a, b in combinations(range(len(names)), 2):
+        human_difference = human_means[a] - human_means[b]
+        judge_difference = judge_means[a] - judge_means[b]
+        if human_difference * judge_difference < 0:
+            swapped.append({a, b})
     n_top = min(max(3, len(names) // 3), len(names))
     top = set(np.argsort(-human_quality, kind="stable")[:n_top].tolist())
-    at_top = sum(bool({a, b} & top) for a, b in swapped)
-    kendall = float(tau(np.zeros(len(names), np.int64), first, second, 1, "b")[0])
+    one_group = np.zeros(len(names), np.int64)
     return SystemOrders(
         systems=names,
         measure=str(parse_measure(measure)),
-        human=first,
-        judge=second,
-        per_query_human=first_table,
-        per_query_judge=second_table,
-        tau=kendall,
+        human=human_means,
+        judge=judge_means,
+        per_query_human=human_values,
+        per_query_judge=judge_values,
+        tau=float(tau(one_group, human_means, judge_means, 1, "b")[0]),
         tau_ap=tau_ap(human_quality, judge_quality),
         swapped=len(swapped),
-        swapped_at_top=at_top,
+        swapped_at_top=sum(not pair.isdisjoint(top) for pair in swapped),
         n_top=n_top,
         best_human=names[int(human_quality.argmax())],
         best_judge=names[int(judge_quality.argmax())],
-        verdicts=verdict_changes(first_table, second_table, alpha=alpha),
-        worth=_worth(first_table, second_table),
+        verdicts=verdict_changes(human_values, judge_values, alpha=alpha),
+        worth=_worth(human_values, judge_values),
     )
 
 
-def _values(
-    qrels: Qrels,
-    runs: "Mapping[str, Run | Mapping[str, object]]",
-    measure: MeasureLike,
-    convention: "Convention | str",
-) -> tuple[list[str], FloatArray]:
-    """Return the queries that count for every run, and the values by run and query."""
-    values: list[dict[str, float | None]] = []
-    for name, run in runs.items():
-        system = run if isinstance(run, Run) else Run(run, name=name)  # type: ignore[arg-type]
-        by_query = evaluate(qrels, system, measure, convention).per_query()
-        values.append({query: next(iter(cells.values())) for query, cells in by_query.items()})
+class _SystemValues(NamedTuple):
+    """Values of every run under the judgments of one judge."""
 
-    def counts(query: str) -> bool:
-        return all(_counts(row.get(query)) for row in values)
+    queries: list[str]  # Queries that count for every run
+    of_run: list[dict[str, float]]  # Values of each run by query
 
-    queries = [query for query in qrels.queries if counts(query)]
-    return queries, np.array([[row[query] for query in queries] for row in values], np.float64)
+    @classmethod
+    def of(
+        cls,
+        judgments: "Qrels | Mapping[str, Mapping[str, float]]",
+        runs: "Mapping[str, Run | Mapping[str, object]]",
+        measure: MeasureLike,
+        convention: "Convention | str",
+    ) -> "_SystemValues":
+        qrels = judgments if isinstance(judgments, Qrels) else Qrels(judgments)
+        of_run: list[dict[str, float]] = []
+        for name, run in runs.items():
+            system = run if isinstance(run, Run) else Run(run, name=name)  # type: ignore[arg-type]
+            values = {}
+            for query, cells in evaluate(qrels, system, measure, convention).per_query().items():
+                value = next(iter(cells.values()))  # there is one measure
+                if value is not None and not math.isnan(value):
+                    values[query] = value
+            of_run.append(values)
+        counting = set(qrels.queries).intersection(*of_run)
+        return cls([query for query in qrels.queries if query in counting], of_run)
 
-
-def _counts(value: float | None) -> bool:
-    return value is not None and not math.isnan(value)
+    def at(self, queries: list[str]) -> FloatArray:
+        # by run and query
+        return np.array([[*map(values.get, queries)] for values in self.of_run], np.float64)
 
 
 def tau_ap(truth: FloatArray, listed: FloatArray) -> float:
@@ -241,12 +250,13 @@ def tau_ap(truth: FloatArray, listed: FloatArray) -> float:
     """
     if truth.size < 2:
         return math.nan
-    order = truth[np.argsort(-listed, kind="stable")]
+    true_values = truth[np.argsort(-listed, kind="stable")]  # in the listed order
     shares = []
-    for place in range(1, order.size):
-        above, own = order[:place], order[place]
+    for place in range(1, true_values.size):
+        above = true_values[:place]
+        value = true_values[place]
         # systems above each one that belong there; a tie counts half
-        shares.append(((above > own).sum() + 0.5 * (above == own).sum()) / place)
+        shares.append(((above > value).sum() + 0.5 * (above == value).sum()) / place)
     return float(2 * np.mean(shares) - 1)
 
 
@@ -256,17 +266,18 @@ def verdict_changes(
     """Compare the verdicts on every pair of systems under two judges, by values of shape (systems,
     queries).
     """
-    of_first = _verdicts(first, alpha)
-    of_second = _verdicts(second, alpha)
-    same = int((of_first == of_second).sum())
-    lost = int(((of_first != 0) & (of_second == 0)).sum())
-    gained = int(((of_first == 0) & (of_second != 0)).sum())
+    first_verdicts = _verdicts(first, alpha)
+    second_verdicts = _verdicts(second, alpha)
+    n_pairs = first_verdicts.size
+    same = int((first_verdicts == second_verdicts).sum())
+    lost = int(((first_verdicts != 0) & (second_verdicts == 0)).sum())
+    gained = int(((first_verdicts == 0) & (second_verdicts != 0)).sum())
     return VerdictChanges(
-        n_pairs=of_first.size,
+        n_pairs=n_pairs,
         same=same,
         lost=lost,
         gained=gained,
-        reversed=of_first.size - same - lost - gained,
+        reversed=n_pairs - same - lost - gained,
         alpha=alpha,
     )
 
@@ -278,18 +289,19 @@ def _verdicts(table: FloatArray, alpha: float) -> FloatArray:
     first, second = np.triu_indices(table.shape[0], 1)
     if table.shape[1] < 2 or not first.size:
         return np.zeros(first.size)
-    a, b = table[first].T, table[second].T
+    a = table[first].T
+    b = table[second].T
     return np.where(np.asarray(paired_t(a, b).p) <= alpha, np.sign((b - a).mean(axis=0)), 0.0)
 
 
-def _worth(first: FloatArray, second: FloatArray) -> float:
+def _worth(human_values: FloatArray, judge_values: FloatArray) -> float:
     """Return the median over pairs of systems of the squared correlation of differences; 0 where
     the correlation is negative or undefined.
     """
     shares = []
-    for a, b in combinations(range(first.shape[0]), 2):
-        human = first[a] - first[b]
-        judge = second[a] - second[b]
+    for a, b in combinations(range(human_values.shape[0]), 2):
+        human = human_values[a] - human_values[b]
+        judge = judge_values[a] - judge_values[b]
         spread = human.std() * judge.std()
         r = 0.0
         if spread > 0:

@@ -205,33 +205,32 @@ def no_answer(
         raise InputError(
             f"queries: found the text {queries!r}, expected several ids, as in [{queries!r}]"
         )
-    judged = as_qrels(qrels)
-    listed = as_run(run, "run")
-    under = Convention.of(convention)
+    checked_run = as_run(run, "run")
     cutoff = whole_number("cutoff", cutoff)
     limit = None if limit is None else number_option("limit", limit, 0, 1)
 
     cases = _Cases.of(
-        qrels=judged,
-        run=listed,
+        qrels=as_qrels(qrels),
+        run=checked_run,
         declared=list(dict.fromkeys(queries)),
         cutoff=cutoff,
         rel=rel,
-        convention=under,
+        convention=Convention.of(convention),
     )
-    fold, other_fold = _folds(cases, whole_number("folds", folds, 2), rng)
     sweep = cases.sweep(np.ones(cases.n_answerable), np.ones(cases.top.size))
-    # Each part is measured at the threshold that the other parts choose.
-    n_parts = max(fold.max(), other_fold.max()) + 1
-    thresholds = np.array(
-        [_chosen(cases.sweep(fold != part, other_fold != part), limit) for part in range(n_parts)]
-    )
+    fold, unanswerable_fold = _folds(cases, whole_number("folds", folds, 2), rng)
+    # Each fold is measured at the threshold that the other folds choose.
+    fold_thresholds = []
+    for number in range(max(fold.max(), unanswerable_fold.max()) + 1):
+        of_others = cases.sweep(fold != number, unanswerable_fold != number)
+        fold_thresholds.append(_chosen(of_others, limit))
+    thresholds = np.array(fold_thresholds)
     recall = cases.recall_at(thresholds[fold])
-    returned = cases.top >= thresholds[other_fold]
+    returned = cases.top >= thresholds[unanswerable_fold]
     mean = mean_interval(recall, level=confidence)
 
     return NoAnswer(
-        name=listed.name,
+        name=checked_run.name,
         cutoff=cutoff,
         limit=limit,
         answerable=cases.answerable,
@@ -239,7 +238,7 @@ def no_answer(
         left_out=cases.left_out,
         thresholds=sweep.threshold,
         recall=sweep.recall,
-        false_return_rate=sweep.rate,
+        false_return_rate=sweep.false_return_rate,
         threshold=_chosen(sweep, limit),
         fold_thresholds=thresholds,
         chosen_recall=float(recall.mean()),
@@ -255,15 +254,15 @@ class _Sweep(NamedTuple):
 
     threshold: FloatArray
     recall: FloatArray
-    rate: FloatArray
+    false_return_rate: FloatArray
 
 
 def _chosen(sweep: _Sweep, limit: float | None) -> float:
     """Choose the best threshold; the highest of equal ones."""
     if limit is None:
-        worth = sweep.recall - sweep.rate
+        worth = sweep.recall - sweep.false_return_rate
     else:
-        worth = np.where(sweep.rate <= limit, sweep.recall, -np.inf)
+        worth = np.where(sweep.false_return_rate <= limit, sweep.recall, -np.inf)
     # Sums of shares that are equal on paper may differ in the last bits.
     best = np.flatnonzero(worth >= worth.max() - 1e-12)
     return float(sweep.threshold[best[0]])
@@ -294,38 +293,41 @@ class _Cases:
         convention: Convention,
     ) -> "_Cases":
         """Rank every query once."""
-        listed = in_memory(run)
-        known = {
-            query: {document for document, grade in qrels[query].items() if grade >= rel}
-            for query in qrels
-        }
-        wrong = [query for query in declared if known.get(query)]
+        ranked_run = in_memory(run)
+        relevant: dict[str, set[str]] = {}
+        for query in qrels:
+            grades = qrels[query]
+            relevant[query] = {document for document, grade in grades.items() if grade >= rel}
+        wrong = [query for query in declared if relevant.get(query)]
         if wrong:
             more = f"; {len(wrong):,} declared queries have one" if len(wrong) > 1 else ""
             raise InputError(
                 f"query {wrong[0]!r}: found a relevant document in the judgments, expected none "
                 f"for a query without an answer{more}"
             )
-        answerable = [query for query, documents in known.items() if documents]
+        answerable = [query for query, documents in relevant.items() if documents]
         if min(len(answerable), len(declared)) < 2:
             raise InputError(
                 f"found {len(answerable)} queries with a relevant document and {len(declared)} "
                 "declared to have no answer, expected two or more of each"
             )
 
-        codes, scores, shares = [], [], []
+        codes: list[int] = []
+        scores: list[float] = []
+        shares: list[float] = []
         for code, query in enumerate(answerable):
-            for document, score in _ranked(listed, query, convention, cutoff):
-                if document in known[query]:
+            for document, score in _ranked(ranked_run, query, convention, cutoff):
+                if document in relevant[query]:
                     codes.append(code)
                     scores.append(score)
-                    shares.append(1 / len(known[query]))
+                    shares.append(1 / len(relevant[query]))
         tops = []
         for query in declared:
-            ranked = _ranked(listed, query, convention, cutoff)
+            ranked = _ranked(ranked_run, query, convention, cutoff)
             tops.append(max((score for _, score in ranked), default=-math.inf))
 
-        left_out = len(known.keys() - declared) - len(answerable)  # judged, and neither of the two
+        # judged, without a relevant document, and not declared
+        left_out = len(relevant.keys() - declared) - len(answerable)
         return cls(
             answerable=answerable,
             unanswerable=declared,
@@ -340,19 +342,24 @@ class _Cases:
     def n_answerable(self) -> int:
         return len(self.answerable)
 
-    def sweep(self, among: Any, against: Any) -> _Sweep:
+    def sweep(self, answerable: Any, unanswerable: Any) -> _Sweep:
         """Compute both rates over queries with these weights."""
         tops = self.top[np.isfinite(self.top)]
         threshold = np.concatenate(([np.inf], np.unique(np.concatenate((self.score, tops)))[::-1]))
-        counted = np.asarray(among, np.float64)
-        recall = _reached(self.score, self.share * counted[self.query], threshold) / counted.sum()
-        weights = np.asarray(against, np.float64)
-        return _Sweep(threshold, recall, _reached(self.top, weights, threshold) / weights.sum())
+        weight = np.asarray(answerable, np.float64)
+        weight_of_top = np.asarray(unanswerable, np.float64)
+        recalled = _reached(self.score, self.share * weight[self.query], threshold)
+        returned = _reached(self.top, weight_of_top, threshold)
+        return _Sweep(
+            threshold=threshold,
+            recall=recalled / weight.sum(),
+            false_return_rate=returned / weight_of_top.sum(),
+        )
 
     def recall_at(self, thresholds: FloatArray) -> FloatArray:
         """Compute the recall of each answerable query at its own threshold."""
-        kept = self.score >= thresholds[self.query]
-        recall = np.bincount(self.query[kept], self.share[kept], self.n_answerable)
+        is_returned = self.score >= thresholds[self.query]
+        recall = np.bincount(self.query[is_returned], self.share[is_returned], self.n_answerable)
         return recall.astype(np.float64, copy=False)
 
 
@@ -380,8 +387,7 @@ def _folds(cases: _Cases, folds: int, rng: RandomLike) -> tuple[IntArray, IntArr
         names = "\n".join((*cases.answerable, *cases.unanswerable))
         rng = zlib.crc32(names.encode("utf-8", "surrogatepass"))
     generator = generator_of(rng)
-    number = min(folds, cases.n_answerable, cases.top.size)
-    first, second = (
-        generator.permutation(np.arange(n) % number) for n in (cases.n_answerable, cases.top.size)
-    )
-    return first, second
+    n_folds = min(folds, cases.n_answerable, cases.top.size)
+    answerable = generator.permutation(np.arange(cases.n_answerable) % n_folds)
+    unanswerable = generator.permutation(np.arange(cases.top.size) % n_folds)
+    return answerable, unanswerable

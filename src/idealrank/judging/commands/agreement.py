@@ -92,8 +92,8 @@ def agreement(
     documents would be far too narrow.
     """
     options.refuse_to_replace(output_path, (*files, cluster_path))
-    parts = [part for text in statistic_texts for part in text.split(",")]
-    chosen = [Coefficient.of_text(part) for part in parts if part.strip()]
+    names = [name for text in statistic_texts for name in text.split(",")]
+    coefficients = [Coefficient.of_text(name) for name in names if name.strip()]
     scale = label_options.parse_scale(scale_text)
     watch = Watch()
     source: str | dict[str, str] = files[0]
@@ -102,14 +102,14 @@ def agreement(
     table = watch.run("judgments", lambda _: read_labels(source, tell=notes().inform))
     if scale is not None:
         table = table.in_scale(scale, outside)  # type: ignore[arg-type]
-    of_pair = label_options.cluster_labels(cluster_path, table)
+    clusters = label_options.cluster_labels(cluster_path, table)
     report = watch.run(
         "agreement",
         lambda _: agreement_report(
             table,
-            chosen or DEFAULT_COEFFICIENTS,
+            coefficients or DEFAULT_COEFFICIENTS,
             categories=scale,
-            clusters=of_pair,
+            clusters=clusters,
             confidence=confidence,
         ),
     )

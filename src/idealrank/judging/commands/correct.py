@@ -8,6 +8,7 @@ import click
 from idealrank.cli import headings, input_options, options
 from idealrank.cli.output import Formats
 from idealrank.cli.progress import Watch
+from idealrank.data.run import Run
 from idealrank.errors import OptionError
 from idealrank.io.query_files import read_clusters
 from idealrank.judging import correct_documents, correct_run
@@ -149,8 +150,8 @@ def correct(
     human, labels, systems = files.read(convention, watch)
     chances = inputs.open_judge(probability_path, convention)
     clusters = None if cluster_path is None else read_clusters(cluster_path)
-    *before, run = systems.values()
-    against = before[0] if before else None
+    *baselines, run = systems.values()
+    against = baselines[0] if baselines else None
     shared: dict[str, Any] = {"convention": convention, "confidence": confidence}
 
     def by_queries(name: str) -> list[CorrectedValue]:
@@ -169,10 +170,7 @@ def correct(
         return [CorrectedValue.of_run(name, row) for row in rows]
 
     def by_documents(name: str) -> list[CorrectedValue]:
-        weighted = 1.0 if weight is None else weight
-        sides = [(run, None)] if against is None else [(against, None), (run, None), (run, against)]
-        rows = []
-        for side, other in sides:
+        def row(side: Run, other: Run | None = None) -> CorrectedValue:
             value = correct_documents(
                 human,
                 labels[name],
@@ -180,12 +178,13 @@ def correct(
                 measure_text,
                 against=other,
                 probability=chances,
-                weight=weighted,
+                weight=1.0 if weight is None else weight,
                 **shared,
             )
             other_name = "" if other is None else other.name
-            rows.append(CorrectedValue.of_documents(name, side.name, other_name, value))
-        return rows
+            return CorrectedValue.of_documents(name, side.name, other_name, value)
+
+        return [row(run)] if against is None else [row(against), row(run), row(run, against)]
 
     corrected = by_queries if by == "queries" else by_documents
     by_judge = watch.run("corrected", lambda _: [corrected(name) for name in labels])

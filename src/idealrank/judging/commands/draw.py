@@ -169,7 +169,7 @@ def draw(
     options.refuse_to_replace(output_path, (traffic, strata_path))
     watch = Watch()
     requests = watch.run("traffic", lambda _: read_traffic(traffic, zeros="refused"))
-    kinds = {} if strata_path is None else read_clusters(strata_path)
+    strata = {} if strata_path is None else read_clusters(strata_path)
     take = _numbers(named_texts(take_texts, "--take", "new=20"))
     cost = LabelCost(documents=documents, price=price, overhead=overhead, per_week=per_week)
     number = count or 100
@@ -183,26 +183,34 @@ def draw(
 
     def sample(size: int) -> QuerySample:
         return sample_queries(
-            requests, size, tail=tail, head_traffic=head_traffic, strata=kinds, take=take, seed=seed
+            requests,
+            size,
+            tail=tail,
+            head_traffic=head_traffic,
+            strata=strata,
+            take=take,
+            seed=seed,
         )
 
     chosen = watch.run("sample", lambda _: sample(number))
     n_drawn = len(chosen.query_ids)
-    n_known = sum(stratum.n_queries for stratum in chosen.strata)
-    expected = f"the {number:,} of {'--count' if count is not None else 'the default'}"
-    if budget is not None:
-        expected = f"the {number:,} that --max-cost {budget:g} pays for"
-    _tell_few(chosen, number, take, expected)
+    n_queries = sum(stratum.n_queries for stratum in chosen.strata)
+    origin = "of the default"
+    if count is not None:
+        origin = "of --count"
+    elif budget is not None:
+        origin = f"that --max-cost {budget:g} pays for"
+    _tell_few(chosen, number, take, f"the {number:,} {origin}")
 
-    sizes = {min(max(2, round(n_drawn * factor)), n_known) for factor in _FACTORS}
-    taken = sum(stratum.n_sampled for stratum in chosen.strata if stratum.name in take)
+    sizes = {min(max(2, round(n_drawn * factor)), n_queries) for factor in _FACTORS}
+    n_taken = sum(stratum.n_sampled for stratum in chosen.strata if stratum.name in take)
     plans = []
     for size in sorted(sizes - {1}):  # one query has no interval
-        like = chosen
+        sample_of_size = chosen
         # Too few queries for every stratum: the weights of the chosen sample are the nearest.
         with suppress(InputError):
-            like = sample(max(size - taken, 1))
-        plans.append(_plan(size, like, cost, sd))
+            sample_of_size = sample(max(size - n_taken, 1))
+        plans.append(_plan(size, sample_of_size, cost, sd))
     _FORMATS.write(layout, output_path, chosen, plans=plans, sd=sd)
 
 
@@ -213,21 +221,20 @@ def _plan(size: int, sample: QuerySample, cost: LabelCost, sd: float) -> LabelBu
 
 def _tell_few(sample: QuerySample, number: int, take: Mapping[str, int], expected: str) -> None:
     """Note strata with fewer queries than expected; head and tail count together."""
-    usual = [stratum for stratum in sample.strata if stratum.name not in take]
-    sampled = sum(stratum.n_sampled for stratum in usual)
-    few = [("head and tail have", sampled, expected)] if usual and sampled < number else []
-    few += [
-        (
-            f"stratum {shown(stratum.name)} has",
-            stratum.n_sampled,
-            f"the {take[stratum.name]:,} of --take",
-        )
-        for stratum in sample.strata
-        if stratum.n_sampled < take.get(stratum.name, 0)
-    ]
-    for has, count, wanted in few:
-        queries = "query" if count == 1 else "queries"
-        console.say("note", f"{has} {count:,} {queries}, fewer than {wanted}; all are drawn")
+
+    def tell(has: str, n_sampled: int, more: str) -> None:
+        queries = "query" if n_sampled == 1 else "queries"
+        console.say("note", f"{has} {n_sampled:,} {queries}, fewer than {more}; all are drawn")
+
+    head_and_tail = [stratum for stratum in sample.strata if stratum.name not in take]
+    n_sampled = sum(stratum.n_sampled for stratum in head_and_tail)
+    if head_and_tail and n_sampled < number:
+        tell("head and tail have", n_sampled, expected)
+    for stratum in sample.strata:
+        n_taken = take.get(stratum.name, 0)
+        if stratum.n_sampled < n_taken:
+            has = f"stratum {shown(stratum.name)} has"
+            tell(has, stratum.n_sampled, f"the {n_taken:,} of --take")
 
 
 def _numbers(texts: dict[str, str]) -> dict[str, int]:

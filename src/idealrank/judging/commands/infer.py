@@ -105,8 +105,8 @@ def infer(
     """
     if len(runs) > 2:
         raise click.UsageError(f"found {len(runs)} runs, expected one, or two to compare")
-    parts = [part.strip() for text in measure_texts for part in text.split(",")]
-    measures = [part for part in parts if part] or ["infNDCG", "xinfAP", "statAP"]
+    names_given = [name.strip() for text in measure_texts for name in text.split(",")]
+    measures = [name for name in names_given if name] or ["infNDCG", "xinfAP", "statAP"]
     for name in measures:
         if name not in SAMPLED_MEASURES:
             raise OptionError(f"-m {shown(name)}: expected one of {', '.join(SAMPLED_MEASURES)}")
@@ -120,9 +120,8 @@ def infer(
     watch = Watch()
     judged = watch.run("sample", lambda _: _judged(sample, qrels_path, inputs, convention))
     opened = read_runs(inputs, runs, watch)
-    sides = [(run, None) for run in opened] + ([(opened[1], opened[0])] if len(opened) == 2 else [])
 
-    def estimate(name: Any, run: Run, against: Run | None) -> SampledEstimate:
+    def estimate(name: Any, run: Run, against: Run | None = None) -> SampledEstimate:
         return sampled_estimate(
             judged,
             run,
@@ -133,9 +132,15 @@ def infer(
             convention=convention,
         )
 
+    def estimated(name: Any) -> list[SampledEstimate]:
+        of_runs = [estimate(name, run) for run in opened]
+        if len(opened) == 2:
+            run, other = opened
+            of_runs.append(estimate(name, other, against=run))
+        return of_runs
+
     estimates = watch.run(
-        "estimates",
-        lambda _: [estimate(name, *side) for name in measures for side in sides],
+        "estimates", lambda _: [row for name in measures for row in estimated(name)]
     )
     _FORMATS.write(layout, output_path, estimates, sample=judged, digits=digits)
 

@@ -39,10 +39,11 @@ def read_runs(
 ) -> list[Run]:
     """Read runs with a name for each."""
     names = input_options.run_names(tuple(runs))
-    return [
-        watch.run(name, lambda _, path=path, name=name: inputs.open_run(path, name, qrels))  # type: ignore[misc]
-        for path, name in zip(runs, names, strict=True)
-    ]
+
+    def read(path: str, name: str) -> Run:
+        return watch.run(name, lambda _: inputs.open_run(path, name, qrels))
+
+    return [read(path, name) for path, name in zip(runs, names, strict=True)]
 
 
 def refuse_foreign(
@@ -78,25 +79,25 @@ def read_known_queries(
     if path is None:
         return None
     listed = read_query_ids(path)
-    known = {*judged}.union(*map(queries_of_run, runs))
+    in_other_files = {*judged}.union(*map(queries_of_run, runs))
     if not listed:
         raise InputError(f"{path}: found no query, expected an id on each line")
-    unknown = [query for query in listed if query not in known]
+    unknown = [query for query in listed if query not in in_other_files]
     if not unknown:
         return listed
-    names = ", ".join(_near(query, known) for query in unknown[:_SOME])
+    names = ", ".join(_near(query, in_other_files) for query in unknown[:_SOME])
     names += ", ..." if len(unknown) > _SOME else ""
     if len(unknown) == len(listed):
         raise InputError(
             f"{path}: found no query of the other files, expected their ids, one a line: {names}"
         )
-    are, do = ("is", "does") if len(unknown) == 1 else ("are", "do")
+    verdict = "are in no other file and do not count"
+    if len(unknown) == 1:
+        verdict = "is in no other file and does not count"
     console.say(
-        "warning",
-        f"{path}: {len(unknown):,} of {len(listed):,} queries {are} in no other file and {do} not "
-        f"count: {names}",
+        "warning", f"{path}: {len(unknown):,} of {len(listed):,} queries {verdict}: {names}"
     )
-    return [query for query in listed if query in known]
+    return [query for query in listed if query in in_other_files]
 
 
 def _near(query: str, known: Collection[str]) -> str:
@@ -122,13 +123,10 @@ def tell_gaps(
             )
     others = sorted(set().union(*answered) - set(compared)) if queries is None else []
     if others:
-        has, are = "queries of the runs have", "are"
+        state = "queries of the runs have no judgment and are not compared"
         if len(others) == 1:
-            has, are = "query of the runs has", "is"
-        console.say(
-            "note",
-            f"{len(others):,} {has} no judgment and {are} not compared: {_listed(others)}{hint}",
-        )
+            state = "query of the runs has no judgment and is not compared"
+        console.say("note", f"{len(others):,} {state}: {_listed(others)}{hint}")
 
 
 def _listed(queries: Sequence[str]) -> str:
@@ -161,25 +159,27 @@ class JudgeFiles:
 
         `output` must not be a judge's file, nor one of `others`.
         """
-        named = named_texts(
+        judge_paths = named_texts(
             [text if "=" in text else f"{name_of(text)}={text}" for text in judges],
             "--judge-qrels",
             "model=model.qrels",
         )
-        options.refuse_to_replace(output, (*named.values(), *others))
-        input_options.refuse_standard_input_twice(qrels, *inputs.more_qrels, *named.values(), *runs)
+        paths = judge_paths.values()
+        options.refuse_to_replace(output, (*paths, *others))
+        input_options.refuse_standard_input_twice(qrels, *inputs.more_qrels, *paths, *runs)
         scales = {
             name: ScaleTable.of(text)
             for name, text in named_texts(tables, "--map", "model=0:0,1:2,2:4").items()
         }
-        stray = next((name for name in scales if name not in {"human", *named}), None)
+        stray = next((name for name in scales if name not in {"human", *judge_paths}), None)
         if stray is not None:
+            names = ", ".join(judge_paths)
             raise OptionError(
-                f"--map {shown(stray)}: expected the name of a judge, or human: {', '.join(named)}"
+                f"--map {shown(stray)}: expected the name of a judge, or human: {names}"
             )
         return cls(
             qrels=qrels,
-            judges=named,
+            judges=judge_paths,
             runs=dict(zip(input_options.run_names(runs), runs, strict=True)),
             tables=scales,
             inputs=inputs,
@@ -209,19 +209,19 @@ class JudgeFiles:
 
 def named_texts(texts: Sequence[str], option: str, example: str) -> dict[str, str]:
     """Split texts ``NAME=VALUE``; return the values by name."""
-    named: dict[str, str] = {}
+    value_of: dict[str, str] = {}
     for text in texts:
         name, equals, value = text.partition("=")
         if not name or not equals or not value:
             raise OptionError(
                 f"{option} {shown(text)}: expected a name and a value, as in {example}"
             )
-        if name in named:
+        if name in value_of:
             raise OptionError(
                 f"{option} {shown(text)}: found the name {shown(name)} twice, expected each once"
             )
-        named[name] = value
-    return named
+        value_of[name] = value
+    return value_of
 
 
 def refuse_unknown(families: Mapping[str, str], known: Collection[str]) -> None:

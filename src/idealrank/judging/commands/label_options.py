@@ -35,12 +35,12 @@ judges: Decorator = click.option(
 
 def _one_measure(_context: click.Context, _option: click.Parameter, texts: Sequence[str]) -> str:
     """Return the measure of a command that takes a single one."""
-    parts = measure_parts(texts, DEFAULT_MEASURES[0])
-    if len(parts) > 1:
+    measures = measure_parts(texts, DEFAULT_MEASURES[0])
+    if len(measures) > 1:
         raise OptionError(
-            f"-m: found {len(parts)} measures ({', '.join(map(shown, parts))}), expected one"
+            f"-m: found {len(measures)} measures ({', '.join(map(shown, measures))}), expected one"
         )
-    return parts[0]
+    return measures[0]
 
 
 measure: Decorator = click.option(
@@ -132,13 +132,13 @@ def cluster_labels(path: str | None, table: LabelTable) -> Any:
 
 def labels_of(path: str, queries: Sequence[str]) -> list[str]:
     """Return the label that a file gives each query."""
-    known: Mapping[str, str] = read_clusters(path)
-    missing = next((query for query in queries if query not in known), None)
+    label_of: Mapping[str, str] = read_clusters(path)
+    missing = next((query for query in queries if query not in label_of), None)
     if missing is not None:
         raise InputError(
             f"{path}: found no cluster for query {missing!r}, expected a line for each query"
         )
-    return [known[query] for query in queries]
+    return [label_of[query] for query in queries]
 
 
 def figure_kind(path: str | None, inputs: Sequence[str]) -> "drawings.Format | None":

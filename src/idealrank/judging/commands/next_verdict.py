@@ -73,7 +73,7 @@ class VerdictFiles:
         """Compare both runs as `idealrank compare` does; the policy has the margin and the largest
         loss.
         """
-        paths = self.run_a, self.run_b
+        paths = (self.run_a, self.run_b)
         evaluations = []
         for run, path in zip(self.runs, paths, strict=True):
             measures = with_companions([measure])
@@ -202,10 +202,11 @@ def _following(name: str) -> str:
     >>> _following("sheet.csv"), _following("sheet-2.csv")
     ('sheet-2.csv', 'sheet-3.csv')
     """
-    stem, ending = Path(name).stem, Path(name).suffix
-    first, _, number = stem.rpartition("-")
-    if first and number.isdecimal():
-        return f"{first}-{int(number) + 1}{ending}"
+    stem = Path(name).stem
+    ending = Path(name).suffix
+    base, _, number = stem.rpartition("-")
+    if base and number.isdecimal():
+        return f"{base}-{int(number) + 1}{ending}"
     return f"{stem}-2{ending}"
 
 
@@ -261,6 +262,7 @@ def _typed(context: click.Context, names: Collection[str]) -> list[str]:
         elif value is False:
             words.append(parameter.secondary_opts[0])
         else:
-            for repeated in value if isinstance(value, tuple) else (value,):
+            values = value if isinstance(value, tuple) else (value,)
+            for repeated in values:
                 words += [parameter.opts[0], str(repeated)]
     return words

@@ -98,17 +98,17 @@ def nuggets(
     """
     options.refuse_to_replace(output_path, (*files, nuggets_path))
     input_options.refuse_standard_input_twice(*files, *([nuggets_path] if nuggets_path else []))
-    parts = [part.strip() for text in score_texts for part in text.split(",")]
-    chosen = [part for part in parts if part] or DEFAULT_SCORES
+    names_given = [name.strip() for text in score_texts for name in text.split(",")]
+    scores = [name for name in names_given if name] or DEFAULT_SCORES
     watch = Watch()
-    evaluations = list[Evaluation]()
-    for path in files:
-        evaluations += watch.run(
-            path,
-            lambda _, path=path: evaluate_answers(
-                path, chosen, nuggets=nuggets_path, tell=input_options.notes().warn
-            ),  # type: ignore[misc]
+
+    def evaluated(path: str) -> list[Evaluation]:
+        tell = input_options.notes().warn
+        return watch.run(
+            path, lambda _: evaluate_answers(path, scores, nuggets=nuggets_path, tell=tell)
         )
+
+    evaluations = [evaluation for path in files for evaluation in evaluated(path)]
     names = Counter(evaluation.name for evaluation in evaluations)
     twice = [name for name, count in names.items() if count > 1]
     if twice:
@@ -140,8 +140,11 @@ def _answer_others(evaluations: Sequence[Evaluation], baseline: str | None) -> b
     if other is None:
         return False
     query = min(set(first.queries) ^ set(other.queries))
-    has, lacks = (first, other) if query in first.queries else (other, first)
-    message = f"{has.name} answers query {shown(repr(query))} and {lacks.name} does not"
+    names = [first.name, other.name]
+    if query not in first.queries:
+        names.reverse()
+    answering, lacking = names
+    message = f"{answering} answers query {shown(repr(query))} and {lacking} does not"
     hint = "--nuggets FILE counts a query without an answer as 0"
     if baseline is not None:
         raise OptionError(

@@ -81,11 +81,11 @@ def read_pairs(
             f"{name}: found no pair{' that is sampled' if left_out else ''}, expected {_EXPECTED}"
         )
     if left_out:
-        are, were = ("is", "was") if left_out == 1 else ("are", "were")
-        others = "is" if len(pairs) == 1 else "are"
+        fate = "is not sampled and was" if left_out == 1 else "are not sampled and were"
+        verb = "is" if len(pairs) == 1 else "are"
         notes.warn(
-            f"{name}: {left_out:,} of {left_out + len(pairs):,} pairs {are} not sampled and {were} "
-            f"left out; {len(pairs):,} {others} to be judged"
+            f"{name}: {left_out:,} of {left_out + len(pairs):,} pairs {fate} left out; "
+            f"{len(pairs):,} {verb} to be judged"
         )
     return with_texts(list(pairs.values()), queries, documents, tell=tell)
 
@@ -98,12 +98,14 @@ def with_texts(
     tell: Tell | None = None,
 ) -> list[JudgmentPair]:
     """Return pairs with the texts that they lack; a query without any text gets its id."""
-    lacking = {pair.query for pair in pairs if not pair.query_text}
-    wanted = {pair.document for pair in pairs if not pair.content.joined}
+    queries_without_text = {pair.query for pair in pairs if not pair.query_text}
+    documents_without_text = {pair.document for pair in pairs if not pair.content.joined}
     query_texts: Mapping[str, str] = {}
     if queries is not None:
-        query_texts = read_texts(queries, lacking, length=_LONGEST_QUERY, tell=tell)
-    contents = read_documents(documents, wanted, tell=tell) if documents is not None else {}
+        query_texts = read_texts(queries, queries_without_text, length=_LONGEST_QUERY, tell=tell)
+    contents: Mapping[str, DocumentText] = {}
+    if documents is not None:
+        contents = read_documents(documents, documents_without_text, tell=tell)
     complete = []
     for pair in pairs:
         query_text = pair.query_text or query_texts.get(pair.query, pair.query)

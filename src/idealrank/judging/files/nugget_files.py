@@ -93,9 +93,9 @@ def _answer(record: FieldRecord, *, assigned: bool) -> _Answer:
         if query is None:
             problem = f"no qid among the fields {', '.join(map(repr, list(fields)[:6]))}"
         raise _refused(record, problem, _EXPECTED)
-    checked = check_id(query)
-    if isinstance(checked, tuple):
-        _, problem, expected = checked
+    checked_query = check_id(query)
+    if isinstance(checked_query, tuple):
+        _, problem, expected = checked_query
         raise _refused(record, f"{problem} as qid", expected)
     nuggets = fields.get("nuggets")
     if not isinstance(nuggets, list):
@@ -104,12 +104,12 @@ def _answer(record: FieldRecord, *, assigned: bool) -> _Answer:
         )
     run = fields.get("run_id")
     has_run = isinstance(run, str | int) and not isinstance(run, bool) and run != ""
-    named = check_id(run) if has_run else ""
-    if isinstance(named, tuple):
-        _, problem, expected = named
+    checked_run = check_id(run) if has_run else ""
+    if isinstance(checked_run, tuple):
+        _, problem, expected = checked_run
         raise _refused(record, f"{problem} as run_id", expected)
     checked_nuggets = [_nugget(nugget, record, assigned=assigned) for nugget in nuggets]
-    return _Answer(checked, named, checked_nuggets)
+    return _Answer(query=checked_query, run=checked_run, nuggets=checked_nuggets)
 
 
 def _nugget(value: Any, record: FieldRecord, *, assigned: bool) -> Nugget:

@@ -27,7 +27,7 @@ _SPLIT = 10  # queries listed
 
 def agreement_parts(report: AgreementReport, *, per_query: bool = False) -> list[Part]:
     """Return the report as sentences and tables."""
-    parts: list[Part] = [
+    return [
         [
             f"{len(report.raters)} raters, {report.n_pairs:,} pairs of query and document, "
             f"{report.n_shared:,} of them graded by two or more"
@@ -37,8 +37,8 @@ def agreement_parts(report: AgreementReport, *, per_query: bool = False) -> list
         _by_grade(report.grades),
         _by_rater(report.by_rater),
         _by_query(report.by_query, per_query=per_query),
+        _notes(report),
     ]
-    return [*parts, _notes(report)]
 
 
 def outside_lines(outside: "dict[str, int]") -> list[str]:
@@ -112,25 +112,25 @@ def _by_rater(raters: Sequence[RaterAgreement]) -> Table:
 
 def _by_query(queries: Sequence[ClusterAgreement], *, per_query: bool) -> Table:
     judged = [row for row in queries if row.n_units]
-    rows = judged if per_query else sorted(judged, key=lambda row: row.value)[:_SPLIT]
+    rows = judged
+    title = ""
+    if not per_query:
+        rows = sorted(judged, key=lambda row: row.value)[:_SPLIT]
+        title = "Queries with the least agreement:" if len(judged) > _SPLIT else ""
     columns: list[Column[ClusterAgreement]] = [
         Column(title="query", cell=lambda row: row.cluster),
         Column(title="pairs", kind="number", cell=lambda row: count_cell(row.n_units)),
         Column(title="percent", kind="number", cell=lambda row: number_cell(row.value, _PLACES)),
     ]
-    return Table.of(
-        columns,
-        rows,
-        title="" if per_query or len(rows) == len(judged) else "Queries with the least agreement:",
-    )
+    return Table.of(columns, rows, title=title)
 
 
 def _notes(report: AgreementReport) -> list[str]:
     coefficient = next(iter(report.coefficients.values()))
-    of = "queries, or clusters of them" if report.clustered else "pairs"
+    units = "queries, or clusters of them" if report.clustered else "pairs"
     phrases = [
-        f"intervals by leaving out one of {number(coefficient.n_clusters, 0)} {of} at a time, with "
-        f"t on {coefficient.n_clusters - 1} degrees",
+        f"intervals by leaving out one of {number(coefficient.n_clusters, 0)} {units} at a time, "
+        f"with t on {coefficient.n_clusters - 1} degrees",
         "bias: mean of the rater's grade less the mean grade of the others",
         "a dash: undefined, as where a rater always gives one grade",
     ]

@@ -22,21 +22,21 @@ def bounds_parts(
 ) -> list[Part]:
     """Return the report as sentences and tables."""
     places = 4 if digits is None else digits
-    parts: list[Part] = [filled(_opening(report)), _means(report, places)]
+    tables = [_means(report, places)]
     if report.differences:
-        parts.append(_differences(report, places))
-    parts += [
+        tables.append(_differences(report, places))
+    tables += [
         _difference_queries(difference, places, per_query=per_query)
         for difference in report.differences
     ]
     if not report.differences or per_query:
         titled = len(_run_names(report)) > 1
-        parts += [
+        tables += [
             _queries(bounds, places, per_query=per_query, titled=titled) for bounds in report.runs
         ]
-    shown = [part for part in parts if not isinstance(part, Table) or part.rows]
     return [
-        *shown,
+        filled(_opening(report)),
+        *(table for table in tables if table.rows),
         _notes(report),
         paragraph(report.convention, list(dict.fromkeys(bounds.measure for bounds in report.runs))),
     ]
@@ -143,17 +143,27 @@ class _Query(NamedTuple):
 
 
 def _queries(bounds: Bounds, places: int, *, per_query: bool, titled: bool) -> Table:
-    columns = (bounds.low, bounds.value, bounds.high, bounds.exact_queries, bounds.judged_share)
-    cells = [column.tolist() for column in columns]
     rows = [
-        _Query(*row) for row in zip(bounds.query_ids, *cells, bounds.unjudged_ranks, strict=True)
+        _Query(
+            query=query,
+            low=float(bounds.low[place]),
+            value=float(bounds.value[place]),
+            high=float(bounds.high[place]),
+            exact=bool(bounds.exact_queries[place]),
+            judged=float(bounds.judged_share[place]),
+            ranks=bounds.unjudged_ranks[place],
+        )
+        for place, query in enumerate(bounds.query_ids)
     ]
-    wide = sorted((row for row in rows if row.high > row.low), key=lambda row: row.low - row.high)
-    listed = rows if per_query else wide[:_SOME]
-    what = "Queries" if per_query else "Queries with the widest bounds"
-    of = f"{bounds.measure}, {bounds.name}" if titled else bounds.measure
+    listed = rows
+    title = "Queries"
+    if not per_query:
+        is_open = (row for row in rows if row.high > row.low)
+        listed = sorted(is_open, key=lambda row: row.low - row.high)[:_SOME]
+        title = "Queries with the widest bounds"
+    subject = f"{bounds.measure}, {bounds.name}" if titled else bounds.measure
 
-    table: list[Column[_Query]] = [
+    columns: list[Column[_Query]] = [
         Column(title="query", cell=lambda row: row.query),
         Column(
             title="low",
@@ -171,7 +181,7 @@ def _queries(bounds: Bounds, places: int, *, per_query: bool, titled: bool) -> T
         Column(title="judged", kind="number", cell=lambda row: share_cell(row.judged)),
         Column(title="unjudged at ranks", cell=lambda row: _ranks_text(row.ranks)),
     ]
-    return Table.of(table, listed, title=f"{what} of {of}:", kept=4)
+    return Table.of(columns, listed, title=f"{title} of {subject}:", kept=4)
 
 
 def _ends_cell(value: float, places: int, *, exact: bool, signed: bool = False) -> Cell:
@@ -196,6 +206,7 @@ class _Pair(NamedTuple):
     value: float
     high: float
     exact: bool
+    # a, b, both: unjudged documents of run a alone, of run b alone, and of both
     a: int
     b: int
     both: int
@@ -203,24 +214,29 @@ class _Pair(NamedTuple):
 
 
 def _difference_queries(difference: DifferenceBounds, places: int, *, per_query: bool) -> Table:
-    columns = (
-        difference.low,
-        difference.value,
-        difference.high,
-        difference.exact_queries,
-        difference.unjudged_a,
-        difference.unjudged_b,
-        difference.unjudged_both,
-        difference.flips,
-    )
     rows = [
-        _Pair(*row)
-        for row in zip(difference.query_ids, *(column.tolist() for column in columns), strict=True)
+        _Pair(
+            query=query,
+            low=float(difference.low[place]),
+            value=float(difference.value[place]),
+            high=float(difference.high[place]),
+            exact=bool(difference.exact_queries[place]),
+            a=int(difference.unjudged_a[place]),
+            b=int(difference.unjudged_b[place]),
+            both=int(difference.unjudged_both[place]),
+            flips=bool(difference.flips[place]),
+        )
+        for place, query in enumerate(difference.query_ids)
     ]
-    flips = sorted((row for row in rows if row.flips), key=lambda row: row.low - row.high)
-    shown = rows if per_query else flips[:_SOME]
+    listed = rows
+    title = f"Differences of {difference.measure}:"
+    if not per_query:
+        flips = sorted((row for row in rows if row.flips), key=lambda row: row.low - row.high)
+        listed = flips[:_SOME]
+        more = f", {_SOME} of {len(flips):,} with the widest bounds" if len(flips) > _SOME else ""
+        title = f"Queries in which either run may have the higher {difference.measure}{more}:"
 
-    table: list[Column[_Pair]] = [
+    columns: list[Column[_Pair]] = [
         Column(title="query", cell=lambda row: row.query),
         Column(
             title="low",
@@ -245,14 +261,7 @@ def _difference_queries(difference: DifferenceBounds, places: int, *, per_query:
         Column(title=f"of {difference.b} alone", kind="number", cell=lambda row: count_cell(row.b)),
         Column(title="of both", kind="number", cell=lambda row: count_cell(row.both)),
     ]
-
-    more = f", {_SOME} of {len(flips):,} with the widest bounds" if len(flips) > _SOME else ""
-    title = (
-        f"Differences of {difference.measure}:"
-        if per_query
-        else f"Queries in which either run may have the higher {difference.measure}{more}:"
-    )
-    return Table.of(table, shown, title=title, kept=4)
+    return Table.of(columns, listed, title=title, kept=4)
 
 
 def _notes(report: BoundsReport) -> list[str]:
@@ -296,26 +305,24 @@ def bounds_rows(report: BoundsReport) -> Iterator[Row]:
     """
     yield ["run", "minus", "measure", "query", "low", "value", "high", "exact", "unjudged"]
     for bounds in report.runs:
-        columns = (bounds.low, bounds.value, bounds.high, bounds.exact_queries, bounds.n_unjudged)
-        yield from _rows(bounds.name, "", bounds.measure, bounds.query_ids, columns)
+        yield from _rows(bounds, bounds.n_unjudged, run=bounds.name, minus="")
     for pair in report.differences:
         unjudged = pair.unjudged_a + pair.unjudged_b + pair.unjudged_both
-        yield from _rows(
-            pair.b,
-            pair.a,
-            pair.measure,
-            pair.query_ids,
-            (pair.low, pair.value, pair.high, pair.exact_queries, unjudged),
-        )
+        yield from _rows(pair, unjudged, run=pair.b, minus=pair.a)
 
 
 def _rows(
-    run: str, minus: str, measure: str, queries: Sequence[str], columns: "tuple[object, ...]"
+    bounds: "Bounds | DifferenceBounds", n_unjudged: IntArray, *, run: str, minus: str
 ) -> Iterator[Row]:
-    for query, low, value, high, exact, unjudged in zip(
-        queries,
-        *(column.tolist() for column in columns),  # type: ignore[attr-defined]
-        strict=True,
-    ):
-        ends = map(number_text, (low, value, high))
-        yield [run, minus, measure, query, *ends, "true" if exact else "false", str(unjudged)]
+    for place, query in enumerate(bounds.query_ids):
+        yield [
+            run,
+            minus,
+            bounds.measure,
+            query,
+            number_text(float(bounds.low[place])),
+            number_text(float(bounds.value[place])),
+            number_text(float(bounds.high[place])),
+            "true" if bounds.exact_queries[place] else "false",
+            str(n_unjudged[place]),
+        ]

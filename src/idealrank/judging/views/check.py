@@ -29,15 +29,16 @@ _ALPHA = "krippendorff_alpha_ordinal"  # the coefficient with an interval in the
 def check_parts(checks: Sequence[JudgeCheck], *, details: bool = False) -> list[Part]:
     """Return a table of all judges; for a single judge, or with details, tables of each."""
     first = checks[0]
-    parts: list[Part] = [_opening(checks), judges_table(checks)]
+    report: list[Part] = [_opening(checks), judges_table(checks)]
     if first.systems is not None:
-        parts.append(_orders_table(checks))
+        report.append(_orders_table(checks))
     if details or len(checks) == 1:
         for check in checks:
-            parts += _details(check, named=len(checks) > 1)
+            report += _details(check, titled=len(checks) > 1)
+    # several judges may have the same warning
     warnings = dict.fromkeys(warning for check in checks for warning in check.warnings)
     lines = [line for warning in warnings for line in filled(warning, "warning: ")]
-    return [*parts, lines, _notes(first)]
+    return [*report, lines, _notes(first)]
 
 
 def _opening(checks: Sequence[JudgeCheck]) -> list[str]:
@@ -115,8 +116,8 @@ def judges_table(checks: Sequence[JudgeCheck]) -> Table:
     # the columns are declared with a level of 95 %: their titles get the level that was asked for
     confidence = f"{100 * checks[0].agreement[_ALPHA].confidence:g} %"
     titles = {"95 % interval": f"{confidence} interval", "95 %": confidence}
-    named = [replace(column, title=titles.get(column.title, column.title)) for column in columns]
-    return Table.of(named, checks)
+    titled = [replace(column, title=titles.get(column.title, column.title)) for column in columns]
+    return Table.of(titled, checks)
 
 
 def _times(worth: LabelWorth) -> str:
@@ -178,9 +179,9 @@ class _Order(NamedTuple):
     orders: SystemOrders
 
 
-def _details(check: JudgeCheck, *, named: bool) -> list[Part]:
-    head: list[Part] = [[f"--- {check.name} ---"]] if named else []
-    parts: list[Part] = [
+def _details(check: JudgeCheck, *, titled: bool) -> list[Part]:
+    details: list[Part] = [[f"--- {check.name} ---"]] if titled else []
+    details += [
         coefficients_table(check.agreement),
         _confusion(check),
         _errors(check.by_grade, "error by human grade"),
@@ -190,12 +191,12 @@ def _details(check: JudgeCheck, *, named: bool) -> list[Part]:
         (check.by_length, "error by length of the document"),
     ):
         if leniency is not None and leniency.groups:
-            parts += [_errors(leniency, title), _contrast(leniency)]
+            details += [_errors(leniency, title), _contrast(leniency)]
     if check.systems is not None and len(check.systems.systems) > 1:
-        parts.append(_systems(check.systems))
+        details.append(_systems(check.systems))
     if check.alt_test is not None:
-        parts += [_annotators(check.alt_test), [_verdict(check.alt_test)]]
-    return [*head, *parts]
+        details += [_annotators(check.alt_test), [_verdict(check.alt_test)]]
+    return details
 
 
 def _confusion(check: JudgeCheck) -> Table:
@@ -480,6 +481,18 @@ def _alt_record(test: AltTest | None) -> dict[str, Any] | None:
     }
 
 
+_SYSTEM_TITLES = (
+    "tau",
+    "tau_ap",
+    "swapped",
+    "swapped_at_top",
+    "verdicts_lost",
+    "verdicts_gained",
+    "verdicts_reversed",
+    "worth_of_query",
+)
+
+
 def check_rows(checks: Sequence[JudgeCheck]) -> Iterator[Row]:
     """Yield titles, and a row for each judge; system columns are empty without runs.
 
@@ -492,20 +505,10 @@ def check_rows(checks: Sequence[JudgeCheck]) -> Iterator[Row]:
     """
     names = list(checks[0].agreement)
     ends = [f"{name}_{end}" for name in names for end in ("low", "high")]
-    systems = [
-        "tau",
-        "tau_ap",
-        "swapped",
-        "swapped_at_top",
-        "verdicts_lost",
-        "verdicts_gained",
-        "verdicts_reversed",
-        "worth_of_query",
-    ]
     head = ["judge", "n", "missing", "extra", "outside_scale", *names, *ends]
     bias = ["bias", "bias_low", "bias_high"]
     worth = ["worth", "worth_low", "worth_high"]
-    yield [*head, *bias, *worth, *systems]
+    yield [*head, *bias, *worth, *_SYSTEM_TITLES]
     for check in checks:
         counts = [
             str(count) for count in (check.n, check.n_missing, check.n_extra, check.n_outside)
@@ -527,7 +530,7 @@ def check_rows(checks: Sequence[JudgeCheck]) -> Iterator[Row]:
 
 def _systems_cells(orders: SystemOrders | None) -> list[str]:
     if orders is None:
-        return [""] * 8
+        return [""] * len(_SYSTEM_TITLES)
     counts = (
         orders.swapped,
         orders.swapped_at_top,

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 
-from idealrank.judging import CorrectedDocuments, CorrectedMean, CorrectedRun
-from idealrank.judging.correction import MIN_DISAGREEMENTS
+from idealrank.judging import CorrectedDocuments, CorrectedRun
+from idealrank.judging.correction import MIN_DISAGREEMENTS, CorrectedEstimate
 from idealrank.judging.views.agreement import number_text
 from idealrank.reports.table.cells import (
     Column,
@@ -31,9 +31,8 @@ class CorrectedValue:
     against: str
     measure: str  # Text of the measure
     by: str  # What people labelled
-    result: (
-        CorrectedMean | CorrectedDocuments
-    )  # The corrected value, and the values by people alone and by the judge alone
+    # The corrected value, and the values by people alone and by the judge alone
+    result: CorrectedEstimate
     human_interval: tuple[float, float]  # Interval of the human labels alone; NaN by documents
     n_other: int  # Queries or documents without a human label
     n_partly: int = 0  # Documents of human-labelled queries that only the judge graded

@@ -11,6 +11,7 @@ from idealrank.judging import Bounds, BoundsReport, DifferenceBounds, LabelRepla
 from idealrank.pages.figures.theme import LIGHT, SCHEMA_URL, Row, Spec, titled_config
 
 _WIDTH, _HEIGHT = 560, 280
+_DIGITS = 5  # more would only lengthen the file
 _POINTS = 250  # of a line at most: more cannot be seen at this width
 _COLOURS = {
     "oracle": LIGHT["other"],
@@ -29,19 +30,20 @@ def replay_spec(replay: LabelReplay, *, interactive: bool = False) -> Spec:
     """Plot the bound that has to pass 0 by labels, a line for each strategy that stops by bounds; a
     line ends where the comparison is settled.
     """
-    sign = 1 if replay.difference > 0 else -1
-    behind, ahead = (replay.a, replay.b) if sign > 0 else (replay.b, replay.a)
+    b_is_better = replay.difference > 0
+    ahead = replay.b if b_is_better else replay.a
+    behind = replay.a if b_is_better else replay.b
     rows: list[Row] = []
     for curve in replay.curves:
         if curve.stop == "bounds":
-            bound = curve.low if sign > 0 else -curve.high
+            bound = curve.low if b_is_better else -curve.high
             rows += [
                 {
                     "strategy": curve.strategy,
-                    "labels": place,
-                    "bound": round(float(bound[place]), 5),
+                    "labels": n_labels,
+                    "bound": round(float(bound[n_labels]), _DIGITS),
                 }
-                for place in _spread(bound.size)
+                for n_labels in _spread(bound.size)
             ]
     title = f"Labels until {ahead} is known to be better than {behind}"
     subtitle = [
@@ -81,10 +83,11 @@ def settled_spec(
     for name, needed in shares.items():
         ordered = np.sort(np.asarray(needed, np.float64))
         settled = np.arange(1, ordered.size + 1) / ordered.size
-        steps = [(0.0, 0.0), *zip(ordered.tolist(), settled.tolist(), strict=True), (1.0, 1.0)]
+        label_shares = [0.0, *ordered.tolist(), 1.0]
+        settled_shares = [0.0, *settled.tolist(), 1.0]
         rows += [
-            {"strategy": name, "labels": round(share, 4), "settled": round(part, 4)}
-            for share, part in steps
+            {"strategy": name, "labels": round(labels, 4), "settled": round(share, 4)}
+            for labels, share in zip(label_shares, settled_shares, strict=True)
         ]
     spec = _lines(
         title=title,
@@ -155,7 +158,6 @@ def _lines(
 
 
 _BOUNDS_WIDTH, _BOUNDS_HEIGHT = 560, 260
-_DIGITS = 5  # more would only lengthen the file
 _SIDES = ("lower at all grades", "either", "higher at all grades")
 
 
@@ -165,9 +167,9 @@ def bounds_spec(report: BoundsReport, *, interactive: bool = False) -> Spec:
 
     One run has its values, two runs their difference, in which lines that cross 0 are grey.
     """
-    bounds: Bounds | DifferenceBounds = (
-        report.differences[0] if report.differences else report.runs[0]
-    )
+    bounds: Bounds | DifferenceBounds = report.runs[0]
+    if report.differences:
+        bounds = report.differences[0]
     ordered = sorted(_rows(bounds), key=lambda row: (row["value"], row["low"]))
     rows = [row | {"place": place} for place, row in enumerate(ordered, 1)]
     if isinstance(bounds, DifferenceBounds):
@@ -182,7 +184,7 @@ def bounds_spec(report: BoundsReport, *, interactive: bool = False) -> Spec:
         f"judged."
     )
     mean = f"Mean {bounds.mean:.3f}, between {bounds.mean_low:.3f} and {bounds.mean_high:.3f}."
-    tip = [
+    tooltip = [
         {"field": name, "type": "nominal" if name == "query" else "quantitative"}
         for name in ("query", "low", "value", "high")
     ]
@@ -209,7 +211,8 @@ def bounds_spec(report: BoundsReport, *, interactive: bool = False) -> Spec:
         "encoding": {"y": {"field": "value", **y}, "color": colour},
     }
     if interactive:
-        lines["encoding"]["tooltip"] = dots["encoding"]["tooltip"] = tip
+        lines["encoding"]["tooltip"] = tooltip
+        dots["encoding"]["tooltip"] = tooltip
 
     return {
         "$schema": SCHEMA_URL,

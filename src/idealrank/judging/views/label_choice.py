@@ -24,6 +24,7 @@ from idealrank.reports.table.cells import (
 from idealrank.reports.table.records import Row, result_json
 from idealrank.reports.table.text import Part, filled, wrapped
 from idealrank.reports.views.conventions import paragraph
+from idealrank.stats.sequential_betting import SequentialSign
 
 _Result: TypeAlias = NextLabels | LabelReplay
 _PLACES = 4
@@ -52,19 +53,19 @@ def labels_parts(
             _replay_notes(result),
             paragraph(result.convention, [result.measure]),
         ]
-    parts: list[Part] = [filled(opening(result, places=places))]
-    if result.labels:
+    report: list[Part] = [filled(opening(result, places=places))]
+    if result.labels and sheet is None:
+        report.append(_labels(result))
+    elif result.labels:
         documents = counted(len(result.labels), "document")
-        parts.append(
-            _labels(result) if sheet is None else filled(f"{sheet} has the {documents} to label.")
-        )
+        report.append(filled(f"{sheet} has the {documents} to label."))
     if result.test is not None:
-        parts.append(filled(_test_text(result)))
+        report.append(filled(_test_text(result, result.test)))
     if remark := _kind_text(result):
-        parts.append(filled(remark))
+        report.append(filled(remark))
     if steps:
-        parts.append(list(steps))
-    return [*parts, _notes(result), paragraph(result.convention, [result.measure])]
+        report.append(list(steps))
+    return [*report, _notes(result), paragraph(result.convention, [result.measure])]
 
 
 def _signed(value: float, places: int) -> str:
@@ -110,9 +111,10 @@ def _kind_text(chosen: NextLabels) -> str:
 
 
 def _sign_text(chosen: NextLabels, places: int) -> str:
-    low, high, value = (
-        _signed(difference, places) for difference in (chosen.low, chosen.high, chosen.value)
-    )
+
+    low = _signed(chosen.low, places)
+    value = _signed(chosen.value, places)
+    high = _signed(chosen.high, places)
     name = f"the mean difference {chosen.b} - {chosen.a} of {chosen.measure}"
     if not chosen.n_open:
         return (
@@ -155,17 +157,15 @@ def _labels(chosen: NextLabels) -> Table:
     return Table.of(columns, chosen.labels)
 
 
-def _test_text(chosen: NextLabels) -> str:
-    test = chosen.test
-    assert test is not None  # noqa: S101  (for the type checker: looked at before)
-    seen = f"{test.n_drawn} of {test.n_items} queries in full"
+def _test_text(chosen: NextLabels, test: SequentialSign) -> str:
+    judged = f"{test.n_drawn} of {test.n_items} queries in full"
     if test.sign:
         better = chosen.b if test.sign > 0 else chosen.a
         return (
             f"Sequential test: {better} has the higher mean after {test.stopped_at} queries (error "
-            f"at most {test.alpha:g}); {seen}."
+            f"at most {test.alpha:g}); {judged}."
         )
-    return f"Sequential test: open after {seen} (error at most {test.alpha:g})."
+    return f"Sequential test: open after {judged} (error at most {test.alpha:g})."
 
 
 def _notes(chosen: NextLabels) -> list[str]:

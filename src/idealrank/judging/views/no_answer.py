@@ -36,13 +36,13 @@ class _Step(NamedTuple):
 def no_answer_parts(rates: NoAnswer, *, digits: int | None = None) -> list[Part]:
     """Return the report as sentences and tables."""
     places = 3 if digits is None else digits
-    kept = "the highest difference of recall and false-return rate"
+    rule = "the highest difference of recall and false-return rate"
     if rates.limit is not None:
-        kept = f"the highest recall with at most {rates.limit:g} false returns"
+        rule = f"the highest recall with at most {rates.limit:g} false returns"
     opening = (
         f"{len(rates.answerable):,} queries with an answer and {len(rates.unanswerable):,} "
         f"declared to have none. Threshold of the score: {_threshold_text(rates.threshold)}, "
-        f"{kept}."
+        f"{rule}."
     )
     if rates.left_out:
         queries = "query" if rates.left_out == 1 else "queries"
@@ -77,13 +77,13 @@ def _chosen(rates: NoAnswer, places: int) -> Table:
 def _sweep(rates: NoAnswer, places: int) -> Table:
     """Return a table of the best recall at a few false-return rates; each threshold once."""
     rows: dict[float, _Step] = {}
-    for most in _RATES:
-        allowed = np.where(rates.false_return_rate <= most, rates.recall, -np.inf)
-        place = int(allowed.argmax())
+    for limit in _RATES:
+        allowed = np.where(rates.false_return_rate <= limit, rates.recall, -np.inf)
+        best = int(allowed.argmax())
         step = _Step(
-            float(rates.thresholds[place]),
-            float(rates.recall[place]),
-            float(rates.false_return_rate[place]),
+            threshold=float(rates.thresholds[best]),
+            recall=float(rates.recall[best]),
+            rate=float(rates.false_return_rate[best]),
         )
         rows.setdefault(step.threshold, step)
     columns: list[Column[_Step]] = [

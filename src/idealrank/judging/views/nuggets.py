@@ -26,13 +26,15 @@ def nugget_parts(
     per_query: bool = False,
 ) -> list[Part]:
     """Return tables of scores with intervals, and of the differences of systems."""
-    parts: list[Part] = [query_table(evaluation) for evaluation in evaluations] if per_query else []
-    parts += [means_table(evaluations, means), interval_table(evaluations, means)]
+    report: list[Part] = []
+    if per_query:
+        report += [query_table(evaluation) for evaluation in evaluations]
+    report += [means_table(evaluations, means), interval_table(evaluations, means)]
     if comparison is not None:
         # the convention, the last part, says nothing about nuggets
-        parts += comparison_parts(comparison)[:-1]
+        report += comparison_parts(comparison)[:-1]
     return [
-        *parts,
+        *report,
         [_counted(evaluation, several=len(evaluations) > 1) for evaluation in evaluations],
     ]
 
@@ -43,10 +45,11 @@ def _counted(evaluation: Evaluation, *, several: bool) -> str:
     counts = f"{name}{counted(cover.scored, 'answer')}, {counted(cover.judged, 'nugget')}"
     if not cover.no_relevant:
         return counts
-    has, count = ("has", "counts") if cover.no_relevant == 1 else ("have", "count")
+    if cover.no_relevant == 1:
+        return f"{counts}: 1 query has no vital nugget, and counts 0 by V and V_strict"
     return (
-        f"{counts}: {counted(cover.no_relevant, 'query', 'queries')} {has} no vital nugget, and "
-        f"{count} 0 by V and V_strict"
+        f"{counts}: {cover.no_relevant:,} queries have no vital nugget, and count 0 by V and "
+        "V_strict"
     )
 
 
@@ -71,22 +74,21 @@ def nugget_json(
 def _system(
     evaluation: Evaluation, means: Mapping[str, "RunMean"], *, per_query: bool
 ) -> dict[str, Any]:
-    scores = {
-        name: {"mean": mean.mean, "interval": [finite(end) for end in mean.interval]}
-        for name, mean in means.items()
-    }
+    scores = {}
+    for name, mean in means.items():
+        scores[name] = {"mean": mean.mean, "interval": [finite(end) for end in mean.interval]}
     record: dict[str, Any] = {
         "name": evaluation.name,
         "path": evaluation.path,
         "scores": scores,
         "answers": evaluation.coverage.scored,
-    }
-    record |= {
         "nuggets": evaluation.coverage.judged,
         "without_vital": evaluation.coverage.no_relevant,
         "fingerprint": evaluation.provenance.judgments,
     }
-    return record | ({"queries": evaluation.per_query()} if per_query else {})
+    if per_query:
+        record["queries"] = evaluation.per_query()
+    return record
 
 
 def nugget_rows(

@@ -52,10 +52,8 @@ def pool_parts(pool: Pool) -> list[Part]:
         f"{pool.n_sampled:,} of {len(pool):,} pooled {documents} to judge, of {queries} in the "
         f"first {pool.depth:,} ranks of each run."
     )
-    parts: list[Part] = [filled(opening)]
-    if pool.n_sampled < len(pool):
-        parts.append(_strata(pool))
-    return [*parts, _documents(pool), _pool_notes(pool)]
+    strata = [_strata(pool)] if pool.n_sampled < len(pool) else []
+    return [filled(opening), *strata, _documents(pool), _pool_notes(pool)]
 
 
 def _strata(pool: Pool) -> Table:
@@ -246,11 +244,10 @@ def reuse_parts(reusability: Reusability, *, digits: int | None = None) -> list[
     """Return the verdict and a table of runs."""
     places = 4 if digits is None else digits
     tau = "not defined" if finite(reusability.tau) is None else f"{reusability.tau:.2f}"
-    tau = f"Kendall's tau is {tau}."
-    moves = f"{reusability.largest_change} rank{'s' if reusability.largest_change != 1 else ''}"
+    moves = counted(reusability.largest_change, "rank")
     text = (
-        f"{_VERDICTS[reusability.verdict]} {tau} At most, a run moves by {moves}, and its mean "
-        f"falls by {reusability.largest_fall:.{places}f}."
+        f"{_VERDICTS[reusability.verdict]} Kendall's tau is {tau}. At most, a run moves by "
+        f"{moves}, and its mean falls by {reusability.largest_fall:.{places}f}."
     )
     return [
         filled(text),
@@ -307,9 +304,9 @@ def _reuse_notes(reusability: Reusability) -> list[str]:
 
 def reuse_json(reusability: Reusability) -> str:
     """Return JSON text."""
-    under = reusability.convention
-    convention = {"name": under.name, "fingerprint": under.fingerprint}
-    return result_json({"convention": convention} | reusability.as_dict())
+    convention = reusability.convention
+    record = {"name": convention.name, "fingerprint": convention.fingerprint}
+    return result_json({"convention": record} | reusability.as_dict())
 
 
 def reuse_rows(reusability: Reusability) -> Iterator[Row]:
