@@ -9,6 +9,7 @@ import random
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import count
 from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
@@ -86,11 +87,11 @@ class SearchJournal:
             raise
 
     def _start(self, subject: dict[str, Any]) -> None:
-        read: dict[str, QueryRecord] = {}
+        records: dict[str, QueryRecord] = {}
 
         def keep(line: Mapping[str, Any]) -> None:
             record = QueryRecord.of(line)
-            read[record.query] = record
+            records[record.query] = record
 
         header = self._journal.start({"subject": subject}, keep)
         if header is None:
@@ -102,7 +103,7 @@ class SearchJournal:
             raise OptionError(
                 f"{self.path}: found answers of another search ({changed})", hint=hint
             )
-        self.records.update(read)
+        self.records.update(records)
 
     def add(self, record: QueryRecord) -> None:
         """Append what became of a query."""
@@ -201,8 +202,8 @@ class SearchPolicy:
 
     def delay(self, query: str, attempts: int) -> float:
         """Return seconds before the next attempt, after so many."""
-        whole = min(_LONGEST_BACKOFF, self.backoff * 2.0 ** min(attempts - 1, _DOUBLED))
-        return whole * (1 - random.Random(f"{self.seed} {query} {attempts}").random() / 2)  # noqa: S311  (no secret)
+        longest = min(_LONGEST_BACKOFF, self.backoff * 2.0 ** min(attempts - 1, _DOUBLED))
+        return longest * (1 - random.Random(f"{self.seed} {query} {attempts}").random() / 2)  # noqa: S311  (no secret)
 
 
 @dataclass(frozen=True)
@@ -220,7 +221,7 @@ class Latencies:
             return cls()
         percentiles = np.percentile(np.asarray(seconds, np.float64), _PERCENTILES)
         p50, p95, p99 = (round(float(latency), 6) for latency in percentiles)
-        return cls(p50, p95, p99)
+        return cls(p50=p50, p95=p95, p99=p99)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -369,11 +370,13 @@ class RequestJob(Generic[Item, Answer]):
         self._name = name
         self._what = what
         self._refused = refused
-        self._answer, self._key = ask, key
+        self._ask_service = ask
+        self._key = key
         self._policy = policy
         self._clock: Clock = clock or SystemClock()
         self._workers: Workers = workers or WorkerThreads(policy.concurrency)
         self._ended: queue.Queue[_Attempt[Item, Answer]] = queue.Queue()
+        # heap of the next attempts: when, a running number, and the request
         self._due: list[tuple[float, int, _Task[Item]]] = []
         self._numbers = count()
         self._running: list[_Attempt[Item, Answer]] = []
@@ -441,7 +444,7 @@ class RequestJob(Generic[Item, Answer]):
                 self._probe = attempt
             if self._policy.rate is not None:
                 self._not_before = max(now, self._not_before) + 1 / self._policy.rate
-            self._workers.start(lambda attempt=attempt: self._ask(attempt))  # type: ignore[misc]
+            self._workers.start(partial(self._ask, attempt))
 
     def _may_send(self) -> bool:
         if len(self._running) + len(self._abandoned) >= self._policy.concurrency:
@@ -459,7 +462,7 @@ class RequestJob(Generic[Item, Answer]):
         """Ask the service, in the thread of the attempt."""
         started = self._clock.now()
         try:
-            attempt.answer = self._answer(attempt.task.item)
+            attempt.answer = self._ask_service(attempt.task.item)
         except BackendError as error:
             attempt.error = error
         except BaseException as error:  # noqa: BLE001  (a client may raise anything; the request failed, and the job goes on)
@@ -509,12 +512,12 @@ class RequestJob(Generic[Item, Answer]):
         self,
         attempt: _Attempt[Item, Answer],
         keep: Callable[[RequestOutcome[Item, Answer]], None],
-        started: _Attempt[Item, Answer] | None = None,
+        abandoned: _Attempt[Item, Answer] | None = None,
     ) -> None:
-        """Record an attempt that ended, or plan the next one; `started` is the attempt under way if
-        `attempt` stands for it.
+        """Record an attempt that ended, or plan the next one; `abandoned` is the attempt under way
+        if `attempt` stands for it.
         """
-        was_probe = self._probe is not None and self._probe is (started or attempt)
+        was_probe = self._probe is not None and self._probe is (abandoned or attempt)
         if was_probe:
             self._probe = None
         error = attempt.error
@@ -530,17 +533,17 @@ class RequestJob(Generic[Item, Answer]):
             return
         self._last = error
         self._count_failure(attempt, error, was_probe=was_probe)
-        wanted_pause = error.retry_after or 0.0
+        asked_pause = error.retry_after or 0.0
         attempts = task.attempts + 1
-        if error.temporary and attempts <= self._policy.retries and wanted_pause <= _LONGEST_ASKED:
+        if error.temporary and attempts <= self._policy.retries and asked_pause <= _LONGEST_ASKED:
             # Retry-After holds for all requests, the back-off for this one.
-            self._not_before = max(self._not_before, now + wanted_pause)
+            self._not_before = max(self._not_before, now + asked_pause)
             before = self._outcome(attempt, now, error=error)
             again = replace(
                 task, attempts=attempts, first_started=self._first_started(attempt), before=before
             )
             delay = self._policy.delay(self._key(task.item), attempts)
-            self._put(again, now + max(wanted_pause, delay))
+            self._put(again, now + max(asked_pause, delay))
         elif self._breaker.is_refused and not error.temporary:
             raise self._stopped(f"it {self._refused} all {self._what} so far")
         else:
@@ -553,11 +556,13 @@ class RequestJob(Generic[Item, Answer]):
     ) -> None:
         """Count a failed attempt, and begin a pause if the breaker opens."""
         self.tally.failed += 1
-        self.tally.timed_out += attempt.seconds >= self._policy.timeout
+        if attempt.seconds >= self._policy.timeout:
+            self.tally.timed_out += 1
         was_open = self._breaker.is_open
         self._breaker.failed(self._clock.now(), was_probe=was_probe)
         if self._breaker.is_open and not was_open:
-            self.tally.outages += error.outage
+            if error.outage:
+                self.tally.outages += 1
             self._pause_started = self._clock.now()
 
     def _end_pause(self) -> None:
@@ -587,8 +592,8 @@ class RequestJob(Generic[Item, Answer]):
 
     @staticmethod
     def _first_started(attempt: _Attempt[Item, Answer]) -> float:
-        first = attempt.task.first_started
-        return attempt.started if first is None else first
+        first_started = attempt.task.first_started
+        return attempt.started if first_started is None else first_started
 
     def _has_timed_out(self, attempt: _Attempt[Item, Answer]) -> bool:
         before = attempt.task.before

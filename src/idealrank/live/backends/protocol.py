@@ -67,9 +67,9 @@ def ranked(
     """Check an answer, and return its first `limit` documents."""
     documents = [_id(name, value) for value in ids][:limit]
     if len(set(documents)) < len(documents):
-        twice = next(text for place, text in enumerate(documents) if text in documents[:place])
+        repeated = next(text for place, text in enumerate(documents) if text in documents[:place])
         raise BackendError(
-            f"{name}: found document {shown(repr(twice))} twice in an answer, expected each once"
+            f"{name}: found document {shown(repr(repeated))} twice in an answer, expected each once"
         )
     if scores is None:
         return [ScoredDocument(document, 1 / rank) for rank, document in enumerate(documents, 1)]

@@ -89,7 +89,8 @@ class CanaryMonitor:
         backend: Callable[[], Backend] | None = None,
     ) -> None:
         self.config = config
-        self._command, self._say = command, say
+        self._command = command
+        self._say = say
         self._backend = backend or (lambda: backend_from(config.backend))
         self._qrels = to_qrels(config.qrels.path).labelled(config.qrels.labels_are)
         self._people = None if config.qrels.people is None else to_qrels(config.qrels.people)
@@ -269,7 +270,7 @@ class CanaryMonitor:
         )
         return finished(
             seen=seen,
-            record=record | self._numbers(seen, evaluation, problems),
+            record=record | self._values_record(seen, evaluation, problems),
             evaluation=evaluation,
         )
 
@@ -346,11 +347,13 @@ class CanaryMonitor:
             return {}
         return values_by_query(self._evaluated(answers, people))
 
-    def _numbers(
+    def _values_record(
         self, seen: SeenRound, evaluation: Evaluation, problems: Sequence[str]
     ) -> dict[str, Any]:
         interval = seen.interval()
-        low, high = interval if interval is not None else (None, None)
+        low = high = None
+        if interval is not None:
+            low, high = interval
         return {
             "value": seen.mean(),
             "low": low,
@@ -508,7 +511,7 @@ def values_by_query(evaluation: Evaluation, place: int = 0) -> dict[str, float]:
 
 def _entry_values(store: Store, entry: str, measure: Measure) -> dict[str, float]:
     stored = store.evaluation(entry).evaluation
-    texts = [str(known) for known in stored.measures]
+    texts = [str(stored_measure) for stored_measure in stored.measures]
     if str(measure) not in texts:
         raise InputError(
             f"baseline.entry: found {', '.join(texts)} in evaluation {entry}, expected {measure}"

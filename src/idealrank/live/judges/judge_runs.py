@@ -279,8 +279,8 @@ class JudgeWork:
             if isinstance(name, str) and name and Path(name).is_file()
         ]
         for written in (chosen, table_path(chosen)):
-            refuse_to_replace_inputs({"judge": written}, inputs, option=option, of="judge")
-        refuse_to_replace_inputs({"judge": cache}, inputs, option="cache", of="judge")
+            refuse_to_replace_inputs({"judge": written}, inputs, option=option, work="judge")
+        refuse_to_replace_inputs({"judge": cache}, inputs, option="cache", work="judge")
         refuse_same_files({option: chosen, "the label table": table_path(chosen), "cache": cache})
         refuse_to_replace_judgments(chosen, ("model", "function", "command"), option=option)
         refuse_to_replace_table(table_path(chosen), option=option)
