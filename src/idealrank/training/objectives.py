@@ -210,10 +210,10 @@ class LambdaObjective:
         length = int(np.diff(bounds).max(initial=0))
         weights = self._weights(length)
         scale = self._scale(gains, bounds, weights)
-        up, down = (
-            None if factor is None else row_numbers(name, factor, grades.size)
-            for name, factor in (("up", up), ("down", down))
-        )
+        if up is not None:
+            up = row_numbers("up", up, grades.size)
+        if down is not None:
+            down = row_numbers("down", down, grades.size)
         if self.measure == "nDCG" and self.beyond == "zero" and self.cutoff is not None:
             weights[self.cutoff :] = 0.0
         return LambdaLists(
