@@ -63,11 +63,11 @@ class LabelServing:
         """Read the files; `tell` gets notes about them, which are warnings without it."""
         pairs = read_pairs(self.pairs, self.queries, self.documents, tell=tell)
         gold = {} if self.gold is None else _grades(self.gold)
-        known = {pair.key for pair in pairs}
+        listed = {pair.key for pair in pairs}
         added = [
             JudgmentPair(query=query, document=document)
             for query, document in gold
-            if (query, document) not in known
+            if (query, document) not in listed
         ]
         more = with_texts(added, self.queries, self.documents)
         model = {} if self.model is None else _grades(self.model)
