@@ -89,7 +89,7 @@ def _propensities(**chances: Any) -> dict[str, FloatArray]:
     return propensities
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, kw_only=True)
 class RoundGradients:
     """Gradients of one objective, with the lists of the last data set kept ready."""
 
@@ -124,15 +124,15 @@ class RoundGradients:
                     "each row was shown"
                 )
             weights = {name: 1 / propensity for name, propensity in propensities.items()}
-            return cls(LambdaObjective(**settings), weights)
+            return cls(objective=LambdaObjective(**settings), rows=weights)
         if propensities:
             raise OptionError(
                 "positions: found propensities, too; expected one of them, since positions "
                 "estimate their own"
             )
         return cls(
-            UnbiasedObjective(objective=LambdaObjective(**settings), **estimation),
-            {"positions": row_numbers("positions", positions)},
+            objective=UnbiasedObjective(objective=LambdaObjective(**settings), **estimation),
+            rows={"positions": row_numbers("positions", positions)},
         )
 
     def __getstate__(self) -> dict[str, Any]:
