@@ -21,7 +21,8 @@ from idealrank.store.value_files import ValueFiles
 Outcome: TypeAlias = Literal["running", "complete", "incomplete", "failed", "interrupted"]
 Event: TypeAlias = Literal["opened", "recovered", "superseded"]
 
-_ROUND_COLUMNS = "number, time, outcome, evaluation, record"
+_ROUND_FIELDS = ("number", "time", "outcome", "evaluation")
+_ROUND_COLUMNS = ", ".join([*_ROUND_FIELDS, "record"])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -256,15 +257,9 @@ class Monitoring:
         return {str(outcome): int(number) for outcome, number in rows}
 
     def _round(self, row: Row) -> StoredRound:
-        number, time, outcome, evaluation, record = row  # as `_ROUND_COLUMNS`
-        return StoredRound(
-            monitor=self.name,
-            number=number,
-            time=time,
-            outcome=outcome,
-            evaluation=evaluation,
-            record=json.loads(record),
-        )
+        *cells, record = row
+        fields = dict(zip(_ROUND_FIELDS, cells, strict=True))
+        return StoredRound(monitor=self.name, **fields, record=json.loads(record))
 
     def alarms(self, *, only_open: bool = False, limit: int | None = None) -> list[StoredAlarm]:
         """Return the alarms, last opened first."""
@@ -292,23 +287,16 @@ class Monitoring:
     def _notices(self, *, alarm: str | None) -> list[StoredNotice]:
         """Messages about an alarm, or all that wait."""
         rows = self._database.rows(
-            "SELECT id, alarm, event, channel, content, attempts, sent, problem FROM notice WHERE "
+            "SELECT id, alarm, event, channel, attempts, sent, problem, content FROM notice WHERE "
             "monitor = ? AND (alarm = ? OR (? IS NULL AND sent IS NULL)) ORDER BY place, id",
             (self.name, alarm, alarm),
         )
-        return [
-            StoredNotice(
-                id=key,
-                alarm=alarm,
-                event=event,
-                channel=channel,
-                content=json.loads(content),
-                attempts=attempts,
-                sent=sent,
-                problem=problem,
-            )
-            for key, alarm, event, channel, content, attempts, sent, problem in rows
-        ]
+        names = ("id", "alarm", "event", "channel", "attempts", "sent", "problem")
+        notices = []
+        for *cells, content in rows:
+            fields = dict(zip(names, cells, strict=True))
+            notices.append(StoredNotice(**fields, content=json.loads(content)))
+        return notices
 
     # --- writing ----------------------------------------------------------------------------------
 

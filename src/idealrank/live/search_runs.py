@@ -208,6 +208,20 @@ class _TrecIds:
         self._backend.close()
 
 
+class _RunningLatencies:
+    """Percentiles of the latencies so far."""
+
+    def __init__(self) -> None:
+        self._seconds: list[float] = []
+        self.latencies = Latencies()
+
+    def add(self, seconds: float) -> None:
+        self._seconds.append(seconds)
+        # often at first, when each answer moves them
+        if len(self._seconds) < _EVERY or len(self._seconds) % _EVERY == 0:
+            self.latencies = Latencies.of(self._seconds)
+
+
 def _ask(
     backend: Backend,
     queries: Sequence[SearchQuery],
@@ -222,20 +236,15 @@ def _ask(
         query for query, record in journal.records.items() if not (retry_failed and record.failure)
     }
     open_queries = [query for query in queries if query.id not in settled]
-    seconds: list[float] = []
-    latencies = Latencies()
+    running = _RunningLatencies()
 
     def keep(record: QueryRecord) -> None:
-        nonlocal latencies
         journal.add(record)
         settled.add(record.query)
         if not record.failure:
-            seconds.append(record.seconds)
-            # often at first, when each answer moves them
-            if len(seconds) < _EVERY or len(seconds) % _EVERY == 0:
-                latencies = Latencies.of(seconds)
+            running.add(record.seconds)
         if tell is not None:
-            tell(len(settled), len(queries), latencies)
+            tell(len(settled), len(queries), running.latencies)
 
     SearchJob(backend, policy).run(open_queries, keep)
 

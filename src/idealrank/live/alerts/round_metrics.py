@@ -14,73 +14,84 @@ from idealrank.store.store import Store
 from idealrank.store.web.metrics_text import Gauge, gauges_text
 from idealrank.version import __version__
 
+
+class GaugeText(NamedTuple):
+    """Texts of one metric."""
+
+    name: str
+    about: str
+    labels: tuple[str, ...]  # beside the label ``monitor``
+
+
 GAUGES = {
-    "value": (
+    "value": GaugeText(
         "idealrank_canary_value",
         "Mean of the measure over the canary queries in the last complete round.",
         ("measure", "slice"),
     ),
-    "low": (
+    "low": GaugeText(
         "idealrank_canary_low",
         "Lower end of the 95 % confidence interval of the mean.",
         ("measure",),
     ),
-    "high": (
+    "high": GaugeText(
         "idealrank_canary_high",
         "Upper end of the 95 % confidence interval of the mean.",
         ("measure",),
     ),
-    "coverage": (
+    "coverage": GaugeText(
         "idealrank_judged_share",
         "Share of judged documents above the cutoff in the last complete round.",
         (),
     ),
-    "label_days": ("idealrank_label_age_seconds", "Age of the judgments.", ()),
-    "failed": (
+    "label_days": GaugeText("idealrank_label_age_seconds", "Age of the judgments.", ()),
+    "failed": GaugeText(
         "idealrank_failed_share",
         "Share of queries without an answer in the last round.",
         (),
     ),
-    "empty": ("idealrank_empty_answers", "Answers without a document in the last round.", ()),
-    "attempts": (
+    "empty": GaugeText(
+        "idealrank_empty_answers", "Answers without a document in the last round.", ()
+    ),
+    "attempts": GaugeText(
         "idealrank_attempts",
         "Attempts of the last round, retries included, by outcome.",
         ("outcome",),
     ),
-    "outages": (
+    "outages": GaugeText(
         "idealrank_outages",
         "Outages within the last round: failed attempts in a row that opened the breaker.",
         (),
     ),
-    "paused": (
+    "paused": GaugeText(
         "idealrank_paused_seconds",
         "Seconds of the last round in which the breaker was open.",
         (),
     ),
-    "latency": (
+    "latency": GaugeText(
         "idealrank_latency_seconds",
         "Latency of answered and timed-out queries in the last round, with retries and waits.",
         ("quantile",),
     ),
-    "round": ("idealrank_last_round_timestamp_seconds", "Start of the last round.", ()),
-    "success": (
+    "round": GaugeText("idealrank_last_round_timestamp_seconds", "Start of the last round.", ()),
+    "success": GaugeText(
         "idealrank_last_success_timestamp_seconds",
         "Start of the last complete round.",
         (),
     ),
-    "rounds": ("idealrank_rounds", "Rounds in the store, by outcome.", ("outcome",)),
-    "alarm": (
+    "rounds": GaugeText("idealrank_rounds", "Rounds in the store, by outcome.", ("outcome",)),
+    "alarm": GaugeText(
         "idealrank_alarm_open",
         "1 while an alarm is open, by the number of its opening round.",
         ("rule", "slice", "severity"),
     ),
-    "waiting": (
+    "waiting": GaugeText(
         "idealrank_messages_waiting",
         "Messages about alarms that no channel took yet.",
         (),
     ),
 }
-"""Name, help and labels of each metric, beside the label ``monitor``."""
+"""Metrics of a monitor."""
 
 _QUANTILES = {"p50": "0.5", "p95": "0.95", "p99": "0.99"}
 
@@ -106,8 +117,8 @@ def write_metrics(store: Store, path: str) -> None:
 def round_gauges(store: Store) -> list[Gauge]:
     """Return the gauges of all monitors of a store."""
     gauges = {}
-    for key, (name, help_text, labels) in GAUGES.items():
-        gauges[key] = Gauge(name, help_text, ["monitor", *labels])
+    for key, texts in GAUGES.items():
+        gauges[key] = Gauge(texts.name, texts.about, ["monitor", *texts.labels])
     for monitor in store.monitors():
         for sample in round_samples(Monitoring.of(store, monitor)):
             gauges[sample.key].add(sample.value, monitor, *sample.labels)
@@ -216,22 +227,21 @@ def round_provider(folder: str, reader: Any) -> Any:
     resource = resources.Resource.create({"service.name": "idealrank"})
     provider = sdk.MeterProvider(metric_readers=[reader], resource=resource, shutdown_on_exit=False)
     meter = provider.get_meter("idealrank", __version__)
-    for key, (name, help_text, _) in GAUGES.items():
-        meter.create_observable_gauge(
-            name, callbacks=[partial(_observed, folder, key, observation)], description=help_text
-        )
+    for key, texts in GAUGES.items():
+        read = partial(_observed, folder, key, observation)
+        meter.create_observable_gauge(texts.name, callbacks=[read], description=texts.about)
     return provider
 
 
 def _observed(folder: str, key: str, observation: Callable[..., Any], _options: Any) -> list[Any]:
     """Samples of one gauge, of all monitors."""
-    _, _, labels = GAUGES[key]
+    names = ("monitor", *GAUGES[key].labels)
     observations = []
     with Store.open(folder) as store:
         for monitor in store.monitors():
             for sample in round_samples(Monitoring.of(store, monitor)):
                 if sample.key == key:
                     values = [monitor, *sample.labels]
-                    attributes = dict(zip(("monitor", *labels), values, strict=True))
+                    attributes = dict(zip(names, values, strict=True))
                     observations.append(observation(sample.value, attributes))
     return observations

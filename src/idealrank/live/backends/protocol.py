@@ -82,8 +82,9 @@ def ranked(
     sign = -1.0 if order == "distance" else 1.0
     for before, after in pairwise(numbers):
         if sign * after > sign * before:
-            better, other = ("less", "distance") if order == "score" else ("more", "score")
-            hint = f"if {better} is better, set `order: {other}`"
+            hint = "if less is better, set `order: distance`"
+            if order == "distance":
+                hint = "if more is better, set `order: score`"
             raise BackendError(
                 f"{name}: found {order} {after:g} after {before:g}, expected the best first",
                 hint=hint,

@@ -293,16 +293,15 @@ class CanaryMonitor:
         has failed.
         """
         outcome_of: dict[str, SearchOutcome] = {}
-        tally = JobTally()
+        jobs: list[SearchJob] = []  # none if the backend cannot be made
 
         def keep(outcome: SearchOutcome) -> None:
             outcome_of[outcome.item.id] = outcome
 
         def ask() -> None:
-            nonlocal tally
             backend = self._backend()
             job = SearchJob(backend, self.config.policy)
-            tally = job.tally
+            jobs.append(job)
             try:
                 job.ask(queries, keep)
             # The hint is dropped: a round is not continued, and the next one asks every query.
@@ -314,6 +313,7 @@ class CanaryMonitor:
                 backend.close()
 
         failure = failure_of("backend", ask)
+        tally = jobs[0].tally if jobs else JobTally()
         problems = [failure] if failure else []
         reason = failure or "not asked"
         outcomes = [

@@ -10,7 +10,7 @@ import threading
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, Any
@@ -281,22 +281,13 @@ class LabelStore:
         return {numbers[pair.key]: pair for pair in ordered}
 
     def _read(self) -> None:
-        columns = "pair, rater, status, grade, note, seconds, time, after_model, nonce"
-        for row in self._database.execute(f"SELECT {columns} FROM answers ORDER BY id"):  # noqa: S608  (no text of a user)
-            number, rater, status, grade, note, seconds, time, after_model, nonce = row
-            self._take(
-                RaterAnswer(
-                    pair=number,
-                    rater=rater,
-                    status=status,
-                    grade=grade,
-                    note=note,
-                    seconds=seconds,
-                    time=time,
-                    after_model=bool(after_model),
-                ),
-                nonce,
-            )
+        names = ("pair", "rater", "status", "grade", "note", "seconds", "time", "after_model")
+        columns = ", ".join(names)
+        rows = self._database.execute(f"SELECT {columns}, nonce FROM answers ORDER BY id")  # noqa: S608  (no text of a user)
+        for *cells, nonce in rows:
+            answer = RaterAnswer(**dict(zip(names, cells, strict=True)))
+            # SQLite has no booleans
+            self._take(replace(answer, after_model=bool(answer.after_model)), nonce)
 
     def _take(self, answer: RaterAnswer, nonce: str) -> None:
         """Keep an answer in memory, with its lines of the files."""
@@ -373,7 +364,7 @@ class LabelStore:
         """Return the number of the next pair of a person, and keep it for them a while; None if
         nothing is left.
 
-        A pair goes to as many people as it wants.
+        A pair goes to as many people as the plan has for it.
         """
         now = wall_time() if now is None else now
         with self._mutex:
@@ -398,7 +389,7 @@ class LabelStore:
             return False
         others = {name for name, answer in answers.items() if answer.status == "graded"}
         if with_leases:
-            others |= {name for place, name in self._leases if place == number and name != rater}
+            others |= {name for leased, name in self._leases if leased == number and name != rater}
         return len(others) < self.plan.wanted(pair)
 
     def is_done(self, rater: str) -> bool:
@@ -414,9 +405,9 @@ class LabelStore:
         """
         with self._mutex:
             return {
-                place: grade
-                for place, grade in self._first_gold.items()
-                if place[0] in self._numbers
+                (number, rater): grade
+                for (number, rater), grade in self._first_gold.items()
+                if number in self._numbers
             }
 
     def answer(

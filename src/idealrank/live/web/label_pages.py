@@ -311,9 +311,10 @@ def _gold(store: LabelStore, raters: list[str]) -> list[str]:
     numbers = sorted({number for number, _ in first_grades})
     if not numbers:
         return [""] * len(raters)
-    grades = np.array(
-        [[first_grades.get((number, name), math.nan) for name in raters] for number in numbers]
-    )
+    grades = np.full((len(numbers), len(raters)), math.nan)
+    for row, number in enumerate(numbers):
+        for column, name in enumerate(raters):
+            grades[row, column] = first_grades.get((number, name), math.nan)
     right = [store.plan.gold[store.key(number)] for number in numbers]
     report = gold_accuracy(grades, right, assessors=raters)
     texts = []
@@ -346,10 +347,12 @@ def _agreement(store: LabelStore, numbers: list[int], grades: Any) -> dict[str, 
         if has_interval:
             settings |= {"clusters": queries, "interval": True}
         value: Any = agreement(grades[rows], name, **settings)  # type: ignore[call-overload]
-        low, high = value.interval if has_interval else (math.nan, math.nan)
-        shown = partial(_agreement_text, name=name)
-        ends = "" if math.isnan(low) else f" [{shown(low)}, {shown(high)}]"
-        report[name] = "-" if math.isnan(float(value)) else f"{shown(float(value))}{ends}"
+        as_text = partial(_agreement_text, name=name)
+        ends = ""
+        if has_interval and not math.isnan(value.interval[0]):
+            low, high = value.interval
+            ends = f" [{as_text(low)}, {as_text(high)}]"
+        report[name] = "-" if math.isnan(float(value)) else f"{as_text(float(value))}{ends}"
     return report
 
 
