@@ -2,15 +2,14 @@
 judgments that follow from them.
 """
 
-import hashlib
 import json
 import math
 import sqlite3
 import threading
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, Any
@@ -21,7 +20,6 @@ from idealrank.errors import InputError, OptionError, shown
 from idealrank.io.judgment_files import (
     Label,
     assessor_text,
-    check_ids,
     judgment_line,
     label_line,
     write_judgment_lines,
@@ -29,8 +27,8 @@ from idealrank.io.judgment_files import (
 )
 from idealrank.judging.files.judgment_pairs import JudgmentPair
 from idealrank.judging.inputs import combined_grades
-from idealrank.live.judges.judge_answers import Scale
 from idealrank.live.judges.judge_runs import table_path
+from idealrank.live.judges.label_plan import LabelPlan
 from idealrank.live.line_journal import lock_file
 from idealrank.live.timing import wall_time
 
@@ -38,7 +36,6 @@ _VERSION = "1"  # of the tables
 _LEASE = 900.0  # seconds that a pair stays with the rater who looks at it
 _LONGEST_NAME = 80  # letters of a person's name
 _LONGEST_NOTE = 4000  # letters of a note
-_UNLIMITED = 1 << 30  # people, more than there are
 _SLOW = 1.0  # seconds of writing files, above which not every answer writes them
 _PAUSE = 2  # times those seconds until they are written again
 _TABLES = """
@@ -51,85 +48,6 @@ CREATE TABLE IF NOT EXISTS answers (
   status TEXT NOT NULL, grade REAL, note TEXT NOT NULL, seconds REAL, time TEXT NOT NULL, after_model INTEGER NOT NULL,
   nonce TEXT NOT NULL);
 """  # noqa: E501
-
-
-@dataclass(frozen=True, kw_only=True)
-class LabelPlan:
-    """Pairs to label, and how."""
-
-    pairs: Sequence[JudgmentPair]  # With their texts
-    scale: Scale  # Grades, with their words
-    double: float = 0.0  # Share of the pairs that two people label
-    # Known grades of some pairs, which every person labels
-    gold: Mapping[tuple[str, str], float] = field(default_factory=dict)
-    # Grades of a model, which are shown after a person has answered
-    model: Mapping[tuple[str, str], float] = field(default_factory=dict)
-    model_name: str = "model"  # Name of the model
-    # Seed of the order inside a query, and of the choice of pairs that two people label
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        if not 0 <= self.double <= 1:
-            raise OptionError(f"double: found {self.double}, expected a share from 0 to 1")
-        for (query, document), grade in self.gold.items():
-            if grade not in self.scale.words:
-                where = f"query {shown(repr(query))}, document {shown(repr(document))}"
-                raise OptionError(
-                    f"gold: {where}: found the grade {grade:g}, expected one of {self.scale.text}"
-                )
-        for pair in self.pairs:
-            check_ids("pairs", *pair.key)
-            for kind, text in (("query", pair.query), ("document", pair.document)):
-                # SQLite holds UTF-8 alone
-                if not text.isascii() and any("\ud800" <= letter <= "\udfff" for letter in text):
-                    raise InputError(
-                        f"pairs: found {kind} {shown(repr(text))}, expected an id in UTF-8; save "
-                        "its file as UTF-8"
-                    )
-        ranked = sorted(
-            (self._drawn("double", pair), pair.key)
-            for pair in self.pairs
-            if pair.key not in self.gold
-        )
-        n_doubled = round(self.double * len(ranked))
-        doubled = frozenset(key for _, key in ranked[:n_doubled])
-        object.__setattr__(self, "_doubled", doubled)
-
-    def _drawn(self, purpose: str, pair: JudgmentPair) -> bytes:
-        """Random bytes of a pair, which do not depend on the other pairs of the list."""
-        return hashlib.sha256(json.dumps([self.seed, purpose, *pair.key]).encode()).digest()
-
-    def wanted(self, pair: JudgmentPair) -> int:
-        """Return the number of people to label a pair; a gold question has no limit."""
-        if pair.key in self.gold:
-            return _UNLIMITED
-        return 2 if pair.key in self._doubled else 1  # type: ignore[attr-defined]
-
-    @property
-    def ordered(self) -> list[JudgmentPair]:
-        """Pairs by priority, then query by query as they come; inside a query in a random order,
-        which no run has.
-        """
-        others = [pair for pair in self.pairs if pair.key not in self.gold]
-        queries = {pair.query for pair in others}
-        is_ranked = any(math.isfinite(pair.priority) for pair in others)
-        places: dict[str, int] = {}
-        for pair in self.pairs:
-            places.setdefault(pair.query, len(places))
-
-        def place(pair: JudgmentPair) -> tuple[float, int, bytes]:
-            return pair.priority, places[pair.query], self._drawn("order", pair)
-
-        # A gold question that the list alone would put last, such as one of a query without other
-        # pairs, would show itself: it goes just behind a random pair.
-        def mixed(pair: JudgmentPair) -> tuple[float, int, bytes, bytes]:
-            is_stray = pair.query not in queries or (is_ranked and math.isinf(pair.priority))
-            if pair.key not in self.gold or not others or not is_stray:
-                return *place(pair), b""
-            beside = others[int.from_bytes(self._drawn("beside", pair)) % len(others)]
-            return *place(beside), self._drawn("order", pair)
-
-        return sorted(self.pairs, key=mixed)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -390,7 +308,7 @@ class LabelStore:
         others = {name for name, answer in answers.items() if answer.status == "graded"}
         if with_leases:
             others |= {name for leased, name in self._leases if leased == number and name != rater}
-        return len(others) < self.plan.wanted(pair)
+        return len(others) < self.plan.n_raters(pair)
 
     def is_done(self, rater: str) -> bool:
         """Return whether nothing is left for a person, not even pairs that others look at."""
@@ -525,7 +443,7 @@ class LabelStore:
                 if pair.key not in self.plan.gold:
                     answers = self._answers.get(number, {}).values()
                     graded = sum(answer.status == "graded" for answer in answers)
-                    needed = self.plan.wanted(pair)
+                    needed = self.plan.n_raters(pair)
                     done += min(graded, needed)
                     total += needed
             return done, total

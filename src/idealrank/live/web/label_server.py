@@ -16,7 +16,8 @@ from idealrank.io.sources import refusal_text
 from idealrank.judging.files.judgment_pairs import JudgmentPair, read_pairs, with_texts
 from idealrank.live.judges.judge_answers import Scale
 from idealrank.live.judges.judge_runs import table_path
-from idealrank.live.judges.label_store import LabelPlan, LabelStore, raters_path
+from idealrank.live.judges.label_plan import LabelPlan
+from idealrank.live.judges.label_store import LabelStore, raters_path
 from idealrank.store.web.server import bound, check_token, load_web, run_server
 
 _LONGEST_GUIDELINES = 1 << 17  # characters
