@@ -30,7 +30,7 @@ from idealrank.errors import InputError, shown
 from idealrank.io.texts import read_documents
 from idealrank.live.backends import backend_schema
 from idealrank.live.backends.protocol import SearchQuery
-from idealrank.live.search_jobs import SearchPolicy
+from idealrank.live.request_jobs import SearchPolicy
 
 
 def read_vectors(path: str, queries: Sequence[str]) -> dict[str, FloatArray]:

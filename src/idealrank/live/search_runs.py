@@ -22,14 +22,9 @@ from idealrank.inputs.evaluation import AnyTable, evaluate, to_qrels
 from idealrank.io.configuration_files import read_configuration
 from idealrank.live.backends import backend_from
 from idealrank.live.backends.protocol import Backend, ScoredDocument, SearchQuery
+from idealrank.live.request_jobs import Latencies, SearchPolicy
 from idealrank.live.search_configuration import MeasuresSection, SearchConfig
-from idealrank.live.search_jobs import (
-    Latencies,
-    QueryRecord,
-    SearchJob,
-    SearchJournal,
-    SearchPolicy,
-)
+from idealrank.live.search_jobs import QueryRecord, SearchJob, SearchJournal
 
 Tell = Callable[[int, int, Latencies], None]
 """Called with queries done, queries in all, and the latencies so far."""

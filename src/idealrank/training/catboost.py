@@ -40,9 +40,10 @@ class _KnownPool:
                 f"pools: found {type(pool).__name__}, expected a catboost.Pool, or labels and "
                 f"query ids, a tuple of two"
             )
+        catboost_pool: Any = pool
         return cls(
-            np.asarray(pool.get_label(), np.float32).reshape(-1),
-            np.asarray(pool.get_group_id_hash()),
+            np.asarray(catboost_pool.get_label(), np.float32).reshape(-1),
+            np.asarray(catboost_pool.get_group_id_hash()),
         )
 
 

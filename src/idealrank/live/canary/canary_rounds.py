@@ -36,7 +36,8 @@ from idealrank.live.backends.protocol import Backend, SearchQuery
 from idealrank.live.canary.monitor_config import MonitorConfig, label_age
 from idealrank.live.line_journal import lock_file
 from idealrank.live.monitoring import Monitoring, Outcome, RoundStep, StoredAlarm, StoredRound
-from idealrank.live.search_jobs import JobTally, Latencies, RequestOutcome, SearchJob, SearchOutcome
+from idealrank.live.request_jobs import JobTally, Latencies, RequestOutcome
+from idealrank.live.search_jobs import SearchJob, SearchOutcome
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import parse_measure
 from idealrank.store.record import Record

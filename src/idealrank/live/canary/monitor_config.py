@@ -41,8 +41,8 @@ from idealrank.live.alerts.alarm_rules import (
 )
 from idealrank.live.alerts.learned_baselines import Season
 from idealrank.live.backends import backend_schema
+from idealrank.live.request_jobs import BreakerPolicy, SearchPolicy
 from idealrank.live.search_configuration import MeasuresSection, QueriesSection, queries_key
-from idealrank.live.search_jobs import BreakerPolicy, SearchPolicy
 
 _LONGEST_TIME = 1e8  # seconds, about three years: a longer one is a mistake
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}  # by the unit of a duration

@@ -22,7 +22,7 @@ from idealrank._keys import (
 from idealrank._sections import Section
 from idealrank.live.judges.callers import judge_schema
 from idealrank.live.judges.judge_answers import Scale
-from idealrank.live.search_jobs import SearchPolicy
+from idealrank.live.request_jobs import SearchPolicy
 
 Aggregate: TypeAlias = Literal["median", "mean", "majority"]
 _POLICY = SearchPolicy(timeout=60.0)  # models are slower than search engines

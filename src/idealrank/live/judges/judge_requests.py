@@ -14,7 +14,7 @@ from idealrank.judging.files.judgment_pairs import JudgmentPair
 from idealrank.live.judges.judge_answers import MOST_TOKENS, Judge, JudgeAnswer, Scale
 from idealrank.live.judges.judge_configuration import JudgeConfig
 from idealrank.live.line_journal import LineJournal
-from idealrank.live.search_jobs import RequestJob, RequestOutcome
+from idealrank.live.request_jobs import RequestJob, RequestOutcome
 from idealrank.live.timing import wall_time
 
 
