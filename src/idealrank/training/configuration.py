@@ -276,9 +276,12 @@ class TrainingConfig:
         """Objective of the library, by its own name."""
         if self.loss is not None:
             return self.loss.loss
-        library, params = self.model.library, self.model.params
+        library = self.model.library
+        params = self.model.params
         defaults = {"lightgbm": "lambdarank", "xgboost": "rank:ndcg", "catboost": "YetiRank"}
-        names = ("loss_function", "objective") if library == "catboost" else _OBJECTIVE
+        names: tuple[str, ...] = _OBJECTIVE
+        if library == "catboost":
+            names = ("loss_function", "objective")
         return str(next((params[name] for name in names if name in params), defaults[library]))
 
     @property

@@ -188,12 +188,12 @@ def _alarm_table(alarms: Sequence[StoredAlarm], title: str) -> Table:
 
 
 def _round_table(rounds: Sequence[StoredRound]) -> Table:
-    lacking = (math.nan, math.nan)
-
     def ends(stored: StoredRound) -> tuple[float, float]:
         low = _number(stored.record, "low")
         high = _number(stored.record, "high")
-        return lacking if low is None or high is None else (low, high)
+        if low is None or high is None:
+            return math.nan, math.nan
+        return low, high
 
     def outcome(stored: StoredRound) -> Cell:
         is_good = stored.outcome in ("complete", "running")
