@@ -24,7 +24,8 @@ sys.path.insert(0, str(ROOT))
 from idealrank.io.texts import DocumentText  # noqa: E402
 from idealrank.judging.files.judgment_pairs import JudgmentPair  # noqa: E402  (the path above comes first)
 from idealrank.live.judges.judge_answers import Scale  # noqa: E402
-from idealrank.live.judges.label_store import LabelPlan, LabelStore  # noqa: E402
+from idealrank.live.judges.label_plan import LabelPlan  # noqa: E402
+from idealrank.live.judges.label_store import LabelStore  # noqa: E402
 from idealrank.live.web.label_pages import Labelling, label_application  # noqa: E402
 from idealrank.store.web.guard import Guard  # noqa: E402
 from tests.store import serve_samples  # noqa: E402  (the path above comes first)

@@ -11,7 +11,8 @@ from idealrank.io.judgment_files import read_labels_table
 from idealrank.io.texts import DocumentText
 from idealrank.judging.files.judgment_pairs import JudgmentPair
 from idealrank.live.judges.judge_answers import Scale
-from idealrank.live.judges.label_store import LabelPlan, LabelStore
+from idealrank.live.judges.label_plan import LabelPlan
+from idealrank.live.judges.label_store import LabelStore
 from idealrank.live.web.label_pages import Labelling, label_application
 from idealrank.store.web.guard import Guard
 

@@ -19,7 +19,8 @@ from idealrank.judging.files.judgment_pairs import JudgmentPair
 from idealrank.judging.inputs import read_labels
 from idealrank.live.judges import label_store
 from idealrank.live.judges.judge_answers import Scale
-from idealrank.live.judges.label_store import LabelPlan, LabelStore
+from idealrank.live.judges.label_plan import LabelPlan
+from idealrank.live.judges.label_store import LabelStore
 from idealrank.live.web.label_pages import marked, progress_report, safe_link
 from idealrank.live.web.label_server import LabelServing, serve_labels
 
@@ -179,7 +180,7 @@ def test_several_people_at_once_share_the_pairs(tmp_path: Path) -> None:
     for thread in threads:
         thread.join()
     times = [sum(pair.key in keys for keys in found.values()) for pair in store.plan.pairs]
-    assert times == [store.plan.wanted(pair) for pair in store.plan.pairs]
+    assert times == [store.plan.n_raters(pair) for pair in store.plan.pairs]
     assert sum(times) == 75
     assert store.counts() == (75, 75)
     store.close()

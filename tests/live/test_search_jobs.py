@@ -15,16 +15,8 @@ import pytest
 
 from idealrank.errors import BackendError, FileFormatError, InputError
 from idealrank.live.backends.protocol import ScoredDocument, SearchQuery
-from idealrank.live.search_jobs import (
-    BreakerPolicy,
-    Latencies,
-    QueryRecord,
-    SearchJob,
-    SearchJournal,
-    SearchOutcome,
-    SearchPolicy,
-    WorkerThreads,
-)
+from idealrank.live.request_jobs import BreakerPolicy, Latencies, SearchPolicy, WorkerThreads
+from idealrank.live.search_jobs import QueryRecord, SearchJob, SearchJournal, SearchOutcome
 from idealrank.live.timing import SystemClock
 from tests.live.live_fakes import AtOnce, FakeClock, Never, Scripted
 

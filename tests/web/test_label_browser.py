@@ -23,7 +23,8 @@ from idealrank.io.judgment_files import origin_of, read_labels_table
 from idealrank.io.texts import DocumentText, read_texts
 from idealrank.judging.files.judgment_pairs import JudgmentPair
 from idealrank.live.judges.judge_answers import Scale
-from idealrank.live.judges.label_store import LabelPlan, LabelStore
+from idealrank.live.judges.label_plan import LabelPlan
+from idealrank.live.judges.label_store import LabelStore
 from idealrank.live.web.label_pages import Labelling, label_application
 from idealrank.store.web.guard import Guard
 from tests.store.serve_samples import HOSTILE
@@ -233,7 +234,7 @@ def test_two_people_get_different_pairs_unless_both_shall_grade_them(
         both = set(seen["ann"]) & set(seen["ben"])
         assert len(both) == 2
         assert {store.key(int(number)) for number in both} == {
-            pair.key for pair in store.plan.pairs if store.plan.wanted(pair) == 2
+            pair.key for pair in store.plan.pairs if store.plan.n_raters(pair) == 2
         }
         ann.get_by_role("link", name="Progress of all").click()
         assert "2 pairs graded by two people or more" in ann.locator(".verdict").inner_text()

@@ -53,7 +53,7 @@ def ask(
     try:
         policy = find_policy(root)
         gate_request = _requested(baseline, options, root, policy)
-        caller = _Front(
+        caller = _TestCaller(
             given_qrels=_table_or_policy(qrels, "qrels", policy, root),
             given_run=_table_or_policy(run, "run", policy, root),
             convention=gate_request.convention,
@@ -61,7 +61,7 @@ def ask(
         )
         judge = None if judge_qrels is None else caller.judgments(_from_root(judge_qrels, root))
         work = GateJob(asked=gate_request, caller=caller, judge=judge)
-        answer = _written(work) if update else _held(work)
+        answer = _update(work) if update else _check(work)
     except IdealrankError as error:  # a sentence that says what to do; a traceback would hide it
         answer = GateAnswer(said=(f"not asked: {error}",), failure=f"ranking gate: {error}")
     lines = tuple(map(harmless, answer.said))
@@ -78,12 +78,12 @@ def _table_or_policy(table: Any, name: str, policy: PolicyFile, root: Path) -> A
     if table is not None:
         return _from_root(table, root)
     policy.require(name)
-    of_policy = getattr(policy, name)
-    if not of_policy:
+    policy_paths = getattr(policy, name)
+    if not policy_paths:
         raise OptionError(
             f"{name}: found none, expected ranking_gate(qrels, run), or the key {name} in [{TABLE}]"
         )
-    return list(of_policy) if isinstance(of_policy, tuple) else of_policy
+    return list(policy_paths) if isinstance(policy_paths, tuple) else policy_paths
 
 
 def _columns(policy: PolicyFile) -> dict[str, Columns]:
@@ -126,7 +126,7 @@ def _from_root(table: Any, root: Path) -> Any:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Front:
+class _TestCaller:
     """Caller of a gate in a test; `columns` has the columns of its files, by table."""
 
     given_qrels: Any
@@ -173,32 +173,32 @@ class _Front:
         return work(Progress())
 
 
-def _held(work: GateJob) -> GateAnswer:
-    held = work.hold()
-    gated = held.gated
+def _check(work: GateJob) -> GateAnswer:
+    outcome = work.hold()
+    gated = outcome.gated
     case = mark(gated.outcome).case
-    failure = gate_text(gated, held.notes, work.asked.policy_file) if case == "failure" else ""
+    failure = gate_text(gated, outcome.notes, work.asked.policy_file) if case == "failure" else ""
     sentences = "; ".join(one_line(reason, 1000) for reason in reasons(gated))
     skipped = f"{verdict(gated)}: {sentences}" if case == "skipped" else ""
     return GateAnswer(
         gated=gated,
-        said=(verdict(gated), could_see(gated), *held.notes),
+        said=(verdict(gated), could_see(gated), *outcome.notes),
         failure=failure,
         skipped=skipped,
     )
 
 
-def _written(work: GateJob) -> GateAnswer:
+def _update(work: GateJob) -> GateAnswer:
     """The run becomes the last baseline, whatever the outcome: the option states that the change
     was reviewed.
     """
-    held = work.hold_to_nothing()
-    work.write_baseline(held)
-    means = held.evaluations[0].mean()
+    measured = work.hold_to_nothing()
+    work.write_baseline(measured)
+    means = measured.evaluations[0].mean()
     values = ", ".join(
         f"{one_line(str(measure))} {means[str(measure)]:.4f}" for measure in work.asked.measures
     )
     return GateAnswer(
-        gated=held.gated,
-        said=(f"{work.asked.baselines[-1]} now holds {one_line(held.runs[0].name)}: {values}",),
+        gated=measured.gated,
+        said=(f"{work.asked.baselines[-1]} now holds {one_line(measured.runs[0].name)}: {values}",),
     )

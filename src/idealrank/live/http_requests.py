@@ -118,11 +118,12 @@ def _unpacked(name: str, response: Any) -> Iterator[bytes]:
     stream = zlib.decompressobj(wbits=31)  # 31: a gzip header, and the largest window
     try:
         for part in response.stream:
-            rest, piece = part, b""
-            while rest or len(piece) == _STEP:  # a full piece may have more behind it
-                piece = stream.decompress(rest, _STEP)
+            packed = part
+            piece = b""
+            while packed or len(piece) == _STEP:  # a full piece may have more behind it
+                piece = stream.decompress(packed, _STEP)
                 yield piece
-                rest = stream.unconsumed_tail
+                packed = stream.unconsumed_tail
     except zlib.error as error:
         raise BackendError(
             f"{name}: found damaged gzip data ({error}), expected a whole answer", temporary=True

@@ -75,7 +75,7 @@ class LineJournal:
             )
 
     @property
-    def _own(self) -> str:
+    def _format(self) -> str:
         return f"idealrank {self._what} journal 1"
 
     def _checked(self) -> bytes:
@@ -84,14 +84,16 @@ class LineJournal:
         """
         self._file.seek(0)
         content = self._file.read()
-        first, end, _ = content.partition(b"\n")
-        # A header that was cut is a beginning of the own header, or has it as its beginning.
-        own = json.dumps({"format": self._own})[:-1].encode()
-        if not end and (own.startswith(first) or first.startswith(own)):
+        first_line, line_end, _ = content.partition(b"\n")
+        # The process may have ended while it wrote the header. All headers of this format begin
+        # with the same bytes, up to the closing brace: a torn one is a part of them, or has all.
+        beginning = json.dumps({"format": self._format})[:-1].encode()
+        is_torn = not line_end
+        if is_torn and (beginning.startswith(first_line) or first_line.startswith(beginning)):
             return content
-        line = first.decode("utf-8", "surrogateescape")
+        line = first_line.decode("utf-8", "surrogateescape")
         header = self._parsed(line, 1)
-        if header.get("format") != self._own:
+        if header.get("format") != self._format:
             hint = "choose another output, or delete the file"
             raise FileFormatError(
                 self.path, 1, shown(repr(line)), f"the journal of a {self._what}", hint
@@ -109,16 +111,17 @@ class LineJournal:
         if len(whole) < len(content):
             self._file.truncate(len(whole))
         if not whole:
-            self.write({"format": self._own, **header})
+            self.write({"format": self._format, **header})
             return None
-        first, *others = whole.decode("utf-8", "surrogateescape").split("\n")[:-1]
-        known = self._parsed(first, 1)
-        for number, line in enumerate(others, 2):
+        # the last piece is what follows the last line end: nothing
+        first_line, *records = whole.decode("utf-8", "surrogateescape").split("\n")[:-1]
+        stored_header = self._parsed(first_line, 1)
+        for number, line in enumerate(records, 2):
             try:
                 read(self._parsed(line, number))
             except (KeyError, TypeError, ValueError, OverflowError):
                 raise FileFormatError(self.path, number, shown(repr(line)), self._record) from None
-        return known
+        return stored_header
 
     def _parsed(self, line: str, number: int) -> dict[str, Any]:
         try:
@@ -156,7 +159,8 @@ class LineJournal:
                 file.flush()
                 os.fsync(file.fileno())
                 shutil.copymode(self.path, unfinished)
-            replaced, self._file = self._file, Path(self.path).open("a+b", buffering=0)  # noqa: SIM115  (closed by `close`)
+            replaced = self._file
+            self._file = Path(self.path).open("a+b", buffering=0)  # noqa: SIM115  (closed by `close`)
         except OSError as error:
             raise self._unwritten(error) from None
         replaced.close()

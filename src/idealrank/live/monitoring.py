@@ -13,13 +13,16 @@ from typing import Any, Literal, TypeAlias
 from idealrank.errors import InputError
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.store.database import Database, Row, column_text
-from idealrank.store.entries import Adding, evaluation_adding
+from idealrank.store.entries import evaluation_adding
 from idealrank.store.record import Record
 from idealrank.store.store import Store
 from idealrank.store.value_files import ValueFiles
 
 Outcome: TypeAlias = Literal["running", "complete", "incomplete", "failed", "interrupted"]
 Event: TypeAlias = Literal["opened", "recovered", "superseded"]
+
+_ROUND_FIELDS = ("number", "time", "outcome", "evaluation")
+_ROUND_COLUMNS = ", ".join([*_ROUND_FIELDS, "record"])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -230,8 +233,7 @@ class Monitoring:
     def rounds(self, *, limit: int | None = None) -> list[StoredRound]:
         """Return the last rounds, oldest first."""
         rows = self._database.rows(
-            "SELECT number, time, outcome, evaluation, record FROM round WHERE monitor = ? ORDER "
-            "BY number DESC LIMIT ?",
+            f"SELECT {_ROUND_COLUMNS} FROM round WHERE monitor = ? ORDER BY number DESC LIMIT ?",  # noqa: S608  (no text of a user)
             (self.name, -1 if limit is None else limit),
         )
         return [self._round(row) for row in reversed(rows)]
@@ -239,7 +241,7 @@ class Monitoring:
     def last(self, *outcomes: Outcome) -> StoredRound | None:
         """Return the last round with one of these outcomes; None if there is none."""
         rows = self._database.rows(
-            "SELECT number, time, outcome, evaluation, record FROM round WHERE monitor = ? AND "
+            f"SELECT {_ROUND_COLUMNS} FROM round WHERE monitor = ? AND "  # noqa: S608  (no text of a user)
             "outcome IN (SELECT value FROM json_each(?)) ORDER BY number DESC LIMIT 1",
             (self.name, json.dumps(outcomes)),
         )
@@ -255,15 +257,9 @@ class Monitoring:
         return {str(outcome): int(number) for outcome, number in rows}
 
     def _round(self, row: Row) -> StoredRound:
-        number, time, outcome, evaluation, record = row
-        return StoredRound(
-            monitor=self.name,
-            number=number,
-            time=time,
-            outcome=outcome,
-            evaluation=evaluation,
-            record=json.loads(record),
-        )
+        *cells, record = row
+        fields = dict(zip(_ROUND_FIELDS, cells, strict=True))
+        return StoredRound(monitor=self.name, **fields, record=json.loads(record))
 
     def alarms(self, *, only_open: bool = False, limit: int | None = None) -> list[StoredAlarm]:
         """Return the alarms, last opened first."""
@@ -291,23 +287,16 @@ class Monitoring:
     def _notices(self, *, alarm: str | None) -> list[StoredNotice]:
         """Messages about an alarm, or all that wait."""
         rows = self._database.rows(
-            "SELECT id, alarm, event, channel, content, attempts, sent, problem FROM notice WHERE "
+            "SELECT id, alarm, event, channel, attempts, sent, problem, content FROM notice WHERE "
             "monitor = ? AND (alarm = ? OR (? IS NULL AND sent IS NULL)) ORDER BY place, id",
             (self.name, alarm, alarm),
         )
-        return [
-            StoredNotice(
-                id=key,
-                alarm=alarm,
-                event=event,
-                channel=channel,
-                content=json.loads(content),
-                attempts=attempts,
-                sent=sent,
-                problem=problem,
-            )
-            for key, alarm, event, channel, content, attempts, sent, problem in rows
-        ]
+        names = ("id", "alarm", "event", "channel", "attempts", "sent", "problem")
+        notices = []
+        for *cells, content in rows:
+            fields = dict(zip(names, cells, strict=True))
+            notices.append(StoredNotice(**fields, content=json.loads(content)))
+        return notices
 
     # --- writing ----------------------------------------------------------------------------------
 
@@ -385,7 +374,17 @@ class Monitoring:
                 prepared.place()
                 adding.insert(connection)
             number = self._number_of(number)
-            return self._insert(connection, number, (time, outcome), advance, adding)
+            step = advance(self.state(), number)
+            stored = StoredRound(
+                monitor=self.name,
+                number=number,
+                time=time,
+                outcome=outcome,
+                evaluation=None if adding is None else adding.id,
+                record=step.record,
+            )
+            self._insert(connection, stored, step)
+            return stored
 
     def _number_of(self, number: int | None) -> int:
         if number is None:
@@ -400,39 +399,28 @@ class Monitoring:
             )
         return number
 
-    def _insert(
-        self,
-        connection: Any,
-        number: int,
-        ended: tuple[str, Outcome],
-        advance: Callable[[dict[str, Any], int], RoundStep],
-        adding: Adding | None,
-    ) -> StoredRound:
-        time, outcome = ended
-        step = advance(self.state(), number)
-        key = None if adding is None else adding.id
+    def _insert(self, connection: Any, stored: StoredRound, step: RoundStep) -> None:
         connection.execute(
             "INSERT OR REPLACE INTO round (monitor, number, time, outcome, evaluation, record) "
             "VALUES (?, ?, ?, ?, ?, ?)",
-            _texts(self.name, number, time, outcome, key, _json(step.record)),
+            _texts(
+                self.name,
+                stored.number,
+                stored.time,
+                stored.outcome,
+                stored.evaluation,
+                _json(stored.record),
+            ),
         )
         connection.execute(
             "INSERT OR REPLACE INTO monitor (name, state) VALUES (?, ?)",
             _texts(self.name, _json(step.state)),
         )
         for change in step.changes:
-            self._change(connection, change, number, time)
-            self._tell(connection, change, (number, time), step.channels)
-        return StoredRound(
-            monitor=self.name,
-            number=number,
-            time=time,
-            outcome=outcome,
-            evaluation=key,
-            record=step.record,
-        )
+            self._change(connection, change, stored)
+            self._queue(connection, change, stored, step.channels)
 
-    def _change(self, connection: Any, change: AlarmChange, number: int, time: str) -> None:
+    def _change(self, connection: Any, change: AlarmChange, stored: StoredRound) -> None:
         if change.event == "opened":
             connection.execute(
                 "INSERT INTO alarm (id, monitor, rule, slice, opened, opened_time, record) VALUES "
@@ -442,8 +430,8 @@ class Monitoring:
                     self.name,
                     change.rule,
                     change.slice,
-                    number,
-                    time,
+                    stored.number,
+                    stored.time,
                     _json(change.record),
                 ),
             )
@@ -451,25 +439,24 @@ class Monitoring:
         connection.execute(
             "UPDATE alarm SET closed = ?, closed_time = ?, closing = ? WHERE id = ? AND closed IS "
             "NULL",
-            _texts(number, time, change.event, change.id),
+            _texts(stored.number, stored.time, change.event, change.id),
         )
 
-    def _tell(
-        self, connection: Any, change: AlarmChange, when: tuple[int, str], channels: Sequence[str]
+    def _queue(
+        self, connection: Any, change: AlarmChange, stored: StoredRound, channels: Sequence[str]
     ) -> None:
         """Queue the message about a change for each channel."""
         ((opened, opened_time),) = self._database.rows(
             "SELECT opened, opened_time FROM alarm WHERE id = ?", (change.id,)
         )
-        number, time = when
         content = {
             "alarm": change.id,
             "event": change.event,
             "monitor": self.name,
             "rule": change.rule,
             "slice": change.slice,
-            "round": number,
-            "time": time,
+            "round": stored.number,
+            "time": stored.time,
             "opened": opened,
             "opened_time": opened_time,
             **change.record,

@@ -30,7 +30,7 @@ from idealrank.errors import InputError, shown
 from idealrank.io.texts import read_documents
 from idealrank.live.backends import backend_schema
 from idealrank.live.backends.protocol import SearchQuery
-from idealrank.live.search_jobs import SearchPolicy
+from idealrank.live.request_jobs import SearchPolicy
 
 
 def read_vectors(path: str, queries: Sequence[str]) -> dict[str, FloatArray]:
@@ -191,26 +191,26 @@ def backends_of(top: Section) -> dict[str, Section]:
         raise top.error("backend", "both backend and backends", _BACKENDS)
     if top.has("backend"):
         backend = top.section("backend")
-        named = {str(backend.given.get("kind") or "backend"): backend}
+        sections = {str(backend.given.get("kind") or "backend"): backend}
     else:
         many = top.section("backends")
-        named = {
+        sections = {
             str(name): Section(content, top.path, f"backends.{name}")
             for name, content in many.given.items()
         }
-        if top.has("backends") and not named:
+        if top.has("backends") and not sections:
             raise top.error("backends", "no section", "a section for each name")
     timeout = {"timeout": top.given["timeout"]} if top.has("timeout") else {}
     expanded: dict[str, Section] = {}
-    for name, section in named.items():
+    for name, section in sections.items():
         expanded |= _swept(name, section, timeout)
     return expanded
 
 
 def _swept(name: str, section: Section, shared: Mapping[str, Any]) -> dict[str, Section]:
     """A section for each combination of the values of ``sweep``; the section itself without one."""
-    own = {key: value for key, value in section.given.items() if key != "sweep"}
-    shared = {key: value for key, value in shared.items() if not section.has(key)}
+    fixed = {key: value for key, value in section.given.items() if key != "sweep"}
+    lacking = {key: value for key, value in shared.items() if not section.has(key)}
     sweep = section.given.get("sweep")
     grid = Section({} if sweep is None else sweep, section.path, f"{section.name}.sweep").given
     for swept_key, values in grid.items():
@@ -221,7 +221,7 @@ def _swept(name: str, section: Section, shared: Mapping[str, Any]) -> dict[str, 
         chosen = dict(zip(grid, values, strict=True))
         label = " ".join([name, *(f"{key}={value}" for key, value in chosen.items())])
         # keys in the order of the section, then the shared keys that it lacks
-        keys = {**own, **chosen} | shared | chosen
+        keys = {**fixed, **chosen} | lacking | chosen
         sections[label] = Section(MappingProxyType(keys), section.path, section.name)
     if len(sections) < len(list(product(*grid.values()))):
         raise section.error("sweep", repr(dict(grid)), "each combination of values once")

@@ -22,14 +22,9 @@ from idealrank.inputs.evaluation import AnyTable, evaluate, to_qrels
 from idealrank.io.configuration_files import read_configuration
 from idealrank.live.backends import backend_from
 from idealrank.live.backends.protocol import Backend, ScoredDocument, SearchQuery
+from idealrank.live.request_jobs import Latencies, SearchPolicy
 from idealrank.live.search_configuration import MeasuresSection, SearchConfig
-from idealrank.live.search_jobs import (
-    Latencies,
-    QueryRecord,
-    SearchJob,
-    SearchJournal,
-    SearchPolicy,
-)
+from idealrank.live.search_jobs import QueryRecord, SearchJob, SearchJournal
 
 Tell = Callable[[int, int, Latencies], None]
 """Called with queries done, queries in all, and the latencies so far."""
@@ -186,8 +181,8 @@ def _has_blank(text: str) -> bool:
     return not text or any(map(str.isspace, text))
 
 
-def _no_trec(place: str, what: str, text: str) -> str:
-    return f"{place}: found {what} {shown(repr(text))}, expected an id without blanks in a TREC run"
+def _no_trec(place: str, kind: str, text: str) -> str:
+    return f"{place}: found {kind} {shown(repr(text))}, expected an id without blanks in a TREC run"
 
 
 class _TrecIds:
@@ -208,6 +203,20 @@ class _TrecIds:
         self._backend.close()
 
 
+class _RunningLatencies:
+    """Percentiles of the latencies so far."""
+
+    def __init__(self) -> None:
+        self._seconds: list[float] = []
+        self.latencies = Latencies()
+
+    def add(self, seconds: float) -> None:
+        self._seconds.append(seconds)
+        # often at first, when each answer moves them
+        if len(self._seconds) < _EVERY or len(self._seconds) % _EVERY == 0:
+            self.latencies = Latencies.of(self._seconds)
+
+
 def _ask(
     backend: Backend,
     queries: Sequence[SearchQuery],
@@ -218,24 +227,21 @@ def _ask(
     tell: Tell | None,
 ) -> None:
     """Ask the queries that the journal lacks."""
-    done = {
+    settled = {
         query for query, record in journal.records.items() if not (retry_failed and record.failure)
     }
-    seconds: list[float] = []
-    latencies = Latencies()
+    open_queries = [query for query in queries if query.id not in settled]
+    running = _RunningLatencies()
 
     def keep(record: QueryRecord) -> None:
-        nonlocal latencies
         journal.add(record)
-        done.add(record.query)
+        settled.add(record.query)
         if not record.failure:
-            seconds.append(record.seconds)
-            if len(seconds) < _EVERY or len(seconds) % _EVERY == 0:
-                latencies = Latencies.of(seconds)
+            running.add(record.seconds)
         if tell is not None:
-            tell(len(done), len(queries), latencies)
+            tell(len(settled), len(queries), running.latencies)
 
-    SearchJob(backend, policy).run([query for query in queries if query.id not in done], keep)
+    SearchJob(backend, policy).run(open_queries, keep)
 
 
 def subject_of(
@@ -271,9 +277,9 @@ def write_run(run: Run, records: Sequence[QueryRecord], path: str) -> None:
     lines = []
     for record in records:
         for rank, (document, score) in enumerate(record.hits, 1):
-            for what, text in (("query", record.query), ("document", document)):
+            for kind, text in (("query", record.query), ("document", document)):
                 if _has_blank(text):
-                    raise InputError(_no_trec(path, what, text), hint=_BLANK_HINT)
+                    raise InputError(_no_trec(path, kind, text), hint=_BLANK_HINT)
             lines.append(f"{record.query} Q0 {document} {rank} {score!r} {tag}\n")
     write_bytes(["".join(lines).encode("utf-8", "surrogateescape")], path)
 
@@ -406,8 +412,8 @@ def search(
     chosen = SearchConfig.of(config if is_content else read_configuration(name), name)
     paths = run_paths(chosen, None if output is None else fspath(output), name)
     judged = chosen.qrels if qrels is None else qrels
-    named = fspath(judged) if isinstance(judged, str | PathLike) else None
-    refuse_to_replace_inputs(paths, input_files(chosen, None if is_content else name, named))
+    qrels_path = fspath(judged) if isinstance(judged, str | PathLike) else None
+    refuse_to_replace_inputs(paths, input_files(chosen, None if is_content else name, qrels_path))
     queries = checked_queries(chosen, paths)
     judgments = judgments_of(judged)
     results = search_backends(
@@ -429,7 +435,8 @@ def search_backends(
     around: Around = lambda _, work: work(None),
 ) -> SearchResults:
     """Ask the backends one after another; the runs are evaluated if there are judgments."""
-    runs, failures = {}, {}
+    runs = {}
+    failures = {}
     for name, path in paths.items():
 
         def ask(tell: Tell | None, name: str = name, path: str = path) -> SearchRun:
@@ -472,12 +479,12 @@ def input_files(chosen: SearchConfig, config: str | None, qrels: str | None) -> 
     """Return the existing files that a search reads: its configuration, queries, vectors and
     judgments, and files that its backends name.
     """
-    named = [config, chosen.queries.path, chosen.queries.vectors, qrels]
+    candidates = [config, chosen.queries.path, chosen.queries.vectors, qrels]
     for section in chosen.backends.values():
         for text in _texts(section.given.values()):
             filled = os.path.expandvars(text)  # a path may stand in a variable
-            named += [filled, filled.rpartition(":")[0]]  # FILE:FUNCTION
-    return [path for path in named if path and os.path.isfile(path)]  # noqa: PTH113  (a text that is no path is no error)
+            candidates += [filled, filled.rpartition(":")[0]]  # FILE:FUNCTION
+    return [path for path in candidates if path and os.path.isfile(path)]  # noqa: PTH113  (a text that is no path is no error)
 
 
 def _texts(values: Iterable[Any]) -> Iterator[str]:
@@ -489,18 +496,17 @@ def _texts(values: Iterable[Any]) -> Iterator[str]:
 
 
 def refuse_to_replace_inputs(
-    paths: Mapping[str, str], inputs: Sequence[str], *, option: str = "output", of: str = "search"
+    paths: Mapping[str, str], inputs: Sequence[str], *, option: str = "output", work: str = "search"
 ) -> None:
     """Refuse a file that would take the place of one that the search, or another work of this name,
     reads, itself or by its journal.
     """
     for run in paths.values():
         journal = journal_path(run)
-        for written, what in ((run, ""), (journal, f" as the journal {journal}")):
+        for written, role in ((run, ""), (journal, f" as the journal {journal}")):
             if os.path.isfile(written) and any(os.path.samefile(written, path) for path in inputs):  # noqa: PTH113, PTH121  (as above)
-                raise OptionError(
-                    f"{option} {run}: found an input file of this {of}{what}, expected another name"
-                )
+                problem = f"found an input file of this {work}{role}"
+                raise OptionError(f"{option} {run}: {problem}, expected another name")
 
 
 def run_paths(chosen: SearchConfig, output: str | None, config: str) -> dict[str, str]:

@@ -154,10 +154,10 @@ def content_of(
             f"found a result of type {type(result).__name__}, expected an Evaluation, a Comparison "
             "or a Gated"
         )
-    shown = _page(result, evaluations) if page is None else page
-    if not shown:
+    report_page = _page(result, evaluations) if page is None else page
+    if not report_page:
         return content
-    return replace(content, files={**content.files, "report.html": shown})
+    return replace(content, files={**content.files, "report.html": report_page})
 
 
 def _page(result: Result, evaluations: Sequence[Evaluation]) -> str:
@@ -212,8 +212,8 @@ def _of_comparison(comparison: Comparison, evaluations: Sequence[Evaluation]) ->
     if n_pairs <= _MOST_PAIRS:
         verdicts = str(comparison)
         for pair in comparison.pairs:
-            before = "" if n_pairs == 1 else f"{runs[pair.b]}_vs_{runs[pair.a]}_"
-            metrics |= _of_pair(pair, names, before)
+            prefix = "" if n_pairs == 1 else f"{runs[pair.b]}_vs_{runs[pair.a]}_"
+            metrics |= _of_pair(pair, names, prefix)
 
     method = comparison.method
     return Content(
@@ -234,18 +234,16 @@ def _of_comparison(comparison: Comparison, evaluations: Sequence[Evaluation]) ->
     )
 
 
-def _of_pair(pair: Pair, names: Mapping[str, str], before: str) -> dict[str, float]:
+def _of_pair(pair: Pair, names: Mapping[str, str], prefix: str) -> dict[str, float]:
     metrics: dict[str, float] = {}
     for text, row in pair.measures.items():
-        name = f"{before}{names[text]}_difference"
+        name = f"{prefix}{names[text]}_difference"
         low, high = row.interval
         metrics |= {
             name: row.difference,
             f"{name}_low": low,
             f"{name}_high": high,
             f"{name}_p": row.p_corrected,
-        }
-        metrics |= {
             f"{name}_wins": row.wins,
             f"{name}_ties": row.ties,
             f"{name}_losses": row.losses,
@@ -258,17 +256,16 @@ def _of_gate(gated: Gated, evaluations: Sequence[Evaluation]) -> Content:
     baselines = metric_names(gated.baselines)
     metrics: dict[str, float] = {"gate_passed": float(gated.passed)}
     for check in gated.checks:
-        before = "" if len(gated.baselines) == 1 else f"vs_{baselines[check.baseline]}_"
+        prefix = "" if len(gated.baselines) == 1 else f"vs_{baselines[check.baseline]}_"
         # the mean of an anchored check is not the mean of the run alone
         if not check.baseline.endswith(ANCHOR):
             metrics[names[check.measure]] = check.mean_run
-        name = f"{before}{names[check.measure]}"
-        metrics |= {f"{name}_baseline": check.mean_baseline, f"{name}_difference": check.difference}
+        name = f"{prefix}{names[check.measure]}"
         metrics |= {
+            f"{name}_baseline": check.mean_baseline,
+            f"{name}_difference": check.difference,
             f"{name}_difference_bound": check.bound,
             f"{name}_difference_p": check.p_two_sided,
-        }
-        metrics |= {
             f"{name}_difference_p_one_sided": check.p_corrected,
             f"{name}_decides": float(check.decides),
         }

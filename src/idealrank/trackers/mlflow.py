@@ -13,7 +13,7 @@ from idealrank.trackers.content import Content, Result, content_of
 
 _BATCH = 1000  # metrics; MLflow takes so many at once
 # Prefix of parameters and tags: it keeps them together, and apart from the parameters of the model
-_OWN = "idealrank."
+_NAMESPACE = "idealrank."
 
 
 def log_to_mlflow(
@@ -79,14 +79,14 @@ def log_to_mlflow(
     client, tracked = _client(run_id)
     _log_values(client, tracked, content, step, prefix)
     step_folder = "" if step is None else f"step-{step}"
-    folder = "/".join(filter(None, ["idealrank", prefix.strip("/"), step_folder]))
-    with tempfile.TemporaryDirectory() as made:
+    artifact_folder = "/".join(filter(None, ["idealrank", prefix.strip("/"), step_folder]))
+    with tempfile.TemporaryDirectory() as folder:
         for name, text in content.files.items():
-            Path(made, name).write_bytes(text if isinstance(text, bytes) else text.encode())
-        client.log_artifacts(tracked, made, folder)
+            Path(folder, name).write_bytes(text if isinstance(text, bytes) else text.encode())
+        client.log_artifacts(tracked, folder, artifact_folder)
     if content.columns and is_installed("pandas"):
         table = {name: list(column) for name, column in content.columns.items()}
-        client.log_table(tracked, table, f"{folder}/per_query_table.json")
+        client.log_table(tracked, table, f"{artifact_folder}/per_query_table.json")
 
 
 def _client(run_id: str | None) -> tuple[Any, str]:
@@ -105,12 +105,15 @@ def _client(run_id: str | None) -> tuple[Any, str]:
 def _log_values(client: Any, tracked: str, content: Content, step: int | None, prefix: str) -> None:
     from mlflow.entities import Metric, Param, RunTag  # noqa: PLC0415  (an extra)
 
-    now = time.time_ns() // 1_000_000
+    milliseconds = time.time_ns() // 1_000_000
     metrics = [
-        Metric(prefix + name, value, now, step or 0) for name, value in content.metrics.items()
+        Metric(prefix + name, value, milliseconds, step or 0)
+        for name, value in content.metrics.items()
     ]
-    settings = [Param(prefix + _OWN + name, value) for name, value in content.settings.items()]
-    words = [RunTag(prefix + _OWN + name, value) for name, value in content.words.items()]
+    settings = [
+        Param(prefix + _NAMESPACE + name, value) for name, value in content.settings.items()
+    ]
+    words = [RunTag(prefix + _NAMESPACE + name, value) for name, value in content.words.items()]
     client.log_batch(tracked, params=settings, tags=words)
-    for top in range(0, len(metrics), _BATCH):
-        client.log_batch(tracked, metrics=metrics[top : top + _BATCH])
+    for first in range(0, len(metrics), _BATCH):
+        client.log_batch(tracked, metrics=metrics[first : first + _BATCH])

@@ -101,9 +101,9 @@ def _log_files(wandb: Any, tracked: Any, content: Content, prefix: str) -> None:
     dashed = prefix.strip("/").replace("/", "-")
     name = "-".join(filter(None, ["idealrank", dashed, str(tracked.id)]))
     artefact = wandb.Artifact(name, type="idealrank")
-    with tempfile.TemporaryDirectory() as made:
+    with tempfile.TemporaryDirectory() as folder:
         for file, text in content.files.items():
-            path = Path(made, file)
+            path = Path(folder, file)
             path.write_bytes(text if isinstance(text, bytes) else text.encode())
             # copied now: the folder goes before it is sent
             artefact.add_file(str(path), name=file, policy="mutable")

@@ -79,24 +79,26 @@ def _propensities(**chances: Any) -> dict[str, FloatArray]:
         for row, chance in chances.items()
         if chance is not None
     }
-    least = min((float(array.min(initial=np.inf)) for array in propensities.values()), default=1.0)
-    if least < _LEAST_CHANCE:
-        lowest = "0 or less" if least <= 0 else f"{least:g}"
+    lowest = min((float(array.min(initial=np.inf)) for array in propensities.values()), default=1.0)
+    if lowest < _LEAST_CHANCE:
+        shown_lowest = "0 or less" if lowest <= 0 else f"{lowest:g}"
         raise OptionError(
-            f"propensity: found {lowest}, expected above 0; clip it from below, as in "
+            f"propensity: found {shown_lowest}, expected above 0; clip it from below, as in "
             "numpy.maximum(propensity, 0.05)"
         )
     return propensities
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, kw_only=True)
 class RoundGradients:
     """Gradients of one objective, with the lists of the last data set kept ready."""
 
     objective: LambdaObjective | UnbiasedObjective
     rows: dict[str, Any] = field(default_factory=dict)
-    # The object that owns the last data set, by a weak reference, and the lists
-    _kept: tuple[Any, Any] | None = field(default=None, repr=False)
+    # Lists of the last data set; None before the first round
+    lists: Any = field(default=None, repr=False)
+    # Weak reference to the object that owns the last data set
+    _owner: Any = field(default=None, repr=False)
 
     @classmethod
     def of(cls, options: dict[str, Any]) -> "RoundGradients":
@@ -122,24 +124,19 @@ class RoundGradients:
                     "each row was shown"
                 )
             weights = {name: 1 / propensity for name, propensity in propensities.items()}
-            return cls(LambdaObjective(**settings), weights)
+            return cls(objective=LambdaObjective(**settings), rows=weights)
         if propensities:
             raise OptionError(
                 "positions: found propensities, too; expected one of them, since positions "
                 "estimate their own"
             )
         return cls(
-            UnbiasedObjective(objective=LambdaObjective(**settings), **estimation),
-            {"positions": row_numbers("positions", positions)},
+            objective=UnbiasedObjective(objective=LambdaObjective(**settings), **estimation),
+            rows={"positions": row_numbers("positions", positions)},
         )
 
-    @property
-    def lists(self) -> Any:
-        """Lists of the last data set; None before the first round."""
-        return None if self._kept is None else self._kept[1]
-
     def __getstate__(self) -> dict[str, Any]:
-        return {"objective": self.objective, "rows": self.rows, "_kept": None}
+        return {"objective": self.objective, "rows": self.rows, "lists": None, "_owner": None}
 
     def _prepare(self, labels: Any, group: Any) -> Any:
         return self.objective.prepare(labels, group, **self.rows)
@@ -150,10 +147,11 @@ class RoundGradients:
         """First and second derivatives of every row; `owner` is the object to which labels and
         group belong.
         """
-        if self._kept is None or self._kept[0]() is not owner:
+        if self._owner is None or self._owner() is not owner:
             try:
-                kept = ref(owner)
+                reference = ref(owner)
             except TypeError:  # arrays of Python's own types have no weak references
                 return self._prepare(labels, group).gradients(scores, weights=weights)
-            self._kept = (kept, self._prepare(labels, group))
-        return self._kept[1].gradients(scores, weights=weights)
+            self.lists = self._prepare(labels, group)
+            self._owner = reference
+        return self.lists.gradients(scores, weights=weights)

@@ -40,10 +40,10 @@ class _KnownPool:
                 f"pools: found {type(pool).__name__}, expected a catboost.Pool, or labels and "
                 f"query ids, a tuple of two"
             )
-        known: Any = pool
+        catboost_pool: Any = pool
         return cls(
-            np.asarray(known.get_label(), np.float32).reshape(-1),
-            np.asarray(known.get_group_id_hash()),
+            np.asarray(catboost_pool.get_label(), np.float32).reshape(-1),
+            np.asarray(catboost_pool.get_group_id_hash()),
         )
 
 
@@ -94,14 +94,14 @@ def eval_function(
     """
     measures, only = RoundMeasures.of_one(measure, convention, "CatBoost")
     untyped: Any = pools  # what callers without types pass
-    known = [
+    known_pools = [
         _KnownPool.of(pool) for pool in (untyped if isinstance(untyped, Iterable) else [untyped])
     ]
-    _refuse_ambiguity(known)
+    _refuse_ambiguity(known_pools)
 
     def evaluate(self: Any, approxes: Any, target: Any, weight: Any) -> tuple[float, float]:
         del self, weight  # CatBoost's mean over groups is ours already
-        pool = _pool_of(known, row_numbers("target", target).astype(np.float32))
+        pool = _pool_of(known_pools, row_numbers("target", target).astype(np.float32))
         listed = number_array("approxes", approxes)
         if listed.ndim == 2 and len(listed) == 1:  # one list for each dimension of the output
             listed = listed[0]
@@ -136,16 +136,16 @@ def _same_lists(pool: _KnownPool, other: _KnownPool) -> bool:
     )
 
 
-def _refuse_ambiguity(known: list[_KnownPool]) -> None:
-    if not known:
+def _refuse_ambiguity(known_pools: list[_KnownPool]) -> None:
+    if not known_pools:
         raise InputError("pools: found none, expected every pool that training evaluates")
-    for number, pool in enumerate(known):
+    for number, pool in enumerate(known_pools):
         if pool.qid.shape != pool.labels.shape:
             raise InputError(
                 f"pools: pool {number} has {pool.labels.size} labels and {pool.qid.size} group "
                 "ids, expected Pool(group_id=...)"
             )
-        for earlier, other in enumerate(known[:number]):
+        for earlier, other in enumerate(known_pools[:number]):
             if np.array_equal(pool.labels, other.labels) and not _same_lists(pool, other):
                 raise InputError(
                     f"pools: pools {earlier} and {number} have the same labels and different "
@@ -154,11 +154,11 @@ def _refuse_ambiguity(known: list[_KnownPool]) -> None:
                 )
 
 
-def _pool_of(known: list[_KnownPool], labels: AnyArray) -> _KnownPool:
-    for pool in known:
+def _pool_of(known_pools: list[_KnownPool], labels: AnyArray) -> _KnownPool:
+    for pool in known_pools:
         if np.array_equal(pool.labels, labels):
             return pool
-    sizes = ", ".join(str(pool.labels.size) for pool in known)
+    sizes = ", ".join(str(pool.labels.size) for pool in known_pools)
     raise InputError(
         f"pools: found {labels.size} labels of no pool, which have {sizes}; list every pool that "
         "training evaluates in pools="

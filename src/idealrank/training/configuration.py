@@ -37,7 +37,7 @@ from idealrank.training.position_debiasing import UnbiasedObjective
 
 Trainer: TypeAlias = Literal["lightgbm", "xgboost", "catboost", "torch"]
 
-# Other names that LightGBM takes for the same parameters.
+# Other names that LightGBM takes for the same parameter.
 _ROUNDS = (
     "num_iterations",
     "num_iteration",
@@ -48,7 +48,12 @@ _ROUNDS = (
     "num_rounds",
     "iterations",
 )
-_STOPPING = ("early_stopping_round", "early_stopping_rounds", "early_stopping", "n_iter_no_change")
+STOPPING_NAMES = (
+    "early_stopping_round",
+    "early_stopping_rounds",
+    "early_stopping",
+    "n_iter_no_change",
+)
 _EVAL_AT = ("eval_at", "ndcg_eval_at", "ndcg_at", "map_eval_at", "map_at")
 _OBJECTIVE = ("objective", "objective_type", "app", "application", "loss")
 _METRIC = {
@@ -59,6 +64,7 @@ _METRIC = {
 }
 # Objectives that form pairs down to a truncation level, and take grades with gains.
 _BY_PAIRS = {"lightgbm": ("lambdarank",), "xgboost": ("rank:ndcg",), "catboost": (), "torch": ()}
+_LEVEL_OF_LIGHTGBM = 30  # its default lambdarank_truncation_level
 _MOST_ROUNDS = 1_000_000  # more are taken for a mistake
 _DEEPEST_TREE = 16  # of CatBoost
 _LARGEST = 2**53  # libraries cut longer numbers to some other number
@@ -66,7 +72,7 @@ _THREADS = ("num_threads", "num_thread", "nthread", "nthreads", "n_jobs", "threa
 _MOST_THREADS = 1024  # more are taken for a mistake
 # Metrics of the libraries, as measures; their map divides by the cutoff if that is less than the
 # number of relevant documents.
-_OWN_METRICS = {
+_LIBRARY_METRICS = {
     "lightgbm": {
         "ndcg": "nDCG",
         "lambdarank": "nDCG",
@@ -240,7 +246,7 @@ class TrainingConfig:
             values["model"] = replace(
                 model, params=asdict(network) | {"hidden": list(network.hidden)}
             )
-            loss = replace(loss, options=loss.under(evaluation.convention))
+            loss = replace(loss, options=loss.with_convention(evaluation.convention))
         config = cls(
             **values,
             objective=objective,
@@ -270,9 +276,12 @@ class TrainingConfig:
         """Objective of the library, by its own name."""
         if self.loss is not None:
             return self.loss.loss
-        library, params = self.model.library, self.model.params
+        library = self.model.library
+        params = self.model.params
         defaults = {"lightgbm": "lambdarank", "xgboost": "rank:ndcg", "catboost": "YetiRank"}
-        names = ("loss_function", "objective") if library == "catboost" else _OBJECTIVE
+        names: tuple[str, ...] = _OBJECTIVE
+        if library == "catboost":
+            names = ("loss_function", "objective")
         return str(next((params[name] for name in names if name in params), defaults[library]))
 
     @property
@@ -305,13 +314,10 @@ class TrainingConfig:
             return self.objective.levels
         if self.own_objective not in _BY_PAIRS[self.model.library]:
             return None
-        own = {
-            "lightgbm": "lambdarank_truncation_level",
-            "xgboost": "lambdarank_num_pair_per_sample",
-        }.get(self.model.library)
-        level = self.model.params.get(own) if own else None
         if self.model.library == "lightgbm":
-            return int(30 if level is None else level)
+            level = self.model.params.get("lambdarank_truncation_level")
+            return _LEVEL_OF_LIGHTGBM if level is None else int(level)
+        level = self.model.params.get("lambdarank_num_pair_per_sample")
         return None if level is None else int(level)
 
     @property
@@ -359,17 +365,17 @@ def _data(section: Section) -> DataSection:
             f"{data.propensity}, and position, too",
             "one of them, since positions estimate propensities",
         )
-    used = [
+    columns = [
         data.label,
         data.qid,
         *filter(None, (data.propensity, data.position)),
         *data.features,
     ]
-    twice = next((name for name in used if used.count(name) > 1), None)
-    if twice is not None:
+    repeated = next((name for name in columns if columns.count(name) > 1), None)
+    if repeated is not None:
         raise section.error(
-            "features" if twice in data.features else "label",
-            twice,
+            "features" if repeated in data.features else "label",
+            repeated,
             "each column once; a label as a feature would leak",
         )
     for name, path, split_off in (
@@ -399,10 +405,10 @@ def _model(section: Section) -> ModelSection:
         return model
     params = dict(model.params)
     _refuse_types(section, model.library, params)
-    own = next((params[name] for name in _ROUNDS if name in params), None)
+    library_rounds = next((params[name] for name in _ROUNDS if name in params), None)
     rounds = model.rounds
-    if own is not None:
-        rounds = section.number("rounds", own, most=_MOST_ROUNDS)
+    if library_rounds is not None:
+        rounds = section.number("rounds", library_rounds, most=_MOST_ROUNDS)
     if model.library == "lightgbm" and params.get("label_gain"):
         _numbers_of(section, "label_gain", params["label_gain"], float)
     for name in ("lambdarank_truncation_level", "lambdarank_num_pair_per_sample"):
@@ -450,7 +456,7 @@ def _refuse_types(section: Section, library: str, params: Mapping[str, Any]) -> 
             continue
         if limits := _limits_of(library, name, value):
             expected = limits
-        elif name in _STOPPING:
+        elif name in STOPPING_NAMES:
             expected = None if type(value) is int else number
         elif name in _METRIC[library]:
             listed = [value] if isinstance(value, str) else value
@@ -470,7 +476,7 @@ def _refuse_types(section: Section, library: str, params: Mapping[str, Any]) -> 
 class _ObjectiveKeys:
     """Section ``objective`` of the libraries of trees."""
 
-    own: Mapping[str, Any] = given_of(LambdaObjective)
+    of_objective: Mapping[str, Any] = given_of(LambdaObjective)
     of_positions: Mapping[str, Any] = given_of(UnbiasedObjective)
 
 
@@ -490,7 +496,7 @@ def _objective(
         raise section.error(
             next(iter(options)), repr(next(iter(options.values()))), "it only with data.position"
         )
-    objective = LambdaObjective(**keys.own)
+    objective = LambdaObjective(**keys.of_objective)
     if data.position is None:
         return objective, None
     try:
@@ -503,32 +509,38 @@ def _refuse_clicks_without_objective(section: Section, config: "TrainingConfig")
     """Refuse clicks that no objective uses: among the libraries' own objectives, only LightGBM's
     lambdarank takes positions, and none takes propensities.
     """
-    data, library = config.data, config.model.library
+    data = config.data
+    library = config.model.library
     takes_positions = library == "lightgbm" and config.own_objective in _BY_PAIRS["lightgbm"]
-    if config.objective is not None or not (
-        data.propensity or (data.position and not takes_positions)
-    ):
+    if config.objective is not None:
         return
-    key, value = ("propensity", data.propensity) if data.propensity else ("position", data.position)
+    if data.propensity:
+        key = "propensity"
+        column = data.propensity
+    elif data.position and not takes_positions:
+        key = "position"
+        column = data.position
+    else:
+        return
     if config.loss is not None:
         if data.propensity and config.loss.takes_weighted_clicks:
             return
         example = "`objective: {loss: SoftmaxLoss, labels: raw}`"
         raise section.error(
             key,
-            repr(value),
+            repr(column),
             f"a column of propensities with {example}, which a neural ranker can weigh by",
         )
     if library == "catboost":
         raise section.error(
             key,
-            repr(value),
+            repr(column),
             "nothing, as CatBoost takes no objective of idealrank; use LightGBM or XGBoost",
         )
     example = "`objective: {measure: pairs, gain: linear, damped: false}`"
     raise section.error(
         key,
-        repr(value),
+        repr(column),
         f"it with a section objective, as in {example}; {config.own_objective} does not use it",
     )
 
@@ -537,11 +549,14 @@ def _evaluation(
     section: Section, model: ModelSection, objective: LambdaObjective | LossSection | None
 ) -> EvaluationSection:
     values = values_of(EvaluationSection, section)
-    own = None
+    library_rounds = None
     if model.library != "torch":
-        own = next((model.params[name] for name in _STOPPING if name in model.params), None)
+        library_rounds = next(
+            (model.params[name] for name in STOPPING_NAMES if name in model.params), None
+        )
     measures = values.pop("measures", None) or _measures_of(section, model, objective)
-    after = own if own is not None and own > 0 else None
+    # 0 or less turns early stopping off
+    after = library_rounds if library_rounds is not None and library_rounds > 0 else None
     measure = measures[0]
     stopping: _StoppingKeys | None = values.pop("stop_after", None)
     if stopping is not None:
@@ -562,9 +577,11 @@ def _measures_of(
 ) -> tuple[str, ...]:
     """Measures of the library's own parameters: its metrics, at its cutoffs, with its gains."""
     params = model.params
-    named = next((name for name in _EVAL_AT if params.get(name) is not None), None)
+    cutoffs_key = next((name for name in _EVAL_AT if params.get(name) is not None), None)
     default = [(objective.cutoff if objective else None) or 10]
-    cutoffs = default if named is None else _numbers_of(section, named, params[named], _whole)
+    cutoffs = default
+    if cutoffs_key is not None:
+        cutoffs = _numbers_of(section, cutoffs_key, params[cutoffs_key], _whole)
     gain = ""
     if params.get("label_gain"):
         gains = _numbers_of(section, "label_gain", params["label_gain"], float)
@@ -573,14 +590,14 @@ def _measures_of(
     names = []
     for metric in _metrics(model):
         name, _, cutoff = metric.partition("@")
-        measure = _OWN_METRICS[model.library].get(_SAME_METRIC.get(name, name))
+        measure = _LIBRARY_METRICS[model.library].get(_SAME_METRIC.get(name, name))
         if measure is None:
             continue
-        own = cutoffs
+        metric_cutoffs = cutoffs
         if cutoff:
-            own = _numbers_of(section, "eval_metric", cutoff.rstrip("-"), _whole)
+            metric_cutoffs = _numbers_of(section, "eval_metric", cutoff.rstrip("-"), _whole)
         with_gain = f"{measure}{gain}" if measure == "nDCG" else measure
-        names += [f"{with_gain}@{own_cutoff}" for own_cutoff in own]
+        names += [f"{with_gain}@{metric_cutoff}" for metric_cutoff in metric_cutoffs]
     return tuple(dict.fromkeys(names)) or tuple(f"nDCG{gain}@{cutoff}" for cutoff in cutoffs)
 
 

@@ -3,7 +3,7 @@ training, with the option to change.
 """
 
 import hashlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from operator import attrgetter
@@ -142,8 +142,8 @@ def check_training(
     warning: lambdarank_truncation_level=30: found evaluation at 10, expected a little more than that; set
         lambdarank_truncation_level=13, or evaluate at 30
     """  # noqa: E501
-    named: Any = library  # what callers without types pass
-    if not isinstance(named, str) or named not in _HIGHEST:
+    untyped: Any = library  # what callers without types pass
+    if not isinstance(untyped, str) or untyped not in _HIGHEST:
         raise OptionError(f"library={library!r}: expected one of {', '.join(_HIGHEST)}")
     for name, rank in (("cutoff", cutoff), ("truncation", truncation)):
         if rank is not None:
@@ -155,9 +155,8 @@ def check_training(
     if offsets is not None:
         problems += _of_queries(grades, offsets)
         if features is not None and held_out_rows is not None:
-            problems += _same_rows(
-                (grades, offsets, feature_table("features", features, grades.size)), held_out_rows
-            )
+            table = feature_table("features", features, grades.size)
+            problems += _same_rows(_hashes(grades, offsets, table), held_out_rows)
     if qid is not None and held_out is not None:
         problems += _shared(row_ids("qid", qid), row_ids("held_out", held_out))
     problems += _of_truncation(library, cutoff, truncation)
@@ -293,38 +292,40 @@ def _offsets(n: int, group: Any, qid: Any) -> tuple[IntArray | None, TrainingPro
 
 def _of_queries(grades: FloatArray, offsets: IntArray) -> Iterator[TrainingProblem]:
     sizes = np.diff(offsets)
-    some = np.flatnonzero(sizes > 0)
-    if some.size == 0:
+    nonempty = np.flatnonzero(sizes > 0)
+    if nonempty.size == 0:
         return
-    starts = offsets[some]
+    starts = offsets[nonempty]
     highest = np.maximum.reduceat(grades, starts)
     lowest = np.minimum.reduceat(grades, starts)
-    without = some[highest <= 0]
-    if without.size == some.size:
+    without_relevant = nonempty[highest <= 0]
+    if without_relevant.size == nonempty.size:
         message = (
-            f"labels: found no label above 0 in any of {some.size} queries, expected some; is the "
-            f"column of labels the right one?"
+            f"labels: found no label above 0 in any of {nonempty.size} queries, expected some; is "
+            "the column of labels the right one?"
         )
         yield TrainingProblem(
             kind="no-positive", severity="error", parameter="labels", message=message
         )
         return
-    equal = some[(highest == lowest) & (highest > 0)]
-    if without.size:
+    one_grade = nonempty[(highest == lowest) & (highest > 0)]
+    if without_relevant.size:
         step = "have the convention's value: set no_relevant"
         yield TrainingProblem(
             kind="no-positive",
             severity="warning",
             parameter="no_relevant",
-            message=_train_nothing(without, some.size, "without a label above 0", step),
+            message=_train_nothing(
+                without_relevant, nonempty.size, "without a label above 0", step
+            ),
         )
-    if equal.size:
+    if one_grade.size:
         step = "cannot be in a wrong order: leave them out, or add rows of other labels"
         yield TrainingProblem(
             kind="one-grade",
             severity="warning",
             parameter="labels",
-            message=_train_nothing(equal, some.size, "with one label for all rows", step),
+            message=_train_nothing(one_grade, nonempty.size, "with one label for all rows", step),
         )
 
 
@@ -365,7 +366,7 @@ def _hashes(grades: AnyArray, offsets: IntArray, features: AnyArray) -> dict[byt
 
 
 def _same_rows(
-    train: tuple[FloatArray, IntArray, AnyArray], test: tuple[Any, Any, Any]
+    train_queries: Mapping[bytes, int], test: tuple[Any, Any, Any]
 ) -> Iterator[TrainingProblem]:
     untyped: Any = test
     if not isinstance(untyped, Sequence) or len(untyped) != 3:
@@ -382,15 +383,15 @@ def _same_rows(
             f"held_out_rows, group: found sizes that sum to {int(sizes.sum())}, expected the "
             f"number of rows, {labels.size}"
         )
-    here = _hashes(*train)
     offsets = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
-    there = _hashes(labels, offsets, features)
-    common = here.keys() & there.keys()
+    test_queries = _hashes(labels, offsets, features)
+    common = train_queries.keys() & test_queries.keys()
     if common:
-        first = min(common, key=here.__getitem__)
+        first_common = min(common, key=train_queries.__getitem__)
         message = (
             f"features: found {len(common)} queries with the same rows in training and in testing "
-            f"(query {here[first]} and query {there[first]}), expected none; split by query"
+            f"(query {train_queries[first_common]} and query {test_queries[first_common]}), "
+            "expected none; split by query"
         )
         yield TrainingProblem(
             kind="shared-query", severity="error", parameter="features", message=message

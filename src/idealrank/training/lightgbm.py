@@ -193,20 +193,20 @@ def _group_of(dataset: Any) -> Any:
 
 def _refuse_torn_queries(dataset: Any) -> None:
     """Refuse parts of queries: `lightgbm.cv` splits rows if the objective is a callable."""
-    whole = getattr(dataset, "reference", None)
+    full_dataset = getattr(dataset, "reference", None)
     rows = getattr(dataset, "used_indices", None)
-    if whole is None or rows is None:  # not a part of another Dataset
+    if full_dataset is None or rows is None:  # not a part of another Dataset
         return
-    sizes = whole.get_group()
+    sizes = full_dataset.get_group()
     if sizes is None:
         return
     query_of = np.repeat(np.arange(len(sizes)), sizes)
-    kept = np.bincount(query_of[rows], minlength=len(sizes))
-    torn = np.flatnonzero((kept > 0) & (kept < sizes))
+    n_rows = np.bincount(query_of[rows], minlength=len(sizes))
+    torn = np.flatnonzero((n_rows > 0) & (n_rows < sizes))
     if torn.size:
         first = int(torn[0])
         raise OptionError(
-            f"the Dataset has {kept[first]} of {sizes[first]} rows of query {first}: lightgbm.cv "
+            f"the Dataset has {n_rows[first]} of {sizes[first]} rows of query {first}: lightgbm.cv "
             "splits queries if the objective is a callable; pass folds=, such as "
             "QueryKFold(5).split(None, groups=qid) of idealrank.training.sklearn"
         )

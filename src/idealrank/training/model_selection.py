@@ -156,11 +156,12 @@ def best_of(
     sign = 1.0 if higher_is_better else -1.0
     means = table.mean(axis=0)
     order: list[int] = np.argsort(-sign * means, kind="stable").tolist()
-    first, second = order[:2]
-    pairs = len(listed) * (len(listed) - 1) / 2
-    differences = sign * (table[:, first] - table[:, second])
+    winner, second = order[:2]
+    n_pairs = len(listed) * (len(listed) - 1) / 2
+    differences = sign * (table[:, winner] - table[:, second])
     margin = float(differences.mean())
-    alpha = (1 - level) / pairs
+    # The two were chosen by the same values, so the interval is one of all pairs' (Bonferroni).
+    alpha = (1 - level) / n_pairs
     interval = difference_interval(np.zeros_like(differences), differences, level=1 - alpha)
     return BestOf(
         names=tuple(listed[place] for place in order),
@@ -182,13 +183,13 @@ def _refuse_missing(table: FloatArray, names: Sequence[str]) -> None:
         return
     row, column = (int(axis[0]) for axis in np.nonzero(wrong))
     counts = wrong.sum(axis=0).tolist()
-    each = ", ".join(
+    counts_text = ", ".join(
         f"{count:,} of {name}" for name, count in zip(names, counts, strict=True) if count
     )
     raise InputError(
         f"values: found {table[row, column]} at row {row} of {names[column]}, and {wrong.sum():,} "
-        f"of {table.size:,} values that are not finite ({each}); expected a finite number for each "
-        "query and configuration; leave these queries out of all configurations"
+        f"of {table.size:,} values that are not finite ({counts_text}); expected a finite number "
+        "for each query and configuration; leave these queries out of all configurations"
     )
 
 
@@ -212,17 +213,20 @@ def _optimism(table: FloatArray, n_resamples: int, generator: np.random.Generato
 
     Observed means differ more than true ones.
     """
-    n, m = table.shape
+    n_queries, n_configurations = table.shape
     paired = table - table.mean(axis=1, keepdims=True)
     means = paired.mean(axis=0)
-    noise = float(paired.var(axis=0, ddof=1).sum()) / (m - 1) / n
+    # Observed means differ by their true difference and by noise. They are shrunk towards each
+    # other (Efron and Morris), until they vary as much as they do without the noise.
+    noise = float(paired.var(axis=0, ddof=1).sum()) / (n_configurations - 1) / n_queries
     observed = float(means.var(ddof=1))
     true = means * np.sqrt(max(0.0, 1 - noise / observed)) if observed > 0 else means
     residuals = paired - means
     total = 0.0
     for _ in range(n_resamples):
-        counts = np.bincount(generator.integers(0, n, n), minlength=n).astype(np.float64)
-        drawn = np.einsum("q,qm->m", counts, residuals) / n
+        queries = generator.integers(0, n_queries, n_queries)
+        counts = np.bincount(queries, minlength=n_queries).astype(np.float64)
+        drawn = np.einsum("q,qm->m", counts, residuals) / n_queries
         total += float(drawn[int((true + drawn).argmax())])
     return max(total / n_resamples, 0.0)
 
@@ -342,7 +346,8 @@ def nested_cv(
     grades = row_numbers("labels", labels)
     ids = row_ids("qid", qid, grades.size)
     scores = np.full(grades.size, np.nan)
-    chosen, inner_means = [], []
+    chosen = []
+    inner_means = []
     for number, (rows, tested) in enumerate(query_folds(ids, outer, seed)):
         means = {}
         for name, configuration in configurations.items():
@@ -403,19 +408,19 @@ def query_folds(
     """
     n_splits = whole_number("n_splits", n_splits, 2)
     seed = None if seed is None else whole_number("seed", seed, 0)
-    _, first, codes = np.unique(row_ids("qid", qid), return_index=True, return_inverse=True)
-    if n_splits > first.size:
+    _, first_rows, codes = np.unique(row_ids("qid", qid), return_index=True, return_inverse=True)
+    if n_splits > first_rows.size:
         raise InputError(
-            f"n_splits={n_splits}: found {first.size} queries, expected two folds or more, and as "
-            "many queries or more"
+            f"n_splits={n_splits}: found {first_rows.size} queries, expected two folds or more, "
+            "and as many queries or more"
         )
     if seed is None:
-        order = np.argsort(first)  # as the queries appear
+        order = np.argsort(first_rows)  # as the queries appear
     else:
-        order = np.random.default_rng(seed).permutation(first.size)
-    place = np.empty(first.size, np.int64)
-    place[order] = np.arange(first.size)
-    fold = place[codes.reshape(-1)] % n_splits
+        order = np.random.default_rng(seed).permutation(first_rows.size)
+    turn = np.empty(first_rows.size, np.int64)  # of each query, when they are dealt to folds
+    turn[order] = np.arange(first_rows.size)
+    fold = turn[codes.reshape(-1)] % n_splits
     return [
         (np.flatnonzero(fold != number), np.flatnonzero(fold == number))
         for number in range(n_splits)

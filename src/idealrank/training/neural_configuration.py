@@ -85,9 +85,7 @@ IN_FLOAT32 = "expected a number that float32 holds; set model.params.transform t
 """End of the messages that refuse a feature."""
 
 _BY_PAIRS = ("RankNetLoss", "PairwiseLogisticLoss", "LambdaLoss")
-_COUNTS = {"cutoff": 1, "sinkhorn": 0, "samples": 0, "branching": 2, _PAIRS: 1}
-
-
+_COUNTS = {"cutoff": 1, "sinkhorn": 0, "samples": 0, "branching": 2, _PAIRS: 1}  # least numbers
 _UNITS = {"type": "integer", "minimum": 1, "maximum": _MOST_UNITS}
 
 
@@ -214,7 +212,8 @@ class LossSection:
         """
         return self.loss == "SoftmaxLoss" and self.options.get("labels") == "raw"
 
-    def under(self, convention: str) -> dict[str, Any]:
+    def with_convention(self, convention: str) -> dict[str, Any]:
         """Return the options of the loss, with the evaluation's convention where they name none."""
-        default = {"convention": convention} if "convention" in LOSSES[self.loss] else {}
-        return {**self.options, **default, **self.options}
+        if "convention" not in LOSSES[self.loss] or "convention" in self.options:
+            return dict(self.options)
+        return {**self.options, "convention": convention}

@@ -210,10 +210,10 @@ class LambdaObjective:
         length = int(np.diff(bounds).max(initial=0))
         weights = self._weights(length)
         scale = self._scale(gains, bounds, weights)
-        up, down = (
-            None if factor is None else row_numbers(name, factor, grades.size)
-            for name, factor in (("up", up), ("down", down))
-        )
+        if up is not None:
+            up = row_numbers("up", up, grades.size)
+        if down is not None:
+            down = row_numbers("down", down, grades.size)
         if self.measure == "nDCG" and self.beyond == "zero" and self.cutoff is not None:
             weights[self.cutoff :] = 0.0
         return LambdaLists(
@@ -344,16 +344,16 @@ class LambdaLists:
         """
         row_scores = row_numbers("scores", scores, self.gains.size)
         _check_type(dtype)
-        slope = np.empty(row_scores.size, dtype)
-        bend = np.empty(row_scores.size, dtype)
+        gradients = np.empty(row_scores.size, dtype)
+        hessians = np.empty(row_scores.size, dtype)
         _kernel.lambda_gradients(
             gains=self.gains,
             scores=row_scores,
             offsets=self.offsets,
             weights=self.weights,
             scale=self.scale,
-            gradients=slope,
-            hessians=bend,
+            gradients=gradients,
+            hessians=hessians,
             swap=self.objective.swap,
             truncation=self.objective.levels or 0,
             sigma=float(self.objective.sigma),
@@ -363,10 +363,10 @@ class LambdaLists:
             threads=thread_count(threads),
         )
         if weights is not None:
-            factor = row_numbers("weights", weights, row_scores.size).astype(slope.dtype)
-            slope *= factor
-            bend *= factor
-        return slope, bend
+            factor = row_numbers("weights", weights, row_scores.size).astype(gradients.dtype)
+            gradients *= factor
+            hessians *= factor
+        return gradients, hessians
 
 
 def _is_number(value: Any) -> bool:
@@ -375,10 +375,10 @@ def _is_number(value: Any) -> bool:
 
 def _check_type(dtype: Any) -> None:
     try:
-        known = np.dtype(dtype) in (np.float32, np.float64)
+        is_float = np.dtype(dtype) in (np.float32, np.float64)
     except (TypeError, ValueError):
-        known = False
-    if dtype is None or not known:
+        is_float = False
+    if dtype is None or not is_float:  # NumPy takes None for float64
         raise OptionError(f"dtype={dtype!r}: expected float32 or float64")
 
 

@@ -204,25 +204,33 @@ class UnbiasedLists:
         above = self.places[self.higher]
         below = self.places[self.lower]
         n = self.clicked.size
+        if not n:
+            return
+        # both from the estimates of the round before
+        clicked_losses = np.bincount(above, weights=losses / self.unclicked[below], minlength=n)
+        unclicked_losses = np.bincount(below, weights=losses / self.clicked[above], minlength=n)
+        if clicked_losses[0] > 0:
+            self.clicked = self._relative(clicked_losses)
+        if unclicked_losses[0] > 0 and self.objective.bias == "both":
+            self.unclicked = self._relative(unclicked_losses)
+
+    def _relative(self, losses: AnyArray) -> FloatArray:
+        """Bias of each position relative to the first, from the losses of its pairs."""
         power = 1 / (1 + self.objective.regularisation)
-        totals = (
-            np.bincount(above, weights=losses / self.unclicked[below], minlength=n),
-            np.bincount(below, weights=losses / self.clicked[above], minlength=n),
-        )
-        for name, total in zip(("clicked", "unclicked"), totals, strict=True):
-            if n and total[0] > 0 and self.objective.bias in ("both", name):
-                setattr(self, name, np.where(total > 0, total / total[0], 1.0) ** power)
+        relative: FloatArray = np.where(losses > 0, losses / losses[0], 1.0) ** power
+        return relative
 
     def _losses(self, scores: FloatArray) -> FloatArray:
         """The loss of each pair, without factors."""
-        lists, sigma = self.lists, self.objective.objective.sigma
+        lists = self.lists
+        sigma = self.objective.objective.sigma
         owner = np.repeat(np.arange(lists.n_queries), np.diff(lists.offsets))
         weight = lists.gains[self.higher] - lists.gains[self.lower]
         if lists.objective.swap == "discounted":
             order = np.lexsort((-scores, owner))
-            rank = np.empty(scores.size, np.int64)
-            rank[order] = np.arange(scores.size) - lists.offsets[owner]
-            discount = lists.weights[rank]
+            place = np.empty(scores.size, np.int64)  # in the ranking of its list, from 0
+            place[order] = np.arange(scores.size) - lists.offsets[owner]
+            discount = lists.weights[place]
             weight = weight * np.abs(discount[self.higher] - discount[self.lower])
         losses: FloatArray = (
             weight

@@ -27,16 +27,16 @@ def number_array(name: str, values: Any) -> FloatArray:
         )
         if plain or not array.size:
             return np.ascontiguousarray(array, np.float64).reshape(array.shape)
-        what = (
+        problem = (
             f"values of type {array.dtype}"
             if array.ndim
             else f"a value of type {type(values).__name__}"
         )
     except (TypeError, ValueError):
-        what = "rows of different lengths, or what is no number"
+        problem = "rows of different lengths, or what is no number"
     except OverflowError:
-        what = "a number that float64 cannot hold"
-    raise InputError(f"{name}: found {what}, expected numbers")
+        problem = "a number that float64 cannot hold"
+    raise InputError(f"{name}: found {problem}, expected numbers")
 
 
 def row_numbers(

@@ -182,12 +182,12 @@ def _rows(table: Any, order: IntArray) -> Any:
 def _queries_for(estimator: Any, ids: AnyArray) -> dict[str, Any]:
     """Query ids as the ranker's own ``fit`` takes them."""
     codes = np.unique(ids, return_inverse=True)[1].reshape(-1)
-    taken = inspect.signature(estimator.fit).parameters
-    if "qid" in taken:
+    parameters = inspect.signature(estimator.fit).parameters
+    if "qid" in parameters:
         return {"qid": codes}
-    if "group_id" in taken:
+    if "group_id" in parameters:
         return {"group_id": codes}
-    return {"group": np.bincount(codes)} if "group" in taken else {}
+    return {"group": np.bincount(codes)} if "group" in parameters else {}
 
 
 class query_scorer:  # noqa: N801  (called as a function)
@@ -229,7 +229,8 @@ class query_scorer:  # noqa: N801  (called as a function)
                 f"measure {self.measure}: has no better direction, expected one that a search can "
                 "make better"
             )
-        self.convention, self.qid = convention, qid
+        self.convention = convention
+        self.qid = qid
 
     def __call__(self, estimator: Any, X: Any, y: Any) -> float:  # noqa: N803
         """Mean over queries; negative for a measure of which less is better."""
@@ -237,7 +238,8 @@ class query_scorer:  # noqa: N801  (called as a function)
         means = evaluate(
             y, scores, self.measure, self.convention, qid=column_of(X, self.qid)
         ).mean()
-        return float(means[str(self.measure)]) * (1 if self.measure.direction > 0 else -1)
+        mean = float(means[str(self.measure)])
+        return mean if self.measure.direction > 0 else -mean
 
 
 class QueryKFold:
@@ -269,7 +271,9 @@ class QueryKFold:
 
     def __init__(self, n_splits: int = 5, *, qid: Column = 0, seed: int | None = None) -> None:
         whole_number("n_splits", n_splits, 2)
-        self.n_splits, self.qid, self.seed = n_splits, qid, seed
+        self.n_splits = n_splits
+        self.qid = qid
+        self.seed = seed
 
     def __repr__(self) -> str:
         return f"QueryKFold(n_splits={self.n_splits}, qid={self.qid!r}, seed={self.seed})"

@@ -22,7 +22,7 @@ from idealrank.errors import IdealrankError, InputError, OptionError, near_ids, 
 from idealrank.io.formats.feature_rows import FeatureRows
 from idealrank.training import catboost, lightgbm, xgboost
 from idealrank.training.boosting import RoundMeasures
-from idealrank.training.configuration import TrainingConfig
+from idealrank.training.configuration import STOPPING_NAMES, TrainingConfig
 
 _LONGEST = 400  # characters of a library's message, which may repeat a value
 _FEW = 40  # rows on which parameters are tried
@@ -74,12 +74,12 @@ class Rounds:
         if values is None:
             curves = chain.from_iterable(by_measure.values() for by_measure in self.curves.values())
             return max(map(len, curves), default=0)
-        rising = next(
+        is_rising = next(
             measure.direction > 0
             for measure in self.measures.measures
             if str(measure) == self.stop_measure
         )
-        return int(np.argmax(values) if rising else np.argmin(values)) + 1
+        return int(np.argmax(values) if is_rising else np.argmin(values)) + 1
 
     @property
     def is_over(self) -> bool:
@@ -152,8 +152,8 @@ def unused_parameters(config: TrainingConfig) -> list[str]:
         library = load_extra("lightgbm", "training with LightGBM", "lightgbm")
         # the list has no public name
         aliases = library.basic._ConfigAliases._get_all_param_aliases()
-        known = {*aliases, *chain.from_iterable(aliases.values())}
-        unused = [param for param in params if param not in known]
+        spellings = {*aliases, *chain.from_iterable(aliases.values())}
+        unused = [param for param in params if param not in spellings]
         usual = [*aliases]
     elif config.model.library == "xgboost":
         unused = _unused_of_xgboost(params)
@@ -181,16 +181,20 @@ def refuse_parameters(config: TrainingConfig, n_features: int) -> None:
     ):
         return
     library = _of_this_thread(load_extra("lightgbm", "training with LightGBM", "lightgbm"))
-    known = library.basic._ConfigAliases
+    aliases = library.basic._ConfigAliases
     rows = np.tile(np.arange(_FEW, dtype=np.float64)[:, None], n_features)
-    own = {} if config.objective is None else {"objective": "none"}
+    no_objective = {} if config.objective is None else {"objective": "none"}
     with _refusals("LightGBM", library.basic.LightGBMError), _quiet(), redirect_stdout(sys.stderr):
         few = library.Dataset(rows, np.arange(_FEW) % 2, group=[_FEW], params={"verbose": -1})
         try:
-            tried = {name: value for name, value in params.items() if name != "verbosity"}
-            library.Booster(
-                {"objective": "lambdarank", **tried, **own, "verbose": -1, "metric": "None"}, few
-            )
+            tried_params = {
+                "objective": "lambdarank",
+                **{name: value for name, value in params.items() if name != "verbosity"},
+                **no_objective,
+                "verbose": -1,
+                "metric": "None",
+            }
+            library.Booster(tried_params, few)
         except library.basic.LightGBMError as error:
             # any text where it reads a number
             token = re.match(r"Unknown token (.*) in data file", str(error))
@@ -206,7 +210,7 @@ def refuse_parameters(config: TrainingConfig, n_features: int) -> None:
             if failed is None:
                 raise
             name, sign, limit = failed.groups()
-            spellings = {name, *known.get(name)}
+            spellings = {name, *aliases.get(name)}
             spelling = next((param for param in params if param in spellings), name)
             raise InputError(
                 f"model.params.{spelling}: found {params.get(spelling)}, expected {name} {sign} "
@@ -228,7 +232,7 @@ def _of_this_thread(library: Any) -> Any:
 def _quiet() -> Iterator[None]:
     """Without the standard error of the process, for a moment."""
     try:
-        kept = os.dup(2)
+        standard_error = os.dup(2)
     except OSError:  # it is closed
         yield
         return
@@ -237,8 +241,8 @@ def _quiet() -> Iterator[None]:
         os.dup2(nowhere, 2)
         yield
     finally:
-        os.dup2(kept, 2)
-        os.close(kept)
+        os.dup2(standard_error, 2)
+        os.close(standard_error)
         os.close(nowhere)
 
 
@@ -250,14 +254,14 @@ def _unused_of_xgboost(params: Mapping[str, Any]) -> list[str]:
     if hasattr(compiled, "callback"):
         compiled.XGBRegisterLogCallback(compiled.callback)
     matrix = library.DMatrix(np.array([[0.0], [1.0]]), [0, 1], group=[2])
-    with warnings.catch_warnings(record=True) as seen:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
             library.train({"objective": "rank:ndcg", **params, "verbosity": 1}, matrix, 1)
         except (library.core.XGBoostError, ValueError, TypeError):  # training tells, with its data
             return []
     unused: list[str] = []
-    for warning in seen:
+    for warning in caught:
         text = str(warning.message)
         if "are not used" in text:
             unused += [param for param in re.findall(r'"([^"]+)"', text) if param in params]
@@ -265,7 +269,7 @@ def _unused_of_xgboost(params: Mapping[str, Any]) -> list[str]:
 
 
 @contextmanager
-def _refusals(library: str, own: type[Exception]) -> Iterator[None]:
+def _refusals(library: str, error_class: type[Exception]) -> Iterator[None]:
     """Turn errors of the library about parameters and data into errors of input; errors of our own
     code stay faults.
     """
@@ -273,15 +277,15 @@ def _refusals(library: str, own: type[Exception]) -> Iterator[None]:
         yield
     except IdealrankError:
         raise
-    except (own, TypeError, ValueError, OverflowError) as error:
+    except (error_class, TypeError, ValueError, OverflowError) as error:
         # The innermost frame tells where the error arose: in our code it is a fault of ours.
-        place = error.__traceback__
-        while place is not None and place.tb_next is not None:
-            place = place.tb_next
+        innermost = error.__traceback__
+        while innermost is not None and innermost.tb_next is not None:
+            innermost = innermost.tb_next
         if (
-            not isinstance(error, own)
-            and place is not None
-            and str(place.tb_frame.f_globals.get("__name__")).startswith("idealrank")
+            not isinstance(error, error_class)
+            and innermost is not None
+            and str(innermost.tb_frame.f_globals.get("__name__")).startswith("idealrank")
         ):
             raise
         first_line = next(iter(str(error).splitlines()), "")
@@ -308,7 +312,7 @@ def _refuse_infinite(parts: Mapping[str, FeatureRows]) -> None:
             )
 
 
-def _of_clicks(config: TrainingConfig, train: FeatureRows) -> dict[str, Any]:
+def _click_options(config: TrainingConfig, train: FeatureRows) -> dict[str, Any]:
     """Options of an objective for clicks as labels."""
     if "propensity" in train.beside:
         return {"propensity": train.beside["propensity"]}
@@ -331,16 +335,11 @@ def _lightgbm(config: TrainingConfig, rounds: Rounds, seed: int, tell: Tell) -> 
         **config.model.params,
         "metric": "None",
     }
-    for name in (
-        "early_stopping_round",
-        "early_stopping_rounds",
-        "early_stopping",
-        "n_iter_no_change",
-    ):
+    for name in STOPPING_NAMES:
         params.pop(name, None)  # ours stops on a measure of idealrank
     if config.objective is not None:
         params["objective"] = lightgbm.objective(
-            **vars(config.objective), **_of_clicks(config, rounds.parts["train"])
+            **vars(config.objective), **_click_options(config, rounds.parts["train"])
         )
     sets: dict[str, Any] = {}
     for name, rows in rounds.parts.items():
@@ -395,10 +394,10 @@ def _xgboost(config: TrainingConfig, rounds: Rounds, seed: int, tell: Tell) -> T
         "disable_default_eval_metric": 1,
     }
     params.pop("eval_metric", None)
-    clicks = _of_clicks(config, rounds.parts["train"])
-    chosen: dict[str, Any] = {}
+    clicks = _click_options(config, rounds.parts["train"])
+    objective: dict[str, Any] = {}
     if config.objective is not None:
-        chosen["obj"] = xgboost.objective(**vars(config.objective), **clicks)
+        objective["obj"] = xgboost.objective(**vars(config.objective), **clicks)
         params.pop("objective")
     _refuse_infinite(rounds.parts)
     sets = {
@@ -427,22 +426,22 @@ def _xgboost(config: TrainingConfig, rounds: Rounds, seed: int, tell: Tell) -> T
             custom_metric=measure,
             verbose_eval=False,
             callbacks=[Told()],
-            **chosen,
+            **objective,
         )
         curve = rounds.curves["train"][str(rounds.measures.measures[0])]
         # a booster of linear models has no slices, and is kept whole
-        kept = model if rounds.best == len(curve) else model[: rounds.best]
+        best_model = model if rounds.best == len(curve) else model[: rounds.best]
     names = list(rounds.parts["train"].names) or None
 
     def predict(features: FloatArray) -> FloatArray:
         return np.asarray(
-            kept.predict(library.DMatrix(features, feature_names=names), output_margin=True),
+            best_model.predict(library.DMatrix(features, feature_names=names), output_margin=True),
             np.float64,
         )
 
     return TrainedModel(
         predict=predict,
-        save=lambda path: path.write_bytes(kept.save_raw("json")),
+        save=lambda path: path.write_bytes(best_model.save_raw("json")),
         ending=".json",
         rounds=rounds,
     )
@@ -462,8 +461,8 @@ def _catboost(config: TrainingConfig, rounds: Rounds, seed: int, tell: Tell) -> 
         for name, rows in rounds.parts.items()
     }
     evaluation = config.evaluation
-    first = evaluation.stop_measure or evaluation.measures[0]
-    metric = catboost.eval_function(first, evaluation.convention, pools=pools.values())
+    watched_measure = evaluation.stop_measure or evaluation.measures[0]
+    metric = catboost.eval_function(watched_measure, evaluation.convention, pools=pools.values())
     params = {
         "loss_function": "YetiRank",
         "random_seed": seed,
@@ -514,7 +513,9 @@ def _torch(config: TrainingConfig, rounds: Rounds, seed: int, tell: Tell) -> Tra
 
     network = fit_network(
         config.network,
-        getattr(losses, config.loss.loss)(**config.loss.under(config.evaluation.convention)),
+        getattr(losses, config.loss.loss)(
+            **config.loss.with_convention(config.evaluation.convention)
+        ),
         rounds.parts,
         seed=seed,
         epochs=config.model.rounds,

@@ -56,10 +56,10 @@ def check_parts(config: TrainingConfig, parts: Mapping[str, FeatureRows]) -> lis
         for message in unused_parameters(config)
     ]
     if "test" not in parts:
-        seen = "valid" if "valid" in parts else "train"
+        measured_part = "valid" if "valid" in parts else "train"
         message = (
-            f"data.test: found no test set, so that the result is that of {seen}, which training "
-            f"used; set data.test or test_share"
+            f"data.test: found no test set, so that the result is that of {measured_part}, which "
+            f"training used; set data.test or test_share"
         )
         problems.append(
             TrainingProblem(
@@ -181,8 +181,9 @@ def _refuse_features(config: TrainingConfig, rows: FeatureRows) -> None:
 
 def _refuse_columns(rows: FeatureRows) -> None:
     for name, values in rows.beside.items():
-        is_of_kind = (values == np.floor(values)) | (name == "propensity")  # a position is whole
-        fits = np.isfinite(values) & (values > 0) & is_of_kind
+        fits = np.isfinite(values) & (values > 0)
+        if name == "position":
+            fits &= values == np.floor(values)
         if not fits.all():
             row = int(np.flatnonzero(~fits)[0])
             raise InputError(
@@ -257,7 +258,8 @@ def _of_parts(parts: Mapping[str, FeatureRows]) -> Iterator[TrainingProblem]:
                 kind="constant", severity="warning", parameter=f"data.{name}", message=message
             )
     if "valid" in parts and "test" in parts:
-        valid, test = parts["valid"], parts["test"]
+        valid = parts["valid"]
+        test = parts["test"]
         common = set(valid.queries) & set(test.queries)
         if common and not (valid.numbered and valid.path != test.path):
             message = (
@@ -271,12 +273,14 @@ def _of_parts(parts: Mapping[str, FeatureRows]) -> Iterator[TrainingProblem]:
 
 def _varies(rows: FeatureRows) -> bool:
     """True if a feature differs between two neighbours of one query."""
-    neighbours = np.ones(rows.labels.size - 1, bool)
+    neighbours = np.ones(rows.labels.size - 1, bool)  # a row and the next one, of one query
     ends = rows.offsets[1:-1] - 1
     neighbours[ends[(ends >= 0) & (ends < neighbours.size)]] = False
     for column in rows.features.T:
-        here, there = column[:-1], column[1:]
-        if ((here != there) & ~(np.isnan(here) & np.isnan(there)) & neighbours).any():
+        upper = column[:-1]
+        lower = column[1:]
+        both_missing = np.isnan(upper) & np.isnan(lower)
+        if ((upper != lower) & ~both_missing & neighbours).any():
             return True
     return False
 

@@ -36,8 +36,8 @@ class TrainedSystem:
     evaluations: Mapping[str, Evaluation]  # By part of the data; ``test`` if there is one
     files: tuple[Path, ...]  # Files that were written
     cautions: tuple[str, ...] = ()  # Cautions about the scores
-    # By text of a measure, the numbers to read the final mean beside: see `_beside`
-    beside: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    # By text of a measure, the numbers to read the final mean with: see `_references`
+    references: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     @property
     def final(self) -> tuple[str, Evaluation]:
@@ -47,7 +47,8 @@ class TrainedSystem:
 
     def intervals(self, level: float = 0.95) -> dict[str, RunMean]:
         """Interval of each mean of the final evaluation."""
-        return intervals(self.final[1], level=level)
+        _, evaluation = self.final
+        return intervals(evaluation, level=level)
 
     def record(self) -> dict[str, dict[str, Any]]:
         """By text of a measure its mean, its interval, the number of queries, and the numbers
@@ -61,7 +62,7 @@ class TrainedSystem:
                 "low": low,
                 "high": high,
                 "queries": mean.n,
-                **self.beside.get(text, {}),
+                **self.references.get(text, {}),
             }
         return record
 
@@ -127,22 +128,22 @@ def _split(
     whole = parts["train"]
     n = len(whole.queries)
     order = np.random.default_rng(seed).permutation(n)
-    taken = 0
+    n_taken = 0
     for name, share in shares.items():
         count = round(share * n)
-        if share and not 0 < count < n - taken:
+        if share and not 0 < count < n - n_taken:
             raise InputError(
                 f"data.{name}_share={share:g}: found {n} queries, expected at least one for {name} "
                 "and one for training"
             )
         if count:
             keep = np.zeros(n, bool)
-            keep[order[taken : taken + count]] = True
+            keep[order[n_taken : n_taken + count]] = True
             parts[name] = whole.select(keep)
-            taken += count
-    if taken:
+            n_taken += count
+    if n_taken:
         keep = np.zeros(n, bool)
-        keep[order[taken:]] = True
+        keep[order[n_taken:]] = True
         parts["train"] = whole.select(keep)
     return parts
 
@@ -216,10 +217,10 @@ def _evaluated(
     )
 
 
-def _beside(
+def _references(
     config: TrainingConfig, rows: FeatureRows, scores: FloatArray, evaluation: Evaluation
 ) -> dict[str, dict[str, Any]]:
-    """Return by text of a measure what its mean is read beside.
+    """Return by text of a measure the numbers to read its mean with.
 
     ``random_order`` is the mean of lists in random order, and ``own`` the mean under the library's
     own convention where that is another one.
@@ -230,10 +231,11 @@ def _beside(
     tied = np.zeros(scores.size)
     expected = Convention.of(chosen.convention, ties="expected")
     chance = evaluate(rows.labels, tied, chosen.measures, expected, qid=queries)
-    own, library = None, config.own_convention
+    library = config.own_convention
+    library_evaluation = None
     rules = Convention.of(chosen.convention).rules
     if library is not None and rules != Convention.of(library).rules:
-        own = evaluate(rows.labels, scores, chosen.measures, library, qid=queries)
+        library_evaluation = evaluate(rows.labels, scores, chosen.measures, library, qid=queries)
     ids = list(evaluation.queries)
     relevant = set(queries[rows.labels > 0].tolist())
     without = np.array([query not in relevant for query in ids])
@@ -244,8 +246,9 @@ def _beside(
             "random_order": chance.mean()[text],
             "no_relevant": int(without.sum()),
         }
-        if own is not None:
-            numbers["own"] = {"convention": library, "mean": own.mean()[text]}
+        if library_evaluation is not None:
+            library_mean = library_evaluation.mean()[text]
+            numbers["own"] = {"convention": library, "mean": library_mean}
         if without.any() and not without.all():
             counted = evaluation.values[without, column]
             numbers["counted_as"] = None if np.isnan(counted).all() else float(np.nanmean(counted))
@@ -288,7 +291,8 @@ def _written(
     scores_of: dict[str, FloatArray] = {}
     cautions = []
     for name, rows in parts.items():
-        scores = scores_of[name] = np.asarray(model.predict(rows.features), np.float64)
+        scores = np.asarray(model.predict(rows.features), np.float64)
+        scores_of[name] = scores
         evaluations[name] = _evaluated(config, rows, scores, name)
         cautions.append(tied_scores(rows, scores, name))
         files += [
@@ -296,9 +300,9 @@ def _written(
             _write(folder / f"{name}.scores", _score_lines(rows, scores)),
         ]
     if config.evaluation.test_store is not None:
-        named = replace(evaluations["test"], name=str(folder))
+        opened = replace(evaluations["test"], name=str(folder))
         offered("keep an opened test set")(
-            named, config.evaluation.test_store, config.evaluation.again
+            opened, config.evaluation.test_store, config.evaluation.again
         )
 
     system = TrainedSystem(
@@ -310,7 +314,7 @@ def _written(
         cautions=tuple(filter(None, cautions)),
     )
     part, final = system.final
-    system = replace(system, beside=_beside(config, parts[part], scores_of[part], final))
+    system = replace(system, references=_references(config, parts[part], scores_of[part], final))
 
     curves = {"best_round": system.rounds, "curves": system.curves}
     files += [
@@ -359,7 +363,8 @@ def _score_lines(rows: FeatureRows, scores: FloatArray) -> Iterator[str]:
 
 
 def _query_lines(system: TrainedSystem) -> Iterator[str]:
-    texts = [str(measure) for measure in system.final[1].measures]
+    _, final = system.final
+    texts = [str(measure) for measure in final.measures]
     yield ",".join(["part", "query", *(f'"{text}"' for text in texts)]) + "\n"
     for part, evaluation in system.evaluations.items():
         for query, values in zip(evaluation.queries, evaluation.values.tolist(), strict=True):
@@ -368,14 +373,14 @@ def _query_lines(system: TrainedSystem) -> Iterator[str]:
 
 
 def _report(config: TrainingConfig, system: TrainedSystem) -> dict[str, Any]:
-    part, _ = system.final
+    part, final = system.final
     record = system.record()
     means = {name: dict(evaluation.mean()) for name, evaluation in system.evaluations.items()}
     return {
         "seed": system.seed,
         "part": part,
         "convention": config.evaluation.convention,
-        "convention_fingerprint": system.final[1].convention.fingerprint,
+        "convention_fingerprint": final.convention.fingerprint,
         "level": 0.95,
         "measures": record,
         "means": means,

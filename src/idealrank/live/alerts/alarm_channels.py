@@ -157,12 +157,11 @@ class Alertmanager:
         }
         if content.get("slice"):
             labels["slice"] = content["slice"]
-        text = {"summary": str(content["text"]), "alarm": str(content["alarm"])}
         # A clock that was set back must not give an alert that ends before it starts.
         begins = min(datetime.fromisoformat(start), end)
         return {
             "labels": labels,
-            "annotations": text,
+            "annotations": {"summary": str(content["text"]), "alarm": str(content["alarm"])},
             "startsAt": begins.isoformat(),
             "endsAt": end.isoformat(),
         }
@@ -185,8 +184,8 @@ class AppriseChannel:
         sender = apprise.Apprise()
         for url in self.urls:
             if not sender.add(url):
-                text = f"Apprise does not know the address {url!r}; see its list of services"
-                raise BackendError(self.hide(f"{self.name}: {text}"))
+                problem = f"Apprise does not know the address {url!r}; see its list of services"
+                raise BackendError(self.hide(f"{self.name}: {problem}"))
         message = message_of(notice)
         if not sender.notify(
             title=title_of(message),
@@ -220,14 +219,14 @@ def post(
 
 def channels_of(top: Section, every: float) -> tuple[Channel, ...]:
     """Read the list ``notify``; without it, messages are JSON lines on standard error."""
-    entries = top.given.get("notify")
-    if entries is None:
+    sections = top.given.get("notify")
+    if sections is None:
         return (JsonLines("log", None),)
-    if not isinstance(entries, Sequence) or isinstance(entries, str):
-        raise top.error("notify", repr(entries), "a list of channels, as in `- kind: webhook`")
+    if not isinstance(sections, Sequence) or isinstance(sections, str):
+        raise top.error("notify", repr(sections), "a list of channels, as in `- kind: webhook`")
     channels = [
-        _channel(Section(entry, top.path, f"notify[{place}]"), every)
-        for place, entry in enumerate(entries, start=1)
+        _channel(Section(content, top.path, f"notify[{place}]"), every)
+        for place, content in enumerate(sections, start=1)
     ]
     names = [channel.name for channel in channels]
     repeated = next((name for name in names if names.count(name) > 1), None)
@@ -337,8 +336,8 @@ def _channel(section: Section, every: float) -> Channel:
 def can_be_asked(url: str) -> bool:
     """Return True for an address of HTTP with a host, in ASCII and without blanks."""
     try:
-        parts = urlsplit(url)
-        is_address = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+        split = urlsplit(url)
+        is_address = split.scheme in ("http", "https") and bool(split.hostname) and split.port != 0
     except ValueError:
         return False
     return is_address and url.isascii() and url.isprintable() and " " not in url

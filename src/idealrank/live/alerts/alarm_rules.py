@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -39,7 +39,7 @@ _DRAWS = 9_999  # resamples of the test; the smallest p value is 1 in 10,000
 _SEED = 1  # the same round gives the same answer
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class RoundDrop:
     """Difference of a round from its baseline in one group of queries."""
 
@@ -76,10 +76,13 @@ def round_drops(
         rng=_SEED,
         threads=1,
     )
-    numbers = zip(tests.difference, tests.high, tests.p, strict=True)
     return {
-        name: RoundDrop(float(difference), float(high), float(p))
-        for name, (difference, high, p) in zip(chosen, numbers, strict=True)
+        name: RoundDrop(
+            difference=float(tests.difference[column]),
+            high=float(tests.high[column]),
+            p=float(tests.p[column]),
+        )
+        for column, name in enumerate(chosen)
     }
 
 
@@ -91,6 +94,9 @@ _ALLOWED_ERROR = 0.84
 # the same for sequential tests, which find a baseline that is too high in the end
 _ALLOWED_ERROR_OF_TEST = 0.95
 _RAREST = 1e-300  # probability with a finite normal value
+_CALM_LATENCY = 0.8  # share of the limit: a latency just below it does not end an alarm
+_SMALLEST_RECOVERY = 1e-4  # difference that a test of recovery looks for, at least
+_LARGEST_SHOWN = 600  # logarithm of the evidence in messages: the exponential of 710 overflows
 _NEARLY = 0.01  # a mean that is lower by less may have recovered from a larger drop
 
 
@@ -116,14 +122,15 @@ _MOST_ROUNDS = 1000  # whose signals a rule counts
 
 
 def _signals(enough: int, among: int) -> Any:
-    upto = "(0{0,3}[1-9]|0{0,2}[1-9][0-9]|0?[1-9][0-9]{2}|1000)"
-    numbers = {"type": "integer", "minimum": 1, "maximum": _MOST_ROUNDS}
-    pair = {"type": "array", "items": numbers, "minItems": 2, "maxItems": 2}
+    # 1 to 1000, in at most four digits
+    count = "(0{0,3}[1-9]|0{0,2}[1-9][0-9]|0?[1-9][0-9]{2}|1000)"
+    number = {"type": "integer", "minimum": 1, "maximum": _MOST_ROUNDS}
+    pair = {"type": "array", "items": number, "minItems": 2, "maxItems": 2}
     return key(
         (enough, among),
         about="The alarm opens if so many of the last so many rounds signal, as in `2 of 3`.",
         read=_signals_of,
-        schema=lambda: {"anyOf": [{"type": "string", "pattern": f"^{upto} of {upto}$"}, pair]},
+        schema=lambda: {"anyOf": [{"type": "string", "pattern": f"^{count} of {count}$"}, pair]},
     )
 
 
@@ -131,7 +138,8 @@ def _signals_of(section: Section, name: str) -> tuple[int, int]:
     signals = section.given[name]
     words = re.fullmatch(r"(\d{1,4}) of (\d{1,4})", signals) if isinstance(signals, str) else None
     pair: Any = [int(words[1]), int(words[2])] if words else signals
-    if isinstance(pair, Sequence) and len(pair) == 2 and all(type(part) is int for part in pair):
+    is_pair = isinstance(pair, Sequence) and len(pair) == 2
+    if is_pair and all(type(number) is int for number in pair):  # a bool is no number of rounds
         enough, among = pair
         if 1 <= enough <= among <= _MOST_ROUNDS:
             return enough, among
@@ -237,6 +245,11 @@ class ThresholdRule(AlarmRule):
         return readings
 
 
+class _UpperLimit(NamedTuple):
+    difference: float  # mean of value less baseline
+    high: float  # upper end of its interval
+
+
 @dataclass(frozen=True, kw_only=True)
 class BaselineRule(AlarmRule):
     """Signal if the drop against the baseline is beyond its interval, query by query; slices are
@@ -265,15 +278,12 @@ class BaselineRule(AlarmRule):
 
     def _drops(
         self, seen: SeenRound, base: Baseline, names: list[str]
-    ) -> dict[str, tuple[float, float] | None]:
+    ) -> dict[str, _UpperLimit | None]:
         """Mean difference and its upper end by group; None without a query that has both."""
         if base.people and seen.people:
             # The upper end of a two-sided interval is one-sided at half the error.
-            interval = base.drop(seen, level=2 * self.confidence - 1)
-            if interval is None:
-                return {WHOLE: None}
-            difference, _, high = interval
-            return {WHOLE: (difference, high)}
+            drop = base.drop(seen, level=2 * self.confidence - 1)
+            return {WHOLE: None if drop is None else _UpperLimit(drop.mean, drop.high)}
 
         queries = sorted(query for query in seen.values if query in base.values)
         members = {}
@@ -284,15 +294,16 @@ class BaselineRule(AlarmRule):
         drops = round_drops(
             base.differences(seen), members, tolerance=self.tolerance, level=self.confidence
         )
-        return {
-            group: (drops[group].difference, drops[group].high) if group in drops else None
-            for group in names
-        }
+        limits: dict[str, _UpperLimit | None] = dict.fromkeys(names)
+        for group, group_drop in drops.items():
+            limits[group] = _UpperLimit(group_drop.difference, group_drop.high)
+        return limits
 
-    def _reading(self, drop: tuple[float, float] | None, memory: Memory) -> Reading:
+    def _reading(self, drop: _UpperLimit | None, memory: Memory) -> Reading:
         if drop is None:
             return _silent("no query with a baseline", memory)
-        difference, high = drop
+        difference = drop.difference
+        high = drop.high
         # An open alarm ends when half of the drop that opened it is made up for.
         halfway = max(self.tolerance, -float(memory.get("drop", 0.0)) / 2)
         signal = high < -self.tolerance
@@ -323,20 +334,22 @@ class _Innovation:
 
     @classmethod
     def of(
-        cls, z: float, sampling: SamplingError, correlation: float, known: Memory
+        cls, z: float, sampling: SamplingError, correlation: float, memory: Memory
     ) -> "_Innovation":
         """Compare a standardised round with what the round before foretells."""
         # A step of a Kalman filter: the state is the mean of all queries, and is observed with the
         # sampling error.
         foretold, variance = 0.0, 1.0
-        if known.get("last") is not None:
-            foretold = correlation * float(known["last"])
-            variance = 1 - correlation**2 * (1 - float(known.get("doubt", 0.0)))
+        if memory.get("last") is not None:
+            foretold = correlation * float(memory["last"])
+            variance = 1 - correlation**2 * (1 - float(memory.get("doubt", 0.0)))
         error = sampling.error**2
         total = variance + error
         long_run = (1 + correlation) / (1 - correlation)
         value = (z - foretold) / math.sqrt(total)
         if error > 0:
+            # Only the sampling error is estimated. By Satterthwaite, the degrees of freedom of the
+            # sum are those of the estimated part, divided by the square of its share.
             value = _normal_score(value, sampling.degrees * (total / error) ** 2)
         return cls(
             value=value,
@@ -388,27 +401,27 @@ class ChartRule(AlarmRule):
         names = self.groups(seen)
         chart = self.chart(len(names))
         readings = {}
-        is_known = seen.outcome == "complete" and base.known
+        is_comparable = seen.outcome == "complete" and base.known
         for group in names:
-            known = memory.get(group, {})
-            drop = base.mean_drop(seen, group) if is_known else None
+            group_memory = memory.get(group, {})
+            drop = base.mean_drop(seen, group) if is_comparable else None
             if drop is None or group not in base.noise:
-                readings[group] = _silent(_no_comparison(seen), known)
+                readings[group] = _silent(_no_comparison(seen), group_memory)
                 continue
             sampling = base.sampling_error(seen, group)
             if sampling is None:
                 text = f"fewer than {FEWEST_SAMPLED} queries in the sample"
-                readings[group] = _silent(text, known)
+                readings[group] = _silent(text, group_memory)
                 continue
 
             noise = self._noise(base, group)
             z = (drop + self.tolerance) / noise
             step = _Innovation.of(
-                z, sampling.over(noise), base.autocorrelation.get(group, 0.0), known
+                z, sampling.over(noise), base.autocorrelation.get(group, 0.0), group_memory
             )
             # A baseline that is too high would add up to an alarm: its error is added to each step.
             error = float(stdtrit(base.degrees(group), _ALLOWED_ERROR)) / math.sqrt(base.rounds)
-            readings[group] = self._reading(chart, step, error, known)
+            readings[group] = self._reading(chart, step, error, group_memory)
         return readings
 
     def _noise(self, base: Baseline, group: str) -> float:
@@ -418,9 +431,9 @@ class ChartRule(AlarmRule):
         return max(base.noise[group] * allowance, self.least_noise)
 
     def _reading(
-        self, chart: "Cusum | Ewma", step: "_Innovation", error: float, known: Memory
+        self, chart: "Cusum | Ewma", step: "_Innovation", error: float, memory: Memory
     ) -> Reading:
-        before = chart.held(float(known.get("level", chart.start)))
+        before = chart.held(float(memory.get("level", chart.start)))
         level = chart.step(before, step.value + error * step.share_of_rounds)
         # A drop that lasts is foretold by the last round, and the chart alone would take it for the
         # end of the drop.
@@ -497,48 +510,55 @@ class SequentialRule(AlarmRule):
         names = self.groups(seen)
         readings = {}
         for group in names:
-            known = memory.get(group, {})
+            group_memory = memory.get(group, {})
             error = base.error(group)
-            is_known = seen.outcome == "complete" and base.known and not math.isnan(error)
-            differences = base.differences(seen, group).clip(-1, 1) if is_known else np.zeros(0)
+            is_comparable = seen.outcome == "complete" and base.known and not math.isnan(error)
+            differences = (
+                base.differences(seen, group).clip(-1, 1) if is_comparable else np.zeros(0)
+            )
             if not differences.size:
-                readings[group] = _silent(_no_comparison(seen), known)
+                readings[group] = _silent(_no_comparison(seen), group_memory)
                 continue
 
-            rounds = self.rounds * len(names)
+            rounds = self.rounds * len(names)  # all groups share the false alarms
             allowance = float(stdtrit(base.degrees(group), _ALLOWED_ERROR_OF_TEST)) * error
-            tolerance = min(self.tolerance + allowance, 0.99)
+            tolerance = min(self.tolerance + allowance, 0.99)  # a drop by 1 is the largest
             weight = 1 / base.dependence.get(group, 1.0)
-            read = self._back if "open" in known else self._ahead
-            readings[group] = read(SequentialDrop(rounds, tolerance), differences, weight, known)
+            test_round = self._test_recovery if "open" in group_memory else self._test_drop
+            readings[group] = test_round(
+                SequentialDrop(rounds, tolerance), differences, weight, group_memory
+            )
         return readings
 
-    def _ahead(
-        self, test: SequentialDrop, differences: Any, weight: float, known: Memory
+    def _test_drop(
+        self, test: SequentialDrop, differences: Any, weight: float, memory: Memory
     ) -> Reading:
-        stakes = _weighted_step(test, _array(known.get("stakes"), test), differences, weight)
-        # The drop is estimated from the rounds since there was no evidence.
-        total, count = 0.0, 0
+        stakes = _weighted_step(test, _array(memory.get("stakes"), test), differences, weight)
+        # The drop is estimated from the rounds since there was no evidence: since its ratio was at
+        # most 2.
+        total = 0.0
+        count = 0
         if test.evidence(stakes) > math.log(2):
-            total, count = known.get("since", (0.0, 0))
+            total, count = memory.get("since", (0.0, 0))
         since = (total + float(differences.mean()), count + 1)
         signal = test.signals(stakes)
-        memory = {"stakes": stakes.tolist(), "since": list(since)}
-        return self._reading(test, stakes, differences, memory, signal=signal)
+        new_memory = {"stakes": stakes.tolist(), "since": list(since)}
+        return self._reading(test, stakes, differences, new_memory, signal=signal)
 
-    def _back(
-        self, ahead: SequentialDrop, differences: Any, weight: float, known: Memory
+    def _test_recovery(
+        self, drop_test: SequentialDrop, differences: Any, weight: float, memory: Memory
     ) -> Reading:
         """Test the other way, from zero at the opening: the mean is back, but for the tolerance or
         half a small drop.
         """
-        total, count = known["since"]
+        total, count = memory["since"]
         half_drop = -total / count / 2
-        test = SequentialDrop(ahead.rounds, -max(ahead.tolerance, min(_NEARLY, half_drop), 1e-4))
-        stakes = _weighted_step(test, _array(known.get("back"), test), -differences, weight)
-        memory = dict(known) | {"back": stakes.tolist()}
+        recovery = max(drop_test.tolerance, min(_NEARLY, half_drop), _SMALLEST_RECOVERY)
+        test = SequentialDrop(drop_test.rounds, -recovery)
+        stakes = _weighted_step(test, _array(memory.get("back"), test), -differences, weight)
+        new_memory = dict(memory) | {"back": stakes.tolist()}
         return self._reading(
-            test, stakes, differences, memory, signal=False, calm=test.signals(stakes)
+            test, stakes, differences, new_memory, signal=False, calm=test.signals(stakes)
         )
 
     def _reading(
@@ -554,7 +574,7 @@ class SequentialRule(AlarmRule):
         evidence = test.evidence(stakes)
         text = (
             f"difference {float(differences.mean()):+.4f}, evidence "
-            f"{math.exp(min(evidence, 600)):.3g} of {test.rounds:g}"
+            f"{math.exp(min(evidence, _LARGEST_SHOWN)):.3g} of {test.rounds:g}"
         )
         if "open" in memory:
             text += " for recovery"
@@ -686,7 +706,7 @@ class LatencyRule(AlarmRule):
         if value is None:
             return {WHOLE: _silent("no answer", {})}
         text = f"{self.quantile} of the latency {value:.0f} ms, at most {self.most_ms:g} ms"
-        calm = value <= 0.8 * self.most_ms
+        calm = value <= _CALM_LATENCY * self.most_ms
         return {
             WHOLE: Reading(
                 signal=value > self.most_ms, calm=calm, value=value, limit=self.most_ms, text=text
@@ -715,7 +735,8 @@ def alarm_schema() -> dict[str, Any]:
     """Return the JSON Schema of an alarm."""
     schemas = {}
     for kind, rule in RULES.items():
-        schema = schemas[kind] = schema_of(rule, kind)
+        schema = schema_of(rule, kind)
+        schemas[kind] = schema
         if not rule.by_slice:
             schema["properties"]["slices"] = {"enum": [False, None]}
     return schema_of_kinds(schemas)

@@ -12,7 +12,7 @@ from typing import Any
 from idealrank.live.alerts.alarm_rules import AlarmRule, Reading
 from idealrank.live.alerts.learned_baselines import Season, learn
 from idealrank.live.alerts.seen_rounds import Baseline, SeenRound
-from idealrank.live.monitoring import AlarmChange, RoundStep
+from idealrank.live.monitoring import AlarmChange, Event, RoundStep
 
 State = dict[str, Any]
 
@@ -46,21 +46,22 @@ def advance(
     """Return what a round makes of the state: the new state, alarms opened and closed, and the
     readings for the record of the round.
     """
-    held = _restarted(plan, dict(state), rebaseline=rebaseline)
-    known = Baseline(**held["baseline"]) if held.get("baseline") else plan.given
+    new_state = _restarted(plan, state, rebaseline=rebaseline)
+    baseline = Baseline(**new_state["baseline"]) if new_state.get("baseline") else plan.given
     changes: list[AlarmChange] = []
-    readings, rules = {}, {}
+    readings = {}
+    states_by_rule = {}
     for rule in plan.rules:
         epoch = plan.epoch if rule.needs_baseline else ""
-        states, ended = _held_rules(rule, held["rules"], epoch, held["generation"])
+        states, ended = _states_of(rule, new_state["rules"], epoch, new_state["generation"])
         changes += ended
 
         memory: dict[str, dict[str, Any]] = {}
-        for group, held_state in states.items():
-            memory[group] = dict(held_state["memory"])
-            if held_state["open"]:
+        for group, group_state in states.items():
+            memory[group] = dict(group_state["memory"])
+            if group_state["open"]:
                 memory[group]["open"] = True
-        for group, reading in rule.read(seen, known, memory).items():
+        for group, reading in rule.read(seen, baseline, memory).items():
             moved, change = _moved(
                 monitor=plan.monitor,
                 rule=rule,
@@ -72,40 +73,41 @@ def advance(
             states[group] = moved
             if change:
                 changes.append(change)
-            readings[f"{rule.name}/{group}"] = _shown(reading, open_alarm=moved["open"])
-        rules[rule.name] = {
-            "signature": _signature(rule, plan.epoch, held["generation"]),
+            readings[f"{rule.name}/{group}"] = _reading_record(reading, open_alarm=moved["open"])
+        states_by_rule[rule.name] = {
+            "signature": _signature(rule, plan.epoch, new_state["generation"]),
             "groups": states,
         }
 
-    changes += _dropped(plan.rules, held["rules"])
-    held["rules"] = rules
-    _learn(plan, held, known, seen)
+    changes += _dropped(plan.rules, new_state["rules"])
+    new_state["rules"] = states_by_rule
+    _learn(plan, new_state, baseline, seen)
     learned = "known"
-    if not held["baseline"]:
-        learned = f"{len(held['learned'])} of {plan.baseline_rounds} rounds"
+    if not new_state["baseline"]:
+        learned = f"{len(new_state['learned'])} of {plan.baseline_rounds} rounds"
         if seen.outcome == "complete" and not seen.is_usable:
             learned += ", without this one"
     return RoundStep(
-        state=held,
+        state=new_state,
         record={**record, "readings": readings, "baseline": learned},
         changes=changes,
         channels=plan.channels,
     )
 
 
-def _restarted(plan: AlarmPlan, held: State, *, rebaseline: bool) -> State:
+def _restarted(plan: AlarmPlan, state: Mapping[str, Any], *, rebaseline: bool) -> State:
     """Return the state, with a fresh baseline if values are no longer comparable."""
-    generation = int(held.get("generation", 0)) + int(rebaseline)
-    if rebaseline or held.get("epoch") != plan.epoch:
-        held = {"rules": held.get("rules", {})}
+    generation = int(state.get("generation", 0))
+    kept = state
+    if rebaseline or state.get("epoch") != plan.epoch:
+        kept = {"rules": state.get("rules", {})}
     return {
         "learned": [],
         "baseline": None,
         "rules": {},
-        **held,
+        **kept,
         "epoch": plan.epoch,
-        "generation": generation,
+        "generation": generation + 1 if rebaseline else generation,
     }
 
 
@@ -113,13 +115,13 @@ def _signature(rule: AlarmRule, epoch: str, generation: int) -> str:
     return f"{rule!r} {epoch} {generation}" if rule.needs_baseline else repr(rule)
 
 
-def _held_rules(
-    rule: AlarmRule, rules: Mapping[str, Any], epoch: str, generation: int
+def _states_of(
+    rule: AlarmRule, states_by_rule: Mapping[str, Any], epoch: str, generation: int
 ) -> tuple[dict[str, Any], list[AlarmChange]]:
     """Return the states of a rule by group, and the alarms that it loses: a rule that changed
     starts anew, and its open alarms have lost their meaning.
     """
-    before = rules.get(rule.name)
+    before = states_by_rule.get(rule.name)
     if before is None:
         return {}, []
     if before["signature"] == _signature(rule, epoch, generation):
@@ -142,11 +144,11 @@ def _superseded(name: str, before: Mapping[str, Any]) -> list[AlarmChange]:
     ]
 
 
-def _dropped(rules: Sequence[AlarmRule], held: Mapping[str, Any]) -> list[AlarmChange]:
+def _dropped(rules: Sequence[AlarmRule], states_by_rule: Mapping[str, Any]) -> list[AlarmChange]:
     """Open alarms of rules that the configuration no longer has."""
     names = {rule.name for rule in rules}
     changes = []
-    for name, before in held.items():
+    for name, before in states_by_rule.items():
         if name not in names:
             changes += _superseded(name, before)
     return changes
@@ -177,8 +179,8 @@ def _moved(
         state["recent"] = [*recent, int(reading.signal)][-among:]
         if sum(state["recent"]) < enough:
             return state, None
-        key = f"{monitor}/{rule.name}/{group}/{number}"
-        return state | {"open": key, "calm": 0}, _change(key, "opened", rule, group, reading)
+        alarm = f"{monitor}/{rule.name}/{group}/{number}"
+        return state | {"open": alarm, "calm": 0}, _change(alarm, "opened", rule, group, reading)
     state["calm"] = calm + 1 if reading.calm else 0
     if state["calm"] < rule.recover:
         return state, None
@@ -186,7 +188,7 @@ def _moved(
     return closed, _change(str(is_open), "recovered", rule, group, reading)
 
 
-def _change(key: str, event: Any, rule: AlarmRule, group: str, reading: Reading) -> AlarmChange:
+def _change(alarm: str, event: Event, rule: AlarmRule, group: str, reading: Reading) -> AlarmChange:
     record = {
         "text": reading.text,
         "kind": rule.kind,
@@ -194,10 +196,10 @@ def _change(key: str, event: Any, rule: AlarmRule, group: str, reading: Reading)
         "value": reading.value,
         "limit": reading.limit,
     }
-    return AlarmChange(id=key, event=event, rule=rule.name, slice=group, record=record)
+    return AlarmChange(id=alarm, event=event, rule=rule.name, slice=group, record=record)
 
 
-def _shown(reading: Reading, *, open_alarm: str | None) -> dict[str, Any]:
+def _reading_record(reading: Reading, *, open_alarm: str | None) -> dict[str, Any]:
     return {
         "signal": reading.signal,
         "value": reading.value,
@@ -207,14 +209,14 @@ def _shown(reading: Reading, *, open_alarm: str | None) -> dict[str, Any]:
     }
 
 
-def _learn(plan: AlarmPlan, held: State, known: Baseline, seen: SeenRound) -> None:
+def _learn(plan: AlarmPlan, state: State, baseline: Baseline, seen: SeenRound) -> None:
     """Add a usable round to the rounds of the baseline, and learn it when there are enough."""
-    if held["baseline"] or not seen.is_usable:
+    if state["baseline"] or not seen.is_usable:
         return
-    held["learned"] = [
-        *held["learned"],
+    state["learned"] = [
+        *state["learned"],
         {"values": dict(seen.values), "people": dict(seen.people), "time": seen.time},
     ]
-    if len(held["learned"]) >= plan.baseline_rounds:
-        held["baseline"] = asdict(learn(held["learned"], known, plan.groups, plan.season))
-        held["learned"] = []
+    if len(state["learned"]) >= plan.baseline_rounds:
+        state["baseline"] = asdict(learn(state["learned"], baseline, plan.groups, plan.season))
+        state["learned"] = []

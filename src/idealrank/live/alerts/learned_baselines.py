@@ -29,8 +29,8 @@ class Season:
         """Return a season with a part for each round, but no part shorter than an hour or a 24th of
         the season.
         """
-        longest_part = max(every, min(3600.0, seconds / 24))
-        return cls(seconds, max(2, int(seconds / longest_part)))
+        shortest_part = max(every, min(3600.0, seconds / 24))
+        return cls(seconds, max(2, int(seconds / shortest_part)))
 
 
 def learn(
@@ -84,7 +84,8 @@ def _noise_of(
     season: Season | None,
 ) -> _Noise | None:
     """Noise of the mean drop of one group over usual rounds; None with fewer than two."""
-    drops, times = [], []
+    drops = []
+    times = []
     for record in rounds:
         seen = SeenRound(
             outcome="complete", values=record["values"], people=record["people"], groups=groups
@@ -98,16 +99,18 @@ def _noise_of(
 
     centred = np.array(drops, dtype=np.float64) - float(np.mean(drops))
     offsets = _offsets(centred, times, season)
-    fitted = max(1, len(offsets))
+    n_fitted = max(1, len(offsets))  # means that were estimated from the same rounds
     if season is not None:
-        parts = [season_part(time, season.seconds, season.parts) for time in times]
-        centred = centred - np.array([offsets[part] for part in parts])
+        for place, time in enumerate(times):
+            centred[place] -= offsets[season_part(time, season.seconds, season.parts)]
 
-    correlation = _autocorrelation(centred, fitted)
-    freedom = max(1, centred.size - fitted - (1 if correlation > 0 else 0))
+    correlation = _autocorrelation(centred, n_fitted)
+    freedom = max(1, centred.size - n_fitted - (1 if correlation > 0 else 0))
     # The first round has no round before it: it is scaled to the variance of an innovation.
-    first = centred[:1] * math.sqrt(1 - correlation**2)
-    innovations = np.append(first, centred[1:] - correlation * centred[:-1])
+    first_innovation = centred[:1] * math.sqrt(1 - correlation**2)
+    innovations = np.append(first_innovation, centred[1:] - correlation * centred[:-1])
+    # Of an autoregression of order 1 with the correlation r: the variance of a round is that of an
+    # innovation divided by 1 - r**2, and the long-run variance is (1 + r) / (1 - r) times as large.
     variance = float(np.square(innovations).sum()) / freedom / (1 - correlation**2)
     long_run = variance * (1 + correlation) / (1 - correlation)
     independent = _variance_of_independent_queries(rounds, groups, name)
@@ -129,11 +132,12 @@ def _offsets(centred: FloatArray, times: Sequence[float], season: Season | None)
     parts = np.array([season_part(time, season.seconds, season.parts) for time in times])
     filled = np.unique(parts)
     means = [float(centred[parts == part].mean()) for part in filled]
+    # the season is a circle: `period` joins its last part to its first
     offsets = np.interp(np.arange(season.parts), filled, means, period=season.parts)
     return [float(offset) for offset in offsets - offsets.mean()]
 
 
-def _autocorrelation(centred: FloatArray, fitted: int) -> float:
+def _autocorrelation(centred: FloatArray, n_fitted: int) -> float:
     """Correlation of a round with the one before, from 0 to 0.98, corrected for its bias after a
     fit of so many means.
 
@@ -144,7 +148,7 @@ def _autocorrelation(centred: FloatArray, fitted: int) -> float:
     if size < _FEWEST_FOR_AUTOCORRELATION or scale == 0:
         return 0.0
     raw = float((centred[1:] * centred[:-1]).sum()) / scale
-    unbiased = raw + (fitted + 3 * raw) / size
+    unbiased = raw + (n_fitted + 3 * raw) / size
     # Too small a correlation gives false alarms, too large a one delays: half a standard error is
     # added.
     error = math.sqrt(max(0.0, 1 - unbiased**2) / size)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from idealrank._files import write_bytes
 from idealrank._lazy import load_extra
@@ -14,75 +14,94 @@ from idealrank.store.store import Store
 from idealrank.store.web.metrics_text import Gauge, gauges_text
 from idealrank.version import __version__
 
+
+class GaugeText(NamedTuple):
+    """Texts of one metric."""
+
+    name: str
+    about: str
+    labels: tuple[str, ...]  # beside the label ``monitor``
+
+
 GAUGES = {
-    "value": (
+    "value": GaugeText(
         "idealrank_canary_value",
         "Mean of the measure over the canary queries in the last complete round.",
         ("measure", "slice"),
     ),
-    "low": (
+    "low": GaugeText(
         "idealrank_canary_low",
         "Lower end of the 95 % confidence interval of the mean.",
         ("measure",),
     ),
-    "high": (
+    "high": GaugeText(
         "idealrank_canary_high",
         "Upper end of the 95 % confidence interval of the mean.",
         ("measure",),
     ),
-    "coverage": (
+    "coverage": GaugeText(
         "idealrank_judged_share",
         "Share of judged documents above the cutoff in the last complete round.",
         (),
     ),
-    "label_days": ("idealrank_label_age_seconds", "Age of the judgments.", ()),
-    "failed": (
+    "label_days": GaugeText("idealrank_label_age_seconds", "Age of the judgments.", ()),
+    "failed": GaugeText(
         "idealrank_failed_share",
         "Share of queries without an answer in the last round.",
         (),
     ),
-    "empty": ("idealrank_empty_answers", "Answers without a document in the last round.", ()),
-    "attempts": (
+    "empty": GaugeText(
+        "idealrank_empty_answers", "Answers without a document in the last round.", ()
+    ),
+    "attempts": GaugeText(
         "idealrank_attempts",
         "Attempts of the last round, retries included, by outcome.",
         ("outcome",),
     ),
-    "outages": (
+    "outages": GaugeText(
         "idealrank_outages",
         "Outages within the last round: failed attempts in a row that opened the breaker.",
         (),
     ),
-    "paused": (
+    "paused": GaugeText(
         "idealrank_paused_seconds",
         "Seconds of the last round in which the breaker was open.",
         (),
     ),
-    "latency": (
+    "latency": GaugeText(
         "idealrank_latency_seconds",
         "Latency of answered and timed-out queries in the last round, with retries and waits.",
         ("quantile",),
     ),
-    "round": ("idealrank_last_round_timestamp_seconds", "Start of the last round.", ()),
-    "success": (
+    "round": GaugeText("idealrank_last_round_timestamp_seconds", "Start of the last round.", ()),
+    "success": GaugeText(
         "idealrank_last_success_timestamp_seconds",
         "Start of the last complete round.",
         (),
     ),
-    "rounds": ("idealrank_rounds", "Rounds in the store, by outcome.", ("outcome",)),
-    "alarm": (
+    "rounds": GaugeText("idealrank_rounds", "Rounds in the store, by outcome.", ("outcome",)),
+    "alarm": GaugeText(
         "idealrank_alarm_open",
         "1 while an alarm is open, by the number of its opening round.",
         ("rule", "slice", "severity"),
     ),
-    "waiting": (
+    "waiting": GaugeText(
         "idealrank_messages_waiting",
         "Messages about alarms that no channel took yet.",
         (),
     ),
 }
-"""Name, help and labels of each metric, beside the label ``monitor``."""
+"""Metrics of a monitor."""
 
 _QUANTILES = {"p50": "0.5", "p95": "0.95", "p99": "0.99"}
+
+
+class RoundSample(NamedTuple):
+    """Value of a gauge for one monitor."""
+
+    key: str  # of `GAUGES`
+    labels: list[str]
+    value: float
 
 
 def metrics_text(store: Store) -> bytes:
@@ -98,69 +117,70 @@ def write_metrics(store: Store, path: str) -> None:
 def round_gauges(store: Store) -> list[Gauge]:
     """Return the gauges of all monitors of a store."""
     gauges = {}
-    for key, (name, help_text, labels) in GAUGES.items():
-        gauges[key] = Gauge(name, help_text, ["monitor", *labels])
+    for key, texts in GAUGES.items():
+        gauges[key] = Gauge(texts.name, texts.about, ["monitor", *texts.labels])
     for monitor in store.monitors():
-        for key, texts, value in round_samples(Monitoring.of(store, monitor)):
-            gauges[key].add(value, monitor, *texts)
+        for sample in round_samples(Monitoring.of(store, monitor)):
+            gauges[sample.key].add(sample.value, monitor, *sample.labels)
     return list(gauges.values())
 
 
-def round_samples(rounds: Monitoring) -> Iterator[tuple[str, list[str], float]]:
-    """Yield the key of `GAUGES`, labels and value of each sample of a monitor."""
+def round_samples(rounds: Monitoring) -> Iterator[RoundSample]:
+    """Yield the samples of a monitor."""
     for outcome, number in rounds.outcomes().items():
-        yield "rounds", [outcome], float(number)
-    yield "waiting", [], float(len(rounds.waiting()))
+        yield RoundSample("rounds", [outcome], float(number))
+    yield RoundSample("waiting", [], float(len(rounds.waiting())))
     for alarm in rounds.alarms(only_open=True):
-        yield "alarm", [alarm.rule, alarm.slice, str(alarm.record.get("severity", ""))], 1.0
+        severity = str(alarm.record.get("severity", ""))
+        yield RoundSample("alarm", [alarm.rule, alarm.slice, severity], 1.0)
     if last := rounds.last("complete", "incomplete", "failed"):
-        yield "round", [], _seconds(last.time)
+        yield RoundSample("round", [], _seconds(last.time))
         yield from _numbers(last, "failed")
         yield from _numbers(last, "empty")
         yield from _numbers(last, "outages")
         yield from _numbers(last, "paused")
         yield from _attempts(last)
         yield from (
-            ("latency", [_QUANTILES[name]], value / 1000)
+            RoundSample("latency", [_QUANTILES[name]], value / 1000)
             for name, value in last.record.get("latency", {}).items()
             if name in _QUANTILES
         )
     if complete := rounds.last("complete"):
-        yield "success", [], _seconds(complete.time)
+        yield RoundSample("success", [], _seconds(complete.time))
         yield from _of_complete(complete)
 
 
-def _attempts(stored: StoredRound) -> Iterator[tuple[str, list[str], float]]:
+def _attempts(stored: StoredRound) -> Iterator[RoundSample]:
     """Attempts by outcome; rounds of earlier versions did not count them."""
     if "attempts" not in stored.record:
         return
     failed = stored.record["failed_attempts"]
     timed_out = stored.record["timed_out"]
-    yield "attempts", ["answered"], float(stored.record["attempts"] - failed)
-    yield "attempts", ["failed"], float(failed - timed_out)
-    yield "attempts", ["timed out"], float(timed_out)
+    yield RoundSample("attempts", ["answered"], float(stored.record["attempts"] - failed))
+    yield RoundSample("attempts", ["failed"], float(failed - timed_out))
+    yield RoundSample("attempts", ["timed out"], float(timed_out))
 
 
-def _of_complete(stored: StoredRound) -> Iterator[tuple[str, list[str], float]]:
+def _of_complete(stored: StoredRound) -> Iterator[RoundSample]:
     measure = str(stored.record.get("measure", ""))
     slices = {"": stored.record.get("value"), **stored.record.get("slices", {})}
     yield from (
-        ("value", [measure, name], float(value))
+        RoundSample("value", [measure, name], float(value))
         for name, value in slices.items()
         if value is not None
     )
     yield from _numbers(stored, "low", measure)
     yield from _numbers(stored, "high", measure)
     yield from _numbers(stored, "coverage")
-    for key, labels, days in _numbers(stored, "label_days"):
-        yield key, labels, 86400 * days  # the gauge counts seconds
+    for age in _numbers(stored, "label_days"):
+        yield age._replace(value=86400 * age.value)  # the gauge counts seconds
 
 
-def _numbers(stored: StoredRound, key: str, *labels: str) -> Iterator[tuple[str, list[str], float]]:
+def _numbers(stored: StoredRound, key: str, *labels: str) -> Iterator[RoundSample]:
     """Sample of a number in the record of a round; none if the number is missing."""
     value = stored.record.get(key)
     if value is not None and math.isfinite(value):
-        yield key, list(labels), float(value)
+        yield RoundSample(key, list(labels), float(value))
 
 
 def _seconds(time: str) -> float:
@@ -204,24 +224,24 @@ def round_provider(folder: str, reader: Any) -> Any:
     observation = load_extra(
         "opentelemetry.metrics", _WHAT, _EXTRA, "opentelemetry-api"
     ).Observation
-    named = resources.Resource.create({"service.name": "idealrank"})
-    provider = sdk.MeterProvider(metric_readers=[reader], resource=named, shutdown_on_exit=False)
+    resource = resources.Resource.create({"service.name": "idealrank"})
+    provider = sdk.MeterProvider(metric_readers=[reader], resource=resource, shutdown_on_exit=False)
     meter = provider.get_meter("idealrank", __version__)
-    for key, (name, help_text, _) in GAUGES.items():
-        meter.create_observable_gauge(
-            name, callbacks=[partial(_observed, folder, key, observation)], description=help_text
-        )
+    for key, texts in GAUGES.items():
+        read = partial(_observed, folder, key, observation)
+        meter.create_observable_gauge(texts.name, callbacks=[read], description=texts.about)
     return provider
 
 
 def _observed(folder: str, key: str, observation: Callable[..., Any], _options: Any) -> list[Any]:
     """Samples of one gauge, of all monitors."""
-    _, _, labels = GAUGES[key]
+    names = ("monitor", *GAUGES[key].labels)
     observations = []
     with Store.open(folder) as store:
         for monitor in store.monitors():
-            for sampled, texts, value in round_samples(Monitoring.of(store, monitor)):
-                if sampled == key:
-                    attributes = zip(("monitor", *labels), [monitor, *texts], strict=True)
-                    observations.append(observation(value, dict(attributes)))
+            for sample in round_samples(Monitoring.of(store, monitor)):
+                if sample.key == key:
+                    values = [monitor, *sample.labels]
+                    attributes = dict(zip(names, values, strict=True))
+                    observations.append(observation(sample.value, attributes))
     return observations

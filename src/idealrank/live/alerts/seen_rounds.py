@@ -3,7 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -55,8 +55,7 @@ class SeenRound:
         if not chosen:
             return None
         if self.people and group == WHOLE:
-            mean, _, _ = self._corrected(0.95)
-            return mean
+            return self._corrected(0.95).mean
         return math.fsum(chosen) / len(chosen)
 
     def is_in(self, query: str, group: str) -> bool:
@@ -70,13 +69,13 @@ class SeenRound:
         if self.outcome != "complete" or len(self.values) < 2:
             return None
         if self.people:
-            _, low, high = self._corrected(level)
-            return low, high
+            corrected = self._corrected(level)
+            return corrected.low, corrected.high
         half = half_width(np.array(list(self.values.values())), level)
         mean = self.mean() or 0.0
         return mean - half, mean + half
 
-    def _corrected(self, level: float) -> tuple[float, float, float]:
+    def _corrected(self, level: float) -> "MeanInterval":
         return corrected_mean(dict(self.values), dict(self.people), level)
 
     def names(self) -> list[str]:
@@ -85,6 +84,14 @@ class SeenRound:
         for query in self.values:
             names.update(self.groups.get(query, ()))
         return sorted(names)
+
+
+class MeanInterval(NamedTuple):
+    """Mean with the ends of its confidence interval."""
+
+    mean: float
+    low: float
+    high: float
 
 
 def half_width(values: FloatArray, level: float) -> float:
@@ -99,22 +106,24 @@ def half_width(values: FloatArray, level: float) -> float:
 
 def corrected_mean(
     values: Mapping[str, float], people: Mapping[str, float], level: float
-) -> tuple[float, float, float]:
+) -> MeanInterval:
     """Return the mean of all queries by a model's grades, corrected by the queries that people
     graded, with its interval.
     """
     corrected = _correction(values, people, level)
     low, high = corrected.interval
-    return float(corrected.estimate), float(low), float(high)
+    return MeanInterval(float(corrected.estimate), float(low), float(high))
 
 
 def _correction(
     values: Mapping[str, float], people: Mapping[str, float], level: float
 ) -> CorrectedMean:
-    both = [query for query in people if query in values]
-    rest = [value for query, value in values.items() if query not in people]
+    graded_by_people = [query for query in people if query in values]
     return correct(
-        [people[query] for query in both], [values[query] for query in both], rest, confidence=level
+        [people[query] for query in graded_by_people],
+        [values[query] for query in graded_by_people],
+        [value for query, value in values.items() if query not in people],
+        confidence=level,
     )
 
 
@@ -174,6 +183,8 @@ class Baseline:
         """Return the standard error of the usual mean of a group; NaN while its noise is being
         learned.
         """
+        # The variance of a mean of autoregressive rounds is (1 + r) / (1 - r) times as large as of
+        # independent rounds, and at most that of one round.
         correlation = self.autocorrelation.get(group, 0.0)
         share = (1 + correlation) / (1 - correlation) / self.rounds
         return self.noise.get(group, math.nan) * math.sqrt(min(1.0, share))
@@ -220,17 +231,14 @@ class Baseline:
         both.
         """
         if self.people and observation.people and group == WHOLE:
-            interval = self.drop(observation)
-            if interval is None:
-                return None
-            mean, _, _ = interval
-            return mean
+            drop = self.drop(observation)
+            return None if drop is None else drop.mean
         differences = self.differences(observation, group)
         return float(differences.mean()) if differences.size else None
 
     def drop(
         self, observation: SeenRound, group: str = WHOLE, level: float = 0.95
-    ) -> tuple[float, float, float] | None:
+    ) -> MeanInterval | None:
         """Return the mean difference of a round from the baseline, and its interval; None with
         fewer than two queries.
         """
@@ -244,7 +252,7 @@ class Baseline:
             return None
         mean = float(differences.mean())
         half = half_width(differences, level)
-        return mean, mean - half, mean + half
+        return MeanInterval(mean, mean - half, mean + half)
 
     def _people_differences(
         self, observation: SeenRound
@@ -266,4 +274,5 @@ class Baseline:
 
 def season_part(time: float, season: float, parts: int) -> int:
     """Return the part of the season in which a time falls, from 0."""
+    # A share just below 1 may be rounded up to 1 when it is multiplied.
     return min(parts - 1, int(time % season / season * parts))

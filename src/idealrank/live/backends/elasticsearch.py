@@ -42,7 +42,8 @@ class Elasticsearch:
     ) -> None:
         self.name = name
         self._client = client
-        self._index, self._batch = index, batch
+        self._index = index
+        self._batch = batch
         source = [id_path.removeprefix("_source.")] if id_path.startswith("_source.") else False
         self._body = {"_source": source, **body}
         self._id_path = id_path
@@ -57,30 +58,30 @@ class Elasticsearch:
             path = f"/{self._index}/_search"
             answer = self._send(path, json.dumps(body), "application/json")
         else:
-            answer = self._together(_Waiting(body=body))
+            answer = self._ask_in_batch(_Waiting(body=body))
         return self._hits(answer, limit)
 
     def close(self) -> None:
         """Close the connections of the client."""
         self._client.close()
 
-    def _together(self, waiting: _Waiting) -> Any:
+    def _ask_in_batch(self, waiting: _Waiting) -> Any:
         """Send a query with the other queries that wait, and return its answer. Its thread sends
         for all, unless another request is under way.
         """
         with self._lock:
             self._queue.append(waiting)
-            leads = not self._under_way
+            is_leader = not self._under_way
             self._under_way = True
-        if not leads:
+        if not is_leader:
             waiting.woken.wait()
         # A thread that wakes without an answer leads the next request.
         if waiting.answer is None and waiting.error is None:
             with self._lock:
-                several = self._queue[: self._batch]
+                batch = self._queue[: self._batch]
                 self._queue = self._queue[self._batch :]
             try:
-                self._answer(several)
+                self._answer(batch)
             finally:
                 with self._lock:
                     self._under_way = bool(self._queue)
@@ -90,17 +91,17 @@ class Elasticsearch:
             raise waiting.error
         return waiting.answer
 
-    def _answer(self, several: list[_Waiting]) -> None:
+    def _answer(self, batch: list[_Waiting]) -> None:
         try:
-            for waiting, answer in zip(several, self._responses(several), strict=True):
+            for waiting, answer in zip(batch, self._responses(batch), strict=True):
                 waiting.answer = answer
         except BackendError as error:
-            for waiting in several:
+            for waiting in batch:
                 waiting.error = BackendError(
                     str(error), temporary=error.temporary, retry_after=error.retry_after
                 )
         finally:
-            for waiting in several:
+            for waiting in batch:
                 if waiting.answer is None and waiting.error is None:
                     waiting.error = BackendError(
                         f"{self.name}: the request of several queries was broken off",
@@ -108,13 +109,13 @@ class Elasticsearch:
                     )
                 waiting.woken.set()
 
-    def _responses(self, several: list[_Waiting]) -> list[Any]:
+    def _responses(self, batch: list[_Waiting]) -> list[Any]:
         header = json.dumps({"index": self._index})
-        lines = "".join(f"{header}\n{json.dumps(waiting.body)}\n" for waiting in several)
+        lines = "".join(f"{header}\n{json.dumps(waiting.body)}\n" for waiting in batch)
         responses = at_path(self._send("/_msearch", lines, "application/x-ndjson"), "responses")
-        if not isinstance(responses, list) or len(responses) != len(several):
+        if not isinstance(responses, list) or len(responses) != len(batch):
             raise BackendError(
-                f"{self.name}: found {shown(repr(responses))}, expected {len(several)} responses "
+                f"{self.name}: found {shown(repr(responses))}, expected {len(batch)} responses "
                 "of _msearch"
             )
         return responses

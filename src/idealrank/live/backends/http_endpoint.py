@@ -38,8 +38,10 @@ class HttpEndpoint:
         timeout: float = 10.0,
         client: Any = None,
     ) -> None:
-        self._url, self._method = url, method
-        self._params, self._body = dict(params or {}), body
+        self._url = url
+        self._method = method
+        self._params = dict(params or {})
+        self._body = body
         self._headers = {name: value.encode() for name, value in (headers or {}).items()}
         self._hits = hits
         self._document = document
@@ -134,16 +136,16 @@ def filled(template: Any, query: SearchQuery, limit: int) -> Any:
 
 def _split(template: str) -> list[tuple[str, bool]]:
     """Pieces of a template, and whether each is a field. The values of fields are never split."""
-    parts: list[tuple[str, bool]] = []
-    rest = template
+    pieces: list[tuple[str, bool]] = []
+    unread = template
     while True:
-        first_places = [(rest.find("{" + field + "}"), field) for field in _FIELDS]
+        first_places = [(unread.find("{" + field + "}"), field) for field in _FIELDS]
         places = [(place, field) for place, field in first_places if place >= 0]
         if not places:
-            return [*parts, (rest, False)]
+            return [*pieces, (unread, False)]
         place, field = min(places)
-        parts += [(rest[:place], False), (field, True)]
-        rest = rest[place + len(field) + 2 :]  # 2 braces
+        pieces += [(unread[:place], False), (field, True)]
+        unread = unread[place + len(field) + 2 :]  # 2 braces
 
 
 def _vector(query: SearchQuery) -> list[float]:

@@ -46,12 +46,16 @@ class LanceRows:
             raise BackendError(
                 f"{self.name}: {reason(error)}", temporary=isinstance(error, OSError)
             ) from None
-        by_text = self._by == "text"
-        score_column, order = ("_score", "score") if by_text else ("_distance", "distance")
+        if self._by == "text":
+            column = "_score"
+            order = "score"
+        else:
+            column = "_distance"
+            order = "distance"
         return ranked(
             self.name,
             [row[self._id] for row in rows],
-            [row[score_column] for row in rows],
+            [row[column] for row in rows],
             limit=limit,
             order=order,
         )

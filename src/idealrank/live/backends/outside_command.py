@@ -16,7 +16,7 @@ from idealrank.errors import BackendError, shown
 from idealrank.live.backends.protocol import ORDERS, ScoredDocument, SearchQuery, ranked_value
 from idealrank.live.backends.shared import BackendKeys, keys_from
 
-_SPOKEN = 5  # last lines of stderr that a message may quote
+_QUOTED = 5  # last lines of stderr that a message may quote
 
 
 class CommandBackend:
@@ -31,7 +31,8 @@ class CommandBackend:
     def __init__(
         self, command: Sequence[str], *, timeout: float = 10.0, order: str = "score"
     ) -> None:
-        self._program, self._order = LineProgram(command, timeout), order
+        self._program = LineProgram(command, timeout)
+        self._order = order
 
     def search(self, query: SearchQuery, limit: int) -> list[ScoredDocument]:
         """Send the query to an idle process, and read its answer."""
@@ -52,7 +53,8 @@ class LineProgram:
     """
 
     def __init__(self, command: Sequence[str], timeout: float) -> None:
-        self._command, self._timeout = tuple(command), timeout
+        self._command = tuple(command)
+        self._timeout = timeout
         self._idle: list[_Process] = []
         self._all: set[_Process] = set()
         self._lock = threading.Lock()
@@ -123,10 +125,10 @@ class _Process:
         except OSError as error:
             raise BackendError(f"command: {command[0]}: {error.strerror or error}") from None
         self._lines: queue.Queue[str] = queue.Queue()
-        self._spoken: deque[str] = deque(maxlen=_SPOKEN)
+        self._last_errors: deque[str] = deque(maxlen=_QUOTED)
         for stream, keep in (
             (self._process.stdout, self._lines.put),
-            (self._process.stderr, self._spoken.append),
+            (self._process.stderr, self._last_errors.append),
         ):
             threading.Thread(target=self._read, args=(stream, keep), daemon=True).start()
 
@@ -154,7 +156,7 @@ class _Process:
         if not answer:
             with suppress(subprocess.TimeoutExpired):
                 self._process.wait(1)
-            written = shown(" ".join(" ".join(self._spoken).split()))
+            written = shown(" ".join(" ".join(self._last_errors).split()))
             quoted = f" ({written})" if written else ""
             ended = f"the program ended with exit code {self._process.poll()}{quoted}"
             raise BackendError(f"command: {ended}, expected an answer", temporary=True)

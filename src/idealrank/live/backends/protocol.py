@@ -67,9 +67,9 @@ def ranked(
     """Check an answer, and return its first `limit` documents."""
     documents = [_id(name, value) for value in ids][:limit]
     if len(set(documents)) < len(documents):
-        twice = next(text for place, text in enumerate(documents) if text in documents[:place])
+        repeated = next(text for place, text in enumerate(documents) if text in documents[:place])
         raise BackendError(
-            f"{name}: found document {shown(repr(twice))} twice in an answer, expected each once"
+            f"{name}: found document {shown(repr(repeated))} twice in an answer, expected each once"
         )
     if scores is None:
         return [ScoredDocument(document, 1 / rank) for rank, document in enumerate(documents, 1)]
@@ -82,8 +82,9 @@ def ranked(
     sign = -1.0 if order == "distance" else 1.0
     for before, after in pairwise(numbers):
         if sign * after > sign * before:
-            better, other = ("less", "distance") if order == "score" else ("more", "score")
-            hint = f"if {better} is better, set `order: {other}`"
+            hint = "if less is better, set `order: distance`"
+            if order == "distance":
+                hint = "if more is better, set `order: score`"
             raise BackendError(
                 f"{name}: found {order} {after:g} after {before:g}, expected the best first",
                 hint=hint,

@@ -135,11 +135,11 @@ def _module(place: str) -> Any:
     modules of its folder.
     """
     if not place.endswith(".py"):
-        known = set(sys.modules)
+        loaded_before = set(sys.modules)
         _search_last(Path.cwd())
         module = importlib.import_module(place)
         # A module by name is loaded once, as by any import.
-        _KEPT.update(set(sys.modules) - known)
+        _KEPT.update(set(sys.modules) - loaded_before)
         return module
     if not Path(place).is_file():
         raise OptionError(f"no file {place}")
@@ -207,8 +207,8 @@ def _search_last(folder: Path) -> None:
         sys.path[:] = [entry for entry in sys.path if entry != name]
     if name not in sys.path:
         places = (sys.path.index(entry) for entry in _SEARCHED if entry in sys.path)
-        first = next(places, len(sys.path))
-        sys.path.insert(first, name)
+        behind_packages = next(places, len(sys.path))
+        sys.path.insert(behind_packages, name)
         _SEARCHED.insert(0, name)
 
 

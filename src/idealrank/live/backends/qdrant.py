@@ -38,7 +38,8 @@ class QdrantPoints:
         self._collection = collection
         self._vector_name = vector_name
         self._id_path = id_path
-        self._effort = (ef, exact)
+        self._ef = ef
+        self._exact = exact
         self._order = ""
         # The embedded mode serves one thread at a time.
         embedded = type(getattr(client, "_client", client)).__name__ == "QdrantLocal"
@@ -52,7 +53,6 @@ class QdrantPoints:
         models = load_extra(
             "qdrant_client.models", f"the backend {self.name}", "qdrant", "qdrant-client"
         )
-        ef, exact = self._effort
         with self._lock, self._as_backend_errors():
             if not self._order:
                 self._order = self._order_of_scores()
@@ -61,12 +61,12 @@ class QdrantPoints:
                 query=vector,
                 using=self._vector_name or None,
                 limit=limit,
-                search_params=models.SearchParams(hnsw_ef=ef, exact=exact),
+                search_params=models.SearchParams(hnsw_ef=self._ef, exact=self._exact),
                 with_payload=[self._id_path] if self._id_path else False,
             )
-        points, path = answer.points, self._id_path
-        ids = [at_path(point.payload, path) if path else point.id for point in points]
-        scores = [point.score for point in points]
+        path = self._id_path
+        ids = [at_path(point.payload, path) if path else point.id for point in answer.points]
+        scores = [point.score for point in answer.points]
         return ranked(self.name, ids, scores, limit=limit, order=self._order)
 
     def close(self) -> None:
@@ -77,10 +77,10 @@ class QdrantPoints:
         vectors = self._client.get_collection(self._collection).config.params.vectors
         vector = vectors.get(self._vector_name) if isinstance(vectors, dict) else vectors
         if vector is None:
-            known = ", ".join(vectors) if isinstance(vectors, dict) else "none"
+            names = ", ".join(vectors) if isinstance(vectors, dict) else "none"
             raise BackendError(
                 f"{self.name}: found no vector {shown(repr(self._vector_name))} in the collection, "
-                f"expected one of {known}"
+                f"expected one of {names}"
             )
         metric = str(getattr(vector.distance, "value", vector.distance)).lower()
         return "distance" if metric in _DISTANCES else "score"

@@ -53,14 +53,14 @@ class Retriever:
                 f"{self.name}: {type(error).__name__}: {reason(error)}", temporary=temporary
             ) from error
         # of several passages of a document the first counts
-        first: dict[Any, float | None] = {}
+        score_of: dict[Any, float | None] = {}
         for passage in passages:
             document = passage.id
             if self._id_path:
                 document = at_path(passage.metadata, self._id_path)
-            first.setdefault(document, passage.score)
-        scores = None if None in first.values() else list(first.values())
-        return ranked(self.name, list(first), scores, limit=limit)
+            score_of.setdefault(document, passage.score)
+        scores = None if None in score_of.values() else list(score_of.values())
+        return ranked(self.name, list(score_of), scores, limit=limit)
 
     def close(self) -> None:
         """Do nothing: the application owns the retriever."""
@@ -122,17 +122,21 @@ def from_haystack(component: Any, *, id_path: str = "") -> Retriever:
     return Retriever(ask, id_path=id_path, name="haystack")
 
 
-_FRAMEWORKS: dict[str, tuple[str, Callable[..., Retriever]]] = {
-    "langchain": ("invoke", from_langchain),
-    "llama-index": ("retrieve", from_llama_index),
-    "haystack": ("run", from_haystack),
+class _Framework(NamedTuple):
+    method: str  # that its retrievers have
+    make: Callable[..., Retriever]
+
+
+_FRAMEWORKS = {
+    "langchain": _Framework("invoke", from_langchain),
+    "llama-index": _Framework("retrieve", from_llama_index),
+    "haystack": _Framework("run", from_haystack),
 }
 
 
 def _retriever(section: Section, name: str) -> Any:
     retriever = named_object(section, name, "retriever")
-    methods = [method for method, _ in _FRAMEWORKS.values()]
-    has_method = any(hasattr(retriever, method) for method in methods)
+    has_method = any(hasattr(retriever, framework.method) for framework in _FRAMEWORKS.values())
     if callable(retriever) and (isinstance(retriever, type) or not has_method):
         try:
             retriever = retriever()
@@ -164,22 +168,20 @@ def from_section(section: Section) -> Backend:
     """Make the backend of a section."""
     keys = keys_from(RetrieverKeys, section)
     if keys.framework is None:
-        method, make = _framework(keys.retriever)
+        framework = _framework(keys.retriever)
     else:
-        method, make = _FRAMEWORKS[keys.framework]
-    if not hasattr(keys.retriever, method):
-        methods = ", ".join(method for method, _ in _FRAMEWORKS.values())
+        framework = _FRAMEWORKS[keys.framework]
+    if not hasattr(keys.retriever, framework.method):
+        methods = ", ".join(framework.method for framework in _FRAMEWORKS.values())
         raise section.error(
             "retriever",
             shown(repr(keys.retriever)),
             f"an object with one of the methods {methods}",
         )
-    return make(keys.retriever, id_path=keys.id)
+    return framework.make(keys.retriever, id_path=keys.id)
 
 
-def _framework(retriever: Any) -> tuple[str, Callable[..., Retriever]]:
-    """Method and maker of the first framework whose method a retriever has; of the first framework
-    if the retriever has none of the methods.
-    """
-    frameworks = list(_FRAMEWORKS.values())
-    return next((entry for entry in frameworks if hasattr(retriever, entry[0])), frameworks[0])
+def _framework(retriever: Any) -> _Framework:
+    """First framework whose method a retriever has; LangChain if it has none of the methods."""
+    suitable = (known for known in _FRAMEWORKS.values() if hasattr(retriever, known.method))
+    return next(suitable, _FRAMEWORKS["langchain"])

@@ -55,8 +55,8 @@ class Secrets:
     def hide(self, text: str) -> str:
         """Replace every secret in a text by the name of its variable."""
         # the longest first, as one secret may contain another
-        for name, pattern in sorted(self._hidden.items(), key=lambda pair: -len(pair[1].pattern)):
-            text = pattern.sub("${" + name + "}", text)
+        for name in sorted(self._hidden, key=lambda name: -len(self._hidden[name].pattern)):
+            text = self._hidden[name].sub("${" + name + "}", text)
         return text
 
 
@@ -107,7 +107,8 @@ class SecretsHidden:
         except (Exception, SystemExit) as error:  # noqa: BLE001  (a message of a client may show a secret, too)
             text = shown(self._secrets.hide(str(error)))
             message = f"{self.name}: {type(error).__name__}: {text}"
-            temporary, wait = False, None
+            temporary = False
+            wait = None
         raise BackendError(self._secrets.hide(message), temporary=temporary, retry_after=wait)
 
     def close(self) -> None:

@@ -28,18 +28,18 @@ class Connections(Generic[C]):
         self._disconnect = disconnect
         self._local = threading.local()
         self._lock = threading.Lock()
-        self._made: list[C] = []
+        self._opened: list[C] = []
 
     def get(self) -> C:
         """Return the connection of this thread; make it at the first call."""
         connection: C | None = getattr(self._local, "connection", None)
         if connection is not None:
             return connection
-        made = self._connect()
-        self._local.connection = made
+        connection = self._connect()
+        self._local.connection = connection
         with self._lock:
-            self._made.append(made)
-        return made
+            self._opened.append(connection)
+        return connection
 
     def drop(self) -> None:
         """Close the connection of this thread, so that the next call makes another."""
@@ -48,15 +48,16 @@ class Connections(Generic[C]):
             return
         self._local.connection = None
         with self._lock:
-            self._made.remove(connection)
+            self._opened.remove(connection)
         self._disconnect(connection)
 
     def close(self) -> None:
         """Close the connections of all threads."""
         with self._lock:
-            made, self._made = self._made, []
+            opened = self._opened
+            self._opened = []
         self._local = threading.local()
-        for connection in made:
+        for connection in opened:
             self._disconnect(connection)
 
 

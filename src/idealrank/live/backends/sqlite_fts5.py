@@ -35,8 +35,10 @@ class FullTextIndex:
         self._path = path
         self._table = table
         self._document = document
-        self._weights, self._operator, self._timeout = dict(weights or {}), operator, timeout
-        self._own = threading.local()
+        self._weights = dict(weights or {})
+        self._operator = operator
+        self._timeout = timeout
+        self._local = threading.local()
         self._lock = threading.Lock()
         self._opened: list[sqlite3.Connection] = []
         try:
@@ -51,13 +53,13 @@ class FullTextIndex:
         """
         try:
             empty = self._connection().execute(f"SELECT * FROM {_quoted(self._table)} LIMIT 0")  # noqa: S608  (quoted)
-            made = self._connection().execute(
+            definitions = self._connection().execute(
                 "SELECT sql FROM sqlite_master WHERE name = ? COLLATE NOCASE", (self._table,)
             )
-            statement = str((made.fetchone() or ("",))[0])
+            (definition,) = definitions.fetchone() or ("",)
         except sqlite3.Error as error:
             raise self._failure(error) from None
-        if not _FTS5.search(statement):
+        if not _FTS5.search(str(definition)):
             raise BackendError(
                 f"{self.name}: {self._path}: found no full-text index in {self._table!r}, expected "
                 "a virtual table of FTS5"
@@ -80,13 +82,13 @@ class FullTextIndex:
 
     def _connection(self) -> sqlite3.Connection:
         """Connection of this thread."""
-        connection: sqlite3.Connection | None = getattr(self._own, "connection", None)
+        connection: sqlite3.Connection | None = getattr(self._local, "connection", None)
         if connection is None:
             place = f"file:{quote(str(Path(self._path).absolute()))}?mode=ro"
             connection = sqlite3.connect(
                 place, uri=True, timeout=self._timeout, check_same_thread=False
             )
-            self._own.connection = connection
+            self._local.connection = connection
             with self._lock:
                 self._opened.append(connection)
         return connection

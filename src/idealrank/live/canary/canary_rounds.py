@@ -36,7 +36,8 @@ from idealrank.live.backends.protocol import Backend, SearchQuery
 from idealrank.live.canary.monitor_config import MonitorConfig, label_age
 from idealrank.live.line_journal import lock_file
 from idealrank.live.monitoring import Monitoring, Outcome, RoundStep, StoredAlarm, StoredRound
-from idealrank.live.search_jobs import JobTally, Latencies, RequestOutcome, SearchJob, SearchOutcome
+from idealrank.live.request_jobs import JobTally, Latencies, RequestOutcome
+from idealrank.live.search_jobs import SearchJob, SearchOutcome
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import parse_measure
 from idealrank.store.record import Record
@@ -89,7 +90,8 @@ class CanaryMonitor:
         backend: Callable[[], Backend] | None = None,
     ) -> None:
         self.config = config
-        self._command, self._say = command, say
+        self._command = command
+        self._say = say
         self._backend = backend or (lambda: backend_from(config.backend))
         self._qrels = to_qrels(config.qrels.path).labelled(config.qrels.labels_are)
         self._people = None if config.qrels.people is None else to_qrels(config.qrels.people)
@@ -269,7 +271,7 @@ class CanaryMonitor:
         )
         return finished(
             seen=seen,
-            record=record | self._numbers(seen, evaluation, problems),
+            record=record | self._values_record(seen, evaluation, problems),
             evaluation=evaluation,
         )
 
@@ -292,16 +294,15 @@ class CanaryMonitor:
         has failed.
         """
         outcome_of: dict[str, SearchOutcome] = {}
-        tally = JobTally()
+        jobs: list[SearchJob] = []  # none if the backend cannot be made
 
         def keep(outcome: SearchOutcome) -> None:
             outcome_of[outcome.item.id] = outcome
 
         def ask() -> None:
-            nonlocal tally
             backend = self._backend()
             job = SearchJob(backend, self.config.policy)
-            tally = job.tally
+            jobs.append(job)
             try:
                 job.ask(queries, keep)
             # The hint is dropped: a round is not continued, and the next one asks every query.
@@ -313,6 +314,7 @@ class CanaryMonitor:
                 backend.close()
 
         failure = failure_of("backend", ask)
+        tally = jobs[0].tally if jobs else JobTally()
         problems = [failure] if failure else []
         reason = failure or "not asked"
         outcomes = [
@@ -346,11 +348,13 @@ class CanaryMonitor:
             return {}
         return values_by_query(self._evaluated(answers, people))
 
-    def _numbers(
+    def _values_record(
         self, seen: SeenRound, evaluation: Evaluation, problems: Sequence[str]
     ) -> dict[str, Any]:
         interval = seen.interval()
-        low, high = interval if interval is not None else (None, None)
+        low = high = None
+        if interval is not None:
+            low, high = interval
         return {
             "value": seen.mean(),
             "low": low,
@@ -508,7 +512,7 @@ def values_by_query(evaluation: Evaluation, place: int = 0) -> dict[str, float]:
 
 def _entry_values(store: Store, entry: str, measure: Measure) -> dict[str, float]:
     stored = store.evaluation(entry).evaluation
-    texts = [str(known) for known in stored.measures]
+    texts = [str(stored_measure) for stored_measure in stored.measures]
     if str(measure) not in texts:
         raise InputError(
             f"baseline.entry: found {', '.join(texts)} in evaluation {entry}, expected {measure}"

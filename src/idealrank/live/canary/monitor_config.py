@@ -41,9 +41,10 @@ from idealrank.live.alerts.alarm_rules import (
 )
 from idealrank.live.alerts.learned_baselines import Season
 from idealrank.live.backends import backend_schema
+from idealrank.live.request_jobs import BreakerPolicy, SearchPolicy
 from idealrank.live.search_configuration import MeasuresSection, QueriesSection, queries_key
-from idealrank.live.search_jobs import BreakerPolicy, SearchPolicy
 
+_LONGEST_TIME = 1e8  # seconds, about three years: a longer one is a mistake
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}  # by the unit of a duration
 # A round shall report an outage, not wait for its end as a search does. Three attempts are fewer
 # than the four queries that are asked at the same time, so that even one time limit of silence is
@@ -86,7 +87,8 @@ class JudgmentsSection:
 
 
 _TIMES = (
-    {"type": "number", "minimum": 0.0001, "exclusiveMaximum": 1e8},
+    {"type": "number", "minimum": 0.0001, "exclusiveMaximum": _LONGEST_TIME},
+    # a digit other than 0 makes the time longer than none
     {"type": "string", "pattern": r"^(?=.*[1-9])\d+(\.\d+)?[smhd]?$"},
 )
 """Schemas of a duration."""
@@ -133,11 +135,11 @@ class BaselineSection:
                 repr(section.given["season"]),
                 f"a season of at least two rounds, which are {every:g} s apart, or none",
             )
-        least = math.ceil(_SEASONS_IN_BASELINE * seconds / every)
-        rounds = values.setdefault("rounds", max(cls.rounds, least))
-        if rounds < least:
+        fewest = math.ceil(_SEASONS_IN_BASELINE * seconds / every)
+        rounds = values.setdefault("rounds", max(cls.rounds, fewest))
+        if rounds < fewest:
             raise section.error(
-                "rounds", str(rounds), f"{least} or more, which cover two seasons of {declared}"
+                "rounds", str(rounds), f"{fewest} or more, which cover two seasons of {declared}"
             )
         return cls(**values, season=Season.of(seconds, every=every))
 
@@ -260,7 +262,7 @@ class MonitorConfig:
         every = values.get("every", cls.every)
         values["rules"] = rules_of(top)
         _check_rules(top, values["rules"], values["qrels"])
-        values["backend"] = _ended(values["backend"], values["policy"].timeout)
+        values["backend"] = _with_time_limit(values["backend"], values["policy"].timeout)
         values["channels"] = channels_of(top, every)
         values["baseline"] = BaselineSection.of(top.section("baseline"), every=every)
         return cls(**values)
@@ -271,12 +273,14 @@ class MonitorConfig:
         return document("idealrank monitor", cls, backend=backend_schema())
 
 
-def _ended(section: Section, timeout: float) -> Section:
+def _with_time_limit(section: Section, timeout: float) -> Section:
     """Section of the backend, which ends an attempt at the time limit of a round unless it has a
     limit of its own.
     """
-    own = {} if section.has("timeout") else {"timeout": timeout}
-    return Section({**section.given, **own}, section.path, section.name)
+    content = dict(section.given)
+    if not section.has("timeout"):
+        content["timeout"] = timeout
+    return Section(content, section.path, section.name)
 
 
 def seconds_of(section: Section, key: str, default: float) -> float:
@@ -287,7 +291,7 @@ def seconds_of(section: Section, key: str, default: float) -> float:
     if match is not None:
         number, unit = match.groups()
         seconds = float(number) * _SECONDS[unit or "s"]
-    if not 0 < seconds < 1e8:
+    if not 0 < seconds < _LONGEST_TIME:
         raise section.error(key, repr(value), "a time above 0, as in 900, 15m, 1h or 1d")
     return seconds
 
@@ -325,9 +329,9 @@ def _rule(section: Section) -> AlarmRule:
 def _check_rules(top: Section, rules: Sequence[AlarmRule], qrels: JudgmentsSection) -> None:
     for rule in rules:
         if qrels.people is not None and (rule.slices or rule.kind == "sequential"):
-            what = "slices" if rule.slices else "a sequential test"
+            refused = "slices" if rule.slices else "a sequential test"
             raise OptionError(
-                f"{top.path}: alarm {rule.name}: found {what} with grades of people for some "
+                f"{top.path}: alarm {rule.name}: found {refused} with grades of people for some "
                 "queries, expected baseline, cusum, ewma or threshold over all queries, which use "
                 "the corrected estimate"
             )

@@ -19,6 +19,7 @@ from idealrank.store.web.metrics_text import CONTENT_TYPE, load_metrics
 _PATIENCE = 10.0  # seconds that a client may be silent
 # seconds between two looks of the server for the end of the monitor, which waits for the server
 _POLL = 0.1
+_LONGEST_SLEEP = 60.0  # seconds, after which the clock is read again
 
 
 def watch_rounds(
@@ -36,7 +37,7 @@ def watch_rounds(
     A round that takes longer than the pace is followed by the next at once; rounds that were missed
     are not made up for. A round that could not be stored waits, and is stored before the next one.
     """
-    done = 0
+    n_rounds = 0
     due = clock()
     while True:
         try:
@@ -46,12 +47,12 @@ def watch_rounds(
             n_waiting = len(monitor.waiting)
             say(f"{n_waiting} rounds wait to be stored: {error}" if n_waiting else str(error))
         refresh_metrics(store, monitor.config.metrics, say)
-        done += 1
-        if done >= rounds:
+        n_rounds += 1
+        if n_rounds >= rounds:
             return
         due = max(due + monitor.config.every, clock())
-        while (left := due - clock()) > 0:
-            sleep(min(left, 60.0))
+        while (remaining := due - clock()) > 0:
+            sleep(min(remaining, _LONGEST_SLEEP))
 
 
 def refresh_metrics(store: Store, metrics: MetricsSection, say: Callable[[str], None]) -> None:
@@ -118,7 +119,8 @@ def _answer(
             b"metrics.names\n"
         )
     elif environment.get("PATH_INFO") != "/metrics":
-        status, body = "404 Not Found", b"see /metrics\n"
+        status = "404 Not Found"
+        body = b"see /metrics\n"
     else:
         texts: list[bytes] = []
         failure = failure_of("metrics", lambda: texts.append(_text_of(folder)))
@@ -126,7 +128,8 @@ def _answer(
             status = "503 Service Unavailable"
             body = f"{failure}\n".encode()
         else:
-            status, body = "200 OK", texts[0]
+            status = "200 OK"
+            [body] = texts
     kind = CONTENT_TYPE if status == "200 OK" else "text/plain; charset=utf-8"
     start(status, [("Content-Type", kind), ("Content-Length", str(len(body)))])
     return [body]

@@ -110,35 +110,35 @@ def _json(stored: "StoredRound", alarms: "Sequence[StoredAlarm]") -> str:
 
 def _numbers(stored: "StoredRound") -> str:
     record = stored.record
-    parts: list[str] = [stored.outcome]
+    facts: list[str] = [stored.outcome]
     if record.get("value") is not None:
         interval = ""
         if record.get("low") is not None:
             interval = f" [{record['low']:.4f}, {record['high']:.4f}]"
-        parts = [f"{record['measure']} {record['value']:.4f}{interval}"]
+        facts = [f"{record['measure']} {record['value']:.4f}{interval}"]
     if record.get("coverage") is not None:
-        parts.append(f"judged {100 * record['coverage']:.1f} %")
-    parts.append(f"failed {100 * record.get('failed', 0):.1f} %")
-    parts += _trouble(record)
+        facts.append(f"judged {100 * record['coverage']:.1f} %")
+    facts.append(f"failed {100 * record.get('failed', 0):.1f} %")
+    facts += _trouble(record)
     if record.get("empty"):
-        parts.append(f"{record['empty']} of {record['queries']} answers empty")
+        facts.append(f"{record['empty']} of {record['queries']} answers empty")
     if "p95" in record.get("latency", {}):
-        parts.append(f"p95 {record['latency']['p95']:.0f} ms")
+        facts.append(f"p95 {record['latency']['p95']:.0f} ms")
     if record.get("baseline", "known") != "known":
-        parts.append(f"baseline {record['baseline']}")
-    parts += record.get("problems", [])[:1]
-    return ", ".join(parts)
+        facts.append(f"baseline {record['baseline']}")
+    facts += record.get("problems", [])[:1]
+    return ", ".join(facts)
 
 
 def _trouble(record: "Mapping[str, Any]") -> list[str]:
     """Failed attempts, with or without a later answer, and pauses of a round in words."""
-    parts = []
+    facts = []
     if failed := record.get("failed_attempts", 0):
         late = f" ({record['timed_out']} timed out)" if record["timed_out"] else ""
-        parts.append(f"{failed} of {record['attempts']} attempts failed{late}")
+        facts.append(f"{failed} of {record['attempts']} attempts failed{late}")
     if record.get("paused"):
-        parts.append(f"paused for {record['paused']:.1f} s")
-    return parts
+        facts.append(f"paused for {record['paused']:.1f} s")
+    return facts
 
 
 _FORMATS = Formats("Text to read,", {"json": "with one object per round"}, table=_text, json=_json)

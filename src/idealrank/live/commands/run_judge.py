@@ -130,12 +130,13 @@ def run(
         chosen, qrels_path, path=config, qrels=qrels, option="-o", tell=partial(console.say, "note")
     )
     if check:
-        total, left, tokens = work.remaining(retry_failed=retry_failed)
+        remaining = work.remaining(retry_failed=retry_failed)
+        tokens = remaining.tokens
         about = f", with about {tokens:,} tokens to read" if tokens else ""
         if chosen.price is not None and tokens:
             about += f" (cost {chosen.price.of(tokens, 0):.4g} before any answer)"
         work.judge.close()
-        counts = f"{len(work.pairs)} pairs; {total} requests, {left} to send"
+        counts = f"{len(work.pairs)} pairs; {remaining.total} requests, {remaining.unsent} to send"
         output.write([f"{config}: {counts}{about}\n"], None)
         return
 

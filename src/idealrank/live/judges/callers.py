@@ -75,17 +75,18 @@ class FunctionJudge:
         self._function = function
         self._scale = scale
         self._takes = _TAKES[takes]
-        known = FunctionIdentity.of(function, place)
-        self._place, self._values = place, _values_of(function)
+        identity = FunctionIdentity.of(function, place)
+        self._place = place
+        self._values = _values_of(function)
         self.identity: Mapping[str, Any] = {
             "function": self.name,
-            "source": known.digest,
+            "source": identity.digest,
             "takes": takes,
             "version": version,
         }
         self.uncached = ""
-        if known.unknown and not version:
-            self.uncached = f"it uses {known.unknown}, which may change unnoticed"
+        if identity.unknown and not version:
+            self.uncached = f"it uses {identity.unknown}, which may change unnoticed"
 
     def ask(self, pair: JudgmentPair, repeat: int) -> JudgeAnswer:
         """Call the function; its exceptions become errors of the judge, temporary for connections
@@ -102,7 +103,7 @@ class FunctionJudge:
         return answer_of(value, self._scale)
 
     def _failure(self, error: BaseException) -> str:
-        return f"{self.name}: {type(error).__name__}: {shown(error)}{_place_of(error)}"
+        return f"{self.name}: {type(error).__name__}: {shown(error)}{_line_of(error)}"
 
     def close(self) -> None:
         """Do nothing: the function holds what it holds."""
@@ -116,10 +117,11 @@ class FunctionJudge:
         try:
             if FunctionIdentity.of(self._function, self._place).digest == self.identity["source"]:
                 return ""
-            now = _values_of(self._function)
-        except RuntimeError:  # a call that was given up fills it at this moment
-            now = {}
-        names = [repr(name) for name, digest in now.items() if digest != self._values.get(name)]
+            current = _values_of(self._function)
+        # a call that was given up may still run, and fill a value while it is read
+        except RuntimeError:
+            current = {}
+        names = [repr(name) for name, digest in current.items() if digest != self._values.get(name)]
         return " and ".join(names) or "a value that it uses"
 
 
@@ -131,15 +133,15 @@ def _values_of(function: Callable[..., Any]) -> dict[str, str]:
         variables = inspect.getclosurevars(function)
     except (TypeError, ValueError):  # not written in Python, or a name has no value yet
         return {}
-    named = {**variables.globals, **variables.nonlocals}
+    value_of = {**variables.globals, **variables.nonlocals}
     return {
         name: FunctionIdentity.of(partial(repr, value)).digest
-        for name, value in named.items()
+        for name, value in value_of.items()
         if isinstance(value, _CHANGING)
     }
 
 
-def _place_of(error: BaseException) -> str:
+def _line_of(error: BaseException) -> str:
     """File, line and function of the user's own code that an exception passed last."""
     frames = []
     for frame, line in traceback.walk_tb(error.__traceback__):
@@ -149,12 +151,12 @@ def _place_of(error: BaseException) -> str:
     if not frames:  # of a builtin
         return ""
     # code without a file, as in a notebook, is the user's too
-    own = [
+    user_frames = [
         (code, line)
         for code, line in frames
         if is_own(code.co_filename) or not Path(code.co_filename).is_file()
     ]
-    code, line = (own or frames)[-1]
+    code, line = (user_frames or frames)[-1]
     path = Path(code.co_filename)
     file = path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
     return f" ({file}:{line}, in {code.co_name})"
@@ -179,7 +181,8 @@ class CommandJudge:
         version: str = "",
     ) -> None:
         self.name = assessor_text(name or Path(command[0]).stem)
-        self._scale, self._program = scale, LineProgram(command, timeout)
+        self._scale = scale
+        self._program = LineProgram(command, timeout)
         self.identity: Mapping[str, Any] = {
             "command": list(command),
             "files": _digests(command),

@@ -125,13 +125,13 @@ class ChatJudge:
         self._probabilities = probabilities
         self._pattern = pattern
         self._most = most_letters
-        own_headers = {name.lower(): value.encode() for name, value in (headers or {}).items()}
+        given_headers = {name.lower(): value.encode() for name, value in (headers or {}).items()}
         bearer = {"authorization": f"Bearer {key}".encode()} if key else {}
         self._headers = {
             "content-type": b"application/json",
             "accept": b"application/json",
             **bearer,
-            **own_headers,
+            **given_headers,
         }
         self._client = client or http_client("a judge over HTTP", "search", timeout=timeout)
         self.identity: Mapping[str, Any] = {
@@ -212,7 +212,7 @@ class ChatJudge:
             ) from None
         usage = answer.get("usage")
         model = answer.get("model")
-        beside: dict[str, Any] = {
+        details: dict[str, Any] = {
             "input_tokens": _token_count(usage, "prompt_tokens"),
             "output_tokens": _token_count(usage, "completion_tokens"),
             "model": model if isinstance(model, str) else "",
@@ -223,18 +223,18 @@ class ChatJudge:
             return JudgeAnswer(
                 grade=None,
                 unreadable=f"found {why}, expected a grade of {self._scale.text}",
-                **beside,
+                **details,
             )
         if not self._probabilities:
-            return answer_of_text(text, self._scale, self._pattern, **beside)
+            return answer_of_text(text, self._scale, self._pattern, **details)
         chances = _chances(choice.get("logprobs"), self._scale)
         if chances is not None:
-            return answer_of(chances, self._scale, text=text, **beside)
+            return answer_of(chances, self._scale, text=text, **details)
         unreadable = (
             "found no probabilities of a token that is a grade, expected logprobs.content with "
             "top_logprobs"
         )
-        return JudgeAnswer(grade=None, unreadable=unreadable, text=text, **beside)
+        return JudgeAnswer(grade=None, unreadable=unreadable, text=text, **details)
 
     def close(self) -> None:
         """Close the connections."""
@@ -252,12 +252,12 @@ def _token_count(usage: Any, key: str) -> int | None:
 def _chances(logprobs: Any, scale: Scale) -> dict[float, float] | None:
     """Probabilities of the grades at the first token that is a grade; None without such a token."""
     content = logprobs.get("content") if isinstance(logprobs, dict) else None
-    for place in content if isinstance(content, list) else ():
-        if not isinstance(place, dict) or _grade(place.get("token"), scale) is None:
+    for token in content if isinstance(content, list) else ():
+        if not isinstance(token, dict) or _grade(token.get("token"), scale) is None:
             continue
         chances = dict.fromkeys(scale.grades, 0.0)
-        tops = place.get("top_logprobs")
-        candidates = tops if isinstance(tops, list) and tops else [place]
+        tops = token.get("top_logprobs")
+        candidates = tops if isinstance(tops, list) and tops else [token]
         for candidate in candidates:
             if not isinstance(candidate, dict):
                 continue
@@ -280,17 +280,17 @@ def _grade(token: Any, scale: Scale) -> float | None:
 
 def _address(url: str) -> str:
     """Address without the name and password that it may have."""
-    scheme, slashes, rest = url.rstrip("/").partition("://")
-    host, slash, path = rest.partition("/")
+    scheme, slashes, location = url.rstrip("/").partition("://")
+    host, slash, path = location.partition("/")
     return f"{scheme}{slashes}{host.rpartition('@')[2]}{slash}{path}"
 
 
-def _place(written: str, url: str) -> dict[str, str]:
+def _address_identity(written: str, url: str) -> dict[str, str]:
     """Address as it is written; if it names variables, also the hash of the address itself."""
-    place = {"url": _address(written)}
-    if "${" in place["url"]:
-        place["url_digest"] = sha256(_address(url).encode()).hexdigest()
-    return place
+    identity = {"url": _address(written)}
+    if "${" in identity["url"]:
+        identity["url_digest"] = sha256(_address(url).encode()).hexdigest()
+    return identity
 
 
 _ADDRESS = "an address, as in http://127.0.0.1:11434/v1"
@@ -315,7 +315,7 @@ def _pattern(section: Section, name: str, regular: str) -> "re.Pattern[str]":
 
 def _params(section: Section, name: str) -> dict[str, Any]:
     params = dict(section.section(name).given)
-    reserved = next((own for own in params if own in _RESERVED), None)
+    reserved = next((param for param in params if param in _RESERVED), None)
     if reserved:
         raise section.error(
             f"{name}.{reserved}",
@@ -389,7 +389,7 @@ def chat_judge(keys: ChatKeys, written: Section, scale: Scale, timeout: float) -
     )
     judge.identity = {
         **judge.identity,
-        **_place(str(written.given["url"]), keys.url),
+        **_address_identity(str(written.given["url"]), keys.url),
         "model": written.given["model"],
         "params": dict(written.section("params").given),
     }

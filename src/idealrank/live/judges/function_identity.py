@@ -56,13 +56,13 @@ class FunctionIdentity:
     def of(cls, function: Callable[..., Any], place: str = "") -> "FunctionIdentity":
         """Describe a function, a method, a `functools.partial`, or an object that can be called."""
         file, name = _named(place)
-        parts = _Parts()
+        values = _Descriptions()
         described: list[Any] = [name]
         # A file is loaded anew each time, so that its digest covers the function.
         if file is None or not place.endswith(f".py:{name}"):
-            described.append(parts.called(function))
-        described.append(_digests([*filter(None, [file]), *map(Path, parts.files)]))
-        unknown = "" if file is not None else next(iter(parts.unknown), "")
+            described.append(values.called(function))
+        described.append(_digests([*filter(None, [file]), *map(Path, values.files)]))
+        unknown = "" if file is not None else next(iter(values.unknown), "")
         return cls(_hashed(described), unknown)
 
 
@@ -139,10 +139,10 @@ def _imported(file: Path, content: bytes, folders: Collection[Path]) -> Iterator
         else:
             continue
         for name in names:
-            parts = name.split(".")
-            paths = [path for base in bases for path in _files_of(base, parts)]
+            packages = name.split(".")
+            paths = [path for base in bases for path in _files_of(base, packages)]
             if not paths and bases is folders:  # not of a relative import
-                searched = (list(_files_of(Path(folder), parts)) for folder in sys.path)
+                searched = (list(_files_of(Path(folder), packages)) for folder in sys.path)
                 paths = next(filter(None, searched), [])
             yield from paths
 
@@ -159,17 +159,17 @@ def _statements(tree: ast.AST) -> Iterator[ast.AST]:
             waiting.extend(getattr(node, field, ()))
 
 
-def _files_of(folder: Path, parts: Sequence[str]) -> Iterator[Path]:
+def _files_of(folder: Path, packages: Sequence[str]) -> Iterator[Path]:
     """Files of a module and of the packages that hold it."""
-    for end in range(1, len(parts) + 1):
-        place = folder.joinpath(*parts[:end])
+    for depth in range(1, len(packages) + 1):
+        place = folder.joinpath(*packages[:depth])
         files = (place.with_name(f"{place.name}.py"), place / "__init__.py")
         yield from (path for path in files if os.path.isfile(path))  # noqa: PTH113  (False in a folder that may not be read)
 
 
-class _Parts:
-    """Descriptions of values as nested lists of texts, the same in every process; and the parts
-    that have none.
+class _Descriptions:
+    """Descriptions of values as nested lists of texts, the same in every process; and the names of
+    the values without a description.
     """
 
     def __init__(self) -> None:
@@ -180,7 +180,7 @@ class _Parts:
         self.files: dict[str, None] = {}  # of the user, in order
         self._ways: dict[type, Callable[[Any], Any]] = {}
 
-    def own(self, file: str | None) -> bool:
+    def note_file(self, file: str | None) -> bool:
         """Note a file if it is one of the user; return True if it is."""
         if not file or not is_own(file):
             return False
@@ -242,7 +242,7 @@ class _Parts:
             ),
             (
                 ModuleType,
-                lambda module: [module.__name__, self.own(getattr(module, "__file__", None))],
+                lambda module: [module.__name__, self.note_file(getattr(module, "__file__", None))],
             ),
             (CodeType, self._code),
             (type, self._class),
@@ -285,18 +285,18 @@ class _Parts:
             # as of `functools.lru_cache`
             wrapped = getattr(value, "__dict__", {}).get("__wrapped__")
             return [self.of(wrapped)] if callable(wrapped) else self._unknown(value)
-        unknown = len(self.unknown)
-        seen = len(self._seen)
-        files = len(self.files)
+        n_unknown = len(self.unknown)
+        n_seen = len(self._seen)
+        n_files = len(self.files)
         described = [self.of(type(value)), self.of(dict(getattr(value, "__dict__", {})))]
         if slots := _slots(type(value)):
             filled = [slot for slot in slots if _has(value, slot)]
             described.append([[slot.__name__, self.of(slot.__get__(value))] for slot in filled])
-        if len(self.unknown) == unknown or _is_of_user(type(value)):
+        if len(self.unknown) == n_unknown or _is_of_user(type(value)):
             return described
         # The object as a whole is unknown: what was noted of its parts is dropped.
-        del self.unknown[unknown:]
-        for noted, size in ((self._seen, seen), (self.files, files)):
+        del self.unknown[n_unknown:]
+        for noted, size in ((self._seen, n_seen), (self.files, n_files)):
             while len(noted) > size:
                 noted.popitem()
         return self._unknown(value)
@@ -317,16 +317,17 @@ class _Parts:
     def _function(self, function: FunctionType) -> list[Any]:
         code = function.__code__
         cells = [_content(cell) for cell in function.__closure__ or ()]
-        parts = (cells, function.__defaults__, function.__kwdefaults__, dict(vars(function)))
-        bound = [self.of(part) for part in parts]
-        own = self.own(code.co_filename)
-        if not own and Path(code.co_filename).is_file():  # of an installed package
+        attributes = dict(vars(function))
+        values = (cells, function.__defaults__, function.__kwdefaults__, attributes)
+        bound = [self.of(value) for value in values]
+        is_own_file = self.note_file(code.co_filename)
+        if not is_own_file and Path(code.co_filename).is_file():  # of an installed package
             return [function.__module__, function.__qualname__, bound]
-        known = len(self.unknown)
-        values = [[name, self.of(value)] for name, value in sorted(_values_read(function).items())]
-        if own:
-            del self.unknown[known:]  # the digest of the file covers how the module makes them
-        return [self._code(code), bound, values]
+        n_unknown = len(self.unknown)
+        read = [[name, self.of(value)] for name, value in sorted(_values_read(function).items())]
+        if is_own_file:
+            del self.unknown[n_unknown:]  # the digest of the file covers how the module makes them
+        return [self._code(code), bound, read]
 
     def _code(self, code: CodeType) -> list[Any]:
         names = [
@@ -350,15 +351,15 @@ class _Parts:
         """
         if not _is_of_user(kind):
             return [kind.__module__, kind.__qualname__]
-        own = self.own(_file_of(kind))
-        known = len(self.unknown)
+        is_own_file = self.note_file(_file_of(kind))
+        n_unknown = len(self.unknown)
         members = [
             [name, self.of(member)]
             for name, member in vars(kind).items()
             if not name.startswith("__") or callable(member)
         ]
-        if own:
-            del self.unknown[known:]
+        if is_own_file:
+            del self.unknown[n_unknown:]  # as in `_function`
         return [
             kind.__module__,
             kind.__qualname__,
@@ -367,11 +368,11 @@ class _Parts:
         ]
 
 
-def _hashed(parts: Iterable[Any]) -> str:
+def _hashed(descriptions: Iterable[Any]) -> str:
     """Digest of descriptions, one after another, as there may be many."""
     digest = sha256()
-    for part in parts:
-        digest.update(f"{part!r}\n".encode("utf-8", "surrogatepass"))
+    for description in descriptions:
+        digest.update(f"{description!r}\n".encode("utf-8", "surrogatepass"))
     return digest.hexdigest()
 
 
@@ -387,8 +388,8 @@ def _is_of_user(kind: type) -> bool:
 
 def _slots(kind: type) -> list[MemberDescriptorType]:
     """Slots of a class written in Python and of its bases, in order; slots of one name are two."""
-    written = [base for base in kind.__mro__ if "__slots__" in vars(base)]
-    members = (member for base in written for member in vars(base).values())
+    slotted = [base for base in kind.__mro__ if "__slots__" in vars(base)]
+    members = (member for base in slotted for member in vars(base).values())
     return [member for member in members if isinstance(member, MemberDescriptorType)]
 
 

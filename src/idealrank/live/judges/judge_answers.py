@@ -36,8 +36,8 @@ class Scale:
         """Read grades with commas between, each with its meaning behind an equals sign where there
         is one.
         """
-        parts = [part.partition("=") for part in text.split(",")]
-        return cls.named([(float(grade), word.strip()) for grade, _, word in parts])
+        entries = [entry.partition("=") for entry in text.split(",")]
+        return cls.named([(float(grade), word.strip()) for grade, _, word in entries])
 
     @classmethod
     def named(cls, pairs: Sequence[tuple[float, str]], **options: str) -> "Scale":
@@ -70,7 +70,7 @@ class Scale:
         if grade in self.words:
             return float(grade)
         if self.outside == "clip" and math.isfinite(grade):
-            return min(self.words, key=lambda known: (abs(known - grade), known))
+            return min(self.words, key=lambda allowed: (abs(allowed - grade), allowed))
         shown_grade = grade_text(grade) if math.isfinite(grade) else grade
         raise ValueError(f"found the grade {shown_grade}, expected one of {self.text}")
 
@@ -125,19 +125,19 @@ class Judge(Protocol):
         """Release connections and processes."""
 
 
-def answer_of(value: Any, scale: Scale, **beside: Any) -> JudgeAnswer:
+def answer_of(value: Any, scale: Scale, **details: Any) -> JudgeAnswer:
     """Return the answer that a value stands for: a grade, probabilities of grades, or None for an
     abstention.
     """
     if value is None:
-        return JudgeAnswer(grade=None, **beside)
+        return JudgeAnswer(grade=None, **details)
     try:
         if isinstance(value, Mapping | list | tuple):
             chances = _chances(value, scale)
-            return JudgeAnswer(grade=_chosen(chances, scale), probabilities=chances, **beside)
-        return JudgeAnswer(grade=scale.fitted(_number(value)), **beside)
+            return JudgeAnswer(grade=_chosen(chances, scale), probabilities=chances, **details)
+        return JudgeAnswer(grade=scale.fitted(_number(value)), **details)
     except ValueError as error:
-        return JudgeAnswer(grade=None, unreadable=str(error), **beside)
+        return JudgeAnswer(grade=None, unreadable=str(error), **details)
 
 
 def _number(value: Any) -> float:
@@ -180,7 +180,7 @@ def _chosen(chances: Mapping[float, float], scale: Scale) -> float:
 
 
 def answer_of_text(
-    text: str, scale: Scale, pattern: "re.Pattern[str] | None" = None, **beside: Any
+    text: str, scale: Scale, pattern: "re.Pattern[str] | None" = None, **details: Any
 ) -> JudgeAnswer:
     r"""Return the answer that a model's text stands for."""
     plain = _FENCE.sub("", text.strip())
@@ -188,8 +188,8 @@ def answer_of_text(
         grades = [match[1] for match in pattern.finditer(text)]
         if not grades:
             unreadable = f"found {shown(repr(text))}, expected text with {pattern.pattern}"
-            return JudgeAnswer(grade=None, unreadable=unreadable, text=text, **beside)
-        return answer_of(grades[-1], scale, text=text, **beside)
+            return JudgeAnswer(grade=None, unreadable=unreadable, text=text, **details)
+        return answer_of(grades[-1], scale, text=text, **details)
     for candidate in (plain, *reversed(_OBJECT.findall(text))):
         try:
             value = json.loads(candidate)
@@ -201,16 +201,16 @@ def answer_of_text(
                 unreadable = (
                     f"found the grade {json.dumps(value['grade'])}, expected one of {scale.text}"
                 )
-                return JudgeAnswer(grade=None, unreadable=unreadable, text=text, **beside)
-            return answer_of(value["grade"], scale, text=text, **beside)
+                return JudgeAnswer(grade=None, unreadable=unreadable, text=text, **details)
+            return answer_of(value["grade"], scale, text=text, **details)
         if isinstance(value, int | float) and not isinstance(value, bool):
-            return answer_of(value, scale, text=text, **beside)
+            return answer_of(value, scale, text=text, **details)
     found_text = shown(repr(text)) if text.strip() else "an empty text"
     return JudgeAnswer(
         grade=None,
         unreadable=f"found {found_text}, expected a grade of {scale.text}",
         text=text,
-        **beside,
+        **details,
     )
 
 

@@ -22,11 +22,10 @@ from idealrank._keys import (
 from idealrank._sections import Section
 from idealrank.live.judges.callers import judge_schema
 from idealrank.live.judges.judge_answers import Scale
-from idealrank.live.search_jobs import SearchPolicy
+from idealrank.live.request_jobs import SearchPolicy
 
 Aggregate: TypeAlias = Literal["median", "mean", "majority"]
-# Models are slower than search engines
-_POLICY = SearchPolicy(timeout=60.0)
+_POLICY = SearchPolicy(timeout=60.0)  # models are slower than search engines
 _NUMBER = r"^[+-]?(\d+(\.\d*)?|\.\d+)$"  # keys of JSON and TOML are texts
 _GRADES: Schema = {
     "anyOf": [
@@ -76,12 +75,14 @@ def _scale(top: Section, name: str) -> Scale:
     ``outside`` and ``choose``.
     """
     grades = top.given[name]
-    place = (top, name)
+    holder = top  # the section and the key that have the grades, for the message
+    grades_key = name
     options = {}
     if isinstance(grades, Mapping) and "grades" in grades:
         section = top.section(name)
         keys = read(_ScaleKeys, section)
-        place = (section, "grades")
+        holder = section
+        grades_key = "grades"
         grades = keys.grades
         options = {"outside": keys.outside, "choose": keys.choose}
     pairs: list[tuple[Any, Any]] = []
@@ -96,8 +97,7 @@ def _scale(top: Section, name: str) -> Scale:
             "a list of two or more finite grades, each once, or grades with their meaning, as in "
             "{0: no, 1: yes}"
         )
-        section, own = place
-        raise section.error(own, repr(grades), expected) from None
+        raise holder.error(grades_key, repr(grades), expected) from None
 
 
 @dataclass(frozen=True, kw_only=True)

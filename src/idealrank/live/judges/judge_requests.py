@@ -14,7 +14,7 @@ from idealrank.judging.files.judgment_pairs import JudgmentPair
 from idealrank.live.judges.judge_answers import MOST_TOKENS, Judge, JudgeAnswer, Scale
 from idealrank.live.judges.judge_configuration import JudgeConfig
 from idealrank.live.line_journal import LineJournal
-from idealrank.live.search_jobs import RequestJob, RequestOutcome
+from idealrank.live.request_jobs import RequestJob, RequestOutcome
 from idealrank.live.timing import wall_time
 
 
@@ -49,7 +49,7 @@ class JudgeRecord:
             }
         answer = self.answer
         line["grade"] = answer.grade
-        beside = {
+        details = {
             "unreadable": answer.unreadable,
             "text": answer.text,
             "input_tokens": answer.input_tokens,
@@ -58,7 +58,7 @@ class JudgeRecord:
         }
         if answer.probabilities is not None:
             line["probabilities"] = list(answer.probabilities.items())
-        return line | {key: value for key, value in beside.items() if value not in (None, "")}
+        return line | {key: value for key, value in details.items() if value not in (None, "")}
 
     @classmethod
     def of(cls, line: Mapping[str, Any]) -> "JudgeRecord":
@@ -124,7 +124,8 @@ class JudgeCache:
         self, path: str | None, *, restart: bool = False, hide: Callable[[str], str] = str
     ) -> None:
         self.records: dict[str, JudgeRecord] = {}
-        self._hide, self._shows_secrets = hide, False
+        self._hide = hide
+        self._shows_secrets = False  # True if a stored answer has to be hidden
         self._journal: LineJournal | None = None
         if path is None:
             return
@@ -142,7 +143,8 @@ class JudgeCache:
     def _keep(self, line: Mapping[str, Any]) -> None:
         stored = JudgeRecord.of(line)
         record = stored.hiding(self._hide)
-        self._shows_secrets |= record != stored
+        if record != stored:
+            self._shows_secrets = True
         self.records[record.key] = record
 
     def add(self, record: JudgeRecord) -> None:
@@ -177,8 +179,8 @@ Tell = Callable[[int, int, str], None]
 """Called with answers there are, answers in all, and a note about the cost."""
 
 _BATCH = 8  # times the concurrency: requests between two looks at the budget
-_OWN = {"function": "function", "command": "program"}
-"""By kind of a judge that the user can mend: what it is."""
+_MENDED_BY_USER = {"function": "function", "command": "program"}
+"""Word for each kind of judge that the user can mend."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -252,13 +254,13 @@ class JudgeAsking:
         size = len(requests) if config.budget is None else _BATCH * config.policy.concurrency
         for start in range(0, len(requests), max(1, size)):
             if config.budget is not None and self._spent >= config.budget:
-                left = len(requests) - start
+                n_unsent = len(requests) - start
                 message = (
                     f"{self._judge.name}: found a cost of {self._spent:.4g}, expected at most the "
                     f"budget of {config.budget:g}"
                 )
                 raise BackendError(
-                    f"{message}; {left} requests were not sent",
+                    f"{message}; {n_unsent} requests were not sent",
                     hint="raise `budget`; the same command goes on from here",
                 )
             try:
@@ -275,33 +277,34 @@ class JudgeAsking:
 
     def _advised(self, stopped: BackendError) -> BackendError:
         """Return the error of a job that stopped, with the next step."""
-        own = _OWN.get(self._judge.kind)
+        word = _MENDED_BY_USER.get(self._judge.kind)
         is_kept = not getattr(self._judge, "uncached", "")
         asks = "asks the remaining requests" if is_kept else "asks all requests again"
-        if own is None:
+        if word is None:
             hint = f"the same command {asks} when the service is well again"
         elif stopped.outage:
-            hint = f"the same command {asks} when the {own} answers again"
+            hint = f"the same command {asks} when the {word} answers again"
         else:
             others = ", or all if its code changed" if is_kept else ""
-            hint = f"mend the {own}; the same command then {asks}{others}"
+            hint = f"mend the {word}; the same command then {asks}{others}"
         message, _, _ = stopped.kept().parts
         return BackendError(message, outage=stopped.outage, hint=hint)
 
     def _job(self) -> RequestJob[JudgeRequest, JudgeAnswer]:
-        judge, hide = self._judge, self._hide
+        judge = self._judge
+        hide = self._hide
 
         def ask(request: JudgeRequest) -> JudgeAnswer:
             with hiding(hide):
                 return judge.ask(request.pair, request.repeat)
 
-        refused = "failed on" if judge.kind in _OWN else "refused"
+        refused = "failed on" if judge.kind in _MENDED_BY_USER else "refused"
         return RequestJob(
             judge.name, ask, self._config.policy, key=lambda request: request.key, refused=refused
         )
 
     def _keep(self, outcome: RequestOutcome[JudgeRequest, JudgeAnswer]) -> None:
-        now = datetime.fromtimestamp(wall_time(), UTC).isoformat(timespec="seconds")
+        time = datetime.fromtimestamp(wall_time(), UTC).isoformat(timespec="seconds")
         record = JudgeRecord(
             key=outcome.item.key,
             answer=outcome.answer,
@@ -309,7 +312,7 @@ class JudgeAsking:
             attempts=outcome.attempts,
             failure=outcome.failure,
             temporary=outcome.temporary,
-            time=now,
+            time=time,
             is_open=outcome.is_outage,
         )
         if outcome.answer is None:

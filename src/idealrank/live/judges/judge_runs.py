@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike, fspath
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -172,16 +172,17 @@ class JudgeRun:
         if self.people is None or not self.grades:
             return None
         table = LabelTable.of({"people": self.people, self.name: self.qrels})
-        both = ~np.isnan(table.grades).any(axis=1)
-        if not both.any():
+        graded_twice = ~np.isnan(table.grades).any(axis=1)
+        if not graded_twice.any():
             return None
-        grades = table.grades[both]
-        queries = np.array(table.queries)[both]
+        grades = table.grades[graded_twice]
+        people_grades, judge_grades = grades.T
+        queries = np.array(table.queries)[graded_twice]
         summary: dict[str, Any] = {
-            "pairs": int(both.sum()),
-            "equal": float((grades[:, 0] == grades[:, 1]).mean()),
+            "pairs": int(graded_twice.sum()),
+            "equal": float((people_grades == judge_grades).mean()),
+            "bias": float((judge_grades - people_grades).mean()),
         }
-        summary["bias"] = float((grades[:, 1] - grades[:, 0]).mean())
         if len(set(queries)) > 1:
             kappa = agreement(
                 grades, "cohen_kappa", weights="linear", clusters=queries, interval=True
@@ -200,9 +201,9 @@ class JudgeRun:
         """Return counts, cost and agreement as plain values."""
         statuses = Counter(label.status for label in self.labels)
         repeats = self._repeats
-        same = None
+        share_same = None
         if repeats:
-            same = sum(len(set(grades)) == 1 for grades in repeats) / len(repeats)
+            share_same = sum(len(set(grades)) == 1 for grades in repeats) / len(repeats)
         n_by_grade = sorted(Counter(self.grades.values()).items())
         return {
             "judge": self.name,
@@ -219,7 +220,7 @@ class JudgeRun:
             "output_tokens": sum(label.output_tokens or 0 for label in self.labels),
             "cost": None if self.price is None else sum(label.cost or 0.0 for label in self.labels),
             "grades": {f"{grade:g}": n for grade, n in n_by_grade},
-            "same_in_all_repeats": same,
+            "same_in_all_repeats": share_same,
             "people": self.agreement(),
             "qrels": self.path,
             "table": self.table,
@@ -228,6 +229,14 @@ class JudgeRun:
 
 def _number(value: float) -> float | None:
     return float(value) if np.isfinite(value) else None
+
+
+class RemainingRequests(NamedTuple):
+    """Requests of a run, before it starts."""
+
+    total: int
+    unsent: int  # that the cache lacks
+    tokens: int  # to read, about: letters by four
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -272,19 +281,19 @@ class JudgeWork:
             source = fspath(judged)
         cache = config.cache or f"{chosen}.cache.jsonl"
         texts = [config.judge.given.get(key) for key in ("prompt", "system")]
-        named = [config.pairs, config.queries, config.documents, source, *texts]
+        files = [config.pairs, config.queries, config.documents, source, *texts]
         inputs = [
             name
-            for name in (path, *named)
+            for name in (path, *files)
             if isinstance(name, str) and name and Path(name).is_file()
         ]
         for written in (chosen, table_path(chosen)):
-            refuse_to_replace_inputs({"judge": written}, inputs, option=option, of="judge")
-        refuse_to_replace_inputs({"judge": cache}, inputs, option="cache", of="judge")
+            refuse_to_replace_inputs({"judge": written}, inputs, option=option, work="judge")
+        refuse_to_replace_inputs({"judge": cache}, inputs, option="cache", work="judge")
         refuse_same_files({option: chosen, "the label table": table_path(chosen), "cache": cache})
         refuse_to_replace_judgments(chosen, ("model", "function", "command"), option=option)
         refuse_to_replace_table(table_path(chosen), option=option)
-        _refuse_other_folder(path, named)
+        _refuse_other_folder(path, files)
 
         pairs = read_pairs(config.pairs, config.queries, config.documents, tell=tell)
         people = None if judged is None else to_qrels(judged)
@@ -325,27 +334,25 @@ class JudgeWork:
         ]
 
     @property
-    def _kept(self) -> str | None:
+    def _cache_path(self) -> str | None:
         """The file of answers; None for a judge whose answers must not be kept."""
         return None if getattr(self.judge, "uncached", "") else self.cache
 
-    def remaining(self, *, retry_failed: bool = False) -> tuple[int, int, int]:
-        """Return the requests in all, those that the cache lacks, and a rough number of their input
-        tokens: letters by four.
-        """
+    def remaining(self, *, retry_failed: bool = False) -> RemainingRequests:
+        """Count the requests, and those that the cache lacks."""
         requests = self.requests
-        if self._kept is not None and Path(self._kept).exists():
-            with JudgeCache(self._kept, hide=self.secrets.hide) as cache:
-                todo = _open_requests(requests, cache, retry_failed=retry_failed)
+        if self._cache_path is not None and Path(self._cache_path).exists():
+            with JudgeCache(self._cache_path, hide=self.secrets.hide) as cache:
+                unsent = _open_requests(requests, cache, retry_failed=retry_failed)
         else:
-            todo = requests
+            unsent = requests
         body = getattr(self.judge, "body", None)
         letters = 0
         if body is not None:
-            for request in todo:
+            for request in unsent:
                 messages = body(request.pair, request.repeat)["messages"]
                 letters += sum(len(message["content"]) for message in messages)
-        return len(requests), len(todo), letters // _LETTERS
+        return RemainingRequests(len(requests), len(unsent), letters // _LETTERS)
 
     def run(
         self, *, restart: bool = False, retry_failed: bool = False, tell: Tell | None = None
@@ -354,7 +361,7 @@ class JudgeWork:
         requests = self.requests
         stopped: BackendError | None = None
         try:
-            with JudgeCache(self._kept, restart=restart, hide=self.secrets.hide) as cache:
+            with JudgeCache(self._cache_path, restart=restart, hide=self.secrets.hide) as cache:
                 asking = JudgeAsking(
                     self.judge, self.config, cache, requests, tell=tell, hide=self.secrets.hide
                 )
@@ -475,31 +482,31 @@ class JudgeWork:
         self, stopped: BackendError, records: Sequence[JudgeRecord | None]
     ) -> BackendError:
         message, hint, _ = stopped.kept().parts
-        own = _own_failures(records)
+        n_failed = _failures_of_answers(records)
         more = ""
-        if own and self._kept is not None:
-            more = f", and --retry-failed the {own} whose own answers failed"
+        if n_failed and self._cache_path is not None:
+            more = f", and --retry-failed the {n_failed} whose own answers failed"
         return BackendError(self.secrets.hide(message), hint=self.secrets.hide(f"{hint}{more}"))
 
     def _asked_again(self, records: Sequence[JudgeRecord | None]) -> str:
         """Return the next step for requests without a grade."""
-        if self._kept is None:
+        if self._cache_path is None:
             return "the same command asks all requests again"
-        own = _own_failures(records)
-        not_taken = sum(record is not None and record.is_open for record in records)
-        if own and not_taken:
+        n_failed = _failures_of_answers(records)
+        n_not_taken = sum(record is not None and record.is_open for record in records)
+        if n_failed and n_not_taken:
             return (
-                f"the same command asks the {not_taken} that were not taken, and --retry-failed "
-                f"the {own} whose own answers failed"
+                f"the same command asks the {n_not_taken} that were not taken, and --retry-failed "
+                f"the {n_failed} whose own answers failed"
             )
-        return f"the same command{' with --retry-failed' if own else ''} asks them again"
+        return f"the same command{' with --retry-failed' if n_failed else ''} asks them again"
 
     def _failed(self, finished: JudgeRun, records: Sequence[JudgeRecord | None]) -> BackendError:
         """Return the error of a run with too few grades: why, and the next step."""
         without = round(finished.share_without * finished.n_pairs)
         abstentions = [label for label in finished.labels if label.status == "abstained"]
-        silent = {(label.query, label.document) for label in abstentions}
-        abstained = len(silent - set(finished.grades))
+        abstained_pairs = {(label.query, label.document) for label in abstentions}
+        abstained = len(abstained_pairs - set(finished.grades))
         reasons = [f"{n} x {shown(text)}" for text, n in list(finished.failures.items())[:3]]
         causes = [f"the judge abstained on {abstained}"] if abstained else []
         why = "; ".join([*causes, *reasons])
@@ -543,7 +550,7 @@ def _open_requests(
     ]
 
 
-def _own_failures(records: Sequence[JudgeRecord | None]) -> int:
+def _failures_of_answers(records: Sequence[JudgeRecord | None]) -> int:
     """Number of requests that the judge took and gave no grade for, which only --retry-failed asks
     again.
     """
@@ -568,10 +575,10 @@ def _people_labels(people: Qrels | None, source: str, pairs: Sequence[JudgmentPa
 
     labels: list[Label] = []
     by_query: dict[str, Mapping[str, float]] = {}
-    known = set(people.queries)
+    judged_queries = set(people.queries)
     for pair in pairs:
         query, document = pair.key
-        if query in known and query not in by_query:
+        if query in judged_queries and query not in by_query:
             by_query[query] = people[query]
         grade = by_query.get(query, {}).get(document)
         if grade is not None:
@@ -583,9 +590,9 @@ def _people_labels(people: Qrels | None, source: str, pairs: Sequence[JudgmentPa
     return labels
 
 
-def _refuse_other_folder(path: str | None, named: Sequence[Any]) -> None:
+def _refuse_other_folder(path: str | None, files: Sequence[Any]) -> None:
     """Refuse a file that is not where its name says, but is beside the configuration."""
-    for name in named:
+    for name in files:
         if (
             path is not None
             and isinstance(name, str)
@@ -692,9 +699,9 @@ def _tell_changes(judge: Judge) -> None:
     """Warn of a function whose values changed while it judged: its answers are kept for one with
     the values of before.
     """
-    if isinstance(judge, FunctionJudge) and (what := judge.changed()):
+    if isinstance(judge, FunctionJudge) and (names := judge.changed()):
         message = (
-            f"{judge.name}: {what} changed while it judged, so the next call in this process asks "
+            f"{judge.name}: {names} changed while it judged, so the next call in this process asks "
             "everything again"
         )
         warn(

@@ -2,15 +2,14 @@
 judgments that follow from them.
 """
 
-import hashlib
 import json
 import math
 import sqlite3
 import threading
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, Any
@@ -21,7 +20,6 @@ from idealrank.errors import InputError, OptionError, shown
 from idealrank.io.judgment_files import (
     Label,
     assessor_text,
-    check_ids,
     judgment_line,
     label_line,
     write_judgment_lines,
@@ -29,8 +27,8 @@ from idealrank.io.judgment_files import (
 )
 from idealrank.judging.files.judgment_pairs import JudgmentPair
 from idealrank.judging.inputs import combined_grades
-from idealrank.live.judges.judge_answers import Scale
 from idealrank.live.judges.judge_runs import table_path
+from idealrank.live.judges.label_plan import LabelPlan
 from idealrank.live.line_journal import lock_file
 from idealrank.live.timing import wall_time
 
@@ -50,85 +48,6 @@ CREATE TABLE IF NOT EXISTS answers (
   status TEXT NOT NULL, grade REAL, note TEXT NOT NULL, seconds REAL, time TEXT NOT NULL, after_model INTEGER NOT NULL,
   nonce TEXT NOT NULL);
 """  # noqa: E501
-
-
-@dataclass(frozen=True, kw_only=True)
-class LabelPlan:
-    """Pairs to label, and how."""
-
-    pairs: Sequence[JudgmentPair]  # With their texts
-    scale: Scale  # Grades, with their words
-    double: float = 0.0  # Share of the pairs that two people label
-    # Known grades of some pairs, which every person labels
-    gold: Mapping[tuple[str, str], float] = field(default_factory=dict)
-    # Grades of a model, which are shown after a person has answered
-    model: Mapping[tuple[str, str], float] = field(default_factory=dict)
-    model_name: str = "model"  # Name of the model
-    # Seed of the order inside a query, and of the choice of pairs that two people label
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        if not 0 <= self.double <= 1:
-            raise OptionError(f"double: found {self.double}, expected a share from 0 to 1")
-        for (query, document), grade in self.gold.items():
-            if grade not in self.scale.words:
-                where = f"query {shown(repr(query))}, document {shown(repr(document))}"
-                raise OptionError(
-                    f"gold: {where}: found the grade {grade:g}, expected one of {self.scale.text}"
-                )
-        for pair in self.pairs:
-            check_ids("pairs", *pair.key)
-            for what, text in (("query", pair.query), ("document", pair.document)):
-                # SQLite holds UTF-8 alone
-                if not text.isascii() and any("\ud800" <= letter <= "\udfff" for letter in text):
-                    raise InputError(
-                        f"pairs: found {what} {shown(repr(text))}, expected an id in UTF-8; save "
-                        "its file as UTF-8"
-                    )
-        ranked = sorted(
-            (self._drawn("double", pair), pair.key)
-            for pair in self.pairs
-            if pair.key not in self.gold
-        )
-        n_doubled = round(self.double * len(ranked))
-        doubled = frozenset(key for _, key in ranked[:n_doubled])
-        object.__setattr__(self, "_doubled", doubled)
-
-    def _drawn(self, what: str, pair: JudgmentPair) -> bytes:
-        """Random bytes of a pair, which do not depend on the other pairs of the list."""
-        return hashlib.sha256(json.dumps([self.seed, what, *pair.key]).encode()).digest()
-
-    def wanted(self, pair: JudgmentPair) -> int:
-        """Return the number of people to label a pair; a gold question has no limit."""
-        if pair.key in self.gold:
-            return 1 << 30
-        return 2 if pair.key in self._doubled else 1  # type: ignore[attr-defined]
-
-    @property
-    def ordered(self) -> list[JudgmentPair]:
-        """Pairs by priority, then query by query as they come; inside a query in a random order,
-        which no run has.
-        """
-        others = [pair for pair in self.pairs if pair.key not in self.gold]
-        queries = {pair.query for pair in others}
-        is_ranked = any(math.isfinite(pair.priority) for pair in others)
-        places: dict[str, int] = {}
-        for pair in self.pairs:
-            places.setdefault(pair.query, len(places))
-
-        def place(pair: JudgmentPair) -> tuple[float, int, bytes]:
-            return pair.priority, places[pair.query], self._drawn("order", pair)
-
-        # A gold question that the list alone would put last, such as one of a query without other
-        # pairs, would show itself: it goes just behind a random pair.
-        def mixed(pair: JudgmentPair) -> tuple[float, int, bytes, bytes]:
-            is_stray = pair.query not in queries or (is_ranked and math.isinf(pair.priority))
-            if pair.key not in self.gold or not others or not is_stray:
-                return *place(pair), b""
-            beside = others[int.from_bytes(self._drawn("beside", pair)) % len(others)]
-            return *place(beside), self._drawn("order", pair)
-
-        return sorted(self.pairs, key=mixed)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -170,20 +89,23 @@ class LabelStore:
     """
 
     def __init__(self, path: str, plan: LabelPlan, output: str) -> None:
-        self.path, self.plan, self.output = path, plan, output
+        self.path = path
+        self.plan = plan
+        self.output = output
         self._mutex = threading.RLock()
         self._leases: dict[tuple[int, str], float] = {}
         self._answers: dict[int, dict[str, RaterAnswer]] = {}
-        # first grade of each person for a gold question
-        self._first: dict[tuple[int, str], float] = {}
+        # first grade of each person for a gold question, by pair and name
+        self._first_gold: dict[tuple[int, str], float] = {}
         self._history: list[RaterAnswer] = []
         self._nonces: set[str] = set()
         # Lines of the files, each made once: by pair the judgment and the judgment of each person,
         # by place in the history the label.
-        self._final: dict[int, str] = {}
-        self._each: dict[int, str] = {}
-        self._rows: list[str] = []
-        self._places: dict[tuple[int, str], int] = {}
+        self._judgment_lines: dict[int, str] = {}
+        self._rater_lines: dict[int, str] = {}
+        self._label_lines: list[str] = []
+        # place of the last answer in the history, by pair and person
+        self._last_places: dict[tuple[int, str], int] = {}
         self._files_at = -math.inf
         self._files_took = 0.0
         self.unwritten = ""
@@ -241,15 +163,15 @@ class LabelStore:
             )
 
     def _check_meta(self) -> None:
-        known = dict(self._database.execute("SELECT key, value FROM meta"))
+        stored_meta = dict(self._database.execute("SELECT key, value FROM meta"))
         grades = json.dumps(list(self.plan.scale.grades))
-        if known.get("version", _VERSION) != _VERSION:
+        if stored_meta.get("version", _VERSION) != _VERSION:
             raise InputError(
-                f"{self.path}: found labels of version {known['version']}, expected {_VERSION}; "
-                "update idealrank"
+                f"{self.path}: found labels of version {stored_meta['version']}, expected "
+                f"{_VERSION}; update idealrank"
             )
-        if known.get("grades", grades) != grades:
-            stored = ", ".join(f"{grade:g}" for grade in json.loads(known["grades"]))
+        if stored_meta.get("grades", grades) != grades:
+            stored = ", ".join(f"{grade:g}" for grade in json.loads(stored_meta["grades"]))
             hint = "use that scale, or another file for the labels"
             raise OptionError(
                 f"{self.path}: found grades of the scale {stored}, expected {self.plan.scale.text}",
@@ -277,22 +199,13 @@ class LabelStore:
         return {numbers[pair.key]: pair for pair in ordered}
 
     def _read(self) -> None:
-        columns = "pair, rater, status, grade, note, seconds, time, after_model, nonce"
-        for row in self._database.execute(f"SELECT {columns} FROM answers ORDER BY id"):  # noqa: S608  (no text of a user)
-            number, rater, status, grade, note, seconds, time, after_model, nonce = row
-            self._take(
-                RaterAnswer(
-                    pair=number,
-                    rater=rater,
-                    status=status,
-                    grade=grade,
-                    note=note,
-                    seconds=seconds,
-                    time=time,
-                    after_model=bool(after_model),
-                ),
-                nonce,
-            )
+        names = ("pair", "rater", "status", "grade", "note", "seconds", "time", "after_model")
+        columns = ", ".join(names)
+        rows = self._database.execute(f"SELECT {columns}, nonce FROM answers ORDER BY id")  # noqa: S608  (no text of a user)
+        for *cells, nonce in rows:
+            answer = RaterAnswer(**dict(zip(names, cells, strict=True)))
+            # SQLite has no booleans
+            self._take(replace(answer, after_model=bool(answer.after_model)), nonce)
 
     def _take(self, answer: RaterAnswer, nonce: str) -> None:
         """Keep an answer in memory, with its lines of the files."""
@@ -300,27 +213,27 @@ class LabelStore:
         self._answers.setdefault(answer.pair, {})[answer.rater] = answer
         if nonce:
             self._nonces.add(nonce)
-        place = self._places.get((answer.pair, answer.rater))
+        place = self._last_places.get((answer.pair, answer.rater))
         if place is not None:
-            self._rows[place] = label_line(self._label(self._history[place]))
-        self._places[answer.pair, answer.rater] = len(self._rows)
-        self._rows.append(label_line(self._label(answer)))
+            self._label_lines[place] = label_line(self._label(self._history[place]))
+        self._last_places[answer.pair, answer.rater] = len(self._label_lines)
+        self._label_lines.append(label_line(self._label(answer)))
         key = self._keys[answer.pair]
         if answer.grade is not None and key in self.plan.gold:
-            self._first.setdefault((answer.pair, answer.rater), answer.grade)
+            self._first_gold.setdefault((answer.pair, answer.rater), answer.grade)
         grades = [
-            (kept.rater, kept.grade)
-            for kept in self._answers[answer.pair].values()
-            if kept.grade is not None
+            (last.rater, last.grade)
+            for last in self._answers[answer.pair].values()
+            if last.grade is not None
         ]
-        self._final.pop(answer.pair, None)
-        self._each.pop(answer.pair, None)
+        self._judgment_lines.pop(answer.pair, None)
+        self._rater_lines.pop(answer.pair, None)
         if grades and key not in self.plan.gold:
             query, document = key
             names = "+".join(assessor_text(rater) for rater, _ in grades)
             median = float(combined_grades([[grade for _, grade in grades]])[0])
-            self._final[answer.pair] = judgment_line(query, names, document, median)
-            self._each[answer.pair] = "".join(
+            self._judgment_lines[answer.pair] = judgment_line(query, names, document, median)
+            self._rater_lines[answer.pair] = "".join(
                 judgment_line(query, rater, document, grade) for rater, grade in grades
             )
 
@@ -369,18 +282,18 @@ class LabelStore:
         """Return the number of the next pair of a person, and keep it for them a while; None if
         nothing is left.
 
-        A pair goes to as many people as it wants.
+        A pair goes to as many people as the plan has for it.
         """
         now = wall_time() if now is None else now
         with self._mutex:
-            self._leases = {key: until for key, until in self._leases.items() if until > now}
-            own = [
+            self._leases = {lease: end for lease, end in self._leases.items() if end > now}
+            leased = [
                 number
                 for number, name in self._leases
                 if name == rater and self._is_open(number, rater)
             ]
             free = (number for number in self._numbers if self._is_open(number, rater))
-            chosen = own[0] if own else next(free, None)
+            chosen = leased[0] if leased else next(free, None)
             for number in [number for number, name in self._leases if name == rater]:
                 del self._leases[number, rater]
             if chosen is not None:
@@ -394,8 +307,8 @@ class LabelStore:
             return False
         others = {name for name, answer in answers.items() if answer.status == "graded"}
         if with_leases:
-            others |= {name for place, name in self._leases if place == number and name != rater}
-        return len(others) < self.plan.wanted(pair)
+            others |= {name for leased, name in self._leases if leased == number and name != rater}
+        return len(others) < self.plan.n_raters(pair)
 
     def is_done(self, rater: str) -> bool:
         """Return whether nothing is left for a person, not even pairs that others look at."""
@@ -410,7 +323,9 @@ class LabelStore:
         """
         with self._mutex:
             return {
-                place: grade for place, grade in self._first.items() if place[0] in self._numbers
+                (number, rater): grade
+                for (number, rater), grade in self._first_gold.items()
+                if number in self._numbers
             }
 
     def answer(
@@ -446,8 +361,8 @@ class LabelStore:
             content = (status, grade, note)
             if before is not None and (before.status, before.grade, before.note) == content:
                 return
-            is_new = before is not None and before.status == "graded" and before.grade != grade
-            seen = is_new and pair.key in self.plan.model
+            is_changed = before is not None and before.status == "graded" and before.grade != grade
+            saw_model = is_changed and pair.key in self.plan.model
             answered = RaterAnswer(
                 pair=number,
                 rater=rater,
@@ -456,14 +371,15 @@ class LabelStore:
                 note=note,
                 seconds=seconds,
                 time=_now(),
-                after_model=seen or (before is not None and before.after_model),
+                after_model=saw_model or (before is not None and before.after_model),
             )
             self._insert(answered, nonce)
             self._take(answered, nonce)
             self._leases.pop((number, rater), None)
-            done, wanted = self.counts()
-            # the last answer waits for no other
-            pause = _PAUSE * self._files_took if self._files_took > _SLOW and done < wanted else 0.0
+            n_graded, n_needed = self.counts()
+            # No answer after the last one would write the files, so the last one always does.
+            is_delayed = self._files_took > _SLOW and n_graded < n_needed
+            pause = _PAUSE * self._files_took if is_delayed else 0.0
             if wall_time() - self._files_at >= pause:
                 self._try_to_write()
 
@@ -499,8 +415,8 @@ class LabelStore:
     def last_of(self, rater: str) -> RaterAnswer | None:
         """Return the last answer of a person."""
         with self._mutex:
-            own = (answer for answer in reversed(self._history) if answer.rater == rater)
-            return next((answer for answer in own if answer.pair in self._numbers), None)
+            newest_first = (answer for answer in reversed(self._history) if answer.rater == rater)
+            return next((answer for answer in newest_first if answer.pair in self._numbers), None)
 
     def skipped_by(self, rater: str) -> list[int]:
         """Return the numbers of the pairs that a person skipped."""
@@ -518,16 +434,18 @@ class LabelStore:
         """
         with self._mutex:
             if rater:
-                done = sum(rater in self._answers.get(number, {}) for number in self._numbers)
-                return done, done + sum(self._is_open(number, rater) for number in self._numbers)
-            done = total = 0
+                answered = sum(rater in self._answers.get(number, {}) for number in self._numbers)
+                n_open = sum(self._is_open(number, rater) for number in self._numbers)
+                return answered, answered + n_open
+            done = 0
+            total = 0
             for number, pair in self._numbers.items():
                 if pair.key not in self.plan.gold:
                     answers = self._answers.get(number, {}).values()
                     graded = sum(answer.status == "graded" for answer in answers)
-                    wanted = self.plan.wanted(pair)
-                    done += min(graded, wanted)
-                    total += wanted
+                    needed = self.plan.n_raters(pair)
+                    done += min(graded, needed)
+                    total += needed
             return done, total
 
     def table(self) -> tuple[list[int], list[str], "np.ndarray[Any, np.dtype[np.float64]]"]:
@@ -556,28 +474,29 @@ class LabelStore:
             return [self._progress(name) for name in self.raters]
 
     def _progress(self, name: str) -> RaterProgress:
-        own = [answers[name] for answers in self._answers.values() if name in answers]
-        graded = [answer for answer in own if answer.grade is not None]
+        last_answers = [answers[name] for answers in self._answers.values() if name in answers]
+        graded = [answer for answer in last_answers if answer.grade is not None]
         times = sorted(answer.seconds for answer in graded if answer.seconds is not None)
-        known = [
+        gold_pairs = [
             (grade, self.plan.gold[self._keys[number]])
-            for (number, rater), grade in self._first.items()
+            for (number, rater), grade in self._first_gold.items()
             if rater == name
         ]
-        last: dict[int, float] = {}
+        last_grades: dict[int, float] = {}
         revised = 0
         for answer in self._history:
             if answer.rater == name and answer.grade is not None:
-                revised += last.get(answer.pair, answer.grade) != answer.grade
-                last[answer.pair] = answer.grade
+                if last_grades.get(answer.pair, answer.grade) != answer.grade:
+                    revised += 1
+                last_grades[answer.pair] = answer.grade
         return RaterProgress(
             rater=name,
             graded=len(graded),
-            skipped=sum(answer.status == "skipped" for answer in own),
+            skipped=sum(answer.status == "skipped" for answer in last_answers),
             revised=revised,
-            seconds=times[len(times) // 2] if times else None,
-            gold_right=sum(grade == right for grade, right in known),
-            gold=len(known),
+            seconds=times[len(times) // 2] if times else None,  # the upper of two medians
+            gold_right=sum(grade == right for grade, right in gold_pairs),
+            gold=len(gold_pairs),
             grades=dict(Counter(answer.grade for answer in graded if answer.grade is not None)),
         )
 
@@ -586,23 +505,25 @@ class LabelStore:
         with self._mutex:
             started = wall_time()
             origin = self._provenance()
-            write_judgment_lines(self.output, self._final.values(), origin)
+            write_judgment_lines(self.output, self._judgment_lines.values(), origin)
             write_judgment_lines(
-                raters_path(self.output), self._each.values(), {**origin, "combine": "none"}
+                raters_path(self.output), self._rater_lines.values(), {**origin, "combine": "none"}
             )
             write_label_lines(
-                table_path(self.output), [*self._rows, *map(label_line, self._model_labels())]
+                table_path(self.output),
+                [*self._label_lines, *map(label_line, self._model_labels())],
             )
             self._files_at = wall_time()
             self._files_took = wall_time() - started
             self.unwritten = ""
 
     def _provenance(self) -> dict[str, Any]:
-        gold: dict[str, list[int]] = {}  # right answers, and all answers
+        n_right: Counter[str] = Counter()
+        n_answered: Counter[str] = Counter()
         for (number, rater), grade in self.gold_grades().items():
-            counts = gold.setdefault(assessor_text(rater), [0, 0])
-            counts[0] += grade == self.plan.gold[self._keys[number]]
-            counts[1] += 1
+            n_answered[assessor_text(rater)] += 1
+            if grade == self.plan.gold[self._keys[number]]:
+                n_right[assessor_text(rater)] += 1
         return {
             "kind": "people",
             "assessors": list(
@@ -613,7 +534,7 @@ class LabelStore:
             "pairs": len(self._numbers),
             "combine": "median",
             "double": self.plan.double,
-            "gold": gold,
+            "gold": {name: [n_right[name], n] for name, n in n_answered.items()},
             "model_shown_after": self.plan.model_name if self.plan.model else "",
             "after_model": sum(
                 answer.after_model and answer.grade is not None
@@ -625,7 +546,8 @@ class LabelStore:
         }
 
     def _label(self, answer: RaterAnswer) -> Label:
-        key, status = self._keys[answer.pair], answer.status
+        key = self._keys[answer.pair]
+        status = answer.status
         if self._answers[answer.pair][answer.rater] is not answer:
             status = "revised"
         elif status == "graded" and key in self.plan.gold:

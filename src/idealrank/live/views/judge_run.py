@@ -61,7 +61,7 @@ def _people(agreement: Mapping[str, Any]) -> str:
     kappa = (
         "" if agreement["kappa"] is None else f", linear kappa {agreement['kappa']:.3f}{interval}"
     )
-    pairs = f"{agreement['pairs']} pair{'s' * (agreement['pairs'] != 1)}"
+    pairs = "1 pair" if agreement["pairs"] == 1 else f"{agreement['pairs']} pairs"
     return (
         f"Against the people on {pairs}: {100 * agreement['equal']:.0f} % equal{kappa}, mean "
         f"difference {agreement['bias']:+.2f}."

@@ -14,6 +14,8 @@ from idealrank.pages.figures.theme import DARK, FONT, LIGHT
 LONGEST = 34  # letters of a name; the table has it in full
 LINE = 17.0  # height of a name of 12 px, with its ascenders and descenders
 _RADIUS, _GAP = 7.0, 10.0  # px: free space around a point, and from a point to its name
+_ABOVE = 12  # px from a point up to the middle of its name
+_STEPS = 40  # half lines up and down at which a name is tried
 _CROSSED = 40.0  # cost of a name across the interval of a point, in px of distance
 # Widths of a letter of 12 px, rather too many.
 _NARROW = 4.5
@@ -87,7 +89,8 @@ def label_boxes(points: Sequence[NamedPoint], inside: Box) -> list[Box | None]:
 
     Names of the first points are placed first. A name that has no room is None.
     """
-    circles, intervals = [], []
+    circles = []
+    intervals = []
     for point in points:
         x, y = point.x, point.y
         circles.append(
@@ -96,14 +99,16 @@ def label_boxes(points: Sequence[NamedPoint], inside: Box) -> list[Box | None]:
         intervals.append(Box(left=x - 1, top=point.top, right=x + 1, bottom=point.bottom))
     placed: list[Box | None] = []
     for point in points:
-        taken = [*circles, *(box for box in placed if box is not None)]
-        best, least_cost = None, math.inf
+        obstacles = [*circles, *(box for box in placed if box is not None)]
+        best = None
+        least_cost = math.inf
         for distance, box in _candidates(point):
-            if not inside.holds(box) or any(box.meets(other) for other in taken):
+            if not inside.holds(box) or any(box.meets(obstacle) for obstacle in obstacles):
                 continue
-            cost = distance + _CROSSED * sum(box.meets(other) for other in intervals)
+            cost = distance + _CROSSED * sum(box.meets(interval) for interval in intervals)
             if cost < least_cost:  # of equal costs the first candidate
-                best, least_cost = box, cost
+                best = box
+                least_cost = cost
         placed.append(best)
     return placed
 
@@ -112,20 +117,20 @@ def _candidates(point: NamedPoint) -> Iterator[tuple[float, Box]]:
     """Boxes at the right and the left of a point, and above and below it, with their distance from
     the nearest.
     """
-    wide = width(point.name)
-    for step in range(40):
+    name_width = width(point.name)
+    for step in range(_STEPS):
         for up in (-1, 1) if step else (-1,):
-            middle = point.y - 12 + up * step * LINE / 2
+            middle = point.y - _ABOVE + up * step * LINE / 2
             # right, left and centred, with the cost of each in px of distance
-            for side, left in (
+            for cost, left in (
                 (0, point.x + _GAP),
-                (1, point.x - _GAP - wide),
-                (12, point.x - wide / 2),
+                (1, point.x - _GAP - name_width),
+                (12, point.x - name_width / 2),
             ):
                 top = middle - LINE / 2
                 bottom = middle + LINE / 2
-                box = Box(left=left, top=top, right=left + wide, bottom=bottom)
-                yield abs(middle - point.y + 12) + side, box
+                box = Box(left=left, top=top, right=left + name_width, bottom=bottom)
+                yield abs(middle - point.y + _ABOVE) + cost, box
 
 
 _WIDTH, _HEIGHT = 720, 400  # px of the figure
@@ -203,7 +208,8 @@ def latency_quality_page(systems: Sequence[Mapping[str, Any]]) -> str:
     """
     measure = next(iter(systems[0].get("measures", {})), "") if systems else ""
     drawn = [system for system in systems if measure and system["latency"]["p95"] is not None]
-    summary, figure = "Latency of each backend.", ""
+    summary = "Latency of each backend."
+    figure = ""
     if drawn:
         best = pareto_front(
             [(system["latency"]["p95"], system["measures"][measure]["mean"]) for system in drawn]
@@ -252,7 +258,8 @@ def _figure(systems: Sequence[Mapping[str, Any]], measure: str, best: set[int]) 
     low = min(_inside(mean["low"], mean["mean"]) for mean in means)
     high = max(_inside(mean["high"], mean["mean"]) for mean in means)
     margin = (high - low) * 0.06 or 0.01
-    low, high = low - margin, high + margin
+    low -= margin
+    high += margin
 
     def up(value: float) -> float:
         return _HEIGHT - _BOTTOM - (_HEIGHT - _TOP - _BOTTOM) * (value - low) / (high - low)
@@ -268,7 +275,8 @@ def _figure(systems: Sequence[Mapping[str, Any]], measure: str, best: set[int]) 
         )
     below = _HEIGHT - _BOTTOM + 18
     drawn += [
-        f'<text x="{across(at):.1f}" y="{below}" text-anchor="middle">{at:g}</text>' for at in ticks
+        f'<text x="{across(tick):.1f}" y="{below}" text-anchor="middle">{tick:g}</text>'
+        for tick in ticks
     ]
     middle = (_LEFT + right) / 2
     drawn.append(
@@ -347,18 +355,18 @@ def _axis(values: Sequence[float]) -> tuple[Callable[[float], float], list[float
         last = math.log10(high * 1.3)
         powers = range(math.floor(first), math.ceil(last) + 1)
         ticks = [step * 10**power for power in powers for step in (1, 2, 5)]
-        ticks = [float(f"{at:.4g}") for at in ticks if first <= math.log10(at) <= last]
+        ticks = [float(f"{tick:.4g}") for tick in ticks if first <= math.log10(tick) <= last]
 
-        def logarithmic(at: float) -> float:
-            return _LEFT + span * (math.log10(max(at, 1e-9)) - first) / (last - first)
+        def logarithmic(latency: float) -> float:
+            return _LEFT + span * (math.log10(max(latency, 1e-9)) - first) / (last - first)
 
         return logarithmic, ticks
-    last = high * 1.15 or 1.0
+    end = high * 1.15 or 1.0
     # the largest of 1, 1/2, 1/5 and 1/10 of a power of ten that gives four ticks or more
-    step = 10 ** math.floor(math.log10(last))
-    step = next(step / part for part in (1, 2, 5, 10) if last / (step / part) >= 4)
-    ticks = [float(f"{step * number:.4g}") for number in range(int(last / step) + 1)]
-    return (lambda at: _LEFT + span * at / last), ticks
+    power = 10 ** math.floor(math.log10(end))
+    step = next(power / part for part in (1, 2, 5, 10) if end / (power / part) >= 4)
+    ticks = [float(f"{step * number:.4g}") for number in range(int(end / step) + 1)]
+    return (lambda latency: _LEFT + span * latency / end), ticks
 
 
 def _table(systems: Sequence[Mapping[str, Any]]) -> str:

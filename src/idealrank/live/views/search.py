@@ -40,9 +40,9 @@ def search_parts(report: Mapping[str, Any]) -> list[Part]:
                 f"  {query}: {message}"
                 for query, message in list(system["failed"].items())[:_LISTED]
             ]
-            more = len(system["failed"]) - len(listed)
-            if more:
-                listed.append(f"  and {more} more")
+            n_more = len(system["failed"]) - len(listed)
+            if n_more:
+                listed.append(f"  and {n_more} more")
             parts.append([f"{system['name']}: {len(system['failed'])} failed", *listed])
     return [*parts, [f"wrote {system['run']}" for system in systems if system["run"]]]
 

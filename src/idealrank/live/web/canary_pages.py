@@ -51,8 +51,8 @@ def canaries_page(request: Request) -> Response:
     site = Site.of(request)
     with site.folder.opened() as store:
         boards = [] if store is None else [_board(store, name) for name in store.monitors()]
-        opened = sum(len(board["opened"]) for board in boards)
-        return site.page("canaries.html", {"title": "Canaries", "boards": boards, "n_open": opened})
+        n_open = sum(len(board["opened"]) for board in boards)
+        return site.page("canaries.html", {"title": "Canaries", "boards": boards, "n_open": n_open})
 
 
 def canary_page(request: Request) -> Response:
@@ -148,7 +148,8 @@ def drawing_of(name: str, rounds: Sequence[StoredRound], alarms: Sequence[Stored
     ends: dict[str, tuple[float, float]] = {}
     measure = "value"
     for stored in rounds:
-        key, record = ids[stored.number], stored.record
+        key = ids[stored.number]
+        record = stored.record
         value = _value(stored)
         points.append(Point(id=key, when=stored.time, run=name, value=value))
         low = _number(record, "low")
@@ -187,12 +188,12 @@ def _alarm_table(alarms: Sequence[StoredAlarm], title: str) -> Table:
 
 
 def _round_table(rounds: Sequence[StoredRound]) -> Table:
-    lacking = (math.nan, math.nan)
-
     def ends(stored: StoredRound) -> tuple[float, float]:
         low = _number(stored.record, "low")
         high = _number(stored.record, "high")
-        return lacking if low is None or high is None else (low, high)
+        if low is None or high is None:
+            return math.nan, math.nan
+        return low, high
 
     def outcome(stored: StoredRound) -> Cell:
         is_good = stored.outcome in ("complete", "running")

@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, unquote, urlsplit
@@ -306,13 +307,14 @@ def _gold(store: LabelStore, raters: list[str]) -> list[str]:
     """Gold questions that each person answered right at first; empty while pairs are left, since
     the numbers would show which pairs they are.
     """
-    first = store.gold_grades()
-    numbers = sorted({number for number, _ in first})
+    first_grades = store.gold_grades()
+    numbers = sorted({number for number, _ in first_grades})
     if not numbers:
         return [""] * len(raters)
-    grades = np.array(
-        [[first.get((number, name), math.nan) for name in raters] for number in numbers]
-    )
+    grades = np.full((len(numbers), len(raters)), math.nan)
+    for row, number in enumerate(numbers):
+        for column, name in enumerate(raters):
+            grades[row, column] = first_grades.get((number, name), math.nan)
     right = [store.plan.gold[store.key(number)] for number in numbers]
     report = gold_accuracy(grades, right, assessors=raters)
     texts = []
@@ -345,13 +347,16 @@ def _agreement(store: LabelStore, numbers: list[int], grades: Any) -> dict[str, 
         if has_interval:
             settings |= {"clusters": queries, "interval": True}
         value: Any = agreement(grades[rows], name, **settings)  # type: ignore[call-overload]
-        low, high = value.interval if has_interval else (math.nan, math.nan)
-        ends = "" if math.isnan(low) else f" [{_shown(low, name)}, {_shown(high, name)}]"
-        report[name] = "-" if math.isnan(float(value)) else f"{_shown(float(value), name)}{ends}"
+        as_text = partial(_agreement_text, name=name)
+        ends = ""
+        if has_interval and not math.isnan(value.interval[0]):
+            low, high = value.interval
+            ends = f" [{as_text(low)}, {as_text(high)}]"
+        report[name] = "-" if math.isnan(float(value)) else f"{as_text(float(value))}{ends}"
     return report
 
 
-def _shown(value: float, name: str) -> str:
+def _agreement_text(value: float, name: str) -> str:
     return f"{100 * value:.0f} %" if name == "percent" else f"{value:.2f}"
 
 
@@ -359,43 +364,45 @@ def _disagreements(
     store: LabelStore, numbers: list[int], raters: list[str], grades: Any
 ) -> list[dict[str, Any]]:
     """Pairs on which people disagree, the largest difference first."""
-    listed: list[tuple[float, dict[str, Any]]] = []
+    spread_of: dict[int, float] = {}
+    row_of: dict[int, dict[str, Any]] = {}
     for row, number in enumerate(numbers):
-        own_grades = [
-            (name, grade)
+        grade_of = {
+            name: grade
             for name, grade in zip(raters, grades[row].tolist(), strict=True)
             if not math.isnan(grade)
-        ]
-        values = [grade for _, grade in own_grades]
-        spread = max(values) - min(values)
+        }
+        spread = max(grade_of.values()) - min(grade_of.values())
         pair = store.pair(number)
         # a gold question is still to come for others
         if spread > 0 and pair is not None and pair.key not in store.plan.gold:
-            grades_text = ", ".join(f"{name} {grade_text(grade)}" for name, grade in own_grades)
-            row_of_pair = {
+            grades_text = ", ".join(
+                f"{name} {grade_text(grade)}" for name, grade in grade_of.items()
+            )
+            spread_of[number] = spread
+            row_of[number] = {
                 "pair": number,
                 "query": pair.query_text,
                 "document": pair.document,
                 "grades": grades_text,
             }
-            listed.append((-spread, row_of_pair))
     # equal differences by the number of the pair
-    listed.sort(key=lambda entry: (entry[0], entry[1]["pair"]))
-    return [row_of_pair for _, row_of_pair in listed[:_LISTED]]
+    listed = sorted(spread_of, key=lambda number: (-spread_of[number], number))
+    return [row_of[number] for number in listed[:_LISTED]]
 
 
 def _model(store: LabelStore, numbers: list[int], grades: Any) -> dict[str, str] | None:
     """Agreement of people and the model; None without grades of both."""
     pairs: list[tuple[float, float]] = []
     for row, number in enumerate(numbers):
-        model = store.plan.model.get(store.key(number))
-        if model is not None:
-            own_grades = grades[row][~np.isnan(grades[row])].tolist()
-            pairs += [(grade, model) for grade in own_grades]
+        model_grade = store.plan.model.get(store.key(number))
+        if model_grade is not None:
+            people_grades = grades[row][~np.isnan(grades[row])].tolist()
+            pairs += [(grade, model_grade) for grade in people_grades]
     if not pairs:
         return None
-    equal = sum(grade == other for grade, other in pairs) / len(pairs)
-    bias = sum(other - grade for grade, other in pairs) / len(pairs)
+    equal = sum(grade == model for grade, model in pairs) / len(pairs)
+    bias = sum(model - grade for grade, model in pairs) / len(pairs)
     return {
         "name": store.plan.model_name,
         "pairs": str(len(pairs)),

@@ -16,7 +16,8 @@ from idealrank.io.sources import refusal_text
 from idealrank.judging.files.judgment_pairs import JudgmentPair, read_pairs, with_texts
 from idealrank.live.judges.judge_answers import Scale
 from idealrank.live.judges.judge_runs import table_path
-from idealrank.live.judges.label_store import LabelPlan, LabelStore, raters_path
+from idealrank.live.judges.label_plan import LabelPlan
+from idealrank.live.judges.label_store import LabelStore, raters_path
 from idealrank.store.web.server import bound, check_token, load_web, run_server
 
 _LONGEST_GUIDELINES = 1 << 17  # characters
@@ -63,11 +64,11 @@ class LabelServing:
         """Read the files; `tell` gets notes about them, which are warnings without it."""
         pairs = read_pairs(self.pairs, self.queries, self.documents, tell=tell)
         gold = {} if self.gold is None else _grades(self.gold)
-        known = {pair.key for pair in pairs}
+        listed = {pair.key for pair in pairs}
         added = [
             JudgmentPair(query=query, document=document)
             for query, document in gold
-            if (query, document) not in known
+            if (query, document) not in listed
         ]
         more = with_texts(added, self.queries, self.documents)
         model = {} if self.model is None else _grades(self.model)

@@ -103,8 +103,8 @@ class CrossEncoderLoss(torch.nn.Module):
         return value
 
     def _logits(self, pairs: list[tuple[str, str]], **options: Any) -> "torch.Tensor":
-        def characters(at: int) -> int:
-            query, document = pairs[at]
+        def characters(place: int) -> int:
+            query, document = pairs[place]
             return len(query) + len(document)
 
         # Texts of about one length together: the padding of a block costs time.
@@ -112,7 +112,7 @@ class CrossEncoderLoss(torch.nn.Module):
         blocks = []
         for first in range(0, len(pairs), self.mini_batch_size):
             tokens = self.model.preprocess(
-                [pairs[at] for at in order[first : first + self.mini_batch_size]], **options
+                [pairs[place] for place in order[first : first + self.mini_batch_size]], **options
             )
             on_device = {
                 name: part.to(self.model.device) if isinstance(part, torch.Tensor) else part

@@ -44,12 +44,13 @@ class ListNetLoss(ListLoss):
 
     def values(self, batch: Batch) -> "tuple[torch.Tensor, torch.Tensor]":
         """Cross entropy of each list."""
-        wanted = torch.where(
+        label_shares = torch.where(
             batch.mask,
             log_shares(batch.labels / self.label_temperature, batch.mask).exp(),
             torch.zeros_like(batch.scores),
         )
-        entropy = -(wanted * log_shares(batch.scores / self.temperature, batch.mask)).sum(-1)
+        score_shares = log_shares(batch.scores / self.temperature, batch.mask)
+        entropy = -(label_shares * score_shares).sum(-1)
         return entropy, batch.mask.any(-1)
 
 
@@ -145,22 +146,23 @@ class ListMLELoss(ListLoss):
 
     def values(self, batch: Batch) -> "tuple[torch.Tensor, torch.Tensor]":
         """Negative log likelihood of each list."""
-        order = self._wanted(batch)
+        order = self._target_order(batch)
         mask = batch.mask.gather(-1, order)
         scores = torch.where(
             mask, batch.scores.gather(-1, order) / self.temperature, batch.scores.new_tensor(LOWEST)
         )
-        rest = scores.flip(-1).logcumsumexp(-1).flip(-1)
-        lost = torch.where(mask, rest - scores, torch.zeros_like(scores))
-        return (self.of_ranks(mask).to(lost.dtype) * lost).sum(-1), batch.mask.any(-1)
+        # of each rank, over the documents from it to the end
+        log_sums = scores.flip(-1).logcumsumexp(-1).flip(-1)
+        lost = torch.where(mask, log_sums - scores, torch.zeros_like(scores))
+        return (self.rank_weights(mask).to(lost.dtype) * lost).sum(-1), batch.mask.any(-1)
 
-    def of_ranks(self, mask: "torch.Tensor") -> "torch.Tensor":
+    def rank_weights(self, mask: "torch.Tensor") -> "torch.Tensor":
         """Weight of each rank, shape (lists, width); padding comes last."""
         return mask
 
-    def _wanted(self, batch: Batch) -> "torch.Tensor":
-        wanted = batch.labels if self.order == "labels" else torch.zeros_like(batch.labels)
-        keys = torch.where(batch.mask, wanted, wanted.new_tensor(-float("inf")))
+    def _target_order(self, batch: Batch) -> "torch.Tensor":
+        labels = batch.labels if self.order == "labels" else torch.zeros_like(batch.labels)
+        keys = torch.where(batch.mask, labels, labels.new_tensor(-float("inf")))
         if self.ties == "input" or self.order == "input":
             return keys.argsort(dim=-1, descending=True, stable=True)
         # A stable sort of shuffled documents leaves equal labels in random order.
@@ -194,10 +196,11 @@ class PListMLELoss(ListMLELoss):
     tensor(0.9972)
     """
 
-    def of_ranks(self, mask: "torch.Tensor") -> "torch.Tensor":
+    def rank_weights(self, mask: "torch.Tensor") -> "torch.Tensor":
         """Weight of each rank."""
         length = wide(mask.sum(-1, keepdim=True))
         rank = torch.arange(1, mask.shape[-1] + 1, device=mask.device)
+        # 2**(n - rank) - 1, divided by 2**(n - 1), so that no list is too long for it
         weight = torch.where(
             mask,
             torch.exp2(1 - rank.to(length.dtype)) - torch.exp2(1 - length),

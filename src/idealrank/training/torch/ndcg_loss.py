@@ -43,7 +43,8 @@ class NDCGRules:
 
     def gains(self, batch: Batch) -> "torch.Tensor":
         """Gain of each document, 0 for padding, shape (lists, width)."""
-        labels, gain = batch.labels, self._rules.gain
+        labels = batch.labels
+        gain = self._rules.gain
         if bool((labels < 0).any()):
             raise InputError(
                 f"labels: found {float(labels.min()):g}, expected 0 or more; padding is said by "
@@ -51,12 +52,11 @@ class NDCGRules:
             )
         if gain.text == "linear":
             return labels
-        gained = (
-            torch.exp2(labels) - 1
-            if gain.text == "exp2"
-            else _like(gain(labels.cpu().double().numpy()), labels)
-        )
-        return torch.where(batch.mask, gained, torch.zeros_like(gained))
+        if gain.text == "exp2":
+            gains = torch.exp2(labels) - 1
+        else:
+            gains = _like(gain(labels.cpu().double().numpy()), labels)
+        return torch.where(batch.mask, gains, torch.zeros_like(gains))
 
     def weights(self, batch: Batch, *, cut: bool = True) -> "torch.Tensor":
         """Discount of each rank, shape (1 or lists, width); 0 below the cutoff, if it is cut."""
@@ -85,9 +85,8 @@ class NDCGRules:
         below = ranks.detach().floor().clamp(1, max(1, table.shape[-1] - 1)).long()
         by_list = table.expand(ranks.shape[0], -1)
         last = table.shape[-1] - 1
-        at_rank, at_next = (
-            by_list.gather(-1, (below - 1 + step).clamp(max=last)) for step in (0, 1)
-        )
+        at_rank = by_list.gather(-1, (below - 1).clamp(max=last))
+        at_next = by_list.gather(-1, below.clamp(max=last))
         return at_rank + (ranks - below) * (at_next - at_rank)
 
     def discounted(
@@ -151,13 +150,11 @@ class NDCGLoss(ListLoss, NDCGRules):
         value = self.dcg(batch, gains, weights) / torch.where(
             relevant, ideal, torch.ones_like(ideal)
         )
-        without = 0.0 if self._rules.no_relevant == "one" else 1.0
-        counted = (
-            relevant
-            if self._rules.no_relevant in {"left-out", "nan"}
-            else torch.ones_like(relevant)
-        )
-        return torch.where(relevant, 1 - value, torch.full_like(value, without)), counted
+        loss_without = 0.0 if self._rules.no_relevant == "one" else 1.0
+        counted = torch.ones_like(relevant)
+        if self._rules.no_relevant in {"left-out", "nan"}:
+            counted = relevant
+        return torch.where(relevant, 1 - value, torch.full_like(value, loss_without)), counted
 
     @abstractmethod
     def dcg(self, batch: Batch, gains: "torch.Tensor", weights: "torch.Tensor") -> "torch.Tensor":

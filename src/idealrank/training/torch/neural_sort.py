@@ -58,8 +58,8 @@ def neural_sort(
     # shifts cancel; small numbers keep their digits
     centre = (scores.sum(-1) / mask.sum(-1).clamp(min=1)).detach()
     centred = scores - centre[..., None]
-    apart = distances(centred, mask)[..., None, :]
-    exponent = ((length + 1 - 2 * rank) * centred[..., None, :] - apart) / temperature
+    distance_sums = distances(centred, mask)[..., None, :]
+    exponent = ((length + 1 - 2 * rank) * centred[..., None, :] - distance_sums) / temperature
     masked = torch.where(mask[..., None, :], exponent, exponent.new_tensor(LOWEST))
     share = torch.softmax(masked, dim=-1)
     return torch.where((rank <= length) & mask[..., None, :], share, torch.zeros_like(share))
@@ -135,15 +135,17 @@ class NeuralNDCGLoss(NDCGLoss):
         uniform = torch.rand(
             shape, generator=self._generator, device=batch.scores.device, dtype=batch.scores.dtype
         )
+        # at 0 and at 1 the noise would be infinite; float32 holds both limits
         noise = -self.noise * torch.log(-torch.log(uniform.clamp(1e-20, 1 - 1e-7)))
         noisy = torch.where(batch.mask, batch.scores + noise, torch.zeros_like(noise)).reshape(
             -1, width
         )
-        labels, mask = (
-            part.expand(shape).reshape(-1, width) for part in (batch.labels, batch.mask)
-        )
         drawn = self._dcg(
-            Batch(noisy, labels, mask),
+            Batch(
+                scores=noisy,
+                labels=batch.labels.expand(shape).reshape(-1, width),
+                mask=batch.mask.expand(shape).reshape(-1, width),
+            ),
             gains.expand(shape).reshape(-1, width),
             weights.expand(shape).reshape(-1, width),
         )
@@ -159,7 +161,7 @@ class NeuralNDCGLoss(NDCGLoss):
                 cutoff=self.cutoff,
                 pairs_at_once=self.pairs_at_once,
             )
-        of_ranks = weights.expand_as(gains)
+        discounts = weights.expand_as(gains)
 
         def terms(part: Batch, first: int, last: int) -> "torch.Tensor":
             shares = neural_sort(wide(part.scores), part.mask, self.temperature)
@@ -167,7 +169,7 @@ class NeuralNDCGLoss(NDCGLoss):
             sorted_gains = rows * torch.einsum(
                 "lij,lj->li", shares, columns * gains[first:last].to(shares.dtype)
             )
-            return (of_ranks[first:last] * sorted_gains).sum(-1).to(part.scores.dtype)
+            return (discounts[first:last] * sorted_gains).sum(-1).to(part.scores.dtype)
 
         return list_sums(batch, terms, self.pairs_at_once // max(1, gains.shape[-1] ** 2))
 
@@ -315,14 +317,14 @@ def _merged(
         lists, width = scores.shape
         size = min(branching, max(width, 1))
         groups = -(-width // size)
-        grown = [
-            torch.nn.functional.pad(part, (0, groups * size - width))
-            for part in (scores, gains, mask)
-        ]
-        scores, gains, mask = (part.reshape(lists * groups, size) for part in grown)
+        scores, gains, mask = (
+            torch.nn.functional.pad(table, (0, groups * size - width)).reshape(lists * groups, size)
+            for table in (scores, gains, mask)
+        )
         shares = neural_sort(scores, mask, temperature, 0, min(cutoff, size))
-        scores, gains = (torch.einsum("lij,lj->li", shares, part) for part in (scores, gains))
+        scores = torch.einsum("lij,lj->li", shares, scores)
+        gains = torch.einsum("lij,lj->li", shares, gains)
         mask = torch.arange(scores.shape[-1], device=mask.device) < mask.sum(-1, keepdim=True)
         if groups == 1:
             return gains
-        scores, gains, mask = (part.reshape(lists, -1) for part in (scores, gains, mask))
+        scores, gains, mask = (table.reshape(lists, -1) for table in (scores, gains, mask))

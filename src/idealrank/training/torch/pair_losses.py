@@ -45,21 +45,21 @@ class PairLoss(ListLoss):
 
     def values(self, batch: Batch) -> "tuple[torch.Tensor, torch.Tensor]":
         """Sum over the pairs of each list."""
-        terms, pairs = self.parts(batch)
+        terms, pairs = self.terms_and_pairs(batch)
         value = row_sums(batch.scores, terms, self.pairs_at_once)
         if self.reduction == "pair-mean":
             with torch.no_grad():
 
                 def counts(_: "torch.Tensor", first: int, last: int) -> "torch.Tensor":
-                    number: torch.Tensor = pairs(first, last).sum((1, 2)).to(value.dtype)
-                    return number
+                    count_of_rows: torch.Tensor = pairs(first, last).sum((1, 2)).to(value.dtype)
+                    return count_of_rows
 
-                number = row_sums(batch.scores, counts, self.pairs_at_once)
-            value = value / number.sum().clamp(min=1)
+                n_pairs = row_sums(batch.scores, counts, self.pairs_at_once)
+            value = value / n_pairs.sum().clamp(min=1)
         return value, torch.ones_like(value, dtype=torch.bool)
 
     @abstractmethod
-    def parts(self, batch: Batch) -> tuple[Any, Any]:
+    def terms_and_pairs(self, batch: Batch) -> tuple[Any, Any]:
         """Terms of a range of rows, for `row_sums`; and weights of its pairs (first, last), 0 for a
         pair that does not count.
         """
@@ -122,7 +122,7 @@ class RankNetLoss(PairLoss):
         self.ties = choice("ties", ties, ("ignore", "half"))
         self.log = choice("log", log, get_args(Log))
 
-    def parts(self, batch: Batch) -> tuple[Any, Any]:
+    def terms_and_pairs(self, batch: Batch) -> tuple[Any, Any]:
         """Cross entropy of each pair."""
         scale = 1 / math.log(2) if self.log == "binary" else 1.0
 
@@ -149,10 +149,10 @@ class RankNetLoss(PairLoss):
     def _tied(self, batch: Batch, first: int, last: int) -> "torch.Tensor":
         """1/2 for a tied pair, which comes in two rows, so that it counts once."""
         same = batch.labels[:, first:last, None] == batch.labels[:, None, :]
-        both = same & batch.mask[:, first:last, None] & batch.mask[:, None, :]
-        places = torch.arange(batch.mask.shape[-1], device=both.device)
-        two = both & (places[first:last, None] != places)
-        return torch.where(two, 0.5, 0.0).to(batch.scores.dtype)
+        tied = same & batch.mask[:, first:last, None] & batch.mask[:, None, :]
+        places = torch.arange(batch.mask.shape[-1], device=tied.device)
+        is_pair = tied & (places[first:last, None] != places)
+        return torch.where(is_pair, 0.5, 0.0).to(batch.scores.dtype)
 
 
 class PairwiseLogisticLoss(PairLoss):
@@ -195,7 +195,7 @@ class PairwiseLogisticLoss(PairLoss):
         self.temperature = positive("temperature", temperature)
         self.weights = choice("weights", weights, ("one", "label-difference"))
 
-    def parts(self, batch: Batch) -> tuple[Any, Any]:
+    def terms_and_pairs(self, batch: Batch) -> tuple[Any, Any]:
         """Logistic loss of each pair."""
 
         def pairs(first: int, last: int) -> "torch.Tensor":
@@ -274,14 +274,16 @@ class LinearNDCGLoss(NDCGLoss):
         """Ideal DCG less the pairwise loss."""
 
         def terms(scores: "torch.Tensor", first: int, last: int) -> "torch.Tensor":
-            lead = differences(gains, first, last).clamp(min=0)
-            both = batch.mask[:, first:last, None] & batch.mask[:, None, :]
+            gain_lead = differences(gains, first, last).clamp(min=0)
+            are_documents = batch.mask[:, first:last, None] & batch.mask[:, None, :]
             wrong = self._wrong(differences(scores, first, last) / self.temperature)
-            return torch.where(both, lead * wrong, torch.zeros_like(lead)).sum((1, 2))
+            lost = torch.where(are_documents, gain_lead * wrong, torch.zeros_like(gain_lead))
+            return lost.sum((1, 2))
 
         return self.ideal(gains, weights) - row_sums(batch.scores, terms, self.pairs_at_once)
 
     def _wrong(self, apart: "torch.Tensor") -> "torch.Tensor":
+        # the smooth form of the step, of which the last two are never below it
         if self.step == "sigmoid":
             return torch.sigmoid(-apart)
         if self.step == "hinge":
@@ -364,24 +366,26 @@ class LambdaLoss(PairLoss):
         self._ndcg = NDCGRules(cutoff=cutoff, gain=gain, discount=discount, convention=convention)
         self.convention = self._ndcg.convention
 
-    def parts(self, batch: Batch) -> tuple[Any, Any]:
+    def terms_and_pairs(self, batch: Batch) -> tuple[Any, Any]:
         """Weighted logistic loss of each pair."""
         ranks = batch.ranks()
-        scale = self.sigma
         weight = self._weights(batch, ranks)
-        base = math.log(2) if self.log == "binary" else 1.0
+        log_of_base = math.log(2) if self.log == "binary" else 1.0
 
         def pairs(first: int, last: int) -> "torch.Tensor":
-            both = batch.mask[:, first:last, None] & batch.mask[:, None, :]
-            kept = both if self.weighting == "ndcg-loss1" else above(batch, first, last)
+            if self.weighting == "ndcg-loss1":
+                counted = batch.mask[:, first:last, None] & batch.mask[:, None, :]
+            else:
+                counted = above(batch, first, last)
             if self.cutoff is None:
-                return kept
-            return kept & (
+                return counted
+            return counted & (
                 (ranks[:, first:last, None] <= self.cutoff) | (ranks[:, None, :] <= self.cutoff)
             )
 
         def terms(scores: "torch.Tensor", first: int, last: int) -> "torch.Tensor":
-            lost = torch.nn.functional.softplus(-scale * differences(scores, first, last)) / base
+            lead = self.sigma * differences(scores, first, last)
+            lost = torch.nn.functional.softplus(-lead) / log_of_base
             weighted = weight(first, last) * lost
             return torch.where(pairs(first, last), weighted, torch.zeros_like(lost)).sum((1, 2))
 
@@ -401,22 +405,23 @@ class LambdaLoss(PairLoss):
         )
         if self.weighting == "ndcg-loss1":
             return lambda first, last: (share * _at(table, ranks))[:, first:last, None]
-        below = table if self.below_cutoff == "discounted" else self._ndcg.weights(batch)
-        of_rank = _at(below, ranks)
+        counted = table if self.below_cutoff == "discounted" else self._ndcg.weights(batch)
+        discounts = _at(counted, ranks)
+        # behind the last rank its discount goes on, so that the last fall is 0
         last_weight = float(table[:, -1:].min()) if table.numel() else 0.0
         following = torch.nn.functional.pad(table[:, 1:], (0, 1), value=last_weight)
         fall = torch.nn.functional.pad((table - following).abs(), (1, 0))  # by distance, from 0
 
         def weight(first: int, last: int) -> "torch.Tensor":
-            lead = differences(share, first, last).abs()
-            swapped = differences(of_rank, first, last).abs()
+            gain_difference = differences(share, first, last).abs()
+            discount_difference = differences(discounts, first, last).abs()
             if self.weighting == "lambdarank":
-                return swapped * lead
+                return discount_difference * gain_difference
             distance = (ranks[:, first:last, None] - ranks[:, None, :]).abs()
-            steps = _at(fall, distance.flatten(1) + 1).reshape(distance.shape)
+            distance_fall = _at(fall, distance.flatten(1) + 1).reshape(distance.shape)
             if self.weighting == "ndcg-loss2":
-                return steps * lead
-            return (swapped + self.mu * steps) * lead
+                return distance_fall * gain_difference
+            return (discount_difference + self.mu * distance_fall) * gain_difference
 
         return weight
 

@@ -106,13 +106,14 @@ class RankPolicyScores(torch.nn.Module):
         number = torch.zeros_like(self.averages)
         total.index_add_(0, rank[mask] - 1, per_token[mask].to(total.dtype))
         number.index_add_(0, rank[mask] - 1, torch.ones_like(per_token[mask]).to(total.dtype))
-        seen = number > 0
-        kept = self.momentum * self.averages + (1 - self.momentum) * total / number.clamp(min=1)
-        self.averages.copy_(torch.where(seen, kept, self.averages))
-        self.updates.add_(seen)
+        has_answers = number > 0
+        moved = self.momentum * self.averages + (1 - self.momentum) * total / number.clamp(min=1)
+        self.averages.copy_(torch.where(has_answers, moved, self.averages))
+        self.updates.add_(has_answers)
 
     def _unbiased(self) -> "torch.Tensor":
         """The averages without their start at 0."""
+        # after n updates, momentum**n of an average is still its start
         weight = 1 - self.momentum**self.updates
         return torch.where(
             weight > 0, self.averages / weight.clamp(min=1e-12), torch.zeros_like(self.averages)

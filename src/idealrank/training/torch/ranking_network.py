@@ -33,6 +33,8 @@ _ACTIVATIONS = {
     "sigmoid": torch.nn.Sigmoid,
 }
 
+# Takes an epoch and its scores by part of the data; returns whether to keep the weights of the
+# epoch, and whether to stop
 AfterEpoch = Callable[[int, Mapping[str, FloatArray]], tuple[bool, bool]]
 
 
@@ -65,7 +67,8 @@ class RankingNetwork(torch.nn.Module):
         self, n_features: int, shape: NetworkSection, names: "tuple[str, ...]" = ()
     ) -> None:
         super().__init__()
-        self.shape, self.names = shape, tuple(names)
+        self.shape = shape
+        self.names = tuple(names)
         _refuse_large(n_features, shape)
         layers: list[torch.nn.Module] = []
         width = n_features
@@ -250,12 +253,12 @@ def fit_network(
 
         labels = torch.from_numpy(train.labels / train.beside.get("propensity", 1.0)).float()
         offsets = torch.from_numpy(np.ascontiguousarray(train.offsets))
-        kind = torch.optim.Adam if shape.optimiser == "adam" else torch.optim.AdamW
-        optimiser = kind(
+        optimiser_class = torch.optim.Adam if shape.optimiser == "adam" else torch.optim.AdamW
+        optimiser = optimiser_class(
             network.parameters(), lr=shape.learning_rate, weight_decay=shape.weight_decay
         )
 
-        kept: dict[str, torch.Tensor] = {}
+        kept_weights: dict[str, torch.Tensor] = {}
         for epoch in range(1, epochs + 1):
             network.train()
             for queries in torch.randperm(len(train.queries)).split(shape.batch):
@@ -271,10 +274,11 @@ def fit_network(
             epoch_scores = {name: network.score_inputs(rows) for name, rows in inputs.items()}
             keep, stop = after(epoch, epoch_scores)
             if keep:
-                kept = {name: tensor.clone() for name, tensor in network.state_dict().items()}
+                state = network.state_dict()
+                kept_weights = {name: tensor.clone() for name, tensor in state.items()}
             if stop:
                 break
-        network.load_state_dict(kept)
+        network.load_state_dict(kept_weights)
     network.eval()
     return network
 
@@ -295,11 +299,11 @@ def _batch(offsets: "torch.Tensor", queries: "torch.Tensor") -> "tuple[torch.Ten
     """Rows of some queries, one query after another, shape (n,); and their places in lists that are
     padded, shape (queries, longest).
     """
-    first = offsets[queries]
-    sizes = offsets[queries + 1] - offsets[queries]
+    starts = offsets[queries]
+    sizes = offsets[queries + 1] - starts
     place = torch.arange(int(sizes.max()))
     mask = place < sizes[:, None]
-    return (first[:, None] + place)[mask], mask
+    return (starts[:, None] + place)[mask], mask
 
 
 def _refuse_names(features: Any, names: Any, state: Mapping[str, Any]) -> None:
@@ -314,13 +318,13 @@ def _refuse_names(features: Any, names: Any, state: Mapping[str, Any]) -> None:
         raise ValueError(f"names: expected none, or one for each of {features} features")
 
 
-def _refuse_weights(state: Mapping[str, Any], like: Mapping[str, "torch.Tensor"]) -> None:
+def _refuse_weights(state: Mapping[str, Any], expected: Mapping[str, "torch.Tensor"]) -> None:
     """Refuse weights of other types, which loading would convert, and numbers that no network
     has.
     """
     for name, tensor in state.items():
-        if name in like and tensor.dtype != like[name].dtype:
-            raise ValueError(f"{name}: {tensor.dtype} instead of {like[name].dtype}")
+        if name in expected and tensor.dtype != expected[name].dtype:
+            raise ValueError(f"{name}: {tensor.dtype} instead of {expected[name].dtype}")
         if not bool(torch.isfinite(tensor).all()):
             raise ValueError(f"{name}: not finite")
         not_above_0 = name == "scale" and not bool((tensor > 0).all())
@@ -331,7 +335,7 @@ def _refuse_weights(state: Mapping[str, Any], like: Mapping[str, "torch.Tensor"]
 
 def _refuse_large(n_features: int, shape: NetworkSection) -> None:
     widths = [n_features, *shape.hidden, 1]
-    weights = sum(wide * following for wide, following in pairwise(widths))
+    weights = sum(n_inputs * n_outputs for n_inputs, n_outputs in pairwise(widths))
     if weights > _MOST_WEIGHTS:
         size = f"{weights:,} weights of {n_features} features and layers of {list(shape.hidden)}"
         raise InputError(

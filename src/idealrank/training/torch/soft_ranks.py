@@ -71,8 +71,8 @@ def soft_ranks(
     place = torch.arange(goal.shape[-1], device=goal.device)
     real = place < length
     # Below every document, padding falls on and on: it is level with nothing.
-    rest = torch.where(real, sorted_ - (length - place), LOWEST * (1.0 + place).to(goal.dtype))
-    fit = FallingFit.apply(rest, max(1, pairs_at_once // max(1, goal.numel())))
+    padded = torch.where(real, sorted_ - (length - place), LOWEST * (1.0 + place).to(goal.dtype))
+    fit = FallingFit.apply(padded, max(1, pairs_at_once // max(1, goal.numel())))
     ranks = torch.where(real, sorted_ - fit, torch.zeros_like(goal))
     return torch.zeros_like(goal).scatter(-1, order, ranks)
 
@@ -173,20 +173,20 @@ class SoftSpearmanLoss(ListLoss):
 
     def values(self, batch: Batch) -> "tuple[torch.Tensor, torch.Tensor]":
         """1 - correlation of each list."""
-        wanted = _mean_ranks(batch)
-        centre = ((batch.lengths + 1) / 2).to(wanted.dtype)[:, None]  # both add up to n (n + 1) / 2
-        left, right = (
-            torch.where(batch.mask, ranks - centre, torch.zeros_like(ranks))
-            for ranks in (self._soft(batch), wanted)
-        )
-        spread = (right * right).sum(-1)
+        label_ranks = _mean_ranks(batch)
+        score_ranks = self._soft(batch)
+        # ranks of either kind add up to n (n + 1) / 2
+        centre = ((batch.lengths + 1) / 2).to(label_ranks.dtype)[:, None]
+        nothing = torch.zeros_like(label_ranks)
+        by_label = torch.where(batch.mask, label_ranks - centre, nothing)
+        by_score = torch.where(batch.mask, score_ranks - centre, nothing)
+        spread = (by_label * by_label).sum(-1)
         defined = spread > 0
         # Soft ranks that are all equal have the correlation 0: the smallest number keeps its
         # gradient finite.
-        norm = (
-            (left * left).sum(-1) * torch.where(defined, spread, torch.ones_like(spread)) + 1e-12
-        ).sqrt()
-        return (1 - (left * right).sum(-1) / norm).to(batch.scores.dtype), defined
+        label_spread = torch.where(defined, spread, torch.ones_like(spread))
+        norm = ((by_score * by_score).sum(-1) * label_spread + 1e-12).sqrt()
+        return (1 - (by_score * by_label).sum(-1) / norm).to(batch.scores.dtype), defined
 
     def _soft(self, batch: Batch) -> "torch.Tensor":
         return soft_ranks(batch, self.temperature, self.pairs_at_once)

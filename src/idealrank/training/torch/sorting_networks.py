@@ -1,7 +1,7 @@
 """Sorting networks whose swaps are soft, and the NDCG of what they sort."""
 
 from collections.abc import Callable, Iterator
-from typing import Any, Literal, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 from idealrank.training.torch.ndcg_loss import NDCGLoss
 from idealrank.training.torch.tensors import (
@@ -16,8 +16,13 @@ from idealrank.training.torch.tensors import (
 
 Network = Literal["odd-even", "bitonic"]
 Swap = Literal["logistic", "cauchy", "reciprocal"]
-# places that get the larger and the smaller of each pair; only lists above a length have it
-Layer = tuple[list[int], list[int], int]
+
+
+class _Layer(NamedTuple):
+    tops: list[int]  # place that gets the larger of each pair
+    bottoms: list[int]  # place that gets the smaller
+    longer_than: int  # length of a list above which the list has the layer
+
 
 _SWAPS: dict[str, Callable[["torch.Tensor"], "torch.Tensor"]] = {
     "logistic": torch.sigmoid,
@@ -26,7 +31,7 @@ _SWAPS: dict[str, Callable[["torch.Tensor"], "torch.Tensor"]] = {
 }
 
 
-def layers(network: Network, width: int) -> Iterator[Layer]:
+def layers(network: Network, width: int) -> Iterator[_Layer]:
     """Layers of a network that sorts in descending order.
 
     ``odd-even`` has `width` layers of neighbours; ``bitonic`` has log2(width) (log2(width) + 1) /
@@ -34,24 +39,25 @@ def layers(network: Network, width: int) -> Iterator[Layer]:
     """
     if network == "odd-even":
         for step in range(width):
-            firsts = list(range(step % 2, width - 1, 2))
-            yield firsts, [first + 1 for first in firsts], step
+            tops = list(range(step % 2, width - 1, 2))
+            yield _Layer(tops, [top + 1 for top in tops], step)
         return
     size = 2
     while size <= width:
         stride = size // 2
         while stride:
-            tops, bottoms = [], []
-            for at in range(width):
-                if at & stride:  # the second of its pair
+            tops = []
+            bottoms = []
+            for place in range(width):
+                if place & stride:  # the second of its pair
                     continue
-                top = at
-                bottom = at | stride
-                if at & size:  # every other block rises, so that two blocks make a bitonic list
+                top = place
+                bottom = place | stride
+                if place & size:  # every other block rises, so that two blocks make a bitonic list
                     top, bottom = bottom, top
                 tops.append(top)
                 bottoms.append(bottom)
-            yield tops, bottoms, size // 2
+            yield _Layer(tops, bottoms, size // 2)
             stride //= 2
         size *= 2
 
@@ -71,31 +77,33 @@ def soft_sort(
     """
     width = scores.shape[-1]
     # documents, then padding: where it stood must not matter
-    first = mask.long().argsort(dim=-1, descending=True, stable=True)
-    both = torch.stack((scores, carried), -1).gather(1, first[..., None].expand(-1, -1, 2))
+    order = mask.long().argsort(dim=-1, descending=True, stable=True)
+    # shape (lists, width, 2): the score at [..., 0], and what it carries at [..., 1]
+    cells = torch.stack((scores, carried), -1).gather(1, order[..., None].expand(-1, -1, 2))
     length = mask.sum(-1, keepdim=True)
-    whole = 1 << max(0, width - 1).bit_length() if network == "bitonic" else width
-    both = torch.nn.functional.pad(both, (0, 0, 0, whole - width))
-    place = torch.arange(whole, device=mask.device)
+    padded_width = 1 << max(0, width - 1).bit_length() if network == "bitonic" else width
+    cells = torch.nn.functional.pad(cells, (0, 0, 0, padded_width - width))
+    place = torch.arange(padded_width, device=mask.device)
     real = place < length
-    for tops, bottoms, longer in layers(network, whole):
-        upper = both[:, tops]
-        lower = both[:, bottoms]
+    for tops, bottoms, longer_than in layers(network, padded_width):
+        upper = cells[:, tops]
+        lower = cells[:, bottoms]
         is_upper = real[:, tops]
         is_lower = real[:, bottoms]
         # share of the upper document that stays; a document goes above padding, whatever its score
-        kept = _SWAPS[swap]((upper[..., 0] - lower[..., 0]) / temperature)
-        beside_padding = torch.where(is_lower & ~is_upper, 0.0, 1.0).to(kept.dtype)
-        kept = torch.where(is_upper & is_lower, kept, beside_padding)
-        kept = torch.where(length > longer, kept, torch.ones_like(kept))[..., None]
-        rest = sorted(set(range(whole)) - {*tops, *bottoms})
-        back = torch.tensor([*tops, *bottoms, *rest], device=mask.device).argsort()
-        new_upper = kept * upper + (1 - kept) * lower
-        new_lower = (1 - kept) * upper + kept * lower
-        both = torch.cat((new_upper, new_lower, both[:, rest]), 1)[:, back]
-        moved = torch.cat((is_upper | is_lower, is_upper & is_lower, real[:, rest]), 1)[:, back]
-        real = torch.where(length > longer, moved, real)
-    return both[:, :width, 0], both[:, :width, 1]
+        share = _SWAPS[swap]((upper[..., 0] - lower[..., 0]) / temperature)
+        beside_padding = torch.where(is_lower & ~is_upper, 0.0, 1.0).to(share.dtype)
+        share = torch.where(is_upper & is_lower, share, beside_padding)
+        share = torch.where(length > longer_than, share, torch.ones_like(share))[..., None]
+        new_upper = share * upper + (1 - share) * lower
+        new_lower = (1 - share) * upper + share * lower
+        # the pairs and the places without one, each back where it was
+        unpaired = sorted(set(range(padded_width)) - {*tops, *bottoms})
+        back = torch.tensor([*tops, *bottoms, *unpaired], device=mask.device).argsort()
+        cells = torch.cat((new_upper, new_lower, cells[:, unpaired]), 1)[:, back]
+        sorted_real = torch.cat((is_upper | is_lower, is_upper & is_lower, real[:, unpaired]), 1)
+        real = torch.where(length > longer_than, sorted_real[:, back], real)
+    return cells[:, :width, 0], cells[:, :width, 1]
 
 
 class DiffNDCGLoss(NDCGLoss):
@@ -154,7 +162,7 @@ class DiffNDCGLoss(NDCGLoss):
 
     def dcg(self, batch: Batch, gains: "torch.Tensor", weights: "torch.Tensor") -> "torch.Tensor":
         """Sum of discounts by sorted gains."""
-        of_ranks = weights.expand_as(gains)
+        discounts = weights.expand_as(gains)
 
         def terms(part: Batch, first: int, last: int) -> "torch.Tensor":
             _, sorted_gains = soft_sort(
@@ -165,6 +173,6 @@ class DiffNDCGLoss(NDCGLoss):
                 swap=self.swap,
                 temperature=self.temperature,
             )
-            return (of_ranks[first:last] * sorted_gains).sum(-1)
+            return (discounts[first:last] * sorted_gains).sum(-1)
 
         return list_sums(batch, terms, self.pairs_at_once // max(1, gains.shape[-1] ** 2))

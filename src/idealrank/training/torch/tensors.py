@@ -5,6 +5,7 @@ the matrix at a time.
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from idealrank._lazy import load_extra
@@ -32,16 +33,18 @@ class Batch:
         """Lists from tensors of any batch shape, in float32 or wider."""
         _check(scores, labels, mask)
         width = scores.shape[-1]
-        kept = torch.ones_like(scores, dtype=torch.bool) if mask is None else mask.to(scores.device)
-        wide = scores if scores.dtype in {torch.float32, torch.float64} else scores.float()
-        grades = labels.to(device=wide.device, dtype=wide.dtype)
-        zero = wide.new_zeros(())
+        is_document = torch.ones_like(scores, dtype=torch.bool)
+        if mask is not None:
+            is_document = mask.to(scores.device)
+        floats = scores if scores.dtype in {torch.float32, torch.float64} else scores.float()
+        grades = labels.to(device=floats.device, dtype=floats.dtype)
+        zero = floats.new_zeros(())
         # `where`, not a product: padding may hold NaN or infinities, and its gradient is 0 all the
         # same.
         return cls(
-            scores=torch.where(kept, wide, zero).reshape(-1, width),
-            labels=torch.where(kept, grades, zero).reshape(-1, width),
-            mask=kept.reshape(-1, width),
+            scores=torch.where(is_document, floats, zero).reshape(-1, width),
+            labels=torch.where(is_document, grades, zero).reshape(-1, width),
+            mask=is_document.reshape(-1, width),
         )
 
     @property
@@ -216,15 +219,16 @@ class RowSums(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, scores: "torch.Tensor", terms: Terms, rows: int) -> "torch.Tensor":
         """Sums of all rows, shape (lists,)."""
-        needed = ctx.needs_input_grad[0]
+        needs_gradient = ctx.needs_input_grad[0]
         total = scores.new_zeros(scores.shape[0])
         gradient = torch.zeros_like(scores)
         for first in range(0, scores.shape[-1], rows):
-            held = scores.detach().requires_grad_(needed)
-            with torch.set_grad_enabled(needed):
-                part = terms(held, first, min(first + rows, scores.shape[-1]))
+            # a graph of these rows alone, which is freed before the next ones
+            leaf = scores.detach().requires_grad_(needs_gradient)
+            with torch.set_grad_enabled(needs_gradient):
+                part = terms(leaf, first, min(first + rows, scores.shape[-1]))
                 if part.requires_grad:
-                    gradient += torch.autograd.grad(part.sum(), held)[0]
+                    gradient += torch.autograd.grad(part.sum(), leaf)[0]
             total += part.detach()
         ctx.save_for_backward(gradient)
         return total
@@ -249,16 +253,13 @@ def list_sums(batch: Batch, terms: ListTerms, lists_at_once: int) -> "torch.Tens
     values = []
     for first in range(0, batch.scores.shape[0], max(1, lists_at_once)):
         part = batch.part(first, first + max(1, lists_at_once))
-        last = first + part.scores.shape[0]
-
-        def of_part(
-            scores: "torch.Tensor",
-            *_: int,
-            part: Batch = part,
-            first: int = first,
-            last: int = last,
-        ) -> "torch.Tensor":
-            return terms(part.with_scores(scores), first, last)
-
-        values.append(row_sums(part.scores, of_part, part.scores.numel() * part.scores.shape[-1]))
+        all_pairs = part.scores.numel() * part.scores.shape[-1]
+        values.append(row_sums(part.scores, partial(_part_terms, terms, part, first), all_pairs))
     return torch.cat(values) if values else batch.scores.sum(-1)
+
+
+def _part_terms(
+    terms: ListTerms, part: Batch, first: int, scores: "torch.Tensor", *_: int
+) -> "torch.Tensor":
+    # the range of rows is not used: it is all of them
+    return terms(part.with_scores(scores), first, first + part.scores.shape[0])

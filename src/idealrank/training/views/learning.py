@@ -52,17 +52,26 @@ svg text {{ fill: var(--quiet); }}
 def learning_page(curves: Mapping[str, Mapping[str, Sequence[float]]], best: int) -> str:
     """The page."""
     measures = list(dict.fromkeys(chain.from_iterable(curves.values())))
-    light, dark = (
-        " ".join(f"--{name}: {value};" for name, value in theme.items()) for theme in (LIGHT, DARK)
-    )
     sentence = f"The model keeps round {best}. A value on the training set is no result."
     panels = []
     for measure in measures:
-        lines = {part: of[measure] for part, of in curves.items() if of.get(measure)}
+        lines = {
+            part: by_measure[measure]
+            for part, by_measure in curves.items()
+            if by_measure.get(measure)
+        }
         panels.append(_panel(measure, lines, best))
     return _PAGE.format(
-        light=light, dark=dark, font=FONT, sentence=sentence, panels="\n".join(panels)
+        light=_variables(LIGHT),
+        dark=_variables(DARK),
+        font=FONT,
+        sentence=sentence,
+        panels="\n".join(panels),
     )
+
+
+def _variables(theme: Mapping[str, str]) -> str:
+    return " ".join(f"--{name}: {value};" for name, value in theme.items())
 
 
 def _panel(measure: str, lines: Mapping[str, Sequence[float]], best: int) -> str:
@@ -81,20 +90,20 @@ def _panel(measure: str, lines: Mapping[str, Sequence[float]], best: int) -> str
         return _HEIGHT - _BOTTOM - (_HEIGHT - _TOP - _BOTTOM) * (value - low) / (high - low)
 
     drawn = [
-        f'<line class="grid" x1="{_LEFT}" x2="{_WIDTH - _RIGHT}" y1="{up(at):.1f}" '
-        f'y2="{up(at):.1f}"/>'
-        f'<text x="{_LEFT - 8}" y="{up(at) + 4:.1f}" text-anchor="end">{at:.3f}</text>'
-        for at in (low + margin, (low + high) / 2, high - margin)
+        f'<line class="grid" x1="{_LEFT}" x2="{_WIDTH - _RIGHT}" y1="{up(value):.1f}" '
+        f'y2="{up(value):.1f}"/>'
+        f'<text x="{_LEFT - 8}" y="{up(value) + 4:.1f}" text-anchor="end">{value:.3f}</text>'
+        for value in (low + margin, (low + high) / 2, high - margin)
     ]
     drawn += [
-        f'<text x="{across(at):.1f}" y="{_HEIGHT - 12}" text-anchor="middle">{at}</text>'
-        for at in dict.fromkeys((1, best, rounds))
+        f'<text x="{across(number):.1f}" y="{_HEIGHT - 12}" text-anchor="middle">{number}</text>'
+        for number in dict.fromkeys((1, best, rounds))
     ]
     drawn.append(
         f'<line class="kept" x1="{across(best):.1f}" x2="{across(best):.1f}" y1="{_TOP}" '
         f'y2="{_HEIGHT - _BOTTOM}"/>'
     )
-    ends = _spread({part: up(line[-1]) for part, line in lines.items()})
+    heights = _spread({part: up(line[-1]) for part, line in lines.items()})
     for part, line in lines.items():
         points = " ".join(
             f"{across(number):.1f},{up(value):.1f}" for number, value in enumerate(line, 1)
@@ -104,8 +113,8 @@ def _panel(measure: str, lines: Mapping[str, Sequence[float]], best: int) -> str
             f'points="{points}"/>'
         )
         drawn.append(
-            f'<text x="{across(len(line)) + 6:.1f}" y="{ends[part] + 4:.1f}">{html.escape(part)} '
-            f"{line[-1]:.4f}</text>"
+            f'<text x="{across(len(line)) + 6:.1f}" y="{heights[part] + 4:.1f}">'
+            f"{html.escape(part)} {line[-1]:.4f}</text>"
         )
     last = "; ".join(
         f"{part} {line[min(best, len(line)) - 1]:.4f} at round {best}"
@@ -123,5 +132,6 @@ def _spread(places: Mapping[str, float]) -> dict[str, float]:
     heights: dict[str, float] = {}
     above = float("-inf")
     for part in sorted(places, key=places.__getitem__):
-        above = heights[part] = max(places[part], above + _LINE)
+        above = max(places[part], above + _LINE)
+        heights[part] = above
     return heights

@@ -39,36 +39,44 @@ def training_parts(report: Mapping[str, Any]) -> list[Part]:
 
 
 def _rows(systems: Sequence[Mapping[str, Any]]) -> list[list[str]]:
-    several = len(systems) > 1
+    has_seeds = len(systems) > 1
     measured = [numbers for system in systems for numbers in system["measures"].values()]
     conventions = {numbers["own"]["convention"] for numbers in measured if "own" in numbers}
-    chance = any("random_order" in numbers for numbers in measured)
-    header = ["measure", "mean", "95 % interval", "queries", "rounds"]
-    header[1:1] = ["seed"] if several else []
-    header += ["random order"] if chance else []
-    header += [f"under {name}" for name in sorted(conventions)]
-    rows = [header]
+    has_chance = any("random_order" in numbers for numbers in measured)
+    rows = [
+        [
+            "measure",
+            *(["seed"] if has_seeds else []),
+            "mean",
+            "95 % interval",
+            "queries",
+            "rounds",
+            *(["random order"] if has_chance else []),
+            *(f"under {name}" for name in sorted(conventions)),
+        ]
+    ]
     for system in systems:
         for text, numbers in system["measures"].items():
             interval = f"[{numbers['low']:.4f}, {numbers['high']:.4f}]"
-            row = [
-                text,
-                f"{numbers['mean']:.4f}",
-                interval,
-                str(numbers["queries"]),
-                str(system["rounds"]),
-            ]
-            row[1:1] = [str(system["seed"])] if several else []
-            row += [f"{numbers['random_order']:.4f}"] if chance else []
-            row += [f"{numbers['own']['mean']:.4f}"] if conventions else []
-            rows.append(row)
+            rows.append(
+                [
+                    text,
+                    *([str(system["seed"])] if has_seeds else []),
+                    f"{numbers['mean']:.4f}",
+                    interval,
+                    str(numbers["queries"]),
+                    str(system["rounds"]),
+                    *([f"{numbers['random_order']:.4f}"] if has_chance else []),
+                    *([f"{numbers['own']['mean']:.4f}"] if conventions else []),
+                ]
+            )
     return rows
 
 
 def _without_relevant(measures: Mapping[str, Mapping[str, Any]]) -> list[str]:
     """Sentences on queries without a relevant document, which say nothing about a ranker."""
-    first: Mapping[str, Any] = next(iter(measures.values()), {})
-    count = first.get("no_relevant")
+    any_numbers: Mapping[str, Any] = next(iter(measures.values()), {})  # the same in all
+    count = any_numbers.get("no_relevant")
     if not count:
         return []
     queries = "1 query has" if count == 1 else f"{count} queries have"
