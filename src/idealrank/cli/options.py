@@ -306,9 +306,7 @@ labels_from: Decorator = click.option(
 
 
 def inputs(command: Command) -> Command:
-    """Give a command the options that say how files are read; it gets them as one argument,
-    `inputs`.
-    """
+    """Add the options for reading files to a command, which gets them as one argument, `inputs`."""
 
     @wraps(command)
     def with_inputs(

@@ -51,7 +51,7 @@ class Results:
     notes: tuple[str, ...] = ()
 
     @property
-    def are_wanted(self) -> bool:
+    def are_kept(self) -> bool:
         """Return whether any result is kept, so that runs are needed again."""
         return self.is_page or self.store is not None
 
@@ -149,7 +149,7 @@ class Results:
         self, watch: Watch, files_read: InputFiles, *, gated: "Gated | None" = None, **parts: Any
     ) -> "Subject | None":
         """Put results into the store, and gather what the page shows; errors as for `write`."""
-        if not self.are_wanted:
+        if not self.are_kept:
             return None
         from idealrank.pages.report.material import (  # noqa: PLC0415  (few ask for any of it)
             ReportMaterial,

@@ -336,7 +336,7 @@ def evaluate(
     compressed; - is standard input.
     """
     paths = _QueryPaths(**query_files)
-    _refuse_beside(engine, kind, results, memory_text)
+    _refuse_elsewhere(engine, kind, results, memory_text)
     convention = options.parse_convention(convention_text)
     measures = _measures(measure_texts, kind)
     of_queries = paths.read(
@@ -377,7 +377,7 @@ def evaluate(
                     convention=convention,
                 )
             run = inputs.open_run(path, name, qrels)
-            if results.are_wanted:
+            if results.are_kept:
                 opened.append(run)
             return evaluate_read(
                 judgments,
@@ -437,7 +437,8 @@ def _measures(texts: Sequence[str], kind: str) -> tuple[Measure, ...]:
     return measures
 
 
-def _refuse_beside(engine: str, kind: str, results: Results, memory: str | None) -> None:
+def _refuse_elsewhere(engine: str, kind: str, results: Results, memory: str | None) -> None:
+    """Refuse options that need this machine, or runs as a whole, where they are not there."""
     refuse_whole(memory, results, kind)
     if engine == "local":
         return
@@ -450,7 +451,7 @@ def _refuse_beside(engine: str, kind: str, results: Results, memory: str | None)
         raise OptionError(
             f"found --engine spark with --judgments {kind}, expected --judgments qrels"
         )
-    if results.are_wanted:
+    if results.are_kept:
         raise OptionError(
             "found --engine spark with a report or a store, which need the run itself; expected "
             "--engine local"

@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any
+from itertools import chain
+from typing import Any, Literal
 
 import click
 
@@ -60,15 +61,20 @@ def _observe(reports: Sequence[Report], examples: int) -> list[list[Observation]
 
 
 def _errors(reports: Sequence[Report], observations: Sequence[Sequence[Observation]]) -> int:
-    observed = [observation for of_file in observations for observation in of_file]
-    n_observed = sum(observation.severity == "error" for observation in observed)
-    return sum(report.n_errors for report in reports) + n_observed
+    in_lines = sum(report.n_errors for report in reports)
+    return in_lines + _count(observations, "error")
 
 
 def _warnings(reports: Sequence[Report], observations: Sequence[Sequence[Observation]]) -> int:
-    observed = [observation for of_file in observations for observation in of_file]
-    n_observed = sum(observation.severity == "warning" for observation in observed)
-    return sum(report.n_warnings for report in reports) + n_observed
+    in_lines = sum(report.n_warnings for report in reports)
+    return in_lines + _count(observations, "warning")
+
+
+def _count(
+    observations: Sequence[Sequence[Observation]], severity: Literal["error", "warning"]
+) -> int:
+    severities = [observation.severity for observation in chain.from_iterable(observations)]
+    return severities.count(severity)
 
 
 def _text(
