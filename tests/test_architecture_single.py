@@ -253,6 +253,7 @@ DOORS = (
 ROOMS = (".inputs",)
 ALONE = {
     "pages.report.saved_page": "the class that users hold, apart from what makes it",
+    "store.read_only": "a database that may not be written, apart from one that may",
     "store.web.application": "the addresses of the pages of a store",
     "cli.colours": "the only module that knows rich, loaded for terminals alone",
     "cli.completion": "loaded when a shell completes words",

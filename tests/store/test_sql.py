@@ -81,7 +81,7 @@ def test_every_table_is_the_parquet_file_of_its_name(
             written = duckdb.execute(
                 f"select * from '{parquet / name}.parquet' order by all"
             ).fetchall()
-            assert answer.columns == columns
+            assert answer.columns == tuple(columns)
             assert (len(answer.rows), answer.rows) == (len(written), written)
             assert len(written) > 0
 

@@ -18,7 +18,7 @@ import pytest
 
 import idealrank as ir
 from idealrank.errors import InputError
-from idealrank.store import Record, Store, database
+from idealrank.store import Record, Store, database, read_only
 from idealrank.store.database import Database
 from tests.cli.terminal import DATA
 from tests.conftest import ROOT
@@ -353,8 +353,8 @@ def test_a_store_that_never_stands_still_is_an_error(
 ) -> None:
     store = place / "results"
     Store.open(store).close()
-    monkeypatch.setattr(database, "_PATIENCE", 0.0)
-    monkeypatch.setattr(database, "_copied", lambda _: None)
+    monkeypatch.setattr(read_only, "PATIENCE", 0.0)
+    monkeypatch.setattr(read_only, "_copied", lambda _: None)
     monkeypatch.setattr(database, "is_read_only", lambda _: True)
     with pytest.raises(
         InputError, match="the store changed for 0 seconds, so it could not be read"

@@ -24,7 +24,7 @@ _SENTENCE_END = re.compile(r"[.!?](?=\s|$)")
 
 def print_parts(parts: Iterable[Part]) -> None:
     """Print a report on standard output; the first sentence, with the verdict, is bold."""
-    shown = Console(
+    terminal = Console(
         file=sys.stdout,
         width=_UNLIMITED,
         highlight=False,
@@ -34,12 +34,12 @@ def print_parts(parts: Iterable[Part]) -> None:
     )
     for number, part in enumerate(part for part in parts if part):
         if number:
-            shown.print()
+            terminal.print()
         lines = as_rich(part) if isinstance(part, Table) else _paragraph(part)
         if not number and not isinstance(part, Table):
             _embolden(lines)
         for line in lines:
-            shown.print(line, markup=False)
+            terminal.print(line, markup=False)
 
 
 _UNLIMITED = 1 << 16  # letters of a line: lines are laid out before

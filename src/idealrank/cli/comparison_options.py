@@ -130,11 +130,14 @@ class Paper:
     @classmethod
     def of(cls, order: str | None, labels: Collection[str]) -> "Paper":
         """Parse the options."""
-        matches = {label: _LABEL.fullmatch(label) for label in labels}
-        if wrong := [label for label, parts in matches.items() if parts is None]:
-            raise OptionError(f"--rename {shown(wrong[0])}: expected NAME=TEXT, as in bm25=BM25")
-        texts = {parts[1]: parts[2] for parts in matches.values() if parts is not None}
-        return cls(str(options.parse_measure_texts([order])[0]) if order else "", texts)
+        texts: dict[str, str] = {}
+        for label in labels:
+            match = _LABEL.fullmatch(label)
+            if match is None:
+                raise OptionError(f"--rename {shown(label)}: expected NAME=TEXT, as in bm25=BM25")
+            texts[match[1]] = match[2]
+        measure = str(options.parse_measure_texts([order])[0]) if order else ""
+        return cls(order=measure, labels=texts)
 
     def checked(
         self, layout: str, names: Sequence[str], measures: Collection[str], baseline: str | None

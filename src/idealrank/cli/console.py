@@ -151,7 +151,8 @@ class Hue(NamedTuple):
         return self.of_256 if many else self.of_16
 
 
-_BRIGHT_RED, _BRIGHT_BLUE = 9, 12
+_BRIGHT_RED = 9
+_BRIGHT_BLUE = 12
 RED = Hue(160, _BRIGHT_RED)
 ORANGE = Hue(166, _BRIGHT_RED)
 BLUE = Hue(33, _BRIGHT_BLUE)
@@ -336,7 +337,7 @@ def ended_by_signals() -> Iterator[None]:
     handlers = {
         number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM) if is_main
     }
-    taken = {
+    replaced = {
         number: handler
         for number, handler in handlers.items()
         if handler in (signal.SIG_DFL, signal.default_int_handler)
@@ -346,16 +347,16 @@ def ended_by_signals() -> Iterator[None]:
         os._exit(128 + number)
 
     def stop(number: int, _frame: FrameType | None) -> NoReturn:
-        for taken_signal in taken:
-            signal.signal(taken_signal, leave)
+        for replaced_number in replaced:
+            signal.signal(replaced_number, leave)
         raise SignalledError(number) if number == signal.SIGTERM else KeyboardInterrupt
 
-    for number in taken:
+    for number in replaced:
         signal.signal(number, stop)
     try:
         yield
     finally:
-        for number, handler in taken.items():
+        for number, handler in replaced.items():
             signal.signal(number, handler)
 
 

@@ -57,11 +57,11 @@ def named(drawn: Iterator[Figure]) -> Iterator[tuple[str, Figure]]:
     """Yield figures with distinct names: a number tells runs apart whose names differ only in
     characters that file names cannot have.
     """
-    taken: dict[str, int] = {}
+    counts: dict[str, int] = {}
     for figure in drawn:
         key = figure.name.lower()  # file systems that do not tell cases apart
-        taken[key] = taken.get(key, 0) + 1
-        name = figure.name if taken[key] == 1 else f"{figure.name}-{taken[key]}"
+        counts[key] = counts.get(key, 0) + 1
+        name = figure.name if counts[key] == 1 else f"{figure.name}-{counts[key]}"
         yield name, figure
 
 

@@ -77,13 +77,13 @@ class Outputs:
             if self.report is not None:
                 output.write_report(report(), self.report, layout)
             elif "-" not in (self.junit, self.markdown):
-                shown = _held_in_the_log(report(), layout) if self.github else report()
+                shown = _harmless_report(report(), layout) if self.github else report()
                 output.write_report(shown, None, layout)
         if self.github:
             _tell_github(gated, self.digits)
 
 
-def _held_in_the_log(report: str | list[Part], layout: str) -> str | list[Part]:
+def _harmless_report(report: str | list[Part], layout: str) -> str | list[Part]:
     if isinstance(report, list) and console.on_github() and console.in_colour(sys.stdout):
         return report  # what colours the lines makes them harmless, too
     text = report if isinstance(report, str) else parts_text(output.shown(report))

@@ -47,9 +47,9 @@ class Inputs(NamedTuple):
 
     def columns_of(self, table: Table) -> dict[str, str] | None:
         """Return names of columns by their role; None to guess."""
-        own = self.qrels_columns_text if table == "qrels" else self.run_columns_text
+        of_table = self.qrels_columns_text if table == "qrels" else self.run_columns_text
         # The option for one table comes last, so that it takes precedence.
-        typed = {"--columns": self.columns_text, f"--{table}-columns": own}
+        typed = {"--columns": self.columns_text, f"--{table}-columns": of_table}
         columns: dict[str, str] = {}
         for option, text in typed.items():
             columns |= parse_columns(text, option) if text else {}
@@ -104,8 +104,10 @@ class Inputs(NamedTuple):
         """Open the judgments of a judge, without the further files of judgments; None without a
         path.
         """
-        own = self._replace(more_qrels=(), labels_are=None, sampled_negatives=None)
-        return None if path is None else own.open_qrels(path, convention)
+        if path is None:
+            return None
+        inputs = self._replace(more_qrels=(), labels_are=None, sampled_negatives=None)
+        return inputs.open_qrels(path, convention)
 
     def open_judgments(self, path: str, kind: str, convention: Convention) -> Judgments:
         """Open judgments of any kind, by trec_eval's names: qrels, prefs, qrels_prefs, qrels_jg."""
@@ -187,18 +189,18 @@ class InputFiles(NamedTuple):
         reads no file again that was read under this policy, nor standard input.
         """
         policy = convention.alignment.duplicates
-        known = {"error" if policy == "twice" else policy: read}
+        by_policy = {"error" if policy == "twice" else policy: read}
 
-        def under(policy: QrelsDuplicates) -> Qrels:
+        def read_under(policy: QrelsDuplicates) -> Qrels:
             if "-" in self.judgments:
                 return read
-            if policy not in known:
-                known[policy] = self.inputs.open_qrels(
+            if policy not in by_policy:
+                by_policy[policy] = self.inputs.open_qrels(
                     self.qrels, Convention.of("standard", duplicates=policy)
                 )
-            return known[policy]
+            return by_policy[policy]
 
-        return under
+        return read_under
 
 
 class GateInputs(NamedTuple):
@@ -215,7 +217,11 @@ def gate_inputs(
     """Fill in the files and columns of the policy; what was typed wins, and a single argument is
     the run.
     """
-    qrels, run = (None, typed_qrels) if typed_run is None else (typed_qrels, typed_run)
+    qrels = typed_qrels
+    run = typed_run
+    if typed_run is None:
+        qrels = None
+        run = typed_qrels
     if run is None:
         policy.require("run")
         run = policy.run

@@ -139,16 +139,16 @@ class CommandGroup(LazyGroup):
         self.own_command.format_help(ctx, formatter)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> "list[CompletionItem]":
-        named = super().shell_complete(ctx, incomplete)
-        shown = {item.value for item in named}
-        own = self.own_command.shell_complete(ctx, incomplete)
+        commands = super().shell_complete(ctx, incomplete)
+        words = self.own_command.shell_complete(ctx, incomplete)
         if not incomplete.startswith("-"):
             parameters = self.own_command.params
-            argument = next(each for each in parameters if isinstance(each, click.Argument))
-            own += argument.shell_complete(ctx, incomplete)
-        if named and not own:
-            own = _files_here(incomplete)
-        return [*named, *(item for item in own if item.value not in shown)]
+            argument = next(item for item in parameters if isinstance(item, click.Argument))
+            words += argument.shell_complete(ctx, incomplete)
+        if commands and not words:
+            words = _files_here(incomplete)
+        names = {item.value for item in commands}
+        return [*commands, *(item for item in words if item.value not in names)]
 
 
 def _files_here(incomplete: str) -> "list[CompletionItem]":

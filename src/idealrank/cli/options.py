@@ -100,12 +100,11 @@ class LeadingCommand(HeadedCommand):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse the arguments as click does, but name the option in the error."""
         ctx.allow_extra_args = True
-        rest = super().parse_args(ctx, args)
-        if rest and not ctx.resilient_parsing:
-            ctx.fail(
-                f"found {shown(rest[0])} after the run, expected {self._extra} {shown(rest[0])}"
-            )
-        return rest
+        surplus = super().parse_args(ctx, args)
+        if surplus and not ctx.resilient_parsing:
+            word = shown(surplus[0])
+            ctx.fail(f"found {word} after the run, expected {self._extra} {word}")
+        return surplus
 
 
 measures: Decorator = click.option(
@@ -307,9 +306,7 @@ labels_from: Decorator = click.option(
 
 
 def inputs(command: Command) -> Command:
-    """Give a command the options that say how files are read; it gets them as one argument,
-    `inputs`.
-    """
+    """Add the options for reading files to a command, which gets them as one argument, `inputs`."""
 
     @wraps(command)
     def with_inputs(
@@ -422,9 +419,9 @@ def _with_numbers(parts: list[str], where: str) -> Iterator[str]:
 def _one_or_many(head: str, numbers: list[str]) -> Iterator[str]:
     """Yield one measure with all numbers (``11pt_avg.0.1,0.2``), or one for each (``P.5,10``)."""
     whole = ",".join([head, *numbers])
-    named = _NUMBERED.fullmatch(head)
-    if numbers and named and not _is_measure(whole):
-        yield from (named[1] + number for number in [named[2], *numbers])
+    numbered = _NUMBERED.fullmatch(head)
+    if numbers and numbered and not _is_measure(whole):
+        yield from (numbered[1] + number for number in [numbered[2], *numbers])
     else:
         yield whole
 

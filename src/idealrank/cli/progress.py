@@ -49,16 +49,22 @@ class RatedCount:
     """Progress of a job that is passed on to a `Count`, whose note becomes the rate."""
 
     def __init__(self, count: Count, unit: str, now: Callable[[], float] = time.monotonic) -> None:
-        self._count, self._unit, self._now = count, unit, now
-        self._start, self._from, self._last = now(), 0, 0
+        self._count = count
+        self._unit = unit
+        self._now = now
+        self._start = now()
+        self._done_at_start = 0
+        self._last_done = 0
 
     def __call__(self, done: int, total: int) -> None:
         seconds = self._now() - self._start
-        if done < self._last:  # a second pass over the same rows
-            self._start, self._from, seconds = self._now(), done, 0.0
-        self._last = done
+        if done < self._last_done:  # a second pass over the same rows
+            self._start = self._now()
+            self._done_at_start = done
+            seconds = 0.0
+        self._last_done = done
         if seconds > 0:
-            rate = (done - self._from) / seconds / 1e6
+            rate = (done - self._done_at_start) / seconds / 1e6
             blank = " " if len(self._unit) > 1 else ""
             self._count.note = f"{rate:.1f} M{blank}{self._unit}/s"
         self._count(done, total)

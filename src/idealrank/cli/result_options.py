@@ -1,5 +1,6 @@
 """Options to keep results: a page, its figures, and an entry of a store."""
 
+import math
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from idealrank.pages.report.material import ReportMaterial
     from idealrank.reports.subject import Made, Subject
 
-_FIRST = 1000  # texts of documents that are checked before the work: a corpus is large
+_CHECKED_TEXTS = 1000  # of documents, before the work: a corpus is large
 # Packages that draw pages, by the module that each installs.
 _EXTRA = {"jinja2": "Jinja2", "vl_convert": "vl-convert-python"}
 
@@ -50,7 +51,7 @@ class Results:
     notes: tuple[str, ...] = ()
 
     @property
-    def are_wanted(self) -> bool:
+    def are_kept(self) -> bool:
         """Return whether any result is kept, so that runs are needed again."""
         return self.is_page or self.store is not None
 
@@ -118,7 +119,7 @@ class Results:
             check_figures(self.figures)
         from idealrank.io.texts import check_texts  # noqa: PLC0415  (few ask for pages)
 
-        for file, most in ((self.queries, None), (self.documents, _FIRST)):
+        for file, most in ((self.queries, None), (self.documents, _CHECKED_TEXTS)):
             if file is not None:
                 check_texts(file, most)
         if self.report is not None:
@@ -148,7 +149,7 @@ class Results:
         self, watch: Watch, files_read: InputFiles, *, gated: "Gated | None" = None, **parts: Any
     ) -> "Subject | None":
         """Put results into the store, and gather what the page shows; errors as for `write`."""
-        if not self.are_wanted:
+        if not self.are_kept:
             return None
         from idealrank.pages.report.material import (  # noqa: PLC0415  (few ask for any of it)
             ReportMaterial,
@@ -165,10 +166,9 @@ class Results:
 
         material = material if gated is None else with_gate(material, gated)
         convention = material.evaluations[0].convention
-        read = material.qrels
-        judgments = (
-            files_read.under_each_policy(convention, read) if isinstance(read, Qrels) else read
-        )
+        judgments: Any = material.qrels
+        if isinstance(judgments, Qrels):
+            judgments = files_read.under_each_policy(convention, judgments)
         robust = watch.count(
             "variants", lambda tell: robustness(material, judgments, wanted=self.robust, tell=tell)
         )
@@ -179,8 +179,8 @@ class Results:
         """Gather the page, with texts from the files; errors as for `write`."""
         from idealrank.pages.report.gather import gather  # noqa: PLC0415
 
-        whole = replace(material, queries=self.queries, documents=self.documents)
-        return watch.count("rankings", lambda tell: gather(whole, tell=_note, progress=tell))
+        with_texts = replace(material, queries=self.queries, documents=self.documents)
+        return watch.count("rankings", lambda tell: gather(with_texts, tell=_note, progress=tell))
 
     def _stored(
         self, material: "ReportMaterial", gated: "Gated | None", files_read: InputFiles
@@ -196,7 +196,7 @@ class Results:
             "clusters": material.clusters,
             "slices": material.categories,
         }
-        kept = offered("keep results")(
+        stored = offered("keep results")(
             self.store,
             material.evaluations,
             gated or material.comparison,
@@ -207,8 +207,8 @@ class Results:
             tags=self.tags,
             notes=self.notes,
         )
-        _note(kept.line)
-        ids: tuple[str, ...] = kept.ids
+        _note(stored.line)
+        ids: tuple[str, ...] = stored.ids
         return ids
 
     def write_page(self, subject: "Subject | None") -> None:
@@ -288,7 +288,8 @@ def _refuse_idle(option: str, path: str | None) -> None:
 
 
 def _size(size: int) -> str:
-    return f"{size / 1e6:.1f} MB" if size >= 1e6 else f"{-(-size // 1000)} kB"
+    # Kilobytes are rounded up, so that no file has 0.
+    return f"{size / 1e6:.1f} MB" if size >= 1e6 else f"{math.ceil(size / 1000)} kB"
 
 
 def _note(message: str) -> None:

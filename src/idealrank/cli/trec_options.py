@@ -36,7 +36,9 @@ _OURS = ("convention", "threads")
 _LONG = {long: letter for letter, (long, _) in LETTERS.items()} | {name: name for name in _OURS}
 RELEVANCE_FORMATS = ("qrels", "prefs", "qrels_prefs", "qrels_jg")
 RESULT_FORMATS = ("trec_results",)
-VERSION_10, VERSION_9 = VERSIONS = ("trec_eval-10", "trec_eval-9")
+VERSION_10 = "trec_eval-10"
+VERSION_9 = "trec_eval-9"
+VERSIONS = (VERSION_10, VERSION_9)
 
 
 @dataclass(kw_only=True)
@@ -154,9 +156,9 @@ def _number(option: str, text: str, low: int) -> int:
     return number
 
 
-def _choice(option: str, text: str, known: Sequence[str]) -> str:
-    if text not in known:
-        raise OptionError(f"{option} {text}: expected one of {', '.join(known)}")
+def _choice(option: str, text: str, choices: Sequence[str]) -> str:
+    if text not in choices:
+        raise OptionError(f"{option} {text}: expected one of {', '.join(choices)}")
     return text
 
 

@@ -15,16 +15,18 @@ MOST = 1 << 30  # bytes of memory that an archive may ask for
 ALWAYS = 64 << 20  # bytes that every archive may ask for
 TIMES = 100  # an archive may ask for this many times its own size
 _STEP = 1 << 20  # bytes that are unpacked at a time
-_OF_A_VALUE = 72  # bytes that Python takes for a value of JSON, about
-# At most so many members, and bytes of the directory for each: zipfile reads all of it.
-_MEMBERS, _OF_A_MEMBER = 16, 256
+_BYTES_PER_VALUE = 72  # that Python takes for a value of JSON, about
+# zipfile reads the whole directory of an archive, so that its size is limited.
+_MOST_MEMBERS = 16
+_BYTES_PER_MEMBER = 256
 
 # The end of an archive without a comment: signature, disks, entries, size and place of the
 # directory, length of the comment.
 _END = struct.Struct("<4s4H2LH")
 _SIGNATURE = b"PK\x05\x06"
 # A large archive (ZIP64) has a locator of 20 bytes before its end, which begins so.
-_LARGE_SIGNATURE, _LOCATOR = b"PK\x06\x07", 20
+_LARGE_SIGNATURE = b"PK\x06\x07"
+_LOCATOR = 20
 
 # Errors for bytes that are no archive, or a damaged one; RuntimeError for one with a password.
 _NO_ARCHIVE = (
@@ -61,7 +63,7 @@ class Room:
         """Count what a text of JSON takes as Python's objects, before it is read; errors as for
         `take`.
         """
-        self.take(_OF_A_VALUE * (1 + sum(map(content.count, (b",", b":", b"[", b"{")))))
+        self.take(_BYTES_PER_VALUE * (1 + sum(map(content.count, (b",", b":", b"[", b"{")))))
 
 
 def unpacked(file: BinaryIO, is_expected: Callable[[str], bool], room: Room) -> dict[str, bytes]:
@@ -70,10 +72,10 @@ def unpacked(file: BinaryIO, is_expected: Callable[[str], bool], room: Room) -> 
         _check_end(file)
         with zipfile.ZipFile(file) as archive:
             members = archive.infolist()
-            before: set[str] = set()
+            names: set[str] = set()
             for member in members:
-                _check_member(member, is_expected, before)
-                before.add(member.filename)
+                _check_member(member, is_expected, names)
+                names.add(member.filename)
             room.take(sum(member.file_size for member in members))
             return {member.filename: _content(archive, member) for member in members}
     except InputError:  # a ValueError, too, but its message is complete
@@ -99,17 +101,17 @@ def _check_end(file: BinaryIO) -> None:
     signature, *_, members, directory, _, comment = _END.unpack(tail[-_END.size :])
     if signature != _SIGNATURE or comment or tail.startswith(_LARGE_SIGNATURE):
         raise foreign("a file without the end of an archive that a store writes")
-    if members > _MEMBERS or directory > _MEMBERS * _OF_A_MEMBER:
+    if members > _MOST_MEMBERS or directory > _MOST_MEMBERS * _BYTES_PER_MEMBER:
         raise foreign(f"{members:,} members in a directory of {directory:,} bytes")
 
 
 def _check_member(
-    member: zipfile.ZipInfo, is_expected: Callable[[str], bool], before: set[str]
+    member: zipfile.ZipInfo, is_expected: Callable[[str], bool], earlier_names: set[str]
 ) -> None:
     name = member.filename
     if not is_expected(name):
         raise InputError(f"found {shown(repr(name))} in it, expected only a record and value files")
-    if name in before:
+    if name in earlier_names:
         raise foreign(f"{name} twice in it")
     if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         raise foreign(f"{name} in another compression than a store's")

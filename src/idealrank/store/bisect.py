@@ -17,11 +17,11 @@ Folder = str | Path
 
 def in_order(commits: Iterable[str], folder: Folder = ".") -> list[str]:
     """Sort the commits that a repository has, each after its ancestors."""
-    wanted = sorted({commit for commit in commits if re.fullmatch("[0-9a-f]+", commit)})
-    if not wanted:
+    hashes = sorted({commit for commit in commits if re.fullmatch("[0-9a-f]+", commit)})
+    if not hashes:
         return []
     try:
-        listed = _git(folder, "cat-file", "--batch-check", input_lines=wanted)
+        listed = _git(folder, "cat-file", "--batch-check", input_lines=hashes)
     except InputError:
         return []
     # git answers HASH TYPE SIZE, and HASH missing for a commit of another repository.
@@ -38,22 +38,24 @@ def trace(points: Sequence[Point], rule: Rule, folder: Folder = ".") -> Trace:
     are of this repository, else in the order of time.
     """
     newest = {point.commit: point for point in points if point.commit and not point.changed}
-    known = in_order(newest, folder)
-    if len(known) < 2:
+    commits = in_order(newest, folder)
+    if len(commits) < 2:
         return Trace(onset=onset(points, rule))
-    ordered = [newest[commit] for commit in known]
-    fails = dict(zip(known, rule.fails(ordered), strict=True))
+    ordered = [newest[commit] for commit in commits]
+    fails = dict(zip(commits, rule.fails(ordered), strict=True))
     start = onset(ordered, rule)
     suspected = suspects(fails, folder) if start.state == "fails" else None
-    about = ""
+    message = ""
     if suspected is not None:
         # With branches the neighbours in a list of commits need not be an ancestor and its
         # descendant; the two ends of the suspects are.
         good, bad = newest[suspected.good], newest[suspected.bad]
         start = replace(start, last_good=good, first_bad=bad, breaks=breaks_between(good, bad))
-        about = subject(suspected.bad, folder) if suspected.found else ""
+        message = subject(suspected.bad, folder) if suspected.found else ""
     left_out = sum(1 for point in points if point.changed or point.commit not in fails)
-    return Trace(onset=start, order="commit", suspects=suspected, left_out=left_out, subject=about)
+    return Trace(
+        onset=start, order="commit", suspects=suspected, left_out=left_out, subject=message
+    )
 
 
 def fails_here(points: Sequence[Point], rule: Rule, folder: Folder = ".") -> bool | None:
@@ -68,18 +70,18 @@ def fails_here(points: Sequence[Point], rule: Rule, folder: Folder = ".") -> boo
     }
     if here not in newest:
         return None
-    known = in_order(newest, folder)
-    return rule.fails([newest[commit] for commit in known])[known.index(here)]
+    commits = in_order(newest, folder)
+    return rule.fails([newest[commit] for commit in commits])[commits.index(here)]
 
 
 def suspects(fails: Mapping[str, bool | None], folder: Folder = ".") -> Suspects | None:
     """Find the last change from fine to failing, and the commit to evaluate next."""
-    known = in_order(fails, folder)
-    bad = next((commit for commit in reversed(known) if fails[commit]), "")
+    commits = in_order(fails, folder)
+    bad = next((commit for commit in reversed(commits) if fails[commit]), "")
     if not bad:
         return None
-    before = set(_git(folder, "rev-list", bad))
-    good = [commit for commit in known if fails[commit] is False and commit in before]
+    ancestors = set(_git(folder, "rev-list", bad))
+    good = [commit for commit in commits if fails[commit] is False and commit in ancestors]
     if not good:
         return None
     # An older commit than the newest bad one may fail, too: go back until none does.
@@ -107,18 +109,18 @@ def _halved(
     folder: Folder,
 ) -> Suspects:
     """The suspects, the next one chosen by git."""
-    before = set(_git(folder, "rev-list", bad))
-    nearest = [commit for commit in good if commit in before][-1]
+    ancestors = set(_git(folder, "rev-list", bad))
+    nearest = [commit for commit in good if commit in ancestors][-1]
     ranked = _git(folder, "rev-list", "--bisect-all", "--stdin", input_lines=_between(good, bad))
     # Each line is HASH (dist=N), the commit that halves the suspects best first.
     commits = [line.split()[0] for line in ranked]
-    unknown = [commit for commit in commits if commit not in fails]
+    not_evaluated = [commit for commit in commits if commit not in fails]
     return Suspects(
         good=nearest,
         bad=bad,
         between=len(suspected),
-        next=unknown[0] if unknown else "",
-        steps=math.ceil(math.log2(len(suspected))) if unknown else 0,
+        next=not_evaluated[0] if not_evaluated else "",
+        steps=math.ceil(math.log2(len(suspected))) if not_evaluated else 0,
         unclear=sum(1 for commit in suspected if commit in fails and commit != bad),
     )
 
@@ -149,14 +151,14 @@ def _git(folder: Folder, *arguments: str, input_lines: Sequence[str] = ()) -> li
     """The lines that git prints."""
     input_text = "".join(f"{line}\n" for line in input_lines)
     try:
-        done = ask_git(*arguments, folder=folder, input_text=input_text)
+        completed = ask_git(*arguments, folder=folder, input_text=input_text)
     except OSError as error:
         raise InputError(
             f"git: found {error.strerror}, expected the program to be installed"
         ) from None
-    if done.returncode:
+    if completed.returncode:
         raise InputError(
-            f"git {arguments[0]}: found {done.stderr.strip() or 'a failure'}, expected a "
+            f"git {arguments[0]}: found {completed.stderr.strip() or 'a failure'}, expected a "
             f"repository that has these commits"
         )
-    return done.stdout.splitlines()
+    return completed.stdout.splitlines()

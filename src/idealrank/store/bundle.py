@@ -22,9 +22,10 @@ from idealrank.store.validation import check_evaluation, check_head, check_words
 from idealrank.store.value_file_checks import check_contents
 from idealrank.store.value_files import Blob
 
-_RECORD, _WORDS = "record.json", "words.json"
+_RECORD = "record.json"
+_WORDS = "words.json"
 _FILE = re.compile(r"[0-9a-f]{64}\.(npy|npz|json)")  # a value file, named by its SHA-256
-_WHEN = (1980, 1, 1, 0, 0, 0)  # of every member, so that one evaluation is always the same file
+_TIME = (1980, 1, 1, 0, 0, 0)  # of every member, so that one evaluation is always the same file
 
 
 def export(
@@ -50,7 +51,7 @@ def export(
                 with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
                     for name, content in contents.items():
                         archive.writestr(
-                            zipfile.ZipInfo(name, _WHEN), content, zipfile.ZIP_DEFLATED
+                            zipfile.ZipInfo(name, _TIME), content, zipfile.ZIP_DEFLATED
                         )
                 file.flush()
                 to_disk(file.fileno())
@@ -91,7 +92,7 @@ def _checked(file: BinaryIO) -> Adding:
             "again"
         )
     try:
-        return _sound(_json(record, _RECORD), words, contents, room)
+        return _consistent(_json(record, _RECORD), words, contents, room)
     except IdealrankError as error:
         raise InputError(f"evaluation {words['id']}: {error}") from None
 
@@ -100,7 +101,8 @@ def _is_member(name: str) -> bool:
     return name in (_RECORD, _WORDS) or _FILE.fullmatch(name) is not None
 
 
-def _sound(fields: Any, words: Fields, contents: dict[str, bytes], room: Room) -> Adding:
+def _consistent(fields: Any, words: Fields, contents: dict[str, bytes], room: Room) -> Adding:
+    """The entry of a record, the words about it and value files that fit together."""
     check_head(fields)
     if not 1 <= fields["format"] <= FORMAT:
         raise InputError(
@@ -116,10 +118,10 @@ def _sound(fields: Any, words: Fields, contents: dict[str, bytes], room: Room) -
     names = set(fields["files"].values())
     if absent := sorted(names - set(contents)):
         raise foreign(f"no {absent[0]!r}")
-    files = {what: _blob(name, contents[name]) for what, name in fields["files"].items()}
+    files = {role: _blob(name, contents[name]) for role, name in fields["files"].items()}
     if set(contents) != {_RECORD, _WORDS, *names}:
         raise foreign("files in it that its record does not name")
-    check_contents(fields, {what: blob.content for what, blob in files.items()}, measures, room)
+    check_contents(fields, {role: blob.content for role, blob in files.items()}, measures, room)
     return Adding(
         kind="evaluation",
         fields=fields,

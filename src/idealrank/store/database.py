@@ -1,194 +1,30 @@
-"""The SQLite file of a store: its tables, made or brought up to date, and transactions that are on
+"""The SQLite file of a store: made or brought up to date, and written in transactions that are on
 the disk when they end.
-
-**A database that may not be written** is read beside a writer where there is one, and from a copy
-in memory otherwise. SQLite reads a database with a log (WAL) only where it may make files beside
-it. It can be told that a file never changes (``immutable=1``), but this folder may be read-only for
-one user, or one mount, and not for another.
-
-**Records whose hash is right** are the only ones that rows are read from: a damaged page is an
-error, never a number.
 """
 
 import errno
-import hashlib
-import json
 import os
-import shutil
 import sqlite3
 import sys
-import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 from idealrank.errors import InputError
+from idealrank.store.intact_records import teach
+from idealrank.store.read_only import (
+    PATIENCE,
+    PAUSE,
+    connect_read_only,
+    is_passing,
+    is_read_only,
+    whole_copy,
+)
 
-_PATIENCE = 60.0  # seconds to wait while another process opens, writes or closes the store
-_PAUSE = 0.01  # seconds between two attempts
-# Two bytes of the header of a database: 2 if it is written and read with a log, 1 if without.
-_MODES = slice(18, 20)
-_LOGLESS = b"\x01\x01"
-_LOGS = ("-wal", "-journal")
-# What SQLite says while others make the log or its shared memory, or take them away.
-_FOR_A_MOMENT = ("unable to open", "readonly", "locked")
-
-
-def is_read_only(path: Path) -> bool:
-    """Return whether a database exists and it or its folder is read-only."""
-    return path.exists() and not (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK))
-
-
-def connect_read_only(path: Path, timeout: float) -> sqlite3.Connection:
-    """Open a database for reading, and make no file beside it.
-
-    While another process has it open, this is a connection like any other and sees what is written.
-    Otherwise it is the state of now.
-    """
-    deadline = time.monotonic() + _PATIENCE
-    while True:
-        try:
-            has_writer = _beside(path, "-wal").exists() and _beside(path, "-shm").exists()
-            connection = _live(path, timeout) if has_writer else _copied(path)
-        except FileNotFoundError:  # a log that its last user took away
-            connection = None
-        except OSError as error:
-            raise InputError(
-                f"{path}: cannot be read: {error.strerror or error}; expected a store that may be "
-                "read"
-            ) from None
-        if connection is not None:
-            return connection
-        if time.monotonic() > deadline:
-            raise InputError(
-                f"{path}: the store changed for {_PATIENCE:.0f} seconds, so it could not be read; "
-                "try again"
-            )
-        time.sleep(_PAUSE)
-
-
-def _beside(path: Path, ending: str) -> Path:
-    return path.with_name(path.name + ending)
-
-
-def _live(path: Path, timeout: float) -> sqlite3.Connection | None:
-    """A connection by the log and the shared memory of others; None where these are just made or
-    taken away.
-    """
-    connection = sqlite3.connect(
-        f"{path.as_uri()}?mode=ro", uri=True, timeout=timeout, isolation_level=None
-    )
-    try:
-        connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-    except sqlite3.OperationalError as error:
-        connection.close()
-        if not any(words in str(error) for words in _FOR_A_MOMENT):
-            raise
-        _beside(path, "-shm").open("rb").close()  # says why, where it may not be read
-        return None
-    except BaseException:
-        connection.close()
-        raise
-    return connection
-
-
-def _copied(path: Path) -> sqlite3.Connection | None:
-    """A copy in memory; None where a writer came in between."""
-    possible_logs = [_beside(path, ending) for ending in _LOGS]
-    logs = [log for log in possible_logs if log.exists()]
-    content = path.read_bytes()
-    if logs:  # left by a killed writer, and copied without their shared memory
-        content = _with_logs(content, path.name, logs)
-        if _beside(path, "-shm").exists():
-            return None
-    elif _beside(path, "-wal").exists() or path.read_bytes() != content:
-        return None
-    return in_memory(content)
-
-
-def _with_logs(content: bytes, name: str, logs: list[Path]) -> bytes:
-    """Bytes of a database when what its logs hold is in it."""
-    with tempfile.TemporaryDirectory(prefix="idealrank-store-") as folder:
-        copy = Path(folder, name)
-        copy.write_bytes(content)
-        for log in logs:
-            shutil.copyfile(log, Path(folder, log.name))
-        with closing(sqlite3.connect(copy)) as connection:
-            connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-            connection.execute("PRAGMA journal_mode=DELETE")
-        return copy.read_bytes()
-
-
-def in_memory(content: bytes) -> sqlite3.Connection:
-    """Open a database of these bytes."""
-    connection = sqlite3.connect(":memory:", isolation_level=None)
-    if content:  # SQLite reports empty content as a lack of memory
-        # A database in memory has no log, so its header must not ask for one.
-        connection.deserialize(content[: _MODES.start] + _LOGLESS + content[_MODES.stop :])
-    return connection
-
-
-def whole_copy(connection: sqlite3.Connection) -> sqlite3.Connection:
-    """Copy a database into memory, where it can be changed."""
-    connection.execute("BEGIN")  # one state of it
-    (pages,) = connection.execute("PRAGMA page_count").fetchone()
-    copy = in_memory(connection.serialize() if pages else b"")
-    connection.close()
-    return copy
-
-
-_FUNCTION = "is_intact"
-
-
-def teach(connection: sqlite3.Connection) -> None:
-    """Give a connection the function that tells whether a record has the hash of its id."""
-    connection.create_function(_FUNCTION, 3, _is_intact, deterministic=True)
-
-
-def _is_intact(key: Any, digest: Any, record: Any) -> bool:
-    """Compare bytes: what a damaged page gives need not be text."""
-    if not all(isinstance(part, bytes) for part in (key, digest, record)):
-        return False
-    has_digest = hashlib.sha256(record).hexdigest().encode() == digest
-    return has_digest and bool(digest.startswith(key))
-
-
-def from_record(*paths: str, entry: str = "entry") -> str:
-    """Build the SQL that takes parts out of a record, and nothing out of a damaged one."""
-    # Of two paths and more SQLite makes a list, also where the record has none of them.
-    listed = ", ".join(f"'$.{path}'" for path in (*paths, "format"))
-    return f"CASE WHEN {is_intact(entry)} THEN json_extract({entry}.record, {listed}) END"
-
-
-def is_intact(entry: str = "entry") -> str:
-    """Build the SQL that tells whether the record of a row has the hash of its id, and is of the
-    kind that the row states.
-    """
-    hashed = ", ".join(f"CAST({entry}.{name} AS BLOB)" for name in ("id", "digest", "record"))
-    return (
-        f"CASE WHEN {_FUNCTION}({hashed}) THEN json_extract({entry}.record, '$.kind') IS "
-        f"{entry}.kind ELSE 0 END"
-    )
-
-
-def read_parts(place: Any, key: Any, listed: Any) -> list[Any]:
-    """Read what `from_record` found."""
-    if listed is None:
-        raise damaged(place, key)
-    parts: list[Any] = json.loads(listed)
-    return parts[:-1]
-
-
-def damaged(place: Any, key: Any) -> InputError:
-    """Make the error for a record that is not what was stored."""
-    return InputError(
-        f"{place}: the record of {key} is damaged: it does not have the SHA-256 of its id, or not "
-        "the kind of its row; import an exported copy, or take it out with `idealrank store remove "
-        f"{key}`"
-    )
-
+if sys.platform == "darwin":
+    import fcntl
 
 # Tells a store from any other SQLite file: the letters "irst".
 APPLICATION = 0x69727374
@@ -266,21 +102,18 @@ _MONITORS = (
 )
 MIGRATIONS: Mapping[int, Sequence[str]] = {1: _FIRST, 2: _NOTES_OF_THEIR_OWN, 3: _MONITORS}
 
-if sys.platform == "darwin":
-    import fcntl
-
 NAME = "store.sqlite3"
 _OLDEST = (3, 38, 0)  # columns can be dropped, and JSON is always read
 
 # What to do about a refusal of the system.
-_ROOM = "free space on this disk and store it again"
-_MAY = "allow writing in this folder, or choose another folder, and store it again"
+_MAKE_ROOM = "free space on this disk and store it again"
+_ALLOW_WRITING = "allow writing in this folder, or choose another folder, and store it again"
 _ADVICE = {
-    errno.ENOSPC: _ROOM,
-    errno.EDQUOT: _ROOM,
-    errno.EACCES: _MAY,
-    errno.EPERM: _MAY,
-    errno.EROFS: _MAY,
+    errno.ENOSPC: _MAKE_ROOM,
+    errno.EDQUOT: _MAKE_ROOM,
+    errno.EACCES: _ALLOW_WRITING,
+    errno.EPERM: _ALLOW_WRITING,
+    errno.EROFS: _ALLOW_WRITING,
     errno.EFBIG: "raise the limit on file sizes (ulimit -f) and store it again",
 }
 
@@ -297,9 +130,9 @@ class Database:
     def __init__(self, folder: Path, *, upgrade: bool = True) -> None:
         if sqlite3.sqlite_version_info < _OLDEST:
             installed = ".".join(map(str, sqlite3.sqlite_version_info))
-            least = ".".join(map(str, _OLDEST))
+            oldest = ".".join(map(str, _OLDEST))
             raise InputError(
-                f"{folder}: found SQLite {installed} in this Python, expected {least} or later; "
+                f"{folder}: found SQLite {installed} in this Python, expected {oldest} or later; "
                 f"use a newer Python"
             )
         self.path = folder / NAME
@@ -307,10 +140,10 @@ class Database:
         self._upgrade = upgrade
         self.read_only = is_read_only(self.path)
         is_new = not self.path.exists()
-        with self._speaking():
+        with self._with_reasons():
             self._connection = self._connected()
             try:
-                self._learn()
+                self._set_up_functions()
                 if self.read_only:
                     self._prepare_reading()
                 else:
@@ -324,10 +157,10 @@ class Database:
 
     def _connected(self) -> sqlite3.Connection:
         if self.read_only:
-            return connect_read_only(self.path.absolute(), _PATIENCE)
-        return sqlite3.connect(self.path, timeout=_PATIENCE, isolation_level=None)
+            return connect_read_only(self.path.absolute(), PATIENCE)
+        return sqlite3.connect(self.path, timeout=PATIENCE, isolation_level=None)
 
-    def _learn(self) -> None:
+    def _set_up_functions(self) -> None:
         # What SQLite takes out of a record may be half of a letter, which is written by its escape.
         self._connection.text_factory = lambda text: text.decode("utf-8", "backslashreplace")
         teach(self._connection)
@@ -337,7 +170,7 @@ class Database:
         if self._number("user_version") == VERSION:
             return
         self._connection = whole_copy(self._connection)
-        self._learn()
+        self._set_up_functions()
         self._connection.execute("BEGIN")
         self._migrate()
         self._connection.execute("COMMIT")
@@ -347,7 +180,7 @@ class Database:
         self._refuse_others()
         self._refuse_earlier()
         self._connection.execute("COMMIT")
-        deadline = time.monotonic() + _PATIENCE
+        deadline = time.monotonic() + PATIENCE
         while True:
             try:
                 self._connection.execute("PRAGMA journal_mode=WAL")
@@ -356,7 +189,7 @@ class Database:
             except sqlite3.OperationalError as error:
                 if "locked" not in str(error) or time.monotonic() > deadline:
                     raise
-                time.sleep(0.02)
+                time.sleep(PAUSE)
         self._connection.execute("PRAGMA synchronous=FULL")
         # for macOS, whose fsync leaves data in the disk's own cache
         self._connection.execute("PRAGMA fullfsync=ON")
@@ -412,7 +245,7 @@ class Database:
         """
         self.check_writable()
         self._refuse_children()
-        with self._speaking():
+        with self._with_reasons():
             self._connection.execute("BEGIN IMMEDIATE")
             try:
                 yield self._connection
@@ -435,8 +268,8 @@ class Database:
         """All rows of a question."""
         self._refuse_children()
         values = [column_text(parameter) for parameter in parameters]
-        deadline = time.monotonic() + _PATIENCE
-        with self._speaking():
+        deadline = time.monotonic() + PATIENCE
+        with self._with_reasons():
             while True:
                 try:
                     return self._connection.execute(sql, values).fetchall()
@@ -444,19 +277,19 @@ class Database:
                     # A writer that renews the log leaves its index unfinished for a moment. A
                     # connection that may write would finish it; one that may only read waits. A
                     # question that changes something is refused at once.
-                    waits = self.read_only and sql.lstrip()[:6].upper() in ("SELECT", "PRAGMA")
-                    moment = waits and any(words in str(error) for words in _FOR_A_MOMENT)
-                    if not moment or time.monotonic() > deadline:
+                    only_reads = sql.lstrip()[:6].upper() in ("SELECT", "PRAGMA")
+                    can_wait = self.read_only and only_reads and is_passing(error)
+                    if not can_wait or time.monotonic() > deadline:
                         raise
-                time.sleep(_PAUSE)
+                time.sleep(PAUSE)
 
     @contextmanager
-    def looking(self) -> Iterator[None]:
+    def one_state(self) -> Iterator[None]:
         """Several questions about one state of the tables, whatever is written meanwhile; nothing
         can be changed inside.
         """
         self._refuse_children()
-        with self._speaking():
+        with self._with_reasons():
             self._connection.execute("PRAGMA query_only=ON")
             self._connection.execute("BEGIN")
             try:
@@ -474,8 +307,8 @@ class Database:
             )
 
     @contextmanager
-    def _speaking(self) -> Iterator[None]:
-        """Errors of SQLite and of the system say where, and what was kept."""
+    def _with_reasons(self) -> Iterator[None]:
+        """Add to errors of SQLite and of the system the file, and what was stored."""
         try:
             yield
         except sqlite3.Error as error:
@@ -511,7 +344,7 @@ def _reason(error: sqlite3.Error) -> str:
         )
     if "locked" in message:
         return (
-            f"{message} for {_PATIENCE:.0f} seconds by another process; nothing was stored: try "
+            f"{message} for {PATIENCE:.0f} seconds by another process; nothing was stored: try "
             f"again later"
         )
     if "FOREIGN KEY" in message:
@@ -531,10 +364,10 @@ def _reason(error: sqlite3.Error) -> str:
     return message
 
 
-def not_written(place: "Path | str", error: OSError) -> InputError:
+def not_written(path: "Path | str", error: OSError) -> InputError:
     """Make the error for a file of a store that the system refuses to write."""
     advice = _ADVICE.get(error.errno or 0, "remove the cause and store it again")
-    return InputError(f"{place}: {error.strerror or error}; nothing was stored: {advice}")
+    return InputError(f"{path}: {error.strerror or error}; nothing was stored: {advice}")
 
 
 def to_disk(handle: int) -> None:

@@ -20,31 +20,34 @@ def changes(
     a: Stored, b: Stored, *, measure: str | None = None, most: int = MOST
 ) -> dict[str, Any]:
     """Return the changes from a to b for JSON; a difference is always b - a."""
-    both = [text for text in a.measures if text in b.measures]
-    shown = next(iter(both), None) if measure is None else measure
-    places = {query: place for place, query in enumerate(b.queries)}
-    pairs = [(place, places[query]) for place, query in enumerate(a.queries) if query in places]
-    ours, theirs = (later_defaults() | stored.fields["convention"]["switches"] for stored in (a, b))
+    common_measures = [text for text in a.measures if text in b.measures]
+    by = next(iter(common_measures), None) if measure is None else measure
+    in_b = set(b.queries)
+    common_queries = [query for query in a.queries if query in in_b]
     return {
         "a": _named(a),
         "b": _named(b),
         "inputs": _inputs(a.fields, b.fields),
         "judgments": _judgments(a.fields, b.fields),
-        "convention": _differing(ours, theirs, "switch"),
+        "convention": _differing(_switches(a), _switches(b), "switch"),
         "made": _differing(_made(a), _made(b), "what"),
         "measures": {
-            "both": both,
-            "only_a": [text for text in a.measures if text not in both],
-            "only_b": [text for text in b.measures if text not in both],
+            "both": common_measures,
+            "only_a": [text for text in a.measures if text not in common_measures],
+            "only_b": [text for text in b.measures if text not in common_measures],
         },
-        "means": _means(a, b, both),
+        "means": _means(a, b, common_measures),
         "queries": {
-            "both": len(pairs),
-            "only_a": [query for query in a.queries if query not in places],
-            "only_b": sorted(set(b.queries) - set(a.queries)),
+            "both": len(common_queries),
+            "only_a": [query for query in a.queries if query not in in_b],
+            "only_b": sorted(in_b - set(a.queries)),
         },
-        "changed_queries": None if shown is None else _queries(a, b, shown, pairs, most),
+        "changed_queries": None if by is None else _queries(a, b, by, common_queries, most),
     }
+
+
+def _switches(stored: Stored) -> dict[str, str]:
+    return {**later_defaults(), **stored.fields["convention"]["switches"]}
 
 
 def _named(stored: Stored) -> dict[str, Any]:
@@ -80,21 +83,25 @@ def _differing(a: Mapping[str, Any], b: Mapping[str, Any], what: str) -> list[di
 
 def _inputs(a: Mapping[str, Any], b: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Files by their names; of several of one name the first with the first."""
-    kept = [_by_name(fields["inputs"]) for fields in (a, b)]
+    digests_a = _digests(a["inputs"])
+    digests_b = _digests(b["inputs"])
     rows = []
-    for name in dict.fromkeys([*kept[0], *kept[1]]):
-        ours, theirs = (side.get(name) for side in kept)
-        if ours is None or theirs is None:
-            state = "only in a" if theirs is None else "only in b"
-        elif not ours or not theirs:
+    for key in dict.fromkeys([*digests_a, *digests_b]):
+        in_a = digests_a.get(key)
+        in_b = digests_b.get(key)
+        if in_a is None or in_b is None:
+            state = "only in a" if in_b is None else "only in b"
+        elif not in_a or not in_b:
             state = "unknown"
         else:
-            state = "same" if ours == theirs else "changed"
-        rows.append({"name": name[0], "state": state, "a": ours or None, "b": theirs or None})
+            state = "same" if in_a == in_b else "changed"
+        name, _ = key
+        rows.append({"name": name, "state": state, "a": in_a or None, "b": in_b or None})
     return rows
 
 
-def _by_name(inputs: Sequence[Mapping[str, Any]]) -> dict[tuple[str, int], str]:
+def _digests(inputs: Sequence[Mapping[str, Any]]) -> dict[tuple[str, int], str]:
+    """SHA-256 by name and number among the files of one name; empty where it is not known."""
     digests: dict[tuple[str, int], str] = {}
     for input_file in inputs:
         number = sum(1 for name, _ in digests if name == input_file["name"])
@@ -104,13 +111,14 @@ def _by_name(inputs: Sequence[Mapping[str, Any]]) -> dict[tuple[str, int], str]:
 
 def _judgments(a: Mapping[str, Any], b: Mapping[str, Any]) -> str:
     """Compare judgments by content if both records have the fingerprint, else by the files."""
-    ours = a.get("judgments")
-    theirs = b.get("judgments")
-    if not (ours and theirs):
-        ours, theirs = _files_hash(a), _files_hash(b)
-    if not ours or not theirs:
+    in_a = a.get("judgments")
+    in_b = b.get("judgments")
+    if not (in_a and in_b):
+        in_a = _files_hash(a)
+        in_b = _files_hash(b)
+    if not in_a or not in_b:
         return "unknown"
-    return "same" if ours == theirs else "changed"
+    return "same" if in_a == in_b else "changed"
 
 
 def _files_hash(fields: Mapping[str, Any]) -> str:
@@ -118,42 +126,48 @@ def _files_hash(fields: Mapping[str, Any]) -> str:
     return judgments_hash(files, fields["path"])
 
 
-def _means(a: Stored, b: Stored, both: Sequence[str]) -> list[dict[str, Any]]:
+def _means(a: Stored, b: Stored, measures: Sequence[str]) -> list[dict[str, Any]]:
+    means_a = a.entry.means or {}
+    means_b = b.entry.means or {}
     rows = []
-    for text in both:
-        ours, theirs = ((stored.entry.means or {}).get(text) for stored in (a, b))
-        difference = None if ours is None or theirs is None else theirs - ours
-        rows.append({"measure": text, "a": ours, "b": theirs, "difference": difference})
+    for text in measures:
+        in_a = means_a.get(text)
+        in_b = means_b.get(text)
+        difference = None if in_a is None or in_b is None else in_b - in_a
+        rows.append({"measure": text, "a": in_a, "b": in_b, "difference": difference})
     return rows
 
 
 def _queries(
-    a: Stored, b: Stored, measure: str, pairs: Sequence[tuple[int, int]], most: int
+    a: Stored, b: Stored, measure: str, queries: Sequence[str], most: int
 ) -> dict[str, Any]:
-    """The queries of both that changed most; one that has a value in one of them alone counts as
+    """The common queries that changed most; a query with a value in one evaluation alone counts as
     changed, but has no difference.
     """
-    order = np.array(pairs, np.int64).reshape(-1, 2)
-    ours = a.values(measure)[order[:, 0]]
-    theirs = b.values(measure)[order[:, 1]]
-    differences = theirs - ours
-    changed = np.flatnonzero((differences != 0) & ~(np.isnan(ours) & np.isnan(theirs)))
-    ids = a.queries
+    values_a = _values_of(a, measure, queries)
+    values_b = _values_of(b, measure, queries)
+    differences = values_b - values_a
+    changed = np.flatnonzero((differences != 0) & ~(np.isnan(values_a) & np.isnan(values_b)))
     largest = heapq.nsmallest(
         most,
         changed.tolist(),
-        key=lambda place: (_weight(differences, place), ids[pairs[place][0]]),
+        key=lambda place: (_weight(differences, place), queries[place]),
     )
     top = [
         {
-            "query": ids[pairs[place][0]],
-            "a": finite(float(ours[place])),
-            "b": finite(float(theirs[place])),
+            "query": queries[place],
+            "a": finite(float(values_a[place])),
+            "b": finite(float(values_b[place])),
             "difference": finite(float(differences[place])),
         }
         for place in largest
     ]
     return {"measure": measure, "n": int(changed.size), "top": top}
+
+
+def _values_of(stored: Stored, measure: str, queries: Sequence[str]) -> FloatArray:
+    rows = {query: row for row, query in enumerate(stored.queries)}
+    return stored.values(measure)[np.array([rows[query] for query in queries], np.int64)]
 
 
 def _weight(differences: FloatArray, place: int) -> float:

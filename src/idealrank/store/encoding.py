@@ -43,7 +43,7 @@ class KeptInput:
 
 
 def canonical(record: Fields) -> str:
-    """JSON with one spelling for one content: what an id is a hash of.
+    """JSON with one spelling for one content: an id is its hash.
 
     Names keep their order: the first measure is the one that decides.
     """
@@ -104,7 +104,7 @@ def _input_fields(input_record: InputRecord) -> Fields:
 
 
 def evaluation_files(evaluation: Evaluation, hits: JudgedHits | None) -> dict[str, Blob]:
-    """The arrays and lists of an evaluation, by what they are; empty ones are left out."""
+    """The arrays and lists of an evaluation by role, as "queries"; empty ones are left out."""
     files = {
         "queries": _list_blob(evaluation.queries),
         "values": array_blob(np.asarray(evaluation.values, np.float64)),
@@ -149,12 +149,16 @@ def hits_blob(hits: JudgedHits) -> Blob:
     """Hits as a compressed NumPy archive; their queries belong to the evaluation."""
     pool = list(dict.fromkeys(hits.documents))
     places = {document: place for place, document in enumerate(pool)}
-    pooled = np.frombuffer(json.dumps(pool, separators=(",", ":")).encode(), np.uint8)
+    pool_bytes = np.frombuffer(json.dumps(pool, separators=(",", ":")).encode(), np.uint8)
     columns = {name: getattr(hits, name) for name in _HIT_COLUMNS}
-    document = np.array([places[document_id] for document_id in hits.documents], np.int64)
+    place_of_document = np.array([places[document_id] for document_id in hits.documents], np.int64)
     buffer = BytesIO()
     np.savez_compressed(
-        buffer, documents=pooled, document=document, depth=np.int64(hits.depth), **columns
+        buffer,
+        documents=pool_bytes,
+        document=place_of_document,
+        depth=np.int64(hits.depth),
+        **columns,
     )
     return Blob.of(buffer.getvalue(), "npz")
 
@@ -170,21 +174,21 @@ def read_hits(content: bytes, queries: Sequence[str]) -> JudgedHits:
         )
 
 
-def read_convention(kept: Fields, whose: str, passed: Convention | None = None) -> Convention:
+def read_convention(record: Fields, whose: str, passed: Convention | None = None) -> Convention:
     """The convention of a record; `passed` if it has functions of the user's own."""
     if passed is not None:
-        if passed.fingerprint != kept["fingerprint"]:
+        if passed.fingerprint != record["fingerprint"]:
             raise IncompatibleError(
-                f"{whose}: found convention {passed}, expected {kept['name']} "
-                f"[{kept['fingerprint']}]"
+                f"{whose}: found convention {passed}, expected {record['name']} "
+                f"[{record['fingerprint']}]"
             )
         return passed
-    switches = {name: value for name, value in kept["switches"].items() if name in SWITCHES}
-    own = [name for name, value in switches.items() if value.startswith("custom:")]
-    if own or len(switches) < len(kept["switches"]):
-        unknown = own or sorted(set(kept["switches"]) - set(switches))
+    switches = {name: value for name, value in record["switches"].items() if name in SWITCHES}
+    custom = [name for name, value in switches.items() if value.startswith("custom:")]
+    unknown = custom or sorted(set(record["switches"]) - set(switches))
+    if unknown:
         raise OptionError(
-            f"{whose}: its convention {kept['name']} has {', '.join(unknown)} of your own, of "
+            f"{whose}: its convention {record['name']} has {', '.join(unknown)} of your own, of "
             f"which a store keeps only the name",
             hint="pass the convention, as in store.evaluation(id, convention=...)",
             command_hint="read it in Python, as in store.evaluation(id, convention=...)",
@@ -193,20 +197,24 @@ def read_convention(kept: Fields, whose: str, passed: Convention | None = None) 
     alignment = Alignment(**{name: switches[name] for name in _ALIGNMENT if name in switches})
     rules = Rules(**{name: switches[name] for name in Rules.names() if name in switches})
     return Convention(
-        name=kept["name"], alignment=alignment, rules=rules, tool=kept["tool"], proof=kept["proof"]
+        name=record["name"],
+        alignment=alignment,
+        rules=rules,
+        tool=record["tool"],
+        proof=record["proof"],
     )
 
 
 def read_measures(
-    kept: Sequence[Fields], whose: str, passed: Sequence[Measure] = ()
+    records: Sequence[Fields], whose: str, passed: Sequence[Measure] = ()
 ) -> tuple[Measure, ...]:
     """The measures of a record; user-defined classes are looked up in `passed`."""
-    own = {str(measure): measure for measure in passed}
+    passed_by_text = {str(measure): measure for measure in passed}
     measures: list[Measure] = []
-    for measure_fields in kept:
+    for measure_fields in records:
         text = measure_fields["text"]
-        if text in own:
-            measures.append(own[text])
+        if text in passed_by_text:
+            measures.append(passed_by_text[text])
         elif measure_fields["parses"]:
             measures.append(parse_measure(text))
         else:
@@ -224,11 +232,11 @@ def read_coverage(
     record: Fields, missing: Sequence[str], by_measure: Mapping[str, MeasureCoverage] | None = None
 ) -> Coverage:
     """The coverage of an evaluation's record; earlier versions kept no counts by measure."""
-    kept = record["coverage"]
+    counts = record["coverage"]
     # records of earlier versions have neither these counts nor their total
     by_rank = record.get("relevant_by_rank", ())
     return Coverage(
-        **{name: kept.get(name, 0) for name in _COUNTS},
+        **{name: counts.get(name, 0) for name in _COUNTS},
         missing_queries=tuple(missing),
         relevant_by_rank=tuple(by_rank),
         by_measure=by_measure or {},

@@ -53,7 +53,7 @@ class Adding:
 
     kind: Kind  # Of the entry
     fields: Fields  # The record that never changes; the id is a hash of it
-    files: Mapping[str, Blob] = field(default_factory=dict)  # By what they are
+    files: Mapping[str, Blob] = field(default_factory=dict)  # By their role, as "queries"
     tags: Sequence[str] = ()  # May change later
     notes: Sequence[tuple[str, str]] = ()  # Time and text; may change later
 
@@ -80,38 +80,32 @@ class Adding:
     def insert(self, connection: sqlite3.Connection) -> None:
         """Write the rows, in the transaction of the caller."""
         fields, key = self.fields, self.id
-        connection.execute(
-            "INSERT INTO entry (id, kind, time, name, digest, record, convention, fingerprint, "
-            "version, commit_id, dirty, command) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            _row(
-                key,
-                self.kind,
-                fields["time"],
-                fields["name"],
-                self.digest,
-                canonical(fields),
-                fields["convention"]["name"],
-                fields["convention"]["fingerprint"],
-                fields["version"],
-                fields["commit"],
-                fields["dirty"],
-                fields["command"],
-            ),
+        _insert(
+            connection,
+            "entry",
+            id=key,
+            kind=self.kind,
+            time=fields["time"],
+            name=fields["name"],
+            digest=self.digest,
+            record=canonical(fields),
+            convention=fields["convention"]["name"],
+            fingerprint=fields["convention"]["fingerprint"],
+            version=fields["version"],
+            commit_id=fields["commit"],
+            dirty=fields["dirty"],
+            command=fields["command"],
         )
         if self.kind == "evaluation":
             self._insert_evaluation(connection, key)
-        parts = [(key, place, part) for place, part in enumerate(fields.get("parts", ()))]
-        connection.executemany("INSERT INTO part (id, place, evaluation) VALUES (?, ?, ?)", parts)
-        connection.executemany(
-            "INSERT INTO kept (id, file) VALUES (?, ?)",
-            sorted({(key, name) for name in fields["files"].values()}),
-        )
-        connection.executemany(
-            "INSERT INTO tag (id, tag) VALUES (?, ?)",
-            [_row(key, tag) for tag in dict.fromkeys(self.tags)],
-        )
-        notes = [_row(key, time, text) for time, text in dict.fromkeys(self.notes)]
-        connection.executemany("INSERT INTO note (id, time, text) VALUES (?, ?, ?)", notes)
+        for place, part in enumerate(fields.get("parts", ())):
+            _insert(connection, "part", id=key, place=place, evaluation=part)
+        for file in sorted(set(fields["files"].values())):
+            _insert(connection, "kept", id=key, file=file)
+        for tag in dict.fromkeys(self.tags):
+            _insert(connection, "tag", id=key, tag=tag)
+        for time, text in dict.fromkeys(self.notes):
+            _insert(connection, "note", id=key, time=time, text=text)
 
     def mend(self, connection: sqlite3.Connection) -> None:
         """Write the rows anew where those with this id are damaged; tags, notes and what was made
@@ -126,47 +120,55 @@ class Adding:
 
     def _insert_evaluation(self, connection: sqlite3.Connection, key: str) -> None:
         fields, files = self.fields, self.fields["files"]
+        _insert(
+            connection,
+            "evaluation",
+            id=key,
+            n_queries=fields["n_queries"],
+            n_measures=len(fields["measures"]),
+            queries_file=files["queries"],
+            values_file=files["values"],
+            scored_file=files.get("scored"),
+        )
         measures = zip(fields["measures"], fields["means"], strict=True)
-        means = [
-            _row(key, place, measure["text"], measure["resolved"], *mean)
-            for place, (measure, mean) in enumerate(measures)
-        ]
-        connection.execute(
-            "INSERT INTO evaluation (id, n_queries, n_measures, queries_file, values_file, "
-            "scored_file) VALUES (?, ?, ?, ?, ?, ?)",
-            (
-                key,
-                fields["n_queries"],
-                len(fields["measures"]),
-                files["queries"],
-                files["values"],
-                files.get("scored"),
-            ),
-        )
-        connection.executemany(
-            "INSERT INTO mean (id, place, measure, resolved, value, scored) VALUES (?, ?, ?, ?, ?, "
-            "?)",
-            means,
-        )
-        connection.executemany(
-            "INSERT INTO input (id, place, name, size, sha256) VALUES (?, ?, ?, ?, ?)",
-            [
-                _row(key, place, input_file["name"], input_file["size"], input_file["sha256"])
-                for place, input_file in enumerate(fields["inputs"])
-            ],
-        )
+        for place, (measure, (mean, n_scored)) in enumerate(measures):
+            _insert(
+                connection,
+                "mean",
+                id=key,
+                place=place,
+                measure=measure["text"],
+                resolved=measure["resolved"],
+                value=mean,
+                scored=n_scored,
+            )
+        for place, input_file in enumerate(fields["inputs"]):
+            _insert(
+                connection,
+                "input",
+                id=key,
+                place=place,
+                name=input_file["name"],
+                size=input_file["size"],
+                sha256=input_file["sha256"],
+            )
 
 
-def _row(*values: Any) -> tuple[Any, ...]:
-    return tuple(map(column_text, values))
+def _insert(connection: sqlite3.Connection, table: str, **columns: Any) -> None:
+    names = ", ".join(columns)
+    marks = ", ".join("?" * len(columns))
+    connection.execute(
+        f"INSERT INTO {table} ({names}) VALUES ({marks})",  # noqa: S608  (names of this file)
+        list(map(column_text, columns.values())),
+    )
 
 
 def evaluation_adding(evaluation: Evaluation, hits: JudgedHits | None, record: Record) -> Adding:
     """An evaluation, ready to be written."""
     files = evaluation_files(evaluation, hits)
-    fields = evaluation_fields(evaluation) | _of_record("evaluation", record)
+    fields = evaluation_fields(evaluation) | _origin_fields("evaluation", record)
     fields["means"] = means_of(evaluation)
-    fields["files"] = {what: blob.name for what, blob in files.items()}
+    fields["files"] = {role: blob.name for role, blob in files.items()}
     return Adding(
         kind="evaluation",
         fields=fields,
@@ -188,7 +190,7 @@ def means_of(evaluation: Evaluation) -> list[list[float | int | None]]:
 def verdict_adding(
     kind: Kind,
     verdict: "Comparison | Gated",
-    parts: Sequence[str],
+    evaluations: Sequence[str],
     options: Mapping[str, Any],
     record: Record,
 ) -> Adding:
@@ -201,9 +203,9 @@ def verdict_adding(
     else:
         name = f"{verdict.run} against {', '.join(verdict.baselines)}"
         version = ""
-    fields: Fields = _of_record(kind, record) | {
+    fields: Fields = _origin_fields(kind, record) | {
         "name": name,
-        "parts": list(parts),
+        "parts": list(evaluations),
         "options": plain_options(options),
         "result": plain(verdict.as_dict()),
         "convention": convention_fields(verdict.convention),
@@ -213,7 +215,7 @@ def verdict_adding(
     return Adding(kind=kind, fields=fields, tags=record.tags, notes=_notes(record, fields))
 
 
-def _of_record(kind: Kind, record: Record) -> Fields:
+def _origin_fields(kind: Kind, record: Record) -> Fields:
     return {
         "format": FORMAT,
         "kind": kind,
@@ -265,8 +267,8 @@ def note(database: Database, key: str, text: str) -> None:
 def remove(database: Database, key: str) -> None:
     """Take an entry out."""
     with database.writing() as connection:
-        parts = connection.execute("SELECT DISTINCT id FROM part WHERE evaluation = ?", (key,))
-        users = [user for (user,) in parts]
+        rows = connection.execute("SELECT DISTINCT id FROM part WHERE evaluation = ?", (key,))
+        users = [user for (user,) in rows]
         if users:
             raise InputError(
                 f"{key}: found it in {', '.join(users)}, expected no entry that uses it; remove "

@@ -38,7 +38,7 @@ def evaluate_once(
     qrels, run, measures, convention, name
         As for `evaluate`.
     store : path
-        Folder of the store, which remembers; it is made if it is missing.
+        Folder of the store; created if missing.
     again : str
         Reason to open the test set again; it is kept as a note.
     **options
@@ -73,8 +73,8 @@ def evaluate_once(
 
 def require_unopened(evaluation: Evaluation, store: "str | Path", again: str = "") -> None:
     """Refuse a test set that was opened before, unless there is a reason."""
-    with Store.open(store) as kept:
-        earlier = kept.entries(kind="evaluation", tag=_tag(evaluation))
+    with Store.open(store) as opened:
+        earlier = opened.entries(kind="evaluation", tag=_tag(evaluation))
     if earlier and not again:
         first = earlier[-1]
         raise InputError(
@@ -90,13 +90,13 @@ def require_unopened(evaluation: Evaluation, store: "str | Path", again: str = "
 def keep_opened(evaluation: Evaluation, store: "str | Path", again: str = "") -> None:
     """Keep the evaluation of a test set, so that the next one is refused."""
     notes = (f"opened again: {again}",) if again else ()
-    with Store.open(store) as kept:
-        kept.add(evaluation, record=Record(tags=(_tag(evaluation), "test-set"), notes=notes))
+    with Store.open(store) as opened:
+        opened.add(evaluation, record=Record(tags=(_tag(evaluation), "test-set"), notes=notes))
 
 
 def _check_texts(store: Any, again: Any, name: Any) -> None:
     """Refuse a reason that is no text, such as True, before the evaluation: it explains nothing."""
-    if not isinstance(store, (str, Path)) or not str(store).strip() or _is_no_name(str(store)):
+    if not isinstance(store, (str, Path)) or not str(store).strip() or _is_no_path(str(store)):
         raise OptionError(f"store={shown(repr(store))}: expected the folder of the store, a path")
     if not isinstance(again, str) or (again and not again.strip()):
         raise OptionError(
@@ -106,7 +106,7 @@ def _check_texts(store: Any, again: Any, name: Any) -> None:
         raise OptionError(f"name={shown(repr(name))}: expected a text")
 
 
-def _is_no_name(path: str) -> bool:
+def _is_no_path(path: str) -> bool:
     try:
         return "\0" in path or not fsencode(path)
     except UnicodeEncodeError:

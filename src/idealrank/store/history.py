@@ -5,7 +5,7 @@ import json
 import math
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
@@ -14,32 +14,35 @@ import numpy as np
 from idealrank.data.types import BoolArray, FloatArray
 from idealrank.errors import InputError, NotStoredError, OptionError, shown
 from idealrank.measures.parse import canonical_text, parse_measure
-from idealrank.store.database import column_text, damaged, from_record, read_parts
+from idealrank.store.database import column_text
 from idealrank.store.encoding import view_array
+from idealrank.store.intact_records import damaged, from_record, read_parts
 from idealrank.store.mounts import shown_folder
 from idealrank.store.record import OUTSIDE, utc
 from idealrank.store.timeline import Point, Timeline
 from idealrank.store.value_files import Readable
 
-# Parts of the record of an evaluation, in the order of the fields of `KeptEvaluation`.
-OF_EVALUATION = (
-    "time",
-    "name",
-    "n_queries",
-    "convention.name",
-    "convention.fingerprint",
-    "version",
-    "commit",
-    "dirty",
-    "command",
-    "path",
-    "judgments",
-    "inputs",
-    "measures",
-    "means",
-    "files",
-)
-_SOME = 8  # names in a message
+# Fields of `KeptEvaluation`, and where the record of an evaluation has them.
+_PATHS = {
+    "time": "time",
+    "run": "name",
+    "n_queries": "n_queries",
+    "convention": "convention.name",
+    "fingerprint": "convention.fingerprint",
+    "version": "version",
+    "commit": "commit",
+    "dirty": "dirty",
+    "command": "command",
+    "path": "path",
+    "judgments": "judgments",
+    "inputs": "inputs",
+    "measures": "measures",
+    "means": "means",
+    "files": "files",
+}
+# SQL of these parts; `e` is the table of entries.
+KEPT_PARTS = from_record(*_PATHS.values(), entry="e")
+_MOST_NAMES = 8  # in a message
 _BLOCK = 16  # value files that a thread reads at a time
 _UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
@@ -63,7 +66,13 @@ class KeptEvaluation(NamedTuple):
     measures: list[Mapping[str, str]]
     means: list[tuple[float | None, int]]
     files: Mapping[str, str]
-    place: int = 0  # of the measure that is asked for, if one is
+    place: int = 0  # of the requested measure, if any
+
+    @classmethod
+    def of(cls, store: Readable, key: str, listed: str | None) -> "KeptEvaluation":
+        """The evaluation of a row with `KEPT_PARTS`."""
+        parts = read_parts(store.folder, key, listed)
+        return cls(id=key, **dict(zip(_PATHS, parts, strict=True)))
 
     @property
     def texts(self) -> list[str]:
@@ -94,15 +103,16 @@ def history(
         text = canonical_text(measure)
     # Conditions are constants of this file; the words of a user are parameters.
     rows = store.rows(
-        f"SELECT e.id, m.place, {from_record(*OF_EVALUATION, entry='e')} "  # noqa: S608
+        f"SELECT e.id, m.place, {KEPT_PARTS} "  # noqa: S608
         f"FROM mean m JOIN entry e ON e.id = m.id "
         f"WHERE m.measure = ?{conditions} ORDER BY e.time, e.id",
         [text, *parameters],
     )
-    kept = [
-        KeptEvaluation(key, *parts)._replace(place=_place(store, key, place, text, parts))
-        for key, place, parts in _parts_of(store, rows)
-    ]
+    kept: list[KeptEvaluation] = []
+    for key, place, listed in rows:
+        evaluation = KeptEvaluation.of(store, key, listed)
+        _check_place(store, evaluation, place, text)
+        kept.append(evaluation._replace(place=place))
     if not kept:
         raise _nothing(store, text, runs, tag, since)
     values = (
@@ -133,8 +143,8 @@ def history(
 def counted_values(
     store: Readable, measure: str, ids: Sequence[str]
 ) -> dict[str, FloatArray | None]:
-    """Values of one measure that count in its mean, in several evaluations; one question to the
-    tables.
+    """Values of one measure that count in its mean, by evaluation; None where they cannot be
+    read.
     """
     rows = store.rows(
         f"SELECT e.id, m.place, {from_record('n_queries', 'measures', 'files', entry='e')} "  # noqa: S608
@@ -142,13 +152,13 @@ def counted_values(
         f"WHERE m.measure = ? AND e.id IN ({', '.join('?' * len(ids))})",
         [measure, *ids],
     )
-    return {key: _counted(store, key, place, parts) for key, place, parts in rows}
+    return {key: _counted(store, key, place, listed) for key, place, listed in rows}
 
 
-def _counted(store: Readable, key: str, place: int, parts: str | None) -> FloatArray | None:
+def _counted(store: Readable, key: str, place: int, listed: str | None) -> FloatArray | None:
     whose = f"evaluation {key}"
     try:
-        n_queries, measures, files = read_parts(store.folder, key, parts)
+        n_queries, measures, files = read_parts(store.folder, key, listed)
         shape = (n_queries, len(measures))
         values: FloatArray = view_array(
             store.files.read(files["values"], whose), "<f8", shape, whose
@@ -214,52 +224,47 @@ def _nothing(
     store: Readable, measure: str, runs: Sequence[str], tag: str | None, since: str | None
 ) -> NotStoredError:
     """Describe a missing history, and the available ones."""
-    wanted = [f" of measure {measure}"] if measure else []
-    wanted += [f" of run {' or '.join(runs)}"] if runs else []
-    wanted += [f" with tag {tag}"] if tag is not None else []
-    wanted += [f" since {since}"] if since is not None else []
+    conditions = [f" of measure {measure}"] if measure else []
+    conditions += [f" of run {' or '.join(runs)}"] if runs else []
+    conditions += [f" with tag {tag}"] if tag is not None else []
+    conditions += [f" since {since}"] if since is not None else []
     statements = {
         "runs": "SELECT name FROM entry WHERE kind = 'evaluation' GROUP BY name ORDER BY max(time) "
         "DESC",
         "measures": "SELECT measure FROM mean GROUP BY measure ORDER BY count(*) DESC, measure",
         "tags": "SELECT tag FROM tag GROUP BY tag ORDER BY count(*) DESC, tag",
     }
-    known: dict[str, list[str]] = {}
-    for what, sql in statements.items():
-        known[what] = [str(word) for (word,) in store.rows(sql)]
+    names: dict[str, list[str]] = {}
+    for kind, sql in statements.items():
+        names[kind] = [str(name) for (name,) in store.rows(sql)]
     folder = shown_folder(store.folder)
-    if not known["runs"]:
+    if not names["runs"]:
         return NotStoredError(
             f"{folder}: found a store without an evaluation; `idealrank evaluate ... --store "
             f"{folder}` adds one"
         )
-    what = "; ".join(f"{name}: {_some(words)}" for name, words in known.items() if words)
-    return NotStoredError(f"{folder}: found no evaluation{''.join(wanted)}; there are {what}")
+    available = "; ".join(f"{kind}: {_some(found)}" for kind, found in names.items() if found)
+    return NotStoredError(
+        f"{folder}: found no evaluation{''.join(conditions)}; there are {available}"
+    )
 
 
-def _some(words: Sequence[str]) -> str:
-    more = f" and {len(words) - _SOME} more" if len(words) > _SOME else ""
-    return ", ".join(map(shown, words[:_SOME])) + more
+def _some(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
+    return ", ".join(map(shown, names[:_MOST_NAMES])) + more
 
 
-def _parts_of(
-    store: Readable, rows: Sequence[tuple[Any, ...]]
-) -> "Iterator[tuple[str, int, list[Any]]]":
-    return ((key, place, read_parts(store.folder, key, parts)) for key, place, parts in rows)
-
-
-def _place(store: Readable, key: str, place: int, measure: str, parts: list[Any]) -> int:
-    """Check the place of a measure against the record; the table may be damaged, and name an entry
+def _check_place(store: Readable, evaluation: KeptEvaluation, place: int, measure: str) -> None:
+    """Check the place of a measure against the record: the table may be damaged, and name an entry
     that is no evaluation.
     """
-    measures = parts[OF_EVALUATION.index("measures")]
+    measures: Any = evaluation.measures
     if (
         not isinstance(measures, list)
         or not 0 <= place < len(measures)
         or column_text(measures[place]["text"]) != measure
     ):
-        raise damaged(store.folder, key)
-    return place
+        raise damaged(store.folder, evaluation.id)
 
 
 def _of_query(store: Readable, query: str, kept: Sequence[KeptEvaluation]) -> list[float]:
@@ -269,23 +274,23 @@ def _of_query(store: Readable, query: str, kept: Sequence[KeptEvaluation]) -> li
     from idealrank.stats.randomness import in_order  # noqa: PLC0415  (threads cost 5 ms to load; most histories need none)
 
     # Evaluations of the same queries share one file of ids.
-    places: dict[str, int | None] = {}
+    row_in: dict[str, int | None] = {}
     for evaluation in kept:
         queries_file = evaluation.files["queries"]
-        if queries_file not in places:
+        if queries_file not in row_in:
             ids = json.loads(store.files.read(queries_file, f"evaluation {evaluation.id}"))
-            places[queries_file] = ids.index(query) if query in ids else None
+            row_in[queries_file] = ids.index(query) if query in ids else None
 
     def values_of(block: int) -> list[float]:
         return [
-            _value(store, evaluation, places[evaluation.files["queries"]])
+            _value(store, evaluation, row_in[evaluation.files["queries"]])
             for evaluation in kept[block * _BLOCK : (block + 1) * _BLOCK]
         ]
 
     values: list[float] = []
     for values_of_block in in_order(values_of, math.ceil(len(kept) / _BLOCK), threads=None):
         values += values_of_block
-    if all(place is None for place in places.values()):
+    if all(row is None for row in row_in.values()):
         raise NotStoredError(
             f"query {shown(repr(query))}: found in none of {len(kept):,} evaluations; "
             "`idealrank store show ID --per-query` lists queries"
@@ -295,16 +300,14 @@ def _of_query(store: Readable, query: str, kept: Sequence[KeptEvaluation]) -> li
 
 def _value(store: Readable, evaluation: KeptEvaluation, row: int | None) -> float:
     whose = f"evaluation {evaluation.id}"
-    # also where its value is not needed: damage is reported
+    # The file is read even without a row of the query, so that damage is reported.
     content = store.files.read(evaluation.files["values"], whose)
     values = view_array(content, "<f8", (evaluation.n_queries, len(evaluation.measures)), whose)
     return math.nan if row is None else float(values[row, evaluation.place])
 
 
 def _judgments(kept: Sequence[KeptEvaluation]) -> Mapping[str, str]:
-    """A short hash of the judgments of each evaluation: of its input files but the run; empty where
-    they were no files.
-    """
+    """A short hash of the judgment files of each evaluation; empty without such files."""
     hashes: dict[str, str] = {}
     for evaluation in kept:
         files = [(input_file["name"], input_file["sha256"]) for input_file in evaluation.inputs]

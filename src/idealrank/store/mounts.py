@@ -55,7 +55,8 @@ def network_mount(folder: Path, mounts: Path = _MOUNTS) -> tuple[str, str] | Non
     except RuntimeError:
         raise InputError(f"{folder}: found a circle of links, expected a folder") from None
     # The mount point that is deepest above the folder is the one it lies on.
-    nearest = ("", "")
+    nearest_kind = ""
+    nearest_point = Path()
     depth = -1
     for line in table.splitlines():
         columns = line.split(" ")
@@ -65,10 +66,13 @@ def network_mount(folder: Path, mounts: Path = _MOUNTS) -> tuple[str, str] | Non
         point = Path(_unescaped(mounted_at))
         # Of two mounts on one point the later one covers the earlier.
         if place.is_relative_to(point) and len(point.parts) >= depth:
-            nearest = (kind, str(point))
+            nearest_kind = kind
+            nearest_point = point
             depth = len(point.parts)
-    name = nearest[0].lower()
-    return nearest if name in _NETWORK or name.startswith(("smb", "nfs")) else None
+    name = nearest_kind.lower()
+    if name in _NETWORK or name.startswith(("smb", "nfs")):
+        return nearest_kind, str(nearest_point)
+    return None
 
 
 def usable_folder(folder: Path, *, create: bool, mounts: Path = _MOUNTS) -> Path:
@@ -99,11 +103,11 @@ def usable_folder(folder: Path, *, create: bool, mounts: Path = _MOUNTS) -> Path
 
 
 def shown_folder(folder: Path) -> str:
-    """A folder as people here would type it: below the current one without what leads there."""
+    """A folder as a user would type it: relative if it is below the current folder."""
     here = Path.cwd()
     return str(folder.relative_to(here)) if folder.is_relative_to(here) else str(folder)
 
 
 def _unescaped(text: str) -> str:
-    """Blanks of a mount point are written as octal digits."""
+    """Decode the octal escapes of blanks in a mount point."""
     return re.sub(r"\\([0-7]{3})", lambda digits: chr(int(digits[1], 8)), text)

@@ -8,17 +8,10 @@ from typing import Any
 
 from idealrank.errors import InputError, NotStoredError, OptionError, shown
 from idealrank.measures.parse import canonical_text
-from idealrank.store.database import (
-    Database,
-    Row,
-    column_text,
-    damaged,
-    from_record,
-    is_intact,
-    read_parts,
-)
+from idealrank.store.database import Database, Row, column_text
 from idealrank.store.encoding import Fields
 from idealrank.store.entries import DIGITS, FORMAT
+from idealrank.store.intact_records import damaged, from_record, is_intact, read_parts
 from idealrank.store.mounts import shown_folder
 from idealrank.store.record import Entry, Kind, Record
 
@@ -121,18 +114,22 @@ def entry(database: Database, key: str) -> Entry:
     return matching[0]
 
 
-def entries(database: Database, wanted: Mapping[str, str], limit: int | None = None) -> list[Entry]:
-    """Entries that fulfil every condition, the newest first, all as they are at one moment."""
-    with database.looking():
-        return _entries(database, wanted, limit)
+def entries(
+    database: Database, value_of: Mapping[str, str], limit: int | None = None
+) -> list[Entry]:
+    """Entries with these values of keys of `_CONDITIONS`, the newest first, all as they are at one
+    moment.
+    """
+    with database.one_state():
+        return _entries(database, value_of, limit)
 
 
-def _entries(database: Database, wanted: Mapping[str, str], limit: int | None) -> list[Entry]:
+def _entries(database: Database, value_of: Mapping[str, str], limit: int | None) -> list[Entry]:
     parameters: list[Any] = []
-    for name, value in wanted.items():
+    for name, value in value_of.items():
         text = canonical_text(value) if name == "measure" else value
         parameters += [text] * _CONDITIONS[name].count("?")
-    conditions = " AND ".join(_CONDITIONS[name] for name in wanted) or "1"
+    conditions = " AND ".join(_CONDITIONS[name] for name in value_of) or "1"
     # Conditions are constants of this file; the words of a user are parameters.
     chosen = f"FROM entry WHERE {conditions} ORDER BY time DESC, id LIMIT ?"
     parameters.append(-1 if limit is None else limit)
@@ -152,29 +149,28 @@ def _entries(database: Database, wanted: Mapping[str, str], limit: int | None) -
 
 
 def _entry(key: str, parts: list[Any], tags: Iterable[Row], notes: Iterable[Row]) -> Entry:
-    kind, *words, dirty, n_queries, measures, means, made_of = parts
-    name, convention, fingerprint, version, time, commit, command = map(column_text, words)
-    mean_of: dict[str, float | None] | None = None
-    if kind == "evaluation":
-        mean_of = {
+    fields = dict(zip(_SHOWN, map(column_text, parts), strict=True))
+    means: dict[str, float | None] | None = None
+    if fields["kind"] == "evaluation":
+        means = {
             column_text(measure["text"]): mean
-            for measure, (mean, _) in zip(measures, means, strict=True)
+            for measure, (mean, _) in zip(fields["measures"], fields["means"], strict=True)
         }
     return Entry(
         id=key,
-        kind=kind,
-        name=name,
-        means=mean_of,
-        n_queries=n_queries,
-        convention=convention,
-        fingerprint=fingerprint,
-        version=version,
-        parts=tuple(made_of or ()),
+        kind=fields["kind"],
+        name=fields["name"],
+        means=means,
+        n_queries=fields["n_queries"],
+        convention=fields["convention.name"],
+        fingerprint=fields["convention.fingerprint"],
+        version=fields["version"],
+        parts=tuple(fields["parts"] or ()),
         record=Record(
-            command=command,
-            commit=commit,
-            dirty=dirty,
-            time=time,
+            command=fields["command"],
+            commit=fields["commit"],
+            dirty=fields["dirty"],
+            time=fields["time"],
             tags=tuple(tag for (tag,) in tags),
             notes=tuple(text for (text,) in notes),
         ),

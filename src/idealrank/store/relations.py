@@ -5,16 +5,18 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from idealrank._files import appearing
 from idealrank._lazy import load_extra
+from idealrank.data.types import AnyArray
 from idealrank.errors import InputError
-from idealrank.store.database import column_text, from_record, read_parts
+from idealrank.store.database import column_text
 from idealrank.store.encoding import read_array, read_hits
-from idealrank.store.history import OF_EVALUATION, KeptEvaluation, judgments_hash
+from idealrank.store.history import KEPT_PARTS, KeptEvaluation, judgments_hash
+from idealrank.store.intact_records import from_record, read_parts
 from idealrank.store.results import in_words_of_today
 from idealrank.store.value_files import Readable, ValueFiles
 
@@ -22,69 +24,86 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-# Names of the columns, for help and messages.
-COLUMNS: Mapping[str, tuple[str, ...]] = {
-    "evaluations": (
-        "id",
-        "time",
-        "run",
-        "queries",
-        "convention",
-        "fingerprint",
-        "version",
-        "commit",
-        "changed",
-        "command",
-        "judgments",
-        "judgments_content",
-        "notes",
-    ),
-    "means": ("id", "measure", "resolved", "value", "queries"),
-    "values": ("id", "query", "measure", "value"),
-    "hits": ("id", "query", "document", "rank", "tie_first", "tie_last", "grade"),
-    "comparisons": (
-        "id",
-        "time",
-        "a",
-        "b",
-        "measure",
-        "mean_a",
-        "mean_b",
-        "difference",
-        "low",
-        "high",
-        "p",
-        "p_corrected",
-        "verdict",
-        "queries",
-    ),
-    "gates": (
-        "id",
-        "time",
-        "run",
-        "baseline",
-        "measure",
-        "mean_run",
-        "mean_baseline",
-        "difference",
-        "bound",
-        "p",
-        "passed",
-        "p_corrected",
-        "p_two_sided",
-        "decides",
-        "outcome",
-    ),
-    "tags": ("id", "tag"),
+# Columns of each table with their types, which `_schema` makes Arrow's: "words" are texts of
+# which many are equal.
+COLUMNS: Mapping[str, Mapping[str, str]] = {
+    "evaluations": {
+        "id": "text",
+        "time": "time",
+        "run": "text",
+        "queries": "integer",
+        "convention": "text",
+        "fingerprint": "text",
+        "version": "text",
+        "commit": "text",
+        "changed": "boolean",
+        "command": "text",
+        "judgments": "text",
+        "judgments_content": "text",
+        "notes": "text",
+    },
+    "means": {
+        "id": "text",
+        "measure": "text",
+        "resolved": "text",
+        "value": "number",
+        "queries": "integer",
+    },
+    "values": {"id": "words", "query": "words", "measure": "words", "value": "number"},
+    "hits": {
+        "id": "words",
+        "query": "words",
+        "document": "text",
+        "rank": "integer",
+        "tie_first": "integer",
+        "tie_last": "integer",
+        "grade": "number",
+    },
+    "comparisons": {
+        "id": "text",
+        "time": "time",
+        "a": "text",
+        "b": "text",
+        "measure": "text",
+        "mean_a": "number",
+        "mean_b": "number",
+        "difference": "number",
+        "low": "number",
+        "high": "number",
+        "p": "number",
+        "p_corrected": "number",
+        "verdict": "text",
+        "queries": "integer",
+    },
+    "gates": {
+        "id": "text",
+        "time": "time",
+        "run": "text",
+        "baseline": "text",
+        "measure": "text",
+        "mean_run": "number",
+        "mean_baseline": "number",
+        "difference": "number",
+        "bound": "number",
+        "p": "number",
+        "passed": "boolean",
+        "p_corrected": "number",
+        "p_two_sided": "number",
+        "decides": "boolean",
+        "outcome": "text",
+    },
+    "tags": {"id": "text", "tag": "text"},
 }
+
+_Row: TypeAlias = Mapping[str, Any]  # cells by the name of the column
 
 
 def _kept(store: Readable) -> list[KeptEvaluation]:
     rows = store.rows(
-        f"SELECT e.id, {from_record(*OF_EVALUATION, entry='e')} FROM entry e "  # noqa: S608
+        f"SELECT e.id, {KEPT_PARTS} FROM entry e "  # noqa: S608
         f"WHERE kind = 'evaluation' ORDER BY e.time, e.id"
     )
-    return [KeptEvaluation(key, *read_parts(store.folder, key, parts)) for key, parts in rows]
+    return [KeptEvaluation.of(store, key, listed) for key, listed in rows]
 
 
 @dataclass(frozen=True)
@@ -107,49 +126,46 @@ class Relation:
 def relations(store: Readable) -> dict[str, Relation]:
     """Every table of a store by its name; `COLUMNS` has their columns."""
     pa = load_extra("pyarrow", "reading a store as tables", "arrow")
-    text = pa.string()
-    number = pa.float64()
-    whole = pa.int64()
-    when = pa.timestamp("us")
     kept = _kept(store)
-    small = [
-        (
-            "evaluations",
-            [text, when, text, whole, *[text] * 4, pa.bool_(), *[text] * 4],
-            _evaluations(store, kept),
-        ),
-        ("means", [text, text, text, number, whole], _means(kept)),
-        ("comparisons", [text, when, *[text] * 3, *[number] * 7, text, whole], _comparisons(store)),
-        (
-            "gates",
-            [text, when, *[text] * 3, *[number] * 5, pa.bool_(), number, number, pa.bool_(), text],
-            _gates(store),
-        ),
-        ("tags", [text, text], store.rows("SELECT id, tag FROM tag ORDER BY id, tag")),
-    ]
-    tables = {name: _small(pa, name, types, rows) for name, types, rows in small}
-    tables["values"] = _values(pa, store.files, kept)
-    tables["hits"] = _hits(pa, store.files, kept)
+    tags = store.rows("SELECT id, tag FROM tag ORDER BY id, tag")
+    tables = {
+        "evaluations": _small(pa, "evaluations", _evaluations(store, kept)),
+        "means": _small(pa, "means", _means(kept)),
+        "values": _values(pa, store.files, kept),
+        "hits": _hits(pa, store.files, kept),
+        "comparisons": _small(pa, "comparisons", _comparisons(store)),
+        "gates": _small(pa, "gates", _gates(store)),
+        "tags": _small(pa, "tags", [{"id": key, "tag": tag} for key, tag in tags]),
+    }
     return {name: tables[name] for name in COLUMNS}
 
 
-def _small(pa: Any, name: str, types: list[Any], rows: list[Any]) -> Relation:
+def _schema(pa: Any, name: str) -> "pa.Schema":
+    types = {
+        "text": pa.string(),
+        "words": pa.dictionary(pa.int32(), pa.string()),
+        "number": pa.float64(),
+        "integer": pa.int64(),
+        "boolean": pa.bool_(),
+        "time": pa.timestamp("us"),
+    }
+    return pa.schema([(column, types[kind]) for column, kind in COLUMNS[name].items()])
+
+
+def _small(pa: Any, name: str, rows: Sequence[_Row]) -> Relation:
     """A table of one batch."""
-    schema = pa.schema(list(zip(COLUMNS[name], types, strict=True)))
-    columns = list(zip(*rows, strict=True)) or [()] * len(types)
-    arrays = [_array(pa, column, kind) for column, kind in zip(columns, types, strict=True)]
+    schema = _schema(pa, name)
+    arrays = [_array(pa, [row[field.name] for row in rows], field.type) for field in schema]
     batch = pa.record_batch(arrays, schema=schema)
     return Relation(schema, lambda: iter([batch]))
 
 
-def _array(pa: Any, cells: Any, kind: Any) -> Any:
+def _array(pa: Any, cells: Sequence[Any], kind: Any) -> Any:
     return _texts(pa, cells) if kind == pa.string() else pa.array(cells, kind)
 
 
 def _texts(pa: Any, words: Any) -> Any:
-    """Texts as Arrow has them; what is not UTF-8 is shown by its number, for Arrow has no way to
-    hold it.
-    """
+    """Texts as Arrow has them; bytes that are not UTF-8 become escapes, which Arrow can hold."""
     try:
         return pa.array(words, pa.string())
     except UnicodeEncodeError:
@@ -160,38 +176,45 @@ def _time(text: str) -> datetime:
     return datetime.fromisoformat(text).replace(tzinfo=None)
 
 
-def _evaluations(store: Readable, kept: Sequence[KeptEvaluation]) -> list[tuple[Any, ...]]:
+def _evaluations(store: Readable, kept: Sequence[KeptEvaluation]) -> list[_Row]:
     notes: dict[str, list[str]] = {}
     for key, note in store.rows("SELECT id, text FROM note ORDER BY id, time, text"):
         notes.setdefault(key, []).append(note)
-    rows: list[tuple[Any, ...]] = []
+    rows: list[_Row] = []
     for evaluation in kept:
         files = [(input_file["name"], input_file["sha256"]) for input_file in evaluation.inputs]
-        row = (
-            evaluation.id,
-            _time(evaluation.time),
-            column_text(evaluation.run),
-            evaluation.n_queries,
-            evaluation.convention,
-            evaluation.fingerprint,
-            column_text(evaluation.version),
-            column_text(evaluation.commit),
-            evaluation.dirty,
-            column_text(evaluation.command),
-            judgments_hash(files, evaluation.path or ""),
-            evaluation.judgments,
-            "; ".join(notes.get(evaluation.id, [])),
-        )
+        row = {
+            "id": evaluation.id,
+            "time": _time(evaluation.time),
+            "run": column_text(evaluation.run),
+            "queries": evaluation.n_queries,
+            "convention": evaluation.convention,
+            "fingerprint": evaluation.fingerprint,
+            "version": column_text(evaluation.version),
+            "commit": column_text(evaluation.commit),
+            "changed": evaluation.dirty,
+            "command": column_text(evaluation.command),
+            "judgments": judgments_hash(files, evaluation.path or ""),
+            "judgments_content": evaluation.judgments,
+            "notes": "; ".join(notes.get(evaluation.id, [])),
+        }
         rows.append(row)
     return rows
 
 
-def _means(kept: Sequence[KeptEvaluation]) -> list[tuple[Any, ...]]:
-    rows: list[tuple[Any, ...]] = []
+def _means(kept: Sequence[KeptEvaluation]) -> list[_Row]:
+    rows: list[_Row] = []
     for evaluation in sorted(kept, key=lambda evaluation: evaluation.id):
         columns = (evaluation.texts, evaluation.measures, evaluation.means)
-        for text, measure, mean in zip(*columns, strict=True):
-            rows.append((evaluation.id, text, column_text(measure["resolved"]), *mean))
+        for text, measure, (mean, n_scored) in zip(*columns, strict=True):
+            row = {
+                "id": evaluation.id,
+                "measure": text,
+                "resolved": column_text(measure["resolved"]),
+                "value": mean,
+                "queries": n_scored,
+            }
+            rows.append(row)
     return rows
 
 
@@ -205,37 +228,34 @@ def _verdicts(store: Readable, kind: str) -> Iterator[tuple[str, datetime, dict[
         yield key, _time(time), in_words_of_today(result)
 
 
-def _comparisons(store: Readable) -> list[tuple[Any, ...]]:
-    rows: list[tuple[Any, ...]] = []
+def _comparisons(store: Readable) -> list[_Row]:
+    # Columns that have the names of the result.
+    same = ("mean_a", "mean_b", "difference", "p", "p_corrected", "verdict")
+    rows: list[_Row] = []
     for key, time, result in _verdicts(store, "comparison"):
         for pair in result["pairs"]:
-            head = (key, time, pair["a"], pair["b"])
-            rows += ((*head, *_tested(text, row)) for text, row in pair["measures"].items())
+            for text, test in pair["measures"].items():
+                low, high = test["interval"]
+                row = {
+                    "id": key,
+                    "time": time,
+                    "a": pair["a"],
+                    "b": pair["b"],
+                    "measure": text,
+                    "low": low,
+                    "high": high,
+                    "queries": test["n"],
+                }
+                rows.append(row | {name: test[name] for name in same})
     return rows
 
 
-def _tested(measure: str, row: Mapping[str, Any]) -> tuple[Any, ...]:
-    """The columns of a test, after the two runs."""
-    low, high = row["interval"]
-    return (
-        measure,
-        row["mean_a"],
-        row["mean_b"],
-        row["difference"],
-        low,
-        high,
-        row["p"],
-        row["p_corrected"],
-        row["verdict"],
-        row["n"],
-    )
-
-
-def _gates(store: Readable) -> list[tuple[Any, ...]]:
+def _gates(store: Readable) -> list[_Row]:
     """Read gates of versions before companions: unknown fields are null, except that each of their
     checks could fail them.
     """
-    names = (
+    # Columns that every version names so in the result.
+    same = (
         "baseline",
         "measure",
         "mean_run",
@@ -246,68 +266,66 @@ def _gates(store: Readable) -> list[tuple[Any, ...]]:
         "passed",
         "p_corrected",
     )
-    rows: list[tuple[Any, ...]] = []
+    rows: list[_Row] = []
     for key, time, result in _verdicts(store, "gate"):
         for check in result["checks"]:
-            outcome = check.get("outcome", "passed" if check["passed"] else "failed")
-            row = (
-                key,
-                time,
-                result["run"],
-                *(check[name] for name in names),
-                check.get("p_two_sided"),
-                check.get("decides", True),
-                outcome,
-            )
-            rows.append(row)
+            row = {
+                "id": key,
+                "time": time,
+                "run": result["run"],
+                "p_two_sided": check.get("p_two_sided"),
+                "decides": check.get("decides", True),
+                "outcome": check.get("outcome", "passed" if check["passed"] else "failed"),
+            }
+            rows.append(row | {name: check[name] for name in same})
     return rows
-
-
-def _coded(pa: Any) -> Any:
-    return pa.dictionary(pa.int32(), pa.string())
 
 
 def _values(pa: Any, files: ValueFiles, kept: Sequence[KeptEvaluation]) -> Relation:
     """Values, one batch per evaluation."""
-    coded_columns = [(name, _coded(pa)) for name in ("id", "query", "measure")]
-    schema = pa.schema([*coded_columns, ("value", pa.float64())])
+    schema = _schema(pa, "values")
 
     def batches() -> "Iterator[pa.RecordBatch]":
-        lists: dict[str, Any] = {}
+        # Neighbours often share one file of ids; only the last list is in memory.
+        queries_file = ""
+        queries: Any = None
         for evaluation in kept:
             whose = f"evaluation {evaluation.id}"
-            texts = evaluation.texts
-            queries_file = evaluation.files["queries"]
-            if queries_file not in lists:
-                # one list at a time
-                lists = {queries_file: _texts(pa, json.loads(files.read(queries_file, whose)))}
-            queries = lists[queries_file]
-            shape = (len(queries), len(texts))
+            if evaluation.files["queries"] != queries_file:
+                queries_file = evaluation.files["queries"]
+                queries = _texts(pa, json.loads(files.read(queries_file, whose)))
             content = files.read(evaluation.files["values"], whose)
-            values = read_array(content, "<f8", shape, whose).ravel()
-            # Values go query by query, and measure by measure within a query.
-            n_queries, n_measures = shape
-            indices = [
-                np.zeros(values.size, np.int32),
-                np.repeat(np.arange(n_queries, dtype=np.int32), n_measures),
-                np.tile(np.arange(n_measures, dtype=np.int32), n_queries),
-            ]
-            words = (_texts(pa, [evaluation.id]), queries, _texts(pa, texts))
-            coded = [
-                pa.DictionaryArray.from_arrays(pa.array(codes), word)
-                for codes, word in zip(indices, words, strict=True)
-            ]
-            yield pa.record_batch([*coded, pa.array(values, mask=np.isnan(values))], schema=schema)
+            yield _values_batch(pa, schema, evaluation, queries, content)
 
     return Relation(schema, batches)
 
 
+def _values_batch(
+    pa: Any, schema: "pa.Schema", evaluation: KeptEvaluation, queries: Any, content: bytes
+) -> "pa.RecordBatch":
+    measures = _texts(pa, evaluation.texts)
+    shape = (len(queries), len(measures))
+    values = read_array(content, "<f8", shape, f"evaluation {evaluation.id}").ravel()
+    # Values go query by query, and measure by measure within a query.
+    query = np.repeat(np.arange(len(queries), dtype=np.int32), len(measures))
+    measure = np.tile(np.arange(len(measures), dtype=np.int32), len(queries))
+    columns = [
+        _words(pa, np.zeros(values.size, np.int32), _texts(pa, [evaluation.id])),
+        _words(pa, query, queries),
+        _words(pa, measure, measures),
+        pa.array(values, mask=np.isnan(values)),
+    ]
+    return pa.record_batch(columns, schema=schema)
+
+
+def _words(pa: Any, places: AnyArray, words: Any) -> Any:
+    """The words at these places, as Arrow has repeated texts."""
+    return pa.DictionaryArray.from_arrays(pa.array(places), words)
+
+
 def _hits(pa: Any, files: ValueFiles, kept: Sequence[KeptEvaluation]) -> Relation:
     """Judged documents that were returned, one batch per evaluation that has them."""
-    coded = _coded(pa)
-    whole = pa.int64()
-    types = [coded, coded, pa.string(), whole, whole, whole, pa.float64()]
-    schema = pa.schema(list(zip(COLUMNS["hits"], types, strict=True)))
+    schema = _schema(pa, "hits")
 
     def batches() -> "Iterator[pa.RecordBatch]":
         for evaluation in kept:
@@ -318,21 +336,14 @@ def _hits(pa: Any, files: ValueFiles, kept: Sequence[KeptEvaluation]) -> Relatio
                 files.read(evaluation.files["hits"], whose),
                 json.loads(files.read(evaluation.files["queries"], whose)),
             )
-            ids = pa.DictionaryArray.from_arrays(
-                pa.array(np.zeros(hits.query.size, np.int32)), _texts(pa, [evaluation.id])
-            )
-            queries = pa.DictionaryArray.from_arrays(
-                pa.array(hits.query.astype(np.int32)), _texts(pa, list(hits.queries))
-            )
-            numbers = [
-                pa.array(getattr(hits, name).astype(np.int64))
-                for name in ("rank", "tie_first", "tie_last")
-            ]
+            first = np.zeros(hits.query.size, np.int32)
             columns = [
-                ids,
-                queries,
+                _words(pa, first, _texts(pa, [evaluation.id])),
+                _words(pa, hits.query.astype(np.int32), _texts(pa, list(hits.queries))),
                 _texts(pa, list(hits.documents)),
-                *numbers,
+                pa.array(hits.rank.astype(np.int64)),
+                pa.array(hits.tie_first.astype(np.int64)),
+                pa.array(hits.tie_last.astype(np.int64)),
                 pa.array(hits.grade.astype(np.float64)),
             ]
             yield pa.record_batch(columns, schema=schema)
@@ -340,7 +351,7 @@ def _hits(pa: Any, files: ValueFiles, kept: Sequence[KeptEvaluation]) -> Relatio
     return Relation(schema, batches)
 
 
-_ROWS = 1 << 20  # of a row group, about: so many are in memory at a time
+_GROUP_ROWS = 1 << 20  # about, of a row group: so many are in memory at a time
 
 
 def write_parquet(store: Readable, folder: "str | Path") -> dict[str, int]:
@@ -349,15 +360,14 @@ def write_parquet(store: Readable, folder: "str | Path") -> dict[str, int]:
     Parameters
     ----------
     store : Store
-        What is written.
+        Store to write.
     folder : str or Path
-        It is made where there is none; files of an earlier time are replaced, each when its
-        successor is whole.
+        Created if missing; each earlier file is replaced when its successor is complete.
 
     Returns
     -------
     dict of str to int
-        By file: its rows.
+        Number of rows by file name.
 
     Raises
     ------
@@ -399,19 +409,19 @@ def _written(relation: Relation, path: Path) -> int:
         pq.ParquetWriter(unfinished, relation.schema, compression="zstd") as writer,
     ):
         for table in _gathered(relation):
-            writer.write_table(table, row_group_size=_ROWS)
+            writer.write_table(table, row_group_size=_GROUP_ROWS)
             rows += table.num_rows
     return rows
 
 
 def _gathered(relation: Relation) -> Iterator[Any]:
-    """Batches put together until they are worth a row group."""
+    """Tables of batches, each large enough for a row group, the last one excepted."""
     pa = load_extra("pyarrow", "writing Parquet", "arrow")
-    held: list[Any] = []
+    batches: list[Any] = []
     for batch in relation.batches():
-        held.append(batch)
-        if sum(part.num_rows for part in held) >= _ROWS:
-            yield pa.Table.from_batches(held, relation.schema).unify_dictionaries()
-            held = []
-    if held:
-        yield pa.Table.from_batches(held, relation.schema).unify_dictionaries()
+        batches.append(batch)
+        if sum(batch.num_rows for batch in batches) >= _GROUP_ROWS:
+            yield pa.Table.from_batches(batches, relation.schema).unify_dictionaries()
+            batches = []
+    if batches:
+        yield pa.Table.from_batches(batches, relation.schema).unify_dictionaries()

@@ -27,9 +27,9 @@ Row = TypeVar("Row", Check, Difference)
 
 
 def comparison_again(
-    kept: StoredVerdict, evaluations: Sequence[Evaluation], own: Sequence[Measure] = ()
+    kept: StoredVerdict, evaluations: Sequence[Evaluation], passed: Sequence[Measure] = ()
 ) -> Comparison:
-    """A comparison made again. How alike rankings are is not in it: that needs the runs."""
+    """A comparison made again, without the overlap of the rankings, which needs the runs."""
     method = kept.result["method"]
     by_query = _by_query(
         kept,
@@ -40,11 +40,11 @@ def comparison_again(
     # Until there were families, Holm's method over all tests was the default; such verdicts follow
     # the rule of today.
     is_holm = method["correction"] == "holm" and "all queries" not in method["families"]
-    made = compare(
+    comparison = compare(
         evaluations[0],
         evaluations[1],
         *evaluations[2:],
-        measures=_measures(list(kept.result["pairs"][0]["measures"]), own),
+        measures=_measures(list(kept.result["pairs"][0]["measures"]), passed),
         baseline=method["baseline"],
         test=method["test"],
         correction="holm" if is_holm else "auto",
@@ -57,7 +57,8 @@ def comparison_again(
         judgments=_judgments_option(method),
         **by_query,
     )
-    return replace(made, pairs=tuple(map(_pair_as_kept, made.pairs, kept.result["pairs"])))
+    pairs = map(_pair_as_kept, comparison.pairs, kept.result["pairs"])
+    return replace(comparison, pairs=tuple(pairs))
 
 
 def _pair_as_kept(pair: Pair, kept: Mapping[str, Any]) -> Pair:
@@ -69,38 +70,41 @@ def _pair_as_kept(pair: Pair, kept: Mapping[str, Any]) -> Pair:
         if "judged_reason" in stored_row:
             judged = {name: stored_row[name] for name in ("difference_judged", "judged_reason")}
         bounds = GradeBounds(**stored_row["bounds"]) if stored_row.get("bounds") else row.bounds
-        rows[text] = replace(_reached(row, stored_row, ("verdict",)), bounds=bounds, **judged)
+        row_as_kept = _with_tipping(row, stored_row, ("verdict",))
+        rows[text] = replace(row_as_kept, bounds=bounds, **judged)
     return replace(pair, measures=rows)
 
 
 def gate_again(
-    kept: StoredVerdict, evaluations: Sequence[Evaluation], own: Sequence[Measure] = ()
+    kept: StoredVerdict, evaluations: Sequence[Evaluation], passed: Sequence[Measure] = ()
 ) -> Gated:
-    """A gate asked again."""
+    """A gate decided again."""
     result = kept.result
     policy = Policy(**result["policy"])
     # Rows of several measures may have one contract.
     by_text = {str(row["contract"]): row["contract"] for row in result["contracts"]}
     contracts = [Contract(**contract) for contract in by_text.values()]
     if not result["baselines"]:
-        every = evaluations[0].measures
-        beside = judgedness_among(every)
         texts = [row["measure"] for row in result["contracts"]]
         if not texts:
-            texts = [str(measure) for measure in every if measure not in beside]
+            evaluated = evaluations[0].measures
+            companions = judgedness_among(evaluated)
+            texts = [str(measure) for measure in evaluated if measure not in companions]
         series = Series.of(result["series"]) if result.get("series") else None
         return first_run(
             evaluations[0],
-            _measures(list(dict.fromkeys(texts)), own),
+            _measures(list(dict.fromkeys(texts)), passed),
             policy,
             contracts,
             series=series,
         )
 
     by_query = _by_query(kept, weights=result["weighted"], clusters=result["clustered"])
-    measures = _measures(list(dict.fromkeys(check["measure"] for check in result["checks"])), own)
+    measures = _measures(
+        list(dict.fromkeys(check["measure"] for check in result["checks"])), passed
+    )
     deciding = {check["measure"] for check in result["checks"] if _decides(check)}
-    made = gate(
+    gated = gate(
         evaluations[0],
         evaluations[1],
         *evaluations[2:],
@@ -115,26 +119,27 @@ def gate_again(
     )
 
     if result.get("series"):
-        return _of_series(made, result)
-    parts = ("carried", "outcome", "passed", "reason", "difference_judged")
+        return _of_series(gated, result)
+    names = ("carried", "outcome", "passed", "reason", "difference_judged")
     checks = tuple(
-        _reached(check, was, parts)
-        for check, was in zip(made.checks, result["checks"], strict=True)
+        _with_tipping(check, stored_check, names)
+        for check, stored_check in zip(gated.checks, result["checks"], strict=True)
     )
-    outcome = outcome_of(checks, made.contracts)
-    return replace(made, checks=checks, outcome=outcome, passed=outcome == "passed")
+    outcome = outcome_of(checks, gated.contracts)
+    return replace(gated, checks=checks, outcome=outcome, passed=outcome == "passed")
 
 
-def _of_series(made: Gated, result: Mapping[str, Any]) -> Gated:
+def _of_series(gated: Gated, result: Mapping[str, Any]) -> Gated:
     """A gate of a series as it was. Its values are means of runs that a store does not keep, so
     they cannot be computed again.
     """
     acceptance = result.get("acceptance")
     checks = [
-        _as_kept(check, was) for check, was in zip(made.checks, result["checks"], strict=True)
+        _as_kept(check, stored_check)
+        for check, stored_check in zip(gated.checks, result["checks"], strict=True)
     ]
     return replace(
-        made,
+        gated,
         run=result["run"],
         baselines=tuple(result["baselines"]),
         missing=result["missing"],
@@ -149,24 +154,24 @@ def _of_series(made: Gated, result: Mapping[str, Any]) -> Gated:
     )
 
 
-def _as_kept(check: Check, was: Mapping[str, Any]) -> Check:
-    """A check with the numbers and words of its record; what JSON has no value for stays as
+def _as_kept(check: Check, stored_check: Mapping[str, Any]) -> Check:
+    """A check with the numbers and words of its record; a value that JSON lacks stays as
     computed.
     """
     names = {field.name for field in fields(Check)}
-    known: dict[str, Any] = {
+    stored_values: dict[str, Any] = {
         name: value
-        for name, value in was.items()
+        for name, value in stored_check.items()
         if name in names and isinstance(value, str | int | float | bool)
     }
-    tipping = was.get("tipping")
-    margin = was.get("margin")
+    tipping = stored_check.get("tipping")
+    margin = stored_check.get("margin")
     return replace(
         check,
-        **known,
-        worst=tuple(QueryDrop(**drop) for drop in was["worst"]),
+        **stored_values,
+        worst=tuple(QueryDrop(**drop) for drop in stored_check["worst"]),
         tipping=Tipping(**tipping) if tipping else None,
-        tipping_reason=was["tipping_reason"],
+        tipping_reason=stored_check["tipping_reason"],
         margin=AppliedMargin(**margin) if margin else None,
     )
 
@@ -176,22 +181,22 @@ def _decides(check: Mapping[str, Any]) -> bool:
     return bool(check.get("decides", True))
 
 
-def _reached(made: Row, kept: Mapping[str, Any], parts: Sequence[str]) -> Row:
-    """A row with the tipping point that was found, and what followed from it: a store keeps no
-    rankings to find it again.
+def _with_tipping(row: Row, stored_row: Mapping[str, Any], names: Sequence[str]) -> Row:
+    """A row with its stored tipping point, and the fields of these names, which follow from it: a
+    store keeps no rankings to find it again.
     """
     if (
-        made.tipping is not None
-        or not kept.get("tipping")
-        or made.p_corrected != kept["p_corrected"]
+        row.tipping is not None
+        or not stored_row.get("tipping")
+        or row.p_corrected != stored_row["p_corrected"]
     ):
-        return made
-    kept_parts = {name: kept[name] for name in parts}
+        return row
+    stored_values = {name: stored_row[name] for name in names}
     return replace(
-        made,
-        tipping=Tipping(**kept["tipping"]),
-        tipping_reason=kept["tipping_reason"],
-        **kept_parts,
+        row,
+        tipping=Tipping(**stored_row["tipping"]),
+        tipping_reason=stored_row["tipping_reason"],
+        **stored_values,
     )
 
 
@@ -200,8 +205,8 @@ def _judgments_option(result: Mapping[str, Any]) -> Literal["same", "different"]
     return "different" if result.get("judgments") == "different" else "same"
 
 
-def _measures(texts: Sequence[str], own: Sequence[Measure]) -> tuple[Measure, ...]:
-    by_text = {str(measure): measure for measure in own}
+def _measures(texts: Sequence[str], passed: Sequence[Measure]) -> tuple[Measure, ...]:
+    by_text = {str(measure): measure for measure in passed}
     return parse_measures([by_text.get(text, text) for text in texts])
 
 

@@ -74,12 +74,12 @@ class Stored:
     def _whose(self) -> str:
         return f"evaluation {self.id}"
 
-    def _content(self, what: str) -> bytes | None:
-        name = self.fields["files"].get(what)
+    def _content(self, role: str) -> bytes | None:
+        name = self.fields["files"].get(role)
         return None if name is None else self._files.read(name, self._whose)
 
-    def _list(self, what: str) -> list[str]:
-        content = self._content(what)
+    def _list(self, role: str) -> list[str]:
+        content = self._content(role)
         return [] if content is None else json.loads(content)
 
     @cached_property
@@ -136,8 +136,10 @@ class Stored:
         InputError
             A file is missing or damaged.
         """
-        kept = self.fields
-        labels = kept.get("labels")  # records of earlier versions have neither these nor judgments
+        fields = self.fields
+        labels = fields.get(
+            "labels"
+        )  # records of earlier versions have neither these nor judgments
         inputs = [
             KeptInput(
                 path=input_file["name"],
@@ -145,29 +147,29 @@ class Stored:
                 modified=input_file["modified"],
                 sha256=input_file["sha256"],
             )
-            for input_file in kept["inputs"]
+            for input_file in fields["inputs"]
         ]
         provenance = Provenance(
-            version=kept["version"],
-            convention=read_convention(kept["convention"], self._whose, self._convention),
-            measures=tuple(measure["resolved"] for measure in kept["measures"]),
+            version=fields["version"],
+            convention=read_convention(fields["convention"], self._whose, self._convention),
+            measures=tuple(measure["resolved"] for measure in fields["measures"]),
             inputs=tuple(inputs),
-            max_documents=kept["max_documents"],
-            judgments=kept.get("judgments"),
+            max_documents=fields["max_documents"],
+            judgments=fields.get("judgments"),
             labels=None if labels is None else Labels(**labels),
         )
         texts = self._content("texts")
         coverage = self._content("coverage")
         by_measure = {} if coverage is None else read_measure_coverage(coverage, self.queries)
         return Evaluation(
-            name=kept["name"],
+            name=fields["name"],
             queries=self.queries,
-            measures=read_measures(kept["measures"], self._whose, self._own_measures),
+            measures=read_measures(fields["measures"], self._whose, self._own_measures),
             values=self.all_values,
             scored=self.scored,
-            coverage=read_coverage(kept, self._list("missing"), by_measure),
+            coverage=read_coverage(fields, self._list("missing"), by_measure),
             provenance=provenance,
-            path=kept["path"],
+            path=fields["path"],
             texts={} if texts is None else json.loads(texts),
         )
 
@@ -180,7 +182,8 @@ class Stored:
 
 _RENAMED = {"judgments do not reach": "too few judgments"}
 _STATES = {"verdict", "outcome", "reason", "reasons"}  # keys of a result that hold a state
-_RENAMED_REASON = ", but the judgments do not reach", ", but there are too few judgments"
+_OLD_REASON = ", but the judgments do not reach"
+_NEW_REASON = ", but there are too few judgments"
 
 
 def in_words_of_today(result: Any) -> Any:
@@ -202,8 +205,7 @@ def _renamed(state: Any) -> Any:
     if isinstance(state, list):
         return [_renamed(value) for value in state]
     if isinstance(state, str):
-        old, new = _RENAMED_REASON
-        return _RENAMED.get(state, state).replace(old, new)
+        return _RENAMED.get(state, state).replace(_OLD_REASON, _NEW_REASON)
     return state
 
 

@@ -28,8 +28,8 @@ _CLOSED = (
     "SET enable_external_access = false",
 )
 # DuckDB before 2.0 lets the function enable_logging write files in spite of that, unless it has no
-# disk at all, not even for what does not fit in memory. Later ones count it to the configuration,
-# which is locked.
+# disk at all, not even for results that do not fit in memory. Later versions count the function as
+# configuration, which is locked.
 _DISKLESS = "SET disabled_filesystems = 'LocalFileSystem'"
 _LOCKED = "SET lock_configuration = true"
 _MOST_ROWS = 10_000_000  # of an answer, which Python holds as objects
@@ -75,13 +75,13 @@ def ask(store: Readable, query: str) -> Answer:
     """Run one SELECT over the tables of a store.
 
     The tables are ``evaluations``, ``means``, ``values``, ``hits``, ``comparisons``, ``gates`` and
-    ``tags``. Value files are read only where ``values`` or ``hits`` is asked. The store is not
-    locked: what is written meanwhile is not seen.
+    ``tags``. Value files are read only if the query names ``values`` or ``hits``. The store is not
+    locked, and later writes are not visible.
 
     Parameters
     ----------
     store : Store
-        What is asked.
+        Store to query.
     query : str
         One SELECT (or VALUES, DESCRIBE, SUMMARIZE, EXPLAIN) in DuckDB's SQL. It cannot read or
         write files, nor use the network.
@@ -89,7 +89,7 @@ def ask(store: Readable, query: str) -> Answer:
     Raises
     ------
     OptionError
-        It is no such query, or DuckDB refuses it.
+        The text is not such a query, or DuckDB refuses it.
     MissingExtraError
         DuckDB or pyarrow is not installed.
 
@@ -102,7 +102,7 @@ def ask(store: Readable, query: str) -> Answer:
     [('RR', 0.5)]
     """
     duckdb = load_extra("duckdb", "SQL over a store", "sql")
-    if not query.isascii() and query.encode("utf-8", "replace").decode("utf-8") != query:
+    if query.encode("utf-8", "replace").decode() != query:
         raise OptionError(
             f"sql: found {shown(repr(query))}, text that has no UTF-8 form, expected one SELECT"
         )
@@ -111,7 +111,7 @@ def ask(store: Readable, query: str) -> Answer:
         try:
             _check(duckdb, connection, query)
             for name, relation in tables.items():
-                _give(connection, name, relation, query)
+                _register(connection, name, relation, query)
             _lock(duckdb, connection)
             return _answer(connection.execute(query))
         # OverflowError: a value that Python cannot hold
@@ -123,7 +123,7 @@ def ask(store: Readable, query: str) -> Answer:
 
 @contextmanager
 def _connection(duckdb: Any) -> "Iterator[duckdb.DuckDBPyConnection]":
-    """A database in memory; what does not fit there goes to a folder that is gone afterwards."""
+    """A database in memory; a temporary folder takes what does not fit there."""
     with tempfile.TemporaryDirectory(prefix="idealrank-sql-") as folder:
         connection = duckdb.connect(":memory:", config={"temp_directory": folder})
         try:
@@ -134,8 +134,6 @@ def _connection(duckdb: Any) -> "Iterator[duckdb.DuckDBPyConnection]":
 
 def _check(duckdb: Any, connection: Any, query: str) -> None:
     """Refuse all but one question, before anything is read."""
-    if query != query.encode("utf-8", "replace").decode("utf-8"):
-        raise OptionError(f"sql {shown(repr(query))}: found bytes that are no UTF-8, expected text")
     statements = connection.extract_statements(query)
     kinds = [statement.type for statement in statements]
     allowed = (duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN)
@@ -168,8 +166,8 @@ def _answer(cursor: Any) -> Answer:
 
 
 class _Stream:
-    """A table that says how often it was opened. With its schema at hand DuckDB need not open it to
-    know its columns.
+    """A table that counts how often it is opened. DuckDB 2 reads its columns from `schema` without
+    opening it.
     """
 
     def __init__(self, relation: Relation) -> None:
@@ -182,7 +180,7 @@ class _Stream:
         return self._relation.__arrow_c_stream__(requested_schema)
 
 
-def _give(connection: Any, name: str, relation: Relation, query: str) -> None:
+def _register(connection: Any, name: str, relation: Relation, query: str) -> None:
     """Make a table known by its name.
 
     DuckDB from 2.0 on opens a stream each time that a query reads it.
@@ -198,9 +196,9 @@ def _give(connection: Any, name: str, relation: Relation, query: str) -> None:
         connection.unregister(name)
         is_named = re.search(rf"\b{name}\b", query, re.IGNORECASE)
         limit = "" if is_named else " LIMIT 0"
-        whole = f'CREATE TABLE "{name}" AS SELECT * FROM {name}_stream{limit}'  # noqa: S608  (names of this file)
+        create = f'CREATE TABLE "{name}" AS SELECT * FROM {name}_stream{limit}'  # noqa: S608  (names of this file)
         connection.register(f"{name}_stream", relation.reader())
-        connection.execute(whole)
+        connection.execute(create)
         connection.unregister(f"{name}_stream")
 
 

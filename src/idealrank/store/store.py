@@ -1,6 +1,4 @@
-"""A store: every evaluation, comparison and gate that was put in, with what made it, in one
-folder.
-"""
+"""A store: evaluations, comparisons and gates in one folder, each with its origin."""
 
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -17,8 +15,9 @@ from idealrank.evaluation.judged_hits import JudgedHits
 from idealrank.measures.measure import Measure
 from idealrank.store import entries, history, queries
 from idealrank.store.bundle import export, opened
-from idealrank.store.database import Database, Row, is_intact
+from idealrank.store.database import Database, Row
 from idealrank.store.entries import Adding, evaluation_adding, verdict_adding
+from idealrank.store.intact_records import is_intact
 from idealrank.store.mounts import usable_folder
 from idealrank.store.record import Entry, Kind, Record
 from idealrank.store.results import Stored, StoredVerdict, in_words_of_today
@@ -125,7 +124,7 @@ class Store:
     ) -> None:
         self.close()
 
-    # --- putting in -------------------------------------------------------------------------------
+    # --- adding ----------------------------------------------------------------------------------
 
     def add(
         self,
@@ -188,9 +187,9 @@ class Store:
         InputError
             An evaluation is not in this store, or the entry cannot be written.
         """
-        parts = [self.resolve(key, kind="evaluation") for key in evaluations]
+        ids = [self.resolve(key, kind="evaluation") for key in evaluations]
         return self._keep(
-            verdict_adding("comparison", comparison, parts, options or {}, record or Record())
+            verdict_adding("comparison", comparison, ids, options or {}, record or Record())
         )
 
     def add_gate(
@@ -204,8 +203,8 @@ class Store:
         """Store the result of a gate, as `add_comparison`; the run's evaluation comes first, then
         its baselines.
         """
-        parts = [self.resolve(key, kind="evaluation") for key in evaluations]
-        return self._keep(verdict_adding("gate", gated, parts, options or {}, record or Record()))
+        ids = [self.resolve(key, kind="evaluation") for key in evaluations]
+        return self._keep(verdict_adding("gate", gated, ids, options or {}, record or Record()))
 
     def _keep(self, adding: Adding) -> str:
         self.check_writable()
@@ -219,7 +218,7 @@ class Store:
             adding.insert(connection)
         return adding.id
 
-    # --- finding again ----------------------------------------------------------------------------
+    # --- reading ----------------------------------------------------------------------------------
 
     def resolve(self, beginning: str, *, kind: Kind | None = None) -> str:
         """Return the full id for a unique prefix of at least 4 digits.
@@ -311,10 +310,10 @@ class Store:
         limit : int, optional
             Greatest number of entries.
         """
-        wanted = {"kind": kind, "run": run, "tag": tag, "measure": measure, "commit": commit}
+        conditions = {"kind": kind, "run": run, "tag": tag, "measure": measure, "commit": commit}
         return queries.entries(
             self.database,
-            {name: value for name, value in wanted.items() if value is not None},
+            {name: value for name, value in conditions.items() if value is not None},
             limit,
         )
 
@@ -331,7 +330,7 @@ class Store:
         """
         if not sql.lstrip().upper().startswith(("SELECT", "WITH")):
             raise OptionError("rows: found a statement that changes something, expected a SELECT")
-        with self.database.looking():
+        with self.database.one_state():
             return self.database.rows(sql, parameters)
 
     def history(
@@ -381,7 +380,7 @@ class Store:
 
         return write_parquet(self, folder)
 
-    # --- words beside it --------------------------------------------------------------------------
+    # --- tags, notes and removal ------------------------------------------------------------------
 
     def tag(self, id: str, *tags: str) -> None:  # noqa: A002
         """Add tags to an entry; an existing tag is kept."""
@@ -443,7 +442,7 @@ class Store:
         """
         return offered("monitoring of a store").of(self, name)
 
-    # --- carrying ---------------------------------------------------------------------------------
+    # --- export and import ------------------------------------------------------------------------
 
     def export_file(self, id: str, path: "str | Path") -> None:  # noqa: A002
         """Write one evaluation, with tags and notes, as one file that another store can import.
@@ -496,7 +495,7 @@ class Store:
                 adding.mend(connection)
         return adding.id
 
-    # --- making again -----------------------------------------------------------------------------
+    # --- repeating verdicts -----------------------------------------------------------------------
 
     def compare_again(
         self,
@@ -516,7 +515,7 @@ class Store:
         from idealrank.store.replay import comparison_again  # noqa: PLC0415  (SciPy)
 
         return comparison_again(
-            self.comparison(id), self._parts(id, measures, convention), measures
+            self.comparison(id), self._evaluations_of(id, measures, convention), measures
         )
 
     def gate_again(
@@ -529,14 +528,14 @@ class Store:
         """Repeat a gate, as `compare_again`."""
         from idealrank.store.replay import gate_again  # noqa: PLC0415  (SciPy)
 
-        return gate_again(self.gate(id), self._parts(id, measures, convention), measures)
+        return gate_again(self.gate(id), self._evaluations_of(id, measures, convention), measures)
 
-    def _parts(
-        self, key: str, measures: Sequence[Measure], convention: Convention | None
+    def _evaluations_of(
+        self, verdict: str, measures: Sequence[Measure], convention: Convention | None
     ) -> list[Evaluation]:
         return [
             self.evaluation(part, measures=measures, convention=convention).evaluation
-            for part in self.entry(key).parts
+            for part in self.entry(verdict).parts
         ]
 
     def __repr__(self) -> str:

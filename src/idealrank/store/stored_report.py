@@ -39,17 +39,17 @@ def found_in(
             f"{verdicts[0].id}: found a {verdicts[0].kind} among {len(ids)} results, expected it "
             "alone, or evaluations"
         )
-    part_ids = verdicts[0].parts if verdicts else keys
-    parts = [store.evaluation(key) for key in part_ids]
+    evaluation_ids = verdicts[0].parts if verdicts else keys
+    all_stored = [store.evaluation(key) for key in evaluation_ids]
     commit = entries[0].record.commit if len(entries) == 1 else ""
     material = replace(
-        _as_compared(parts, measures),
-        made=_made(parts, keys, commit, command),
-        hits=tuple(part.hits for part in parts),
+        _as_compared(all_stored, measures),
+        made=_made(all_stored, keys, commit, command),
+        hits=tuple(stored.hits for stored in all_stored),
     )
     if verdicts:
-        return _with_verdict(store, verdicts[0], material, parts[0].evaluation, measures)
-    if len(parts) == 1:
+        return _with_verdict(store, verdicts[0], material, all_stored[0].evaluation, measures)
+    if len(all_stored) == 1:
         return material
     comparison = compare(*material.evaluations, measures=material.measures, judgments=judgments)
     return replace(material, comparison=comparison)
@@ -79,15 +79,15 @@ def _with_verdict(
     return with_gate(replace(material, measures=shown), gated)
 
 
-def _as_compared(parts: Sequence[Stored], measures: Sequence[Measure]) -> ReportMaterial:
+def _as_compared(all_stored: Sequence[Stored], measures: Sequence[Measure]) -> ReportMaterial:
     """Evaluations on the measures that all have; evaluations of one name are told apart by their
     ids.
     """
-    evaluations = [part.evaluation for part in parts]
+    evaluations = [stored.evaluation for stored in all_stored]
     names = [evaluation.name for evaluation in evaluations]
     titles = []
-    for name, part in zip(names, parts, strict=True):
-        titles.append(f"{name} {part.id[:6]}" if names.count(name) > 1 else name)
+    for name, stored in zip(names, all_stored, strict=True):
+        titles.append(f"{name} {stored.id[:6]}" if names.count(name) > 1 else name)
     common = [
         measure
         for measure in evaluations[0].measures
@@ -100,14 +100,16 @@ def _as_compared(parts: Sequence[Stored], measures: Sequence[Measure]) -> Report
         )
     if not common:
         raise InputError(
-            f"{', '.join(part.id for part in parts)}: found no measure that all of them have, "
-            f"expected one at least"
+            f"{', '.join(stored.id for stored in all_stored)}: found no measure that all of them "
+            "have, expected one at least"
         )
-    held = tuple(
+    comparable = tuple(
         replace(evaluation.select(common), name=name)
         for evaluation, name in zip(evaluations, distinct(titles), strict=True)
     )
-    return ReportMaterial(evaluations=held, measures=tuple(measures) or shown_measures(common))
+    return ReportMaterial(
+        evaluations=comparable, measures=tuple(measures) or shown_measures(common)
+    )
 
 
 def _by_text(evaluation: Evaluation, texts: Sequence[str]) -> tuple[Measure, ...]:
@@ -115,20 +117,20 @@ def _by_text(evaluation: Evaluation, texts: Sequence[str]) -> tuple[Measure, ...
     return tuple(by_text[text] for text in texts if text in by_text)
 
 
-def _made(parts: Sequence[Stored], ids: Sequence[str], commit: str, command: str) -> Made:
-    """Origin of a page: files by the hashes that were kept, and the commit, where all parts have
-    the same.
+def _made(all_stored: Sequence[Stored], ids: Sequence[str], commit: str, command: str) -> Made:
+    """Origin of a page: files by the hashes that were kept, and the commit, if all have the
+    same.
     """
-    commits = {part.record.commit for part in parts}
+    commits = {stored.record.commit for stored in all_stored}
     if not commit and len(commits) == 1:
         (commit,) = commits
     inputs: list[tuple[str, str]] = []
-    for part in parts:
-        inputs += hashed(part.evaluation.provenance.inputs)
+    for stored in all_stored:
+        inputs += hashed(stored.evaluation.provenance.inputs)
     return Made(
         command=command,
         inputs=tuple(dict.fromkeys(inputs)),
         commit=commit,
         when=moment(),
-        store_ids=tuple(dict.fromkeys([*ids, *(part.id for part in parts)])),
+        store_ids=tuple(dict.fromkeys([*ids, *(stored.id for stored in all_stored)])),
     )

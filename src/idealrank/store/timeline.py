@@ -11,7 +11,7 @@ from idealrank.errors import OptionError
 
 State = Literal["fails", "fine", "never fine", "unknown"]
 
-# A fall of 0.1 from 0.7 to 0.6 is 0.09999999999999998 in float64, and meant.
+# A fall from 0.7 to 0.6 is 0.09999999999999998 in float64, and counts as 0.1.
 _ROUNDING = 1e-9
 
 
@@ -72,14 +72,18 @@ def breaks_between(before: Point, after: Point) -> tuple[str, ...]:
     """List the changes that make two values incomparable: ``"convention"``, ``"judgments"``, both
     or neither.
     """
-    convention = ("convention",) if before.convention != after.convention else ()
-    # Entries of earlier versions have no fingerprint of the content: their files are compared.
-    ours = before.judgments_content
-    theirs = after.judgments_content
-    if not (ours and theirs):
-        ours, theirs = before.judgments, after.judgments
-    judgments = ("judgments",) if ours and theirs and ours != theirs else ()
-    return (*convention, *judgments)
+    breaks = []
+    if before.convention != after.convention:
+        breaks.append("convention")
+    judgments_before = before.judgments_content
+    judgments_after = after.judgments_content
+    if not (judgments_before and judgments_after):
+        # Entries of earlier versions have no fingerprint of the content: their files are compared.
+        judgments_before = before.judgments
+        judgments_after = after.judgments
+    if judgments_before and judgments_after and judgments_before != judgments_after:
+        breaks.append("judgments")
+    return tuple(breaks)
 
 
 @dataclass(frozen=True)
@@ -200,7 +204,7 @@ class Onset:
     Attributes
     ----------
     rule : Rule
-        What failing is.
+        Rule for failing values.
     state : {"fails", "fine", "never fine", "unknown"}
         Whether the newest value fails; "never fine" where every value does, "unknown" where there
         is none.
@@ -247,7 +251,7 @@ def onset(points: Sequence[Point], rule: Rule) -> Onset:
             fails.append(failing)
     if not valued:
         return Onset(rule=rule, state="unknown")
-    turns = [at for at in range(1, len(fails)) if fails[at] and not fails[at - 1]]
+    turns = [place for place in range(1, len(fails)) if fails[place] and not fails[place - 1]]
     if not turns and fails[-1]:
         return Onset(rule=rule, state="never fine", first_bad=valued[0])
     if not turns:
@@ -274,15 +278,15 @@ def _later_fall(points: Sequence[Point], rule: Rule) -> tuple[Point, Point] | No
         (before, point): (before.value - point.value) * rule.direction
         for before, point in pairwise(points)
     }
-    alike = {pair: fall for pair, fall in falls.items() if not breaks_between(*pair)}
-    most = max(alike, key=lambda pair: alike[pair], default=None)
+    comparable = [pair for pair in falls if not breaks_between(*pair)]
+    deepest = max(comparable, key=lambda pair: falls[pair], default=None)
     if (
-        most is None
-        or alike[most] < rule.drop
-        or alike[most] <= falls[points[0], points[1]] + _ROUNDING
+        deepest is None
+        or falls[deepest] < rule.drop
+        or falls[deepest] <= falls[points[0], points[1]] + _ROUNDING
     ):
         return None
-    return most
+    return deepest
 
 
 @dataclass(frozen=True, kw_only=True)

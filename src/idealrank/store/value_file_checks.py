@@ -74,15 +74,16 @@ def check_contents(
     elif n_missing:
         raise _refused("no file of them", "missing", f"{n_missing:,} ids, as coverage.missing says")
 
-    spoken = [
+    measures_of_words = [
         str(text)
         for text, measure in zip(texts, measures, strict=True)
         if measure is not None and measure.aggregate == "text"
     ]
     if "texts" in files:
-        _check_words(files["texts"], texts, spoken, n_queries, room)
-    elif spoken:
-        raise _refused("no file of them", "texts", f"what {shown(spoken[0])} says of each query")
+        _check_words(files["texts"], texts, measures_of_words, n_queries, room)
+    elif measures_of_words:
+        expected = f"what {shown(measures_of_words[0])} says of each query"
+        raise _refused("no file of them", "texts", expected)
 
     if "coverage" in files:
         _check_measure_coverage(files["coverage"], texts, n_queries, room)
@@ -148,17 +149,33 @@ def _check_values(
 ) -> None:
     outside = 0
     for column, measure in enumerate(measures):
-        own, counted = values[:, column], scored[:, column]
+        column_values = values[:, column]
+        counted = scored[:, column]
         name = f"values of {shown(fields['measures'][column]['text'])}"
         if measure is not None:
             low, high = measure.bounds
-            is_outside = outside_bounds(measure, own)
+            is_outside = outside_bounds(measure, column_values)
             outside += int(np.count_nonzero(is_outside & counted))
-            _check_column(own, np.isinf(own) & is_outside, name, f"a number from {low} to {high}")
-            _check_column(own, ~np.isnan(own) & ~counted, name, "NaN, for the query does not count")
+            _check_column(
+                column_values,
+                np.isinf(column_values) & is_outside,
+                name,
+                f"a number from {low} to {high}",
+            )
+            _check_column(
+                column_values,
+                ~np.isnan(column_values) & ~counted,
+                name,
+                "NaN, for the query does not count",
+            )
             if getattr(measure, "no_relevant", "") != "nan":
-                _check_column(own, np.isnan(own) & counted, name, "a number, for the query counts")
-        _check_mean(fields["means"][column], column, own, counted, measure)
+                _check_column(
+                    column_values,
+                    np.isnan(column_values) & counted,
+                    name,
+                    "a number, for the query counts",
+                )
+        _check_mean(fields["means"][column], column, column_values, counted, measure)
     stated = fields["coverage"].get("out_of_range", outside)
     if outside > stated or (outside < stated and None not in measures):
         raise _refused(
@@ -186,15 +203,16 @@ def _check_mean(
     means = [_aggregate(kind, values, counted) for kind in kinds]
     stated_mean, stated_n = stated
     if stated_n != n or not any(_is_close(stated_mean, mean) for mean in means):
-        own = f"{[means[0], n]}, that of its values"
-        expected = own if measure is not None else f"a mean, sum or geometric mean of {n:,} values"
+        expected = f"{[means[0], n]}, that of its values"
+        if measure is None:
+            expected = f"a mean, sum or geometric mean of {n:,} values"
         raise _refused(shown(stated), f"means.{column} of its record", expected)
 
 
 def _aggregate(measure: Measure, values: FloatArray, counted: BoolArray) -> float | None:
     try:
         return finite(aggregate(measure, values, counted))
-    except (ArithmeticError, ValueError):  # of infinities there is none
+    except (ArithmeticError, ValueError):  # infinities may have no mean
         return None
 
 
@@ -205,11 +223,18 @@ def _is_close(stated: float | None, computed: float | None) -> bool:
 
 
 def _check_words(
-    content: bytes, texts: Sequence[str], spoken: Sequence[str], n_queries: int, room: Room
+    content: bytes,
+    measures: Sequence[str],
+    measures_of_words: Sequence[str],
+    n_queries: int,
+    room: Room,
 ) -> None:
+    """Check the words that some measures say of each query instead of a value."""
     by_text = _json(content, "texts", room)
-    if not isinstance(by_text, dict) or not set(spoken) <= set(by_text) <= set(texts):
-        among = f", {shown(spoken[0])} among them" if spoken else ""
+    if not isinstance(by_text, dict) or not (
+        set(measures_of_words) <= set(by_text) <= set(measures)
+    ):
+        among = f", {shown(measures_of_words[0])} among them" if measures_of_words else ""
         raise _refused(_names_in(by_text), "texts", f"lists by the texts of measures{among}")
     for text, words in by_text.items():
         if not isinstance(words, list) or len(words) != n_queries:
@@ -290,7 +315,8 @@ def _check_hits(content: bytes, queries: Sequence[str], room: Room) -> None:
 
 
 def _check_rows(columns: Mapping[str, AnyArray], n_queries: int, n_documents: int) -> None:
-    lengths, depth = columns["lengths"], columns["depth"]
+    lengths = columns["lengths"]
+    depth = columns["depth"]
     if depth < 1:
         raise _refused(str(depth), "hits.depth", "1 or more")
     _check_hit(columns, "lengths", lengths < 0, "0 or more")
@@ -328,8 +354,8 @@ def _check_hit(
 
 
 def _refused_at(array: AnyArray, is_odd: BoolArray, what: str, expected: str) -> InputError:
-    """Make the error for the first of the odd ones."""
-    place = tuple(int(axis) for axis in np.argwhere(is_odd)[0])
+    """Make the error for the first odd value."""
+    place = tuple(int(index) for index in np.argwhere(is_odd)[0])
     where = place[0] if len(place) == 1 else place
     return _refused(str(array[place]), f"{what} at {where}", expected)
 

@@ -75,8 +75,8 @@ class ValueFiles:
 
 
 class Prepared:
-    """Files that are on the disk under temporary names; leaving the block removes those that were
-    not placed.
+    """Files that are on the disk under temporary names; leaving the block removes the files that
+    were not placed.
     """
 
     def __init__(self, files: ValueFiles, blobs: Iterable[Blob]) -> None:
@@ -95,8 +95,8 @@ class Prepared:
         return self
 
     def _is_there(self, blob: Blob) -> bool:
-        """Return whether the whole file is in place; a damaged file is written again, and so is one
-        that a sweep removes meanwhile.
+        """Return whether the whole file is in place. False for a damaged file, and for one that a
+        sweep removes meanwhile.
         """
         path = self._files.path(blob.name)
         try:
@@ -146,10 +146,10 @@ class Prepared:
             path.unlink(missing_ok=True)
 
 
-def _lost(path: Path, whose: str, what: str) -> InputError:
+def _lost(path: Path, whose: str, problem: str) -> InputError:
     return InputError(
-        f"{path}: {what}; {whose} needs it: restore the file from a backup, or import the exported "
-        "evaluation"
+        f"{path}: {problem}; {whose} needs it: restore the file from a backup, or import the "
+        "exported evaluation"
     )
 
 
@@ -198,12 +198,13 @@ def sweep(database: Database, files: ValueFiles, *, dry_run: bool) -> Swept:
     with database.writing() as connection:
         needed = {name for (name,) in connection.execute("SELECT DISTINCT file FROM kept")}
         unneeded = [path for path in _value_files(files.folder) if path.name not in needed]
-        left = [path for path in _unfinished(files.folder) if _is_left(path)]
-        freed = sum(_size(path) for path in (*unneeded, *left))
+        unfinished = files.folder.glob(f"*{UNFINISHED}")
+        abandoned = [path for path in unfinished if _is_abandoned(path)]
+        freed = sum(_size(path) for path in (*unneeded, *abandoned))
         if not dry_run:
-            for path in (*unneeded, *left):
+            for path in (*unneeded, *abandoned):
                 path.unlink(missing_ok=True)
-    return Swept(len(unneeded), len(left), freed)
+    return Swept(files=len(unneeded), unfinished=len(abandoned), bytes=freed)
 
 
 def _value_files(folder: Path) -> Iterator[Path]:
@@ -214,24 +215,20 @@ def _value_files(folder: Path) -> Iterator[Path]:
     )
 
 
-def _unfinished(folder: Path) -> Iterator[Path]:
-    return folder.glob(f"*{UNFINISHED}")
-
-
-def _is_left(path: Path) -> bool:
-    """Return whether a file is abandoned: an hour old, with its process gone."""
-    named = _UNFINISHED_FILE.fullmatch(path.name)
+def _is_abandoned(path: Path) -> bool:
+    """Return whether an unfinished file is an hour old and its process gone."""
+    name = _UNFINISHED_FILE.fullmatch(path.name)
     try:
         return (
-            named is not None
+            name is not None
             and time.time() - path.stat().st_mtime > _HOUR
-            and not _lives(int(named[1]))
+            and not _is_running(int(name[1]))
         )
     except FileNotFoundError:
         return False
 
 
-def _lives(process: int) -> bool:
+def _is_running(process: int) -> bool:
     if os.name == "nt":  # there signal 0 would end it
         return False
     try:
@@ -239,7 +236,7 @@ def _lives(process: int) -> bool:
     except ProcessLookupError:
         return False
     except (PermissionError, OverflowError):
-        return True
+        pass  # a process of another user, or no number of a process: its file stays
     return True
 
 

@@ -143,7 +143,7 @@ def choose(
     convention = options.parse_convention(convention_text)
     grid = grid_of(
         measure_text,
-        _parts("--discount", discount_texts) or DISCOUNTS,
+        _values("--discount", discount_texts) or DISCOUNTS,
         _cutoffs(cutoff_texts) or CUTOFFS,
         convention,
     )
@@ -177,7 +177,7 @@ def choose(
     _FORMATS.write(layout, output_path, choice)
 
 
-def _parts(option: str, texts: tuple[str, ...]) -> list[str]:
+def _values(option: str, texts: tuple[str, ...]) -> list[str]:
     split = [part.strip() for text in texts for part in split_outside_brackets(text)]
     parts = [part for part in split if part]
     if texts and not parts:  # such as an unset variable of a script
@@ -186,7 +186,7 @@ def _parts(option: str, texts: tuple[str, ...]) -> list[str]:
 
 
 def _cutoffs(texts: tuple[str, ...]) -> list[Cutoff | None]:
-    parts = _parts("--cutoff", texts)
+    parts = _values("--cutoff", texts)
     return [None if part.lower() in _WHOLE else make_cutoff(part) for part in parts]
 
 
@@ -196,14 +196,14 @@ def _kind(path: str | None) -> drawings.Format | None:
     """
     if path is None:
         return None
-    known: dict[str, drawings.Format] = {f".{name}": kind for name, kind in FIGURE_FORMATS.items()}
+    kinds: dict[str, drawings.Format] = {f".{name}": kind for name, kind in FIGURE_FORMATS.items()}
     ending = Path(path).suffix
-    if ending not in known:
+    if ending not in kinds:
         raise OptionError(
-            f"--figure {path}: found the ending {ending or 'none'!s}, expected {', '.join(known)}"
+            f"--figure {path}: found the ending {ending or 'none'!s}, expected {', '.join(kinds)}"
         )
-    drawings.check_drawable(known[ending])
-    return known[ending]
+    drawings.check_drawable(kinds[ending])
+    return kinds[ending]
 
 
 def _draw(spec: drawings.Spec, path: Path, kind: drawings.Format) -> None:

@@ -238,8 +238,9 @@ def compare(
 
     watch = Watch()
     judgments = watch.run("judgments", lambda _: inputs.open_qrels(qrels, convention))
-    compare_rankings = results.are_wanted or (paper is None and layout in _RANKED)
-    compare_rankings &= len(runs) <= _FEW if with_rankings is None else with_rankings
+    has_place = results.are_kept or (paper is None and layout in _RANKED)
+    is_requested = len(runs) <= _FEW if with_rankings is None else with_rankings
+    compare_rankings = has_place and is_requested
     kept_ranks = max(
         results.ranks_looked_at(measures),
         overlap_ranks(measures, convention) if compare_rankings else 0,
@@ -254,7 +255,7 @@ def compare(
         threads=threads,
     )
     judge = inputs.open_judge(judge_path, convention)
-    keep = compare_rankings or results.are_wanted or judge is not None
+    keep = compare_rankings or results.are_kept or judge is not None
     opened, evaluations = _evaluated(runs, names, open_run, evaluator, watch, keep=keep)
     of_queries.check(evaluations)
 
@@ -413,5 +414,6 @@ def _evaluated(
         evaluation = watch.run(name, partial(evaluator.evaluate, run))
         evaluations.append(evaluation)
         input_options.doubt(evaluation, path)
-        kept += [run] if keep else []
+        if keep:
+            kept.append(run)
     return kept, evaluations

@@ -22,7 +22,6 @@ from idealrank.data.types import Progress
 from idealrank.errors import OptionError
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.inputs.evaluation import evaluate_read
-from idealrank.inputs.evaluation import evaluate_read as evaluate_run
 from idealrank.io.evaluation_journal import EvaluationJournal
 from idealrank.io.memory_budget import MemoryBudget
 from idealrank.measures.measure import Measure
@@ -34,7 +33,6 @@ if TYPE_CHECKING:
     from idealrank.analysis.comparison import RunMean
     from idealrank.analysis.comparison.slice_means import SliceMeans
     from idealrank.io.query_files import OfQueries
-    from idealrank.measures.measure import Measure
 
 
 def refuse_whole(memory: str | None, results: Results, kind: str) -> None:
@@ -77,10 +75,10 @@ class RunsInParts:
         """Make the runs of a command, with the other fields by name; open nothing without a
         budget.
         """
-        parts = cls(memory=memory or "", **others)
+        runs_in_parts = cls(memory=memory or "", **others)
         if memory is not None:
-            parts.open_journal(output_path, runs)
-        return parts
+            runs_in_parts.open_journal(output_path, runs)
+        return runs_in_parts
 
     def open_journal(self, output_path: str | None, runs: Sequence[str]) -> None:
         """Keep values of finished runs next to the output until it is written; without such a file,
@@ -103,9 +101,9 @@ class RunsInParts:
         """Evaluate a run, or take it from the journal."""
         measures = tuple(self.measures)
         if self.journal is not None:
-            known = self.journal.find(path, name, measures, self.convention)
-            if known is not None:
-                return known
+            finished = self.journal.find(path, name, measures, self.convention)
+            if finished is not None:
+                return finished
 
         def work(tell: Count) -> Evaluation:
             run = self.inputs.stream_run(path, name, self.memory, RatedCount(tell, "B"))
@@ -231,7 +229,7 @@ class _QueryPaths(NamedTuple):
     cluster_path: str | None = None
     slices_text: str | None = None
 
-    def _refuse_idle(self, measures: "Sequence[Measure]", *, has_intervals: bool) -> None:
+    def _refuse_idle(self, measures: Sequence[Measure], *, has_intervals: bool) -> None:
         """Refuse weights of measures that have none, and clusters that change nothing."""
         if self.weights_path is not None:
             from idealrank.inputs.per_query import refuse_unweighted  # noqa: PLC0415  (SciPy, for those who ask)
@@ -247,16 +245,16 @@ class _QueryPaths(NamedTuple):
     def read(
         self,
         output_path: str | None,
-        measures: "Sequence[Measure]",
+        measures: Sequence[Measure],
         others: Sequence[str],
         *,
         has_intervals: bool,
     ) -> "OfQueries | None":
         """Read the files, if there are any; `others` are the paths of the command's other input."""
         self._refuse_idle(measures, has_intervals=has_intervals)
-        named = [path for path in self if path is not None]
-        input_options.refuse_standard_input_twice(*others, *named)
-        if not named:
+        given = [path for path in self if path is not None]
+        input_options.refuse_standard_input_twice(*others, *given)
+        if not given:
             return None
         from idealrank.io.query_files import QueryFiles  # noqa: PLC0415  (SciPy, for those who ask)
 
@@ -338,7 +336,7 @@ def evaluate(
     compressed; - is standard input.
     """
     paths = _QueryPaths(**query_files)
-    _refuse_beside(engine, kind, results, memory_text)
+    _refuse_elsewhere(engine, kind, results, memory_text)
     convention = options.parse_convention(convention_text)
     measures = _measures(measure_texts, kind)
     of_queries = paths.read(
@@ -354,7 +352,7 @@ def evaluate(
     names = input_options.run_names(runs)
     watch = Watch()
     judgments = watch.run("judgments", lambda _: inputs.open_judgments(qrels, kind, convention))
-    parts = RunsInParts.of(
+    runs_in_parts = RunsInParts.of(
         memory_text,
         output_path,
         runs,
@@ -379,8 +377,9 @@ def evaluate(
                     convention=convention,
                 )
             run = inputs.open_run(path, name, qrels)
-            opened.extend([run] if results.are_wanted else [])
-            return evaluate_run(
+            if results.are_kept:
+                opened.append(run)
+            return evaluate_read(
                 judgments,
                 run,
                 measures,
@@ -392,7 +391,7 @@ def evaluate(
 
         return watch.run(name, work)
 
-    evaluated = evaluate_one if memory_text is None else parts.evaluate
+    evaluated = evaluate_one if memory_text is None else runs_in_parts.evaluate
     evaluations = [evaluated(path, name) for path, name in zip(runs, names, strict=True)]
     for evaluation, path in zip(evaluations, runs, strict=True):
         input_options.doubt(evaluation, path)
@@ -416,7 +415,7 @@ def evaluate(
         "threads": threads,
     }
     results.write(watch, files_read, **parts_of_page, **design)
-    parts.close_journal()
+    runs_in_parts.close_journal()
 
 
 def _on_spark(*arguments: Any, **named: Any) -> Evaluation:
@@ -424,11 +423,11 @@ def _on_spark(*arguments: Any, **named: Any) -> Evaluation:
     return evaluation
 
 
-def _kept(results: Results, measures: "Sequence[Measure]") -> dict[str, Any]:
+def _kept(results: Results, measures: Sequence[Measure]) -> dict[str, Any]:
     return {"keep_for": results.looked_at(measures), "keep_top": results.ranks_looked_at(measures)}
 
 
-def _measures(texts: Sequence[str], kind: str) -> "tuple[Measure, ...]":
+def _measures(texts: Sequence[str], kind: str) -> tuple[Measure, ...]:
     measures = options.parse_measure_texts(texts or default_measures(_TABLES[kind]))
     if words := [str(measure) for measure in measures if measure.aggregate == "text"]:
         raise OptionError(
@@ -438,7 +437,8 @@ def _measures(texts: Sequence[str], kind: str) -> "tuple[Measure, ...]":
     return measures
 
 
-def _refuse_beside(engine: str, kind: str, results: Results, memory: str | None) -> None:
+def _refuse_elsewhere(engine: str, kind: str, results: Results, memory: str | None) -> None:
+    """Refuse options that need this machine, or runs as a whole, where they are not there."""
     refuse_whole(memory, results, kind)
     if engine == "local":
         return
@@ -451,7 +451,7 @@ def _refuse_beside(engine: str, kind: str, results: Results, memory: str | None)
         raise OptionError(
             f"found --engine spark with --judgments {kind}, expected --judgments qrels"
         )
-    if results.are_wanted:
+    if results.are_kept:
         raise OptionError(
             "found --engine spark with a report or a store, which need the run itself; expected "
             "--engine local"
@@ -498,7 +498,8 @@ def _write(
     }
     if is_weighted:
         shown["cautions"] = _weights_cautions(evaluations, design)
-        shown["cautions"] += _sample_cautions(of_queries) if intervals else ()
+        if intervals:
+            shown["cautions"] += _sample_cautions(of_queries)
     _FORMATS.write(layout, path, evaluations, **shown, digits=digits)
 
 

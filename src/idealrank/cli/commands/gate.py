@@ -251,15 +251,15 @@ def _names(run: str, baselines: Sequence[str]) -> dict[str, str]:
 
 def _refuse_same_repeat(run: str, repeats: Sequence[str]) -> None:
     """Refuse a file that is given as two runs of one version: equal runs show no noise."""
-    known = {real_path(run)}
+    earlier_files = {real_path(run)}
     for path in repeats:
-        place = real_path(path)
-        if place in known:
+        file = real_path(path)
+        if file in earlier_files:
             raise OptionError(
                 f"--repeat {path}: found a file that is given twice, expected another run of the "
                 "same version"
             )
-        known.add(place)
+        earlier_files.add(file)
 
 
 def refuse_unfit_target(path: str, others: Sequence[str]) -> None:
@@ -627,9 +627,9 @@ def _reason(accept: str | None, accepted_by: str) -> str:
         ("--accepted-by", accepted_by, LONGEST_NAME),
     ):
         if len(text) > longest:
-            what = "put the rest where the change is described, and name the place"
             raise OptionError(
-                f"{option}: found {len(text):,} letters, expected at most {longest:,}; {what}"
+                f"{option}: found {len(text):,} letters, expected at most {longest:,}; put the "
+                "rest where the change is described, and name the place"
             )
     return accept
 

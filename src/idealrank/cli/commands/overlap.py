@@ -131,8 +131,8 @@ def overlap(
     files = input_files(path for run in opened for path in run.paths)
     rules = PairRules(ties=ties, duplicates=duplicates, threads=threads)
     if len(opened) > 2:
-        named = dict(zip(names, opened, strict=True))
-        of_all = partial(overlap_matrix_of, named, measures, rules, inputs=files)
+        run_of = dict(zip(names, opened, strict=True))
+        of_all = partial(overlap_matrix_of, run_of, measures, rules, inputs=files)
         matrix = watch.count("overlap", lambda tell: of_all(tell=tell))
         _MATRIX_FORMATS.write(layout, output_path, matrix)
         return

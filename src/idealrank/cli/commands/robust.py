@@ -79,7 +79,7 @@ _FORMATS = Formats(
 @options.convention
 @click.option(
     "--try",
-    "wanted",
+    "changes",
     metavar="CHANGE",
     multiple=True,
     help="Variants to try: a group (gain, discount, cutoff, rel, ties, ..., measure, preset), a "
@@ -128,7 +128,7 @@ def robust(
     runs: tuple[str, ...],
     measure_text: str,
     convention_text: str,
-    wanted: tuple[str, ...],
+    changes: tuple[str, ...],
     pairs: int,
     test: str,
     margin: float | None,
@@ -183,7 +183,7 @@ def robust(
     varied = VariedComparison(
         measure=measure,
         convention=convention,
-        variants=[text for text in wanted if text.strip()] or None,
+        variants=[text for text in changes if text.strip()] or None,
         pairs=pairs,
         options=study_options,
     )

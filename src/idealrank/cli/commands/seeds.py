@@ -184,18 +184,18 @@ def _copies(
 ) -> list[Evaluation]:
     """Evaluate each copy; its folds are read as one run."""
     if pattern is None:
-        parts = [evaluated([path], name_of(path)) for path in paths]
-        folds = len(parts) > 1 and relation_of(parts) == "folds"
-        return [evaluated(paths, _name(paths) or name_of(paths[0]))] if folds else parts
+        by_run = [evaluated([path], name_of(path)) for path in paths]
+        are_folds = len(by_run) > 1 and relation_of(by_run) == "folds"
+        return [evaluated(paths, _name(paths) or name_of(paths[0]))] if are_folds else by_run
     evaluations = []
-    for copy, own in _by_copy(paths, pattern).items():
-        parts = [evaluated([path], name_of(path)) for path in own]
-        if len(parts) > 1 and relation_of(parts) == "copies":
+    for copy, copy_paths in _by_copy(paths, pattern).items():
+        folds = [evaluated([path], name_of(path)) for path in copy_paths]
+        if len(folds) > 1 and relation_of(folds) == "copies":
             raise OptionError(
                 f"--copies {pattern}: found runs of the same queries in copy {copy!r}, "
-                f"{', '.join(own)}; expected folds without common queries"
+                f"{', '.join(copy_paths)}; expected folds without common queries"
             )
-        evaluations.append(evaluated(own, copy) if len(parts) > 1 else parts[0])
+        evaluations.append(evaluated(copy_paths, copy) if len(folds) > 1 else folds[0])
     return evaluations
 
 

@@ -62,11 +62,11 @@ def _column(name: str, parameter: str, request: Request, grades: Iterable[float]
     measure = measure_of(name, parameter, grades)
     needs_table = measure.needs or measure.looks_at_grades
     if needs_table and measure.needs != _TABLES[request.relevance_format]:
-        wanted = " or ".join(
+        fitting = " or ".join(
             f"-R {format_}" for format_, tables in _TABLES.items() if tables == measure.needs
         )
         raise OptionError(
-            f"-m {name}: found judgments of -R {request.relevance_format}, expected {wanted}"
+            f"-m {name}: found judgments of -R {request.relevance_format}, expected {fitting}"
         )
     if request.collection is not None and getattr(measure, "collection", None) is not None:
         measure = replace(measure, collection=float(request.collection))  # type: ignore[call-arg]
@@ -96,8 +96,10 @@ def _made_up(name: str, parameter: str) -> float | str | None:
         return None
     # The document counts as returned and not relevant, and no longer among the others.
     if name == "utility":
-        _, wrong, _, left = map(float, parameter.split(","))
-        return wrong - left
+        # The worth of a document that is relevant and returned, not relevant and returned, relevant
+        # and not returned, neither.
+        _, worth_returned, _, worth_of_others = map(float, parameter.split(","))
+        return worth_returned - worth_of_others
     return "'-'" if name == "relstring" else None
 
 
@@ -130,9 +132,9 @@ def _gains(parameter: str, grades: Iterable[float]) -> dict[float, float]:
     if not all(equals for _, equals, _ in pairs):
         raise OptionError("expected pairs GRADE=GAIN, separated by commas, as in 1=3,2=9")
     # trec_eval's grades are whole numbers, and grades below 0 have no gain.
-    own = {max(float(int(grade)), 0.0) for grade in grades} | {0.0}
+    whole_grades = {max(float(int(grade)), 0.0) for grade in grades} | {0.0}
     stated = {float(grade): float(gain) for grade, _, gain in pairs}
-    return {grade: grade for grade in sorted(own)} | stated
+    return {grade: grade for grade in sorted(whole_grades)} | stated
 
 
 def _coefficients(measure: Measure, parameter: str) -> Measure:

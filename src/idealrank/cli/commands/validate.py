@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any
+from itertools import chain
+from typing import Any, Literal
 
 import click
 
@@ -19,7 +20,8 @@ from idealrank.reports.table.records import result_json
 from idealrank.reports.table.text import printable
 
 # Beyond the examples of a kind: lines whose values are looked at, and values that are listed.
-_LOOKED_AT, _VALUES = 20, 4
+_LOOKED_AT = 20
+_VALUES = 4
 _WORDS = {"qrels": "judgments", "run": "run"}
 _EPILOG = """\
 Examples:
@@ -59,15 +61,20 @@ def _observe(reports: Sequence[Report], examples: int) -> list[list[Observation]
 
 
 def _errors(reports: Sequence[Report], observations: Sequence[Sequence[Observation]]) -> int:
-    observed = [observation for of_file in observations for observation in of_file]
-    n_observed = sum(observation.severity == "error" for observation in observed)
-    return sum(report.n_errors for report in reports) + n_observed
+    in_lines = sum(report.n_errors for report in reports)
+    return in_lines + _count(observations, "error")
 
 
 def _warnings(reports: Sequence[Report], observations: Sequence[Sequence[Observation]]) -> int:
-    observed = [observation for of_file in observations for observation in of_file]
-    n_observed = sum(observation.severity == "warning" for observation in observed)
-    return sum(report.n_warnings for report in reports) + n_observed
+    in_lines = sum(report.n_warnings for report in reports)
+    return in_lines + _count(observations, "warning")
+
+
+def _count(
+    observations: Sequence[Sequence[Observation]], severity: Literal["error", "warning"]
+) -> int:
+    severities = [observation.severity for observation in chain.from_iterable(observations)]
+    return severities.count(severity)
 
 
 def _text(
@@ -83,10 +90,10 @@ def _text(
         is_unread = report.run is None or reports[0].qrels is None
         if report.table == "run" and not report.failure and is_unread:
             lines.append(f"{name}: not compared with the judgments before its errors are fixed")
-        what = _WORDS[report.table]
+        content = _WORDS[report.table]
         if report.format:
-            what += f", {FORMAT_NAMES[report.format]}"
-        yield f"{printable(name)}: {what}{'' if lines else ': no problems'}\n"
+            content += f", {FORMAT_NAMES[report.format]}"
+        yield f"{printable(name)}: {content}{'' if lines else ': no problems'}\n"
         yield from (f"{printable(line)}\n" for line in lines)
         yield "\n"
     errors = _errors(reports, observations)
@@ -109,11 +116,11 @@ def _lines(report: Report, examples: int) -> Iterator[str]:
         yield from (
             f"{complaint.place}: {severity}: {worded(complaint.said)}" for complaint in shown
         )
-        rest = problems.counts[kind] - len(shown)
-        if rest:
+        n_more = problems.counts[kind] - len(shown)
+        if n_more:
             like = "more like this" if shown else f"of kind {kind}"
             values = _values(further) if kind == "number" else ""
-            yield f"{', '.join(report.paths)}: {severity}: {rest:,} {like}{values}"
+            yield f"{', '.join(report.paths)}: {severity}: {n_more:,} {like}{values}"
 
 
 def _values(complaints: Sequence[Complaint]) -> str:

@@ -12,7 +12,8 @@ from idealrank.errors import OptionError
 from idealrank.inputs.explanation import attribute
 from idealrank.reports.table.formats import FORMATS
 
-_QUERIES, _DOCUMENTS = 5, 3  # of the table
+_QUERIES = 5  # of the table
+_DOCUMENTS = 3  # of each query of the table
 _EPILOG = """\
 Examples:
 

@@ -112,12 +112,17 @@ def _measure(measure: str | None, a: "Stored", b: "Stored") -> str | None:
     from idealrank.measures.parse import parse_measure  # noqa: PLC0415
 
     text = measure if measure in a.measures else str(parse_measure(measure))
-    both = [kept for kept in a.measures if kept in b.measures]
-    if text not in both:
+    common = _common_measures(a, b)
+    if text not in common:
         raise OptionError(
-            f"{text}: expected a measure of both evaluations: {', '.join(both) or 'there is none'}"
+            f"{text}: expected a measure of both evaluations: "
+            f"{', '.join(common) or 'there is none'}"
         )
     return text
+
+
+def _common_measures(a: "Stored", b: "Stored") -> list[str]:
+    return [text for text in a.measures if text in b.measures]
 
 
 def _compared(
@@ -132,11 +137,11 @@ def _compared(
             "--different-judgments"
         )
         return None, why_not
-    both = [text for text in a.measures if text in b.measures]
-    if not both:
+    common = _common_measures(a, b)
+    if not common:
         return None, "they have no measure in common"
     try:
-        return compare(a.evaluation, b.evaluation, measures=both, judgments=judgments), ""
+        return compare(a.evaluation, b.evaluation, measures=common, judgments=judgments), ""
     except StoppedError:
         raise
     except (IncompatibleError, InputError, OptionError) as error:

@@ -16,8 +16,12 @@ from idealrank.store.timeline import Rule, Timeline, Trace
 if TYPE_CHECKING:
     from idealrank.reports.table.records import Row
 
-_DROP, _LIMIT = 0.1, 30  # defaults: a fall that fails, and entries in the table
-_FAILS, _SKIP = 1, 125  # exit codes that `git bisect run` knows
+_DROP = 0.1  # fall that fails, by default
+_LIMIT = 30  # entries in the table, by default
+# Exit codes of `git bisect run`.
+_GOOD = 0
+_BAD = 1
+_SKIPPED = 125
 _EPILOG = """\
 Examples:
 
@@ -55,7 +59,7 @@ class FailureRule:
     repository: str = "."
 
     @property
-    def wanted(self) -> bool:
+    def is_requested(self) -> bool:
         """True if the start of a failure was asked for."""
         return (
             self.query is not None
@@ -221,7 +225,9 @@ def history(
 def _since(timeline: Timeline, failure: FailureRule, *, together: bool) -> dict[str, Trace] | None:
     """Find since when each line fails; None if the options do not ask, or no value can fail."""
     can_fail = timeline.direction or failure.below is not None or failure.drop is not None
-    return _traces(timeline, failure, together=together) if failure.wanted and can_fail else None
+    return (
+        _traces(timeline, failure, together=together) if failure.is_requested and can_fail else None
+    )
 
 
 def _traces(timeline: Timeline, failure: FailureRule, *, together: bool) -> dict[str, Trace]:
@@ -252,8 +258,10 @@ def _answer(timeline: Timeline, failure: FailureRule, *, together: bool) -> None
     if failure.exit_code:
         from idealrank.store.bisect import fails_here  # noqa: PLC0415  (starts git)
 
-        codes = {None: _SKIP, True: _FAILS, False: 0}
-        raise click.exceptions.Exit(codes[fails_here(points, rule, failure.repository)])
+        fails = fails_here(points, rule, failure.repository)
+        if fails is None:
+            raise click.exceptions.Exit(_SKIPPED)
+        raise click.exceptions.Exit(_BAD if fails else _GOOD)
     (trace,) = _traces(timeline, failure, together=together).values()
     _print_next(trace)
 
@@ -270,10 +278,10 @@ def _print_next(trace: Trace) -> None:
             f"found {suspects.between} commits up to {suspects.bad}, of which only the last has a "
             "value; expected commits to evaluate"
         )
-    about = f": {trace.subject}" if trace.subject else ""
-    console.say("note", f"{suspects.bad[:12]} is the first bad commit{about}")
+    subject = f": {trace.subject}" if trace.subject else ""
+    console.say("note", f"{suspects.bad[:12]} is the first bad commit{subject}")
     output.write([f"{suspects.bad}\n"], None)
-    raise click.exceptions.Exit(_FAILS)
+    raise click.exceptions.Exit(_BAD)
 
 
 def _why_not(trace: Trace) -> str:

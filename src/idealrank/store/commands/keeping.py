@@ -70,10 +70,10 @@ def keep(
         command=command, commit=here.commit, dirty=here.dirty, tags=tuple(tags), notes=tuple(notes)
     )
     with Store.open(folder) as store:
-        hits_of_each = list(hits) or [None] * len(evaluations)
+        hits_by_run = list(hits) or [None] * len(evaluations)
         ids = tuple(
-            store.add(_with_inputs(evaluation, judgments), hits=own, record=record)
-            for evaluation, own in zip(evaluations, hits_of_each, strict=True)
+            store.add(_with_inputs(evaluation, judgments), hits=run_hits, record=record)
+            for evaluation, run_hits in zip(evaluations, hits_by_run, strict=True)
         )
         key = ""
         if verdict is not None:
@@ -108,5 +108,5 @@ def _line(store: Store, folder: str, ids: Sequence[str], key: str) -> str:
     words = ["idealrank", "store", "show", store.shortest(key or ids[0])]
     if os.environ.get(VARIABLE) != folder:
         words += ["--store", folder]
-    kept = f"{key}, made of {', '.join(ids)}" if key else ", ".join(ids)
-    return f"stored as {kept}; {shlex.join(words)}"
+    entries = f"{key}, made of {', '.join(ids)}" if key else ", ".join(ids)
+    return f"stored as {entries}; {shlex.join(words)}"

@@ -113,10 +113,10 @@ class _Evaluated:
             "SELECT DISTINCT e.id, e.time FROM part p JOIN entry e ON e.id = p.id WHERE "
             "p.evaluation = ? ORDER BY e.time"
         )
-        used = ", ".join(row[0] for row in self.store.rows(sql, [self.kept.id]))
+        users = ", ".join(row[0] for row in self.store.rows(sql, [self.kept.id]))
         yield words.head_text(
             f"evaluation {self.kept.id}: {self.kept.entry.name}",
-            [*facts(self.kept.entry).items(), ("used in", used)],
+            [*facts(self.kept.entry).items(), ("used in", users)],
         )
         yield "\n"
         yield table_report([self.evaluation], per_query=self.per_query, intervals=self.means)

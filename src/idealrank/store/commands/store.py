@@ -104,7 +104,8 @@ def tag(
     with store_options.opened(store_path) as opened:
         key = opened.resolve(id)
         if tags:
-            (opened.untag if remove else opened.tag)(key, *tags)
+            change = opened.untag if remove else opened.tag
+            change(key, *tags)
         if note is not None:
             if not note.strip():
                 raise OptionError("--note: found an empty note, expected a text")
@@ -239,11 +240,11 @@ Other processes may write to the store at the same time. This command removes no
 
 
 def _swept_text(swept: "Swept", *, dry_run: bool) -> str:
-    what = (
+    freed = (
         f"{swept.files:,} value file{'s' * (swept.files != 1)} and {swept.unfinished:,} "
         f"unfinished, {_size(swept.bytes)}"
     )
-    return f"{'would free' if dry_run else 'freed'} {what}\n"
+    return f"{'would free' if dry_run else 'freed'} {freed}\n"
 
 
 def _swept_json(swept: "Swept", *, dry_run: bool) -> str:

@@ -31,6 +31,7 @@ from idealrank.store.web.timelines import Drawing
 
 _OLDER = 50  # earlier evaluations in the drawing of one run; half as many later ones
 _CHOICES = 200  # evaluations to choose from
+_MOST_USES = 20  # comparisons and gates of an evaluation
 
 
 def evaluation_page(request: Request) -> Response:
@@ -42,12 +43,12 @@ def evaluation_page(request: Request) -> Response:
         try:
             subject = subject_of(site, store, [entry.id])
         except OptionError as error:  # a measure of a user's own class
-            plain = {
+            only_means = {
                 "title": entry.name,
                 "lacking": str(error),
                 "means": means_table(entry.means or {}),
             }
-            return site.page("evaluation_means.html", context | plain)
+            return site.page("evaluation_means.html", context | only_means)
         evaluation = subject.evaluations[0]
         inputs = inputs_table(evaluation.provenance.inputs)
         return site.page(
@@ -87,7 +88,7 @@ def verdict_page(request: Request) -> Response:
             "comparison.html",
             page_context(subject)
             | context
-            | {"address": _address(entry.parts), "every": _every(entry.parts)},
+            | {"address": _query_address(entry.parts), "every": _all_queries_address(entry.parts)},
         )
 
 
@@ -135,7 +136,7 @@ def comparison_page(request: Request) -> Response:
             "comparison.html",
             page_context(subject)
             | context
-            | {"address": _address(compared), "every": _every(compared)},
+            | {"address": _query_address(compared), "every": _all_queries_address(compared)},
         )
 
 
@@ -143,7 +144,7 @@ def _not_two(count: int) -> HTTPException:
     return HTTPException(400, f"found {count} evaluation(s), expected two different ones; tick two")
 
 
-def _address(ids: Sequence[str]) -> str:
+def _query_address(ids: Sequence[str]) -> str:
     """Address of the page of a query, without its id; of two evaluations the second is the run."""
     if len(ids) == 2:
         against, run = ids
@@ -151,7 +152,7 @@ def _address(ids: Sequence[str]) -> str:
     return f"/query?run={ids[0]}&query="
 
 
-def _every(ids: Sequence[str]) -> str:
+def _all_queries_address(ids: Sequence[str]) -> str:
     """Address of the list of all queries of two evaluations; empty for one evaluation."""
     if len(ids) != 2:
         return ""
@@ -180,12 +181,12 @@ def _about(store: Store, entry: Entry) -> dict[str, Any]:
         "SELECT DISTINCT e.id, e.kind, e.name, e.time FROM part p JOIN entry e ON e.id = p.id "
         "WHERE p.evaluation = ? ORDER BY e.time"
     )
-    used = [] if entry.kind != "evaluation" else store.rows(sql, [entry.id])
+    used_in = [] if entry.kind != "evaluation" else store.rows(sql, [entry.id])
     return {
         "entry": entry,
         "record": record,
         "when_stored": minute(record.time),
-        "used_in": used[-20:],
+        "used_in": used_in[-_MOST_USES:],
         "parts_of": [store.entry(part) for part in entry.parts],
     }
 
@@ -197,12 +198,12 @@ def _over_time(site: Site, store: Store, entry: Entry) -> dict[str, Any]:
         return {}
     timeline = store.history(measure, run=entry.name)
     ids = [point.id for point in timeline.points]
-    at = ids.index(entry.id) if entry.id in ids else len(ids) - 1
-    near = timeline.points[max(0, at - _OLDER) : at + _OLDER // 2 + 1]
+    place = ids.index(entry.id) if entry.id in ids else len(ids) - 1
+    near = timeline.points[max(0, place - _OLDER) : place + _OLDER // 2 + 1]
     if len(near) < 2:
         return {}
     shown = Timeline(measure=measure, direction=timeline.direction, points=near)
-    before = timeline.points[at - 1] if at else None
+    before = timeline.points[place - 1] if place else None
     return {
         "drawing": Drawing.of(shown, intervals_of(site, store, shown)),
         "before": before,

@@ -33,7 +33,8 @@ from idealrank.version import __version__
 
 Parameters = Mapping[str, Any]  # of a request, by name
 
-_MOST, _USUAL = 1000, 100  # entries of an answer: at most, and by default
+_MOST = 1000  # entries of an answer
+_USUAL = 100  # entries of an answer by default
 _MOST_TEXT = 500  # letters of a parameter
 _ID = "^[0-9a-f]{4,12}$"
 
@@ -148,10 +149,10 @@ def _entries(*kinds: Kind) -> Callable[[Site, Store, Parameters], Any]:
 
     def answer(_site: Site, store: Store, parameters: Parameters) -> Any:
         limit = parameters["limit"]
-        wanted = _chosen(parameters, ("run", "tag", "measure", "commit"))
+        conditions = _chosen(parameters, ("run", "tag", "measure", "commit"))
         entries: list[Entry] = []
         for kind in kinds:
-            entries += store.entries(kind=kind, limit=limit, **wanted)
+            entries += store.entries(kind=kind, limit=limit, **conditions)
         entries.sort(key=lambda entry: (entry.record.time, entry.id), reverse=True)
         return enveloped({"entries": list(map(_entry_record, entries[:limit]))})
 
@@ -177,15 +178,15 @@ def _evaluation(site: Site, store: Store, parameters: Parameters) -> Any:
     entry = entry_of(store, parameters["id"], "evaluation")
     subject = subject_of(site, store, [entry.id])
     evaluation = subject.evaluations[0]
-    ends: dict[str, list[float]] = {}
+    intervals: dict[str, list[float]] = {}
     for text, runs in subject.means.items():
-        for mean in runs.values():
-            ends[text] = list(mean.interval)
+        for mean in runs.values():  # of the only run, if it has an interval
+            intervals[text] = list(mean.interval)
     return origin(entry) | enveloped(
         {
             "convention": convention_record(evaluation.convention),
             "mean": evaluation.mean(),
-            "intervals": ends,
+            "intervals": intervals,
             "coverage": evaluation.coverage.as_dict(),
             "judgments": evaluation.provenance.judgments,
             "inputs": store.evaluation(entry.id).fields["inputs"],
@@ -257,7 +258,7 @@ def _explanation(site: Site, store: Store, parameters: Parameters) -> Any:
         raise HTTPException(404, str(error)) from error
 
 
-def _under(site: Site, store: Store, parameters: Parameters) -> Any:
+def _under_convention(site: Site, store: Store, parameters: Parameters) -> Any:
     (side,) = sides_of(site, store, [parameters["id"]])
     convention = Convention.of(parameters["convention"])
     ranking = ranking_of(site, side)
@@ -293,7 +294,7 @@ _LIMIT = ApiParameter(
     description="most entries",
     schema={"type": "integer", "minimum": 1, "maximum": _MOST, "default": _USUAL},
 )
-_IN_PATH = ApiParameter(
+_ID_IN_PATH = ApiParameter(
     name="id",
     description="id of an entry, or a unique prefix of 4 hexadecimal digits or more",
     schema={"type": "string", "pattern": _ID},
@@ -363,7 +364,7 @@ OPERATIONS: tuple[Operation, ...] = (
         name="show_evaluation",
         summary="One evaluation with intervals, coverage and input files",
         answer=_evaluation,
-        parameters=(_IN_PATH,),
+        parameters=(_ID_IN_PATH,),
         result=_object(
             {
                 **_ORIGIN,
@@ -381,7 +382,7 @@ OPERATIONS: tuple[Operation, ...] = (
         name="list_values",
         summary="Values of each query of an evaluation",
         answer=_queries,
-        parameters=(_IN_PATH, _LIMIT, _OFFSET),
+        parameters=(_ID_IN_PATH, _LIMIT, _OFFSET),
         result=_object(
             {
                 **_HEAD,
@@ -400,7 +401,7 @@ OPERATIONS: tuple[Operation, ...] = (
         summary="Value of a query, rank by rank, where judgments and run are found",
         answer=_explanation,
         parameters=(
-            _IN_PATH,
+            _ID_IN_PATH,
             ApiParameter(name="query", description="id of a query", schema=_TEXT, required=True),
             _MEASURE,
         ),
@@ -417,9 +418,9 @@ OPERATIONS: tuple[Operation, ...] = (
         path="/api/evaluations/{id}/convention",
         name="evaluate_under",
         summary="Means of an evaluation under another convention",
-        answer=_under,
+        answer=_under_convention,
         parameters=(
-            _IN_PATH,
+            _ID_IN_PATH,
             ApiParameter(
                 name="convention",
                 description="convention",
@@ -524,7 +525,7 @@ OPERATIONS: tuple[Operation, ...] = (
         name="show_verdict",
         summary="A comparison or a gate as it was stored",
         answer=_verdict,
-        parameters=(_IN_PATH,),
+        parameters=(_ID_IN_PATH,),
         result=_object({**_ORIGIN, "result": {"type": "object"}}),
     ),
 )
@@ -546,7 +547,8 @@ _REFUSALS = {
 
 
 # The ids of the first two entries of a list, as OpenAPI writes them.
-_FIRST, _SECOND = ({"id": f"$response.body#/entries/{place}/id"} for place in (0, 1))
+_FIRST = {"id": "$response.body#/entries/0/id"}
+_SECOND = {"id": "$response.body#/entries/1/id"}
 _LINKS: Mapping[str, Mapping[str, Mapping[str, str]]] = {
     "list_evaluations": {
         "show_evaluation": _FIRST,
@@ -602,6 +604,7 @@ def _operation(operation: Operation) -> dict[str, Any]:
         }
         for parameter in operation.parameters
     ]
+    links = {"links": _links(operation)} if operation.name in _LINKS else {}
     return {
         "operationId": operation.name,
         "summary": operation.summary,
@@ -610,8 +613,8 @@ def _operation(operation: Operation) -> dict[str, Any]:
             "200": {
                 "description": operation.summary,
                 "content": {"application/json": {"schema": dict(operation.result)}},
-                **({"links": _links(operation)} if operation.name in _LINKS else {}),
-            },
+            }
+            | links,
             **{status: {**_ERROR, "description": words} for status, words in _REFUSALS.items()},
         },
     }

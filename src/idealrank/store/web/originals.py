@@ -22,9 +22,9 @@ T = TypeVar("T")
 _MOST_KEPT = 64  # results; the one that was not used for longest goes first
 
 
-class Kept:
-    """Results by what they are computed from, the latest used ones; each is computed once, however
-    many ask for it at a time.
+class ResultCache:
+    """The results used last, by the key they are computed from; each is computed once, however many
+    threads ask for it at a time.
     """
 
     def __init__(self, most: int = _MOST_KEPT) -> None:
@@ -84,8 +84,8 @@ class Originals:
 
     def __init__(self, folders: Sequence[str]) -> None:
         self.folders = tuple(map(Path, folders))
-        self._read = Kept(8)
-        self._hashes = Kept(4096)
+        self._read = ResultCache(8)
+        self._hashes = ResultCache(4096)
 
     def of(self, stored: Stored) -> Original | None:
         """Return judgments and run of an evaluation; None if a file is not found as it was, or is
@@ -94,11 +94,11 @@ class Originals:
         run_name = stored.fields.get("path") or ""
         inputs = stored.fields["inputs"]
         # Inputs list the run last, and a file of judgments may have its name.
-        named_so = [place for place, file in enumerate(inputs) if file["name"] == run_name]
-        if not named_so or len(inputs) != 2:
+        if len(inputs) != 2 or run_name not in [file["name"] for file in inputs]:
             return None
-        run_file = inputs[named_so[-1]]
-        qrels_file = inputs[1 - named_so[-1]]
+        qrels_file, run_file = inputs
+        if run_file["name"] != run_name:
+            qrels_file, run_file = run_file, qrels_file
         qrels_path = self._path_of(qrels_file)
         run_path = self._path_of(run_file)
         if qrels_path is None or run_path is None:

@@ -79,7 +79,7 @@ def sides_of(site: Site, store: Store, ids: Sequence[str]) -> list[QuerySide]:
 
 
 def asked_sides(site: Site, store: Store, request: Request) -> list[QuerySide]:
-    """The run of the address, after the one that it is held against."""
+    """The run of the address, after the run that it is compared with, if any."""
     parameters = request.query_params
     run = parameters.get("run", "").strip()
     against = parameters.get("against", "").strip()
@@ -95,9 +95,9 @@ def measure_of(sides: Sequence[QuerySide], text: str) -> Measure:
         for measure in sides[-1].evaluation.measures
         if all(measure in side.evaluation.measures for side in sides)
     ]
-    wanted = str(parse_measure(text)) if text else ""
+    name = str(parse_measure(text)) if text else ""
     for measure in common:
-        if not wanted or str(measure) == wanted:
+        if not name or str(measure) == name:
             return measure
     raise OptionError(
         f"measure {text or 'in common'}: found no values of it, expected one of "
@@ -117,19 +117,21 @@ def queries_page(request: Request) -> Response:
         words = parameters.get("find", "").strip()
         queries, values = _values(sides, measure)
         if words:
-            kept = [place for place, query in enumerate(queries) if words.lower() in query.lower()]
-            queries = [queries[place] for place in kept]
-            values = values[kept]
+            matching = [
+                place for place, query in enumerate(queries) if words.lower() in query.lower()
+            ]
+            queries = [queries[place] for place in matching]
+            values = values[matching]
         order = _order(queries, values, sort, measure.direction or 1)
-        number_of_pages = max(1, math.ceil(len(order) / _PAGE))
-        at = min(_number(parameters.get("page", "1")), number_of_pages)
+        n_pages = max(1, math.ceil(len(order) / _PAGE))
+        page = min(_page_number(parameters.get("page", "1")), n_pages)
         rows = [
             {
                 "query": queries[place],
                 "values": list(map(number, values[place].tolist())),
                 "difference": _difference(values[place]),
             }
-            for place in order[(at - 1) * _PAGE : at * _PAGE]
+            for place in order[(page - 1) * _PAGE : page * _PAGE]
         ]
 
         ids = _ids(sides)
@@ -147,8 +149,8 @@ def queries_page(request: Request) -> Response:
                 "sort": sort,
                 "sorts": sorts,
                 "find": words,
-                "page": at,
-                "n_pages": number_of_pages,
+                "page": page,
+                "n_pages": n_pages,
                 "n_queries": len(order),
                 "ids": ids,
                 "direction": measure.direction or 1,
@@ -166,7 +168,7 @@ def _ids(sides: Sequence[QuerySide]) -> dict[str, str]:
     return ids
 
 
-def _number(text: str) -> int:
+def _page_number(text: str) -> int:
     return max(int(text), 1) if text.isascii() and text.isdigit() and len(text) < 9 else 1
 
 
@@ -178,10 +180,11 @@ def _values(sides: Sequence[QuerySide], measure: Measure) -> tuple[list[str], Fl
     places = {query: place for place, query in enumerate(queries)}
     values = np.full((len(queries), len(sides)), math.nan)
     for column, side in enumerate(sides):
-        own = side.measures.index(str(measure))
-        at = [places[query] for query in side.evaluation.queries]
-        counts = side.evaluation.scored[:, own]
-        values[at, column] = np.where(counts, side.evaluation.values[:, own], math.nan)
+        measure_column = side.measures.index(str(measure))
+        rows = [places[query] for query in side.evaluation.queries]
+        counts = side.evaluation.scored[:, measure_column]
+        side_values = side.evaluation.values[:, measure_column]
+        values[rows, column] = np.where(counts, side_values, math.nan)
     return queries, values
 
 
@@ -240,10 +243,10 @@ def _neighbours(
     """The queries before and after it, the largest loss or the worst value first."""
     queries, values = _values(sides, measure)
     order = _order(queries, values, "loss" if len(sides) > 1 else "worst", measure.direction or 1)
-    at = order.index(queries.index(query))
+    rank = order.index(queries.index(query))
     around = {
-        "before": order[at - 1] if at else None,
-        "after": order[at + 1] if at + 1 < len(order) else None,
+        "before": order[rank - 1] if rank else None,
+        "after": order[rank + 1] if rank + 1 < len(order) else None,
     }
     links: dict[str, str | None] = {}
     for name, place in around.items():
@@ -251,7 +254,7 @@ def _neighbours(
         if place is not None:
             options = {**ids, "measure": str(measure), "query": queries[place]}
             links[name] = f"/query?{urlencode(options, errors='replace')}"
-    return {**links, "position": at + 1, "n_queries": len(order)}
+    return {**links, "position": rank + 1, "n_queries": len(order)}
 
 
 def _value_table(sides: Sequence[QuerySide], places: Sequence[int | None]) -> Table:

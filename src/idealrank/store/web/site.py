@@ -34,7 +34,7 @@ from idealrank.store.record import Entry, Kind
 from idealrank.store.store import Store
 from idealrank.store.web.guard import COOKIE, SIGN_IN, Guard, Guarded
 from idealrank.store.web.metrics_text import Gauge
-from idealrank.store.web.originals import Kept, Originals
+from idealrank.store.web.originals import Originals, ResultCache
 from idealrank.version import __version__
 
 
@@ -131,9 +131,11 @@ class Site:
     originals: Originals = field(default_factory=lambda: Originals(()))
     # Categories of each query; empty without a file of slices
     slices: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    results: Kept = field(default_factory=Kept)  # Comparisons and evaluations, by their ids
+    results: ResultCache = field(
+        default_factory=ResultCache
+    )  # Comparisons and evaluations, by their ids
     # Interval of the mean, by id of the evaluation and measure
-    intervals: Kept = field(default_factory=lambda: Kept(20_000))
+    intervals: ResultCache = field(default_factory=lambda: ResultCache(20_000))
     # Address and name of the pages that the top of each page lists
     pages: Sequence[tuple[str, str]] = STORE_PAGES
     added: Sequence[AddedPages] = ()  # What features add to the pages of a store
@@ -213,13 +215,13 @@ def failure(error: Exception) -> tuple[int, str]:
 
 async def answer_error(request: Request, error: Exception) -> Response:
     """Answer with a page that says what is wrong, or with JSON below ``/api``."""
-    answer = told(Site.of(request), request.url.path, *failure(error))
+    answer = failure_answer(Site.of(request), request.url.path, *failure(error))
     # The answer to a method that is not allowed lists the allowed ones.
     answer.headers.update(getattr(error, "headers", None) or {})
     return answer
 
 
-def told(site: Site, path: str, status: int, detail: str) -> Response:
+def failure_answer(site: Site, path: str, status: int, detail: str) -> Response:
     """Answer with a status and a sentence: a page, JSON below ``/api``, or a line for metrics."""
     headers = {"www-authenticate": "Bearer"} if status == 401 else {}
     if path.startswith("/api"):
@@ -249,7 +251,7 @@ def guarded_application(site: Site, routes: Sequence[BaseRoute]) -> ASGIApp:
     app.state.site = site
 
     async def refused(scope: Scope, receive: Receive, send: Send) -> None:
-        await told(site, scope["path"], *scope["refusal"])(scope, receive, send)
+        await failure_answer(site, scope["path"], *scope["refusal"])(scope, receive, send)
 
     return Guarded(app, site.guard, refused)
 

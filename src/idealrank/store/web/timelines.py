@@ -9,7 +9,7 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain, pairwise, product
+from itertools import pairwise, product
 from typing import NamedTuple
 
 from idealrank.reports.table.cells import decimals, interval, number
@@ -17,9 +17,11 @@ from idealrank.store.timeline import Point, Step, Timeline
 from idealrank.store.views.history import minute, short_commit
 
 WIDTH = 1000  # of the stretched box
-_TALL, _LOW = 220, 96  # pixels of a panel alone, and of one among several
+_TALL = 220  # pixels of a panel alone
+_LOW = 96  # pixels of a panel among several
 _MOST_PANELS = 6
-_LABELS, _NARROW_LABELS = 8, 3  # texts below a panel, on a desk and on a phone
+_LABELS = 8  # texts below a panel on a desk
+_NARROW_LABELS = 3  # on a phone
 _EDGE = 6  # pixels between the values and the frame
 
 
@@ -72,7 +74,7 @@ class Panel:
     ticks: list[tuple[float, str]] = field(default_factory=list)
 
     @property
-    def said(self) -> str:
+    def description(self) -> str:
         """Description for screen readers; the table below the drawing has every number."""
         known = [dot.point.value for dot in self.dots]
         if not known:
@@ -129,8 +131,8 @@ class Drawing:
             return cls(panels=[], left_out=len(lines))
 
         # All panels have one scale, which holds the intervals, too.
-        ends = chain.from_iterable(intervals.get(point.id, ()) for point in points)
-        values += filter(math.isfinite, ends)
+        for point in points:
+            values += filter(math.isfinite, intervals.get(point.id, ()))
         scale = _Scale.over(values, _TALL if len(shown) == 1 else _LOW)
         by_id = timeline.steps(together=together)
         x = {point.id: _share(place, len(points)) for place, point in enumerate(points)}
@@ -166,9 +168,10 @@ class _Scale:
         high = max(values)
         # A margin of 5 %; equal values have 5 % of the value, and zeros half a unit.
         margin = (high - low) * 0.05 or abs(high) * 0.05 or 0.5
-        low, high = low - margin, high + margin
+        bottom = low - margin
+        top = high + margin
         fewest = 4 if height > _LOW else 2
-        return cls(low=low, high=high, height=height, step=_step(low, high, fewest))
+        return cls(low=bottom, high=top, height=height, step=_step(bottom, top, fewest))
 
     def y(self, value: float) -> float:
         return round(
@@ -293,14 +296,16 @@ def _tooltip(step: Step, ends: tuple[float, float] | None, places: int) -> str:
 
 def _thinned(marks: Sequence[Mark]) -> list[Mark]:
     """Keep every mark, and only so many labels that they have room."""
-    last = -math.inf
+    last_shown = -math.inf
     last_major = -math.inf
     thinned = []
     for mark in marks:
-        is_shown = mark.x - last >= 100 / _LABELS
+        is_shown = mark.x - last_shown >= 100 / _LABELS
         is_major = mark.x - last_major >= 100 / _NARROW_LABELS
-        last = mark.x if is_shown else last
-        last_major = mark.x if is_shown and is_major else last_major
+        if is_shown:
+            last_shown = mark.x
+        if is_shown and is_major:
+            last_major = mark.x
         thinned.append(
             Mark(
                 x=mark.x,
