@@ -243,8 +243,8 @@ def _is_msearch(start: bytes) -> bool:
     """Return whether the first two lines are the header and the body of a request of ``_msearch``;
     the responses may come much later.
     """
-    from idealrank.io.formats.nested import load  # noqa: PLC0415  (TREC files do not need it)
-    from idealrank.io.formats.responses import is_body, is_header  # noqa: PLC0415  (as above)
+    from idealrank.io.formats.msearch import is_body, is_header  # noqa: PLC0415  (TREC files do not need it)
+    from idealrank.io.formats.nested import load  # noqa: PLC0415  (as above)
 
     header, _, rest = start.removeprefix(b"\xef\xbb\xbf").lstrip().partition(b"\n")
     try:
