@@ -43,13 +43,13 @@ def columnar_records(source: Source, choose: Choose) -> Iterator[FieldRecord]:
     is_parquet = bytes(source.data[:4]) == _PARQUET
     if is_parquet:
         expected = "a Parquet file"
-        what = "Parquet"
+        format_name = "Parquet"
         batches = _parquet_batches
     else:
         expected = "an Arrow IPC file or stream"
-        what = "Arrow IPC"
+        format_name = "Arrow IPC"
         batches = _arrow_batches
-    pyarrow = load_extra("pyarrow", f"reading {what}", "arrow")
+    pyarrow = load_extra("pyarrow", f"reading {format_name}", "arrow")
     row = 0
     try:
         for batch in batches(source, choose, pyarrow):
@@ -131,9 +131,9 @@ def json_records(
             for number, record in enumerate(content, 1)
         )
     elif isinstance(content, dict):
-        for name, inner in content.items():
+        for name, record in content.items():
             if is_wanted(name):
-                fields = inner if isinstance(inner, dict) else {value: inner}
+                fields = record if isinstance(record, dict) else {value: record}
                 yield FieldRecord({**fields, key: name}, f"{path}: id {shown(repr(name))}", 0)
     else:
         raise FileFormatError(path, 0, type(content).__name__, expected)
