@@ -173,7 +173,16 @@ class CellChecker:
         return number
 
     def _bad(self, kind: str, line: int, problem: str, expected: str, hint: str = "") -> None:
-        self._complain(Complaint(kind, self._path, line, problem, expected, hint))
+        self._complain(
+            Complaint(
+                kind=kind,
+                path=self._path,
+                line=line,
+                found=problem,
+                expected=expected,
+                hint=hint,
+            )
+        )
 
 
 class Fault(NamedTuple):
