@@ -13,7 +13,7 @@ import numpy as np
 from idealrank import _kernel
 from idealrank._lazy import load_extra
 from idealrank.data.types import AnyArray, IntArray, ShortArray
-from idealrank.io.part_lines import MARK
+from idealrank.io.part_lines import has_mark
 from idealrank.io.query_buckets import Layout, Seen, hash_words
 from idealrank.io.row_parts import IdColumn, Rows, concatenate
 
@@ -59,7 +59,7 @@ def lines_layout(piece_bytes: int) -> Layout[memoryview]:
 
         for buffers in buffers_of_buckets:
             # inside a file a mark is a part of the id, which it must stay at the start of this one
-            if bytes(buffers[0][: len(MARK)]) == MARK:
+            if has_mark(buffers[0]):
                 buffers.insert(0, b"\n")
         if is_open:
             buffers_of_buckets[int(buckets[-1])].append(b"\n")

@@ -8,12 +8,9 @@ from itertools import takewhile
 from typing import Any
 
 from idealrank import _kernel
-from idealrank.io.sources import Source
+from idealrank.io.sources import BYTE_ORDER_MARK, Source
 
 _BLOCK = 1 << 20  # bytes in which lines are looked for at a time
-MARK = b"\xef\xbb\xbf"
-"""Byte order mark."""
-
 Place = tuple[int, int]
 """Number of a source, and of a line from 1."""
 
@@ -83,7 +80,7 @@ def buffers_before(buffers: Sequence[Any], place: Place) -> Iterator[Any]:
     yield from buffers[:source]
     buffer = buffers[source]
     lines_left = number - 1
-    end = _begin(buffer)
+    end = first_line(buffer)
     for block in _blocks(buffer):
         n_lines = block.count(b"\n")
         if lines_left <= n_lines:
@@ -117,7 +114,7 @@ def _equal_lines(
 
 def _blocks(buffer: Any) -> Iterator[bytes]:
     """Yield whole lines, about a megabyte at a time."""
-    begin = _begin(buffer)
+    begin = first_line(buffer)
     size = _BLOCK
     while begin < len(buffer):
         block = bytes(buffer[begin : begin + size])
@@ -130,9 +127,14 @@ def _blocks(buffer: Any) -> Iterator[bytes]:
         size = _BLOCK
 
 
-def _begin(buffer: Any) -> int:
+def has_mark(buffer: Any, place: int = 0) -> bool:
+    """Return whether a byte order mark begins at a place."""
+    return bytes(buffer[place : place + len(BYTE_ORDER_MARK)]) == BYTE_ORDER_MARK
+
+
+def first_line(buffer: Any) -> int:
     """Return where the first line begins: after a byte order mark."""
-    return len(MARK) if bytes(buffer[: len(MARK)]) == MARK else 0
+    return len(BYTE_ORDER_MARK) if has_mark(buffer) else 0
 
 
 def _starts(block: bytes, text: bytes) -> Iterator[int]:

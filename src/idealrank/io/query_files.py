@@ -20,7 +20,6 @@ from idealrank.io.complaints import Notes, Tell
 from idealrank.io.formats.delimited import rows_in_batches
 from idealrank.io.formats.detection import refuse_foreign, sniff
 from idealrank.io.record_files import (
-    BYTE_ORDER_MARK,
     FieldRecord,
     columnar_records,
     frame_records,
@@ -28,7 +27,7 @@ from idealrank.io.record_files import (
     json_records,
     line_records,
 )
-from idealrank.io.sources import Paths, Source, open_sources
+from idealrank.io.sources import BYTE_ORDER_MARK, Paths, Source, open_sources
 
 if TYPE_CHECKING:
     from idealrank.analysis.comparison.slice_differences import Categories

@@ -10,14 +10,13 @@ from typing import Any, NamedTuple, TypeAlias
 from idealrank._lazy import load_extra
 from idealrank.errors import FileFormatError, shown
 from idealrank.io.formats.arrow import foreign_names
-from idealrank.io.sources import Source
+from idealrank.io.sources import BYTE_ORDER_MARK, Source
 
 Choose: TypeAlias = Callable[[Sequence[str]], Sequence[str]]
 """Takes the names of all columns, and returns the columns to read; raises an error if one is
 missing.
 """
 
-BYTE_ORDER_MARK = b"\xef\xbb\xbf"  # editors put one in front
 _PARQUET = b"PAR1"
 _ARROW = (b"ARROW1", b"\xff\xff\xff\xff")
 _ROWS = 1 << 12  # rows of a batch, which live as Python objects at one time

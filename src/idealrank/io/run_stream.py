@@ -21,7 +21,13 @@ from idealrank.io.formats.arrow import rows_from_table
 from idealrank.io.formats.detection import Format, FormatChoice
 from idealrank.io.formats.trec import refuse_swapped
 from idealrank.io.memory_budget import MemoryBudget, megabytes, resident
-from idealrank.io.part_lines import MARK, LineProblem, buffers_before, first_problem
+from idealrank.io.part_lines import (
+    LineProblem,
+    buffers_before,
+    first_line,
+    first_problem,
+    has_mark,
+)
 from idealrank.io.query_buckets import regroup
 from idealrank.io.read import opened_run, read_part
 from idealrank.io.row_parts import IdColumn, Rows
@@ -154,7 +160,7 @@ class TextReader:
         def pieces() -> Iterator[memoryview]:
             bytes_split = 0
             for source in self._sources:
-                begin = len(MARK) if source.data[: len(MARK)] == MARK else 0
+                begin = first_line(source.data)
                 while begin < len(source.data):
                     stop = _line_end(source.data, begin + piece_bytes)
                     yield memoryview(source.data)[begin:stop]
@@ -212,7 +218,7 @@ class TextReader:
                 # A byte order mark inside a file is a part of its query's id, which the kernel
                 # would drop at the start of a stretch.
                 while stop < len(data) and (
-                    _first_word(data, stop) == word or data[stop : stop + len(MARK)] == MARK
+                    _first_word(data, stop) == word or has_mark(data, stop)
                 ):
                     stop = _line_end(data, stop)
                 spans.append((source, begin, stop))

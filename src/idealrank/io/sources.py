@@ -171,6 +171,9 @@ AnyPath: TypeAlias = str | os.PathLike[str]
 Paths: TypeAlias = AnyPath | Sequence[AnyPath]
 Data: TypeAlias = mmap.mmap | bytes
 
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+"""Bytes that editors put in front of UTF-8."""
+
 _CHUNK = 1 << 16  # bytes of a file that are read at a time
 _ALIKE = 0.7  # likeness of file names, without ending, from which one is suggested
 _COMPRESSED = {"gzip": ".gz", "bzip2": ".bz2", "xz": ".xz", "zstandard": ".zst"}

@@ -17,14 +17,13 @@ from idealrank.io.complaints import Notes, Tell
 from idealrank.io.formats.delimited import CELLS, csv_rows
 from idealrank.io.formats.detection import refuse_foreign
 from idealrank.io.record_files import (
-    BYTE_ORDER_MARK,
     FieldRecord,
     columnar_records,
     is_columnar,
     json_records,
     line_records,
 )
-from idealrank.io.sources import AnyPath, open_sources, open_stream
+from idealrank.io.sources import BYTE_ORDER_MARK, AnyPath, open_sources, open_stream
 
 LENGTH = 300  # letters of a text that pages show
 # Names of columns and fields, in the order in which they are looked for; MS MARCO's passages have a

@@ -18,7 +18,7 @@ from idealrank.errors import FileFormatError, InputError
 from idealrank.io.checked_cells import CellChecker, parse_number, shown
 from idealrank.io.complaints import Complain, Complaint, Notes
 from idealrank.io.row_parts import IdColumn, Place, Rows, Table, gathered, pack
-from idealrank.io.sources import Source
+from idealrank.io.sources import BYTE_ORDER_MARK, Source
 from idealrank.io.table_columns import Chosen, Columns, choose_columns
 
 _BEIR = ("query-id", "corpus-id", "score")
@@ -55,7 +55,7 @@ def sniff_delimiter(source: Source) -> str:
     """Return the delimiter of the header line: the most frequent of ``,`` ``;`` and tab outside
     quotation marks.
     """
-    start = bytes(source.data[:_HEAD]).removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace")
+    start = bytes(source.data[:_HEAD]).removeprefix(BYTE_ORDER_MARK).decode("utf-8", "replace")
     lines = enumerate(_QUOTED.sub("''", start).splitlines(), 1)
     number, line = next(((number, line) for number, line in lines if line.strip()), (0, ""))
     delimiter = max(_DELIMITERS, key=line.count)

@@ -9,7 +9,7 @@ from idealrank.errors import Advised, FileFormatError, OptionError
 from idealrank.io.checked_cells import parse_number
 from idealrank.io.complaints import Notes
 from idealrank.io.row_parts import Table
-from idealrank.io.sources import Data, Source
+from idealrank.io.sources import BYTE_ORDER_MARK, Data, Source
 from idealrank.io.table_columns import is_usual
 
 Format: TypeAlias = Literal[
@@ -192,7 +192,7 @@ def refuse_foreign(path: str, start: bytes) -> None:
 
 def sniff(data: Data) -> list[Format]:
     """The formats that the first bytes allow, the likeliest first; empty without a clue."""
-    start = bytes(data[:_HEAD]).removeprefix(b"\xef\xbb\xbf")
+    start = bytes(data[:_HEAD]).removeprefix(BYTE_ORDER_MARK)
     if start.startswith(b"PAR1"):
         return ["parquet"]
     if start.startswith((b"ARROW1", b"\xff\xff\xff\xff")):
@@ -246,7 +246,7 @@ def _is_msearch(start: bytes) -> bool:
     from idealrank.io.formats.msearch import is_body, is_header  # noqa: PLC0415  (TREC files do not need it)
     from idealrank.io.formats.nested import load  # noqa: PLC0415  (as above)
 
-    header, _, below = start.removeprefix(b"\xef\xbb\xbf").lstrip().partition(b"\n")
+    header, _, below = start.removeprefix(BYTE_ORDER_MARK).lstrip().partition(b"\n")
     body, _, _ = below.lstrip().partition(b"\n")
     try:
         return is_header(load(header)) and is_body(load(body))
@@ -259,7 +259,7 @@ def _sniff_json(data: Data) -> list[Format]:
     lone line can be either.
     """
     begin = 0
-    while data[begin : begin + 1].isspace() or data[begin : begin + 3] == b"\xef\xbb\xbf":
+    while data[begin : begin + 1].isspace() or data[begin : begin + 3] == BYTE_ORDER_MARK:
         begin += 1 if data[begin : begin + 1].isspace() else 3
     end = data.find(b"\n", begin)
     if end < 0 or not data[end : end + _HEAD].strip():

@@ -19,11 +19,10 @@ from idealrank.errors import FileFormatError
 from idealrank.io.checked_cells import is_lost_text, parse_number
 from idealrank.io.complaints import Complain, Complaint, Notes
 from idealrank.io.row_parts import Place, Rows, pack
-from idealrank.io.sources import AnyPath, Source, open_sources
+from idealrank.io.sources import BYTE_ORDER_MARK, AnyPath, Source, open_sources
 
 _EXPECTED = "GRADE qid:QUERY FEATURE:VALUE ..."
 _FEATURE = re.compile(rb"[^\s:#]+:\S+|#")
-_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 # Where LightGBM and XGBoost look for group sizes themselves.
 _GROUP_ENDINGS = (".query", ".group")
 
@@ -76,7 +75,7 @@ def _place(path: str, lines: IntArray, row: int) -> Place:
 def _lines_of(source: Source) -> Iterator[tuple[int, bytes]]:
     """Lines with their numbers, from 1, without the mark that editors put in front of UTF-8."""
     for number, line in enumerate(source.open(), 1):
-        yield number, line.removeprefix(_BYTE_ORDER_MARK) if number == 1 else line
+        yield number, line.removeprefix(BYTE_ORDER_MARK) if number == 1 else line
 
 
 class _Item(NamedTuple):

@@ -23,7 +23,7 @@ from idealrank.io.checked_cells import (
 )
 from idealrank.io.complaints import Complain, Complaint, Notes
 from idealrank.io.row_parts import Block, Blocks, IdColumn, Place, Rows, Table, concatenate, pack
-from idealrank.io.sources import Source
+from idealrank.io.sources import BYTE_ORDER_MARK, Source
 from idealrank.io.table_columns import (
     DOCUMENT,
     Chosen,
@@ -290,7 +290,7 @@ def load(data: bytes) -> Any:
     """Decode a value, with objects as tuples of pairs and arrays as lists: a dict would lose the
     first value of a repeated key.
     """
-    return _DECODER.decode(data.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "surrogateescape"))
+    return _DECODER.decode(data.removeprefix(BYTE_ORDER_MARK).decode("utf-8", "surrogateescape"))
 
 
 def as_records(value: Any, columns: Columns = None) -> list[Any] | None:

@@ -21,7 +21,7 @@ from idealrank.io.checked_cells import parse_number
 from idealrank.io.complaints import Complain, Complaint, Notes, Tell, refuse
 from idealrank.io.formats.detection import sniff
 from idealrank.io.judgment_rows import JudgmentRow, JudgmentSheet, SeenPairs
-from idealrank.io.sources import Data, Paths, Source, open_sources
+from idealrank.io.sources import BYTE_ORDER_MARK, Data, Paths, Source, open_sources
 
 PreferenceLayout: TypeAlias = Literal["prefs", "qrels"]
 
@@ -270,7 +270,7 @@ class _Rows:
 
 def _lines(data: Data) -> Sequence[bytes]:
     """Split into lines without their ends, and without a byte order mark before the first."""
-    text = bytes(data[:]).removeprefix(b"\xef\xbb\xbf")
+    text = bytes(data[:]).removeprefix(BYTE_ORDER_MARK)
     return [line.removesuffix(b"\r") for line in text.split(b"\n")]
 
 

@@ -28,7 +28,7 @@ from idealrank.errors import FileFormatError, InputError, OptionError
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.io.complaints import Notes
 from idealrank.io.formats.trec import read_trec_run
-from idealrank.io.sources import Source, input_files, open_sources
+from idealrank.io.sources import BYTE_ORDER_MARK, Source, input_files, open_sources
 from idealrank.measures.discounts import make_discount
 from idealrank.measures.measure import Measure
 from idealrank.stats.tolerance import ROUNDING
@@ -46,7 +46,6 @@ _RESTORE = (
     f"restore the file, for example from git; or delete it, and create it again with {_WRITER}: "
     f"its series and accepted drops are lost then"
 )
-_BYTE_ORDER_MARK = b"\xef\xbb\xbf"  # editors put one in front
 _LONGEST = 1 << 20  # of a first line that is looked at
 
 
@@ -265,14 +264,14 @@ def read_record(path: str, notes: Notes) -> BaselineRecord | None:
 
 
 def _record(source: Source) -> BaselineRecord | None:
-    start = bytes(source.data[: len(_BYTE_ORDER_MARK + _MARK)]).removeprefix(_BYTE_ORDER_MARK)
+    start = bytes(source.data[: len(BYTE_ORDER_MARK + _MARK)]).removeprefix(BYTE_ORDER_MARK)
     if not start.startswith(_MARK):
         _refuse_without_first_line(source)
         return None
     line, _, _ = bytes(source.data[:_LONGEST]).partition(b"\n")
     expected = f"the line that {_WRITER} writes"
     try:
-        content: Any = json.loads(line.removeprefix(_BYTE_ORDER_MARK).removeprefix(_MARK))
+        content: Any = json.loads(line.removeprefix(BYTE_ORDER_MARK).removeprefix(_MARK))
     except (ValueError, RecursionError):
         raise FileFormatError(
             source.path, 1, "a damaged first line of a baseline", expected, _RESTORE
@@ -395,7 +394,7 @@ def lines_of_kept(path: str, record: BaselineRecord, notes: Notes) -> list[bytes
         expected = f"{len(record.kept)} runs, as the first line says"
         raise FileFormatError(path, 1, f"a baseline of {len(starts) + 1} runs", expected, _RESTORE)
     first = lines[: starts[0]] if starts else lines
-    plain = [line for line in first if not line.startswith((b"#", _BYTE_ORDER_MARK))]
+    plain = [line for line in first if not line.startswith((b"#", BYTE_ORDER_MARK))]
     ends = [*starts[1:], len(lines)] if starts else []
     comments = [lines[start + 1 : end] for start, end in zip(starts, ends, strict=True)]
     try:
