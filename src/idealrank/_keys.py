@@ -200,8 +200,8 @@ def entries(about: str, read: Reader, schema: Schema, **declared: Any) -> Any:
     """Declare a section whose keys are free, and whose values are alike."""
 
     def read_all(section: Section, name: str) -> dict[str, Any]:
-        part = section.section(name)
-        return {own: read(part, own) for own in part.given}
+        inner = section.section(name)
+        return {free_key: read(inner, free_key) for free_key in inner.given}
 
     whole_schema = {"type": "object", "additionalProperties": schema}
     return key(dict, about=about, read=read_all, schema=lambda: whole_schema, **declared)
@@ -324,11 +324,13 @@ def _value(declared: Key, name: str, section: Section, usual: Any) -> Any:
     return value
 
 
-def _level_value(own: Level, section: Section) -> Any:
-    values = _values(own.keys, section, own.usual, own.without)
-    if own.is_partial:
+def _level_value(declared: Level, section: Section) -> Any:
+    values = _values(declared.keys, section, declared.usual, declared.without)
+    if declared.is_partial:
         return values
-    return own.keys(**values) if own.usual is None else replace(own.usual, **values)
+    if declared.usual is None:
+        return declared.keys(**values)
+    return replace(declared.usual, **values)
 
 
 def _properties(keys: Any, usual: Any = None, without: Iterable[str] = ()) -> dict[str, Schema]:
@@ -337,10 +339,10 @@ def _properties(keys: Any, usual: Any = None, without: Iterable[str] = ()) -> di
         if name in without:
             continue
         if declared.level is not None:
-            own = declared.level
-            properties |= _properties(own.keys, own.usual, own.without)
+            inner = declared.level
+            properties |= _properties(inner.keys, inner.usual, inner.without)
             continue
-        properties |= {own: or_null(schema) for own, schema in declared.others.items()}
+        properties |= {other: or_null(schema) for other, schema in declared.others.items()}
         default = getattr(usual, name, None) if usual is not None else getattr(keys, name, None)
         properties[declared.name or name] = _property(declared, default)
     return properties

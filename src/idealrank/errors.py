@@ -53,7 +53,8 @@ def hiding(hide: Callable[[str], str]) -> Iterator[None]:
     ...     shown("the key s3cret")
     'the key ${KEY}'
     """
-    before, _hidden.hide = _hidden.hide, hide
+    before = _hidden.hide
+    _hidden.hide = hide
     try:
         yield
     finally:

@@ -91,7 +91,9 @@ class _Tracked(NamedTuple):
     size: int
 
 
-_LINK, _SUBMODULE = 0o120000, 0o160000
+# modes of entries, and the bit of files that the owner may execute
+_LINK = 0o120000
+_SUBMODULE = 0o160000
 _EXECUTABLE = 0o100
 _WORD = 1 << 32  # times and sizes of the index have 32 bits
 _PIECE = 1 << 20  # bytes that are read at a time
@@ -140,7 +142,7 @@ class _WorkingCopy:
     def _answer(
         self, *words: str, input_bytes: bytes = b""
     ) -> "subprocess.CompletedProcess[bytes]":
-        return _run(words, self._root, input_bytes, self._left())
+        return _run(words, self._root, input_bytes, self._seconds_left())
 
     def _ask(self, *words: str, input_bytes: bytes = b"") -> bytes:
         done = self._answer(*words, input_bytes=input_bytes)
@@ -148,12 +150,12 @@ class _WorkingCopy:
             raise ValueError(done.stderr)
         return done.stdout
 
-    def _left(self) -> float:
-        """Seconds until the deadline."""
-        left = self._deadline - time.monotonic()
-        if left <= 0:
+    def _seconds_left(self) -> float:
+        """Seconds until the deadline; raise TimeoutError after it."""
+        seconds = self._deadline - time.monotonic()
+        if seconds <= 0:
             raise TimeoutError
-        return left
+        return seconds
 
     @cached_property
     def _index_time(self) -> int:
@@ -179,7 +181,7 @@ class _WorkingCopy:
         """`same`, `changed`, or `other blob` where only a conversion of the content can make it the
         same.
         """
-        self._left()
+        self._seconds_left()
         if entry.stage:
             return "changed"  # a conflict
         if entry.tag == b"S" or entry.tag.islower():
@@ -238,7 +240,7 @@ class _WorkingCopy:
         """Content of a file, piece by piece."""
         with open(path, "rb", buffering=0) as file:  # noqa: PTH123
             while piece := file.read(_PIECE):
-                self._left()
+                self._seconds_left()
                 yield piece
 
     def _conversions_differ(self, entries: Sequence[_Tracked]) -> bool | None:
@@ -299,9 +301,9 @@ class _WorkingCopy:
 
 def _tracked(listing: bytes) -> Iterator[_Tracked]:
     """Lines of the index as ``git ls-files -v -z --stage --debug`` prints them."""
-    at = 0
-    while at < len(listing):
-        match = _ENTRY.match(listing, at)
+    position = 0
+    while position < len(listing):
+        match = _ENTRY.match(listing, position)
         if match is None:
             raise ValueError("the list of this version of git cannot be read")
         tag, mode, blob, stage, path, *numbers = match.groups()
@@ -316,7 +318,7 @@ def _tracked(listing: bytes) -> Iterator[_Tracked]:
             modified=(modified, modified_ns),
             size=size,
         )
-        at = match.end()
+        position = match.end()
 
 
 def _split(nanoseconds: int) -> tuple[int, int]:
@@ -338,9 +340,9 @@ def _is_blob(name: str, size: int, pieces: Iterable[bytes]) -> bool:
 
 def _with_line_feeds(pieces: Iterable[bytes]) -> Iterator[bytes]:
     """The content with LF for CR LF; a pair may be divided between two pieces."""
-    rest = b""
+    held_back = b""  # a CR at the end of a piece, whose LF may begin the next one
     for piece in pieces:
-        joined = rest + piece
-        rest = b"\r" if joined.endswith(b"\r") else b""
-        yield joined.removesuffix(rest).replace(b"\r\n", b"\n")
-    yield rest
+        joined = held_back + piece
+        held_back = b"\r" if joined.endswith(b"\r") else b""
+        yield joined.removesuffix(held_back).replace(b"\r\n", b"\n")
+    yield held_back

@@ -10,7 +10,8 @@ from idealrank.data.run import Run
 from idealrank.data.run_pairs import PairRules
 from idealrank.errors import OptionError
 from idealrank.evaluation.overlap import measures_beside, overlap_of, overlap_of_top
-from idealrank.inputs.evaluation import evaluate_read, overlap_ranks, overlaps
+from idealrank.inputs.evaluation import evaluate_read
+from idealrank.inputs.run_rankings import overlap_ranks, overlaps
 from idealrank.measures.parse import parse_measures, parse_pair_measures
 from idealrank.reports.views.comparison.phrases import unchanged
 

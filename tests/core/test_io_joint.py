@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
-from idealrank.io.lint import Observation, observe_qrels, observe_run, resemblance
+from idealrank.io.observations import Observation, observe_qrels, observe_run, resemblance
 
 Scores = dict[str, dict[str, float]]
 

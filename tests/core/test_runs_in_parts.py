@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 
 import idealrank as ir
 from idealrank.data.types import decode_id
-from idealrank.io import query_buckets, run_stream
+from idealrank.io import bucket_layouts, part_lines, query_buckets, run_stream
 from idealrank.io.complaints import Notes, refuse
 from idealrank.io.formats.arrow import parquet_pieces
 from idealrank.io.memory_budget import MemoryBudget, resident
@@ -49,7 +49,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(run_stream, "_LARGEST_PIECE", 3000)
     monkeypatch.setattr(run_stream, "_SPLIT_PIECE", 2500)
     monkeypatch.setattr(query_buckets, "_MOST_FILES", 3)  # so that files are split again
-    monkeypatch.setattr(query_buckets, "_ROWS", 100)
+    monkeypatch.setattr(bucket_layouts, "_ROWS", 100)
 
 
 def sample(n_queries: int, n_documents: int) -> tuple[dict[str, dict[str, float]], list[Triple]]:
@@ -277,7 +277,7 @@ def test_the_first_line_that_cannot_be_used_is_found_by_parts(
         patch.setattr(run_stream, "_LARGEST_TEXT", 120)
         patch.setattr(run_stream, "_SPLIT_PIECE", 90)
         patch.setattr(query_buckets, "_MOST_FILES", 3)
-        patch.setattr(query_buckets, "_BLOCK", 70)
+        patch.setattr(part_lines, "_BLOCK", 70)
         patch.setattr(run_stream, "_QUERY_SHARE", 2e5)  # of the little that is left for a part
         qrels = {"a": {"d1": 1, "d2": 2}, "b": {"d2": 1}, "gone": {"d1": 1}}
         whole, parts = (

@@ -16,8 +16,8 @@ from idealrank.errors import OptionError, shown
 from idealrank.io.complaints import Notes
 from idealrank.io.formats.delimited import rows_in_batches, sniff_delimiter
 from idealrank.io.formats.detection import FORMATS_OF
-from idealrank.io.record_files import BYTE_ORDER_MARK, columnar_records
-from idealrank.io.sources import Source
+from idealrank.io.record_files import columnar_records
+from idealrank.io.sources import BYTE_ORDER_MARK, Source
 from idealrank.io.table_columns import (
     GRADE,
     RANK,

@@ -220,21 +220,20 @@ def _lists(reference: Any, predicted: Any, **layout: Any) -> Lists:
             "1-D or 2-D shape for both, an entry an item"
         )
     lists = Lists.from_arrays(true, guessed, **layout)
-    for name, bad in (
-        ("reference", ~np.isfinite(lists.labels)),
-        ("predicted", np.isnan(lists.scores)),
+    for name, values, is_bad in (
+        ("reference", lists.labels, ~np.isfinite(lists.labels)),
+        ("predicted", lists.scores, np.isnan(lists.scores)),
     ):
-        if bad.any():
-            row = int(np.argmax(bad))
-            value = (lists.labels if name == "reference" else lists.scores)[row]
+        if is_bad.any():
+            row = int(np.argmax(is_bad))
             raise InputError(
-                f"{name}, {lists.name_item(row)}: found {value}, expected a finite number; leave "
-                "such items out with mask="
+                f"{name}, {lists.name_item(row)}: found {values[row]}, expected a finite number; "
+                "leave such items out with mask="
             )
     return lists
 
 
 def _one_or_all(values: Any, reference: Any, *layout: Any) -> FloatOrArray:
     """Return a float for a single list; an array if the layout or the shape allows several."""
-    alone = np.ndim(reference) == 1 and all(option is None for option in layout)
-    return float(values[0]) if alone else values
+    is_single = np.ndim(reference) == 1 and all(option is None for option in layout)
+    return float(values[0]) if is_single else values

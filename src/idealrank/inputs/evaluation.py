@@ -2,11 +2,8 @@
 this file converts.
 """
 
-import warnings
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
+from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
-from functools import partial
-from itertools import combinations
 from os import PathLike
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -21,9 +18,8 @@ from idealrank.data.label_kinds import LabelKind
 from idealrank.data.lists import Lists
 from idealrank.data.qrels import Qrels, QrelsDuplicates
 from idealrank.data.run import Run
-from idealrank.data.run_pairs import PairRules
 from idealrank.data.types import FloatArray
-from idealrank.errors import IdealrankWarning, InputError, OptionError, shown, warn
+from idealrank.errors import InputError, OptionError, shown, warn
 from idealrank.evaluation import evaluate as core
 from idealrank.evaluation.batches import list_values
 from idealrank.evaluation.coverage import VALIDATE, look_like_grades
@@ -40,18 +36,11 @@ from idealrank.measures.measure import Measure
 from idealrank.measures.parse import MeasureLike, default_measures
 
 if TYPE_CHECKING:
-    from idealrank.data.judged import Top
     from idealrank.evaluation.judged_hits import JudgedHits
-    from idealrank.evaluation.overlap import Overlap
 else:
-    Top = annotation("idealrank.data.judged", "Top")
     JudgedHits = annotation("idealrank.evaluation.judged_hits", "JudgedHits")
-    Overlap = annotation("idealrank.evaluation.overlap", "Overlap")
 
 _NO_IDS = "; arrays have no document ids"
-# Ranks of lists that are kept to compare rankings. Deeper cutoffs read the runs again, which takes
-# less memory than to keep every list.
-_DEEPEST = 100
 
 AnyTable: TypeAlias = Any
 """A path, a mapping, a dataframe, or what is already `Qrels` or `Run`."""
@@ -177,9 +166,11 @@ def _refuse_responses(run: Mapping[Any, Any]) -> None:
     # One response is {"hits": {"hits": [...]}}; several are {"responses": [response, ...]} or a
     # mapping of query to response.
     several = run.get("responses")
-    first = several[0] if isinstance(several, list) and several else next(iter(run.values()), None)
+    first = next(iter(run.values()), None)
+    if isinstance(several, list) and several:
+        first = several[0]
     hits = [response.get("hits") for response in (run, first) if isinstance(response, Mapping)]
-    if any(isinstance(outer, Mapping) and isinstance(outer.get("hits"), list) for outer in hits):
+    if any(isinstance(found, Mapping) and isinstance(found.get("hits"), list) for found in hits):
         raise InputError(
             "run: found responses of a search engine, expected {query: {document: score}}",
             hint="for each query, {hit['_id']: hit['_score'] for hit in response['hits']['hits']}; "
@@ -198,7 +189,9 @@ def _labels_file(judgments: AnyTable) -> "str | PathLike[str] | None":
 
 def unnamed_runs(count: int) -> tuple[str, ...]:
     """Make names for runs that have none."""
-    return ("A", "B") if count == 2 else tuple(f"run {number}" for number in range(1, count + 1))
+    if count == 2:
+        return ("A", "B")
+    return tuple(f"run {number}" for number in range(1, count + 1))
 
 
 def to_runs(
@@ -234,9 +227,9 @@ def refuse_names(names: object, runs: Sequence[object], what: str = "runs") -> N
         listed = list(names)
         are_texts = all(isinstance(name, str) for name in listed)
     if not are_texts or len(listed) != len(runs) or len(set(listed)) != len(listed):
-        found = shown(", ".join(map(repr, listed)) or "none")
+        shown_names = shown(", ".join(map(repr, listed)) or "none")
         raise InputError(
-            f"names: found {found}, expected a different name for each of {len(runs)} {what}"
+            f"names: found {shown_names}, expected a different name for each of {len(runs)} {what}"
         )
 
 
@@ -387,19 +380,22 @@ def evaluate(
     convention = Convention.of(convention)
     duplicates = convention.alignment.duplicates
     is_streamed = memory is not None or (is_query(run) and not keep_unjudged)
-    read_run_ = None if is_streamed else to_run(run, name=name, columns=of_run, judgments=qrels)
-    read_qrels_ = to_judgments(qrels, "error" if duplicates == "twice" else duplicates, of_qrels)
-    read_qrels_ = with_labels(read_qrels_, labels_are, sampled_negatives)
-    if read_run_ is None:
-        read_run_ = to_streamed_run(
+    # A run that is read in parts comes after the judgments, whose memory counts in its budget.
+    results = None
+    if not is_streamed:
+        results = to_run(run, name=name, columns=of_run, judgments=qrels)
+    judgments = to_judgments(qrels, "error" if duplicates == "twice" else duplicates, of_qrels)
+    judgments = with_labels(judgments, labels_are, sampled_negatives)
+    if results is None:
+        results = to_streamed_run(
             run, memory, keep_unjudged=keep_unjudged, name=name, columns=of_run
         )
 
-    measures = default_measures(tables_of(read_qrels_)) if measures is None else measures
-    inputs = input_files((*read_qrels_.paths, *read_run_.paths))
+    measures = default_measures(tables_of(judgments)) if measures is None else measures
+    inputs = input_files((*judgments.paths, *results.paths))
     evaluation = core.evaluate(
-        read_qrels_,
-        read_run_,
+        judgments,
+        results,
         measures,
         convention,
         max_documents=max_documents,
@@ -409,13 +405,13 @@ def evaluate(
         inputs=inputs,
     )
     if keep_unjudged:
-        evaluation = replace(evaluation, sources=(read_qrels_, read_run_))
+        evaluation = replace(evaluation, sources=(judgments, results))
 
     warn_of_doubt(evaluation)
     if (
         _are_lists(qrels)
         and isinstance(run, Mapping)
-        and look_like_grades(read_run_.source.values, read_run_.source.offsets)  # type: ignore[union-attr]
+        and look_like_grades(results.source.values, results.source.offsets)  # type: ignore[union-attr]
     ):
         message = (
             "the judgments are lists, and the scores of the run few small whole numbers: are they "
@@ -494,106 +490,6 @@ def kept_hits(evaluation: Evaluation) -> "JudgedHits | None":
     if evaluation.judged is None:
         return None
     return hits_of(evaluation.judged, hit_depth(evaluation.measures, evaluation.convention))
-
-
-def overlap_ranks(measures: Sequence[Measure], convention: Convention) -> int:
-    """Return the ranks down to which evaluations keep the first documents of every list
-    (`keep_top`), so that `overlaps` reads no run again.
-    """
-    from idealrank.evaluation.overlap import measures_beside  # noqa: PLC0415
-
-    alignment = convention.alignment
-    cutoffs = [measure.cutoff for measure in measures_beside(measures)]
-    is_plain = (
-        alignment.ties in ("docid", "docid-ascending", "input") and alignment.score == "float64"
-    )
-    if not is_plain or alignment.duplicates == "twice" or alignment.unjudged == "skipped":
-        return 0
-    # A cutoff that is no number, such as the length of the list, counts as too deep.
-    depths = [cutoff if isinstance(cutoff, int) else _DEEPEST + 1 for cutoff in cutoffs]
-    deepest = max(depths, default=0)
-    return deepest if deepest <= _DEEPEST else 0
-
-
-def overlaps(
-    runs: Sequence[Run],
-    measures: Sequence[Measure],
-    convention: Convention,
-    *,
-    evaluations: Sequence[Evaluation] = (),
-    baseline: str | None = None,
-    threads: int = 0,
-    watch: Callable[[str, Callable[[Progress], Any]], Any] = lambda _label, work: work(Progress()),
-) -> "Iterable[Overlap]":
-    """Compute the overlap of every two runs, or of each and the baseline, at the measures' cutoffs;
-    omit pairs without a common query.
-
-    Tied documents are ordered as the convention does, and share a rank where it gives them none.
-    """
-    from idealrank.evaluation.overlap import measures_beside  # noqa: PLC0415  (few compare rankings)
-
-    beside = measures_beside(measures)
-    alignment = convention.alignment
-    ordered = alignment.ties in ("docid", "docid-ascending", "input")
-    cutoffs = [measure.cutoff for measure in beside]
-    depth = 0  # whole lists
-    if ordered and all(isinstance(cutoff, int) for cutoff in cutoffs):
-        depth = max(map(int, cutoffs))  # type: ignore[arg-type]
-    rules = PairRules(
-        ties=alignment.ties if ordered else "shared",
-        duplicates="first" if alignment.duplicates == "twice" else alignment.duplicates,
-        depth=depth,
-        threads=threads,
-    )
-
-    tops = _tops(evaluations, overlap_ranks(measures, convention)) or [None] * len(runs)
-    works = []
-    for (a, b), pair_tops in zip(combinations(runs, 2), combinations(tops, 2), strict=True):
-        if baseline in (None, a.name, b.name):
-            work = partial(_overlap, (a, b), pair_tops, beside, rules)
-            works.append((f"{a.name} and {b.name}", work))
-
-    # Kept documents are compared quickly, when the caller asks for the overlap. Runs that are read
-    # again take long, so their work is watched.
-    pair_overlaps = (
-        (work(Progress()) for _, work in works)
-        if all(top is not None for top in tops)
-        else [watch(label, work) for label, work in works]
-    )
-    return (overlap for overlap in pair_overlaps if overlap is not None)
-
-
-def _tops(evaluations: Sequence[Evaluation], depth: int) -> "list[Top | None]":
-    """Return the first documents that evaluations kept; None if these are not the whole ranking
-    down to the depth.
-    """
-    tops: list[Top | None] = []
-    for evaluation in evaluations:
-        top = None if evaluation.judged is None else evaluation.judged.top
-        is_enough = top is not None and top.is_whole and 0 < depth <= top.depth
-        tops.append(top if is_enough else None)
-    return tops
-
-
-def _overlap(
-    runs: tuple[Run, Run],
-    tops: "tuple[Top | None, Top | None]",
-    measures: Sequence[Measure],
-    rules: PairRules,
-    progress: Progress,
-) -> "Overlap | None":
-    """Compute the overlap of two runs; None if they have no query in common."""
-    from idealrank.evaluation.overlap import overlap_of, overlap_of_top  # noqa: PLC0415
-
-    try:
-        top_a, top_b = tops
-        if top_a is not None and top_b is not None:
-            return overlap_of_top(runs, (top_a, top_b), measures, rules)
-        with warnings.catch_warnings():  # which no other thread may be in
-            warnings.simplefilter("ignore", IdealrankWarning)
-            return overlap_of(runs, measures, replace(rules, progress=progress))
-    except InputError:
-        return None
 
 
 def warn_of_doubt(evaluation: Evaluation) -> None:

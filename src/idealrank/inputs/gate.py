@@ -95,24 +95,27 @@ def settled(
     if not baselines:
         raise OptionError(without_baseline)
 
+    def place_of(key: str) -> str:
+        return "" if key in options else policy_file.at(key)
+
+    def texts_of(key: str) -> Any:
+        if key in options:
+            return options[key]
+        return measures_in(getattr(policy_file, key), policy_file.at(key))
+
     # An error names the policy file only if the option comes from there.
-    if "measures" in options:
-        texts = options["measures"]
-    else:
-        texts = measures_in(policy_file.measures, policy_file.at("measures")) or DEFAULT_MEASURE
-    with _said_in("" if "measures" in options else policy_file.at("measures")):
-        named = parse_measures(texts)
-    texts = (
-        options["also"]
-        if "also" in options
-        else measures_in(policy_file.also, policy_file.at("also"))
-    )
-    with _said_in("" if "also" in options else policy_file.at("also")):
-        also = parse_measures(texts) if texts else ()
-    with _said_in("" if "convention" in options else policy_file.at("convention")):
+    texts = texts_of("measures")
+    if "measures" not in options:
+        texts = texts or DEFAULT_MEASURE
+    with _naming(place_of("measures")):
+        tested = parse_measures(texts)
+    also_texts = texts_of("also")
+    with _naming(place_of("also")):
+        also = parse_measures(also_texts) if also_texts else ()
+    with _naming(place_of("convention")):
         convention = convention_of(options.get("convention", policy_file.convention or "standard"))
     rule = {name: options[name] for name in PARTS if name in options}
-    with _said_in("" if rule else policy_file.where):
+    with _naming("" if rule else policy_file.where):
         policy = policy_file.policy(rule)
 
     files = ("contracts", "weights", "cluster", "queries")
@@ -121,7 +124,7 @@ def settled(
     declared = (options.get(name, getattr(policy_file, name)) for name in DeclaredLabels._fields)
     return GateRequest(
         policy=policy,
-        measures=tuple(dict.fromkeys((*named, *also))),
+        measures=tuple(dict.fromkeys((*tested, *also))),
         also=also,
         convention=convention,
         baselines=baselines,
@@ -138,7 +141,7 @@ def settled(
 
 
 @contextmanager
-def _said_in(where: str) -> Iterator[None]:
+def _naming(where: str) -> Iterator[None]:
     """Put the place of an option before its errors; `where` is empty for what the caller gave."""
     try:
         yield

@@ -169,9 +169,10 @@ def _runs_by_evaluation(
 ) -> dict[int, Run]:
     """Map the id() of each evaluation of a baseline to its run."""
     run_of = {}
-    for files_runs, values in zip(opened, measured, strict=True):
-        runs = (files_runs.run, *files_runs.others)
-        for run, evaluation in zip(runs, (values.first, *values.others), strict=True):
+    for baseline, values in zip(opened, measured, strict=True):
+        runs = (baseline.run, *baseline.others)
+        evaluations = (values.first, *values.others)
+        for run, evaluation in zip(runs, evaluations, strict=True):
             run_of[id(evaluation)] = run
     return run_of
 
@@ -218,7 +219,8 @@ class GateJob:
         paths = [*request.baselines[:-1], *self._last_path(but_missing=but_missing)]
         opened = [self._opened(path, measures) for path in paths]
         self._refuse_another_series(opened)
-        run, *repeats = caller.open_run(), *caller.open_repeats()
+        run = caller.open_run()
+        repeats = caller.open_repeats()
         runs = [evaluate_run(engine_run) for engine_run in (run, *repeats)]
         refuse_unlike_repeats(runs)
         baselines = [
@@ -246,15 +248,15 @@ class GateJob:
             )
 
         # A run stands for each side: what is judged, stored and shown beside the checks.
-        leads = [side.before[0] for side in sides]
+        leading_baselines = [side.before[0] for side in sides]
         run_of = _runs_by_evaluation(opened, baselines)
-        shown_runs = (run, *(run_of[id(lead)] for lead in leads))
-        shown = (runs[0], *leads)
-        if self.judge is not None and leads:
+        leading_runs = (run, *(run_of[id(evaluation)] for evaluation in leading_baselines))
+        leading_evaluations = (runs[0], *leading_baselines)
+        if self.judge is not None and leading_baselines:
             judged = evaluated_by_judge(
-                self.judge, list(shown_runs), parse_measures(request.measures), request.convention
+                self.judge, leading_runs, parse_measures(request.measures), request.convention
             )
-            gated = gate_beside(gated, judged, list(shown))
+            gated = gate_beside(gated, judged, list(leading_evaluations))
 
         for path, baseline in zip(paths, baselines, strict=True):
             notes += _baseline_notes(path, baseline, qrels, is_last=baseline is last)
@@ -264,8 +266,8 @@ class GateJob:
             gated=self._with_texts(gated),
             notes=tuple(notes),
             qrels=qrels,
-            runs=shown_runs,
-            evaluations=shown,
+            runs=leading_runs,
+            evaluations=leading_evaluations,
             of_queries=of_queries,
             last=None if last is None else last.record,
             repeats=tuple(repeats),
@@ -335,11 +337,8 @@ class GateJob:
         measure = self.asked.measures[0]
         if last is None or last.record is None:
             return noise_note(measure, [runs])
-        commits = {kept.commit for kept in last.record.kept}
-        by_commit = [
-            [evaluation for kept, evaluation in last.kept if kept.commit == commit]
-            for commit in commits
-        ]
+        commits = {kept_run.commit for kept_run in last.record.kept}
+        by_commit = [last.of_commits({commit}) for commit in commits]
         notes = noise_note(measure, [runs, *by_commit])
         # `looks` counts the commits before this one, so the tenth is the one after nine.
         if (
@@ -347,7 +346,7 @@ class GateJob:
             and held_out
             and gated.series.looks % LOOK_AT_HOLDOUT == LOOK_AT_HOLDOUT - 1
         ):
-            anchor = [evaluation for kept, evaluation in last.kept if kept.is_anchor]
+            anchor = last.of_commits({0})
             notes += overfitting_note(measure, runs, anchor, held_out, of_queries)
         return notes
 
@@ -394,10 +393,10 @@ class GateJob:
         name = held.runs[0].name
         if not gated.passed:
             self.record_look(held)
-            why = "too few judgments" if gated.outcome == TOO_FEW else "the gate is closed"
+            reason = "too few judgments" if gated.outcome == TOO_FEW else "the gate is closed"
             if held.last is not None and not gated.policy.strict:
-                why += "; it counts as a commit of the series"
-            return f"{path} was not {'replaced' if held.last else 'made'}: {why}"
+                reason += "; it counts as a commit of the series"
+            return f"{path} was not {'replaced' if held.last else 'made'}: {reason}"
         if held.last is None:
             self.write_baseline(held)
             return f"saved {name} as the baseline {path}"
@@ -409,8 +408,8 @@ class GateJob:
         self._add_commit(held)
         # Checks come side by side, and each side has one by measure: counted from the end, this is
         # the first measure against the last accepted run.
-        by_runs = [check for check in gated.checks if not check.baseline.endswith(ANCHOR)]
-        check = by_runs[-len(self.asked.measures)]
+        against_runs = [check for check in gated.checks if not check.baseline.endswith(ANCHOR)]
+        check = against_runs[-len(self.asked.measures)]
         means = (
             f"{check.measure} {check.mean_run:.4f}, against {check.mean_baseline:.4f} in "
             f"{held.last.name}"
@@ -441,10 +440,10 @@ class GateJob:
 
     def _anchored(self, held: Held, series: Series | None) -> BaselineRecord:
         """Record of a file whose anchor is the run; without a series, a new one begins."""
-        known = Series() if held.last is None else Series(accepted=held.last.series.accepted)
-        return anchored_record(
-            self._record_of(held), held.last, len(held.repeats), known if series is None else series
-        )
+        if series is None:  # the accepted drops stay
+            accepted = () if held.last is None else held.last.series.accepted
+            series = Series(accepted=accepted)
+        return anchored_record(self._record_of(held), held.last, len(held.repeats), series)
 
     def _add_commit(self, held: Held) -> None:
         """Write the run as the last accepted commit, above the commits that the series still
@@ -509,8 +508,8 @@ class GateJob:
         """Add the texts of the queries that fell most."""
         if self.asked.queries is None:
             return gated
-        wanted = {drop.query for check in gated.checks for drop in check.worst}
-        return gated.with_texts(read_texts(self.asked.queries, wanted, tell=self.caller.tell))
+        fallen = {drop.query for check in gated.checks for drop in check.worst}
+        return gated.with_texts(read_texts(self.asked.queries, fallen, tell=self.caller.tell))
 
     @property
     def _notes(self) -> Notes:
@@ -539,8 +538,8 @@ class GateJob:
         if len(record.kept) > 1:
             lines = files.lines_of_kept(path, record, self._notes)[1:]
             others = tuple(
-                files.run_in(run_lines, kept.name)
-                for run_lines, kept in zip(lines, record.kept[1:], strict=True)
+                files.run_in(run_lines, kept_run.name)
+                for run_lines, kept_run in zip(lines, record.kept[1:], strict=True)
             )
         return OpenedBaseline(run=run, record=record, others=others)
 

@@ -57,6 +57,10 @@ class MeasuredBaseline:
         assert self.record is not None  # noqa: S101  (only of a baseline file)
         return list(zip(self.record.kept, (self.first, *self.others), strict=True))
 
+    def of_commits(self, commits: Collection[int]) -> tuple[Evaluation, ...]:
+        """Return the evaluations of some commits; commit 0 is the anchor."""
+        return tuple(evaluation for kept_run, evaluation in self.kept if kept_run.commit in commits)
+
 
 def sides_of(
     name: str, runs: Sequence[Evaluation], baseline: MeasuredBaseline, *, in_series: bool
@@ -64,23 +68,16 @@ def sides_of(
     """Sides of the checks against one baseline."""
     if baseline.record is None:
         return [Opposed(now=tuple(runs), before=(baseline.first,), name=name)]
-    kept = baseline.kept
     last = baseline.record.kept[0].commit
-    sides = [Opposed(now=tuple(runs), before=_of_commits(kept, {last}), name=name)]
+    sides = [Opposed(now=tuple(runs), before=baseline.of_commits({last}), name=name)]
     if in_series and last and not is_repeated(runs, baseline):
-        # Commit 0 is the anchor. The runs accepted since then count as runs of the new version, so
-        # that many small drops are found together.
-        accepted = _of_commits(kept, {kept_run.commit for kept_run, _ in kept} - {0})
-        sides.append(
-            Opposed(now=(*runs, *accepted), before=_of_commits(kept, {0}), name=f"{name} {ANCHOR}")
-        )
+        # The runs accepted since the anchor count as runs of the new version, so that many small
+        # drops are found together.
+        commits = {kept_run.commit for kept_run in baseline.record.kept}
+        now = (*runs, *baseline.of_commits(commits - {0}))
+        before = baseline.of_commits({0})
+        sides.append(Opposed(now=now, before=before, name=f"{name} {ANCHOR}"))
     return sides
-
-
-def _of_commits(
-    kept: Iterable[tuple[KeptRun, Evaluation]], commits: Collection[int]
-) -> tuple[Evaluation, ...]:
-    return tuple(evaluation for kept_run, evaluation in kept if kept_run.commit in commits)
 
 
 def is_repeated(runs: Sequence[Evaluation], baseline: MeasuredBaseline) -> bool:
@@ -91,7 +88,7 @@ def is_repeated(runs: Sequence[Evaluation], baseline: MeasuredBaseline) -> bool:
     """
     last: tuple[Evaluation, ...] = (baseline.first,)
     if baseline.record is not None:
-        last = _of_commits(baseline.kept, {baseline.record.kept[0].commit})
+        last = baseline.of_commits({baseline.record.kept[0].commit})
     now, before = _means_of_sides(runs, last, runs[0].measures, queries_of([*runs, *last]))
     same = now.equal(before) | ~now.counted
     return bool((now.counted == before.counted).all() and same.all())
@@ -115,13 +112,14 @@ def refuse_unlike_repeats(runs: Sequence[Evaluation]) -> None:
     """
     missing = [set(evaluation.coverage.missing_queries) for evaluation in runs]
     everywhere = set.intersection(*missing)
-    for evaluation, lacks in zip(runs, missing, strict=True):
-        if alone := sorted(lacks - everywhere):
-            named = ", ".join(map(repr, alone[:3]))
-            named += ", ..." if len(alone) > 3 else ""
+    for evaluation, missing_queries in zip(runs, missing, strict=True):
+        if answered_elsewhere := sorted(missing_queries - everywhere):
+            count = f"{len(answered_elsewhere):,}"
+            listed = ", ".join(map(repr, answered_elsewhere[:3]))
+            listed += ", ..." if len(answered_elsewhere) > 3 else ""
             raise InputError(
-                f"{evaluation.name}: found no answer to {len(alone):,} of the queries that another "
-                f"run of the same version answers ({named}); expected repeats with answers to the "
+                f"{evaluation.name}: found no answer to {count} of the queries that another "
+                f"run of the same version answers ({listed}); expected repeats with answers to the "
                 "same queries; make the run again"
             )
 
@@ -130,12 +128,16 @@ def without_held_out(
     contracts: Iterable[Contract], held_out: Collection[str]
 ) -> tuple[list[Contract], list[str]]:
     """Leave out contracts of held-out queries, which decide nothing, and say so in a note."""
-    listed = list(contracts)
-    left = [contract for contract in listed if contract.query not in held_out]
-    out = list(dict.fromkeys(contract.query for contract in listed if contract.query in held_out))
-    if not out:
-        return left, []
-    return left, [f"contracts of held-out queries are not looked at: {', '.join(out)}"]
+    counted = []
+    left_out: dict[str, None] = {}
+    for contract in contracts:
+        if contract.query in held_out:
+            left_out[contract.query] = None
+        else:
+            counted.append(contract)
+    if not left_out:
+        return counted, []
+    return counted, [f"contracts of held-out queries are not looked at: {', '.join(left_out)}"]
 
 
 def leading_run_note(gated: Gated, sides: Sequence[Opposed], *, by_judge: bool) -> list[str]:
@@ -146,8 +148,8 @@ def leading_run_note(gated: Gated, sides: Sequence[Opposed], *, by_judge: bool) 
     looks_at_documents = by_judge or not all(check.carried for check in gated.checks)
     if not (has_repeats and looks_at_documents):
         return []
-    what = "the judge and unjudged documents" if by_judge else "unjudged documents"
-    return [f"where a side has several runs, only its first run counts for {what}"]
+    subject = "the judge and unjudged documents" if by_judge else "unjudged documents"
+    return [f"where a side has several runs, only its first run counts for {subject}"]
 
 
 def next_record(
@@ -156,9 +158,8 @@ def next_record(
     """Return the record of a file after one more commit, and the places of the runs that stay."""
     commit = before.kept[0].commit + 1
     # The next gate averages WINDOW commits: its own, this new one, and so many accepted before.
-    accepted = sorted({kept_run.commit for kept_run in before.kept} - {0}, reverse=True)[
-        : WINDOW - 2
-    ]
+    commits = sorted({kept_run.commit for kept_run in before.kept} - {0}, reverse=True)
+    accepted = commits[: WINDOW - 2]
     stays = [
         place
         for place, kept_run in enumerate(before.kept)
@@ -200,11 +201,11 @@ def held_out_queries(queries: Iterable[str], share: float) -> frozenset[str]:
     whatever other queries come.
     """
 
-    def place(query_id: str) -> float:
+    def hashed_share(query_id: str) -> float:
         digest = hashlib.sha256(query_id.encode("utf-8", "surrogateescape")).digest()
         return int.from_bytes(digest[:4], "big") / _SPACE
 
-    return frozenset(query_id for query_id in queries if place(query_id) < share)
+    return frozenset(query_id for query_id in queries if hashed_share(query_id) < share)
 
 
 def overfitting_note(

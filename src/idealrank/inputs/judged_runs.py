@@ -205,16 +205,17 @@ class JudgedRuns:
         if not all(isinstance(evaluation, Evaluation) for evaluation in evaluations):
             raise self._other_form()
         refuse_convention(self.convention, evaluations[0])
-        kept = [evaluation.sources for evaluation in evaluations]
-        if None in kept:
+        sources = [evaluation.sources for evaluation in evaluations]
+        if None in sources:
+            without = evaluations[sources.index(None)]
             raise InputError(
-                f"evaluation {evaluations[kept.index(None)].name!r}: found no judgments and run in "
-                "it, expected evaluate(..., keep_unjudged=True), which keeps them, or "
+                f"evaluation {without.name!r}: found no judgments and run in it, "
+                "expected evaluate(..., keep_unjudged=True), which keeps them, or "
                 f"{self.form}; evaluations of arrays keep none, since arrays have no document ids"
             )
         return [
             run.renamed(evaluation.name)
-            for evaluation, (_, run) in zip(evaluations, kept, strict=True)
+            for evaluation, (_, run) in zip(evaluations, sources, strict=True)
         ]
 
 
@@ -275,9 +276,9 @@ def several_runs(runs: object, form: str) -> list[AnyTable]:
     """List runs; refuse one run, since a path or a mapping is iterable, too."""
     is_single = isinstance(runs, (str, PathLike, Mapping, Run, Evaluation))
     if is_single or not isinstance(runs, Iterable):
-        found = "none" if runs is None else f"one {type(runs).__name__}"
+        count = "none" if runs is None else f"one {type(runs).__name__}"
         raise InputError(
-            f"{function_of(form)}: runs: found {found}, expected several runs, as in {form}"
+            f"{function_of(form)}: runs: found {count}, expected several runs, as in {form}"
         )
     return list(runs)
 

@@ -137,11 +137,12 @@ def overlap_matrix(
     tables = several_runs(runs, 'overlap_matrix(["bm25.run", "neural.run"])')
     if len(tables) < 2:
         raise InputError(f"runs: found {len(tables)}, expected two or more")
-    read = to_runs(tables, names)
-    inputs = input_files([path for run in read for path in run.paths])
-    named = dict(zip(distinct([run.name for run in read]), read, strict=True))
+    read_runs = to_runs(tables, names)
+    inputs = input_files([path for run in read_runs for path in run.paths])
+    run_names = distinct([run.name for run in read_runs])
+    runs_by_name = dict(zip(run_names, read_runs, strict=True))
     rules = PairRules(ties=ties, duplicates=duplicates, threads=threads)
-    return overlap_matrix_of(named, measures, rules, inputs=inputs)
+    return overlap_matrix_of(runs_by_name, measures, rules, inputs=inputs)
 
 
 def index_recall(
@@ -207,5 +208,8 @@ def index_recall(
     exact_evaluation, indexed_evaluation = (
         evaluate(qrels, run, measures, convention, threads=threads) for run in recall.runs
     )
-    evaluations = exact_evaluation, indexed_evaluation
-    return replace(recall, losses=losses_of(*evaluations, level), evaluations=evaluations)
+    return replace(
+        recall,
+        losses=losses_of(exact_evaluation, indexed_evaluation, level),
+        evaluations=(exact_evaluation, indexed_evaluation),
+    )

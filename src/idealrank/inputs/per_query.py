@@ -24,7 +24,7 @@ QueryValues: TypeAlias = Any
 
 def slices_of(values: QueryValues) -> "Mapping[str, Any] | None":
     """Return slices by query; ``traffic:PATH`` makes head, torso and tail of a file of traffic."""
-    return _held(
+    return _by_query(
         values,
         "slices",
         lambda path: QueryFiles(slices_text=path).read().categories,
@@ -90,19 +90,19 @@ def interval_cautions(
 
 def weights_of(values: QueryValues) -> "Mapping[str, float] | None":
     """Return weights by query."""
-    return _held(values, "weights", _weights, _weights)
+    return _by_query(values, "weights", _weights, _weights)
 
 
 def clusters_of(values: QueryValues) -> "Mapping[str, object] | None":
     """Return clusters by query."""
-    return _held(values, "clusters", read_clusters, read_clusters)
+    return _by_query(values, "clusters", read_clusters, read_clusters)
 
 
 def _weights(table: Any) -> dict[str, float]:
     return read_traffic(table, zeros="refused")
 
 
-def _held(
+def _by_query(
     values: QueryValues, what: str, of_path: Callable[[str], Any], of_frame: Callable[[Any], Any]
 ) -> "Mapping[str, Any] | None":
     if values is None:

@@ -173,21 +173,22 @@ def robust(
 
     read = given.read(measure)
     first, second = read.runs
-    source = read.judgments if given.has_evaluations else _examined(read)
+    judgments = read.judgments if given.has_evaluations else _examined_judgments(read)
     asked = varied(measure=read.measure, convention=read.convention)
-    return robust_runs(source, (first, second), asked, tell=progress)
+    return robust_runs(judgments, (first, second), asked, tell=progress)
 
 
-def _examined(read: ReadRuns) -> "Judgments | JudgmentsSource":
+def _examined_judgments(read: ReadRuns) -> "Judgments | JudgmentsSource":
     """Return judgments, or a function that reads them; warn of odd data once, not for each variant
     of the comparison.
     """
     qrels = read.judgments
     source = qrels if is_judgments(qrels) else judgments_source(qrels)
     source = cache(source) if callable(source) else source
+    policy = Convention.of(read.convention).alignment.duplicates
     for run in read.runs:
-        policy = Convention.of(read.convention).alignment.duplicates
-        once = "error" if policy == "twice" else policy
-        judgments = source(once) if callable(source) else source
+        judgments = source
+        if callable(source):
+            judgments = source("error" if policy == "twice" else policy)
         evaluate(judgments, run, read.measure, read.convention)
     return source

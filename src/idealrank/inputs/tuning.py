@@ -160,8 +160,8 @@ def theory_of(grid: Sequence[Option]) -> dict[Measure, Theory]:
     """Return the theory of each setting on growing lists."""
     theories = {}
     for option in grid:
-        own_discount = option.measure.discount  # type: ignore[attr-defined]
-        discount = option.discount if own_discount is None else own_discount
+        set_discount = option.measure.discount  # type: ignore[attr-defined]
+        discount = option.discount if set_discount is None else set_discount
         feasibility = offered("feasibility")(discount, option.cutoff)
         theories[option.measure] = Theory(feasibility.verdict, feasibility.theorem)
     return theories

@@ -98,7 +98,7 @@ class CellChecker:
                 bad.update(
                     place
                     for place, cell in enumerate(ids)
-                    if self._bad_id(name, cell, int(lines[place]))
+                    if self._is_bad_id(name, cell, int(lines[place]))
                 )
             elif " " in text or "\t" in text or not text.isascii():
                 self._count_blank_ends(ids, lines)
@@ -134,91 +134,55 @@ class CellChecker:
                         f"its end or beginning"
                     )
 
-    def _bad_id(self, name: str, cell: str, line: int) -> bool:
+    def _is_bad_id(self, name: str, cell: str, line: int) -> bool:
         if not cell:
-            self._complain(
-                Complaint(
-                    kind="empty-id",
-                    path=self._path,
-                    line=line,
-                    found=f"an empty cell in column {name!r}",
-                    expected="an id",
-                )
-            )
+            self._bad("empty-id", line, f"an empty cell in column {name!r}", "an id")
             return True
         if _BREAK.search(cell):
-            hint = "is a quotation mark missing?"
-            self._complain(
-                Complaint(
-                    kind="control",
-                    path=self._path,
-                    line=line,
-                    found=f"a line break in the id {shown(cell)}",
-                    expected="an id on one line",
-                    hint=hint,
-                )
-            )
+            problem = f"a line break in the id {shown(cell)}"
+            self._bad("control", line, problem, "an id on one line", "is a quotation mark missing?")
             return True
         return False
 
     def _number(self, text: str, line: int) -> float | None:
         number = parse_number(text)
-        what = "grade" if self._finite else "score"
+        noun = "grade" if self._finite else "score"
         if number is None:
-            if text.strip():
-                kind = "number"
-                problem = f"{shown(text)} as {what}"
-            else:
-                kind = "null"
-                problem = f"no {what}"
+            problem = f"{shown(text)} as {noun}" if text.strip() else f"no {noun}"
             hint = "write decimals with a point" if _DECIMAL_COMMA.fullmatch(text.strip()) else ""
-            self._complain(
-                Complaint(
-                    kind=kind,
-                    path=self._path,
-                    line=line,
-                    found=f"{problem} in column {self._chosen.value!r}",
-                    expected="a number",
-                    hint=hint,
-                )
+            self._bad(
+                "number" if text.strip() else "null",
+                line,
+                f"{problem} in column {self._chosen.value!r}",
+                "a number",
+                hint,
             )
             return None
-        if number != number:  # noqa: PLR0124  (NaN)
-            hint = "remove the line, or give the document a " + what
-            self._complain(
-                Complaint(
-                    kind="nan",
-                    path=self._path,
-                    line=line,
-                    found=f"{what} {shown(text)}",
-                    expected="a number, since NaN has no order",
-                    hint=hint,
-                )
-            )
+        if math.isnan(number):
+            problem = f"{noun} {shown(text)}"
+            hint = f"remove the line, or give the document a {noun}"
+            self._bad("nan", line, problem, "a number, since NaN has no order", hint)
             return None
         if self._finite and math.isinf(number):
-            self._complain(
-                Complaint(
-                    kind="infinite",
-                    path=self._path,
-                    line=line,
-                    found=f"grade {shown(text)}",
-                    expected="a finite grade",
-                )
-            )
+            self._bad("infinite", line, f"grade {shown(text)}", "a finite grade")
             return None
         if not self._finite and is_lost_text(text):
-            self._complain(
-                Complaint(
-                    kind="whole",
-                    path=self._path,
-                    line=line,
-                    found=f"score {shown(text)}, a whole number that float64 changes",
-                    expected=EXPECTED,
-                )
-            )
+            problem = f"score {shown(text)}, a whole number that float64 changes"
+            self._bad("whole", line, problem, EXPECTED)
             return None
         return number
+
+    def _bad(self, kind: str, line: int, problem: str, expected: str, hint: str = "") -> None:
+        self._complain(
+            Complaint(
+                kind=kind,
+                path=self._path,
+                line=line,
+                found=problem,
+                expected=expected,
+                hint=hint,
+            )
+        )
 
 
 class Fault(NamedTuple):
@@ -264,21 +228,21 @@ def check_number(value: Any, table: Table, *, booleans: bool = False) -> float |
     """Return a value as a number, or what is wrong with it; columns of dataframes may hold
     booleans, JSON may not.
     """
-    what = "grade" if table == "qrels" else "score"
+    noun = "grade" if table == "qrels" else "score"
     if _is_null(value):
-        return Fault("null", f"null as {what}", "a number")
+        return Fault("null", f"null as {noun}", "a number")
     if (
         isinstance(value, str | bytes)
         or not hasattr(type(value), "__float__")
         or (isinstance(value, bool) and not booleans)
     ):
-        return Fault("number", f"{describe_value(value)} as {what}", "a number")
+        return Fault("number", f"{describe_value(value)} as {noun}", "a number")
     try:
         number = float(value)
     except OverflowError:  # a whole number beyond double is infinite, as it is in text
         number = math.inf if value > 0 else -math.inf
     if math.isnan(number):
-        return Fault("nan", f"{what} NaN", "a number, since NaN has no order")
+        return Fault("nan", f"{noun} NaN", "a number, since NaN has no order")
     if table == "qrels" and math.isinf(number):
         return Fault("infinite", f"grade {describe_value(value)}", "a finite grade")
     if table == "run" and is_lost(value):

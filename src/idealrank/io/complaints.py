@@ -86,8 +86,9 @@ class ComplaintCounts:
         """Count several problems of one kind at once."""
         self.counts[kind] += count
         self.severities[kind] = severity
-        kept = self.examples.setdefault(kind, [])
-        kept.extend(examples[: max(0, self._most_examples - len(kept))])
+        examples_of_kind = self.examples.setdefault(kind, [])
+        room = max(0, self._most_examples - len(examples_of_kind))
+        examples_of_kind.extend(examples[:room])
 
     @property
     def n_errors(self) -> int:

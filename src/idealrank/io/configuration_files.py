@@ -142,15 +142,16 @@ def _check_node(loader: Any, node: Any, path: str, checked: set[int]) -> None:
         except (ValueError, OverflowError) as error:
             raise InputError(f"{path}:{node.start_mark.line + 1}: {_said(error)}") from None
         return
-    seen: dict[tuple[str, object], int] = {}
+    line_of_key: dict[tuple[str, object], int] = {}
     for part in node.value:
+        # a key and its value, or an element of a list
         key, *values = part if isinstance(part, tuple) else (part,)
         if values and key.id == "scalar":
-            own = (key.tag, key.value)
+            typed_key = (key.tag, key.value)  # 1 and "1" are two keys
             line = key.start_mark.line + 1
-            if own in seen:
-                raise _twice(path, line, key.value, seen[own])
-            seen[own] = line
+            if typed_key in line_of_key:
+                raise _twice(path, line, key.value, line_of_key[typed_key])
+            line_of_key[typed_key] = line
         for child in (key, *values):
             if child.tag != _MERGE:
                 _check_node(loader, child, path, checked)
@@ -172,8 +173,9 @@ def _count(value: Any, path: str, counted: dict[int, int], inside: set[int]) -> 
         )
     if id(value) not in counted:
         inside.add(id(value))
-        parts = [*value, *value.values()] if isinstance(value, dict) else value
-        counted[id(value)] = 1 + sum(_count(part, path, counted, inside) for part in parts)
+        members = [*value, *value.values()] if isinstance(value, dict) else value
+        n_members = sum(_count(member, path, counted, inside) for member in members)
+        counted[id(value)] = 1 + n_members
         inside.discard(id(value))
         if counted[id(value)] > _MOST_VALUES:
             raise InputError(

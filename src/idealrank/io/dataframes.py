@@ -133,33 +133,33 @@ def refuse_lists(frame: Any, table: Table, columns: Columns, where: str) -> None
             )
 
 
-def _arrow_table(frame: Any, wanted: Sequence[str], pyarrow: Any) -> Any:
-    """The frame's columns under the wanted names. Polars' own conversion searches the category of
-    each row; this one does not.
+def _arrow_table(frame: Any, names: Sequence[str], pyarrow: Any) -> Any:
+    """The frame's columns under these names. Polars' own conversion searches the category of each
+    row; this one does not.
     """
-    columns = dict(zip(wanted, frame.iter_columns(), strict=True))
+    columns = dict(zip(names, frame.iter_columns(), strict=True))
     codes = {}
     for name, series in columns.items():
         column_codes = _codes(series.to_native())
         if column_codes is not None:
             codes[name] = column_codes
     if not codes:
-        return frame.to_arrow().rename_columns(wanted)
-    most: dict[Any, int] = {}  # by type, for several columns may share their categories
+        return frame.to_arrow().rename_columns(names)
+    counts: dict[Any, int] = {}  # by type, for several columns may share their categories
     for column_codes in codes.values():
-        most[column_codes.dtype] = max(most.get(column_codes.dtype, 0), column_codes.most)
-    words = {
-        dtype: _categories(dtype, count, pyarrow) if count <= _MOST_CODES * len(frame) else None
-        for dtype, count in most.items()
+        counts[column_codes.dtype] = max(counts.get(column_codes.dtype, 0), column_codes.n_codes)
+    categories = {
+        dtype: _categories(dtype, count, pyarrow)
+        for dtype, count in counts.items()
+        if count <= _MOST_CODES * len(frame)
     }
-    coded = {
-        name: _coded(columns[name].to_native(), column_codes, words[column_codes.dtype], pyarrow)
-        for name, column_codes in codes.items()
-    }
-    arrays = [
-        _in_chunks(series.to_native(), pyarrow) if coded.get(name) is None else coded[name]
-        for name, series in columns.items()
-    ]
+    arrays = []
+    for name, column in columns.items():
+        series = column.to_native()
+        array = None
+        if name in codes:
+            array = _coded(series, codes[name], categories.get(codes[name].dtype), pyarrow)
+        arrays.append(_in_chunks(series, pyarrow) if array is None else array)
     # by other names it would look for pandas
     return pyarrow.Table.from_arrays(arrays, names=list(columns))
 
@@ -197,13 +197,11 @@ def _rows_of_pieces(data: Any, table: Table, chosen: Chosen, where: str) -> list
 
 
 class _Codes(NamedTuple):
-    """Type of a categorical Polars column, the code of each row, in pieces, and one more than the
-    largest.
-    """
+    """Codes of a categorical Polars column."""
 
     dtype: Any
-    pieces: list[AnyArray]
-    most: int
+    pieces: list[AnyArray]  # Code of each row
+    n_codes: int  # All codes are below it
 
 
 def _codes(series: Any) -> _Codes | None:
@@ -221,14 +219,14 @@ def _codes(series: Any) -> _Codes | None:
     return _Codes(series.dtype, pieces, max(int(piece.max()) for piece in pieces) + 1)
 
 
-def _categories(dtype: Any, most: int, pyarrow: Any) -> Any:
+def _categories(dtype: Any, n_categories: int, pyarrow: Any) -> Any:
     """The first categories of a Polars type, by code; None where Polars does not give them, a code
     has none, or they take 2 GB.
     """
     polars = import_module("polars")
 
     def words(block: int) -> Any:
-        end = min((block + 1) * _BLOCK, most)
+        end = min((block + 1) * _BLOCK, n_categories)
         codes = polars.Series(np.arange(block * _BLOCK, end, dtype=np.uint32))
         names = codes.cat.to(dtype, strict=False)
         is_whole = names.dtype == dtype and not names.null_count()
@@ -237,12 +235,15 @@ def _categories(dtype: Any, most: int, pyarrow: Any) -> Any:
 
     # In blocks, whose memory is used again: a first touch of memory takes longer than what is
     # written there.
-    ends = np.empty(most + 1, np.int32)
-    letters = np.empty(8 * most, np.uint8)
+    ends = np.empty(n_categories + 1, np.int32)
+    letters = np.empty(
+        8 * n_categories, np.uint8
+    )  # enough for short words, and enlarged for others
     size = 0
     ends[0] = 0
+    n_blocks = -(-n_categories // _BLOCK)  # rounded up
     try:
-        for block, names in enumerate(in_order(words, -(-most // _BLOCK), None)):
+        for block, names in enumerate(in_order(words, n_blocks, None)):
             if names is None:
                 return None
             large = pyarrow.large_string()
@@ -255,48 +256,53 @@ def _categories(dtype: Any, most: int, pyarrow: Any) -> Any:
                 return None
 
             # the ends of this block, moved behind the letters of the blocks before it
-            own_ends = ends[first : first + len(names)]
-            np.add(starts[1:], size - starts[0], out=own_ends, casting="unsafe")
+            block_ends = ends[first : first + len(names)]
+            np.add(starts[1:], size - starts[0], out=block_ends, casting="unsafe")
             if size + count > letters.size:
                 letters.resize(max(size + count, 2 * letters.size), refcheck=False)
             if count:
-                own_letters = np.frombuffer(data, np.uint8, count, int(starts[0]))
-                letters[size : size + count] = own_letters
+                block_letters = np.frombuffer(data, np.uint8, count, int(starts[0]))
+                letters[size : size + count] = block_letters
             size += count
     # older versions, and categories with codes of fewer bytes
     except (AttributeError, TypeError, polars.exceptions.PolarsError):
         return None
     return pyarrow.Array.from_buffers(
-        pyarrow.string(), most, [None, *map(pyarrow.py_buffer, (ends, letters[:size]))]
+        pyarrow.string(), n_categories, [None, *map(pyarrow.py_buffer, (ends, letters[:size]))]
     )
 
 
-def _coded(series: Any, codes: _Codes, words: Any, pyarrow: Any) -> Any:
-    """A categorical column as codes of its categories; None if it uses few of very many."""
-    if words is not None:
-        return pyarrow.chunked_array([_dictionary(piece, words, pyarrow) for piece in codes.pieces])
-    rows = np.concatenate(codes.pieces)
-    if codes.most > _MOST_CODES * rows.size:
+def _coded(series: Any, codes: _Codes, categories: Any, pyarrow: Any) -> Any:
+    """A categorical column as codes of its categories, or of the categories in use if `categories`
+    is None; None if it uses few of very many.
+    """
+    if categories is not None:
+        pieces = [_dictionary(piece, categories, pyarrow) for piece in codes.pieces]
+        return pyarrow.chunked_array(pieces)
+    row_codes = np.concatenate(codes.pieces)
+    if codes.n_codes > _MOST_CODES * row_codes.size:
         return None
-    row_of = np.zeros(codes.most, np.int64)
+    first_row = np.zeros(codes.n_codes, np.int64)
     # Rows are written from the last to the first: of equal codes the first row is written last, and
     # stays.
-    row_of[rows[::-1]] = np.arange(rows.size - 1, -1, -1)
-    is_first = np.zeros(rows.size, bool)
-    is_first[row_of[rows]] = True
-    firsts = np.flatnonzero(is_first)
-    place = np.zeros(codes.most, np.int32)
-    place[rows[firsts]] = np.arange(firsts.size, dtype=np.int32)
-    return _dictionary(place[rows], series.gather(firsts).cast(str).to_arrow(), pyarrow)
+    first_row[row_codes[::-1]] = np.arange(row_codes.size - 1, -1, -1)
+    is_first = np.zeros(row_codes.size, bool)
+    is_first[first_row[row_codes]] = True
+    first_rows = np.flatnonzero(is_first)
+    new_code = np.zeros(codes.n_codes, np.int32)
+    new_code[row_codes[first_rows]] = np.arange(first_rows.size, dtype=np.int32)
+    words = series.gather(first_rows).cast(str).to_arrow()
+    return _dictionary(new_code[row_codes], words, pyarrow)
 
 
-def _dictionary(rows: AnyArray, words: Any, pyarrow: Any) -> Any:
+def _dictionary(codes: AnyArray, words: Any, pyarrow: Any) -> Any:
     """An Arrow array of codes, which its reader checks. It is made of buffers, since arrays of
     NumPy would have pyarrow load pandas.
     """
-    codes = rows.view(np.int32) if rows.dtype == np.uint32 else rows.astype(np.int32, copy=False)
+    is_unsigned = codes.dtype == np.uint32
+    narrow = codes.view(np.int32) if is_unsigned else codes.astype(np.int32, copy=False)
     indices = pyarrow.Array.from_buffers(
-        pyarrow.int32(), codes.size, [None, pyarrow.py_buffer(np.ascontiguousarray(codes))]
+        pyarrow.int32(), narrow.size, [None, pyarrow.py_buffer(np.ascontiguousarray(narrow))]
     )
     return pyarrow.DictionaryArray.from_arrays(indices, words, safe=False)
 
@@ -320,9 +326,11 @@ def _rows_of_cells(frame: Any, table: Table, chosen: Chosen, where: str) -> Rows
         values = checked(chosen.value, lambda value: check_number(value, table, booleans=True))
     queries, documents = (pack(checked(name, check_id)) for name in (chosen.query, chosen.document))
     numbers = np.array(values, np.float64)
+    if chosen.by_rank:
+        numbers = 0.0 - numbers  # subtracted, not negated: no score is -0.0
     return Rows(
         queries=queries,
         documents=documents,
-        values=0.0 - numbers if chosen.by_rank else numbers,
+        values=numbers,
         place=place,
     )

@@ -94,7 +94,7 @@ class EvaluationJournal:
             return
         coverage = evaluation.coverage
         labels = evaluation.provenance.labels
-        counted = {part.name: getattr(coverage, part.name) for part in fields(coverage)}
+        counts_of_run = {field.name: getattr(coverage, field.name) for field in fields(coverage)}
         by_measure = {text: counts.as_dict() for text, counts in coverage.by_measure.items()}
         values = np.ascontiguousarray(evaluation.values, "<f8").tobytes()
         scored = np.ascontiguousarray(evaluation.scored, np.uint8).tobytes()
@@ -106,7 +106,7 @@ class EvaluationJournal:
             "judgments": evaluation.provenance.judgments,
             "labels": None if labels is None else asdict(labels),
             "coverage": {
-                **counted,
+                **counts_of_run,
                 "missing_queries": list(coverage.missing_queries),
                 "by_measure": by_measure,
             },

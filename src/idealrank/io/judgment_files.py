@@ -126,13 +126,13 @@ def check_ids(path: str, query: str, document: str, line: int = 0) -> None:
     """Refuse ids that TREC judgments cannot hold: readers take a line that begins with # for a
     comment.
     """
-    for what, text in (("query", query), ("document", document)):
+    for kind, text in (("query", query), ("document", document)):
         if not is_word(text):
             expected = (
                 "an id without blanks, control characters and a leading #, as TREC judgments need "
                 "it"
             )
-            raise FileFormatError(path, line, f"{what} {shown(repr(text))}", expected)
+            raise FileFormatError(path, line, f"{kind} {shown(repr(text))}", expected)
 
 
 def write_judgments(
@@ -216,18 +216,18 @@ def refuse_to_replace_table(path: str, *, option: str) -> None:
 
 def refuse_same_files(written: Mapping[str, str], inputs: Iterable[str | None] = ()) -> None:
     """Refuse to write two files to one place, or one over a file that is read."""
-    places: dict[str, str] = {}
-    for what, path in written.items():
+    option_of_place: dict[str, str] = {}
+    for option, path in written.items():
         place = path if "\0" in path else os.path.realpath(path)
-        other = places.setdefault(place, what)
-        if other != what:
-            raise OptionError(f"{what} {path}: found the file of {other}, expected another name")
+        other = option_of_place.setdefault(place, option)
+        if other != option:
+            raise OptionError(f"{option} {path}: found the file of {other}, expected another name")
         if os.path.isfile(path) and any(  # noqa: PTH113  (False for a NUL)
             read_path and os.path.exists(read_path) and os.path.samefile(path, read_path)  # noqa: PTH110, PTH121  (False for a NUL)
             for read_path in inputs
         ):
             raise OptionError(
-                f"{what} {path}: found an input file of this command, expected another name"
+                f"{option} {path}: found an input file of this command, expected another name"
             )
 
 
@@ -260,8 +260,10 @@ def read_labels_table(path: str | Path) -> list[dict[str, str]]:
 
 # Files that were put together have a line of their origin each.
 _LINE = re.compile(rb"^" + re.escape(ORIGIN_MARK.encode()) + rb"[^\n]*", re.MULTILINE)
-_KIND, _GRADE = COLUMNS[4], COLUMNS[2]
-_PEOPLE = KINDS[0]
+# columns of a label table, and a kind
+_KIND = "kind"
+_GRADE = "grade"
+_PEOPLE = "people"
 
 
 def tell_kinds(
@@ -274,7 +276,7 @@ def tell_kinds(
     people.
     """
     kinds_by_path = {source.path: kinds_of(source, format, columns) for source in sources}
-    _tell(kinds_by_path, notes, are_tables=format != "trec")
+    _tell_of_kinds(kinds_by_path, notes, are_tables=format != "trec")
 
 
 def kinds_of(source: Source, format: str, columns: Columns = None) -> list[str]:  # noqa: A002  (as above)
@@ -286,23 +288,27 @@ def tell_kinds_of_frame(frame: Any, names: Sequence[str], where: str, notes: Not
     """Warn or note as `tell_kinds` does, for a dataframe with these columns."""
     if _KIND in names:
         records = (record.fields for record in frame_records(frame, where, _chosen))
-        _tell({where: list(dict.fromkeys(_kinds_of(records)))}, notes, are_tables=True)
+        kinds = list(dict.fromkeys(_kinds_of(records)))
+        _tell_of_kinds({where: kinds}, notes, are_tables=True)
 
 
-def _tell(kinds_by_path: Mapping[str, Sequence[str]], notes: Notes, *, are_tables: bool) -> None:
-    named = {path: own for path, own in kinds_by_path.items() if own}
-    kinds = dict.fromkeys(chain.from_iterable(named.values()))
-    if len(kinds) > 1:
+def _tell_of_kinds(
+    kinds_by_path: Mapping[str, Sequence[str]], notes: Notes, *, are_tables: bool
+) -> None:
+    with_kinds = {path: kinds for path, kinds in kinds_by_path.items() if kinds}
+    all_kinds = dict.fromkeys(chain.from_iterable(with_kinds.values()))
+    if len(all_kinds) > 1:
         listed = ", ".join(
-            f"{path}: {' and '.join(map(shown, own))}" for path, own in named.items()
+            f"{path}: {' and '.join(map(shown, kinds))}" for path, kinds in with_kinds.items()
         )
         notes.warn(
             f"the judgments are of different kinds ({listed}) and were joined; --judge-qrels keeps "
             f"a judge apart"
         )
-    elif are_tables and kinds and _PEOPLE not in kinds:
-        paths = ", ".join(named)
-        notes.inform(f"{paths}: all judgments are of kind {next(iter(kinds))}, none by {_PEOPLE}")
+    elif are_tables and all_kinds and _PEOPLE not in all_kinds:
+        paths = ", ".join(with_kinds)
+        kind = next(iter(all_kinds))
+        notes.inform(f"{paths}: all judgments are of kind {kind}, none by {_PEOPLE}")
 
 
 def _kinds(source: Source, format: str, columns: Columns) -> Iterator[str]:  # noqa: A002  (as above)

@@ -116,9 +116,11 @@ class SeenPairs:
         if key not in self._seen:
             self._seen.add(key)
             return True
-        by = f" by {shown(row.assessor)}" if row.assessor else ""
-        problem = f"document {shown(row.document)} a second time for query {shown(row.query)}{by}"
-        expected = "each document once for a query" + (" and assessor" if row.assessor else "")
+        problem = f"document {shown(row.document)} a second time for query {shown(row.query)}"
+        expected = "each document once for a query"
+        if row.assessor:
+            problem += f" by {shown(row.assessor)}"
+            expected += " and assessor"
         self._complain(Complaint("second-judgment", *row.place, problem, expected))
         return False
 
@@ -133,9 +135,9 @@ def judgments_only(path: str, table: Table, what: str) -> None:
 
 def one_grade_each(path: str, rows: Sequence[JudgmentRow]) -> Rows:
     """Return the judged rows as columns, for evaluation."""
-    kept = [row for row in rows if row.grade is not None]
-    if len({(row.query, row.document) for row in kept}) < len(kept):
-        assessors = dict.fromkeys(row.assessor for row in kept)
+    graded = [row for row in rows if row.grade is not None]
+    if len({(row.query, row.document) for row in graded}) < len(graded):
+        assessors = dict.fromkeys(row.assessor for row in graded)
         names = ", ".join(repr(name) for name in assessors if name)
         raise InputError(
             f"{path}: found grades by several assessors ({names}), expected one grade for a "
@@ -144,12 +146,12 @@ def one_grade_each(path: str, rows: Sequence[JudgmentRow]) -> Rows:
             "of them",
             command_hint="use `idealrank convert --aggregate mean`, or the name of one of them",
         )
-    values = np.array([row.grade for row in kept], np.float64)
+    values = np.array([row.grade for row in graded], np.float64)
     return Rows(
-        queries=pack([row.query for row in kept]),
-        documents=pack([row.document for row in kept]),
+        queries=pack([row.query for row in graded]),
+        documents=pack([row.document for row in graded]),
         values=values,
-        place=lambda number: kept[number].place,
+        place=lambda row: graded[row].place,
     )
 
 

@@ -47,7 +47,7 @@ class MemoryBudget(NamedTuple):
         return cls(int(float(amount[1]) * unit), text.strip())
 
     def left(self) -> int:
-        """Bytes that the program and what it holds leave for the data."""
+        """Return the bytes that the program and the judgments leave for the data."""
         taken = resident()
         if self.total - taken < _LEAST:
             needed = taken + _LEAST
@@ -73,7 +73,6 @@ def resident() -> int:
     except (OSError, IndexError, ValueError):
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         return peak if sys.platform == "darwin" else peak * 1024  # kilobytes elsewhere
-    return pages * resource.getpagesize()
     return pages * resource.getpagesize()
 
 

@@ -5,6 +5,7 @@ to.
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -19,7 +20,6 @@ from idealrank.io.complaints import Notes, Tell
 from idealrank.io.formats.delimited import rows_in_batches
 from idealrank.io.formats.detection import refuse_foreign, sniff
 from idealrank.io.record_files import (
-    BYTE_ORDER_MARK,
     FieldRecord,
     columnar_records,
     frame_records,
@@ -27,7 +27,7 @@ from idealrank.io.record_files import (
     json_records,
     line_records,
 )
-from idealrank.io.sources import Paths, Source, open_sources
+from idealrank.io.sources import BYTE_ORDER_MARK, Paths, Source, open_sources
 
 if TYPE_CHECKING:
     from idealrank.analysis.comparison.slice_membership import Categories
@@ -88,7 +88,7 @@ def read_categories(
     {'q1': ('news', 'short'), 'q2': ('news',)}
     """
     categories: dict[str, dict[str, None]] = {}
-    for row in _rows_of(path, _Wanted.of(_CATEGORY, columns), tell):
+    for row in _rows_of(path, _WordColumn.of(_CATEGORY, columns), tell):
         for category in row.words:
             if not category:
                 raise FileFormatError(
@@ -151,7 +151,7 @@ def read_traffic(
     True
     """
     traffic: dict[str, float] = {}
-    for row, word in _once(path, _Wanted.of(_TRAFFIC, columns), tell):
+    for row, word in _single_words(path, _WordColumn.of(_TRAFFIC, columns), tell):
         number = parse_number(word)
         if number is None or not 0 <= number < math.inf or (number == 0 and zeros == "refused"):
             expected = (
@@ -200,7 +200,7 @@ def read_clusters(
     {'q1': 'ann', 'q2': 'bob'}
     """
     clusters: dict[str, str] = {}
-    for row, word in _once(path, _Wanted.of(_CLUSTER, columns), tell):
+    for row, word in _single_words(path, _WordColumn.of(_CLUSTER, columns), tell):
         if not word:
             raise FileFormatError(
                 row.path,
@@ -213,7 +213,7 @@ def read_clusters(
     return clusters
 
 
-class _Read(NamedTuple):
+class _QueryRow(NamedTuple):
     """The word of one query, or several from a list; and its place."""
 
     query: str
@@ -222,14 +222,14 @@ class _Read(NamedTuple):
     line: int
 
 
-class _Wanted(NamedTuple):
-    """The column that is read beside the query."""
+class _WordColumn(NamedTuple):
+    """The column with a word for each query."""
 
-    names: tuple[str, ...]
-    by_role: Mapping[str, str]
+    names: tuple[str, ...]  # Usual names, of which the first is its role
+    by_role: Mapping[str, str]  # Names that the caller gave, for this role and "query"
 
     @classmethod
-    def of(cls, names: tuple[str, ...], columns: Mapping[str, str] | None) -> "_Wanted":
+    def of(cls, names: tuple[str, ...], columns: Mapping[str, str] | None) -> "_WordColumn":
         by_role = {}
         for role, name in (columns or {}).items():
             by_role["query" if role in ("query", "user") else role] = str(name)
@@ -239,22 +239,25 @@ class _Wanted(NamedTuple):
                 f"{names[0]!r}"
             )
         # every usual name of the word's column is a role; from here on the first is the only one
-        word, *_ = names
-        own = {("query" if role == "query" else word): name for role, name in by_role.items()}
-        return cls(names, own)
+        word = names[0]
+        return cls(
+            names, {"query" if role == "query" else word: name for role, name in by_role.items()}
+        )
 
     def choose(self, path: str, line: int, names: Sequence[str]) -> tuple[str, str]:
         """Names of the columns of the query and of the word."""
-        usual = _QUERY if _any(names, _QUERY) else _USER
-        query = self._named("query", path, line, names) or _one(path, line, names, usual, "")
+        usual = _QUERY if _has_any(names, _QUERY) else _USER
+        query = self._named("query", path, line, names)
+        query = query or _only_column(path, line, names, usual)
         word = self._named(self.names[0], path, line, names)
         others = [name for name in names if name != query]
         # the second of two columns may have any name that is not usual for something else
         if not word and len(names) == 2 and len(others) == 1:
             other = _plain(others[0])
-            known = any(other in words for words in (_QUERY, _CATEGORY, _TRAFFIC, _CLUSTER))
-            word = others[0] if other in self.names or (other and not known) else ""
-        return query, word or _one(path, line, names, self.names, query)
+            is_reserved = other in (*_QUERY, *_CATEGORY, *_TRAFFIC, *_CLUSTER)
+            if other in self.names or (other and not is_reserved):
+                word = others[0]
+        return query, word or _only_column(path, line, names, self.names, query)
 
     def _named(self, role: str, path: str, line: int, names: Sequence[str]) -> str:
         name = self.by_role.get(role, "")
@@ -299,26 +302,28 @@ def _plain(name: str) -> str:
     return name.strip().lower()
 
 
-def _any(names: Sequence[str], known: tuple[str, ...]) -> bool:
-    return any(_plain(name) in known for name in names)
+def _has_any(names: Sequence[str], usual: tuple[str, ...]) -> bool:
+    return any(_plain(name) in usual for name in names)
 
 
-def _one(path: str, line: int, names: Sequence[str], known: tuple[str, ...], taken: str) -> str:
-    """The only column beside the taken one that one of the known names fits."""
-    fitting = [name for name in names if name != taken and _plain(name) in known]
+def _only_column(
+    path: str, line: int, names: Sequence[str], usual: tuple[str, ...], query: str = ""
+) -> str:
+    """The only column with a usual name, besides that of the query."""
+    fitting = [name for name in names if name != query and _plain(name) in usual]
     if len(fitting) != 1:
         problem = (
-            f"{'several columns' if fitting else 'no column'} for {known[0]} among "
+            f"{'several columns' if fitting else 'no column'} for {usual[0]} among "
             f"{', '.join(map(repr, map(_plain, names)))}"
         )
-        if known is _CATEGORY and _any(names, _TRAFFIC):
+        if usual is _CATEGORY and _has_any(names, _TRAFFIC):
             hint = "traffic_thirds(read_traffic(PATH)) makes head, torso and tail of traffic"
             command = f"--slices traffic:{path} makes head, torso and tail of traffic"
         else:
             hint = _NAME_COLUMNS
             command = "rename it in the header line"
         raise FileFormatError(
-            path, line, problem, f"one named {' or '.join(known)}", hint, command_hint=command
+            path, line, problem, f"one named {' or '.join(usual)}", hint, command_hint=command
         )
     return fitting[0]
 
@@ -326,12 +331,14 @@ def _one(path: str, line: int, names: Sequence[str], known: tuple[str, ...], tak
 _NAME_COLUMNS = "rename it in the header line, or name it with columns="
 
 
-def _once(table: Any, wanted: _Wanted, tell: Tell | None) -> Iterator[tuple[_Read, str]]:
+def _single_words(
+    table: Any, column: _WordColumn, tell: Tell | None
+) -> Iterator[tuple[_QueryRow, str]]:
     """Yield the row and the word of each query; refuse a query on two rows, or with two words."""
     seen = set()
-    for row in _rows_of(table, wanted, tell):
+    for row in _rows_of(table, column, tell):
         if row.query in seen:
-            hint = "add up its numbers" if wanted.names is _TRAFFIC else ""
+            hint = "add up its numbers" if column.names is _TRAFFIC else ""
             raise FileFormatError(
                 row.path, row.line, f"query {row.query!r} a second time", "each query once", hint
             )
@@ -343,43 +350,37 @@ def _once(table: Any, wanted: _Wanted, tell: Tell | None) -> Iterator[tuple[_Rea
         yield row, row.words[0]
 
 
-def _rows_of(table: Any, wanted: _Wanted, tell: Tell | None) -> Iterator[_Read]:
+def _rows_of(table: Any, column: _WordColumn, tell: Tell | None) -> Iterator[_QueryRow]:
     """Rows of a dataframe, or of files in any format."""
     if is_frame(table):
-        yield from _of_columns(table, wanted)
+        yield from _of_columns(table, column)
         return
     for source in open_sources(table, Notes(tell)):
         refuse_foreign(source.path, bytes(source.data[:4]))
         start = bytes(source.data[:_HEAD]).removeprefix(BYTE_ORDER_MARK).lstrip()
         if is_columnar(start):
-            yield from _of_columns(source, wanted)
+            yield from _of_columns(source, column)
         elif start[:1] in (b"{", b"["):
-            yield from _of_json(source, wanted)
+            yield from _of_json(source, column)
         else:
-            yield from _of_text(source, wanted)
+            yield from _of_text(source, column)
 
 
-def _of_columns(table: Any, wanted: _Wanted) -> Iterator[_Read]:
+def _of_columns(table: Any, column: _WordColumn) -> Iterator[_QueryRow]:
     """Rows of Parquet, Arrow IPC or a dataframe."""
-    where = table.path if isinstance(table, Source) else "dataframe"
-    chosen = ("", "")
-
-    def choose(names: Sequence[str]) -> Sequence[str]:
-        nonlocal chosen
-        chosen = wanted.choose(where, 0, names)
-        return chosen
-
     if isinstance(table, Source):
-        records = columnar_records(table, choose)
+        records = columnar_records(table, partial(column.choose, table.path, 0))
     else:
-        records = frame_records(table, where, choose)
-    for record in records:  # the first of which comes after the columns were chosen
-        yield _of_record(record, *chosen)
+        where = "dataframe"
+        records = frame_records(table, where, partial(column.choose, where, 0))
+    for record in records:
+        names = list(record.fields)  # the chosen columns; a single one if it was named for both
+        yield _of_record(record, names[0], names[-1])
 
 
-def _of_json(source: Source, wanted: _Wanted) -> Iterator[_Read]:
+def _of_json(source: Source, column: _WordColumn) -> Iterator[_QueryRow]:
     """Records as JSON lines or in an array, or values by query."""
-    word = wanted.names[0]
+    word = column.names[0]
     text = source.read()
     is_lines = text.lstrip().startswith(b"{") and "jsonl" in sniff(source.data)[:1]
     expected = f"{{query: {word}}}, or records with query and {word}"
@@ -387,24 +388,24 @@ def _of_json(source: Source, wanted: _Wanted) -> Iterator[_Read]:
     fields: tuple[str, str] | None = None
     for record in lines or json_records(text, source.path, "query", word, expected):
         if fields is None:
-            fields = wanted.choose(record.place, record.line, list(record.fields))
+            fields = column.choose(record.place, record.line, list(record.fields))
         yield _of_record(record, *fields)
 
 
-def _of_record(record: FieldRecord, query: str, word: str) -> _Read:
+def _of_record(record: FieldRecord, query: str, word: str) -> _QueryRow:
     for name in (query, word):
         if name not in record.fields:
             raise FileFormatError(
                 record.place, record.line, f"no field {name!r}", "all fields of the first record"
             )
-    value, id_ = record.fields[word], record.fields[query]
-    if isinstance(id_, bool) or not isinstance(id_, (str, int)) or id_ == "":
-        raise FileFormatError(
-            record.place, record.line, f"query {shown(repr(id_))}", "an id: text or a whole number"
-        )
+    query_id = record.fields[query]
+    if isinstance(query_id, bool) or not isinstance(query_id, (str, int)) or query_id == "":
+        problem = f"query {shown(repr(query_id))}"
+        raise FileFormatError(record.place, record.line, problem, "an id: text or a whole number")
+    value = record.fields[word]
     values = value if isinstance(value, (list, tuple)) else [value]
     words = [_word(element, record) for element in values]
-    return _Read(query=str(id_), words=words, path=record.place, line=record.line)
+    return _QueryRow(query=str(query_id), words=words, path=record.place, line=record.line)
 
 
 def _word(value: Any, record: FieldRecord) -> str:
@@ -415,11 +416,11 @@ def _word(value: Any, record: FieldRecord) -> str:
     return str(value).strip()
 
 
-def _of_text(source: Source, wanted: _Wanted) -> Iterator[_Read]:
+def _of_text(source: Source, column: _WordColumn) -> Iterator[_QueryRow]:
     """Query and word of each line, by the columns of a header line where there is one."""
     rows = _rows(source)
     first = next(((row, line) for row, line in rows if not row[0].startswith("#")), None)
-    word = wanted.names[0]
+    word = column.names[0]
     if first is None:
         raise FileFormatError(
             source.path,
@@ -429,29 +430,30 @@ def _of_text(source: Source, wanted: _Wanted) -> Iterator[_Read]:
         )
     first_row, first_line = first
     names = [name.strip() for name in first_row]
-    headed = bool(wanted.by_role) or _any(names, (*_QUERY, *_USER))
-    places = (0, 1)
+    has_header = bool(column.by_role) or _has_any(names, (*_QUERY, *_USER))
+    query_place = 0
+    word_place = 1
     width = 2
-    if headed:
-        query, other = wanted.choose(source.path, first_line, names)
-        places = (names.index(query), names.index(other))
+    if has_header:
+        query_name, word_name = column.choose(source.path, first_line, names)
+        query_place = names.index(query_name)
+        word_place = names.index(word_name)
         width = len(names)
-    for row, line in rows if headed else chain([first], rows):
-        if not headed and row[0].startswith("#"):
+    for row, line in rows if has_header else chain([first], rows):
+        if not has_header and row[0].startswith("#"):
             continue
         if len(row) != width:
-            cells = "field"
+            noun = "field"
             expected = f"2: QUERY {word.upper()}"
-            if headed:
-                cells = "cell"
+            if has_header:
+                noun = "cell"
                 expected = f"{width}, as in the header line"
-            raise FileFormatError(
-                source.path, line, f"{len(row)} {cells}{'s' * (len(row) != 1)}", expected
-            )
-        query, cell = (row[place].strip() for place in places)
+            plural = "" if len(row) == 1 else "s"
+            raise FileFormatError(source.path, line, f"{len(row)} {noun}{plural}", expected)
+        query = row[query_place].strip()
         if not query:
             raise FileFormatError(source.path, line, "an empty query", "its id")
-        yield _Read(query=query, words=[cell], path=source.path, line=line)
+        yield _QueryRow(query=query, words=[row[word_place].strip()], path=source.path, line=line)
 
 
 def _rows(source: Source) -> Iterator[tuple[list[str], int]]:
@@ -498,9 +500,9 @@ class QueryFiles(NamedTuple):
         """
         if self.weights_path is None or self.weights_path == "-":
             return False
-        wanted = _Wanted.of(("probability",), {"probability": "probability"})
+        probability = _WordColumn.of(("probability",), {"probability": "probability"})
         try:
-            next(_rows_of(self.weights_path, wanted, None), None)
+            next(_rows_of(self.weights_path, probability, None), None)
         except FileFormatError:
             return False
         return True
@@ -542,21 +544,23 @@ class OfQueries(NamedTuple):
 
     def check(self, evaluations: Sequence[Evaluation]) -> None:
         """Refuse a file that lacks a query of the evaluations, and slices of none of them."""
-        wanted = queries_of(evaluations)
-        for path, words in (
+        queries = queries_of(evaluations)
+        for path, by_query in (
             (self.files.weights_path, self.weights),
             (self.files.cluster_path, self.clusters),
         ):
-            missing = [] if words is None else [query for query in wanted if query not in words]
+            if by_query is None:
+                continue
+            missing = [query for query in queries if query not in by_query]
             if missing:
-                some = f"{missing[0]!r} ({len(missing)} of {len(wanted)} queries)"
+                some = f"{missing[0]!r} ({len(missing)} of {len(queries)} queries)"
                 raise InputError(
                     f"{path}: found no line for query {some}; expected a line for each query"
                 )
-        if self.categories is not None and not any(query in self.categories for query in wanted):
-            known = ", ".join(map(repr, list(self.categories)[:3]))
-            some = f"queries {known}" if self.categories else "no query"
+        if self.categories is not None and not any(query in self.categories for query in queries):
+            first_ids = ", ".join(map(repr, list(self.categories)[:3]))
+            some = f"queries {first_ids}" if self.categories else "no query"
             raise InputError(
                 f"{self.files.slices_text}: found {some}, expected compared queries, such as "
-                f"{wanted[0]!r}"
+                f"{queries[0]!r}"
             )

@@ -215,11 +215,11 @@ def _parts(
                 **more,
             )
             if isinstance(part, Rows):
-                _wonder_at_bytes(part, notes)
+                _warn_of_bytes(part, notes)
             yield part
 
 
-def _wonder_at_bytes(part: Rows, notes: Notes) -> None:
+def _warn_of_bytes(part: Rows, notes: Notes) -> None:
     """Warn of ids that are not UTF-8: they differ from the same ids in a file that is UTF-8."""
     for ids in (part.queries, part.documents):
         rows = ids.not_utf8()

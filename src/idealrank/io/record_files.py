@@ -10,14 +10,13 @@ from typing import Any, NamedTuple, TypeAlias
 from idealrank._lazy import load_extra
 from idealrank.errors import FileFormatError, shown
 from idealrank.io.formats.arrow import foreign_names
-from idealrank.io.sources import Source
+from idealrank.io.sources import BYTE_ORDER_MARK, Source
 
 Choose: TypeAlias = Callable[[Sequence[str]], Sequence[str]]
 """Takes the names of all columns, and returns the columns to read; raises an error if one is
 missing.
 """
 
-BYTE_ORDER_MARK = b"\xef\xbb\xbf"  # editors put one in front
 _PARQUET = b"PAR1"
 _ARROW = (b"ARROW1", b"\xff\xff\xff\xff")
 _ROWS = 1 << 12  # rows of a batch, which live as Python objects at one time
@@ -43,13 +42,13 @@ def columnar_records(source: Source, choose: Choose) -> Iterator[FieldRecord]:
     is_parquet = bytes(source.data[:4]) == _PARQUET
     if is_parquet:
         expected = "a Parquet file"
-        what = "Parquet"
+        format_name = "Parquet"
         batches = _parquet_batches
     else:
         expected = "an Arrow IPC file or stream"
-        what = "Arrow IPC"
+        format_name = "Arrow IPC"
         batches = _arrow_batches
-    pyarrow = load_extra("pyarrow", f"reading {what}", "arrow")
+    pyarrow = load_extra("pyarrow", f"reading {format_name}", "arrow")
     row = 0
     try:
         for batch in batches(source, choose, pyarrow):
@@ -131,9 +130,9 @@ def json_records(
             for number, record in enumerate(content, 1)
         )
     elif isinstance(content, dict):
-        for name, inner in content.items():
+        for name, record in content.items():
             if is_wanted(name):
-                fields = inner if isinstance(inner, dict) else {value: inner}
+                fields = record if isinstance(record, dict) else {value: record}
                 yield FieldRecord({**fields, key: name}, f"{path}: id {shown(repr(name))}", 0)
     else:
         raise FileFormatError(path, 0, type(content).__name__, expected)

@@ -50,8 +50,7 @@ class IdColumn:
             return self
         sizes = np.diff(self.offsets)[self.codes]
         offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)])
-        # Each letter of the new column is as far from the old one as the id's old start from its
-        # new one.
+        # A letter's place in the old column is that in the new one, shifted as the start of its id.
         shifts = np.repeat(self.offsets[self.codes] - offsets[:-1], sizes)
         letters = np.arange(offsets[-1]) + shifts
         return IdColumn(offsets, np.frombuffer(self.data, np.uint8)[letters].tobytes())
@@ -265,11 +264,12 @@ def _raise(
     raise FileFormatError(path, line, problem, expected, hint, switch=switch_for(kind)) from None
 
 
-def _place_of_row(rows: Sequence[_Piece], row: int) -> Place:
-    for piece in rows:
-        if row < piece.size:
-            return piece.place(row)
-        row -= piece.size
+def _place_of_row(pieces: Sequence[_Piece], row: int) -> Place:
+    row_of_piece = row
+    for piece in pieces:
+        if row_of_piece < piece.size:
+            return piece.place(row_of_piece)
+        row_of_piece -= piece.size
     raise IndexError(row)
 
 
@@ -305,9 +305,10 @@ def complain_of_duplicates(
         return
     seen: set[tuple[str, str]] = set()
     _, expected, hint = describe("duplicate", b"", b"", table)
-    for query, document, part, row in _pairs(parts):
+    for query, document, part, number in _pairs(parts):
         if (query, document) in seen:
-            path, line = part.place(row) if isinstance(part, Rows) else part.blocks[row].place
+            place = part.place(number) if isinstance(part, Rows) else part.blocks[number].place
+            path, line = place
             complain(
                 Complaint(
                     kind="duplicate",
@@ -333,11 +334,12 @@ def _repeats(parts: Sequence[Rows | Blocks], table: Table) -> bool:
 
 
 def _pairs(parts: Sequence[Rows | Blocks]) -> Iterator[tuple[str, str, Rows | Blocks, int]]:
+    """Yield query, document, and where they are: a part, and the number of its row or block."""
     for part in parts:
         if isinstance(part, Rows):
             for row in range(len(part.queries)):
                 yield part.queries[row], part.documents[row], part, row
         else:
-            for index, block in enumerate(part.blocks):
+            for number, block in enumerate(part.blocks):
                 for document in block.documents:
-                    yield block.query, document, part, index
+                    yield block.query, document, part, number

@@ -14,23 +14,21 @@ from idealrank._lazy import load_extra
 from idealrank.data.run import Run
 from idealrank.data.run_parts import Part, RunParts, ScatteredError
 from idealrank.errors import InputError
+from idealrank.io.bucket_layouts import distinct_ids, lines_layout, load_arrow, rows_layout
 from idealrank.io.complaints import Notes, Tell, refuse
 from idealrank.io.dataframes import refuse_lists, run_from_frame
 from idealrank.io.formats.arrow import rows_from_table
 from idealrank.io.formats.detection import Format, FormatChoice
 from idealrank.io.formats.trec import refuse_swapped
 from idealrank.io.memory_budget import MemoryBudget, megabytes, resident
-from idealrank.io.query_buckets import (
-    MARK,
+from idealrank.io.part_lines import (
     LineProblem,
     buffers_before,
-    distinct_ids,
+    first_line,
     first_problem,
-    lines_layout,
-    load_arrow,
-    regroup,
-    rows_layout,
+    has_mark,
 )
+from idealrank.io.query_buckets import regroup
 from idealrank.io.read import opened_run, read_part
 from idealrank.io.row_parts import IdColumn, Rows
 from idealrank.io.sources import Paths, Source
@@ -44,7 +42,9 @@ grouped first.
 # The memory that is left is divided by a share for the bytes of one part, found by measurement
 # (benchmarks/jobs_large.py checks the budget): a part of text is its lines, which are mapped, and
 # its hits; a part of rows is in memory as columns and as the kernel's table.
-_TEXT_SHARE, _ROWS_SHARE, _PIECE_SHARE = 4, 12, 24
+_TEXT_SHARE = 4
+_ROWS_SHARE = 12
+_PIECE_SHARE = 24  # of what is split at a time
 # Bytes of the largest parts, however large the budget is.
 _LARGEST_TEXT = 64 << 20
 _LARGEST_ROWS = 128 << 20
@@ -52,6 +52,8 @@ _LARGEST_PIECE = 32 << 20
 _QUERY_SHARE = 2.5  # bytes of memory for a byte of the largest query, and twice that for rows
 _SPLIT_PIECE = 8 << 20  # bytes of lines that are split into files at a time
 _WHOLE_ROW = 128  # bytes of a row of a file that is in memory as a whole
+_WRITTEN_ROW = 40  # bytes of a row in temporary files
+_SHORT_LINE = 32  # bytes of a row of text: rather too few, so that rows are counted too many
 _SAMPLE = 1 << 18  # bytes that tell whether lines are grouped by query
 
 
@@ -133,42 +135,42 @@ class TextReader:
 
     def grouped(self) -> Iterator[Part]:
         """Yield stretches of lines that end where a query does."""
-        left = self._budget.left()
-        size = min(left // _TEXT_SHARE, _LARGEST_TEXT)
-        if self._total > size and self._comes_back():
+        room = self._budget.left()
+        size = min(room // _TEXT_SHARE, _LARGEST_TEXT)
+        if self._total > size and self._has_scattered_queries():
             raise ScatteredError
-        done = 0
+        bytes_read = 0
         for spans in self._stretches(size):
             length = sum(stop - begin for _, begin, stop in spans)
-            if length > left / _QUERY_SHARE:
-                raise _too_large(self._budget, self._budget.total - left, length, _QUERY_SHARE)
+            if length > room / _QUERY_SHARE:
+                raise _too_large(self._budget, self._budget.total - room, length, _QUERY_SHARE)
             lines = [memoryview(source.data)[begin:stop] for source, begin, stop in spans]
             yield Part(_kernel.Text(lines, "run"), self._let_go, lines=lines)
-            done += length
-            self._tell(done, self._total)
+            bytes_read += length
+            self._tell(bytes_read, self._total)
 
     def regrouped(self) -> Iterator[Part]:
         """Yield the lines of whole queries, from temporary files."""
         load_arrow()  # before its memory is counted
-        left = self._budget.left()
-        limit = int(left / _QUERY_SHARE)
-        piece_bytes = min(left // 24, _SPLIT_PIECE)
+        room = self._budget.left()
+        limit = int(room / _QUERY_SHARE)
+        piece_bytes = min(room // _PIECE_SHARE, _SPLIT_PIECE)
         layout = lines_layout(piece_bytes)
 
         def pieces() -> Iterator[memoryview]:
-            done = 0
+            bytes_split = 0
             for source in self._sources:
-                begin = len(MARK) if source.data[: len(MARK)] == MARK else 0
+                begin = first_line(source.data)
                 while begin < len(source.data):
                     stop = _line_end(source.data, begin + piece_bytes)
                     yield memoryview(source.data)[begin:stop]
                     self._let_go()
-                    done = done + stop - begin
+                    bytes_split += stop - begin
                     begin = stop
-                    self._tell(done, 2 * self._total)
+                    self._tell(bytes_split, 2 * self._total)
 
-        done = self._total
-        taken = self._budget.total - left
+        bytes_read = self._total  # once, to split them
+        taken = self._budget.total - room
         for part in regroup(
             pieces(),
             layout,
@@ -177,29 +179,29 @@ class TextReader:
             lambda size: _too_large(self._budget, taken, size, 2 * _QUERY_SHARE),
         ):
             yield part
-            done += part.source.nbytes  # type: ignore[union-attr]
-            self._tell(min(done, 2 * self._total), 2 * self._total)
+            bytes_read += part.source.nbytes  # type: ignore[union-attr]
+            self._tell(min(bytes_read, 2 * self._total), 2 * self._total)
 
-    def _tell(self, done: int, total: int) -> None:
+    def _tell(self, bytes_read: int, total: int) -> None:
         if self._count is not None:
-            self._count(done, total)
+            self._count(bytes_read, total)
 
     def _let_go(self) -> None:
         for source in self._sources:
             source.let_go()
 
-    def _comes_back(self) -> bool:
+    def _has_scattered_queries(self) -> bool:
         """Return whether two queries of the first lines come again in the middle of the largest
         file. In grouped lines, only one query can reach so far.
         """
         data = max((source.data for source in self._sources), key=len)
 
-        def queries(at: int) -> set[bytes]:
-            lines = bytes(data[at : at + _SAMPLE]).split(b"\n")[:-1]
+        def queries_from(begin: int) -> set[bytes]:
+            lines = bytes(data[begin : begin + _SAMPLE]).split(b"\n")[:-1]
             return {_first_word(line, 0) for line in lines}
 
-        again = queries(0) & queries(_line_end(data, len(data) // 2))
-        return len(again - {b""}) > 1
+        repeated = queries_from(0) & queries_from(_line_end(data, len(data) // 2))
+        return len(repeated - {b""}) > 1
 
     def _stretches(self, size: int) -> Iterator[list[tuple[Source, int, int]]]:
         """Spans of the files of about that many bytes in all; a query on both sides of the end of a
@@ -216,7 +218,7 @@ class TextReader:
                 # A byte order mark inside a file is a part of its query's id, which the kernel
                 # would drop at the start of a stretch.
                 while stop < len(data) and (
-                    _first_word(data, stop) == word or data[stop : stop + len(MARK)] == MARK
+                    _first_word(data, stop) == word or has_mark(data, stop)
                 ):
                     stop = _line_end(data, stop)
                 spans.append((source, begin, stop))
@@ -231,13 +233,16 @@ class TextReader:
             yield spans
 
 
-def _line_end(data: Any, at: int) -> int:
+def _line_end(data: Any, place: int) -> int:
     """Return the end of the line in which a place is; the end of the data if nothing ends it."""
-    return len(data) if at >= len(data) else data.find(b"\n", at) + 1 or len(data)
+    if place >= len(data):
+        return len(data)
+    return data.find(b"\n", place) + 1 or len(data)
 
 
-def _first_word(data: Any, at: int) -> bytes:
-    words = bytes(data[at : at + 256]).split(b"\n", 1)[0].split(None, 1)
+def _first_word(data: Any, begin: int) -> bytes:
+    # Of a longer word the beginning; two that begin alike are kept together, which does no harm.
+    words = bytes(data[begin : begin + 256]).split(b"\n", 1)[0].split(None, 1)
     return words[0] if words else b""
 
 
@@ -260,82 +265,81 @@ class PieceReader:
 
     def grouped(self) -> Iterator[Part]:
         """Yield tables of whole queries; the last query of a piece waits for the next."""
-        left = self._budget.left()
-        limit = min(left // _ROWS_SHARE, _LARGEST_ROWS)
+        room = self._budget.left()
+        limit = min(room // _ROWS_SHARE, _LARGEST_ROWS)
         # rows of whole queries, and rows of the last query, which may go on in the next piece
-        waiting = list[Rows]()
+        whole = list[Rows]()
         last = list[Rows]()
-        size = 0
+        whole_size = 0
         last_size = 0
-        began = list[set[bytes]]()
-        for rows in self._pieces(min(left // _PIECE_SHARE, _LARGEST_PIECE)):
+        queries_of_pieces = list[set[bytes]]()  # of the first two
+        for rows in self._pieces(min(room // _PIECE_SHARE, _LARGEST_PIECE)):
             if not rows.values.size:
                 continue
 
             # Two queries of the first piece in the second one show that rows are not grouped: one
             # may go on. pyarrow has read the rows, unless the file is text; it is not loaded here.
-            if len(began) < 2 and "pyarrow" in sys.modules:
-                began.append(distinct_ids(rows.queries))
-                if len(set.intersection(*began)) > 1 and len(began) == 2:
+            if len(queries_of_pieces) < 2 and "pyarrow" in sys.modules:
+                queries_of_pieces.append(distinct_ids(rows.queries))
+                repeated = set.intersection(*queries_of_pieces)
+                if len(queries_of_pieces) == 2 and len(repeated) > 1:
                     raise ScatteredError
 
             first = last_query(rows.queries)
             is_new = bool(last) and _last_id(last[-1]) != rows.queries.bytes_at(0)
             if first > 0 or is_new:
-                waiting = [*waiting, *last]
+                whole = [*whole, *last]
                 if first > 0:
-                    waiting.append(rows_between(rows, 0, first))
-                size = size + last_size
-                size += bytes_of(rows) * first // rows.values.size
+                    whole.append(rows_between(rows, 0, first))
+                whole_size += last_size
+                whole_size += bytes_of(rows) * first // rows.values.size
                 last = []
                 last_size = 0
             last.append(rows_between(rows, first, rows.values.size))
             last_size += bytes_of(last[-1])
 
-            if size >= limit:
-                yield Part(_table(waiting))
-                waiting = []
-                size = 0
-            if last_size * 2 * _QUERY_SHARE > left and last_size > limit:
-                self._refuse(last, left)
+            if whole_size >= limit:
+                yield Part(_table(whole))
+                whole = []
+                whole_size = 0
+            if last_size * 2 * _QUERY_SHARE > room and last_size > limit:
+                self._refuse(last, room)
             if self._let_go is not None:
                 self._let_go()
-        yield Part(_table([*waiting, *last]))
+        yield Part(_table([*whole, *last]))
 
     def regrouped(self) -> Iterator[Part]:
         """Yield tables of whole queries, from temporary files."""
         layout = rows_layout()  # before the memory of its library is counted
-        left = self._budget.left()
-        limit = min(left // _ROWS_SHARE, _LARGEST_ROWS) * 2
+        room = self._budget.left()
+        # twice as much as in `grouped`: a part is mapped, and in memory as the kernel's table alone
+        limit = min(room // _ROWS_SHARE, _LARGEST_ROWS) * 2
 
         def pieces() -> Iterator[Rows]:
-            for rows in self._pieces(min(left // _PIECE_SHARE, _LARGEST_PIECE)):
+            for rows in self._pieces(min(room // _PIECE_SHARE, _LARGEST_PIECE)):
                 if rows.values.size:
                     yield rows
                 if self._let_go is not None:
                     self._let_go()
 
-        taken = self._budget.total - left
+        taken = self._budget.total - room
         return regroup(
             pieces(),
             layout,
             self._expected,
             limit,
-            lambda size: _too_large(self._budget, taken, size, left / limit),
+            lambda size: _too_large(self._budget, taken, size, room / limit),
         )
 
-    def _refuse(self, last: list[Rows], left: int) -> None:
+    def _refuse(self, last: list[Rows], room: int) -> None:
         """Refuse a query that does not fit; all of its rows are counted for the message."""
         query = last[0].queries.bytes_at(0)
         size = 0
-        rows_read = 0
-        for rows in self._pieces(min(left // _PIECE_SHARE, _LARGEST_PIECE)):
-            same = rows_of(rows.queries, query)
-            size = size + bytes_of(rows) * same // max(1, rows.values.size)
-            rows_read = rows_read + same
+        for rows in self._pieces(min(room // _PIECE_SHARE, _LARGEST_PIECE)):
+            size += bytes_of(rows) * rows_of(rows.queries, query) // max(1, rows.values.size)
         raise _too_large(
             self._budget,
-            self._budget.total - left,
+            self._budget.total - room,
             size,
             2 * _QUERY_SHARE,
             query.decode("utf-8", "surrogateescape"),
@@ -362,35 +366,38 @@ class FileReader(PieceReader):
         self._total = sum(len(source.data) for source in sources)
         self._n_rows = self._rows()
         self._passes = 1
-        super().__init__(self._file_pieces, budget, 40 * self._n_rows, self._give_back)
+        written = _WRITTEN_ROW * self._n_rows
+        super().__init__(self._file_pieces, budget, written, self._give_back)
 
     def regrouped(self) -> Iterator[Part]:
         """Yield tables of whole queries, from temporary files."""
         self._passes = 2
-        done = self._n_rows
+        rows_read = self._n_rows  # once, to split them
         for part in super().regrouped():
             yield part
-            done += part.source.n_rows  # type: ignore[union-attr]
-            self._tell(done)
+            rows_read += part.source.n_rows  # type: ignore[union-attr]
+            self._tell(rows_read)
 
     def _give_back(self) -> None:
         for source in self._sources:
             source.let_go()
 
-    def _tell(self, rows: int) -> None:
+    def _tell(self, rows_read: int) -> None:
         if self._count is not None:
             total = self._passes * self._total
-            self._count(min(total, self._total * rows // max(1, self._n_rows)), total)
+            bytes_read = self._total * rows_read // max(1, self._n_rows)
+            self._count(min(total, bytes_read), total)
 
     def _file_pieces(self, size: int) -> Iterator[Rows]:
-        notes, self._notes = self._notes, Notes(lambda _: None)  # a second pass says nothing again
-        done = 0
+        notes = self._notes
+        self._notes = Notes(lambda _: None)  # a second pass says nothing again
+        rows_read = 0
         for source in self._sources:
             try:
                 for rows in self._pieces_of(source, size, notes):
                     yield rows
-                    done += rows.values.size
-                    self._tell(done)
+                    rows_read += rows.values.size
+                    self._tell(rows_read)
             except InputError:
                 # The first error of the file may be in another column of a later piece; the file is
                 # read as a whole where that fits.
@@ -416,9 +423,10 @@ class FileReader(PieceReader):
         if self._kind == "arrow":
             from idealrank.io.formats.arrow import arrow_pieces  # noqa: PLC0415  (as above)
 
-            most = self._budget.left() // 4
+            # A batch is in memory as a whole, next to the rows of a part.
+            most_batch = self._budget.left() // 4
             return arrow_pieces(
-                source, "run", self._columns, notes, refuse, most_bytes=size, most_batch=most
+                source, "run", self._columns, notes, refuse, most_bytes=size, most_batch=most_batch
             )
         from idealrank.io.formats.delimited import delimited_pieces  # noqa: PLC0415  (as above)
 
@@ -437,7 +445,7 @@ class FileReader(PieceReader):
         from their bytes.
         """
         if self._kind != "parquet":
-            return self._total // 32
+            return self._total // _SHORT_LINE
         from idealrank.io.formats.arrow import parquet_rows  # noqa: PLC0415  (as above)
 
         return sum(map(parquet_rows, self._sources))
@@ -471,10 +479,12 @@ def last_query(queries: IdColumn) -> int:
 
 def rows_of(queries: IdColumn, name: bytes) -> int:
     """Count the rows of a query."""
-    words = queries if queries.codes is None else IdColumn(queries.offsets, queries.data)
-    matches = (words.bytes_at(place) == name for place in range(len(words)))
-    is_it = np.fromiter(matches, bool, len(words))
-    return int(np.count_nonzero(is_it if queries.codes is None else is_it[queries.codes]))
+    ids = queries if queries.codes is None else IdColumn(queries.offsets, queries.data)
+    matches = (ids.bytes_at(place) == name for place in range(len(ids)))
+    has_name = np.fromiter(matches, bool, len(ids))
+    if queries.codes is not None:
+        has_name = has_name[queries.codes]
+    return int(np.count_nonzero(has_name))
 
 
 def rows_between(rows: Rows, begin: int, end: int) -> Rows:
@@ -520,7 +530,7 @@ def stream_frame(
 
     Its rows may come in any order.
     """
-    pyarrow = load_extra("pyarrow", f"reading a {type(frame).__name__} batch by batch", "arrow")
+    load_extra("pyarrow", f"reading a {type(frame).__name__} batch by batch", "arrow")
     of_polars = type(frame).__name__ == "LazyFrame"
     if of_polars and not hasattr(frame, "collect_batches"):  # before Polars 1.34
         return run_from_frame(frame, columns, name=name, tell=tell)
@@ -539,9 +549,8 @@ def stream_frame(
                 yield rows_from_table(piece, "run", chosen, "run", refuse, first=first)
                 first += piece.num_rows
 
-    del pyarrow
     # the size is unknown: as if it were eight times the budget
-    expected = 64 * (budget.total // 8)
+    expected = 8 * budget.total
     return Run.from_parts(RunParts(PieceReader(pieces, budget, expected)), name=name)
 
 

@@ -15,15 +15,12 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property, partial
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import IO, Any, NamedTuple, TypeAlias
 
 from idealrank import _kernel
 from idealrank._lazy import load_extra
 from idealrank.errors import FileFormatError, InputError, near_ids
 from idealrank.io.complaints import Notes
-
-if TYPE_CHECKING:
-    from idealrank import _kernel
 
 
 class MappedFile(mmap.mmap):
@@ -62,12 +59,12 @@ def unpacked(
     name: str, kind: str, data: "mmap.mmap | bytes", limit: int | None = None
 ) -> Iterator[bytes]:
     """Decompress data piece by piece; several streams one after the other are one file."""
-    most = limit if limit is not None else max(LIMIT, RATIO * len(data))
+    largest = limit if limit is not None else max(LIMIT, RATIO * len(data))
     size = 0
     for piece in _unbounded(name, kind, data):
         size += len(piece)
-        if size > most:
-            problem = f"{kind} data that unpack to more than {most:,} bytes from {len(data):,}"
+        if size > largest:
+            problem = f"{kind} data that unpack to more than {largest:,} bytes from {len(data):,}"
             raise FileFormatError(
                 name,
                 0,
@@ -81,20 +78,20 @@ def unpacked(
 def _unbounded(name: str, kind: str, data: "mmap.mmap | bytes") -> Iterator[bytes]:
     decompressor = _decompressor(kind)
     stream = decompressor.new_stream()
-    at = 0
-    while at < len(data):
-        chunk = bytes(data[at : at + _CHUNK])
+    position = 0
+    while position < len(data):
+        chunk = bytes(data[position : position + _CHUNK])
         refuse_cut(name, data)
         try:
-            at += yield from decompressor.unpack(stream, chunk)
+            position += yield from decompressor.unpack(stream, chunk)
         except decompressor.damage as error:
             raise FileFormatError(
                 name, 0, f"damaged {kind} data ({error})", f"a whole {kind} file"
             ) from None
         if stream.eof:
-            at = _skip_zeros(data, at)
+            position = _skip_zeros(data, position)
             refuse_cut(name, data)
-            if at == len(data):
+            if position == len(data):
                 return
             stream = decompressor.new_stream()
     raise FileFormatError(
@@ -133,12 +130,13 @@ def _decompressor(kind: str) -> _Decompressor:
 
 def _of_zlib(stream: Any, chunk: bytes) -> _Unpacked:
     """The pieces of a chunk, and how many of its bytes they took."""
-    rest = chunk
+    packed = chunk
     while True:
-        piece = stream.decompress(rest, _STEP)
+        piece = stream.decompress(packed, _STEP)
         yield piece
-        rest = stream.unconsumed_tail
-        if stream.eof or (not rest and len(piece) < _STEP):
+        packed = stream.unconsumed_tail
+        # A piece of the full size may have more behind it, even if all of the chunk was taken.
+        if stream.eof or (not packed and len(piece) < _STEP):
             return len(chunk) - len(stream.unused_data)
 
 
@@ -160,18 +158,21 @@ def _of_zstandard(stream: Any, chunk: bytes) -> _Unpacked:
     return len(chunk)
 
 
-def _skip_zeros(data: "mmap.mmap | bytes", at: int) -> int:
+def _skip_zeros(data: "mmap.mmap | bytes", position: int) -> int:
     """Skip zero bytes between or after streams: tapes and block devices leave them as padding."""
-    while at < len(data) and not any(data[at : at + _CHUNK]):
-        at = min(at + _CHUNK, len(data))
-    while at < len(data) and data[at] == 0:
-        at += 1
-    return at
+    while position < len(data) and not any(data[position : position + _CHUNK]):
+        position = min(position + _CHUNK, len(data))
+    while position < len(data) and data[position] == 0:
+        position += 1
+    return position
 
 
 AnyPath: TypeAlias = str | os.PathLike[str]
 Paths: TypeAlias = AnyPath | Sequence[AnyPath]
 Data: TypeAlias = mmap.mmap | bytes
+
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+"""Bytes that editors put in front of UTF-8."""
 
 _CHUNK = 1 << 16  # bytes of a file that are read at a time
 _ALIKE = 0.7  # likeness of file names, without ending, from which one is suggested
@@ -212,9 +213,10 @@ class _Raw(io.RawIOBase):
     """Bytes in memory, with a position."""
 
     def __init__(self, data: Data, name: str) -> None:
-        self._data, self._name = data, name
+        self._data = data
+        self._name = name
         self._view = memoryview(data)
-        self._at = 0
+        self._position = 0
 
     def readable(self) -> bool:
         return True
@@ -223,15 +225,15 @@ class _Raw(io.RawIOBase):
         return True
 
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        starts = {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: len(self._view)}
-        self._at = max(0, offset + starts[whence])
-        return self._at
+        starts = {io.SEEK_SET: 0, io.SEEK_CUR: self._position, io.SEEK_END: len(self._view)}
+        self._position = max(0, offset + starts[whence])
+        return self._position
 
     def readinto(self, buffer: Any) -> int:
-        piece = self._view[self._at : self._at + len(buffer)]
+        piece = self._view[self._position : self._position + len(buffer)]
         buffer[: len(piece)] = piece
         refuse_cut(self._name, self._data)
-        self._at += len(piece)
+        self._position += len(piece)
         return len(piece)
 
 
@@ -313,7 +315,8 @@ def _opened(name: str, notes: Notes) -> tuple[Data, str]:
             with Path(name).open("rb") as file:
                 data = _map(file, name)
         kind = _compression(data)
-        promised = next((kind for kind, ending in _COMPRESSED.items() if name.endswith(ending)), "")
+        by_ending = (packed for packed, ending in _COMPRESSED.items() if name.endswith(ending))
+        promised = next(by_ending, "")
         if promised and promised != kind and len(data):
             notes.warn(
                 f"{name}: found {kind or 'uncompressed'} data, expected {promised} from the "

@@ -124,6 +124,7 @@ Columns: TypeAlias = Mapping[str, str] | Sequence[str] | None
 _ROLES = ("query", "document", "grade", "score", "rank")
 # The words of recommenders for the same roles.
 _OTHER_ROLES = {"user": "query", "item": "document", "rating": "grade"}
+_VALUES: Mapping[Table, tuple[str, Names]] = {"qrels": ("grade", GRADE), "run": ("score", SCORE)}
 _EVERY_ROW = "1"  # as the name of the grade's column: grade 1 for every row
 
 
@@ -146,9 +147,9 @@ class Chosen(NamedTuple):
 def parse_columns(text: str, option: str = "--columns") -> dict[str, str]:
     """Parse column names as the command line takes them."""
     expected = "query=NAME,document=NAME and grade=NAME, score=NAME or rank=NAME"
-    named = _named_pairs(text, option, expected)
-    columns = {_OTHER_ROLES.get(role, role): name for role, name in named}
-    if len(columns) < len(named):
+    pairs = _named_pairs(text, option, expected)
+    columns = {_OTHER_ROLES.get(role, role): name for role, name in pairs}
+    if len(columns) < len(pairs):
         raise OptionError(
             f"{option} {text}: found a role twice, expected each once; user is query, item is "
             f"document, rating is grade"
@@ -160,22 +161,22 @@ def parse_roles(text: str, roles: Sequence[str], option: str = "--columns") -> d
     """Parse column names by role, for a table with its own roles: the user of a click log is not
     its query.
     """
-    named = _named_pairs(text, option, f"ROLE=NAME,... with roles among {', '.join(roles)}")
-    unknown = next((role for role, _ in named if role not in roles), None)
+    pairs = _named_pairs(text, option, f"ROLE=NAME,... with roles among {', '.join(roles)}")
+    unknown = next((role for role, _ in pairs if role not in roles), None)
     if unknown is not None:
         raise OptionError(
             f"{option} {text}: found the role {unknown!r}, expected some of {', '.join(roles)}"
         )
-    columns = dict(named)
-    if len(columns) < len(named):
+    columns = dict(pairs)
+    if len(columns) < len(pairs):
         raise OptionError(f"{option} {text}: found a role twice, expected each once")
     return columns
 
 
 def _named_pairs(text: str, option: str, expected: str) -> list[tuple[str, str]]:
     """Roles and names of ``ROLE=NAME,...``, in their order."""
-    parts = [part.partition("=") for part in text.split(",")]
-    pairs = [(role.strip(), name.strip()) for role, _, name in parts]
+    partitions = [pair.partition("=") for pair in text.split(",")]
+    pairs = [(role.strip(), name.strip()) for role, _, name in partitions]
     if not all(role and name for role, name in pairs):
         raise OptionError(f"{option} {text}: expected {expected}")
     return pairs
@@ -192,12 +193,12 @@ def choose_columns(
         if role in spelled:
             return spelled[role]
         most_usual, less_usual = usual
-        usually = candidates(names, most_usual) or candidates(names, less_usual)
-        if len(usually) > 1:
-            doubtful.append(f"{', '.join(usually[1:])} could be the {role} too")
-        return usually[0] if usually else ""
+        fitting = candidates(names, most_usual) or candidates(names, less_usual)
+        if len(fitting) > 1:
+            doubtful.append(f"{', '.join(fitting[1:])} could be the {role} too")
+        return fitting[0] if fitting else ""
 
-    value_role, usual_values = ("grade", GRADE) if table == "qrels" else ("score", SCORE)
+    value_role, usual_values = _VALUES[table]
     query = find("query", QUERY)
     document = find("document", DOCUMENT)
     value = "" if "rank" in spelled else find(value_role, usual_values)
@@ -206,13 +207,15 @@ def choose_columns(
         value = find("rank", RANK)
     if "rank" in spelled:
         value_role = "rank"
-    # Rows of interactions have no grade: each counts as grade 1, as guessed from the other columns
-    # (implicit), or as the caller says (every_row).
+    # Rows of interactions have no grade: each counts as grade 1, as the caller says, or as guessed
+    # from the other columns.
     others = {plain(name) for name in names} - {plain(query), plain(document)}
-    implicit = table == "qrels" and not value and bool(query and document) and others <= NO_GRADE
-    every_row = value_role == "grade" and value == _EVERY_ROW and value not in names
+    is_without_grades = (
+        table == "qrels" and not value and bool(query and document) and others <= NO_GRADE
+    )
+    says_every_row = value_role == "grade" and value == _EVERY_ROW and value not in names
     by_role = {"query": (query, QUERY), "document": (document, DOCUMENT)}
-    if not (implicit or every_row):
+    if not (is_without_grades or says_every_row):
         by_role[value_role] = (value, usual_values)
 
     # A role without a name has no column, even where a column has no name, as the index of a
@@ -220,25 +223,25 @@ def choose_columns(
     if any(not name or names.count(name) != 1 for name, _ in by_role.values()):
         raise _refusal(by_role, spelled, names, table, where)
     chosen = Chosen(
-        query=query, document=document, value="" if every_row else value, by_rank=by_rank
+        query=query, document=document, value="" if says_every_row else value, by_rank=by_rank
     )
-    if implicit:
+    if is_without_grades:
         message = (
             f"{where}: found no column of grades next to query={query}, document={document}; "
             f"every row counts as grade 1"
         )
-        named = {"query": query, "document": document, "grade": "1"}
+        in_python = {"query": query, "document": document, "grade": "1"}
         text = "; ".join([message, *doubtful])
         command = f"{_option(table)} query={query},document={document},grade=1"
         notes.warn(
             Advised(
                 text,
-                f"to set the columns, use columns={named} (in evaluate, qrels_columns=)",
+                f"to set the columns, use columns={in_python} (in evaluate, qrels_columns=)",
                 f"to set the columns, use {command}",
             )
         )
     elif len(spelled) < 3:
-        _tell(
+        _tell_of_guesses(
             chosen=chosen,
             doubtful=doubtful,
             role="rank" if by_rank else value_role,
@@ -252,9 +255,9 @@ def choose_columns(
 
 def query_column(names: Sequence[str], columns: Columns) -> str:
     """Return the column or field of the query, as named or guessed; empty without any."""
-    named = named_columns(columns, "run").get("query", "")
-    if named:
-        return named if named in names else ""
+    spelled = named_columns(columns, "run").get("query", "")
+    if spelled:
+        return spelled if spelled in names else ""
     most_usual, less_usual = QUERY
     return next(iter(candidates(names, most_usual) or candidates(names, less_usual)), "")
 
@@ -263,7 +266,8 @@ def named_columns(columns: Columns, table: Table) -> dict[str, str]:
     """Return the names by role. Roles that this table does not use are left out, so that one
     mapping can serve qrels and runs.
     """
-    useful = ["query", "document", *(["grade"] if table == "qrels" else ["score", "rank"])]
+    value_roles = ["grade"] if table == "qrels" else ["score", "rank"]
+    useful = ["query", "document", *value_roles]
     if columns is None:
         return {}
     if isinstance(columns, Mapping):
@@ -310,28 +314,22 @@ def _refusal(
                 f"{_listed(names)}; rename or drop the others"
             )
     expected = []
+    found = {}
     for role, (name, (most_usual, less_usual)) in by_role.items():
-        if not name or name not in names:
-            usually = f"one for the {role} ({', '.join(most_usual[:5] + less_usual[:2])}, ...)"
-            expected.append(f"{name!r} for the {role}" if name else usually)
-    fitting = {role: name for role, (name, _) in by_role.items() if name and name in names}
-    lacking = set(by_role) - set(fitting)
+        if name and name in names:
+            found[role] = name
+        elif name:
+            expected.append(f"{name!r} for the {role}")
+        else:
+            usual = ", ".join(most_usual[:5] + less_usual[:2])
+            expected.append(f"one for the {role} ({usual}, ...)")
+    lacking = set(by_role) - set(found)
     # interactions have no scores, and runs no grades
     has_scores = bool(candidates(names, (*SCORE[0], *RANK[0])))
     looks_swapped = lacking == {"score"} or (lacking == {"grade"} and has_scores)
     swapped = not spelled and looks_swapped
 
-    # An example for each role that has no column: a name near the misspelled one, or else the next
-    # column without a role.
-    free = [name for name in dict.fromkeys(names) if name and name not in fitting.values()]
-    for role, (name, _) in by_role.items():
-        if role not in fitting:
-            near = near_ids(name, free, 1) if name and role in spelled else []
-            hold_no_grade = {plain(column) for column in free} <= NO_GRADE
-            every_row_counts = role == "grade" and not name and hold_no_grade
-            fitting[role] = _EVERY_ROW if every_row_counts else (near or free or ["NAME"])[0]
-            free = [other for other in free if other != fitting[role]]
-    pairs = {role: fitting[role] for role in by_role}
+    pairs = _named_in_example(by_role, found, spelled, names)
     text = shlex.quote(",".join(f"{role}={name}" for role, name in pairs.items()))
     evaluates = "qrels_columns=" if table == "qrels" else "run_columns="
     order = "judgments come first, then runs; or " if swapped else ""
@@ -348,6 +346,30 @@ def _refusal(
     )
 
 
+def _named_in_example(
+    by_role: Mapping[str, tuple[str, Names]],
+    found: Mapping[str, str],
+    spelled: Mapping[str, str],
+    names: Sequence[str],
+) -> dict[str, str]:
+    """A column for each role: the found one; or a name near the misspelled one, or else the next
+    column without a role.
+    """
+    example = {}
+    free = [name for name in dict.fromkeys(names) if name and name not in found.values()]
+    for role, (name, _) in by_role.items():
+        near = near_ids(name, free, 1) if name and role in spelled else []
+        hold_no_grade = {plain(column) for column in free} <= NO_GRADE
+        if role in found:
+            example[role] = found[role]
+        elif role == "grade" and not name and hold_no_grade:
+            example[role] = _EVERY_ROW
+        else:
+            example[role] = (near or free or ["NAME"])[0]
+        free = [column for column in free if column != example[role]]
+    return example
+
+
 def _tell_of_ranks(
     chosen: Chosen, role: str, names: Sequence[str], where: str, notes: Notes
 ) -> None:
@@ -362,7 +384,7 @@ def _tell_of_ranks(
         )
 
 
-def _tell(
+def _tell_of_guesses(
     chosen: Chosen, doubtful: Sequence[str], role: str, where: str, notes: Notes, table: Table
 ) -> None:
     value = chosen.value or _EVERY_ROW

@@ -17,14 +17,13 @@ from idealrank.io.complaints import Notes, Tell
 from idealrank.io.formats.delimited import CELLS, csv_rows
 from idealrank.io.formats.detection import refuse_foreign
 from idealrank.io.record_files import (
-    BYTE_ORDER_MARK,
     FieldRecord,
     columnar_records,
     is_columnar,
     json_records,
     line_records,
 )
-from idealrank.io.sources import AnyPath, open_sources, open_stream
+from idealrank.io.sources import BYTE_ORDER_MARK, AnyPath, open_sources, open_stream
 
 LENGTH = 300  # letters of a text that pages show
 # Names of columns and fields, in the order in which they are looked for; MS MARCO's passages have a
@@ -46,7 +45,7 @@ _IDS = (
     "corpus_id",
     "corpus-id",
 )
-_ELSE_IDS = ("query", "document", "doc")  # ids where no name of _IDS is there, texts otherwise
+_DOUBTFUL_IDS = ("query", "document", "doc")  # ids if no column has a name of _IDS, else texts
 _LINKS = ("url", "link", "uri", "href")
 _TEXTS = (
     "text",
@@ -106,8 +105,8 @@ class _Fields(NamedTuple):
         return [name for name in self if name]
 
 
-class _Read(NamedTuple):
-    """Settings of each reader: the file name and the wanted ids."""
+class _Request(NamedTuple):
+    """A file, and the ids that are wanted from it."""
 
     path: str
     is_wanted: Callable[[str], bool]
@@ -137,12 +136,12 @@ def _collect(
     missing = None if wanted is None else set(wanted)
     if missing is not None and not missing:
         return
-    read = _Read(str(path), (lambda _: True) if wanted is None else set(wanted).__contains__)
-    with closing(_entries(read, Notes(tell))) as entries:
+    request = _Request(str(path), (lambda _: True) if wanted is None else set(wanted).__contains__)
+    with closing(_entries(request, Notes(tell))) as entries:
         for entry in entries:
             if entry.id in texts:
                 raise FileFormatError(
-                    read.path,
+                    request.path,
                     entry.line,
                     f"id {shown(repr(entry.id))} a second time",
                     "each id once",
@@ -169,7 +168,7 @@ def check_texts(path: AnyPath, most: int | None = None) -> None:
     """
     if str(path) == "-":
         return
-    with closing(_entries(_Read(str(path), lambda _: True), Notes(lambda _: None))) as entries:
+    with closing(_entries(_Request(str(path), lambda _: True), Notes(lambda _: None))) as entries:
         deque(islice(entries, most), maxlen=0)
 
 
@@ -181,31 +180,31 @@ def clipped(text: str, length: int = LENGTH) -> str:
     return line[: length - 1].rstrip() + "…"
 
 
-def _entries(read: _Read, notes: Notes) -> Generator[_Entry, None, None]:
+def _entries(request: _Request, notes: Notes) -> Generator[_Entry, None, None]:
     """Yield the wanted texts of a file of any format."""
-    with open_stream(read.path, notes) as stream:
-        yield from _by_format(read, notes, stream)
+    with open_stream(request.path, notes) as stream:
+        yield from _by_format(request, notes, stream)
 
 
-def _by_format(read: _Read, notes: Notes, stream: io.BufferedReader) -> Iterator[_Entry]:
+def _by_format(request: _Request, notes: Notes, stream: io.BufferedReader) -> Iterator[_Entry]:
     """Read texts in the format that the content indicates."""
     head = stream.peek(1)
-    refuse_foreign(read.path, head[:4])
+    refuse_foreign(request.path, head[:4])
     start = head.removeprefix(BYTE_ORDER_MARK).lstrip()
     if is_columnar(start):
-        return _of_columns(read, notes)
+        return _of_columns(request, notes)
     if start.startswith(b"{") and (
-        _LEADING_ID.match(start) or _has_ending(read.path, (".jsonl", ".ndjson"))
+        _LEADING_ID.match(start) or _has_ending(request.path, (".jsonl", ".ndjson"))
     ):
-        return _of_lines(read, stream)
+        return _of_lines(request, stream)
     if start[:1] in (b"{", b"["):
-        return _of_json(read, stream)
+        return _of_json(request, stream)
     first = start.partition(b"\n")[0]
     if not start:
         raise FileFormatError(
-            read.path, 0, "an empty file", "lines ID<tab>TEXT, or a table with a header line"
+            request.path, 0, "an empty file", "lines ID<tab>TEXT, or a table with a header line"
         )
-    return _of_tabs(read, stream) if b"\t" in first else _of_csv(read, stream)
+    return _of_tabs(request, stream) if b"\t" in first else _of_csv(request, stream)
 
 
 def _has_ending(path: str, endings: tuple[str, ...]) -> bool:
@@ -214,7 +213,7 @@ def _has_ending(path: str, endings: tuple[str, ...]) -> bool:
     )
 
 
-def _of_tabs(read: _Read, stream: io.BufferedReader) -> Iterator[_Entry]:
+def _of_tabs(request: _Request, stream: io.BufferedReader) -> Iterator[_Entry]:
     """Lines of an id, a tab and a text in one or several columns; or columns named in a header
     line.
     """
@@ -231,17 +230,17 @@ def _of_tabs(read: _Read, stream: io.BufferedReader) -> Iterator[_Entry]:
             continue
         if b"\t" not in row:
             raise FileFormatError(
-                read.path,
+                request.path,
                 number,
                 f"{shown(repr(_decoded(row)))}, a line without a tab",
                 "ID<tab>TEXT",
             )
         cells = row.split(b"\t", 1 if columns is None else -1)
         if columns is not None:
-            columns.check(len(cells), read.path, number)
+            columns.check(len(cells), request.path, number)
         id_cell = cells[0 if columns is None else columns.id]
-        name = _named(decode_id(id_cell.strip()), read.path, number)
-        if read.is_wanted(name):
+        name = _checked_id(decode_id(id_cell.strip()), request.path, number)
+        if request.is_wanted(name):
             if columns is None:
                 content = DocumentText("", _decoded(cells[1]))
             else:
@@ -249,7 +248,7 @@ def _of_tabs(read: _Read, stream: io.BufferedReader) -> Iterator[_Entry]:
             yield _Entry(name, content, number)
 
 
-def _of_csv(read: _Read, stream: io.BufferedReader) -> Iterator[_Entry]:
+def _of_csv(request: _Request, stream: io.BufferedReader) -> Iterator[_Entry]:
     """Columns with a header line, separated by commas, or by semicolons where it has no comma;
     cells may be quoted as RFC 4180 has it.
     """
@@ -259,13 +258,13 @@ def _of_csv(read: _Read, stream: io.BufferedReader) -> Iterator[_Entry]:
     ) as text:
         reader = csv_rows(text, ";" if b";" in head and b"," not in head else ",")
         try:
-            yield from _of_rows(read, reader)
+            yield from _of_rows(request, reader)
         except csv.Error as error:
             problem = f"a cell that cannot be read ({error})"
-            raise FileFormatError(read.path, reader.line_num, problem, CELLS) from None
+            raise FileFormatError(request.path, reader.line_num, problem, CELLS) from None
 
 
-def _of_rows(read: _Read, reader: Any) -> Iterator[_Entry]:
+def _of_rows(request: _Request, reader: Any) -> Iterator[_Entry]:
     """The rows of a reader of the standard library, the header line first."""
     columns: _Columns | None = None
     line = 1
@@ -276,19 +275,21 @@ def _of_rows(read: _Read, reader: Any) -> Iterator[_Entry]:
             continue
         if columns is None:
             names = [cell.strip().lower() for cell in row]
-            columns = _Columns.of_header(names) or _refuse_header(read.path, start, names)
+            columns = _Columns.of_header(names) or _refuse_header(request.path, start, names)
             continue
-        columns.check(len(row), read.path, start)
-        name = _named(row[columns.id].strip(), read.path, start)
-        if read.is_wanted(name):
+        columns.check(len(row), request.path, start)
+        name = _checked_id(row[columns.id].strip(), request.path, start)
+        if request.is_wanted(name):
             yield _Entry(name, columns.content([_printable(cell) for cell in row]), start)
 
 
 class _Columns(NamedTuple):
-    """Places of the id and of the parts of the text in a row, and the width of the table."""
+    """Places of the columns in a row, None for a missing one, and the width of the table."""
 
     id: int
-    texts: tuple[int | None, int | None, int | None]
+    title: int | None
+    text: int | None
+    link: int | None
     width: int
 
     @classmethod
@@ -297,8 +298,14 @@ class _Columns(NamedTuple):
         fields = _fields(names)
         if fields is None:
             return None
-        title, text, link = (names.index(name) if name else None for name in fields[1:])
-        return cls(names.index(fields.id), (title, text, link), len(names))
+        place = {name: names.index(name) for name in fields.used}
+        return cls(
+            id=place[fields.id],
+            title=place.get(fields.title),
+            text=place.get(fields.text),
+            link=place.get(fields.link),
+            width=len(names),
+        )
 
     def check(self, width: int, path: str, line: int) -> None:
         """Refuse a line of another width."""
@@ -312,7 +319,10 @@ class _Columns(NamedTuple):
 
     def content(self, cells: Sequence[str]) -> DocumentText:
         """Return title, text and address of a line."""
-        return DocumentText(*("" if place is None else cells[place] for place in self.texts))
+        title, text, link = (
+            "" if place is None else cells[place] for place in (self.title, self.text, self.link)
+        )
+        return DocumentText(title, text, link)
 
 
 def _refuse_header(path: str, line: int, names: Sequence[str]) -> "_Columns":
@@ -324,14 +334,14 @@ def _refuse_header(path: str, line: int, names: Sequence[str]) -> "_Columns":
 
 def _fields(names: Collection[str]) -> _Fields | None:
     """Names of columns; None without an id, or without a title and a text."""
-    id_ = next((name for name in (*_IDS, *_ELSE_IDS) if name in names), "")
+    id_ = next((name for name in (*_IDS, *_DOUBTFUL_IDS) if name in names), "")
     body = next((name for name in _TEXTS if name in names and name != id_), "")
     title = "title" if "title" in names else ""
     link = next((name for name in _LINKS if name in names), "")
     return _Fields(id=id_, title=title, text=body, link=link) if id_ and (title or body) else None
 
 
-def _of_lines(read: _Read, stream: io.BufferedReader) -> Iterator[_Entry]:
+def _of_lines(request: _Request, stream: io.BufferedReader) -> Iterator[_Entry]:
     """JSON lines; lines that begin with an unwanted id are skipped."""
 
     def skip(line: bytes) -> bool:
@@ -339,22 +349,22 @@ def _of_lines(read: _Read, stream: io.BufferedReader) -> Iterator[_Entry]:
         if leading is None:
             return False
         _, text, number = leading.groups()
-        return not read.is_wanted(decode_id(number if text is None else text))
+        return not request.is_wanted(decode_id(number if text is None else text))
 
-    for record in line_records(stream, read.path, skip):
-        yield from _of_record(record, read)
+    for record in line_records(stream, request.path, skip):
+        yield from _of_record(record, request)
 
 
-def _of_json(read: _Read, stream: io.BufferedReader) -> Iterator[_Entry]:
+def _of_json(request: _Request, stream: io.BufferedReader) -> Iterator[_Entry]:
     """One JSON value: an object of texts, or of records, by id; or an array of records."""
     expected = "{id: text}, or an array of records"
     for record in json_records(
-        stream.read(), read.path, "_id", "text", expected, is_wanted=read.is_wanted
+        stream.read(), request.path, "_id", "text", expected, is_wanted=request.is_wanted
     ):
-        yield from _of_record(record, read)
+        yield from _of_record(record, request)
 
 
-def _of_record(record: FieldRecord, read: _Read) -> Iterator[_Entry]:
+def _of_record(record: FieldRecord, request: _Request) -> Iterator[_Entry]:
     """The text of one record, if it is wanted."""
     where = record.place
     line = record.line
@@ -369,18 +379,22 @@ def _of_record(record: FieldRecord, read: _Read) -> Iterator[_Entry]:
         raise FileFormatError(
             where, line, f"{fields.id} {shown(repr(name))}", "an id: text or a whole number"
         )
-    if not read.is_wanted(_named(str(name), where, line)):
+    if not request.is_wanted(_checked_id(str(name), where, line)):
         return
-    parts = ["" if not field or values[field] is None else values[field] for field in fields[1:]]
-    # an address that is no text is left out; a title or text that is none is refused
-    for field, part in zip(fields[1:3], parts[:2], strict=True):
-        if not isinstance(part, str):
-            raise FileFormatError(where, line, f"{field} {shown(repr(part))}", "a text")
-    title, text, link = (_printable(part) if isinstance(part, str) else "" for part in parts)
+    used = {field: values[field] for field in fields.used}
+    for field in (fields.title, fields.text):
+        value = used.get(field)
+        if value is not None and not isinstance(value, str):
+            raise FileFormatError(where, line, f"{field} {shown(repr(value))}", "a text")
+    # an address that is no text is left out
+    title, text, link = (
+        _printable(value) if isinstance(value, str) else ""
+        for value in map(used.get, (fields.title, fields.text, fields.link))
+    )
     yield _Entry(str(name), DocumentText(title, text, link), line)
 
 
-def _of_columns(read: _Read, notes: Notes) -> Iterator[_Entry]:
+def _of_columns(request: _Request, notes: Notes) -> Iterator[_Entry]:
     """The columns of id and text of a Parquet or Arrow IPC file."""
 
     def choose(names: Sequence[str]) -> Sequence[str]:
@@ -388,16 +402,19 @@ def _of_columns(read: _Read, notes: Notes) -> Iterator[_Entry]:
         if fields is None:
             some = ", ".join(shown(repr(name)) for name in names[:6])
             raise FileFormatError(
-                read.path, 0, f"no id and no text among the columns {some}", "such as id and text"
+                request.path,
+                0,
+                f"no id and no text among the columns {some}",
+                "such as id and text",
             )
         return fields.used
 
-    (source,) = open_sources(read.path, notes)
+    (source,) = open_sources(request.path, notes)
     for record in columnar_records(source, choose):
-        yield from _of_record(record, read)
+        yield from _of_record(record, request)
 
 
-def _named(name: str, path: str, line: int) -> str:
+def _checked_id(name: str, path: str, line: int) -> str:
     if not name:
         raise FileFormatError(path, line, "an empty id", "an id before its text")
     return name

@@ -71,8 +71,8 @@ def _faults_of_answer(hits: Sequence[Any], limit: int) -> Iterator[str]:
     if not all(isinstance(hit, tuple) and len(hit) == 2 for hit in hits):
         yield f"found {shown(repr(hits[0]))}, expected pairs of document and score"
         return
-    documents = [hit[0] for hit in hits]
-    scores = [hit[1] for hit in hits]
+    documents = [document for document, _ in hits]
+    scores = [score for _, score in hits]
     if not all(isinstance(document, str) and document for document in documents):
         yield f"found documents {shown(repr(documents))}, expected texts that are not empty"
     elif len(set(documents)) < len(documents):
@@ -88,26 +88,27 @@ def _faults_of_answer(hits: Sequence[Any], limit: int) -> Iterator[str]:
 
 def _check_answers(trial: _Trial) -> None:
     """Form of answers, and the limit."""
-    most = 0
+    longest = 0
     for query in trial.queries:
         whole = trial.ask(query, trial.limit)
         first = trial.ask(query, 1)
         if whole is None or first is None:
             continue
-        most = max(most, len(whole))
+        longest = max(longest, len(whole))
         if bool(whole) != bool(first):
             trial.faults.append(
                 f"query {shown(repr(query.text))}: found {len(first)} documents with limit 1, and "
                 f"{len(whole)} with more"
             )
         elif trial.exact and whole:
-            (_, best), (_, best_alone) = whole[0], first[0]
-            if best != best_alone:
+            _, best_score = whole[0]
+            _, score_of_first = first[0]
+            if best_score != score_of_first:
                 trial.faults.append(
-                    f"query {shown(repr(query.text))}: the best document has score {best}, with "
-                    f"limit 1 {best_alone}"
+                    f"query {shown(repr(query.text))}: the best document has score {best_score}, "
+                    f"with limit 1 {score_of_first}"
                 )
-    if most < 2 and not trial.faults:
+    if longest < 2 and not trial.faults:
         trial.faults.append(
             "no query has two documents, so that no order was checked; pass queries that the index "
             "answers"
@@ -153,7 +154,7 @@ def _check_hostile(trial: _Trial) -> None:
 def _check_threads(trial: _Trial) -> None:
     """Searches at the same time have the answers of searches one by one."""
     alone = {query.id: trial.ask(query, trial.limit) for query in trial.queries}
-    together: list[dict[str, Any]] = [{} for _ in range(_THREADS)]
+    answers_of_threads: list[dict[str, Any]] = [{} for _ in range(_THREADS)]
     started = threading.Barrier(_THREADS)
 
     def ask_all(by_query: dict[str, Any], first: int) -> None:
@@ -163,16 +164,18 @@ def _check_threads(trial: _Trial) -> None:
             by_query[query.id] = trial.ask(query, trial.limit)
 
     threads = []
-    for place, by_query in enumerate(together):
-        arguments = (by_query, place % len(trial.queries))
+    for number, by_query in enumerate(answers_of_threads):
+        arguments = (by_query, number % len(trial.queries))
         threads.append(threading.Thread(target=ask_all, args=arguments, daemon=True))
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    for query in trial.queries if trial.exact else ():
+    if not trial.exact:
+        return
+    for query in trial.queries:
         usual = alone[query.id]
-        answers = [by_query.get(query.id) for by_query in together]
+        answers = [by_query.get(query.id) for by_query in answers_of_threads]
         others = [answer for answer in answers if answer != usual]
         if others:
             trial.faults.append(
@@ -185,7 +188,7 @@ def _check_failing(
     make: Callable[[], Backend], *, temporary: bool, query: SearchQuery
 ) -> Iterator[str]:
     """A backend that cannot work raises the error of backends, with the right mark."""
-    what = "an engine that is not reached" if temporary else "a backend with a mistake"
+    subject = "an engine that is not reached" if temporary else "a backend with a mistake"
     backend = None
     try:
         backend = make()
@@ -193,13 +196,13 @@ def _check_failing(
     except (BackendError, OptionError) as error:
         if isinstance(error, BackendError) and error.temporary != temporary:
             yield (
-                f"{what} raised an error with temporary={error.temporary}, expected "
+                f"{subject} raised an error with temporary={error.temporary}, expected "
                 f"temporary={temporary}: {shown(error)}"
             )
     except Exception as error:  # noqa: BLE001
-        yield f"{what} raised {type(error).__name__}: {shown(error)}, expected BackendError"
+        yield f"{subject} raised {type(error).__name__}: {shown(error)}, expected BackendError"
     else:
-        yield f"{what} raised nothing, expected BackendError"
+        yield f"{subject} raised nothing, expected BackendError"
     finally:
         if backend is not None:
             with suppress(Exception):

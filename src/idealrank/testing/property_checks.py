@@ -132,7 +132,7 @@ _POLICIES = {
     "rounding": "none",
 }
 _NO_RELEVANT = ("zero", "one", "nan", "left-out")
-_OTHERS = (
+_OTHER_SWITCHES = (
     "",
     ",score=float32",
     ",ideal=returned",
@@ -232,12 +232,14 @@ def drawn(rng: Random, measure: Measure, promise: "Promise") -> Case:
         if promise.judged:  # each measure has its own value of an unjudged document
             for query, ranking in run.items():
                 grades = qrels.get(query, {})
-                run[query] = {d: score for d, score in ranking.items() if d in grades}
+                run[query] = {
+                    document: score for document, score in ranking.items() if document in grades
+                }
         if qrels and not (promise.alone and not run.get("q1")):
             break
     ties = rng.choice(promise.ties(measure))
     no_relevant = rng.choice(_NO_RELEVANT)
-    return Case(qrels, run, _convention(ties, no_relevant, rng.choice(_OTHERS)))
+    return Case(qrels, run, _convention(ties, no_relevant, rng.choice(_OTHER_SWITCHES)))
 
 
 def _drawn_row(rng: Random, values: tuple[float, ...], least: int, most: int) -> dict[str, float]:
@@ -369,12 +371,12 @@ def _is_not_refused(measure: Measure, case: Case) -> str:
 
 
 def _sees_others(measure: Measure, case: Case) -> str:
-    together = evaluated(measure, case.qrels, case.run, case.convention).per_query()
+    values_of_all = evaluated(measure, case.qrels, case.run, case.convention).per_query()
     again = evaluated(measure, case.qrels, case.run, case.convention).per_query()
-    if repr(again) != repr(together):
-        return f"the same call again gives {again}, first {together}"
-    for query, values in together.items():
-        # A query without judgments is evaluated beside another query that has some.
+    if repr(again) != repr(values_of_all):
+        return f"the same call again gives {again}, first {values_of_all}"
+    for query, values in values_of_all.items():
+        # A query without judgments is evaluated with another query that has some.
         qrels = {query: case.qrels[query]} if query in case.qrels else {"other": {"d": 0.0}}
         run = {query: case.run[query]} if query in case.run else {}
         alone = evaluated(measure, qrels, run, case.convention).per_query()
@@ -386,10 +388,11 @@ def _sees_others(measure: Measure, case: Case) -> str:
 
 def _needs_more_hits(measure: Measure, case: Case) -> str:
     alone = evaluated(measure, case.qrels, case.run, case.convention).per_query()
-    beside = evaluated([measure, NumRelRet()], case.qrels, case.run, case.convention).per_query()
-    kept = {query: {str(measure): values[str(measure)]} for query, values in beside.items()}
+    # NumRelRet looks at whole lists, so that all hits are there.
+    both = evaluated([measure, NumRelRet()], case.qrels, case.run, case.convention).per_query()
+    with_all_hits = {query: {str(measure): values[str(measure)]} for query, values in both.items()}
     return first_difference(
-        kept,
+        with_all_hits,
         alone,
         "without a measure beside it that looks deeper; does its depth() say how deep it looks?",
     )
@@ -442,14 +445,17 @@ def _does_not_add_up(measure: Measure, case: Case) -> str:
     run = Run(case.run)
     resolved = measure.under(case.convention)
     judged = seen_by(resolved, align(qrels, run, case.convention.alignment, threads=1))
-    together = judged.sum_by_query(judged.hits.query, added(resolved, judged))
-    for query, sum_of_all in zip(judged.queries, together.tolist(), strict=True):
+    sums = judged.sum_by_query(judged.hits.query, added(resolved, judged))
+    for query, sum_of_hits in zip(judged.queries, sums.tolist(), strict=True):
         explanation = explain(qrels, run, query, measure, case.convention)
         if explanation.value is None or explanation.note:
             continue
-        alone = sum(row.contribution for row in explanation.rows)
-        for total, where in ((alone, "explained"), (sum_of_all, "measured with the others")):
-            if not abs(total - explanation.value) <= TOLERANCE:
+        sum_of_rows = sum(row.contribution for row in explanation.rows)
+        for total, where in (
+            (sum_of_rows, "explained"),
+            (sum_of_hits, "measured with the others"),
+        ):
+            if not abs(total - explanation.value) <= TOLERANCE:  # of NaN, too
                 return (
                     f"query {query!r} has {explanation.value:g}, its documents add {total:g} when "
                     f"{where}"
@@ -474,20 +480,20 @@ def _responds_otherwise(measure: Measure, case: Case) -> str:
             if grade < 3 and document in place
         )
         moved = _swapped_up(grades, place, returned_ideal=convention.rules.ideal == "returned")
-        changes = [
-            *(moved if measure.response != "rising" else ()),
-            *(raised if measure.response in ("rising", "first") else ()),
-        ]
-        table = {
-            "as judged": grades,
-            **{str(number): changed for number, changed in enumerate(changes)},
-        }
-        values = evaluated(measure, table, dict.fromkeys(table, run), convention).values[:, 0]
-        for lower in np.flatnonzero(values[1:] < values[0] - TOLERANCE).tolist():
-            return (
-                f"query {query!r} has {values[0]:g}, and {values[1 + lower]:g} with "
-                f"{changes[lower]}, though response={measure.response}"
-            )
+        changes: list[dict[str, float]] = []
+        if measure.response != "rising":
+            changes += moved
+        if measure.response in ("rising", "first"):
+            changes += raised
+        table = {str(number): changed for number, changed in enumerate((grades, *changes))}
+        evaluation = evaluated(measure, table, dict.fromkeys(table, run), convention)
+        value, *changed_values = evaluation.values[:, 0].tolist()
+        for changed, changed_value in zip(changes, changed_values, strict=True):
+            if changed_value < value - TOLERANCE:
+                return (
+                    f"query {query!r} has {value:g}, and {changed_value:g} with {changed}, though "
+                    f"response={measure.response}"
+                )
     return ""
 
 
@@ -653,7 +659,7 @@ def _undeclared(cls: type[Measure]) -> list[str]:
     """Options that are annotated but are no fields, since the class was not made a dataclass; names
     that are taken.
     """
-    known = {field.name for field in fields(cls)}
+    field_names = {field.name for field in fields(cls)}
     annotated = {
         name
         for name, hint in inspect.get_annotations(cls).items()
@@ -662,7 +668,7 @@ def _undeclared(cls: type[Measure]) -> list[str]:
     faults = [
         f"option {name} is no part of the measure; put @dataclass(frozen=True, kw_only=True) above "
         "the class, or ClassVar in its annotation if it is a fact"
-        for name in sorted(annotated - known - set(dir(Measure)))
+        for name in sorted(annotated - field_names - set(dir(Measure)))
     ]
     listed = cls.name if cls.name in MEASURES else SPELLINGS.get(cls.name.lower(), "")
     if listed and MEASURES[listed] is not cls:
@@ -717,8 +723,8 @@ def _broken(promise: Promise, measure: Measure, max_examples: int) -> list[str]:
     cases = (drawn(rng, measure, promise) for _ in range(max_examples))
     case = next((case for case in cases if complaint(case)), None)
     # Take smaller cases as long as they break the promise, too.
-    smaller = case
-    while smaller is not None:
-        case = smaller
-        smaller = next((less for less in case.smaller() if complaint(less)), None)
+    candidate = case
+    while candidate is not None:
+        case = candidate
+        candidate = next((smaller for smaller in case.smaller() if complaint(smaller)), None)
     return [] if case is None else [f"{promise.broken}: {complaint(case)}; {case}"]

@@ -49,18 +49,18 @@ def drawn_from() -> Any:
     return load_extra("hypothesis.strategies", "making test data", "testing", package="hypothesis")
 
 
-def _kept(make: "Callable[P, T]") -> "Callable[P, T]":
+def _made_once(make: "Callable[P, T]") -> "Callable[P, T]":
     """Give the same strategy for the same arguments: Hypothesis checks a strategy when it is first
     drawn from. The key is the text of the arguments, since 0.0 and -0.0 are equal.
     """
-    made: dict[str, T] = {}
+    strategies: dict[str, T] = {}
 
     @wraps(make)
     def get(*args: P.args, **kwargs: P.kwargs) -> T:
         key = repr((args, kwargs))
-        if key not in made:
-            made[key] = make(*args, **kwargs)
-        return made[key]
+        if key not in strategies:
+            strategies[key] = make(*args, **kwargs)
+        return strategies[key]
 
     return get
 
@@ -98,7 +98,7 @@ def judgments(
     return _judgments(tuple(map(float, grades)), tuple(queries))
 
 
-@_kept
+@_made_once
 def _judgments(grades: tuple[float, ...], queries: tuple[str, ...]) -> "SearchStrategy[Grades]":
     st = drawn_from()
     graded = st.dictionaries(st.sampled_from(DOCUMENTS), st.sampled_from(grades), min_size=1)
@@ -129,7 +129,7 @@ def runs(
     return _runs(tuple(scores), tuple(queries), max_size)
 
 
-@_kept
+@_made_once
 def _runs(
     scores: tuple[float, ...], queries: tuple[str, ...], max_size: int
 ) -> "SearchStrategy[Scores]":
@@ -164,7 +164,7 @@ def preferences(
     return _preferences(tuple(map(float, levels)), tuple(queries))
 
 
-@_kept
+@_made_once
 def _preferences(
     levels: tuple[float, ...], queries: tuple[str, ...]
 ) -> "SearchStrategy[GroupedLevels]":
@@ -214,7 +214,7 @@ def assessors(
     return _assessors(tuple(map(float, grades)), tuple(queries))
 
 
-@_kept
+@_made_once
 def _assessors(
     grades: tuple[float, ...], queries: tuple[str, ...]
 ) -> "SearchStrategy[dict[str, Grades]]":
@@ -240,7 +240,7 @@ def lists(
     return _lists(tuple(map(float, grades)), tuple(scores), max_size)
 
 
-@_kept
+@_made_once
 def _lists(
     grades: tuple[float, ...], scores: tuple[float, ...], max_size: int
 ) -> "SearchStrategy[list[list[tuple[float, float]]]]":
@@ -333,16 +333,18 @@ def conventions(
     return _conventions(tuple(presets), tuple(fixed.items()))
 
 
-@_kept
+@_made_once
 def _conventions(
     presets: tuple[str, ...], fixed: tuple[tuple[str, str], ...]
 ) -> "SearchStrategy[Convention]":
     st = drawn_from()
-    kept = dict(fixed)
-    changes = {name: st.sampled_from(words) for name, words in _words().items() if name not in kept}
+    fixed_words = dict(fixed)
+    changes = {
+        name: st.sampled_from(words) for name, words in _words().items() if name not in fixed_words
+    }
 
     def build(preset: str, switches: dict[str, str]) -> Convention:
-        return Convention.of(preset, **{**switches, **kept})
+        return Convention.of(preset, **{**switches, **fixed_words})
 
     strategy: SearchStrategy[Convention] = st.builds(
         build, st.sampled_from(presets), st.fixed_dictionaries({}, optional=changes)
@@ -381,12 +383,12 @@ def missing_facts(cls: type[Measure]) -> list[str]:
     if not low <= high:
         problems.append(f"bounds={cls.bounds}, expected low <= high")
     problems += [f"{name} is missing" for name in ("name", "summary") if not getattr(cls, name, "")]
-    known = {field.name for field in fields(cls)}
-    unknown = set(cls.from_convention) - known
+    options = {field.name for field in fields(cls)}
+    unknown = set(cls.from_convention) - options
     drawn = {"cutoff", "judged_only", "gain", "discount", "rel", *_words()}
     problems += [
         f"samples has no values of the option {name}"
-        for name in sorted(known - drawn - set(cls.samples))
+        for name in sorted(options - drawn - set(cls.samples))
     ]
     if unknown:
         problems.append(f"from_convention names {', '.join(sorted(unknown))}, which are no options")

@@ -25,7 +25,8 @@ from idealrank.errors import OptionError
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.inputs.comparison import compare as compare_evaluations
 from idealrank.inputs.comparison import evaluated_by_judge
-from idealrank.inputs.evaluation import RunEvaluator, overlap_ranks, overlaps
+from idealrank.inputs.evaluation import RunEvaluator
+from idealrank.inputs.run_rankings import overlap_ranks, overlaps
 from idealrank.io.query_files import QueryFiles
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import DEFAULT_MEASURES

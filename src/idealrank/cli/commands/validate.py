@@ -13,7 +13,8 @@ from idealrank.cli.input_options import Inputs, refuse_standard_input_twice
 from idealrank.cli.output import Formats
 from idealrank.io.complaints import Complaint
 from idealrank.io.formats.detection import FORMAT_NAMES
-from idealrank.io.lint import Observation, Report, lint, observe_qrels, observe_run
+from idealrank.io.lint import Report, lint
+from idealrank.io.observations import Observation, observe_qrels, observe_run
 from idealrank.io.row_parts import Table
 from idealrank.reports.table.cells import counted
 from idealrank.reports.table.records import result_json

@@ -19,14 +19,13 @@ from idealrank.io.checked_cells import parse_number
 from idealrank.io.complaints import Notes, Tell
 from idealrank.io.formats.delimited import rows_in_batches, sniff_delimiter
 from idealrank.io.record_files import (
-    BYTE_ORDER_MARK,
     Choose,
     columnar_records,
     is_columnar,
     json_records,
     line_records,
 )
-from idealrank.io.sources import Paths, Source, open_sources
+from idealrank.io.sources import BYTE_ORDER_MARK, Paths, Source, open_sources
 from idealrank.io.table_columns import parse_roles
 
 _HEAD = 1 << 16  # bytes of a file that tell its layout

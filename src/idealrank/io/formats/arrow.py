@@ -90,25 +90,27 @@ def _parquet_tables(
     if not sum(sizes):
         yield file.read(columns=names, use_threads=False)
         return
-    most, batch = _MOST_ROWS, _BATCH
+    largest_group = _MOST_ROWS
+    batch = _BATCH
     if most_bytes is not None:
-        most = min(most, max(1024, most_bytes // _bytes_of_row(source, names, coded, options)))
-        batch = min(batch, most)
-    if max(sizes) > most:
+        rows_in_budget = most_bytes // _bytes_of_row(source, names, coded, options)
+        largest_group = min(_MOST_ROWS, max(1024, rows_in_budget))
+        batch = min(batch, largest_group)
+    if max(sizes) > largest_group:
         from_batches = import_module("pyarrow").Table.from_batches
         yield from (
             from_batches([rows])
             for rows in file.iter_batches(batch, columns=names, use_threads=False)
         )
     else:
-        bundles = _bundles(sizes, min(most, _SMALL))
+        bundles = _bundles(sizes, min(largest_group, _SMALL))
 
         # A file of its own for each bundle: threads of pyarrow would wait for each other to read
         # through Python.
         def read(number: int) -> Any:
             groups = bundles[number]
-            own = _parquet_file(source, read_dictionary=coded, metadata=metadata, **options)
-            rows = own.read_row_groups(groups, columns=names, use_threads=False)
+            bundle = _parquet_file(source, read_dictionary=coded, metadata=metadata, **options)
+            rows = bundle.read_row_groups(groups, columns=names, use_threads=False)
             return rows if len(groups) == 1 else rows.unify_dictionaries().combine_chunks()
 
         yield from in_order(read, len(bundles), None)
@@ -164,7 +166,8 @@ def arrow_pieces(
 ) -> Iterator[Rows]:
     """Read one Arrow IPC file or stream piece by piece: its record batches, large ones in parts."""
     pyarrow = load_extra("pyarrow", "reading Arrow IPC", "arrow")
-    chosen, first = None, 0
+    chosen = None
+    first = 0
     try:
         for batch in _record_batches(source, most_batch):
             if chosen is None:
@@ -203,11 +206,11 @@ def _record_batches(source: Source, most: int) -> Iterator[Any]:
             yield file.get_batch(number)
         return
     stream = ipc.open_stream(reader)
-    empty = True
+    is_empty = True
     for batch in _stream_batches(source, reader, stream):
-        empty = False
+        is_empty = False
         yield batch
-    if empty:
+    if is_empty:
         yield pyarrow.RecordBatch.from_pylist([], schema=stream.schema)
 
 
@@ -245,7 +248,7 @@ def _validate(data: Any) -> None:
     batches share is checked once.
     """
     pyarrow = import_module("pyarrow")
-    seen: set[tuple[int | None, ...]] = set()
+    checked: set[tuple[int | None, ...]] = set()
     for chunk in chain.from_iterable(column.chunks for column in data.columns):
         if not pyarrow.types.is_dictionary(chunk.type) or chunk.null_count:
             chunk.validate(full=True)
@@ -254,9 +257,9 @@ def _validate(data: Any) -> None:
         chunk.indices.validate(full=True)
         codes = in_place(chunk.indices, np.dtype(str(chunk.indices.type)))
         memory = memory_of(chunk.dictionary)
-        if memory not in seen or (codes.size and is_outside(codes, len(chunk.dictionary))):
+        if memory not in checked or (codes.size and is_outside(codes, len(chunk.dictionary))):
             chunk.validate(full=True)
-        seen.add(memory)
+        checked.add(memory)
 
 
 def _stream_batches(source: Source, reader: Any, stream: Any) -> Iterator[Any]:
@@ -369,11 +372,11 @@ def _checked_values(column: Any, table: Table, chosen: Chosen, bad: _BadRows) ->
             lambda row: f"score {column[row]}, a whole number that float64 changes",
             EXPECTED,
         )
-    what = "grade" if table == "qrels" else "score"
+    noun = "grade" if table == "qrels" else "score"
     bad.add(
         "nan",
         mark_nan(values) & ~bad.marked,
-        f"NaN as {what} in column {chosen.value!r}",
+        f"NaN as {noun} in column {chosen.value!r}",
         "a number, for NaN has no order",
     )
     if table == "qrels":

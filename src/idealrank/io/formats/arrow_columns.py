@@ -93,9 +93,10 @@ def numbers_of(column: Any, name: str, where: str) -> FloatArray:
     if kind != pyarrow.float64():
         column = column.cast(pyarrow.float64(), safe=False)
     column = column.fill_null(np.nan) if column.null_count else column
-    parts = [in_place(chunk, np.dtype(np.float64)) for chunk in column.chunks]
-    values: FloatArray = parts[0] if len(parts) == 1 else np.concatenate([np.zeros(0), *parts])
-    return values
+    pieces = [in_place(chunk, np.dtype(np.float64)) for chunk in column.chunks]
+    if len(pieces) == 1:  # without a copy
+        return pieces[0]
+    return np.concatenate([np.zeros(0), *pieces])
 
 
 def mark_nan(values: FloatArray) -> BoolArray:
@@ -173,7 +174,7 @@ def _coded(column: Any, name: str, where: str) -> IdColumn | None:
     # the number of ids before it.
     dictionaries = []
     firsts: dict[tuple[int | None, ...], int] = {}
-    parts = []
+    moved_codes = []
     size = 0
     for chunk in column.chunks:
         codes = in_place(chunk.indices, np.dtype(str(chunk.indices.type)))
@@ -187,9 +188,11 @@ def _coded(column: Any, name: str, where: str) -> IdColumn | None:
             size += len(dictionary)
         first = firsts[memory]
         narrow = codes.astype(np.int32, copy=False)
-        parts.append(narrow + np.int32(first) if first else narrow)
+        moved_codes.append(narrow + np.int32(first) if first else narrow)
         if size > np.iinfo(np.int32).max:
             return None
     ids = ids_of(pyarrow.chunked_array(dictionaries, type=column.type.value_type), name, where)
-    joined_codes = parts[0] if len(parts) == 1 else np.concatenate([np.zeros(0, np.int32), *parts])
-    return IdColumn(ids.offsets, ids.data, joined_codes)
+    if len(moved_codes) == 1:  # without a copy
+        return IdColumn(ids.offsets, ids.data, moved_codes[0])
+    row_codes = np.concatenate([np.zeros(0, np.int32), *moved_codes])
+    return IdColumn(ids.offsets, ids.data, row_codes)

@@ -18,7 +18,7 @@ from idealrank.errors import FileFormatError, InputError
 from idealrank.io.checked_cells import CellChecker, parse_number, shown
 from idealrank.io.complaints import Complain, Complaint, Notes
 from idealrank.io.row_parts import IdColumn, Place, Rows, Table, gathered, pack
-from idealrank.io.sources import Source
+from idealrank.io.sources import BYTE_ORDER_MARK, Source
 from idealrank.io.table_columns import Chosen, Columns, choose_columns
 
 _BEIR = ("query-id", "corpus-id", "score")
@@ -55,7 +55,7 @@ def sniff_delimiter(source: Source) -> str:
     """Return the delimiter of the header line: the most frequent of ``,`` ``;`` and tab outside
     quotation marks.
     """
-    start = bytes(source.data[:_HEAD]).removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace")
+    start = bytes(source.data[:_HEAD]).removeprefix(BYTE_ORDER_MARK).decode("utf-8", "replace")
     lines = enumerate(_QUOTED.sub("''", start).splitlines(), 1)
     number, line = next(((number, line) for number, line in lines if line.strip()), (0, ""))
     delimiter = max(_DELIMITERS, key=line.count)
@@ -235,29 +235,29 @@ def rows_in_batches(source: Source, delimiter: str) -> Iterator[tuple[list[list[
     # Bytes that are not UTF-8 travel as surrogates and become the same bytes again in the ids.
     text = TextIOWrapper(source.open(), encoding="utf-8-sig", errors="surrogateescape", newline="")
     reader = csv_rows(text, delimiter)
-    wanted = 1
+    batch_size = 1  # the header
     while True:
-        before = reader.line_num
+        lines_before = reader.line_num
         try:
-            rows = list(islice(reader, wanted))
+            rows = list(islice(reader, batch_size))
         except csv.Error as error:
             problem = f"a cell that cannot be read ({error})"
             raise FileFormatError(source.path, reader.line_num, problem, CELLS) from None
         if not rows:
             return
-        lines = before + 1 + np.arange(len(rows), dtype=np.int64)
+        lines = lines_before + 1 + np.arange(len(rows), dtype=np.int64)
         # cells with line breaks move the rows after them
-        if reader.line_num - before != len(rows):
+        if reader.line_num - lines_before != len(rows):
             breaks = [sum(len(_LINE_BREAK.findall(cell)) for cell in row) for row in rows]
             lines[1:] += np.cumsum(breaks)[:-1]
         if min(map(len, rows)) < 2:
             is_filled = [len(row) > 1 or bool(row and row[0].strip()) for row in rows]
-            kept = [place for place, filled in enumerate(is_filled) if filled]
-            rows = [rows[place] for place in kept]
-            lines = lines[kept]
+            filled = [place for place, has_cells in enumerate(is_filled) if has_cells]
+            rows = [rows[place] for place in filled]
+            lines = lines[filled]
         if rows:
             yield rows, lines
-            wanted = _BATCH
+            batch_size = _BATCH
 
 
 def _choose(
@@ -320,7 +320,7 @@ class _Scan:
             documents = [documents[place] for place in usable]
             lines = lines[usable]
         if self._chosen.by_rank:
-            values = 0.0 - values
+            values = 0.0 - values  # subtracted, not negated: no score is -0.0
         return pack(queries), pack(documents), values, lines
 
     def _fits(self, row: list[str], line: int) -> bool:

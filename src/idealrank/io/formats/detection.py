@@ -9,7 +9,7 @@ from idealrank.errors import Advised, FileFormatError, OptionError
 from idealrank.io.checked_cells import parse_number
 from idealrank.io.complaints import Notes
 from idealrank.io.row_parts import Table
-from idealrank.io.sources import Data, Source
+from idealrank.io.sources import BYTE_ORDER_MARK, Data, Source
 from idealrank.io.table_columns import is_usual
 
 Format: TypeAlias = Literal[
@@ -192,7 +192,7 @@ def refuse_foreign(path: str, start: bytes) -> None:
 
 def sniff(data: Data) -> list[Format]:
     """The formats that the first bytes allow, the likeliest first; empty without a clue."""
-    start = bytes(data[:_HEAD]).removeprefix(b"\xef\xbb\xbf")
+    start = bytes(data[:_HEAD]).removeprefix(BYTE_ORDER_MARK)
     if start.startswith(b"PAR1"):
         return ["parquet"]
     if start.startswith((b"ARROW1", b"\xff\xff\xff\xff")):
@@ -243,12 +243,13 @@ def _is_msearch(start: bytes) -> bool:
     """Return whether the first two lines are the header and the body of a request of ``_msearch``;
     the responses may come much later.
     """
-    from idealrank.io.formats.nested import load  # noqa: PLC0415  (TREC files do not need it)
-    from idealrank.io.formats.responses import is_body, is_header  # noqa: PLC0415  (as above)
+    from idealrank.io.formats.msearch import is_body, is_header  # noqa: PLC0415  (TREC files do not need it)
+    from idealrank.io.formats.nested import load  # noqa: PLC0415  (as above)
 
-    header, _, rest = start.removeprefix(b"\xef\xbb\xbf").lstrip().partition(b"\n")
+    header, _, below = start.removeprefix(BYTE_ORDER_MARK).lstrip().partition(b"\n")
+    body, _, _ = below.lstrip().partition(b"\n")
     try:
-        return is_header(load(header)) and is_body(load(rest.lstrip().partition(b"\n")[0]))
+        return is_header(load(header)) and is_body(load(body))
     except (ValueError, RecursionError):
         return False
 
@@ -257,15 +258,15 @@ def _sniff_json(data: Data) -> list[Format]:
     """Tell JSON lines, which have a whole value on the first line and more after it, from JSON; a
     lone line can be either.
     """
-    at = 0
-    while data[at : at + 1].isspace() or data[at : at + 3] == b"\xef\xbb\xbf":
-        at += 1 if data[at : at + 1].isspace() else 3
-    end = data.find(b"\n", at)
+    begin = 0
+    while data[begin : begin + 1].isspace() or data[begin : begin + 3] == BYTE_ORDER_MARK:
+        begin += 1 if data[begin : begin + 1].isspace() else 3
+    end = data.find(b"\n", begin)
     if end < 0 or not data[end : end + _HEAD].strip():
-        return ["json", "jsonl"] if data[at : at + 1] == b"{" else ["json"]
+        return ["json", "jsonl"] if data[begin : begin + 1] == b"{" else ["json"]
     import json  # noqa: PLC0415  (TREC files do not need it)
 
-    first = bytes(data[at:end])
+    first = bytes(data[begin:end])
     try:
         json.loads(first)
     except RecursionError:
@@ -340,8 +341,9 @@ def _is_quepid(start: bytes, *, is_whole: bool) -> bool:
     if [name.lower() for name in header] == ["rating"]:
         return True
     # The last row may be cut: within its line, or between two lines of it.
-    is_cut = not is_whole or len(all_lines) > len(lines)
-    cells = [cell for row in (rows[:-1] if is_cut else rows) for cell in row]
+    if not is_whole or len(all_lines) > len(lines):
+        rows = rows[:-1]
+    cells = list(chain.from_iterable(rows))
     if any(map(is_usual, header)) or not any(cells):
         return False
     return all(not cell.strip() or parse_number(cell) is not None for cell in cells)

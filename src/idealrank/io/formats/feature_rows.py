@@ -66,7 +66,7 @@ class FeatureRows:
         """Return the rows of some queries, by a mark of each."""
         rows = np.repeat(keep, self.group)
         offsets = np.concatenate(([0], np.cumsum(self.group[keep]))).astype(np.int64)
-        queries = [query for query, kept in zip(self.queries, keep.tolist(), strict=True) if kept]
+        queries = [query for query, keeps in zip(self.queries, keep.tolist(), strict=True) if keeps]
         beside = {name: numbers[rows] for name, numbers in self.beside.items()}
         return replace(
             self,
@@ -160,30 +160,31 @@ def letor_rows(
     numbers = []
     values = []
     counts = np.zeros(n_rows, np.int64)
-    wanted = iter(items.lines.tolist())
-    at = next(wanted)
+    item_lines = iter(items.lines.tolist())  # others are blank, or comments
+    next_line = next(item_lines)
     row = 0
-    named = True
+    has_qid = True
     for line_number, line in enumerate(source.open(), 1):
-        if line_number != at:
+        if line_number != next_line:
             continue
         pairs = feature_pairs(line, source.path, line_number)
-        named = b"qid:" in line.partition(b"#")[0]
+        has_qid = (
+            b"qid:" in line.partition(b"#")[0]
+        )  # in all lines or none, as `read_labels` checks
         numbers.append(pairs[:, 0])
         values.append(pairs[:, 1])
         counts[row] = len(pairs)
-        at = next(wanted, 0)
-        row = row + 1
+        next_line = next(item_lines, 0)
+        row += 1
 
     columns = np.concatenate(numbers)
-    filled = np.concatenate(values)
-    owner = np.repeat(np.arange(n_rows), counts)
+    row_of_value = np.repeat(np.arange(n_rows), counts)
     width = int(columns.max(initial=-1)) + 1
     _refuse_sparse(source, n_rows, width)
     matrix = np.zeros((n_rows, width))
-    matrix[owner, columns.astype(np.int64)] = filled
-    rows = _together(source.path, items.labels, matrix, items.codes, items.queries)
-    return replace(rows, numbered=not named)
+    matrix[row_of_value, columns.astype(np.int64)] = np.concatenate(values)
+    rows = _grouped(source.path, items.labels, matrix, items.codes, items.queries)
+    return replace(rows, numbered=not has_qid)
 
 
 def _refuse_sparse(source: Source, n_rows: int, width: int) -> None:
@@ -191,40 +192,42 @@ def _refuse_sparse(source: Source, n_rows: int, width: int) -> None:
     row as wide.
     """
     size = 8 * n_rows * width
-    most = max(LIMIT, RATIO * len(source.data))
-    if size > most:
+    limit = max(LIMIT, RATIO * len(source.data))
+    if size > limit:
         largest = f"features up to number {width - 1:,}"
         problem = f"{n_rows:,} rows with {largest}, which take {size:,} bytes as a matrix"
         raise FileFormatError(
-            source.path, 0, problem, f"at most {most:,} bytes", "number the features without gaps"
+            source.path, 0, problem, f"at most {limit:,} bytes", "number the features without gaps"
         )
 
 
 def feature_pairs(line: bytes, path: str, number: int) -> FloatArray:
     """Parse the features of a line, shape (n, 2): number and value."""
     text = line.partition(b"#")[0]
-    parts = text.split()[1:]
-    if parts and parts[0].startswith(b"qid:"):
-        del parts[0]
+    features = text.split()[1:]
+    if features and features[0].startswith(b"qid:"):
+        del features[0]
     refused = FileFormatError(
         path,
         number,
         quoted(line.rstrip(b"\r\n")),
         f"{_EXPECTED}; the number below {_MOST_FEATURES:,}",
     )
-    if any(part.count(b":") != 1 for part in parts):
+    if any(feature.count(b":") != 1 for feature in features):
         raise refused
+    numbers = b":".join(features).split(b":") if features else []
     try:
-        pairs = np.array(b":".join(parts).split(b":") if parts else [], np.float64).reshape(-1, 2)
+        pairs = np.array(numbers, np.float64).reshape(-1, 2)
     except ValueError:
         raise refused from None
-    index = pairs[:, 0]
-    if not ((index >= 0) & (index == np.floor(index)) & (index < _MOST_FEATURES)).all():
+    indices = pairs[:, 0]
+    is_whole = (indices >= 0) & (indices == np.floor(indices))
+    if not (is_whole & (indices < _MOST_FEATURES)).all():
         raise refused
     return pairs
 
 
-def _together(
+def _grouped(
     path: str,
     labels: FloatArray,
     matrix: FloatArray,
@@ -302,7 +305,7 @@ def _parquet_rows(
     ids = np.asarray(table.column(qid).to_pylist())
     labels = _numbers_of(table, label, source.path)
     try:
-        rows = _together(
+        rows = _grouped(
             path=source.path,
             labels=labels,
             matrix=np.column_stack(columns),

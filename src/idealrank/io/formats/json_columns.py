@@ -142,10 +142,10 @@ def _n_lines(source: Source) -> int:
     for begin in range(0, letters.size, _BLOCK):
         ends = begin + np.flatnonzero(letters[begin : begin + _BLOCK] == _NEWLINE)
         count += ends.size
-        last = letters[ends - 1]
-        last = np.where(last == _RETURN, letters[ends - 2], last)
-        following = letters[ends[ends + 1 < letters.size] + 1]
-        if (last != _CLOSING).any() or (following != _OPENING).any():
+        before_ends = letters[ends - 1]
+        last_letters = np.where(before_ends == _RETURN, letters[ends - 2], before_ends)
+        first_letters = letters[ends[ends + 1 < letters.size] + 1]  # of the lines that follow
+        if (last_letters != _CLOSING).any() or (first_letters != _OPENING).any():
             return -1
     return count + int(letters[-1] != _NEWLINE)
 

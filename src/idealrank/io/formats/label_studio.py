@@ -32,7 +32,9 @@ from idealrank.io.table_columns import (
 
 _VALUES = ("number", "rating", "choices")  # types of controls that hold a grade
 _TEXTS = ("documenttext", "document", "text", "passage", "body", "content")
-_PEOPLE, _MODEL = "people", "model"  # kinds of assessors, as tables of labels have them
+# kinds of assessors, as tables of labels have them
+_PEOPLE = "people"
+_MODEL = "model"
 _EXPECTED = "an array of tasks, as Label Studio's export JSON"
 _EXPECTED_DATA = "an object with a query and a document"
 
@@ -93,7 +95,7 @@ def read_label_studio(
 ) -> Rows:
     """Read one grade for each judged document."""
     judgments_only(source.path, table, "tasks of Label Studio")
-    sheet = label_studio_sheet(source, complain, _named(columns))
+    sheet = label_studio_sheet(source, complain, _fields_of(columns))
     return one_grade_each(source.path, list(sheet.rows))
 
 
@@ -101,18 +103,18 @@ def label_studio_kinds(source: Source, columns: Columns = None) -> Iterator[str]
     """Yield the kind of assessor of each grade: ``people`` for an annotation, ``model`` for a
     prediction.
     """
-    reader = _Tasks(source.path, lambda _: None, _named(columns))
+    reader = _Tasks(source.path, lambda _: None, _fields_of(columns))
     tasks = load(source.read())
     for number, task in enumerate(tasks if isinstance(tasks, list) else [tasks], 1):
         yield from (kind for kind, row in reader.graded(task, number) if row.grade is not None)
 
 
-def _named(columns: Columns) -> LabelStudioFields:
-    named = named_columns(columns, "qrels")
+def _fields_of(columns: Columns) -> LabelStudioFields:
+    by_role = named_columns(columns, "qrels")
     return LabelStudioFields(
-        query=named.get("query", ""),
-        document=named.get("document", ""),
-        control=named.get("grade", ""),
+        query=by_role.get("query", ""),
+        document=by_role.get("document", ""),
+        control=by_role.get("grade", ""),
     )
 
 

@@ -19,11 +19,10 @@ from idealrank.errors import FileFormatError
 from idealrank.io.checked_cells import is_lost_text, parse_number
 from idealrank.io.complaints import Complain, Complaint, Notes
 from idealrank.io.row_parts import Place, Rows, pack
-from idealrank.io.sources import AnyPath, Source, open_sources
+from idealrank.io.sources import BYTE_ORDER_MARK, AnyPath, Source, open_sources
 
 _EXPECTED = "GRADE qid:QUERY FEATURE:VALUE ..."
 _FEATURE = re.compile(rb"[^\s:#]+:\S+|#")
-_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 # Where LightGBM and XGBoost look for group sizes themselves.
 _GROUP_ENDINGS = (".query", ".group")
 
@@ -44,11 +43,11 @@ class LabelledItems:
     @cached_property
     def documents(self) -> list[str]:
         """Document ids, line by line."""
-        seen = [0] * len(self.queries)
+        counts = [0] * len(self.queries)
         names = []
         for code in self.codes.tolist():
-            seen[code] += 1
-            names.append(f"{self.queries[code]}:{seen[code]}")
+            counts[code] += 1
+            names.append(f"{self.queries[code]}:{counts[code]}")
         return names
 
     @property
@@ -76,7 +75,7 @@ def _place(path: str, lines: IntArray, row: int) -> Place:
 def _lines_of(source: Source) -> Iterator[tuple[int, bytes]]:
     """Lines with their numbers, from 1, without the mark that editors put in front of UTF-8."""
     for number, line in enumerate(source.open(), 1):
-        yield number, line.removeprefix(_BYTE_ORDER_MARK) if number == 1 else line
+        yield number, line.removeprefix(BYTE_ORDER_MARK) if number == 1 else line
 
 
 class _Item(NamedTuple):
@@ -102,8 +101,8 @@ def _item(line: bytes) -> _Item | None:
     if has_qid and not qid:
         return None
     # Features are not read, so the first one is enough to tell this format; a line may have none.
-    rest = fields[2:] if has_qid else fields[1:]
-    if rest and not _FEATURE.match(rest[0]):
+    features = fields[2:] if has_qid else fields[1:]
+    if features and not _FEATURE.match(features[0]):
         return None
     return _Item(label, qid)
 
@@ -114,13 +113,13 @@ def _have_qid(source: Source) -> bool:
     """
     parsed = (_item(line) for _, line in _lines_of(source) if not _is_blank_or_comment(line))
     items = (item for item in parsed if item is not None)
-    have = [bool(item.qid) for item in islice(items, 3)]
-    if not have:
+    have_qid = [bool(item.qid) for item in islice(items, 3)]
+    if not have_qid:
         return False
     # Two lines have no majority: the first decides, and the other is a complaint if it differs.
-    if len(have) < 3:
-        return have[0]
-    return sum(have) > 1
+    if len(have_qid) < 3:
+        return have_qid[0]
+    return have_qid.count(True) > 1
 
 
 def read_labels(
@@ -176,7 +175,7 @@ def read_labels(
 
 
 def _codes_of_groups(
-    source: Source, n: int, group: AnyPath | None, notes: Notes
+    source: Source, n_items: int, group: AnyPath | None, notes: Notes
 ) -> tuple[IntArray, list[str]]:
     path = group or _group_file_beside(source.path)
     if path is None:
@@ -191,12 +190,12 @@ def _codes_of_groups(
         )
     if group is None:
         notes.inform(f"{source.path}: group sizes read from {path}")
-    sizes_of = open_sources(path, notes)[0]
-    sizes = read_column(sizes_of, "a group size", whole=True)
-    if int(sizes.sum()) != n:
+    (sizes_source,) = open_sources(path, notes)
+    sizes = read_column(sizes_source, "a group size", whole=True)
+    if int(sizes.sum()) != n_items:
         problem = f"group sizes that add up to {int(sizes.sum())}"
         raise FileFormatError(
-            sizes_of.path, 0, problem, f"{n}, the number of items of {source.path}"
+            sizes_source.path, 0, problem, f"{n_items}, the number of items of {source.path}"
         )
     codes = np.repeat(np.arange(sizes.size), sizes.astype(np.int64))
     return codes, [str(number) for number in range(sizes.size)]

@@ -23,7 +23,7 @@ from idealrank.io.checked_cells import (
 )
 from idealrank.io.complaints import Complain, Complaint, Notes
 from idealrank.io.row_parts import Block, Blocks, IdColumn, Place, Rows, Table, concatenate, pack
-from idealrank.io.sources import Source
+from idealrank.io.sources import BYTE_ORDER_MARK, Source
 from idealrank.io.table_columns import (
     DOCUMENT,
     Chosen,
@@ -81,7 +81,7 @@ class Records:
         self._place = place
         self._chosen: Chosen | None = None
         self._batch: list[_Row] = []
-        self._parts: list[_Columns] = []
+        self._flushed: list[_Columns] = []
 
     def __bool__(self) -> bool:
         return self._chosen is not None
@@ -97,14 +97,15 @@ class Records:
     def rows(self) -> Rows:
         """Return the columns gathered so far."""
         self._flush()
-        parts = self._parts or [_Columns.of_rows([])]
-        values = np.concatenate([part.values for part in parts])
-        numbers = np.concatenate([part.numbers for part in parts])
-        by_rank = self._chosen is not None and self._chosen.by_rank
+        batches = self._flushed or [_Columns.of_rows([])]
+        values = np.concatenate([batch.values for batch in batches])
+        numbers = np.concatenate([batch.numbers for batch in batches])
+        if self._chosen is not None and self._chosen.by_rank:
+            values = 0.0 - values  # subtracted, not negated: no score is -0.0
         return Rows(
-            queries=concatenate([part.queries for part in parts]),
-            documents=concatenate([part.documents for part in parts]),
-            values=0.0 - values if by_rank else values,
+            queries=concatenate([batch.queries for batch in batches]),
+            documents=concatenate([batch.documents for batch in batches]),
+            values=values,
             place=lambda row: self._place(int(numbers[row])),
         )
 
@@ -139,13 +140,14 @@ class Records:
         """Turn the records of the batch into columns: at once where all is well, one by one where
         it is not.
         """
-        batch, self._batch = self._batch, []
+        batch = self._batch
         if not batch:
             return
+        self._batch = []
         queries, documents, values, _ = zip(*batch, strict=True)
         if not (all_ids(queries) and all_ids(documents) and all_numbers(values, self._table)):
             batch = [checked for checked in map(self._checked, batch) if checked is not None]
-        self._parts.append(_Columns.of_rows(batch))
+        self._flushed.append(_Columns.of_rows(batch))
 
     def _checked(self, row: _Row) -> _Row | None:
         """The row with ids and a number; None after a complaint about the first that is none."""
@@ -264,28 +266,31 @@ def read_json_lines(
 
 def _is_nested(value: Any) -> bool:
     """Return whether a value has queries with their documents, not the fields of a record."""
-    return isinstance(value, tuple) and all(isinstance(inner, tuple | list) for _, inner in value)
+    return isinstance(value, tuple) and all(
+        isinstance(field_value, tuple | list) for _, field_value in value
+    )
 
 
 def _are_nested(source: Source) -> bool:
     """Return whether lines have queries with their documents, as most of the first three objects
     do: one bad line does not decide.
     """
-    first: list[bool] = []
+    are_nested: list[bool] = []
     for line in source.open():
         with suppress(ValueError, RecursionError):
             if isinstance(value := load(line.strip()), tuple):
-                first.append(_is_nested(value))
-        if len(first) == 3:
-            return sum(first) > 1
-    return bool(first) and first[0]
+                are_nested.append(_is_nested(value))
+        if len(are_nested) == 3:
+            return are_nested.count(True) > 1
+    # one or two objects have no majority: the first decides
+    return bool(are_nested) and are_nested[0]
 
 
 def load(data: bytes) -> Any:
     """Decode a value, with objects as tuples of pairs and arrays as lists: a dict would lose the
     first value of a repeated key.
     """
-    return _DECODER.decode(data.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "surrogateescape"))
+    return _DECODER.decode(data.removeprefix(BYTE_ORDER_MARK).decode("utf-8", "surrogateescape"))
 
 
 def as_records(value: Any, columns: Columns = None) -> list[Any] | None:
@@ -368,9 +373,10 @@ class _Nest:
             if not all_ids(documents):
                 ids, _ = self._usable(documents, [0.0] * len(documents), place, of_query)
             self._lists += 1
-            # documents of a run are in the order of their ranks; judged ones all count as grade 1
+            # documents of a run are in the order of their ranks, whose scores begin with 0.0, not
+            # -0.0; judged ones all count as grade 1
             if self._table == "run":
-                values = [0.0 - rank for rank in range(len(ids))]
+                values = [0.0 - place_in_list for place_in_list in range(len(ids))]
             else:
                 values = [1.0] * len(ids)
             self.blocks.append(Block(query=query, documents=ids, values=values, place=place))

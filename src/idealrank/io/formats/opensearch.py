@@ -65,9 +65,9 @@ def _lists(value: Any) -> Iterator[dict[str, Any]]:
         return
     hits = dict(fields["hits"]).get("hits") if isinstance(fields.get("hits"), tuple) else None
     for hit in hits if isinstance(hits, list) else []:
-        inner = dict(hit).get("_source") if isinstance(hit, tuple) else None
-        if isinstance(inner, tuple) and _RATINGS in dict(inner):
-            yield dict(inner)
+        indexed = dict(hit).get("_source") if isinstance(hit, tuple) else None
+        if isinstance(indexed, tuple) and _RATINGS in dict(indexed):
+            yield dict(indexed)
 
 
 def _rows(fields: dict[str, Any], path: str, complain: Complain) -> Iterator[JudgmentRow]:
@@ -83,15 +83,16 @@ def _rows(fields: dict[str, Any], path: str, complain: Complain) -> Iterator[Jud
         return
     for number, rated_query in enumerate(queries, 1):
         place = (f"{path}: {_RATINGS} {number}", 0)
-        inner = dict(rated_query) if isinstance(rated_query, tuple) else {}
-        query = check_id(inner.get("query"))
+        query_fields = dict(rated_query) if isinstance(rated_query, tuple) else {}
+        query = check_id(query_fields.get("query"))
         if isinstance(query, tuple):
             complain(query.at(place, " of a query"))
             continue
         for name in ("ratings", "failures"):
-            ratings = inner.get(name, [])
-            if not isinstance(ratings, list) or (name == "ratings" and name not in inner):
-                problem = f"{describe_value(inner.get(name))} as {name}"
+            ratings = query_fields.get(name, [])
+            is_missing = name == "ratings" and name not in query_fields
+            if not isinstance(ratings, list) or is_missing:
+                problem = f"{describe_value(query_fields.get(name))} as {name}"
                 complain(Complaint("type", *place, problem, _EXPECTED))
                 continue
             for rating in ratings:
@@ -111,8 +112,8 @@ def _row(
     value = fields.get("rating")
     if among == "failures" or value is None:  # the model gave no grade
         return JudgmentRow(query, document, None, query_text=query, place=place)
-    text = parse_number(value) if isinstance(value, str) else value
-    grade = check_number(value if text is None else text, "qrels")
+    number = parse_number(value) if isinstance(value, str) else value
+    grade = check_number(value if number is None else number, "qrels")
     if isinstance(grade, tuple):
         fault = grade._replace(expected="a finite number")
         complain(fault.at(place, f" of document {shown(document)} of query {shown(query)}"))
@@ -176,8 +177,9 @@ def _records(source: Source, complain: Complain) -> Iterator[tuple[Any, Place]]:
 
 def _ubi_row(value: Any, place: Place, complain: Complain) -> JudgmentRow | None:
     fields = dict(value) if isinstance(value, tuple) else {}
-    inner = fields.get("_source")
-    fields = dict(inner) if isinstance(inner, tuple) else fields
+    indexed = fields.get("_source")
+    if isinstance(indexed, tuple):  # a hit
+        fields = dict(indexed)
     has_query = "query_id" in fields or "query" in fields
     if not has_query or "document" not in fields or "judgment" not in fields:
         some = ", ".join(map(repr, list(fields)[:6]))

@@ -21,7 +21,7 @@ from idealrank.io.checked_cells import parse_number
 from idealrank.io.complaints import Complain, Complaint, Notes, Tell, refuse
 from idealrank.io.formats.detection import sniff
 from idealrank.io.judgment_rows import JudgmentRow, JudgmentSheet, SeenPairs
-from idealrank.io.sources import Data, Paths, Source, open_sources
+from idealrank.io.sources import BYTE_ORDER_MARK, Data, Paths, Source, open_sources
 
 PreferenceLayout: TypeAlias = Literal["prefs", "qrels"]
 
@@ -215,7 +215,8 @@ class _Rows:
         """Read one file."""
         for number, line in enumerate(_lines(source.read()), 1):
             if line.startswith(b"#"):
-                self.hidden += isinstance(self._parse(line[1:]), tuple)
+                if isinstance(self._parse(line[1:]), tuple):
+                    self.hidden += 1
             elif line.strip(b" \t"):
                 parsed = self._parse(line)
                 if isinstance(parsed, Complaint):
@@ -242,8 +243,9 @@ class _Rows:
         if len(fields) != len(self.columns) or not all(fields):
             fields = line.split()
         if len(fields) != len(self.columns):
-            hint, command = self.hints.get(len(fields), ("", ""))
-            hint = "judgments come first, then runs" if len(fields) == _RUN_FIELDS else hint
+            hint, command_hint = self.hints.get(len(fields), ("", ""))
+            if len(fields) == _RUN_FIELDS:
+                hint = "judgments come first, then runs"
             return Complaint(
                 kind="fields",
                 path="",
@@ -251,7 +253,7 @@ class _Rows:
                 found=f"{len(fields)} fields in {quoted(line)}",
                 expected=self.expected,
                 hint=hint,
-                command_hint=command,
+                command_hint=command_hint,
             )
         word = self.columns[-1].lower()
         cell = f"{quoted(fields[-1])} in {quoted(line)}"
@@ -268,7 +270,7 @@ class _Rows:
 
 def _lines(data: Data) -> Sequence[bytes]:
     """Split into lines without their ends, and without a byte order mark before the first."""
-    text = bytes(data[:]).removeprefix(b"\xef\xbb\xbf")
+    text = bytes(data[:]).removeprefix(BYTE_ORDER_MARK)
     return [line.removesuffix(b"\r") for line in text.split(b"\n")]
 
 

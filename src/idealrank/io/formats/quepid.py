@@ -51,8 +51,8 @@ class _Book:
     lines: list[int] = field(default_factory=list)
     unrated_queries: int = 0
     texts: dict[str, str] = field(default_factory=dict)  # of queries that have an id, too
-    # in a book with a row for each rating: rows without one, by reason, and all rows
-    left: Counter[str] | None = None
+    # in a book with a row for each rating: rows without one, by reason, and all as "rows"
+    row_counts: Counter[str] | None = None
 
     @property
     def n_blank(self) -> int:
@@ -62,13 +62,12 @@ class _Book:
     def tell(self, notes: Notes) -> None:
         """Note how much is unjudged."""
         raters = "" if len(self.raters) == 1 else f"ratings by {len(self.raters)} raters"
-        if self.left is not None:
-            counts = [(self.left[reason], reason) for reason in ("blank", *_FLAGS.values())]
-            reasons = ", ".join(f"{count:,} {reason}" for count, reason in counts if count)
+        if self.row_counts is not None:
+            reasons = [reason for reason in ("blank", *_FLAGS.values()) if self.row_counts[reason]]
             if reasons:
-                notes.inform(
-                    f"{self.path}: of {self.left['rows']:,} {raters or 'rows'}, {reasons}: unjudged"
-                )
+                listed = ", ".join(f"{self.row_counts[reason]:,} {reason}" for reason in reasons)
+                n_rows = f"{self.row_counts['rows']:,} {raters or 'rows'}"
+                notes.inform(f"{self.path}: of {n_rows}, {listed}: unjudged")
         elif self.n_blank:
             blank = "is blank and counts" if self.n_blank == 1 else "are blank and count"
             notes.inform(
@@ -94,15 +93,15 @@ def read_quepid(
     book.tell(notes)
     rater = _chosen(book, named_columns(columns, table).get("grade", ""))
     grades = [_mean(row) if rater is None else row[rater] for row in book.ratings]
-    kept = [place for place, grade in enumerate(grades) if grade is not None]
-    values = np.array([grades[place] for place in kept], np.float64)
-    queries = pack([book.queries[place] for place in kept])
-    documents = pack([book.documents[place] for place in kept])
+    graded = [place for place, grade in enumerate(grades) if grade is not None]
+    values = np.array([grades[place] for place in graded], np.float64)
+    queries = pack([book.queries[place] for place in graded])
+    documents = pack([book.documents[place] for place in graded])
     return Rows(
         queries=queries,
         documents=documents,
         values=values,
-        place=lambda row: (source.path, book.lines[kept[row]]),
+        place=lambda row: (source.path, book.lines[graded[row]]),
     )
 
 
@@ -157,16 +156,16 @@ def quepid_sheet(source: Source, notes: Notes, complain: Complain) -> JudgmentSh
             if rating is not None
         ]
         rows += rated or [unjudged]
-    left = {}
+    losses = {}
     if book.unrated_queries:
-        left["empty_queries"] = [""] * book.unrated_queries
-    counts = Counter(book.left)
+        losses["empty_queries"] = [""] * book.unrated_queries
+    counts = Counter(book.row_counts)
     reasons = []
     for reason in _FLAGS.values():
         reasons += [reason] * counts[reason]
     if reasons:
-        left["reasons"] = reasons
-    return sheet_of(rows, texts_are_ids=not book.texts, left=left)
+        losses["reasons"] = reasons
+    return sheet_of(rows, texts_are_ids=not book.texts, left=losses)
 
 
 def is_row_per_rating(names: Sequence[str]) -> bool:
@@ -186,7 +185,7 @@ def _read(source: Source, complain: Complain) -> _Book:
     header, first = next(batches, ([[]], [0]))
     names = [name.strip() for name in header[0]]
     simple = list(map(plain, names))
-    query = text = next((place for place, name in enumerate(simple) if name in _QUERY), None)
+    query = next((place for place, name in enumerate(simple) if name in _QUERY), None)
     document = next((place for place, name in enumerate(simple) if name in _DOCUMENT), None)
     if query is None or document is None:
         raise FileFormatError(
@@ -198,16 +197,16 @@ def _read(source: Source, complain: Complain) -> _Book:
     rows = chain.from_iterable(zip(batch, lines.tolist(), strict=True) for batch, lines in batches)
     if is_row_per_rating(names):
         # two queries may have the same text
-        query = simple.index(_QUERY_ID) if _QUERY_ID in simple else query
-        book = _Book(path=source.path, raters=[_RATING])
-        take = _Taking(
-            book=book,
-            ids=(query, document),
+        has_ids = _QUERY_ID in simple
+        take = _RowReader(
+            book=_Book(path=source.path, raters=[_RATING]),
+            query=simple.index(_QUERY_ID) if has_ids else query,
+            document=document,
             rated=[simple.index(_RATING)],
             width=len(names),
             complain=complain,
         )
-        return _read_ratings(take, simple, rows, None if text == query else text)
+        return _read_ratings(take, simple, rows, query if has_ids else None)
     rated = [place for place, name in enumerate(simple) if name == _RATING]
     rated = rated or [place for place in range(len(names)) if place not in (query, document)]
     raters = [names[place] for place in rated]
@@ -219,9 +218,10 @@ def _read(source: Source, complain: Complain) -> _Book:
             _EXPECTED,
             "each rater once, with a name",
         )
-    take = _Taking(
+    take = _RowReader(
         book=_Book(path=source.path, raters=raters),
-        ids=(query, document),
+        query=query,
+        document=document,
         rated=rated,
         width=len(names),
         complain=complain,
@@ -232,7 +232,10 @@ def _read(source: Source, complain: Complain) -> _Book:
 
 
 def _read_ratings(
-    take: "_Taking", names: Sequence[str], rows: Iterator[tuple[list[str], int]], text: int | None
+    take: "_RowReader",
+    names: Sequence[str],
+    rows: Iterator[tuple[list[str], int]],
+    text: int | None,
 ) -> _Book:
     """Read a row for each rating, and join the rows of a document, with a column for each rater;
     `text` is the column of the query's text.
@@ -241,7 +244,7 @@ def _read_ratings(
     flags = {place: _FLAGS[name] for place, name in enumerate(names) if name in _FLAGS}
     book = take.book
     merged = _Ratings(take.bad)
-    left = Counter[str]()
+    row_counts = Counter[str]()
     for row, line in rows:
         if not take(row, line):
             continue
@@ -254,11 +257,14 @@ def _read_ratings(
             take.bad("flag", line, f"{words} as {_WORDS}", "true or false")
             continue
         state = "blank" if rating is None else "rated"
-        left.update(("rows", reason or state))
+        row_counts.update(("rows", reason or state))
         rater_name = _RATING if rater is None else row[rater].strip() or _UNNAMED
         merged.add((query, document), rater_name, None if reason else rating, line)
     return replace(
-        merged.book(book.path), left=left, unrated_queries=book.unrated_queries, texts=book.texts
+        merged.book(book.path),
+        row_counts=row_counts,
+        unrated_queries=book.unrated_queries,
+        texts=book.texts,
     )
 
 
@@ -307,11 +313,13 @@ class _Ratings:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Taking:
+class _RowReader:
     """Puts rows into a book."""
 
     book: _Book
-    ids: tuple[int, int]
+    # query, document, rated: Places of the cells of query and document, and of the ratings
+    query: int
+    document: int
     rated: list[int]
     width: int
     complain: Complain
@@ -324,7 +332,8 @@ class _Taking:
         if len(row) != self.width:
             self.bad("fields", line, f"{len(row)} cells", f"{self.width}, as in the header line")
             return False
-        query, document = row[self.ids[0]], row[self.ids[1]]
+        query = row[self.query]
+        document = row[self.document]
         cells = [row[place].strip() for place in self.rated]
         if not document and not any(cells):
             self.book.unrated_queries += 1

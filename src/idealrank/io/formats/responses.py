@@ -1,6 +1,4 @@
-"""Runs from saved responses of search engines, Elasticsearch, OpenSearch and Solr, and the requests
-of ``_msearch`` that name their queries.
-"""
+"""Runs from saved responses of search engines: Elasticsearch, OpenSearch and Solr."""
 
 import json
 from abc import ABC, abstractmethod
@@ -11,96 +9,11 @@ from typing import Any, TypeAlias
 from idealrank.errors import FileFormatError
 from idealrank.io.checked_cells import check_id, check_number, describe_value, shown
 from idealrank.io.complaints import Complain, Complaint, Notes, refuse
+from idealrank.io.formats.msearch import is_body, is_header, query_names
 from idealrank.io.formats.nested import broken, load
 from idealrank.io.row_parts import Block, Blocks, Place, Table
 from idealrank.io.sources import Source
 from idealrank.io.table_columns import Columns, named_columns, query_column
-
-_HEADER = frozenset(
-    (
-        "index",
-        "search_type",
-        "preference",
-        "routing",
-        "request_cache",
-        "ignore_unavailable",
-        "allow_no_indices",
-        "expand_wildcards",
-        "ccs_minimize_roundtrips",
-        "allow_partial_search_results",
-        "max_concurrent_shard_requests",
-        "project_routing",
-    )
-)
-_BODY = frozenset(
-    ("query", "knn", "retriever", "params", "sub_searches", "size", "from", "suggest")
-)
-# Clauses of the form {field: text}, and fields whose value is the text that a user typed.
-_BY_FIELD = frozenset(("match", "match_phrase", "match_phrase_prefix", "match_bool_prefix"))
-_TEXTS = frozenset(("query", "query_text", "model_text"))
-_NAME = "_name"
-
-
-def is_header(value: Any) -> bool:
-    """Return whether a value may be the first line of a request; objects are tuples of pairs."""
-    return isinstance(value, tuple) and all(
-        name in _HEADER and not isinstance(field_value, tuple) for name, field_value in value
-    )
-
-
-def is_body(value: Any) -> bool:
-    """Return whether a value may be the second line of a request."""
-    return isinstance(value, tuple) and any(
-        name in _BODY and not isinstance(field_value, str) for name, field_value in value
-    )
-
-
-def query_names(bodies: Sequence[Any]) -> list[str]:
-    """Return a name for each request: its ``_name``, or the text that it searches; empty if not
-    every request has one of its own.
-
-    A text that every request contains, such as a filter, names none.
-    """
-    for words in (_names, _texts):
-        of_bodies = [dict.fromkeys(words(body)) for body in bodies]
-        common = set.intersection(*map(set, of_bodies)) if len(of_bodies) > 1 else set()
-        names: list[str] = []
-        for texts in of_bodies:
-            own = [text for text in texts if text not in common]
-            names += own if len(own) == 1 else []
-        if len(names) == len(set(names)) == len(bodies):
-            return names
-    return []
-
-
-def _names(value: Any) -> Iterator[str]:
-    for name, field_value in _fields(value):
-        if name == _NAME and isinstance(field_value, str) and field_value.strip():
-            yield field_value
-
-
-def _texts(value: Any) -> Iterator[str]:
-    for name, field_value in _fields(value):
-        texts: Sequence[Any] = ()
-        if name in _TEXTS and isinstance(field_value, str):
-            texts = (field_value,)
-        elif (name in _BY_FIELD or name == "params") and isinstance(field_value, tuple):
-            texts = [text for _, text in field_value]
-        yield from (text for text in texts if isinstance(text, str) and text.strip())
-
-
-def _fields(value: Any) -> Iterator[tuple[str, Any]]:
-    """Yield every field, however deep; without recursion, since a file may nest without end."""
-    left = [value]
-    while left:
-        part = left.pop()
-        if isinstance(part, list):
-            left.extend(part)
-        elif isinstance(part, tuple):
-            for name, inner in part:
-                yield name, inner
-                left.append(inner)
-
 
 _Object = Mapping[str, Any]
 Lose: TypeAlias = Callable[[str, str], None]
@@ -124,8 +37,8 @@ def read_solr(
 
 
 def lose_fields(source: Source, kind: str, columns: Columns, lose: Lose) -> None:
-    """Name every field of the responses that a run has no place for, each time it occurs; blank
-    ones are not lost.
+    """Pass every field of the responses that a run cannot hold to `lose`, each time it occurs,
+    unless it is blank.
     """
     reader = _Solr if kind == "solr" else _Elasticsearch
     reader(source, "run", columns, notes=Notes(lambda _: None), complain=refuse, lose=lose).read()
@@ -150,10 +63,10 @@ _WORK = frozenset(
 """Fields of almost every response: about the work of the engine, or how many hits there are besides
 these.
 """
-_INNER = ("_source", "fields")  # of a hit: what was indexed, and fields that were asked for
+_NESTED = ("_source", "fields")  # of a hit: what was indexed, and fields that were asked for
 
 
-def _inner(fields: _Object, name: str) -> Any:
+def _field_value(fields: _Object, name: str) -> Any:
     """Return the value of a field by its name or path; a list of one value is that value."""
     value = _at(fields, _path(fields, name))
     return value[0] if isinstance(value, list) and len(value) == 1 else value
@@ -161,37 +74,38 @@ def _inner(fields: _Object, name: str) -> Any:
 
 def _path(fields: _Object, name: str) -> str:
     """Return the path of a field of this name; the name itself if there is none."""
-    paths = (name, *(f"{outer}.{name}" for outer in _INNER))
+    paths = (name, *(f"{object_name}.{name}" for object_name in _NESTED))
     return next((path for path in paths if _at(fields, path) is not _MISSING), name)
 
 
-def _leaves(fields: _Object, outer: str = "") -> Iterator[str]:
+def _leaves(fields: _Object, prefix: str = "") -> Iterator[str]:
     """Yield the paths of all values that are not blank."""
     for name, value in fields.items():
         if isinstance(value, tuple):
-            yield from _leaves(dict(value), f"{outer}{name}.")
+            yield from _leaves(dict(value), f"{prefix}{name}.")
         elif value is not None and value not in ("", []):
-            yield outer + name
+            yield prefix + name
 
 
 def _at(fields: _Object, path: str) -> Any:
     if path in fields:
         return fields[path]
-    for outer, value in fields.items():
-        if isinstance(value, tuple) and path.startswith(f"{outer}."):
-            return _at(dict(value), path[len(outer) + 1 :])
+    for name, value in fields.items():
+        if isinstance(value, tuple) and path.startswith(f"{name}."):
+            return _at(dict(value), path.removeprefix(f"{name}."))
     return _MISSING
 
 
 def _likely_id(fields: _Object) -> str:
-    """Guess a field that could name documents, for an example: the first inner one, or else the
+    """Guess a field that could name documents, for an example: the first nested one, or else the
     first that is not a name of the engine.
     """
-    for outer in _INNER:
-        if isinstance(fields.get(outer), tuple) and fields[outer]:
-            return f"{outer}.{next(iter(dict(fields[outer])))}"
-    own = [name for name in fields if not name.startswith("_") or name == "_id"]
-    return next(iter(own or fields), "NAME")
+    for object_name in _NESTED:
+        nested = fields.get(object_name)
+        if isinstance(nested, tuple) and nested:
+            return f"{object_name}.{next(iter(dict(nested)))}"
+    indexed = [name for name in fields if not name.startswith("_") or name == "_id"]
+    return next(iter(indexed or fields), "NAME")
 
 
 class _Responses(ABC):
@@ -284,9 +198,9 @@ class _Responses(ABC):
                 'put the requests before the responses, or write {"queries": ["shoes", ...], '
                 '"responses": [...]}'
             )
-            self._take_by_place(responses, place, "responses without queries", hint)
+            self._take_numbered(responses, place, "responses without queries", hint)
 
-    def _take_by_place(
+    def _take_numbered(
         self, responses: Sequence[Any], place: Place, problem: str, hint: str
     ) -> None:
         self._notes.warn(
@@ -345,8 +259,8 @@ class _Responses(ABC):
             )
             return
 
-        self._lose_beside(fields)
-        if self._is_cut(fields):
+        self._lose_other_fields(fields)
+        if self._is_partial(fields):
             self._doubt("have partial results (a time limit, or shards that failed)", name)
         ids: list[str] = []
         scores: list[float | None] = []
@@ -386,7 +300,7 @@ class _Responses(ABC):
             self._bad("type", place, f"{describe_value(hit)} as a hit", "an object")
             return None
         fields = dict(hit)
-        identifier = _inner(fields, self._document)
+        identifier = _field_value(fields, self._document)
         if identifier is _MISSING:
             name = _likely_id(fields)
             advice = "name the field of the document, as in"
@@ -400,7 +314,7 @@ class _Responses(ABC):
             )
             return None
         document = check_id(identifier)
-        score = _inner(fields, self._score)
+        score = _field_value(fields, self._score)
         has_score = score is not _MISSING and score is not None
         number = check_number(score, "run") if has_score else None
         for fault in (document, number):
@@ -421,26 +335,30 @@ class _Responses(ABC):
         """Add the hits by score; in their own order where that differs, or where a score is
         missing.
         """
-        known = [score for score in scores if score is not None]
+        given_scores = [score for score in scores if score is not None]
         doubt = ""
-        if len(known) < len(ids):
-            some = "some hits without" if known else "hits without"
+        if len(given_scores) < len(ids):
+            some = "some hits without" if given_scores else "hits without"
             doubt = f"have {some} a score"
-        elif ordered and any(later > earlier for earlier, later in pairwise(known)):
+        elif ordered and any(later > earlier for earlier, later in pairwise(given_scores)):
             doubt = "have hits that are not in the order of the scores"
+        values = given_scores
         if doubt:
             self._doubt(f"{doubt}; the order of the hits counts", query)
-            self._lose_scores(len(known))
-            known = [0.0 - rank for rank in range(len(ids))]
-        self._blocks.append(Block(query=query, documents=list(ids), values=known, place=place))
+            self._lose_scores(len(given_scores))
+            # Subtracted, not negated: no score is -0.0.
+            values = [0.0 - place_in_list for place_in_list in range(len(ids))]
+        self._blocks.append(Block(query=query, documents=list(ids), values=values, place=place))
 
-    def _lose_columns(self, fields: _Object, *kept: str) -> None:
-        """Name the fields of a hit that are neither its document nor its score."""
+    def _lose_columns(self, fields: _Object, *read: str) -> None:
+        """Name the fields of a hit that are neither its document nor its score; `read` are fields
+        that were read besides.
+        """
         if self._lose is not None:
-            held = {_path(fields, self._document), _path(fields, self._score)}
-            others = {name: value for name, value in fields.items() if name not in kept}
+            paths_of_run = {_path(fields, self._document), _path(fields, self._score)}
+            others = {name: value for name, value in fields.items() if name not in read}
             for path in _leaves(others):
-                if path not in held:
+                if path not in paths_of_run:
                     self._lose("columns", path)
 
     def _lose_scores(self, count: int) -> None:
@@ -449,20 +367,23 @@ class _Responses(ABC):
             for _ in range(count):
                 self._lose("columns", self._score)
 
-    def _lose_beside(self, fields: _Object) -> None:
-        """Name what a response has besides its hits, such as aggregations."""
+    def _lose_other_fields(self, fields: _Object) -> None:
+        """Name the fields of a response besides its hits, such as aggregations."""
         if self._lose is None:
             return
+        object_of_hits, hits = self.hits
+        ignored = {*_WORK, hits}
         query = query_column(list(fields), self._columns)
-        outer_of_hits, hits = self.hits
-        for outer, value in fields.items():
+        for name, value in fields.items():
             # the field that has the hits is looked into; any other is lost as a whole
-            holds_hits = outer == outer_of_hits and isinstance(value, tuple)
-            whole = dict(value) if holds_hits else {"": value}
-            for name, inner in whole.items():
-                is_work = (name or outer) in {*_WORK, hits} or outer == query
-                if not is_work and inner not in (None, "", [], ()):
-                    self._lose("response_fields", f"{outer}.{name}" if name else outer)
+            others: _Object = {}
+            if name == object_of_hits and isinstance(value, tuple):
+                others = {f"{name}.{inner}": part for inner, part in value if inner not in ignored}
+            elif name not in ignored and name != query:
+                others = {name: value}
+            for path, lost in others.items():
+                if lost not in (None, "", [], ()):
+                    self._lose("response_fields", path)
 
     def _doubt(self, words: str, query: str) -> None:
         self._doubts.setdefault(words, []).append(query)
@@ -495,7 +416,7 @@ class _Responses(ABC):
     def _hits(self, fields: _Object) -> Any: ...
 
     @abstractmethod
-    def _is_cut(self, fields: _Object) -> bool: ...
+    def _is_partial(self, fields: _Object) -> bool: ...
 
 
 class _Elasticsearch(_Responses):
@@ -555,7 +476,7 @@ class _Elasticsearch(_Responses):
             self._bad("type", place, problem, "both", hint)
         elif not (names := query_names(requests)) and len(requests) == len(responses):
             hint = 'give every request a "_name" of its own'
-            self._take_by_place(responses, place, "requests without a text of their own each", hint)
+            self._take_numbered(responses, place, "requests without a text of their own each", hint)
         else:
             self._take_each(names or requests, responses, place, "requests")
             self._notes.inform(
@@ -569,8 +490,9 @@ class _Elasticsearch(_Responses):
     def _is_response(self, fields: _Object) -> bool:
         hits: Any = fields.get("hits")
         is_object = isinstance(hits, tuple) and all(isinstance(pair, tuple) for pair in hits)
-        inner = dict(hits) if is_object else {}
-        return isinstance(inner.get("hits"), list) or ("total" in inner and "took" in fields)
+        fields_of_hits = dict(hits) if is_object else {}
+        has_total = "total" in fields_of_hits and "took" in fields
+        return isinstance(fields_of_hits.get("hits"), list) or has_total
 
     def _query_of(self, fields: _Object, place: Place) -> Any:
         if column := query_column(list(fields), self._columns):
@@ -585,7 +507,7 @@ class _Elasticsearch(_Responses):
         hits = fields.get("hits", ()) if fields == {} or "hits" in fields else None
         return dict(hits).get("hits", []) if isinstance(hits, tuple) else None
 
-    def _is_cut(self, fields: _Object) -> bool:
+    def _is_partial(self, fields: _Object) -> bool:
         failed = _object(fields.get("_shards")).get("failed")
         return fields.get("timed_out") is True or bool(failed)
 
@@ -618,7 +540,7 @@ class _Solr(_Responses):
     def _hits(self, fields: _Object) -> Any:
         return _object(fields.get("response")).get("docs")
 
-    def _is_cut(self, fields: _Object) -> bool:
+    def _is_partial(self, fields: _Object) -> bool:
         return _object(fields.get("responseHeader")).get("partialResults") is True
 
 
@@ -651,18 +573,20 @@ def _values(source: Source, complain: Complain) -> Iterator[tuple[Any, Place]]:
     else:
         yield value, (source.path, 0)
         return
-    read = 0
+    bytes_read = 0
     for number, line in enumerate(source.open(), 1):
-        read += len(line)
+        bytes_read += len(line)
         if not line.strip():
             continue
         try:
             value = load(line.strip())
         except (ValueError, RecursionError) as error:
             # responses over many lines may follow the lines of requests
-            rest = _rest(source, read - len(line)) if line.strip() == b"{" else None
-            if rest is not None:
-                yield rest, (source.path, number)
+            value = None
+            if line.strip() == b"{":
+                value = _rest(source, bytes_read - len(line))
+            if value is not None:
+                yield value, (source.path, number)
                 return
             complain(broken(error, source.path, number))
         else:

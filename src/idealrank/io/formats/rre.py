@@ -37,7 +37,7 @@ def rre_sheet(source: Source, notes: Notes, complain: Complain) -> JudgmentSheet
     return sheet_of(rows, texts_are_ids=True, left=ratings.left)
 
 
-_INNER = ("topics", "query_groups", "queries")
+_PARTS = ("topics", "query_groups", "queries")  # fields with lists, from the outermost on
 
 
 PLACEHOLDERS = {"id_field": "id", "index": "", "template": "template.json"}
@@ -90,7 +90,7 @@ class _Ratings:
             )
             return Blocks()
         self._placeholder = placeholder
-        known = (*_INNER, "relevant_documents", *(PLACEHOLDERS if _is_ours(dict(value)) else ()))
+        known = (*_PARTS, "relevant_documents", *(PLACEHOLDERS if _is_ours(dict(value)) else ()))
         settings = [name for name in dict(value) if name not in known]
         if settings:
             self.left["settings"] = settings
@@ -116,35 +116,36 @@ class _Ratings:
     def _walk(self, fields: dict[str, Any], place: Place, documents: Any) -> None:
         """Walk topics, groups and queries; a query without documents has the group's documents."""
         documents = fields.get("relevant_documents", documents)
-        for name in _INNER:
-            for number, inner in enumerate(_listed(fields.get(name)), 1):
-                where = (f"{place[0]}: {name} {number}", 0)
-                if not isinstance(inner, tuple):
-                    self._bad(where, describe_value(inner), "an object")
+        path, _ = place
+        for name in _PARTS:
+            for number, part in enumerate(_listed(fields.get(name)), 1):
+                where = (f"{path}: {name} {number}", 0)
+                if not isinstance(part, tuple):
+                    self._bad(where, describe_value(part), "an object")
                 elif name == "queries":
-                    self._take(dict(inner), where, documents)
+                    self._take(dict(part), where, documents)
                 else:
-                    within = dict(inner)
-                    names = [within.get(key) for key in ("name", "description")]
-                    texts = [name for name in names if isinstance(name, str)]
+                    group = dict(part)
+                    titles = [group.get(key) for key in ("name", "description")]
+                    texts = [title for title in titles if isinstance(title, str)]
                     if texts:
                         self.left.setdefault("groups", []).append(texts[0])
-                    self._walk(within, where, documents)
+                    self._walk(group, where, documents)
 
     def _take(self, fields: dict[str, Any], place: Place, documents: Any) -> None:
         """Take one query."""
         placeholders = fields.get("placeholders")
-        named = dict(placeholders) if isinstance(placeholders, tuple) else {}
-        if self._placeholder not in named:
+        texts = dict(placeholders) if isinstance(placeholders, tuple) else {}
+        if self._placeholder not in texts:
             hint = 'set "query_placeholder" at the top of the file'
             self._bad(
                 place,
-                f"placeholders {', '.join(map(repr, named)) or 'none'}",
+                f"placeholders {', '.join(map(repr, texts)) or 'none'}",
                 f"{self._placeholder!r}, the text of the query",
                 hint,
             )
             return
-        query = check_id(named[self._placeholder])
+        query = check_id(texts[self._placeholder])
         if isinstance(query, tuple):
             self._bad(place, f"{query.problem} of a query", query.expected)
             return
@@ -163,7 +164,8 @@ class _Ratings:
                 "one set of documents for the text of a query",
             )
             return
-        self._again += query in self._grades
+        if query in self._grades:
+            self._again += 1
         self._grades[query] = grades
         self.unjudged[query] = [
             document for document in dict.fromkeys(unjudged) if document not in grades
@@ -171,14 +173,14 @@ class _Ratings:
 
     def _rated(self, documents: Any, place: Place) -> Iterator[tuple[str, float | None]]:
         """Yield documents with their gains; None where a document has none."""
-        parts = documents if isinstance(documents, list) else [documents]
-        for part in parts:
-            if part == [] or part is None:
+        for ratings in documents if isinstance(documents, list) else [documents]:
+            if ratings == [] or ratings is None:
                 continue
-            if not isinstance(part, tuple):
-                self._bad(place, f"{describe_value(part)} as relevant_documents", _DOCUMENTS)
+            if not isinstance(ratings, tuple):
+                self._bad(place, f"{describe_value(ratings)} as relevant_documents", _DOCUMENTS)
                 return
-            for name, value in part:
+            # {gain: [document, ...]} or {document: gain}, which the value tells apart
+            for name, value in ratings:
                 if isinstance(value, list):
                     yield from self._of_gain(name, value, place)
                 else:
@@ -187,10 +189,10 @@ class _Ratings:
     def _of_gain(
         self, gain: str, documents: list[Any], place: Place
     ) -> Iterator[tuple[str, float | None]]:
-        grade = None
+        grade = parse_number(gain)
         if not gain.strip():  # Quepid's export of documents without a rating
             self._blank += len(documents)
-        elif (grade := parse_number(gain)) is None or check_number(grade, "qrels") != grade:
+        elif grade is None or check_number(grade, "qrels") != grade:
             self._bad(place, f"{shown(gain)} as gain", "a finite number")
             return
         for document in documents:

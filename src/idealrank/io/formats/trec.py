@@ -14,7 +14,7 @@ from idealrank.errors import FileFormatError, InputError
 from idealrank.io.checked_cells import parse_number
 from idealrank.io.complaints import Notes
 from idealrank.io.row_parts import Table
-from idealrank.io.sources import AnyPath, Source, open_sources
+from idealrank.io.sources import BYTE_ORDER_MARK, AnyPath, Source, open_sources
 
 _HEAD = 1 << 16  # bytes in which the first line of data is looked for
 
@@ -54,7 +54,7 @@ def read_trec_run(sources: Sequence[Source], name: str) -> Run:
 def read_lines(text: bytes, table: Table, path: str) -> _kernel.Table:
     """Read some lines of a text, whose line numbers are unknown; every row is kept."""
     try:
-        lines = _kernel.Text([text.removeprefix(b"\xef\xbb\xbf")], table)
+        lines = _kernel.Text([text.removeprefix(BYTE_ORDER_MARK)], table)
         return _kernel.read_text(lines, duplicates="keep", threads=1)
     except _kernel.ParseError as error:
         kind, _, _, line, detail = error.args
@@ -78,7 +78,7 @@ def _first_line(source: Source) -> tuple[int, bytes]:
     """Number and bytes of the first line that is neither empty nor a comment; 0 and no bytes if
     none is near the beginning.
     """
-    start = bytes(source.data[:_HEAD]).removeprefix(b"\xef\xbb\xbf")
+    start = bytes(source.data[:_HEAD]).removeprefix(BYTE_ORDER_MARK)
     lines = start.split(b"\n")
     if len(source.data) > _HEAD:
         lines.pop()  # cut off, so its last fields may be missing

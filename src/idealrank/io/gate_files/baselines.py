@@ -28,7 +28,7 @@ from idealrank.errors import FileFormatError, InputError, OptionError
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.io.complaints import Notes
 from idealrank.io.formats.trec import read_trec_run
-from idealrank.io.sources import Source, input_files, open_sources
+from idealrank.io.sources import BYTE_ORDER_MARK, Source, input_files, open_sources
 from idealrank.measures.discounts import make_discount
 from idealrank.measures.measure import Measure
 from idealrank.stats.tolerance import ROUNDING
@@ -46,7 +46,6 @@ _RESTORE = (
     f"restore the file, for example from git; or delete it, and create it again with {_WRITER}: "
     f"its series and accepted drops are lost then"
 )
-_BYTE_ORDER_MARK = b"\xef\xbb\xbf"  # editors put one in front
 _LONGEST = 1 << 20  # of a first line that is looked at
 
 
@@ -155,10 +154,10 @@ def lines_with_record(record: BaselineRecord, runs: Sequence[bytes]) -> bytes:
     comments.
     """
     first, *others = runs
-    kept = []
+    comments = []
     for number, lines in enumerate(others, 1):
-        kept += [_KEPT, b"%d\n" % number, _in_comments(lines)]
-    below = b"".join([first, *kept, _END + b"\n"])
+        comments += [_KEPT, b"%d\n" % number, _in_comments(lines)]
+    below = b"".join([first, *comments, _END + b"\n"])
     content = asdict(record)
     text = _json_text(content | {"checksum": _checksum(content, below)})
     # Without blanks, the line has too few fields for a reader of TREC lines to take it for a
@@ -235,12 +234,13 @@ def _lines(run: Run, record: BaselineRecord, convention: Convention) -> Iterator
                 duplicates=alignment.duplicates,
             )
             # whole tie groups: `first` is the rank at which the group of a document begins
-            kept = len(documents) if record.depth is None else int((first <= record.depth).sum())
-            listed = zip(documents[:kept], scores[:kept].tolist(), strict=True)
+            depth = len(documents) if record.depth is None else int((first <= record.depth).sum())
+            listed = zip(documents[:depth], scores[:depth].tolist(), strict=True)
             for rank, (document, score) in enumerate(listed, 1):
-                own = _field(document, "document", run.name)
+                document_field = _field(document, "document", run.name)
                 score_text = repr(score).encode()
-                yield b"%b\tQ0\t%b\t%d\t%b\t%b\n" % (query, own, rank, score_text, tag)
+                fields_of_line = (query, document_field, rank, score_text, tag)
+                yield b"%b\tQ0\t%b\t%d\t%b\t%b\n" % fields_of_line
     except _kernel.ParseError as error:
         raise translate(error, run.paths, "run") from None
 
@@ -264,14 +264,14 @@ def read_record(path: str, notes: Notes) -> BaselineRecord | None:
 
 
 def _record(source: Source) -> BaselineRecord | None:
-    start = bytes(source.data[: len(_BYTE_ORDER_MARK + _MARK)]).removeprefix(_BYTE_ORDER_MARK)
+    start = bytes(source.data[: len(BYTE_ORDER_MARK + _MARK)]).removeprefix(BYTE_ORDER_MARK)
     if not start.startswith(_MARK):
         _refuse_without_first_line(source)
         return None
     line, _, _ = bytes(source.data[:_LONGEST]).partition(b"\n")
     expected = f"the line that {_WRITER} writes"
     try:
-        content: Any = json.loads(line.removeprefix(_BYTE_ORDER_MARK).removeprefix(_MARK))
+        content: Any = json.loads(line.removeprefix(BYTE_ORDER_MARK).removeprefix(_MARK))
     except (ValueError, RecursionError):
         raise FileFormatError(
             source.path, 1, "a damaged first line of a baseline", expected, _RESTORE
@@ -348,7 +348,9 @@ def _checked(content: dict[str, Any]) -> BaselineRecord:
     }
     content["judgments"] = tuple(map(str, content["judgments"]))
     content["series"] = Series() if content["series"] is None else Series.of(content["series"])
-    kept = [{"name": content["name"], "commit": 0}] if content["kept"] is None else content["kept"]
+    kept = content["kept"]
+    if kept is None:  # a file of an earlier version, which has one run
+        kept = [{"name": content["name"], "commit": 0}]
     content["kept"] = tuple(
         KeptRun(name=str(kept_run["name"]), commit=int(kept_run["commit"])) for kept_run in kept
     )
@@ -356,8 +358,8 @@ def _checked(content: dict[str, Any]) -> BaselineRecord:
     return BaselineRecord(**content)
 
 
-def _expect(right: bool) -> None:  # noqa: FBT001
-    if not right:
+def _expect(holds: bool) -> None:  # noqa: FBT001
+    if not holds:
         raise ValueError
 
 
@@ -392,11 +394,11 @@ def lines_of_kept(path: str, record: BaselineRecord, notes: Notes) -> list[bytes
         expected = f"{len(record.kept)} runs, as the first line says"
         raise FileFormatError(path, 1, f"a baseline of {len(starts) + 1} runs", expected, _RESTORE)
     first = lines[: starts[0]] if starts else lines
-    plain = [line for line in first if not line.startswith((b"#", _BYTE_ORDER_MARK))]
+    plain = [line for line in first if not line.startswith((b"#", BYTE_ORDER_MARK))]
     ends = [*starts[1:], len(lines)] if starts else []
-    kept = [lines[start + 1 : end] for start, end in zip(starts, ends, strict=True)]
+    comments = [lines[start + 1 : end] for start, end in zip(starts, ends, strict=True)]
     try:
-        return [b"".join(map(_with_tabs, plain)), *map(_from_comments, kept)]
+        return [b"".join(map(_with_tabs, plain)), *map(_from_comments, comments)]
     except ValueError:
         expected = (
             "lines 'QUERY Q0 DOCUMENT RANK SCORE TAG', and '# QUERY DOCUMENT SCORE' in comments"
@@ -426,9 +428,9 @@ def refuse_shallow(
     for measure in measures:
         needed = depth_of([measure], convention)
         if needed is None or needed > record.depth:
-            what = "whole lists" if needed is None else f"{needed} ranks"
+            expected = "whole lists" if needed is None else f"{needed} ranks"
             raise InputError(
-                f"{path}: found lists cut after rank {record.depth}, expected {what}, which "
+                f"{path}: found lists cut after rank {record.depth}, expected {expected}, which "
                 f"{measure} uses under convention {convention.name}; use other measures, or delete "
                 f"the file and create it again, with all measures and --update-baseline, from a "
                 f"run that you trust (it was {record.name})"
@@ -444,26 +446,26 @@ def changes_since(
             f"{path} was created under convention {record.convention}; this gate evaluates it "
             f"under {evaluation.convention.name}"
         ]
-    now = evaluation.mean()
+    means = evaluation.mean()
     moved = []
-    for text, kept in record.means.items():
-        then = math.nan if kept is None else kept
-        if text in now and _differ(now[text], then):
-            moved.append(f"{text} is {now[text]:.4f} and was {then:.4f}")
+    for text, recorded in record.means.items():
+        before = math.nan if recorded is None else recorded
+        if text in means and _differ(means[text], before):
+            moved.append(f"{text} is {means[text]:.4f} and was {before:.4f}")
     if moved:
         return [f"{path} had other judgments when it was created: {', '.join(moved)}"]
 
     # the content is known for sure; files may differ, and have the same judgments
     hashes = _hashes(judgments)
     content = evaluation.provenance.judgments
-    other = ""
+    source = ""
     if content is not None and record.content is not None:
         if content != record.content:
-            other = "other judgments"
+            source = "other judgments"
     elif hashes and record.judgments and hashes != record.judgments:
-        other = "other files of judgments"
-    if other:
-        return [f"{path} was created with {other}, which give the same means"]
+        source = "other files of judgments"
+    if source:
+        return [f"{path} was created with {source}, which give the same means"]
     return []
 
 

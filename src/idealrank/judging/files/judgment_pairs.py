@@ -12,8 +12,8 @@ from idealrank.io.complaints import Notes, Tell
 from idealrank.io.formats.delimited import CELLS, csv_rows
 from idealrank.io.formats.detection import refuse_foreign
 from idealrank.io.judgment_files import check_ids
-from idealrank.io.record_files import BYTE_ORDER_MARK, FieldRecord, json_records, line_records
-from idealrank.io.sources import AnyPath, open_stream
+from idealrank.io.record_files import FieldRecord, json_records, line_records
+from idealrank.io.sources import BYTE_ORDER_MARK, AnyPath, open_stream
 from idealrank.io.texts import DocumentText, read_documents, read_texts
 
 _NAMES: Mapping[str, tuple[str, ...]] = {

@@ -12,8 +12,7 @@ from idealrank.errors import FileFormatError
 from idealrank.io.checked_cells import parse_number
 from idealrank.io.complaints import Notes, Tell
 from idealrank.io.formats.detection import refuse_foreign
-from idealrank.io.record_files import BYTE_ORDER_MARK
-from idealrank.io.sources import open_sources
+from idealrank.io.sources import BYTE_ORDER_MARK, open_sources
 
 _NEEDED = ("query", "document", "stratum", "probability", "sampled")
 
