@@ -634,9 +634,9 @@ def _hits_ranked(groups: "_kernel.Groups") -> Hits:
         return Hits(query=query, rank=rank, grade=grade, tie_first=first, tie_last=last)
     hits = Hits(
         query=np.concatenate((query, members.query[beyond])),
-        rank=np.concatenate((rank, members.rank[beyond])),
+        rank=np.concatenate((rank, members.rank[beyond].astype(np.int64))),
         grade=np.concatenate((grade, members.grade[beyond])),
-        tie_first=np.concatenate((first, members.first[beyond])),
-        tie_last=np.concatenate((last, members.last[beyond])),
+        tie_first=np.concatenate((first, members.first[beyond].astype(np.int64))),
+        tie_last=np.concatenate((last, members.last[beyond].astype(np.int64))),
     )
     return hits.part(np.lexsort((hits.rank, hits.query)))
