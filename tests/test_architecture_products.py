@@ -16,7 +16,7 @@ from tests.sources import library, nodes
 EXACT = {
     "idealrank.clicks.profile_likelihood": "sparse matrices of SciPy",
     "idealrank.measures.measure": "`ERR() @ 10` is a measure with a cutoff",
-    "idealrank.measures.pairwise_loss": "whole numbers of int64, which BLAS does not have",
+    "idealrank.measures.pair_sums": "whole numbers of int64, which BLAS does not have",
     "idealrank.stats.discrimination": "whole numbers, few enough digits that every sum is exact",
     "idealrank.stats.power": "signs times differences, compared with a tolerance for rounding",
     "idealrank.theory.estimation.bands": "a sparse matrix of SciPy times an array",

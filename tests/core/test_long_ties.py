@@ -48,12 +48,14 @@ def chances(kind: str, count: int, rng: np.random.Generator) -> FloatArray:
 
 
 def of_one_group(stops: FloatArray, above: int, size: int, reached: int) -> float:
-    one = np.array([1])
-    return float(
-        stopping.reciprocal_in_ties(
-            stops, np.array([0]), one * stops.size, one * above, one * size, one * reached
-        )[0]
+    group = stopping.TieGroupStops(
+        starts=np.array([0]),
+        members=np.array([stops.size]),
+        above=np.array([above]),
+        size=np.array([size]),
+        reached=np.array([reached]),
     )
+    return float(stopping.reciprocal_in_ties(stops, group)[0])
 
 
 @pytest.mark.spread(12)
@@ -138,7 +140,7 @@ def test_two_hundred_thousand_tied_documents_are_not_summed_one_by_one(
         Run({"q": dict.fromkeys(documents, 0.5)}),
         Alignment(ties="expected"),
     )
-    monkeypatch.setattr(stopping, "_block", lambda *_: pytest.fail("summed one by one"))
+    monkeypatch.setattr(stopping, "_in_block", lambda *_: pytest.fail("summed one by one"))
 
     value = ERR(cutoff=cutoff, max_rel=16).compute(judged).values
 

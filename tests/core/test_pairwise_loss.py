@@ -327,8 +327,8 @@ def test_lists_together_are_lists_alone(
     mixed = rng.permutation(17)
     qid = np.repeat(np.arange(6), sizes)[mixed]
     for piece in (1 << 18, 3):
-        monkeypatch.setattr("idealrank.measures.pairwise_loss.PIECE", piece)
-        monkeypatch.setattr("idealrank.measures.pairwise_loss.PIECE", piece)
+        monkeypatch.setattr("idealrank.measures.pair_sums.PIECE", piece)
+        monkeypatch.setattr("idealrank.measures.pair_sums.PIECE", piece)
         assert ir.pairwise_loss(labels, scores, sizes, ties=ties).tolist() == alone
         parts = ir.pairwise_loss(labels, scores, offsets=[0, *ends], ties=ties, decompose=True)
         assert parts.loss.tolist() == alone
@@ -430,7 +430,7 @@ def test_what_is_refused() -> None:
 
 
 def test_a_table_that_no_memory_holds_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("idealrank.measures.pairwise_loss._CELLS", 5)
+    monkeypatch.setattr("idealrank.measures.pair_sums._CELLS", 5)
     with pytest.raises(InputError, match="found 4 different labels in 2 lists"):
         ir.pairwise_loss([[0.5, 1.5], [2.5, 3.5]], [[1, 2], [1, 2]], decompose=True)
 

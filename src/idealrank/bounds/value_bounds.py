@@ -24,7 +24,7 @@ from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
 from idealrank.data.types import FloatArray
 from idealrank.errors import InputError, OptionError
-from idealrank.evaluation.coverage import Tally
+from idealrank.evaluation.tally import Tally
 from idealrank.measures.judgedness import JudgedShare
 from idealrank.measures.measure import Measure, number_option
 from idealrank.measures.parse import MeasureLike, parse_measure

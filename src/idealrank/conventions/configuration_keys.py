@@ -14,56 +14,66 @@ from idealrank.measures.parse import parse_run_measure
 
 def measures_key(about: str, default: tuple[str, ...] = (), **declared: Any) -> Any:
     """Declare a list of measures, which stay texts."""
-    made = _taken(parse_run_measure)
     words = "a measure, or a list of measures"
-    return texts(about, default, words=words, made=made, **declared)
+    return texts(about, default, words=words, made=_valid_for(parse_run_measure), **declared)
 
 
 def measure_key(about: str) -> Any:
     """Declare a measure, which stays a text."""
-    return text(about, words="a measure, as in nDCG@10", made=_taken(parse_run_measure))
+    return text(about, words="a measure, as in nDCG@10", made=_valid_for(parse_run_measure))
 
 
 def convention_key(default: str | None = "standard") -> Any:
     """Declare a convention, which stays a text."""
     words = "the name of a convention"
-    return text("Convention of the values.", default, words=words, made=_taken(Convention.of))
+    return text("Convention of the values.", default, words=words, made=_valid_for(Convention.of))
 
 
 def gain_key(default: str | None = None) -> Any:
     """Declare a gain: its name, or a table by grade."""
     pattern = _pattern(GAIN_NAMES, ("power",), "{}")
     table = {"type": "object", "minProperties": 1}
-    return _named("Gain of each grade.", default, make_gain, (pattern, dict), table)
+    return _named_key(
+        "Gain of each grade.", default, make_gain, pattern=pattern, table_type=dict, table=table
+    )
 
 
 def discount_key(default: str | None = None) -> Any:
     """Declare a discount: its name, or the weights of ranks 1, 2, ..."""
     pattern = _pattern(DISCOUNT_NAMES, DISCOUNT_FAMILIES, "[]")
     weights = {"type": "array", "items": {"type": "number"}, "minItems": 1}
-    return _named("Weight of each rank.", default, make_discount, (pattern, list), weights)
+    return _named_key(
+        "Weight of each rank.",
+        default,
+        make_discount,
+        pattern=pattern,
+        table_type=list,
+        table=weights,
+    )
 
 
-def _named(
+def _named_key(
     about: str,
     default: str | None,
     make: Callable[[Any], object],
-    taken: tuple[str, type],
-    other: Schema,
+    *,
+    pattern: str,
+    table_type: type,
+    table: Schema,
 ) -> Any:
-    pattern, kind = taken
+    """Declare a name of this pattern, or a table."""
 
     def read(section: Section, name: str) -> Any:
         value = section.given[name]
-        if not isinstance(value, str | kind):
+        if not isinstance(value, str | table_type):
             raise section.error(name, repr(value), "a name, as in linear, or a table of numbers")
-        return _taken(make)(section, name, value)
+        return _valid_for(make)(section, name, value)
 
-    schema = {"anyOf": [{"type": "string", "pattern": pattern}, other]}
+    schema = {"anyOf": [{"type": "string", "pattern": pattern}, table]}
     return key(default, about=about, read=read, schema=lambda: schema)
 
 
-def _taken(make: Callable[[Any], object]) -> Callable[[Section, str, Any], Any]:
+def _valid_for(make: Callable[[Any], object]) -> Callable[[Section, str, Any], Any]:
     """Return a function that returns a value as it is, if `make` takes it."""
 
     def checked(section: Section, name: str, value: Any) -> Any:
@@ -78,7 +88,7 @@ def _taken(make: Callable[[Any], object]) -> Callable[[Section, str, Any], Any]:
 
 def _pattern(names: tuple[str, ...], families: tuple[str, ...], brackets: str) -> str:
     """Pattern of a name, a family with its parameter, or a table in brackets."""
-    begin, end = brackets[0], brackets[1]
+    begin, end = tuple(brackets)
     listed, with_parameter = ("|".join(map(_any_case, words)) for words in (names, families))
     return rf"^\s*({listed}|({with_parameter})\(.+\)|\{begin}.+\{end})\s*$"
 

@@ -10,7 +10,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from idealrank.data.alignment import Alignment
 from idealrank.data.lists import array_alignment
@@ -136,14 +136,14 @@ class Convention:
         differing = {name: changed[name] for name in SWITCHES if changed[name] != before[name]}
         if not differing:
             return self
-        base, *old = split_outside_brackets(self.name)
-        kept = dict(part.split("=", 1) for part in old) | differing
-        original = PRESETS[base].switches() if base in PRESETS else {}
+        base, *old_changes = split_outside_brackets(self.name)
+        changed_switches = dict(part.split("=", 1) for part in old_changes) | differing
+        preset_switches = PRESETS[base].switches() if base in PRESETS else {}
         # A switch that is back at the value of the preset is no longer part of the name.
         changes = [
-            f"{name}={kept[name]}"
+            f"{name}={changed_switches[name]}"
             for name in SWITCHES
-            if name in kept and kept[name] != original.get(name)
+            if name in changed_switches and changed_switches[name] != preset_switches.get(name)
         ]
         return Convention(
             name=",".join([base, *changes]),
@@ -249,8 +249,8 @@ def array_convention(convention: "Convention | str", **switches: Any) -> Convent
     if possible == ties:
         return chosen
     # Only ties that were asked for are refused; the ties of a preset become the expected value.
-    named = convention if isinstance(convention, str) else chosen.name
-    changes = split_outside_brackets(named)[1:]
+    text = convention if isinstance(convention, str) else chosen.name
+    changes = split_outside_brackets(text)[1:]
     if "ties" in switches or any(change.strip().startswith("ties") for change in changes):
         raise InputError(
             f"ties={ties}: found arrays, which have no document ids; expected ties=expected, "
@@ -281,13 +281,21 @@ def _read_text(text: str) -> tuple[str, dict[str, str]]:
     return base, switches
 
 
-def _preset(tool: str, proof: Proof, **switches: Any) -> tuple[str, Proof, dict[str, Any]]:
-    return tool, proof, switches
+class _Preset(NamedTuple):
+    """Row of the table: the switches that differ from the defaults."""
+
+    tool: str
+    proof: Proof
+    switches: dict[str, Any]
 
 
-# What trec_eval does, and what tools that take arrays of returned documents do: there, a judged
-# document that was not returned is unknown, every query that has items is evaluated, and duplicates
-# cannot be seen.
+def _preset(tool: str, proof: Proof, **switches: Any) -> _Preset:
+    return _Preset(tool, proof, switches)
+
+
+# The switches of trec_eval; of tools that take arrays of returned documents, where judged documents
+# that were not returned are unknown, every query with items is evaluated, and duplicates cannot be
+# seen; and of the evaluation that search engines come with.
 _TREC = {"ties": "docid", "duplicates": "error", "negative": "zero", "grades": "truncated"}
 _ARRAYS = {
     "ties": "input",
@@ -307,7 +315,7 @@ _ENGINE = {
     "gain": "exp2",
 }
 
-_TABLE: dict[str, tuple[str, Proof, dict[str, Any]]] = {
+_TABLE: dict[str, _Preset] = {
     "standard": _preset("trec_eval 10 with -c, float grades kept", "definition"),
     "trec_eval-9": _preset(
         "trec_eval 9.0.8, pytrec_eval-terrier 0.5.11: ndcg, ndcg_cut",
@@ -499,18 +507,17 @@ _TABLE: dict[str, tuple[str, Proof, dict[str, Any]]] = {
 }
 
 
-def _make(name: str, tool: str, proof: Proof, switches: dict[str, Any]) -> Convention:
-    alignment = Alignment(
-        **{switch: value for switch, value in switches.items() if switch in _ALIGNMENT}
+def _make(name: str, preset: _Preset) -> Convention:
+    switches = preset.switches.items()
+    alignment = Alignment(**{switch: value for switch, value in switches if switch in _ALIGNMENT})
+    rules = Rules(**{switch: value for switch, value in switches if switch not in _ALIGNMENT})
+    return Convention(
+        name=name, alignment=alignment, rules=rules, tool=preset.tool, proof=preset.proof
     )
-    rules = Rules(
-        **{switch: value for switch, value in switches.items() if switch not in _ALIGNMENT}
-    )
-    return Convention(name=name, alignment=alignment, rules=rules, tool=tool, proof=proof)
 
 
 # Numba's argsort, which ranx uses, sorts up to 15 elements by insertion, which is stable, and more
 # of them by quicksort.
 _UNSTABLE_FROM = {"ranx": 16, "ranx-burges": 16}
 
-PRESETS: dict[str, Convention] = {name: _make(name, *entry) for name, entry in _TABLE.items()}
+PRESETS: dict[str, Convention] = {name: _make(name, preset) for name, preset in _TABLE.items()}

@@ -12,8 +12,8 @@ from idealrank.data.judged import Judged
 from idealrank.data.types import FloatArray, IntArray
 from idealrank.measures.rules import Rules
 
-# In the order of sentences about a convention. `settled` goes through them in it: negative grades
-# come after what is made of grades. A switch without a place of its own comes last.
+# The order of sentences about a convention. `settled` follows it, too: the policy for negative
+# grades depends on the policy for grades before it. A switch that is not here comes last.
 _ORDER = (
     "gain",
     "discount",
@@ -73,8 +73,7 @@ def _are_equal(first: IntArray | None, other: IntArray | None) -> bool:
 
 
 def settled(switches: Mapping[str, str], occurs: Occurrences) -> dict[str, str]:
-    """A convention's switches with those that cannot act on some data set to one and the same
-    value.
+    """A convention's switches, each set to a fixed value if it cannot act on some data.
 
     Two conventions that come out equal give equal numbers there; the reverse need not hold.
     """
@@ -94,6 +93,6 @@ def phrase(switch: str, value: str) -> str:
 
 
 def difference_phrase(switch: str, here: str, there: str) -> str:
-    """A switch that stands at `here`, told against `there`."""
+    """The value of a switch here, in contrast to its value there."""
     row = ROWS[switch]
     return f"{row.lead} {row.short(here)} instead of {row.short(there)}"

@@ -56,7 +56,9 @@ def align(
     graded = apply_grade_policies(qrels.grades, alignment, lambda row: name_row(qrels, row))
     cut = make_cut(max_documents, alignment, graded.removed)
     if cut is not None:
-        depth, unjudged_depth, top_depth = cut.documents, 0, 0
+        # A cut changes ranks, so that unjudged documents and tops of lists are not kept.
+        depth = cut.documents
+        unjudged_depth = top_depth = 0
     options = {
         **_kernel_options(alignment, graded, cut),
         "depth": depth,
@@ -172,7 +174,7 @@ def _judged(
     unjudged: _Unjudged | None,
 ) -> Judged:
     refuse_unjudged(qrels, run, alignment, aligned, within=cut.documents if cut else None)
-    kept = queries_that_count(qrels, run, alignment, aligned)
+    counting = queries_that_count(qrels, run, alignment, aligned)
     missing = np.flatnonzero(~aligned.in_run[: qrels.n_queries])
     scope = Scope(
         queries_in_qrels=qrels.n_queries,
@@ -186,7 +188,7 @@ def _judged(
         qrels=qrels,
         aligned=aligned,
         graded=graded,
-        kept=kept,
+        counting=counting,
         ties=alignment.ties,
         scope=scope,
         depth=depth,
@@ -201,7 +203,7 @@ class _Joined(NamedTuple):
     qrels: Qrels
     aligned: _kernel.Aligned
     graded: Graded
-    kept: IntArray | None  # codes of the queries that count; None for all
+    counting: IntArray | None  # codes of the queries that count; None for all
     ties: Ties
     scope: Scope
     depth: int
@@ -210,7 +212,7 @@ class _Joined(NamedTuple):
 
     @property
     def n_queries(self) -> int:
-        return self.aligned.n_queries if self.kept is None else self.kept.size
+        return self.aligned.n_queries if self.counting is None else self.counting.size
 
     def whole(self) -> Judged:
         """All queries that count."""
@@ -241,17 +243,17 @@ class _Joined(NamedTuple):
         return max(begin + 1, self._place(first_code_beyond))
 
     def _code(self, place: int) -> int:
-        return place if self.kept is None else int(self.kept[place])
+        return place if self.counting is None else int(self.counting[place])
 
     def _place(self, code: int) -> int:
-        return code if self.kept is None else int(np.searchsorted(self.kept, code))
+        return code if self.counting is None else int(np.searchsorted(self.counting, code))
 
     def _stretch(
         self, begin: int, end: int, parts: Callable[[], Iterator[Judged]] | None = None
     ) -> Judged:
         """The queries at the places from `begin` to before `end`."""
         aligned = self.aligned
-        codes = slice(begin, end) if self.kept is None else self.kept[begin:end]
+        codes = slice(begin, end) if self.counting is None else self.counting[begin:end]
 
         def pick(column: AnyArray) -> IntArray:
             wide: IntArray = column[codes].astype(np.int64, copy=False)
@@ -291,9 +293,9 @@ class _Joined(NamedTuple):
 
     def _ids(self, begin: int, end: int) -> list[str]:
         ids = list(self.qrels.queries) + [decode_id(query) for query in self.aligned.run_only_ids()]
-        if self.kept is None:
+        if self.counting is None:
             return ids[begin:end]
-        return [ids[query] for query in self.kept[begin:end]]
+        return [ids[query] for query in self.counting[begin:end]]
 
     def _between(self, begin: int, end: int, offsets: IntArray) -> tuple[IntArray, slice]:
         """Return the place of the query of each row, counted from `begin`, and the rows; -1 for
@@ -304,14 +306,14 @@ class _Joined(NamedTuple):
         if end > begin:
             low = min(self._code(begin), last)
             high = min(self._code(end - 1) + 1, last)
-        code_of = np.arange(high - low)
-        if self.kept is not None:
-            codes = self.kept[begin:end]
-            code_of = np.full(high - low, -1, np.int64)
+        place_of_code = np.arange(high - low)
+        if self.counting is not None:
+            codes = self.counting[begin:end]
+            place_of_code = np.full(high - low, -1, np.int64)
             within = codes < last
-            code_of[codes[within] - low] = np.flatnonzero(within)
-        codes_of_rows = np.repeat(code_of, np.diff(offsets[low : high + 1]))
-        return codes_of_rows, slice(int(offsets[low]), int(offsets[high]))
+            place_of_code[codes[within] - low] = np.flatnonzero(within)
+        place_of_row = np.repeat(place_of_code, np.diff(offsets[low : high + 1]))
+        return place_of_row, slice(int(offsets[low]), int(offsets[high]))
 
     def _hits(self, begin: int, end: int) -> Hits:
         hits = self._uncut_hits(begin, end)
@@ -357,10 +359,12 @@ class _Joined(NamedTuple):
         query, rows = self._between(begin, end, self.qrels.offsets)
         row = np.arange(rows.start, rows.stop)
         if (query < 0).any():
-            query, row = query[query >= 0], row[query >= 0]
+            row = row[query >= 0]
+            query = query[query >= 0]
         if self.graded.removed is not None:
-            here = ~self.graded.removed[row]
-            query, row = query[here], row[here]
+            remains = ~self.graded.removed[row]
+            row = row[remains]
+            query = query[remains]
         return Judgments(
             query=query, grade=self.graded.grades[row], given=self.qrels.grades[row], document=row
         )

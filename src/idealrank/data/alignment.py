@@ -53,7 +53,7 @@ def check_choice(switch: str, value: object, allowed: tuple[object, ...]) -> obj
 
 
 class Occurrences(NamedTuple):
-    """Occurring cases."""
+    """Cases that occur in some data."""
 
     near_ties: bool  # Scores that only float32 takes for equal
     # ties, ties_float32: Judged documents with equal scores, in either precision
@@ -74,8 +74,8 @@ class Occurrences(NamedTuple):
 
 
 Settle: TypeAlias = Callable[[Occurrences, Mapping[str, str]], str]
-"""The value that a switch has on given data: that of the convention, or where the switch cannot act
-there, one and the same.
+"""The value that a switch has on given data: the value of the convention, or a fixed one where the
+switch cannot act on them.
 """
 
 
@@ -160,14 +160,12 @@ def _settled_grades(occurs: Occurrences, switches: Mapping[str, str]) -> str:
 
 
 def _settled_negative(occurs: Occurrences, switches: Mapping[str, str]) -> str:
-    lowest = {"given": occurs.lowest_grade, "truncated": occurs.lowest_whole, "minimum": 0.0}[
-        switches["grades"]
-    ]
-    if lowest >= 0:
+    lowest = {"given": occurs.lowest_grade, "truncated": occurs.lowest_whole, "minimum": 0.0}
+    if lowest[switches["grades"]] >= 0:
         return "zero"
-    return (
-        "kept" if switches["negative"] == "padding" and not occurs.padding else switches["negative"]
-    )
+    if switches["negative"] == "padding" and not occurs.padding:
+        return "kept"
+    return switches["negative"]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -55,22 +55,22 @@ class Nesting:
 
     def _rows(self, judgments: Any) -> Iterator[_Row]:
         for query, groups in self._items(judgments, self.what, self.shape):
-            at = f"{self.what}: query {query!r}"
-            query_id = self._id(query, at)
-            for group, levels in self._items(groups, at, f"{{{self.group}: ...}}"):
-                inside = f"{at}, {self.group} {group!r}"
-                group_id = self._id(group, inside)
-                for part, document_id, level in self._judged(levels, inside):
+            in_query = f"{self.what}: query {query!r}"
+            query_id = self._id(query, in_query)
+            for group, levels in self._items(groups, in_query, f"{{{self.group}: ...}}"):
+                in_group = f"{in_query}, {self.group} {group!r}"
+                group_id = self._id(group, in_group)
+                for part, document_id, level in self._judged(levels, in_group):
                     yield _Row(
                         query=query_id, group=group_id, part=part, document=document_id, level=level
                     )
 
-    def _judged(self, levels: Any, inside: str) -> Iterator[tuple[int, bytes, float]]:
+    def _judged(self, levels: Any, in_group: str) -> Iterator[tuple[int, bytes, float]]:
         """Yield sub-group, document and level of each judgment of a group."""
-        for part, graded in enumerate(self._parts(levels)):
-            for document, level in self._items(graded, inside, self._graded):
-                where = f"{inside}, document {document!r}"
-                yield part, self._id(document, where), self._number(level, where)
+        for part, grades in enumerate(self._parts(levels)):
+            for document, level in self._items(grades, in_group, self._graded):
+                in_document = f"{in_group}, document {document!r}"
+                yield part, self._id(document, in_document), self._number(level, in_document)
 
     @property
     def _graded(self) -> str:
@@ -122,8 +122,8 @@ class Nesting:
         )
 
 
-# Row number from 0, what was found, what was expected, what to do: raises the error of whoever
-# knows where the row came from.
+# Row number from 0, what was found, what was expected, what to do: raises the error with the place
+# that the row came from.
 Refuse: TypeAlias = Callable[[int, str, str, str], NoReturn]
 
 _NESTING = Nesting(
@@ -180,35 +180,37 @@ def tabulate(
     unfit = np.flatnonzero(~np.isfinite(cells.levels))
     if unfit.size:
         refuse(int(unfit[0]), f"level {cells.levels[unfit[0]]}", "a finite number", "")
-    queries: dict[bytes, int] = {}
-    group_of: dict[tuple[int, bytes], int] = {}
-    row_of: dict[tuple[int, bytes], int] = {}
+    query_codes: dict[bytes, int] = {}
+    group_codes: dict[tuple[int, bytes], int] = {}
+    row_codes: dict[tuple[int, bytes], int] = {}
     group = np.empty(cells.levels.size, np.int64)
     row = np.empty(cells.levels.size, np.int64)
     for place, (query_id, group_id, document_id) in enumerate(
         zip(cells.queries, cells.groups, cells.documents, strict=True)
     ):
-        query = queries.setdefault(query_id, len(queries))
-        group[place] = group_of.setdefault((query, group_id), len(group_of))
-        row[place] = row_of.setdefault((query, document_id), len(row_of))
-    names, pairs = list(queries), list(row_of)
-    best = np.full(len(pairs), -np.inf)
+        query = query_codes.setdefault(query_id, len(query_codes))
+        group[place] = group_codes.setdefault((query, group_id), len(group_codes))
+        row[place] = row_codes.setdefault((query, document_id), len(row_codes))
+    query_ids = list(query_codes)
+    documents = list(row_codes)  # (query, document id), in order of first appearance
+    best = np.full(len(documents), -np.inf)
     np.maximum.at(best, row, cells.levels)
-    by_query = np.argsort([query for query, _ in pairs], kind="stable")
-    placed = np.empty(len(pairs), np.int64)
-    placed[by_query] = np.arange(len(pairs))
-    in_order = [pairs[place] for place in by_query.tolist()]
+    by_query = np.argsort([query for query, _ in documents], kind="stable")
+    placed = np.empty(len(documents), np.int64)
+    placed[by_query] = np.arange(len(documents))
+    # The rows of the table are the documents by query.
+    in_order = [documents[place] for place in by_query.tolist()]
     table = _kernel.from_columns(
-        [names[query] for query, _ in in_order],
+        [query_ids[query] for query, _ in in_order],
         [document_id for _, document_id in in_order],
         value(best[by_query]),
     )
     order = np.argsort(group, kind="stable")
-    group_query = np.array([query for query, _ in group_of], np.int64)
-    named = tuple(decode_id(name) for _, name in group_of)
+    group_query = np.array([query for query, _ in group_codes], np.int64)
+    group_names = tuple(decode_id(name) for _, name in group_codes)
     return table, JudgmentGroups(
         query=group_query,
-        names=named,
+        names=group_names,
         group=group[order],
         row=placed[row[order]],
         level=cells.levels[order],
@@ -275,7 +277,7 @@ class AssessorQrels:
         name: str = "assessors",
         paths: Sequence[str] = (),
     ) -> "AssessorQrels":
-        """Judgments that a reader has taken apart.
+        """Return judgments from the rows of a reader.
 
         Parameters
         ----------
@@ -304,7 +306,8 @@ class AssessorQrels:
         table, self.groups = tabulate(cells, lambda best: best, refuse)
         refuse_twice(self.groups, self.groups.group, refuse)
         self.documents = Qrels.from_table(table, name=name, paths=paths)
-        self.name, self.paths = name, paths
+        self.name = name
+        self.paths = paths
 
     def joined(self, align: Callable[[Alignment], Judged], alignment: Alignment) -> Judged:
         """Join a run to the documents of all assessors, and add each assessor's view.
@@ -365,10 +368,10 @@ class AssessorQrels:
         >>> AssessorQrels({"q1": {"ann": {"d1": 2}}}).of("ann")["q1"]
         {'d1': 2.0}
         """
-        wanted = np.array([name == assessor for name in self.groups.names], bool)
-        if not wanted.any():
+        is_theirs = np.array([name == assessor for name in self.groups.names], bool)
+        if not is_theirs.any():
             raise KeyError(assessor)
-        chosen = np.flatnonzero(wanted[self.groups.group])
+        chosen = np.flatnonzero(is_theirs[self.groups.group])
         chosen = chosen[np.argsort(self.groups.row[chosen], kind="stable")]
         rows = self.groups.row[chosen]
         ids = self.documents.table.query_ids()
@@ -414,21 +417,17 @@ class ByAssessor:
         return query_of_row(self._qrels.documents, self._judged)
 
     @cached_property
-    def query(self) -> IntArray:
-        """Query code of each group that counts, shape (n_groups,)."""
-        return self._numbering[0]
-
-    @cached_property
-    def _numbering(self) -> tuple[IntArray, IntArray]:
-        """Query code of each group that counts, and the new number of every group, -1 for the
-        others.
-        """
+    def _query_of_group(self) -> IntArray:
+        """Query code of each group; -1 where its query does not count."""
         groups = self._qrels.groups
         query = np.full(len(groups.names), -1, np.int64)
         np.maximum.at(query, groups.group, self._query_of_row[groups.row])
-        counts = query >= 0
-        number = np.where(counts, np.cumsum(counts) - 1, -1)
-        return query[counts], number
+        return query
+
+    @cached_property
+    def query(self) -> IntArray:
+        """Query code of each group that counts, shape (n_groups,)."""
+        return self._query_of_group[self._query_of_group >= 0]
 
     @cached_property
     def judged(self) -> Judged:
@@ -436,7 +435,9 @@ class ByAssessor:
         query.
         """
         whole, groups = self._judged, self._qrels.groups
-        query, number = self._numbering
+        query = self.query
+        counting_groups = self._query_of_group >= 0
+        number = np.cumsum(counting_groups) - 1  # of each group, among those that count
         documents = self._qrels.documents
         graded = apply_grade_policies(
             groups.level, self._alignment, lambda place: name_row(documents, int(groups.row[place]))
@@ -449,7 +450,7 @@ class ByAssessor:
         hits = _hits_of_groups(whole, group, groups.row[kept], grade, documents.n_judgments)
         counters = whole.alignments
         n_judged = np.bincount(hits.query, minlength=query.size)
-        none = np.zeros(query.size, np.int64)
+        zeros = np.zeros(query.size, np.int64)
         return Judged(
             queries=QueryIds(query.size, lambda: [whole.queries[code] for code in query.tolist()]),
             ties=whole.ties,
@@ -460,7 +461,7 @@ class ByAssessor:
             alignments=Alignments(
                 tied=counters.tied[query],
                 duplicates=counters.duplicates[query],
-                first_unjudged=none,
+                first_unjudged=zeros,
                 judged=n_judged,
                 straddling=counters.straddling[query],
             ),
@@ -494,9 +495,10 @@ def _hits_of_groups(
     sizes = np.diff(starts)[whole.hits.document]
     hit = np.repeat(np.arange(sizes.size), sizes)
     within = np.arange(hit.size) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    entry = by_row[starts[whole.hits.document[hit]] + within]
+    entry = by_row[starts[whole.hits.document[hit]] + within]  # place of a judgment
     order = np.lexsort((whole.hits.rank[hit], group[entry]))
-    hit, entry = hit[order], entry[order]
+    hit = hit[order]
+    entry = entry[order]
     first, last = (
         None if column is None else column[hit]
         for column in (whole.hits.tie_first, whole.hits.tie_last)

@@ -1,5 +1,6 @@
 """Cuts of lists after a number of documents."""
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -19,21 +20,14 @@ class Cut(NamedTuple):
 
     def hits(self, hits: Hits) -> Hits:
         """The hits that remain, with their ranks among what remains."""
-        kept = hits.rank <= self.documents
+        remains = hits.rank <= self.documents
         rank = hits.rank
         if self.removed is not None:
-            gone = kept & self._gone(hits)
+            gone = remains & self._gone(hits)
             rank = rank - _removed_above(hits.query, gone)
-            kept &= ~gone
+            remains &= ~gone
         # Ties are of no more use: no policy that averages over them allows a cut.
-        remaining = Hits(
-            query=hits.query[kept],
-            rank=rank[kept],
-            grade=hits.grade[kept],
-            document=None if hits.document is None else hits.document[kept],
-            tie_first=None,
-            tie_last=None,
-        )
+        remaining = replace(hits, rank=rank, tie_first=None, tie_last=None).part(remains)
         return closed_up(remaining) if self.skipped else remaining
 
     def columns(

@@ -12,7 +12,7 @@ from idealrank.errors import InputError, OptionError, shown
 
 def frame_of(columns: Mapping[str, Any], backend: Any) -> Any:
     """A dataframe of named columns of one length."""
-    import narwhals  # noqa: PLC0415  (a dataframe library is loaded only for those who ask for a frame)
+    import narwhals  # noqa: PLC0415  (loaded only where a frame is asked for)
 
     try:
         return narwhals.from_dict(dict(columns), backend=backend).to_native()
@@ -106,7 +106,7 @@ def finite(value: Any) -> Any:
     of such values likewise.
     """
     if isinstance(value, Mapping):
-        return {name: finite(inner) for name, inner in value.items()}
+        return {name: finite(item) for name, item in value.items()}
     if isinstance(value, list | tuple):
-        return [finite(inner) for inner in value]
+        return [finite(item) for item in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value

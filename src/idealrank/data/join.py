@@ -13,7 +13,7 @@ from idealrank.data.label_kinds import Labels
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
 
-# most judgments are plain grades: the other kinds are loaded for those who hold them
+# most judgments are plain grades: the other kinds are loaded only where they are used
 if TYPE_CHECKING:
     from idealrank.data.assessors import AssessorQrels
     from idealrank.data.preference_qrels import PreferenceQrels

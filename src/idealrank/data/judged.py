@@ -92,7 +92,8 @@ class Top:
         place = self.table.find_query(sought_id(query))
         if place < 0:
             return None
-        rows = np.arange(*self.table.offsets[place : place + 2].tolist())[:depth]
+        begin, end = self.table.offsets[place : place + 2].tolist()
+        rows = np.arange(begin, end)[:depth]
         return TopOfQuery(
             [decode_id(document) for document in self.table.document_ids(rows)],
             self.tied[rows].tolist(),
@@ -170,15 +171,10 @@ class UnjudgedHits(NamedTuple):
 
     def as_hits(self) -> Hits:
         """Return the places as hits of grade 0."""
-        tied = bool((self.tie_first < self.tie_last).any())
-        first, last = (self.tie_first, self.tie_last) if tied else (None, None)
-        return Hits(
-            query=self.query,
-            rank=self.rank,
-            grade=np.zeros(self.query.size),
-            tie_first=first,
-            tie_last=last,
-        )
+        hits = Hits(query=self.query, rank=self.rank, grade=np.zeros(self.query.size))
+        if (self.tie_first < self.tie_last).any():
+            return replace(hits, tie_first=self.tie_first, tie_last=self.tie_last)
+        return hits
 
 
 class Relevant(NamedTuple):
@@ -195,7 +191,7 @@ class Judgments(NamedTuple):
 
     query: IntArray  # shape (n,): query code
     # grade, given: shape (n,): after the convention's grade policies, and as it stood in the
-    # judgments: of -1 some collections say that a document was pooled but not judged
+    # judgments, where -1 marks in some collections a document that was pooled but not judged
     grade: FloatArray
     given: FloatArray
     document: IntArray | None = None  # shape (n,): row of the qrels; None for arrays
@@ -273,25 +269,12 @@ def closed_up(hits: Hits) -> Hits:
 
 
 def only_relevant(hits: Hits, threshold: float) -> Hits:
-    """Those with at least this grade."""
-    kept = np.flatnonzero(hits.grade >= threshold)
-    first, last = (
-        None if column is None else column[kept] for column in (hits.tie_first, hits.tie_last)
-    )
-    return Hits(
-        query=hits.query[kept],
-        rank=hits.rank[kept],
-        grade=hits.grade[kept],
-        document=None,
-        tie_first=first,
-        tie_last=last,
-    )
+    """Hits with at least this grade, without their documents, which no measure asks of them."""
+    return replace(hits, document=None).part(np.flatnonzero(hits.grade >= threshold))
 
 
 def relevant_in_rectangle(rectangle: Rectangle, threshold: float) -> Relevant:
-    """The items with at least this grade, of lists without ties held whole; a bit a place is looked
-    at, and nothing else made.
-    """
+    """Items with at least this grade of lists without ties, found without columns of all items."""
     reached = rectangle.grades >= threshold
     total = np.count_nonzero(reached, axis=1)
     place = np.flatnonzero(reached)
@@ -333,7 +316,7 @@ class Judged:
     top : Top or None
         First documents of every list; None where they were not kept.
     beside : dict of str to object
-        What there is beside plain grades, by the words of `Measure.needs`: `joining.join` adds
+        What there is beside plain grades, by the words of `Measure.needs`: `join.join` adds
         ``"preferences"``, a `Preferred`, or ``"assessors"``, a `ByAssessor`. Both are made of a
         `Judged`, which cannot know them.
 
@@ -391,7 +374,7 @@ class Judged:
         self.unjudged_depth = unjudged_depth
         self.qrels = qrels
         self._relevant: dict[float, Relevant] = {}
-        # shared by all condensed lists, with or without pooled documents
+        # shared by all condensed lists, by whether documents that were only pooled are dropped
         self._closed: dict[bool, tuple[Hits, dict[float, Relevant]]] = {}
         self.top: Top | None = None
         self.beside: dict[str, object] = {}
@@ -474,33 +457,34 @@ class Judged:
         """
         if self.complete:
             return self
-        kept = (
-            None
-            if pooled or not (self.judgments.given < 0).any()
-            else (self.given >= 0) | (self.hits.grade < 0)
-        )
+        drops_pooled = not pooled and bool((self.judgments.given < 0).any())
         lengths = self.alignments.judged.astype(np.int64)
-        if kept is not None:
-            lengths = np.bincount(self.hits.query[kept], minlength=self.n_queries)
+        hits = self.hits
+        if drops_pooled:
+            # A grade that stays below 0 is one that the convention measures with: it is judged.
+            is_judged = (self.given >= 0) | (hits.grade < 0)
+            lengths = np.bincount(hits.query[is_judged], minlength=self.n_queries)
+            if drops_pooled not in self._closed:
+                hits = hits.part(is_judged)
+        if drops_pooled not in self._closed:
+            self._closed[drops_pooled] = closed_up(hits), {}
+        closed_hits, relevant = self._closed[drops_pooled]
         counters = self.alignments._replace(
             judged=lengths, first_unjudged=lengths * 0, straddling=lengths * 0
         )
-        whole = kept is None
-        if whole not in self._closed:
-            self._closed[whole] = closed_up(self.hits if kept is None else self.hits.part(kept)), {}
-        hits, relevant = self._closed[whole]
         closer = Judged(
             queries=self.queries,
             ties=self.ties,
             lengths=lengths,
             returned=self.returned,
-            hits=lambda: hits,
+            hits=lambda: closed_hits,
             ideal=lambda: self.ideal,
             alignments=counters,
             scope=self.scope,
             judgments=lambda: self.judgments,
         )
-        closer.beside, closer._relevant = self.beside, relevant
+        closer.beside = self.beside
+        closer._relevant = relevant
         return closer
 
     def relevant(self, threshold: float) -> Relevant:
@@ -518,9 +502,9 @@ class Judged:
         (array([2]), array([2]))
         """
         if threshold not in self._relevant:
-            held = self.rectangle
-            if held is not None and (held.ties is None or self.ties == "input"):
-                self._relevant[threshold] = relevant_in_rectangle(held, threshold)
+            rectangle = self.rectangle
+            if rectangle is not None and (rectangle.ties is None or self.ties == "input"):
+                self._relevant[threshold] = relevant_in_rectangle(rectangle, threshold)
             else:
                 total = np.bincount(
                     self.ideal.query[self.ideal.grade >= threshold], minlength=self.n_queries

@@ -92,8 +92,8 @@ class Labels:
     @property
     def differ_from_grades(self) -> bool:
         """Return whether something was declared that the grades do not show."""
-        shown = _found(self.queries, self.with_negatives)
-        return self.kind != shown or self.sampled_negatives is not None
+        kind_of_grades = _found(self.queries, self.with_negatives)
+        return self.kind != kind_of_grades or self.sampled_negatives is not None
 
     def plus(self, other: "Labels") -> "Labels":
         """Return the labels of both parts of a collection that was split by query.
@@ -136,9 +136,9 @@ def _found(queries: int, with_negatives: int) -> LabelKind:
     return "positive-only"
 
 
-def merged_labels(ours: Labels | None, theirs: Labels | None) -> Labels | None:
+def merged_labels(first: Labels | None, other: Labels | None) -> Labels | None:
     """Return the labels of both parts of a collection; None if either is unknown."""
-    return None if ours is None or theirs is None else ours.plus(theirs)
+    return None if first is None or other is None else first.plus(other)
 
 
 def declared_by(kind: LabelKind, *, command: bool = False) -> str:

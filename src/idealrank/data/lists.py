@@ -27,13 +27,14 @@ def id_array(ids: Any) -> AnyArray:
     texts.
     """
     if isinstance(ids, Sequence) and not isinstance(ids, (str, bytes)):
-        kinds = {(issubclass(kind, str), issubclass(kind, bytes)) for kind in set(map(type, ids))}
-        if len(kinds) > 1:
-            first = ids[0]
-            of_text = [(isinstance(query_id, str), isinstance(query_id, bytes)) for query_id in ids]
-            place = next(place for place, kind in enumerate(of_text) if kind != of_text[0])
+        is_text = {
+            kind: (issubclass(kind, str), issubclass(kind, bytes)) for kind in set(map(type, ids))
+        }
+        if len(set(is_text.values())) > 1:
+            kinds = [is_text[type(query_id)] for query_id in ids]
+            place = next(place for place, kind in enumerate(kinds) if kind != kinds[0])
             raise InputError(
-                f"qid: item {place}: found {ids[place]!r} after {first!r} (ids of several types), "
+                f"qid: item {place}: found {ids[place]!r} after {ids[0]!r} (ids of several types), "
                 "expected ids of one type; make all of them texts or all of them numbers"
             )
     return np.asarray(ids)
@@ -52,8 +53,8 @@ def group_by_id(qid: AnyArray, n: int) -> tuple[IntArray, IntArray | None, Query
         )
     if n == 0:
         return np.zeros(1, np.int64), None, QueryIds(0, list)
-    # A run is a stretch of items with one id. Sorting runs is cheaper than sorting items, and
-    # usually shows that nothing need be moved.
+    # Stretches of items with one id are sorted instead of items: it is cheaper, and usually shows
+    # that nothing need be moved.
     starts = starts_of(qid)
     names = qid[starts]
     sizes = sizes_of(starts, n)
@@ -67,14 +68,14 @@ def group_by_id(qid: AnyArray, n: int) -> tuple[IntArray, IntArray | None, Query
     if heads.size == names.size:
         queries = QueryIds(names.size, lambda: [str(name) for name in names])
         return np.append(starts, n).astype(np.int64), None, queries
-    first = by_name[heads]  # the first run of each query, for the sort is stable
+    first = by_name[heads]  # the first stretch of each query, for the sort is stable
     by_appearance = np.argsort(first)
-    n_runs = sizes_of(heads, names.size)[by_appearance]
-    runs = by_name[joined_ranges(heads[by_appearance], n_runs)]
+    n_stretches = sizes_of(heads, names.size)[by_appearance]
+    stretches = by_name[joined_ranges(heads[by_appearance], n_stretches)]
     n_items = np.add.reduceat(sizes[by_name], heads)[by_appearance]
     ordered = names[first[by_appearance]]
     offsets = np.concatenate(([0], np.cumsum(n_items))).astype(np.int64)
-    order = joined_ranges(starts[runs], sizes[runs])
+    order = joined_ranges(starts[stretches], sizes[stretches])
     return offsets, order, QueryIds(ordered.size, lambda: [str(name) for name in ordered])
 
 
@@ -216,14 +217,15 @@ class Lists:
                 "group, offsets, qid, and 1-D labels with it"
             )
         keep = _kept(label_array, mask, _padding(labels, padding))
-        n, order, queries = label_array.size, None, None
+        order = None
+        queries = None
         if label_array.ndim == 2:
             bounds = np.arange(label_array.shape[0] + 1, dtype=np.int64) * label_array.shape[1]
         elif qid is not None:
             qid = id_array(qid)
-            bounds, order, queries = group_by_id(qid, n)
+            bounds, order, queries = group_by_id(qid, label_array.size)
         else:
-            bounds = _bounds(group, offsets, n)
+            bounds = _bounds(group, offsets, label_array.size)
         lists = cls(
             np.ascontiguousarray(label_array).reshape(-1),
             np.ascontiguousarray(score_array).reshape(-1),
@@ -245,16 +247,13 @@ class Lists:
         ... ).labels
         array([2])
         """
-        first = int(self.offsets[begin])
-        last = int(self.offsets[end])
-        rows: slice | IntArray = (
-            slice(first, last) if self.order is None else self.order[first:last]
-        )
+        items = slice(int(self.offsets[begin]), int(self.offsets[end]))
+        rows: slice | IntArray = items if self.order is None else self.order[items]
         queries = QueryIds(end - begin, lambda: list(self.queries[begin:end]))
         return Lists(
             self.labels[rows],
             self.scores[rows],
-            self.offsets[begin : end + 1] - first,
+            self.offsets[begin : end + 1] - self.offsets[begin],
             queries=queries,
         )
 
@@ -289,16 +288,13 @@ class Lists:
 
         Examples
         --------
-        >>> one, turned = (Lists.from_arrays(labels, [0.2, 0.9]) for labels in ([1, 0], [0, 1]))
-        >>> one.fingerprint() == turned.fingerprint()
+        >>> given, turned = (Lists.from_arrays(labels, [0.2, 0.9]) for labels in ([1, 0], [0, 1]))
+        >>> given.fingerprint() == turned.fingerprint()
         True
         """
-        numbered = self._unnamed or self._numbers is not None
-        ids = (
-            self._numbers
-            if numbered
-            else [query.encode("utf-8", "surrogatepass") for query in self.queries]
-        )
+        ids: IntArray | list[bytes] | None = self._numbers  # None: by position
+        if ids is None and not self._unnamed:
+            ids = [query.encode("utf-8", "surrogatepass") for query in self.queries]
         sums = _kernel.fingerprint_lists(
             self.labels,
             self.offsets,
@@ -568,17 +564,14 @@ def array_alignment(alignment: Alignment) -> Alignment:
 
 
 def _apply_policies(lists: Lists, alignment: Alignment) -> tuple[Lists, FloatArray | None, int]:
-    """Labels after the grade policies, untouched (and uncopied) when no policy acts; and as given,
-    where negative ones were changed.
+    """Labels after the grade policies, untouched (and uncopied) when no policy acts; the labels as
+    given, where negative ones were changed; and how many were truncated.
     """
     labels = lists.labels
     _refuse_infinite(labels)
-    fractional = alignment.grades != "given" and labels.dtype.kind == "f"
-    if (
-        not fractional
-        and alignment.grades != "minimum"
-        and (labels.size == 0 or not labels.min() < 0)
-    ):
+    may_be_cut = alignment.grades != "given" and labels.dtype.kind == "f"
+    has_negative = labels.size > 0 and bool(labels.min() < 0)
+    if not may_be_cut and alignment.grades != "minimum" and not has_negative:
         return lists, None, 0
     graded = apply_grade_policies(
         labels.astype(np.float64), alignment, lambda row: f"labels: {lists.name_item(row)}"
@@ -589,13 +582,13 @@ def _apply_policies(lists: Lists, alignment: Alignment) -> tuple[Lists, FloatArr
     changed._items = lists._items
     if graded.removed is not None:
         return changed.only(~graded.removed), None, graded.truncated
-    lost = bool(((labels < 0) & (graded.grades >= 0)).any())
-    return changed, labels.astype(np.float64) if lost else None, graded.truncated
+    raised = bool(((labels < 0) & (graded.grades >= 0)).any())
+    return changed, labels.astype(np.float64) if raised else None, graded.truncated
 
 
 def _refuse_infinite(labels: AnyArray) -> None:
     if labels.dtype.kind == "f" and labels.size:
-        for extreme in (labels.max(), labels.min()):  # of NaN the kernel says where it is
+        for extreme in (labels.max(), labels.min()):  # NaN is left to the kernel, which finds it
             if np.isinf(extreme):
                 raise InputError(f"labels: found {extreme}, expected finite numbers")
 
@@ -631,24 +624,19 @@ def _hits_ranked(groups: "_kernel.Groups") -> Hits:
     grade: FloatArray = groups.grades
     if members.query.size == 0:
         return Hits(query=query, rank=rank, grade=grade)
-    kept = np.diff(groups.hit_offsets)[members.query]
-    beyond = members.rank > kept
+    n_hits = np.diff(groups.hit_offsets)[members.query]
+    beyond = members.rank > n_hits
     first, last = rank.copy(), rank.copy()
     within = groups.hit_offsets[members.query[~beyond]] + members.rank[~beyond] - 1
-    first[within], last[within] = members.first[~beyond], members.last[~beyond]
+    first[within] = members.first[~beyond]
+    last[within] = members.last[~beyond]
     if not beyond.any():
-        return Hits(
-            query=query, rank=rank, grade=grade, document=None, tie_first=first, tie_last=last
-        )
-    columns: Sequence[tuple[AnyArray, AnyArray]] = (
-        (query, members.query[beyond]),
-        (rank, members.rank[beyond]),
-        (grade, members.grade[beyond]),
-        (first, members.first[beyond]),
-        (last, members.last[beyond]),
+        return Hits(query=query, rank=rank, grade=grade, tie_first=first, tie_last=last)
+    hits = Hits(
+        query=np.concatenate((query, members.query[beyond])),
+        rank=np.concatenate((rank, members.rank[beyond].astype(np.int64))),
+        grade=np.concatenate((grade, members.grade[beyond])),
+        tie_first=np.concatenate((first, members.first[beyond].astype(np.int64))),
+        tie_last=np.concatenate((last, members.last[beyond].astype(np.int64))),
     )
-    joined: list[AnyArray] = [np.concatenate(pair) for pair in columns]
-    query, rank, *_ = joined
-    by_rank = np.lexsort((rank, query))
-    query, rank, grade, first, last = (column[by_rank] for column in joined)
-    return Hits(query=query, rank=rank, grade=grade, document=None, tie_first=first, tie_last=last)
+    return hits.part(np.lexsort((hits.rank, hits.query)))

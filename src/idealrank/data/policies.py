@@ -158,12 +158,12 @@ def queries_that_count(
     """
     missing = np.flatnonzero(~aligned.in_run[: qrels.n_queries])
     if alignment.missing == "error" and missing.size:
-        named = [repr(qrels.queries[int(query)]) for query in missing[:5]]
-        some = ", ".join([*named, *(["..."] if missing.size > 5 else [])])
+        ids = [repr(qrels.queries[int(query)]) for query in missing[:5]]
+        examples = ", ".join([*ids, *(["..."] if missing.size > 5 else [])])
         raise InputError(
             f"run {run.name!r} does not answer {missing.size} of {qrels.n_queries} judged queries "
-            f"({some}), expected all; missing=zero counts them as 0, missing=left-out leaves them "
-            "out",
+            f"({examples}), expected all; missing=zero counts them as 0, missing=left-out leaves "
+            "them out",
             switch="missing=zero",
         )
     last = (

@@ -24,8 +24,8 @@ _NUMBER = {
 
 def quoted(text: bytes) -> str:
     r"""Bytes of a file as printable text in quotes, at most 120 bytes of them."""
-    shown = decode_id(text[:120]).encode("unicode_escape", "backslashreplace").decode("ascii")
-    return f'"{shown}"' + (" ..." if len(text) > 120 else "")
+    printable = decode_id(text[:120]).encode("unicode_escape", "backslashreplace").decode("ascii")
+    return f'"{printable}"' + (" ..." if len(text) > 120 else "")
 
 
 def describe(
@@ -35,20 +35,20 @@ def describe(
     duplicate stood first, if another one.
     """
     line = quoted(text)
-    shown = quoted(detail)
+    quoted_detail = quoted(detail)
     value = "grade" if table == "qrels" else "score"
     duplicate_hint = "allow it with duplicates=first, last or best" + (
         " (or twice)" if table == "run" else ""
     )
-    words = {
+    problems = {
         "fields": (f"{decode_id(detail)} fields in {line}", FIELDS[table], ""),
-        "number": (f"{shown} in {line}", _NUMBER[table], ""),
+        "number": (f"{quoted_detail} in {line}", _NUMBER[table], ""),
         "nan": (
-            f"{value} {shown if detail else 'NaN'} in {line}",
+            f"{value} {quoted_detail if detail else 'NaN'} in {line}",
             "a number, since NaN has no order",
             f"omit the document, or give it a {value}",
         ),
-        "infinite": (f"grade {shown} in {line}", "a finite grade", ""),
+        "infinite": (f"grade {quoted_detail} in {line}", "a finite grade", ""),
         "control": (
             f"a control byte in {line}",
             "text without control bytes",
@@ -73,7 +73,7 @@ def describe(
             duplicate_hint,
         ),
     }
-    return words.get(kind, (f"{kind} {line}", FIELDS[table], ""))
+    return problems.get(kind, (f"{kind} {line}", FIELDS[table], ""))
 
 
 def _since(detail: bytes, other: str) -> str:
@@ -124,13 +124,12 @@ def switch_for(kind: str) -> str:
     return "duplicates=first" if kind == "duplicate" else ""
 
 
-# Scores that are whole numbers of 64 bits beyond what float64 holds: their order would be lost
-# without a word.
-#
-# A number of more bits (JSON and text can spell one) is no count and no time of any machine; it
-# is read as the double it is near.
+# Scores that are whole numbers of 64 bits beyond what float64 holds are refused: their order would
+# be lost without a word. A number of more bits, which JSON and text can spell, is neither a count
+# nor a time of any machine: it is read as the nearest float64.
 
-_LIMIT, _BEYOND = 1 << 53, 1 << 64
+_LIMIT = 1 << 53  # every whole number up to this is a float64
+_BEYOND = 1 << 64
 EXPECTED = (
     "a score that float64 holds (every whole number up to 2**53 is one); subtract the smallest "
     "score from all of them first"

@@ -34,7 +34,7 @@ def fingerprint_text(first: int, second: int) -> str:
     return f"{first % _MODULUS:016x}{second % _MODULUS:016x}"
 
 
-def added(ours: str | None, theirs: str | None) -> str | None:
+def added(first: str | None, second: str | None) -> str | None:
     """The fingerprint of both parts of a collection that was split by query; None where one part
     has none.
 
@@ -49,19 +49,20 @@ def added(ours: str | None, theirs: str | None) -> str | None:
     >>> added(one.fingerprint, two.fingerprint) == both.fingerprint, added(one.fingerprint, None)
     (True, None)
     """
-    if ours is None or theirs is None:
+    if first is None or second is None:
         return None
     return fingerprint_text(
-        int(ours[:16], 16) + int(theirs[:16], 16), int(ours[16:], 16) + int(theirs[16:], 16)
+        int(first[:16], 16) + int(second[:16], 16), int(first[16:], 16) + int(second[16:], 16)
     )
 
 
 def added_labels(first: int, second: int, n_queries: int, kind: str) -> tuple[int, int]:
     """Sums with a declared kind of labels: a constant for each query, so that parts add up."""
     digest = hashlib.blake2b(b"labels " + kind.encode(), digest_size=16).digest()
-    halves = (int.from_bytes(half, "little") for half in (digest[:8], digest[8:]))
-    more_first, more_second = (n_queries * half for half in halves)
-    return first + more_first, second + more_second
+    return (
+        first + n_queries * int.from_bytes(digest[:8], "little"),
+        second + n_queries * int.from_bytes(digest[8:], "little"),
+    )
 
 
 def fingerprint_of_groups(
@@ -72,11 +73,12 @@ def fingerprint_of_groups(
     The numbers of sub-groups only say which judgments belong together: sub-groups have no order,
     and their names do not count.
     """
-    parts: dict[tuple[bytes, bytes, int], list[tuple[bytes, bytes]]] = {}
-    for part, document, level in judgments:
-        parts.setdefault(part, []).append((document, struct.pack("<d", level + 0.0)))  # -0.0 is 0
+    subgroups: dict[tuple[bytes, bytes, int], list[tuple[bytes, bytes]]] = {}
+    for subgroup, document, level in judgments:
+        packed = struct.pack("<d", level + 0.0)  # -0.0 is 0
+        subgroups.setdefault(subgroup, []).append((document, packed))
     first = second = 0
-    for (query, group, _), judged in parts.items():
+    for (query, group, _), judged in subgroups.items():
         words = [kind, query, group, *chain.from_iterable(sorted(judged))]
         digest = hashlib.blake2b(
             b"".join(b"%d:%b" % (len(word), word) for word in words), digest_size=16
@@ -295,9 +297,9 @@ class Qrels:
         """Hash of all (query, document, grade), 32 hexadecimal digits; the same for the same
         judgments, whatever held them, in any order.
 
-        Grades count as given: 1 as 1.0, -0.0 as 0. Of parts without a query in common the
-        fingerprints add up to that of the whole. A declared kind of labels that the grades do not
-        show changes it.
+        Grades count as given: 1 as 1.0, -0.0 as 0. The fingerprints of parts without a query in
+        common add up to the fingerprint of the whole. A declared kind of labels that the grades do
+        not show changes it.
 
         Examples
         --------
@@ -374,4 +376,5 @@ def _rebuilt(
     declared: tuple[LabelKind | None, float | None] = (None, None),
 ) -> Qrels:
     qrels = Qrels.from_table(_kernel.from_columns(*columns), name=name, paths=paths)
-    return qrels.labelled(declared[0], sampled_negatives=declared[1])
+    labels_are, sampled_negatives = declared
+    return qrels.labelled(labels_are, sampled_negatives=sampled_negatives)

@@ -18,8 +18,7 @@ from idealrank.errors import InputError
 KERNEL_TIES = {"docid": "descending", "docid-ascending": "ascending"}
 
 
-# A file that has one of these behind "input." is called input; what else stands there is the id of
-# a run.
+# TREC's "input.RUNID" is named RUNID. With one of these endings in its place, the name is input.
 _ENDINGS = (
     ".run",
     ".trec",
@@ -234,7 +233,9 @@ class Run:
         """
         self = cls.__new__(cls)
         self._source = parts  # type: ignore[assignment]
-        self.name, self.paths, self._let_go = name, tuple(paths), None
+        self.name = name
+        self.paths = tuple(paths)
+        self._let_go = None
         return self
 
     def in_memory(self) -> "Run":

@@ -134,43 +134,45 @@ def join(run_a: Run, run_b: Run, rules: PairRules) -> RunPairs:
 
     A query with an empty list counts as not answered.
     """
-    # Judged documents of the kernel are here the documents of the first run.
+    # The first run is the judgments of the kernel, also for itself: hits have its rows.
     table = rules.table(run_a)
-    own = rules.align(table, table, run_a)
-    cross = rules.align(table, run_b.source, run_b)
+    aligned_a = rules.align(table, table, run_a)
+    aligned_b = rules.align(table, run_b.source, run_b)
     n = table.n_queries
-    length_a, length_b = own.length[:n], cross.length[:n]
-    both = (length_a > 0) & (length_b > 0)
-    kept = np.flatnonzero(both)
+    length_a = aligned_a.length[:n]
+    length_b = aligned_b.length[:n]
+    in_both = (length_a > 0) & (length_b > 0)
+    common = np.flatnonzero(in_both)
 
-    own_hit = _hit_of_each_row(own, table.n_rows, rules.depth)[cross.hit_row]
-    within = (own_hit >= 0) & _down_to(rules.depth, cross)
-    query = _number_among(both)[_query_of_each_hit(cross, n)[within]]
-    ranks_a = _Ranks.of_hits(own).at(own_hit[within])
-    ranks_b = _Ranks.of_hits(cross).at(within)
+    hit_in_a = _hit_of_each_row(aligned_a, table.n_rows, rules.depth)[aligned_b.hit_row]
+    within = (hit_in_a >= 0) & _down_to(rules.depth, aligned_b)
+    query = _number_among(in_both)[_query_of_each_hit(aligned_b, n)[within]]
+    ranks_a = _Ranks.of_hits(aligned_a).at(hit_in_a[within])
+    ranks_b = _Ranks.of_hits(aligned_b).at(within)
     a = Side(
-        lengths=length_a[kept],
-        tied=own.tied[kept].astype(np.int64),
+        lengths=length_a[common],
+        tied=aligned_a.tied[common].astype(np.int64),
         rank=ranks_a.rank,
         first=ranks_a.first,
         last=ranks_a.last,
     )
     b = Side(
-        lengths=length_b[kept],
-        tied=cross.tied[kept].astype(np.int64),
+        lengths=length_b[common],
+        tied=aligned_b.tied[common].astype(np.int64),
         rank=ranks_b.rank,
         first=ranks_b.first,
         last=ranks_b.last,
     )
     if rules.ties in ("shared", "expected"):
-        a = _with_groups(a, own, kept)
-        b = _with_groups(b, *_self_aligned(rules, run_b, table, kept, b))
+        a = _with_groups(a, aligned_a, common)
+        self_aligned_b, places = _self_aligned(rules, run_b, table, common, b)
+        b = _with_groups(b, self_aligned_b, places)
     else:
         a = _in_order(a.lengths, a.tied, a.rank)
         b = _in_order(b.lengths, b.tied, b.rank)
-    only_a, only_b = _lonely(table, cross, length_a, length_b)
+    only_a, only_b = _queries_of_one(table, aligned_b, length_a, length_b)
     return RunPairs(
-        queries=_ids(table, kept),
+        queries=_ids(table, common),
         query=query,
         a=a,
         b=b,
@@ -184,28 +186,29 @@ def join_top(a: Top, b: Top, rules: PairRules) -> RunPairs:
     """Join two runs by the first documents that their alignments kept, in the order that these gave
     them.
     """
-    table, n = a.table, a.table.n_queries
+    table = a.table
+    n = table.n_queries
     # The scores fall with the ranks, and those that tie stand in their order already.
     cross = _kernel.align(
         table, b.table, ties="input", duplicates="error", depth=rules.depth, threads=rules.threads
     )
-    of_b = _places(table, b.table)
-    length_b = np.append(b.lengths, 0)[of_b]  # -1, a query without an answer, picks the 0
-    both = (a.lengths > 0) & (length_b > 0)
-    kept = np.flatnonzero(both)
+    place_in_b = _places(table, b.table)
+    length_b = np.append(b.lengths, 0)[place_in_b]  # -1, a query without an answer, picks the 0
+    in_both = (a.lengths > 0) & (length_b > 0)
+    common = np.flatnonzero(in_both)
     owner = _query_of_each_hit(cross, n)
     rank_a = cross.hit_row - table.offsets[owner] + 1
     within = (rank_a <= rules.depth) & _down_to(rules.depth, cross)
-    query = _number_among(both)[owner[within]]
+    query = _number_among(in_both)[owner[within]]
     rank_b = _Ranks.of_hits(cross).at(within).rank
-    side_a = _in_order(a.lengths[kept], a.n_tied[kept], rank_a[within])
-    side_b = _in_order(length_b[kept], b.n_tied[of_b[kept]], rank_b)
-    lonely_b = b.lengths > 0
-    lonely_b[of_b[kept]] = False
-    only_a = _ids(table, np.flatnonzero((a.lengths > 0) & ~both))
-    only_b = _ids(b.table, np.flatnonzero(lonely_b))
+    side_a = _in_order(a.lengths[common], a.n_tied[common], rank_a[within])
+    side_b = _in_order(length_b[common], b.n_tied[place_in_b[common]], rank_b)
+    is_only_b = b.lengths > 0
+    is_only_b[place_in_b[common]] = False
+    only_a = _ids(table, np.flatnonzero((a.lengths > 0) & ~in_both))
+    only_b = _ids(b.table, np.flatnonzero(is_only_b))
     return RunPairs(
-        queries=_ids(table, kept),
+        queries=_ids(table, common),
         query=query,
         a=side_a,
         b=side_b,
@@ -284,21 +287,21 @@ def _in_order(lengths: IntArray, tied: IntArray, rank: IntArray) -> Side:
     return Side(lengths=lengths, tied=tied, rank=rank, first=rank, last=rank)
 
 
-def _with_groups(side: Side, own: _kernel.Aligned | None, places: IntArray) -> Side:
+def _with_groups(side: Side, self_aligned: _kernel.Aligned | None, places: IntArray) -> Side:
     """The tie groups of every rank, from a run aligned with itself; `places` are the numbers of the
     queries there.
     """
-    if own is None or not own.tie_first.size:
+    if self_aligned is None or not self_aligned.tie_first.size:
         return side
-    picked = joined_ranges(own.hit_offsets[places], side.lengths)
+    picked = joined_ranges(self_aligned.hit_offsets[places], side.lengths)
     return Side(
         lengths=side.lengths,
         tied=side.tied,
         rank=side.rank,
         first=side.first,
         last=side.last,
-        group_first=own.tie_first[picked],
-        group_last=own.tie_last[picked],
+        group_first=self_aligned.tie_first[picked],
+        group_last=self_aligned.tie_last[picked],
     )
 
 
@@ -323,18 +326,18 @@ def _ids(table: _kernel.Table, kept: IntArray) -> QueryIds:
     )
 
 
-def _lonely(
-    table: _kernel.Table, cross: _kernel.Aligned, length_a: AnyArray, length_b: AnyArray
+def _queries_of_one(
+    table: _kernel.Table, aligned_b: _kernel.Aligned, length_a: AnyArray, length_b: AnyArray
 ) -> tuple[QueryIds, QueryIds]:
     """Queries that only the first, and only the second, run answers."""
     n = table.n_queries
     only_a = np.flatnonzero((length_a > 0) & (length_b == 0))
     unanswered = np.flatnonzero((length_a == 0) & (length_b > 0))
-    extra: BoolArray = cross.length[n:] > 0
+    extra: BoolArray = aligned_b.length[n:] > 0
 
-    def names() -> list[str]:
-        ids = cross.run_only_ids()
-        known = [decode_id(table.query_id(query)) for query in unanswered.tolist()]
-        return known + [decode_id(ids[place]) for place in np.flatnonzero(extra)]
+    def decoded() -> list[str]:
+        run_only_ids = aligned_b.run_only_ids()
+        ids_of_table = [decode_id(table.query_id(query)) for query in unanswered.tolist()]
+        return ids_of_table + [decode_id(run_only_ids[place]) for place in np.flatnonzero(extra)]
 
-    return _ids(table, only_a), QueryIds(unanswered.size + int(np.count_nonzero(extra)), names)
+    return _ids(table, only_a), QueryIds(unanswered.size + int(np.count_nonzero(extra)), decoded)

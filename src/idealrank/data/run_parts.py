@@ -15,11 +15,11 @@ from idealrank import _kernel
 from idealrank.data.types import AnyArray, FloatArray, IntArray
 from idealrank.errors import IdealrankError
 
-_SAMPLED = 20_000  # rows that tell whether scores look like grades
+_SAMPLED = 20_000  # rows by which scores are compared with grades
 _WITHOUT_LINE = ("stopped", "cut", "changed")  # errors that name no line
 _HIT_COLUMNS = ("hit_row", "hit_rank", "tie_first", "tie_last")
 _UNJUDGED_COLUMNS = ("unjudged_key", "unjudged_rank", "unjudged_first", "unjudged_last")
-# Columns of every query, and what stands there for a query that the run lacks.
+# Columns with an entry for every query
 _QUERY_COLUMNS = (
     "length",
     "returned",
@@ -194,7 +194,7 @@ class RunParts:
                 raise
             # The rest is read all the same: an error of a row comes first, and the first query with
             # a duplicate may be in another part.
-            merged.note(error, part)
+            merged.note_duplicate(error, part)
             aligned = _kernel.align(qrels, part.source, **{**options, "duplicates": "twice"})
         if adds:
             merged.add(aligned, part)
@@ -214,28 +214,31 @@ class _Merged:
         self._run_only: list[dict[str, AnyArray]] = []
         self._ids: list[bytes] = []
         self._order: list[AnyArray] = []
-        self._known = np.zeros(0, np.int64)  # hashes of the queries without judgments, sorted
+        self._hashes = np.zeros(0, np.int64)  # of the queries without judgments, sorted
         self._n_run_only = 0
         self._hits: dict[str, list[AnyArray]] = {
             name: [] for name in (*_HIT_COLUMNS, *_UNJUDGED_COLUMNS)
         }
-        self._sizes, self._unjudged_sizes = np.zeros(n, np.int64), np.zeros(n, np.int64)
+        self._sizes = np.zeros(n, np.int64)  # hits of each query, and unjudged documents
+        self._unjudged_sizes = np.zeros(n, np.int64)
         self._hit_queries: list[AnyArray] = []
         self._unjudged_queries: list[AnyArray] = []
         self._counters: dict[str, int] = {}
-        self._tied, self._unjudged = False, False
+        self._tied = False
+        self._unjudged = False
         self._samples: list[tuple[int, FloatArray]] = []
         self._sampled = 0
         self.error: Exception | None = None
-        self._error_at: Any = None
+        self._error_order = 0  # place of its query in the order of the run
 
-    def note(self, error: Exception, part: Part) -> None:
+    def note_duplicate(self, error: Exception, part: Part) -> None:
         """Keep the error of the query that appears first."""
-        at: Any = 0
+        order = 0
         if part.order is not None and isinstance(part.source, _kernel.Table):
-            at = int(part.order([_query_of(part.source, error.args[3])])[0])
-        if self.error is None or (part.order is not None and at < self._error_at):
-            self.error, self._error_at = error, at
+            order = int(part.order([_query_of(part.source, error.args[3])])[0])
+        if self.error is None or (part.order is not None and order < self._error_order):
+            self.error = error
+            self._error_order = order
 
     def add(self, aligned: _kernel.Aligned, part: Part) -> None:
         """Add the results of a part."""
@@ -266,11 +269,11 @@ class _Merged:
         if self._may_scatter:
             hashes = np.fromiter(map(hash, ids), np.int64, count)
             hashes.sort()
-            if self._known.size:
-                at = np.minimum(np.searchsorted(self._known, hashes), self._known.size - 1)
-                if (self._known[at] == hashes).any():
+            if self._hashes.size:
+                place = np.minimum(np.searchsorted(self._hashes, hashes), self._hashes.size - 1)
+                if (self._hashes[place] == hashes).any():
                     raise ScatteredError  # or two queries of one hash, which regrouping keeps apart
-            self._known = np.sort(np.concatenate([self._known, hashes]), kind="stable")
+            self._hashes = np.sort(np.concatenate([self._hashes, hashes]), kind="stable")
         if self._keep:
             self._run_only.append(
                 {name: np.array(getattr(aligned, name)[self._n :]) for name in _QUERY_COLUMNS}
@@ -286,8 +289,8 @@ class _Merged:
         tied = aligned.tie_first.size > 0
         for name in _HIT_COLUMNS:
             # Without ties in a part, first and last rank of a tie are the rank itself.
-            shown = name if tied or not name.startswith("tie") else "hit_rank"
-            self._hits[name].append(np.array(getattr(aligned, shown)))
+            source = name if tied or not name.startswith("tie") else "hit_rank"
+            self._hits[name].append(np.array(getattr(aligned, source)))
         if aligned.unjudged_offsets.size:
             self._unjudged = True
             sizes = np.diff(aligned.unjudged_offsets)[here]
@@ -322,7 +325,8 @@ class _Merged:
 
     def finish(self) -> PartsAligned:
         """All parts as one."""
-        n, more = self._n, self._n_run_only
+        n = self._n
+        n_run_only = self._n_run_only
         columns: dict[str, AnyArray] = {}
         dtype: type[Any]
         offsets = np.concatenate([[0], np.cumsum(self._sizes)]).astype(np.int64)
@@ -342,28 +346,27 @@ class _Merged:
 
         # Queries without judgments come after the others, in the order of the run.
         ids = self._ids
-        by_first = slice(None)
+        by_appearance: IntArray | slice = slice(None)
         if self._order:
-            places = np.argsort(np.concatenate(self._order), kind="stable")
-            ids = [self._ids[place] for place in places.tolist()]
-            by_first = places  # type: ignore[assignment]
+            by_appearance = np.argsort(np.concatenate(self._order), kind="stable")
+            ids = [self._ids[place] for place in by_appearance.tolist()]
         for name in _QUERY_COLUMNS:
-            known = self._columns.get(name, np.zeros(n, np.int64))
+            with_judgments = self._columns.get(name, np.zeros(n, np.int64))
             if not self._keep:
                 # queries without judgments come last, and nothing asks for them
-                columns[name] = known
+                columns[name] = with_judgments
                 continue
-            others = [columns_of_part[name] for columns_of_part in self._run_only]
-            rest = np.concatenate([np.zeros(0, known.dtype), *others])[by_first]
-            columns[name] = np.concatenate([known, rest])
+            of_parts = [columns_of_part[name] for columns_of_part in self._run_only]
+            run_only = np.concatenate([np.zeros(0, with_judgments.dtype), *of_parts])
+            columns[name] = np.concatenate([with_judgments, run_only[by_appearance]])
         return PartsAligned(
             n_qrels_queries=n,
-            n_queries=n + more,
+            n_queries=n + n_run_only,
             hit_offsets=np.concatenate(
-                [offsets, np.full(more if self._keep else 0, offsets[-1], np.int64)]
+                [offsets, np.full(n_run_only if self._keep else 0, offsets[-1], np.int64)]
             ),
             columns=columns,
-            in_run=np.concatenate([self._in_run, np.ones(more, bool)]),
+            in_run=np.concatenate([self._in_run, np.ones(n_run_only, bool)]),
             unjudged_offsets=unjudged_offsets,
             counters=self._counters,
             run_only=ids,
@@ -371,11 +374,11 @@ class _Merged:
 
     @staticmethod
     def _by_query(queries: list[AnyArray]) -> IntArray | slice:
-        """Order of the hits by query; each query's own stay in theirs."""
-        every = np.concatenate([np.zeros(0, np.int32), *queries])
-        if not every.size or (every[1:] >= every[:-1]).all():
+        """Order of the hits by query; the hits of a query keep their order."""
+        joined = np.concatenate([np.zeros(0, np.int32), *queries])
+        if not joined.size or (joined[1:] >= joined[:-1]).all():
             return slice(None)
-        return np.argsort(every, kind="stable")
+        return np.argsort(joined, kind="stable")
 
 
 def _query_of(table: _kernel.Table, pair: bytes) -> bytes:

@@ -1,5 +1,5 @@
-"""Measures of a collection, stretch by stretch: the columns of a stretch of queries are gone before
-the next; lists go block by block.
+"""Measures of a collection, stretch by stretch: the columns of a stretch of queries are freed
+before the next; lists are judged block by block.
 
 Ranked whole, a million lists leave hundreds of megabytes of columns between the kernel and the
 measure: memory that must be had from the system, written and read again. A block's columns stay in
@@ -17,7 +17,8 @@ from idealrank.data.judged import Judged, Scope
 from idealrank.data.lists import Lists, judge_lists
 from idealrank.data.types import BoolArray, FloatArray
 from idealrank.errors import InputError
-from idealrank.evaluation.coverage import Coverage, Tally
+from idealrank.evaluation.coverage import Coverage
+from idealrank.evaluation.tally import Tally
 from idealrank.measures.measure import Measure, PerQuery
 from idealrank.measures.sums import too_large
 
@@ -82,9 +83,9 @@ _LARGEST = float(np.finfo(np.float64).max)
 class Measured(NamedTuple):
     """Values of measures on a collection."""
 
-    values: FloatArray  # shape (n_queries, n_measures): naN where a query is left out
+    values: FloatArray  # shape (n_queries, n_measures): NaN where a query is left out
     scored: BoolArray  # shape (n_queries, n_measures): which values count
-    texts: dict[int, list[str]]  # What measures of text say of each query, by place of the measure
+    texts: dict[int, list[str]]  # Texts of each query, by place of a text measure
     coverage: Coverage  # What the values cover
 
 
@@ -107,19 +108,19 @@ def measure_parts(parts: Iterable[Judged], n_queries: int, measures: Sequence[Me
     )
     begin = 0
     for judged in parts:
-        here = slice(begin, begin + judged.n_queries)
+        stretch = slice(begin, begin + judged.n_queries)
         outside = 0
         for place, measure in enumerate(measures):
             result = measure.measured(judged)
-            values[place, here] = result.values
+            values[place, stretch] = result.values
             _refuse_large(measure, result.values, n_queries)
             if result.scored is not None:
-                scored.setdefault(place, np.ones(n_queries, bool))[here] = result.scored
+                scored.setdefault(place, np.ones(n_queries, bool))[stretch] = result.scored
             if result.texts is not None:
                 texts.setdefault(place, []).extend(result.texts)
             outside += _out_of_range(measure, result)
         tally.add(judged, out_of_range=outside)
-        begin = here.stop
+        begin = stretch.stop
         scope = judged.scope
     values.flags.writeable = False
     n_scored = [
@@ -135,6 +136,12 @@ def measure_parts(parts: Iterable[Judged], n_queries: int, measures: Sequence[Me
     )
 
 
+def measure_judged(judged: Judged, measures: Sequence[Measure]) -> Measured:
+    """Values of every measure, in stretches of queries where all measures allow it."""
+    parts = judged.parts() if splits(measures) else [judged]
+    return measure_parts(parts, judged.n_queries, measures)
+
+
 def measure_lists(
     lists: Lists, measures: Sequence[Measure], alignment: Alignment, *, threads: int = 0
 ) -> Measured:
@@ -142,24 +149,27 @@ def measure_lists(
     depths = [measure.hits_needed(lists=True) for measure in measures]
     depth = 0 if 0 in depths else max(depths)
 
+    n = lists.n_queries
+
     def work(parts: Iterable[Judged]) -> Measured:
-        truncated = 0
-
-        def counted() -> Iterator[Judged]:
-            nonlocal truncated
-            for judged in parts:
-                truncated += judged.scope.truncated_grades
-                yield judged
-
-        measured = measure_parts(counted(), lists.n_queries, measures)
-        n = lists.n_queries
-        return measured._replace(
-            coverage=replace(
-                measured.coverage, queries_in_qrels=n, queries_in_run=n, truncated_grades=truncated
-            )
+        scopes: list[Scope] = []
+        measured = measure_parts(_noting_scopes(parts, scopes), n, measures)
+        coverage = replace(
+            measured.coverage,
+            queries_in_qrels=n,
+            queries_in_run=n,
+            truncated_grades=sum(scope.truncated_grades for scope in scopes),
         )
+        return measured._replace(coverage=coverage)
 
     return in_whole_or_blocks(lists, alignment, work, depth, threads, whole=not splits(measures))
+
+
+def _noting_scopes(parts: Iterable[Judged], scopes: list[Scope]) -> Iterator[Judged]:
+    """Yield the parts, and append the scope of each to a list: parts are gone once measured."""
+    for judged in parts:
+        scopes.append(judged.scope)
+        yield judged
 
 
 def _refuse_large(measure: Measure, values: FloatArray, n_queries: int) -> None:
@@ -187,6 +197,6 @@ def _out_of_range(measure: Measure, result: PerQuery) -> int:
 
 
 def outside_bounds(measure: Measure, values: FloatArray) -> BoolArray:
-    """Return which values are beyond the bounds of a measure, by more than rounding."""
+    """Mark the values that are beyond the bounds of a measure, by more than rounding."""
     low, high = measure.bounds
     return np.asarray((values < low - 1e-12) | (values > high + 1e-12))

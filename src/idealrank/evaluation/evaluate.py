@@ -20,7 +20,7 @@ from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
 from idealrank.data.types import BoolArray, FloatArray
 from idealrank.errors import IncompatibleError, InputError
-from idealrank.evaluation.batches import Measured, measure_lists, measure_parts, splits
+from idealrank.evaluation.batches import Measured, measure_judged, measure_lists
 from idealrank.evaluation.coverage import (
     LABEL_DEPTH,
     Coverage,
@@ -94,7 +94,7 @@ class Evaluation:
     queries : sequence of str
         Query ids.
     measures : tuple of Measure
-        Text of the measure as requested.
+        Measures as requested.
     values : float64 array, shape (n_queries, n_measures)
         Values by measure; NaN if a query is left out of the measure, or if the convention says so.
     scored : bool array, shape (n_queries, n_measures)
@@ -113,7 +113,7 @@ class Evaluation:
         them. They are not sent to another process.
     sources : (Judgments, Run) or None
         The judgments and the run; None unless `evaluate` was asked to keep unjudged documents, and
-        of some of the queries. They are not sent to another process.
+        None after `on`. They are not sent to another process.
 
     Examples
     --------
@@ -155,12 +155,12 @@ class Evaluation:
     def _column(self, measure: MeasureLike) -> int:
         if isinstance(measure, str):
             texts = list(map(str, self.measures))
-            if measure in texts:  # of a measure of the user's own the text cannot be parsed
+            if measure in texts:  # the text of a user-defined measure cannot be parsed
                 return texts.index(measure)
-        wanted = parse_measure(measure)
-        if wanted not in self.measures:
-            raise KeyError(f"{wanted}: not evaluated, only {', '.join(map(str, self.measures))}")
-        return self.measures.index(wanted)
+        parsed = parse_measure(measure)
+        if parsed not in self.measures:
+            raise KeyError(f"{parsed}: not evaluated, only {', '.join(map(str, self.measures))}")
+        return self.measures.index(parsed)
 
     def mean(self) -> Means:
         """Aggregate of each measure over the queries that count: the mean, or the sum for counts;
@@ -206,8 +206,8 @@ class Evaluation:
         >>> ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, ["RR", "AP"]).select("AP").mean()
         {'AP': 1.0}
         """
-        wanted = [measures] if isinstance(measures, (str, Measure)) else list(measures)
-        columns = [self._column(measure) for measure in wanted]
+        requested = [measures] if isinstance(measures, (str, Measure)) else list(measures)
+        columns = [self._column(measure) for measure in requested]
         return self._with_columns(self, columns, [])
 
     def join(
@@ -240,30 +240,34 @@ class Evaluation:
         columns = [other.measures.index(measure) for measure in more]
         return self._with_columns(other.on(self.queries), list(range(len(self.measures))), columns)
 
-    def _with_columns(self, other: "Evaluation", own: list[int], others: list[int]) -> "Evaluation":
-        """Join columns of both on the queries of this evaluation."""
+    def _with_columns(
+        self, other: "Evaluation", columns: list[int], other_columns: list[int]
+    ) -> "Evaluation":
+        """Join columns of this evaluation and columns of another one of the same queries."""
         resolved = self.provenance.measures
-        theirs = other.provenance.measures
+        other_resolved = other.provenance.measures
         measures = (
-            *(self.measures[column] for column in own),
-            *(other.measures[column] for column in others),
+            *(self.measures[column] for column in columns),
+            *(other.measures[column] for column in other_columns),
         )
         texts = {**other.texts, **self.texts}
-        covered = {**other.coverage.by_measure, **self.coverage.by_measure}
+        by_measure = {**other.coverage.by_measure, **self.coverage.by_measure}
         return replace(
             self,
             measures=measures,
-            values=np.hstack([self.values[:, own], other.values[:, others]]),
-            scored=np.hstack([self.scored[:, own], other.scored[:, others]]),
+            values=np.hstack([self.values[:, columns], other.values[:, other_columns]]),
+            scored=np.hstack([self.scored[:, columns], other.scored[:, other_columns]]),
             coverage=replace(
                 self.coverage,
-                by_measure={text: covered[text] for text in map(str, measures) if text in covered},
+                by_measure={
+                    text: by_measure[text] for text in map(str, measures) if text in by_measure
+                },
             ),
             provenance=replace(
                 self.provenance,
                 measures=(
-                    *(resolved[column] for column in own),
-                    *(theirs[column] for column in others),
+                    *(resolved[column] for column in columns),
+                    *(other_resolved[column] for column in other_columns),
                 ),
             ),
             texts={text: texts[text] for text in map(str, measures) if text in texts},
@@ -279,25 +283,26 @@ class Evaluation:
         >>> ir.evaluate({"q1": {"x": 1}}, {"q1": ["x"]}, "RR").on(["q2", "q1"])["RR"]
         array([nan,  1.])
         """
-        wanted = list(queries)
-        if list(self.queries) == wanted:
+        order = list(queries)
+        if list(self.queries) == order:
             return self
-        place = {query: row for row, query in enumerate(wanted)}
-        own = [row for row, query in enumerate(self.queries) if query in place]
-        rows = [place[self.queries[row]] for row in own]
-        values = np.full((len(wanted), len(self.measures)), np.nan)
-        scored = np.zeros((len(wanted), len(self.measures)), bool)
-        values[rows], scored[rows] = self.values[own], self.scored[own]
+        new_row = {query: row for row, query in enumerate(order)}
+        old_rows = [row for row, query in enumerate(self.queries) if query in new_row]
+        new_rows = [new_row[self.queries[row]] for row in old_rows]
+        values = np.full((len(order), len(self.measures)), np.nan)
+        scored = np.zeros((len(order), len(self.measures)), bool)
+        values[new_rows] = self.values[old_rows]
+        scored[new_rows] = self.scored[old_rows]
         words_by_query = {
             text: dict(zip(self.queries, words, strict=True)) for text, words in self.texts.items()
         }
         texts = {
-            text: [words.get(query, "") for query in wanted]
+            text: [words.get(query, "") for query in order]
             for text, words in words_by_query.items()
         }
         return replace(
             self,
-            queries=wanted,
+            queries=order,
             values=values,
             scored=scored,
             texts=texts,
@@ -385,9 +390,7 @@ class Evaluation:
                 f"{self.name}: found no hits kept for {', '.join(map(str, requested))}, expected "
                 f"evaluate(keep_for=...)"
             )
-        measured = measure_parts(
-            judged.parts() if splits(resolved) else [judged], judged.n_queries, resolved
-        )
+        measured = measure_judged(judged, resolved)
         provenance = replace(self.provenance, measures=tuple(map(str, resolved)))
         texts = {str(requested[place]): words for place, words in measured.texts.items()}
         return replace(
@@ -411,11 +414,11 @@ class Evaluation:
         Parameters
         ----------
         other : Evaluation
-            Other queries, by the same measures and the same convention. Either part has the
-            judgments of its own queries, or both were evaluated with all judgments, which their
-            equal fingerprints tell. The latter takes a convention with ``missing=left-out``: by
-            others each part has a value, 0, for the queries that only the other answers. A query
-            counts as missing if neither does.
+            Other queries, by the same measures and the same convention. Each part has the judgments
+            of its own queries, or both were evaluated with all judgments, as equal fingerprints
+            show. The latter requires a convention with ``missing=left-out``: under any other, each
+            part has values of 0 for the queries that only the other part answers. A query counts as
+            missing if neither part answers it.
 
         Raises
         ------
@@ -468,11 +471,11 @@ def evaluate(
     resolved = tuple(measure.under(convention) for measure in requested)
     later = [measure.under(convention) for measure in keep_for]
     depth = 0 if keep_top else depth_of_hits([*resolved, *later], labels_of(qrels))
-    plain = isinstance(qrels, Qrels)
-    kept = {
-        "unjudged_depth": unjudged_depth(resolved, run) if keep_unjudged and plain else 0,
-        "top_depth": keep_top if plain else 0,
-    }
+    kept_depths = {"unjudged_depth": 0, "top_depth": 0}
+    if isinstance(qrels, Qrels):  # by preferences or several assessors, only hits are kept
+        kept_depths["top_depth"] = keep_top
+        if keep_unjudged:
+            kept_depths["unjudged_depth"] = unjudged_depth(resolved, run)
     judged = join(
         qrels,
         run,
@@ -481,7 +484,7 @@ def evaluate(
         max_documents=max_documents,
         threads=threads,
         progress=progress,
-        **kept,
+        **kept_depths,
     )
     if not judged.n_queries:
         raise InputError(
@@ -492,9 +495,7 @@ def evaluate(
 
     warn_of_threshold(resolved, qrels.grades, qrels.name)
     warn_of_ratings(requested, labels_of(qrels), qrels.grades)
-    measured = measure_parts(
-        judged.parts() if splits(resolved) else [judged], judged.n_queries, resolved
-    )
+    measured = measure_judged(judged, resolved)
     provenance = Provenance(
         version=__version__,
         convention=convention,
@@ -520,7 +521,7 @@ def evaluate(
         doubtful_comments=doubtful,
         path=path,
     )
-    return replace(evaluation, judged=judged) if any(kept.values()) or later else evaluation
+    return replace(evaluation, judged=judged) if any(kept_depths.values()) or later else evaluation
 
 
 def deepest_rank(measures: Iterable[Measure]) -> int:
@@ -536,9 +537,9 @@ def depth_of_hits(measures: Iterable[Measure], labels: Labels | None) -> int:
     which measures are chosen.
     """
     depth = deepest_rank(measures)
-    if labels is None or labels.kind != "positive-only":
+    if depth == 0 or labels is None or labels.kind != "positive-only":
         return depth
-    return depth and max(depth, LABEL_DEPTH)
+    return max(depth, LABEL_DEPTH)
 
 
 def unjudged_depth(measures: Iterable[Measure], run: Run) -> int:

@@ -1,6 +1,4 @@
-"""The judged documents of a run as a table of their own: what is left of a ranking when the run
-itself is gone.
-"""
+"""The judged documents of a run as a table of their own, which can be kept in place of the run."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -100,8 +98,8 @@ class JudgedHits:
 
 def hit_depth(measures: Iterable[Measure], convention: "Convention | str" = "standard") -> int:
     """Return the useful depth of hits: the deepest cutoff, at most rank 100."""
-    under = Convention.of(convention)
-    depths = [measure.under(under).hits_needed() for measure in measures]
+    convention = Convention.of(convention)
+    depths = [measure.under(convention).hits_needed() for measure in measures]
     return DEEPEST if 0 in depths else min(DEEPEST, max(depths, default=DEEPEST))
 
 
@@ -124,21 +122,21 @@ def judged_hits(
 
 
 def hits_of(judged: Judged, depth: int = DEEPEST) -> JudgedHits:
-    """The table of an alignment that stands, as an evaluation may keep it."""
+    """The table of an alignment that was made before, such as the one an evaluation keeps."""
     hits = judged.hits
     first = hits.rank if hits.tie_first is None else hits.tie_first
     last = hits.rank if hits.tie_last is None else hits.tie_last
-    kept = np.flatnonzero(first <= depth)
-    rows = hits.document[kept] if hits.document is not None else np.zeros(0, np.int64)
+    listed = np.flatnonzero(first <= depth)
+    rows = hits.document[listed] if hits.document is not None else np.zeros(0, np.int64)
     ids = [] if judged.qrels is None else judged.qrels.table.document_ids(rows)
     return JudgedHits(
         queries=judged.queries,
         lengths=judged.lengths,
-        query=hits.query[kept],
-        rank=hits.rank[kept],
-        tie_first=first[kept],
-        tie_last=last[kept],
+        query=hits.query[listed],
+        rank=hits.rank[listed],
+        tie_first=first[listed],
+        tie_last=last[listed],
         documents=[decode_id(document_id) for document_id in ids],
-        grade=hits.grade[kept],
+        grade=hits.grade[listed],
         depth=depth,
     )

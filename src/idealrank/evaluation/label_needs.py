@@ -26,7 +26,7 @@ ALIKE = (
 )
 
 _ENOUGH = 0.1  # share of the queries with something to compare, as for pooled labels
-# highest rating of a scale, and how many different ones tell it from grades
+# Highest rating of a scale, and how many different ratings distinguish the scale from grades
 _TOPS = {5.0: 4, 10.0: 6}
 _LIKED = 0.8  # of the highest rating: 4 of 5, 8 of 10
 
@@ -47,13 +47,13 @@ def warn_of_labels(measures: Sequence[Measure], labels: Labels | None, coverage:
     """Warn of the measures that cannot be read under these labels, companions of others left
     out.
     """
-    concerned = [
+    unreadable_measures = [
         measure
         for measure in measures
         if unreadable(measure, labels, coverage) and not _is_companion(measure, measures)
     ]
-    if concerned:
-        warn(f"{', '.join(map(str, concerned))}: {ALIKE}; {way_out(concerned)}")
+    if unreadable_measures:
+        warn(f"{', '.join(map(str, unreadable_measures))}: {ALIKE}; {way_out(unreadable_measures)}")
 
 
 def way_out(measures: Sequence[Measure]) -> str:
@@ -75,12 +75,12 @@ def _is_companion(measure: Measure, measures: Sequence[Measure]) -> bool:
     """
     if not measure.judged_only:
         return False
-    beside = (
+    others = (
         replace(measure, judged_only=None),
         JudgedShare(cutoff=measure.cutoff),
         NumRet(cutoff=measure.cutoff),
     )
-    return all(companion in measures for companion in beside)
+    return all(companion in measures for companion in others)
 
 
 def warn_of_ratings(measures: Sequence[Measure], labels: Labels | None, grades: FloatArray) -> None:

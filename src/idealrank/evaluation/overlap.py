@@ -54,7 +54,7 @@ class Overlap:
     queries : sequence of str
         Ids of the queries that both runs answer.
     measures : tuple of Measure
-        Text of the measure as requested.
+        Measures as requested.
     values : float64 array, shape (n_queries, n_measures)
         Values by measure; NaN if undefined.
     scored : bool array, shape (n_queries, n_measures)
@@ -103,10 +103,10 @@ class Overlap:
 
     def __getitem__(self, measure: MeasureLike) -> FloatArray:
         """Values of one measure, shape (n_queries,), in the order of `queries`."""
-        wanted = parse_pair_measure(measure)
-        if wanted not in self.measures:
-            raise KeyError(f"{wanted}: not computed, only {', '.join(map(str, self.measures))}")
-        return self.values[:, self.measures.index(wanted)]
+        parsed = parse_pair_measure(measure)
+        if parsed not in self.measures:
+            raise KeyError(f"{parsed}: not computed, only {', '.join(map(str, self.measures))}")
+        return self.values[:, self.measures.index(parsed)]
 
     def mean(self) -> PairMeans:
         """Mean of each measure over the queries for which it is defined, exact in any order; NaN if
@@ -184,10 +184,10 @@ class OverlapMatrix:
         """Means of one measure, shape (n_runs, n_runs): of the run of the row with the run of the
         column; NaN if undefined.
         """
-        wanted = parse_pair_measure(measure)
-        if wanted not in self.measures:
-            raise KeyError(f"{wanted}: not computed, only {', '.join(map(str, self.measures))}")
-        return self._table(lambda a, b: self._means[a, b][str(wanted)])
+        parsed = parse_pair_measure(measure)
+        if parsed not in self.measures:
+            raise KeyError(f"{parsed}: not computed, only {', '.join(map(str, self.measures))}")
+        return self._table(lambda a, b: self._means[a, b][str(parsed)])
 
     def _table(self, number: "Callable[[str, str], float]") -> AnyArray:
         """Make a table of numbers by two names of runs, the first in the rows."""
@@ -235,13 +235,17 @@ class OverlapMatrix:
         >>> ir.overlap_matrix([{"q": ["x"]}, {"q": ["x"]}]).to_frame("polars").shape
         (8, 5)
         """
-        rows = []
+        columns: dict[str, list[Any]] = {
+            name: [] for name in ("run_a", "run_b", "measure", "value", "queries")
+        }
         for a, b in product(self.names, repeat=2):
-            n_scored = self.pair(a, b).scored.sum(axis=0)
-            for (text, value), n in zip(self._means[a, b].items(), n_scored, strict=True):
-                rows.append((a, b, text, value, int(n)))
-        titles = ("run_a", "run_b", "measure", "value", "queries")
-        return frame_of(dict(zip(titles, map(list, zip(*rows, strict=True)), strict=True)), backend)
+            means = self._means[a, b]
+            columns["run_a"] += [a] * len(means)
+            columns["run_b"] += [b] * len(means)
+            columns["measure"] += means.keys()
+            columns["value"] += means.values()
+            columns["queries"] += self.pair(a, b).scored.sum(axis=0).tolist()
+        return frame_of(columns, backend)
 
     def __repr__(self) -> str:
         return (
@@ -300,8 +304,7 @@ def _measured(
     columns = [
         measure.measured_pair(pairs) for measure in measures if isinstance(measure, PairMeasure)
     ]
-    everyone = np.ones(pairs.n_queries, bool)
-    lengths, tied = _of_both(pairs)
+    every_query = np.ones(pairs.n_queries, bool)
     return Overlap(
         names=names,
         paths=(_path(runs[0]), _path(runs[1])),
@@ -309,13 +312,13 @@ def _measured(
         measures=measures,
         values=np.column_stack([result.values for result in columns]),
         scored=np.column_stack(
-            [everyone if result.scored is None else result.scored for result in columns]
+            [every_query if result.scored is None else result.scored for result in columns]
         ),
         only_a=pairs.only_a,
         only_b=pairs.only_b,
         common=pairs.common,
-        lengths=lengths,
-        tied=tied,
+        lengths=np.column_stack((pairs.a.lengths, pairs.b.lengths)),
+        tied=np.column_stack((pairs.a.tied, pairs.b.tied)),
         ties=pairs.ties,
         duplicates=rules.duplicates,
         inputs=tuple(inputs),
@@ -333,20 +336,20 @@ def overlap_matrix_of(
     """Compare every two of several runs by name."""
     requested = parse_pair_measures(measures)
     # Each run is compared with all others, and is therefore read once into memory.
-    held = {name: in_memory_where_distinct(run) for name, run in runs.items()}
-    wanted = list(combinations_with_replacement(held, 2))
+    tables = {name: in_memory_where_distinct(run) for name, run in runs.items()}
+    name_pairs = list(combinations_with_replacement(tables, 2))
     if not all(isinstance(measure, PairMeasure) and measure.symmetric for measure in requested):
-        wanted = [*((name, name) for name in held), *permutations(held, 2)]
+        name_pairs = [*((name, name) for name in tables), *permutations(tables, 2)]
     overlaps = {}
-    for done, (a, b) in enumerate(wanted, 1):
-        both = held[a], held[b]
+    for number, (a, b) in enumerate(name_pairs, 1):
+        pairs = join(tables[a], tables[b], rules)
         overlaps[a, b] = _measured(
-            both, join(*both, rules), requested, rules, names=(a, b), inputs=inputs
+            (tables[a], tables[b]), pairs, requested, rules, names=(a, b), inputs=inputs
         )
         _warn_of_disjoint(overlaps[a, b])
         if tell is not None:
-            tell(done, len(wanted))
-    return OverlapMatrix(tuple(held), requested, overlaps)
+            tell(number, len(name_pairs))
+    return OverlapMatrix(tuple(tables), requested, overlaps)
 
 
 def _warn_of_disjoint(pair_overlap: Overlap) -> None:
@@ -359,12 +362,6 @@ def _warn_of_disjoint(pair_overlap: Overlap) -> None:
         )
 
 
-def _of_both(pairs: RunPairs) -> tuple[IntArray, IntArray]:
-    lengths = np.column_stack((pairs.a.lengths, pairs.b.lengths))
-    tied = np.column_stack((pairs.a.tied, pairs.b.tied))
-    return lengths, tied
-
-
 def _path(run: Run) -> str:
     return run.paths[0] if run.paths else ""
 
@@ -372,7 +369,7 @@ def _path(run: Run) -> str:
 def _some(queries: Sequence[str]) -> str:
     if not len(queries):
         return "no query"
-    shown = [repr(query) for query in list(queries)[:_SOME]]
+    ids = [repr(query) for query in list(queries)[:_SOME]]
     if len(queries) > _SOME:
-        shown.append("...")
-    return f"{len(queries)} {'query' if len(queries) == 1 else 'queries'} ({', '.join(shown)})"
+        ids.append("...")
+    return f"{len(queries)} {'query' if len(queries) == 1 else 'queries'} ({', '.join(ids)})"

@@ -14,7 +14,7 @@ from idealrank.data.label_kinds import merged_labels
 from idealrank.data.qrels import Qrels, added
 from idealrank.data.run import Run
 from idealrank.errors import IncompatibleError, InputError
-from idealrank.evaluation.batches import measure_parts, splits
+from idealrank.evaluation.batches import measure_judged
 from idealrank.evaluation.coverage import look_swapped, warn_of_coverage, warn_of_threshold
 from idealrank.evaluation.evaluate import Evaluation, Provenance, depth_of_hits
 from idealrank.evaluation.label_needs import warn_of_labels
@@ -26,12 +26,12 @@ from idealrank.version import __version__
 def merged(first: Evaluation, other: Evaluation) -> Evaluation:
     """Merge two parts; see `Evaluation.merge`."""
     _refuse_other_ways(first, other)
-    ours = first.provenance.judgments
-    theirs = other.provenance.judgments
+    judgments = first.provenance.judgments
+    other_judgments = other.provenance.judgments
     # Both parts were evaluated with the judgments of the whole collection, which count once.
     shared_judgments = (
-        ours is not None
-        and ours == theirs
+        judgments is not None
+        and judgments == other_judgments
         and first.coverage.queries_in_qrels == other.coverage.queries_in_qrels > 0
     )
     first_queries = _queries_of(first, shared_judgments=shared_judgments)
@@ -61,7 +61,7 @@ def merged(first: Evaluation, other: Evaluation) -> Evaluation:
         provenance=replace(
             first.provenance,
             inputs=(*first_inputs, *more_inputs),
-            judgments=ours if shared_judgments else added(ours, theirs),
+            judgments=judgments if shared_judgments else added(judgments, other_judgments),
             labels=labels,
         ),
         path=first.path,
@@ -84,17 +84,21 @@ def _queries_of(part: Evaluation, *, shared_judgments: bool) -> set[str]:
 
 def _refuse_other_ways(first: Evaluation, other: Evaluation) -> None:
     """Refuse parts that were not measured in one way; the error names what differs."""
-    ours, theirs = first.convention, other.convention
+    convention = first.convention
+    other_convention = other.convention
     # Compared as values, not by fingerprint: two different functions of one name have one
     # fingerprint.
-    if (ours.alignment, ours.rules) != (theirs.alignment, theirs.rules):
+    if (convention.alignment, convention.rules) != (
+        other_convention.alignment,
+        other_convention.rules,
+    ):
         differing = [
-            *_differing_switches(ours.alignment, theirs.alignment),
-            *_differing_switches(ours.rules, theirs.rules),
+            *_differing_switches(convention.alignment, other_convention.alignment),
+            *_differing_switches(convention.rules, other_convention.rules),
         ]
         raise IncompatibleError(
-            f"found conventions {ours} and {theirs} ({'; '.join(differing)}); expected one "
-            "convention for both parts"
+            f"found conventions {convention} and {other_convention} ({'; '.join(differing)}); "
+            "expected one convention for both parts"
         )
     if first.provenance.max_documents != other.provenance.max_documents:
         raise IncompatibleError(
@@ -141,9 +145,7 @@ def evaluate_part(
     judged = join(
         qrels, run, convention.alignment, depth=depth, max_documents=max_documents, threads=threads
     )
-    measured = measure_parts(
-        judged.parts() if splits(resolved) else [judged], judged.n_queries, resolved
-    )
+    measured = measure_judged(judged, resolved)
     coverage = measured.coverage.named(resolved, measures)
     coverage = replace(coverage, looks_swapped=look_swapped(qrels, run))
     provenance = Provenance(

@@ -2,7 +2,7 @@
 in the data, and what that settles.
 
 `reconcile` looks for the convention behind a number among thousands, `robust` makes one comparison
-in every way; both stand on this.
+in every way; both use this.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -21,7 +21,7 @@ from idealrank.data.qrels import Qrels, QrelsDuplicates
 from idealrank.data.run import Run
 from idealrank.data.types import FloatArray
 from idealrank.errors import FileFormatError, IdealrankError, InputError
-from idealrank.evaluation.batches import Measured, measure_lists, measure_parts, splits
+from idealrank.evaluation.batches import Measured, measure_judged, measure_lists
 from idealrank.measures.measure import Measure
 
 JudgmentsSource: TypeAlias = Judgments | Callable[[QrelsDuplicates], Judgments]
@@ -89,13 +89,13 @@ class Sweep:
     @classmethod
     def of_run(cls, readings: Readings, run: Run, *, threads: int = 0) -> "Sweep":
         """Sweep over a run and its judgments."""
-        some = readings.some
+        some_judgments = readings.some
 
         def align(alignment: Alignment, depth: int) -> Judged:
-            # What occurs is seen in some reading of judgments that no convention may read twice.
-            whole = alignment is _FULL or alignment is _FULL_FLOAT32
+            # The cases that occur are looked up in any reading of the judgments.
+            looks_up_cases = alignment is _FULL or alignment is _FULL_FLOAT32
             return join(
-                some if whole else readings.under(alignment.duplicates),
+                some_judgments if looks_up_cases else readings.under(alignment.duplicates),
                 run,
                 alignment,
                 depth=depth,
@@ -104,7 +104,7 @@ class Sweep:
 
         return cls(
             align=align,
-            grades=some.grades if isinstance(some, Qrels) else None,
+            grades=some_judgments.grades if isinstance(some_judgments, Qrels) else None,
             judged_twice=readings.judged_twice,
             threads=threads,
         )
@@ -127,7 +127,7 @@ class Sweep:
 
     @cached_property
     def occurs(self) -> Occurrences | None:
-        """Return the occurring cases; None if unknown."""
+        """Return the cases that occur in the data; None if unknown."""
         if self.grades is None:
             return None
         return occurrences(
@@ -135,7 +135,7 @@ class Sweep:
         )
 
     def settled(self, switches: Mapping[str, str]) -> dict[str, str]:
-        """Switches, those that cannot act on these data set to one and the same value."""
+        """Return the switches, each set to a fixed value if it cannot act on these data."""
         return dict(switches) if self.occurs is None else settled(switches, self.occurs)
 
     def measured(
@@ -152,6 +152,4 @@ class Sweep:
         judged = self.align(alignment, 0 if 0 in depths else max(depths))
         if not judged.n_queries:
             raise InputError("no query counts; do the query ids of run and judgments match?")
-        return judged.queries, measure_parts(
-            judged.parts() if splits(measures) else [judged], judged.n_queries, measures
-        )
+        return judged.queries, measure_judged(judged, measures)

@@ -32,28 +32,28 @@ from idealrank.measures.threshold import BalancedMeasure, BinaryMeasure, NeedsRe
 Divisor: TypeAlias = Literal["relevant", "reachable"]
 
 # Lists of one length, every item judged and no tie to average, are read rank after rank, all at
-# once: each rank is a row that holds one place of every list. Nothing is looked up and nothing
-# sorted again, and what a rank needs of those above it is a running count; each function equals the
-# general way of its measure, which tests compare.
+# once: each rank is a row that holds one place of every list. Nothing is looked up or sorted again,
+# and a running count covers the ranks above. Tests compare each function with the general method of
+# its measure.
 
 
 def grades_by_rank(judged: Judged) -> FloatArray | None:
     """Grades with a row for each rank, shape (width, n_queries); None where lists differ in length
     or the order of ties matters.
     """
-    held = judged.rectangle
-    if held is None or (held.ties is not None and judged.ties != "input"):
+    rectangle = judged.rectangle
+    if rectangle is None or (rectangle.ties is not None and judged.ties != "input"):
         return None
-    return np.ascontiguousarray(held.grades.T)
+    return np.ascontiguousarray(rectangle.grades.T)
 
 
 def sums_of_precision(grades: FloatArray, threshold: float, limit: int) -> FloatArray:
     """Sum of the precision at each relevant document down to a limit: AP without its divisor."""
-    seen = np.zeros(grades.shape[1])
+    n_relevant = np.zeros(grades.shape[1])
     sums = np.zeros(grades.shape[1])
     for rank, row in enumerate(grades[:limit] >= threshold, 1):
-        seen += row
-        sums += row * (seen / rank)
+        n_relevant += row
+        sums += row * (n_relevant / rank)
     return sums
 
 
@@ -248,9 +248,9 @@ class F(BalancedMeasure):
         """F of every query."""
         n_relevant = judged.relevant(self.threshold).total
         beta = self._recall_weight
-        shown = resolve_cutoff(self.cutoff, judged.lengths)
+        n_ranks = resolve_cutoff(self.cutoff, judged.lengths)
         return self.filled(
-            (1.0 + beta) * self.found(judged) / (shown + beta * n_relevant), n_relevant
+            (1.0 + beta) * self.found(judged) / (n_ranks + beta * n_relevant), n_relevant
         )
 
 
@@ -349,12 +349,11 @@ class AP(NeedsRelevant):
         return _precision_sums(groups, limit) / max(n_relevant, 1)
 
     def expected(self, judged: Judged, documents: Hits) -> "Callable[[float], FloatArray] | None":
-        """Sum over ranks of the chance to be relevant times one more than those expected above it,
-        over the rank and the relevant.
+        """Expected AP as a polynomial of degree 2 in c, the chance that an unjudged document is
+        relevant.
 
-        With j relevant judged and u unjudged documents above it, a judged document at rank r adds
-        ``(1 + j + s u) / r`` at chance s, and an unjudged one s times that: a polynomial in s of
-        degree 2.
+        With j relevant judged and u unjudged documents above it, a relevant document at rank r adds
+        ``(1 + j + c u) / r``, and an unjudged one c times that; the sum is divided as in `compute`.
         """
         lists = _among_unjudged(judged, self.threshold, documents, self.cutoff)
         if lists is None:
@@ -363,14 +362,13 @@ class AP(NeedsRelevant):
         relevant = (~unjudged).astype(np.float64)
         above_judged = _above(query, relevant)
         above_unjudged = _above(query, unjudged.astype(np.float64))
-        # With the chance c that an unjudged document is relevant, the value is a polynomial in c:
-        # its coefficients are summed once.
-        terms = (
-            relevant * (1 + above_judged),
-            relevant * above_unjudged + unjudged * (1 + above_judged),
-            unjudged * above_unjudged,
-        )
-        constant, linear, square = (judged.sum_by_query(query, term / rank) for term in terms)
+
+        def coefficient(numerators: FloatArray) -> FloatArray:
+            return judged.sum_by_query(query, numerators / rank)
+
+        constant = coefficient(relevant * (1 + above_judged))
+        linear = coefficient(relevant * above_unjudged + unjudged * (1 + above_judged))
+        square = coefficient(unjudged * above_unjudged)
         divisors = self._divisors(judged, judged.relevant(self.threshold).total)
 
         def value(chance: float) -> FloatArray:
@@ -403,7 +401,9 @@ def _among_unjudged(
     unjudged = np.concatenate(
         (np.zeros(hits.query.size, np.bool_), np.ones(documents.query.size, np.bool_))
     )
-    order = np.argsort((query << 32) + rank, kind="stable")  # two sorted columns are merged
+    # One key sorts by query and rank (a rank has at most 32 bits), and the stable sort merges the
+    # two sorted halves quickly.
+    order = np.argsort((query << 32) + rank, kind="stable")
     order = order[rank[order] <= limits_of(cutoff, judged.lengths, query[order])]
     return query[order], rank[order], unjudged[order]
 
@@ -509,23 +509,23 @@ class RR(NeedsRelevant):
         """Sum over ranks of one over the rank times the chance that the first relevant document
         stands there.
 
-        An unjudged document with u unjudged ones above it is the first with chance ``s (1 - s)^u``;
-        what stands below the first relevant judged document does not matter.
+        An unjudged document with u unjudged ones above it is the first with chance ``c (1 - c)^u``;
+        documents below the first relevant judged one do not matter.
         """
         lists = _among_unjudged(judged, self.threshold, documents, self.cutoff)
         if lists is None:
             return None
         query, rank, unjudged = lists
-        first = _above(query, (~unjudged).astype(np.float64)) == 0
-        query = query[first]
-        rank = rank[first]
-        unjudged = unjudged[first]
-        above = _above(query, unjudged.astype(np.float64)).astype(np.int64)
-        powers = np.arange(int(above.max(initial=0)) + 1)
+        may_be_first = _above(query, (~unjudged).astype(np.float64)) == 0
+        query = query[may_be_first]
+        rank = rank[may_be_first]
+        unjudged = unjudged[may_be_first]
+        n_above = _above(query, unjudged.astype(np.float64)).astype(np.int64)
+        powers = np.arange(int(n_above.max(initial=0)) + 1)
 
         def value(chance: float) -> FloatArray:
-            here = ((1 - chance) ** powers)[above] * np.where(unjudged, chance, 1.0)
-            return judged.sum_by_query(query, here / rank)
+            is_first = ((1 - chance) ** powers)[n_above] * np.where(unjudged, chance, 1.0)
+            return judged.sum_by_query(query, is_first / rank)
 
         return value
 
@@ -557,22 +557,24 @@ def _expected_reciprocal(
     """
     starts, relevant, before = tie_groups(hits, first)
     leading: BoolArray = before == 0
-    starts, query = starts[leading], hits.query[starts[leading]]
+    starts = starts[leading]
     if not starts.size:
         return
+    query = hits.query[starts]
     above = first[starts] - 1
-    reached = np.clip(limit[query] - above, 0, last[starts] - above)
-    # Ties of one shape have one value, which is computed once.
-    shapes, which = distinct_rows(above, last[starts] - above, relevant[leading], reached)
+    size = last[starts] - above
+    reached = np.clip(limit[query] - above, 0, size)
+    # Ties of one shape (the arguments of `_reciprocals_of_tie`) have one value, computed once.
+    shapes, shape_of_tie = distinct_rows(above, size, relevant[leading], reached)
     sums = [math.fsum(_reciprocals_of_tie(*shape).tolist()) for shape in shapes.tolist()]
-    values[query] = np.array(sums)[which]
+    values[query] = np.array(sums)[shape_of_tie]
 
 
 def _reciprocals_of_tie(above: int, size: int, relevant: int, reached: int) -> FloatArray:
     """Terms of the expected reciprocal rank of the first of r relevant among n tied documents, by
     its place.
 
-    It stands at place j with probability p_1 = r/n and p_(j+1) = p_j (n - j - r + 1) / (n - j).
+    It is at place j with probability p_j: p_1 = r/n and p_(j+1) = p_j (n - j - r + 1) / (n - j).
     """
     place = np.arange(1, min(size - relevant + 1, reached) + 1)
     if place.size == 0:

@@ -8,7 +8,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from idealrank.data.judged import Hits, Judged, Rectangle
+from idealrank.data.judged import Judged, Rectangle
 from idealrank.data.segments import number_within
 from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.measures.measure import PerQuery, Response
@@ -25,23 +25,23 @@ _EPSILON = 0.00001  # trec_eval's smoothing of the share, in documents
 
 
 def inferred_terms(
-    groups: TieGroups, relevant: BoolArray, other: BoolArray, ties: str
+    groups: TieGroups, relevant: BoolArray, nonrelevant: BoolArray, ties: str
 ) -> FloatArray:
     """Term of each relevant hit, relevant documents of a tie standing first, or last under
     ``worst``.
     """
-    of = groups.of[relevant]
-    everyone = np.ones(relevant.size, bool)
-    relevant_above, rejected, pooled = (
-        groups.above(marked)[of] for marked in (relevant, other, everyone)
-    )
-    place = number_within(of) - 1
-    rank = groups.first[of] + place
+    group = groups.group[relevant]
+    every_hit = np.ones(relevant.size, bool)
+    relevant_above = groups.above(relevant)[group]
+    rejected = groups.above(nonrelevant)[group]
+    pooled = groups.above(every_hit)[group]
+    place = number_within(group) - 1
+    rank = groups.first[group] + place
     if ties == "worst":
-        inside = groups.within(relevant)
-        rank = groups.last[of] - (inside[of] - 1 - place)
-        rejected = rejected + groups.within(other)[of]
-        pooled = pooled + (groups.within(everyone) - inside)[of]
+        n_relevant = groups.within(relevant)
+        rank = groups.last[group] - (n_relevant[group] - 1 - place)
+        rejected = rejected + groups.within(nonrelevant)[group]
+        pooled = pooled + (groups.within(every_hit) - n_relevant)[group]
     relevant_above = relevant_above + place
     pooled = pooled + place
     return (1.0 + pooled * _share(relevant_above, rejected)) / rank
@@ -53,31 +53,29 @@ def _share(relevant: FloatArray | IntArray, rejected: FloatArray | IntArray) -> 
     return share
 
 
-def expected_terms(groups: TieGroups, relevant: BoolArray, other: BoolArray) -> FloatArray:
-    """Expected term of each relevant hit over all orders of its tie; one reckoning for all ties of
-    one shape.
-    """
-    inside = groups.within(relevant)
-    everyone = np.ones(relevant.size, bool)
-    wanted = np.flatnonzero(inside)
+def expected_terms(groups: TieGroups, relevant: BoolArray, nonrelevant: BoolArray) -> FloatArray:
+    """Expected term of each relevant hit over all orders of its tie."""
+    n_relevant = groups.within(relevant)
+    every_hit = np.ones(relevant.size, bool)
+    with_relevant = np.flatnonzero(n_relevant)
     shape = _Shape(
-        above=groups.first[wanted] - 1,
-        size=(groups.last - groups.first + 1)[wanted],
-        relevant_above=groups.above(relevant)[wanted],
-        other_above=groups.above(other)[wanted],
-        pooled_above=groups.above(everyone)[wanted],
-        relevant=inside[wanted],
-        other=groups.within(other)[wanted],
-        pooled=groups.within(everyone)[wanted],
+        above=groups.first[with_relevant] - 1,
+        size=(groups.last - groups.first + 1)[with_relevant],
+        relevant_above=groups.above(relevant)[with_relevant],
+        other_above=groups.above(nonrelevant)[with_relevant],
+        pooled_above=groups.above(every_hit)[with_relevant],
+        relevant=n_relevant[with_relevant],
+        other=groups.within(nonrelevant)[with_relevant],
+        pooled=groups.within(every_hit)[with_relevant],
     )
-    term = np.zeros(inside.size)
-    term[wanted] = _mean_terms(shape)
-    return term[groups.of[relevant]]
+    term = np.zeros(n_relevant.size)
+    term[with_relevant] = _mean_terms(shape)
+    return term[groups.group[relevant]]
 
 
 class _Shape(NamedTuple):
-    """Ties as their expected terms see them: what stands above each, and how many of its documents
-    are in which state.
+    """Ties as their expected terms need them: numbers of documents above each tie and in it, by
+    state; shape (n_ties,). Pooled documents are judged or have a grade below 0.
     """
 
     above: IntArray
@@ -96,20 +94,21 @@ def _mean_terms(tie: _Shape) -> FloatArray:
     It is equally likely to have 0, 1, ... or all of the other judged documents of the tie above it.
     """
     judged = tie.relevant + tie.other
-    of = np.repeat(np.arange(judged.size), judged)
-    before = np.arange(of.size) - np.repeat(np.cumsum(judged) - judged, judged)
-    unjudged = (tie.size - judged)[of]
-    start = tie.above[of] + before + 1
-    mean_inverse = _mean_inverses(start, before, judged[of] - 1 - before, unjudged)
+    group = np.repeat(np.arange(judged.size), judged)
+    before = np.arange(group.size) - np.repeat(np.cumsum(judged) - judged, judged)
+    unjudged = (tie.size - judged)[group]
+    start = tie.above[group] + before + 1
+    mean_inverse = _mean_inverses(start, before, judged[group] - 1 - before, unjudged)
     relevant_above = (
-        tie.relevant_above[of] + before * ((tie.relevant - 1) / np.maximum(judged - 1, 1))[of]
+        tie.relevant_above[group] + before * ((tie.relevant - 1) / np.maximum(judged - 1, 1))[group]
     )
-    judged_above = (tie.relevant_above + tie.other_above)[of] + before
+    judged_above = (tie.relevant_above + tie.other_above)[group] + before
     share = (relevant_above + _EPSILON) / (judged_above + 2 * _EPSILON)
-    # Of the W unjudged ones above, pooled ones in proportion: W / rank = 1 - start / rank.
-    rate = (tie.pooled - judged)[of] / np.maximum(unjudged, 1)
-    pooled = (tie.pooled_above[of] + before) * mean_inverse + rate * (1.0 - start * mean_inverse)
-    total = np.bincount(of, weights=mean_inverse + pooled * share, minlength=judged.size)
+    # Of the W documents of the tie above it that are not judged, the pooled ones are a fixed share
+    # in the mean. With rank = start + W, W / rank = 1 - start / rank.
+    rate = (tie.pooled - judged)[group] / np.maximum(unjudged, 1)
+    pooled = (tie.pooled_above[group] + before) * mean_inverse + rate * (1.0 - start * mean_inverse)
+    total = np.bincount(group, weights=mean_inverse + pooled * share, minlength=judged.size)
     means: FloatArray = total / np.maximum(judged, 1)
     return means
 
@@ -117,17 +116,17 @@ def _mean_terms(tie: _Shape) -> FloatArray:
 def _mean_inverses(
     start: IntArray, before: IntArray, after: IntArray, unjudged: IntArray
 ) -> FloatArray:
-    """Mean of 1 / (start + W); one reckoning for all that are alike."""
+    """Mean of 1 / (start + W), W = unjudged documents above; computed once for equal arguments."""
     means: FloatArray = 1.0 / start
     mixed = np.flatnonzero(unjudged)
     if mixed.size:
         rows = np.column_stack((start, before, after, unjudged))[mixed]
-        alike, which = np.unique(rows, axis=0, return_inverse=True)
-        each = []
-        for first_rank, n_before, n_after, n in alike.tolist():
+        shapes, shape_of_row = np.unique(rows, axis=0, return_inverse=True)
+        distinct_means = []
+        for first_rank, n_before, n_after, n in shapes.tolist():
             ranks = first_rank + np.arange(n + 1)
-            each.append(float(np.sum(_chances(n_before, n_after, n) / ranks)))
-        means[mixed] = np.array(each)[which.reshape(-1)]
+            distinct_means.append(float(np.sum(_chances(n_before, n_after, n) / ranks)))
+        means[mixed] = np.array(distinct_means)[shape_of_row.reshape(-1)]
     return means
 
 
@@ -135,6 +134,8 @@ def _chances(before: int, after: int, n: int) -> FloatArray:
     """Chance that 0, 1, ... n further documents stand above one that has `before` others above it
     and `after` below.
     """
+    # P(w) ~ C(before + w, w) C(after + n - w, n - w): the orders with w above and n - w below.
+    # `steps` are logarithms of P(w + 1) / P(w).
     place = np.arange(n)
     steps = np.log((place + before + 1) * (n - place)) - np.log((place + 1.0) * (n - place + after))
     logs = np.concatenate(([0.0], np.cumsum(steps)))
@@ -143,8 +144,8 @@ def _chances(before: int, after: int, n: int) -> FloatArray:
     return chance
 
 
-# Lists of one length are held as a matrix and counted block by block, in whole numbers. Rows of a
-# block: with twenty documents in each, what is made of it fits the second-level cache.
+# Lists of one length are held as a matrix and counted block by block, in whole numbers. The arrays
+# of a block, with twenty documents in each list, fit the second-level cache.
 _BLOCK = 4096
 
 
@@ -158,8 +159,8 @@ def rows_above(
     relevant = np.empty(n, np.int64)
     wrong = np.empty(n)
     cap = np.empty(n, np.int64)
-    for top in range(0, n, _BLOCK):
-        rows = slice(top, min(top + _BLOCK, n))
+    for first in range(0, n, _BLOCK):
+        rows = slice(first, min(first + _BLOCK, n))
         relevant[rows], wrong[rows], cap[rows] = _block(rectangle, rows, threshold, ties)
     return relevant, wrong, cap
 
@@ -167,43 +168,54 @@ def rows_above(
 def _block(
     rectangle: Rectangle, rows: slice, threshold: float, ties: str
 ) -> tuple[IntArray, FloatArray, IntArray]:
-    # with the ranks as rows, what is added lies together
+    # with a row for each rank, additions take numbers that lie together
     grades = np.ascontiguousarray(rectangle.grades[rows].T)
     is_relevant = grades >= threshold
     other = (grades < threshold) & (grades >= 0)
-    upto = np.cumsum(other, axis=0, dtype=np.int64)
+    other_upto = np.cumsum(other, axis=0, dtype=np.int64)
     relevant: IntArray = is_relevant.sum(axis=0, dtype=np.int64)
-    cap: IntArray = np.minimum(relevant, upto[-1]) if upto.size else np.zeros_like(relevant)
+    cap = np.zeros_like(relevant)
+    if other_upto.size:
+        cap = np.minimum(relevant, other_upto[-1])
     wrong = np.zeros(relevant.size)
     if rectangle.ties is not None and ties != "input":
         begin, end = np.searchsorted(rectangle.ties.query, [rows.start, rows.stop])
         members = rectangle.ties.part(slice(int(begin), int(end)))
         place = members.rank - 1, members.query - rows.start
-        states = is_relevant[place], other[place], upto[place]
-        wrong += _within_ties(members, place, states, cap, ties)
+        tied = _TiedMembers(
+            row=members.query - rows.start,
+            is_head=members.rank == members.tie_first,
+            is_relevant=is_relevant[place],
+            is_other=other[place],
+            other_upto=other_upto[place],
+        )
+        wrong += _within_ties(tied, cap, ties)
         is_relevant[place] = False
-    for above, counted in zip(upto, is_relevant, strict=True):
-        wrong += np.minimum(above, cap) * counted
+    for n_above, counted in zip(other_upto, is_relevant, strict=True):
+        wrong += np.minimum(n_above, cap) * counted
     return relevant, wrong, cap
 
 
-def _within_ties(
-    members: Hits,
-    place: tuple[IntArray, IntArray],
-    states: tuple[BoolArray, BoolArray, IntArray],
-    cap: IntArray,
-    ties: str,
-) -> FloatArray:
+class _TiedMembers(NamedTuple):
+    """Members of ties, group after group, shape (n_members,)."""
+
+    row: IntArray
+    is_head: BoolArray  # first of its group
+    # is_relevant, is_other: state: relevant, or judged nonrelevant
+    is_relevant: BoolArray
+    is_other: BoolArray
+    other_upto: IntArray  # nonrelevant documents of the list down to its rank
+
+
+def _within_ties(members: _TiedMembers, cap: IntArray, ties: str) -> FloatArray:
     """Compute the contribution of tied relevant documents to each row."""
-    is_relevant, other, upto = states
-    head = members.rank == members.tie_first
-    group = np.cumsum(head) - 1
-    heads = np.flatnonzero(head)
-    inside = np.bincount(group[is_relevant], minlength=heads.size)
-    beside = np.bincount(group[other], minlength=heads.size)
-    _, member_rows = place
-    row = member_rows[heads]
-    added = inside * mean_capped(upto[heads] - other[heads], beside, cap[row], ties)
+    group = np.cumsum(members.is_head) - 1
+    heads = np.flatnonzero(members.is_head)
+    n_relevant = np.bincount(group[members.is_relevant], minlength=heads.size)
+    n_other = np.bincount(group[members.is_other], minlength=heads.size)
+    row = members.row[heads]
+    n_above = members.other_upto[heads] - members.is_other[heads]
+    added = n_relevant * mean_capped(n_above, n_other, cap[row], ties)
     return np.bincount(row, weights=added, minlength=cap.size).astype(np.float64, copy=False)
 
 
@@ -302,9 +314,9 @@ class RunningBpref(Bpref):
         hits = judged.hits
         other = nonrelevant_hits(judged, self.threshold)
         relevant = hits.grade >= self.threshold
-        counted = np.cumsum(other)
+        running = np.cumsum(other)
         starts = np.searchsorted(hits.query, hits.query)
-        above = (counted - counted[starts] + other[starts])[relevant]
+        above = (running - running[starts] + other[starts])[relevant]
         query = hits.query[relevant]
         terms = 1.0 - np.minimum(above, cap[query]) / np.maximum(cap[query], 1)
         # one after the other, as they come
@@ -323,7 +335,7 @@ def _above(judged: Judged, threshold: float, cap: IntArray) -> tuple[IntArray, F
     above = mean_capped(groups.above(other), groups.within(other), cap[groups.query], judged.ties)
     query = hits.query[relevant]
     returned = np.bincount(query, minlength=judged.n_queries)
-    return returned, judged.sum_by_query(query, above[groups.of[relevant]])
+    return returned, judged.sum_by_query(query, above[groups.group[relevant]])
 
 
 class GMBpref(Bpref):

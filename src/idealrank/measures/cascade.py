@@ -21,7 +21,7 @@ from idealrank.measures.stopping import cascaded, down_the_ranks, what_is_met
 from idealrank.measures.sums import is_deep_enough, weighted_gains
 from idealrank.measures.terms import EXACT, FROM_THE_TOP
 
-# Sums of chances this far below a whole number are that number.
+# Sums of chances this far below a whole number are that number, but for rounding.
 _NEARLY_NONE = 1e-9
 
 RBPNumber: TypeAlias = Literal[
@@ -236,8 +236,7 @@ class RBP(Measure):
             if not float(self.max_rel) > 0:
                 raise OptionError(f"max_rel={self.max_rel}: expected a grade above 0, or query")
         if self.of not in (None, "EU"):
-            # What the class says of RBP does not hold of its other numbers: these are no better for
-            # being larger.
+            # The facts of the class are about RBP itself: a larger other number is not better.
             object.__setattr__(self, "direction", 0)
             object.__setattr__(self, "bounds", (0.0, np.inf))
         if self.of not in (None, "EU", "ETU") or self.max_rel == "query":
@@ -255,14 +254,14 @@ class RBP(Measure):
     def compute(self, judged: Judged) -> PerQuery:
         """Value of every query."""
         number = self.of or "EU"
-        seen = 1.0 / (1.0 - self.persistence)
+        n_seen = 1.0 / (1.0 - self.persistence)
         if number in ("residual-EC", "residual-ETC", "residual-ED"):
             # how far this user reads does not depend on what is found
             return PerQuery(np.zeros(judged.n_queries))
         if number in ("EC", "ETC", "ED"):
-            return PerQuery(np.full(judged.n_queries, 1.0 if number == "EC" else seen))
+            return PerQuery(np.full(judged.n_queries, 1.0 if number == "EC" else n_seen))
         values = self._residual(judged) if number.startswith("residual") else self._utility(judged)
-        return PerQuery(values * seen if number.endswith("ETU") else values)
+        return PerQuery(values * n_seen if number.endswith("ETU") else values)
 
     def worth(self, grades: FloatArray) -> FloatArray | None:
         """Gain of each grade; None if it depends on the query, or if another quantity is
@@ -301,8 +300,8 @@ class RBP(Measure):
         rated = judged.given >= 0
         within = chance_within(judged, hits, gains, self.cutoff)
         rated_within = judged.sum_by_query(hits.query, within * rated)
-        shown = np.minimum(judged.lengths, resolve_cutoff(self.cutoff, judged.lengths))
-        some_unjudged = shown - rated_within > _NEARLY_NONE
+        n_ranks = np.minimum(judged.lengths, resolve_cutoff(self.cutoff, judged.lengths))
+        some_unjudged = n_ranks - rated_within > _NEARLY_NONE
         return np.where(some_unjudged, 1.0 - judged.sum_by_query(hits.query, weights * rated), 0.0)
 
     def _gains_of_hits(self, judged: Judged) -> FloatArray:
@@ -320,10 +319,10 @@ class RBP(Measure):
 
     def _reaching(self, grades: FloatArray, gains: FloatArray) -> FloatArray:
         """The gains of grades that reach the threshold, and 0."""
-        least = self.rel
-        if least is None:
-            least = 1.0 if self.max_rel is None else 0.0
-        return np.where(grades >= least, np.maximum(gains, 0.0), 0.0)
+        threshold = self.rel
+        if threshold is None:
+            threshold = 1.0 if self.max_rel is None else 0.0
+        return np.where(grades >= threshold, np.maximum(gains, 0.0), 0.0)
 
     @property
     def _weights(self) -> RankDiscount:
@@ -335,8 +334,12 @@ class RBP(Measure):
         """``rbp`` and ``rbp_resid`` if the options are trec_eval's, with its persistence if it is
         not 0.9.
         """
-        gains = self.max_rel == "query" and self.of in (None, "EU")
-        if self.cutoff is not None or self.judged_only or not (gains or self.of == "residual-seen"):
+        is_rbp = self.max_rel == "query" and self.of in (None, "EU")
+        if (
+            self.cutoff is not None
+            or self.judged_only
+            or not (is_rbp or self.of == "residual-seen")
+        ):
             return str(self)
-        name = "rbp" if gains else "rbp_resid"
+        name = "rbp" if is_rbp else "rbp_resid"
         return name if self.persistence == 0.9 else f"{name}_{number_text(self.persistence)}"

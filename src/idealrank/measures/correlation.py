@@ -2,8 +2,8 @@
 weighted tau, overlap at every depth.
 
 Functions of whole columns: a query code for each item, not falling, and a value or rank of the item
-in each of the two orders. What is counted is whole numbers, so a query's values have the same bits
-alone as among others.
+in each of the two orders. Counts are whole numbers, so a query's values have the same bits alone as
+among others.
 """
 
 from dataclasses import dataclass
@@ -193,17 +193,16 @@ def weighted_tau(query: IntArray, first: AnyArray, second: AnyArray, n_queries: 
     second = second[order]
     balance = _balances(query, first, second)
     by_second = np.lexsort((first, second, query))
-    back = np.empty_like(by_second)
-    back[by_second] = np.arange(by_second.size)
+    to_first_order = np.empty_like(by_second)
+    to_first_order[by_second] = np.arange(by_second.size)
     n_items = np.bincount(query, minlength=n_queries)[query]
-    apart_first = n_items - _tie_sizes(query, first)
-    apart_second = n_items - _tie_sizes(query[by_second], second[by_second])[back]
+    n_untied_first = n_items - _tie_sizes(query, first)
+    n_untied_second = n_items - _tie_sizes(query[by_second], second[by_second])[to_first_order]
     values = np.zeros(n_queries)
-    for rank in (number_within(query), number_within(query[by_second])[back]):
-        product, sum_first, sum_second = (
-            np.bincount(query, column / rank, minlength=n_queries)
-            for column in (balance, apart_first, apart_second)
-        )
+    for rank in (number_within(query), number_within(query[by_second])[to_first_order]):
+        product = np.bincount(query, balance / rank, minlength=n_queries)
+        sum_first = np.bincount(query, n_untied_first / rank, minlength=n_queries)
+        sum_second = np.bincount(query, n_untied_second / rank, minlength=n_queries)
         norm = np.sqrt(sum_first) * np.sqrt(sum_second)
         values += np.divide(product, norm, out=np.full(n_queries, np.nan), where=norm > 0) / 2
     return np.clip(values, -1.0, 1.0)
@@ -235,6 +234,7 @@ def overlap_sums(query: IntArray, deeper: IntArray, depth: IntArray, p: float) -
     deepest = int(depth.max(initial=0))
     weight = np.concatenate(([0.0], np.cumsum(p ** np.arange(deepest) / np.arange(1, deepest + 1))))
     within = deeper <= depth[query]
-    query, deeper = query[within], deeper[within]
+    query = query[within]
+    deeper = deeper[within]
     terms = weight[depth[query]] - weight[deeper - 1]
     return np.bincount(query, terms, minlength=depth.size).astype(np.float64, copy=False)

@@ -98,8 +98,8 @@ class NumRet(Measure):
 
     def compute(self, judged: Judged) -> PerQuery:
         """List length of every query."""
-        shown = np.minimum(judged.lengths, resolve_cutoff(self.cutoff, judged.lengths))
-        return PerQuery(shown.astype(np.float64))
+        n_returned = np.minimum(judged.lengths, resolve_cutoff(self.cutoff, judged.lengths))
+        return PerQuery(n_returned.astype(np.float64))
 
     def depth(self, *, lists: bool = False) -> int:
         """1: hits are not needed."""

@@ -92,8 +92,8 @@ class INST(WithGoal, AdaptiveUser):
 
     def step(self, rank: IntArray, passing: FloatArray, total: FloatArray) -> FloatArray:
         """Probability to continue from rank i, C(i)."""
-        away = rank + self._hoped - total
-        ratio = (away - 1.0) / away
+        distance = rank + self._twice_goal - total  # i + T + T_i
+        ratio = (distance - 1.0) / distance
         return ratio * ratio
 
     def stretch(
@@ -102,12 +102,12 @@ class INST(WithGoal, AdaptiveUser):
         """Closed form: for ranks without gain, neighbouring ratios cancel; for documents of gain 1,
         all ratios are equal.
         """
-        away = rank - 1.0 + self._hoped - total
+        distance = rank - 1.0 + self._twice_goal - total
         if gain:
-            ratio = (away - 1.0) / away
+            ratio = (distance - 1.0) / distance
             return geometric(ratio * ratio, count)
-        after = away / (away + count)
-        return away * away * inverse_squares(away, count), after * after
+        after = distance / (distance + count)
+        return distance * distance * inverse_squares(distance, count), after * after
 
 
 class INSQ(WithGoal, StaticUser):
@@ -150,9 +150,9 @@ class INSQ(WithGoal, StaticUser):
     @property
     def views(self) -> Discount:
         """``(2T / (2T + rank - 1))^2`` for each rank."""
-        hoped = 2.0 if self.T is None else 2.0 * float(self.T)
-        text = f"insq({number_text(hoped)})"
-        return RankDiscount(text, lambda rank: (hoped / (hoped + rank - 1)) ** 2)
+        twice_goal = self._twice_goal
+        text = f"insq({number_text(twice_goal)})"
+        return RankDiscount(text, lambda rank: (twice_goal / (twice_goal + rank - 1)) ** 2)
 
 
 class BPM(WithGoal, AdaptiveUser):
@@ -200,7 +200,7 @@ class BPM(WithGoal, AdaptiveUser):
         return (1.0 if self.T is None else float(self.T)) - _MISSED
 
     def stops(self) -> bool:
-        """Rank k, at which every user stops."""
+        """True: every user stops at rank k."""
         return True
 
     def step(self, rank: IntArray, passing: FloatArray, total: FloatArray) -> FloatArray:
@@ -258,7 +258,7 @@ class SDCG(StaticUser):
         return make_discount("log2")
 
     def stops(self) -> bool:
-        """Rank k, at which every user stops."""
+        """True: every user stops at rank k."""
         return True
 
 
@@ -306,7 +306,7 @@ class GP(StaticUser):
         return RankDiscount("all", lambda rank: float(rank > 0))
 
     def stops(self) -> bool:
-        """Rank k, at which every user stops."""
+        """True: every user stops at rank k."""
         return True
 
 
@@ -372,8 +372,8 @@ class TBG(StaticUser):
                 object.__setattr__(self, name, number_option(name, getattr(self, name), least))
         _, dearer = self.costs
         if dearer != 0:
-            # The way down then depends on what is found, and the mean over tie orders has no closed
-            # form.
+            # How far users come then depends on what they find, and the mean over tie orders has no
+            # closed form.
             object.__setattr__(self, "ties", "not offered")
             object.__setattr__(self, "response", "unknown")
 
@@ -385,7 +385,7 @@ class TBG(StaticUser):
         return cost, dearer
 
     def stops(self) -> bool:
-        """The last rank, as in cwl-eval."""
+        """True: every user stops at the last rank, as in cwl-eval."""
         return True
 
     def _remaining(self, seconds: float) -> float:
@@ -408,10 +408,10 @@ class TBG(StaticUser):
 
     def passing(self, gains: FloatArray) -> FloatArray:
         """Share of users that remain after each document's reading time."""
-        distinct, which = np.unique(gains, return_inverse=True)
+        distinct, place = np.unique(gains, return_inverse=True)
         cost, dearer = self.costs
         remaining = [self._remaining(cost + dearer * gain) for gain in distinct.tolist()]
-        return np.array(remaining)[which.reshape(gains.shape)]
+        return np.array(remaining)[place.reshape(gains.shape)]
 
     def step(self, rank: IntArray, passing: FloatArray, total: FloatArray) -> FloatArray:
         """Share of users that continue."""

@@ -23,8 +23,9 @@ from idealrank.measures.rules import Ideal, NoRelevant, Rounding, checked
 from idealrank.measures.sums import finite_sums, sum_rectangle, sum_rows, summed_width
 from idealrank.measures.terms import EXACT, OWN_IDEAL, Fraction, Quotient, Terms
 
-# Some tools round per query or per term, which is repeated here to the last digit. A quotient of
-# two sums of hundredths that is not itself a hundredth lies further than this below the next one.
+# Some tools round per query or per term, which is repeated here to the last digit. Rounding down, a
+# value this close below a hundredth is one, but for the binary error: a quotient of two sums of
+# hundredths that is not itself a hundredth lies further below the next one.
 _SLACK = 1e-9
 
 
@@ -35,7 +36,7 @@ def rounded(values: FloatArray, rounding: Rounding | None) -> FloatArray:
     if rounding == "round-2":
         hundreds = values * 100
         whole = np.floor(hundreds)
-        return (whole + (hundreds - whole >= 0.5)) / 100
+        return np.where(hundreds - whole >= 0.5, whole + 1, whole) / 100
     if rounding == "round-5":
         # np.round multiplies first, which moves values that lie within half a bit of the middle.
         return np.array([round(value, 5) for value in values.tolist()], np.float64)
@@ -177,10 +178,12 @@ class _Discounted(Measure):
         return self._discount.at(rank, length)
 
     def _trec_name(self, plain: str, cut: str) -> str:
-        """trec_eval's own name for its own gain and discount only."""
+        """trec_eval's name, for its own gain and discount only."""
         gains = trec_gains(self.gain)
-        own = gains is not None and self._discount.text == "log2" and self.ideal in (None, "judged")
-        options = not own or (bool(gains) and self.cutoff is not None)
+        is_trec = (
+            gains is not None and self._discount.text == "log2" and self.ideal in (None, "judged")
+        )
+        options = not is_trec or (bool(gains) and self.cutoff is not None)
         return self._trec(plain + (gains or ""), cut, options=options)
 
 
@@ -417,8 +420,8 @@ class NDCG(_Discounted):
         """The cutoff, where it is a number and the ideal list is of judged documents by falling
         grade.
         """
-        cut = self.ideal == "judged" and self._gain.rising
-        return self.cutoff if cut and isinstance(self.cutoff, int) else None
+        is_cut = self.ideal == "judged" and self._gain.rising
+        return self.cutoff if is_cut and isinstance(self.cutoff, int) else None
 
     def _is_defined(self, ideal: FloatArray) -> BoolArray:
         return ideal != 0 if self.no_relevant == "quotient" else ideal > 0
@@ -505,9 +508,9 @@ class NDCG(_Discounted):
         highest = float(self._gain(judged.ideal.grade).max(initial=0.0)) or 1.0
         # A query without a relevant document gets its ideal from the first one that is found.
         first_rank = np.ones_like(documents.rank)
-        of_one = highest * self._discount.at(first_rank, judged.lengths[documents.query])
+        ideal_of_one = highest * self._discount.at(first_rank, judged.lengths[documents.query])
         created = (ideal == 0) & (self.no_relevant in (None, "zero"))
-        ideal = np.where(created, of_one, ideal)
+        ideal = np.where(created, ideal_of_one, ideal)
         return np.divide(weights, ideal, out=np.zeros_like(weights), where=ideal > 0)
 
     def ideal_with(self, judged: Judged, gain: FloatArray, most: int) -> FloatArray | None:
@@ -540,18 +543,18 @@ class NDCG(_Discounted):
         best[grades.query[top], grades.rank[top] - 1] = gains[top]
         weights = self._discount.at(np.arange(1, reach + 1), np.zeros(reach, np.int64))
         # Ties stay above: which of two equal gains comes first does not change the sum.
-        above = best >= gain[:, None]
-        kept = (best * above * weights[:width])[:, : widths[0]].sum(axis=1)
-        pushed = np.where(above, 0.0, best)
-        place = above.sum(axis=1)
-        # The inserted stand at the ranks place + 1 to place + count: a difference of running sums.
+        is_above = best >= gain[:, None]
+        unmoved = (best * is_above * weights[:width])[:, : widths[0]].sum(axis=1)
+        pushed = np.where(is_above, 0.0, best)
+        n_above = is_above.sum(axis=1)
+        # The inserted have the ranks n_above + 1 to n_above + count: a difference of running sums.
         summed_weights = np.concatenate(([0.0], np.cumsum(weights)))
         ideals = np.empty((judged.n_queries, most + 1))
-        for count, cut in enumerate(widths):
-            # What is pushed beyond the cutoff is lost, which the width of this count says.
-            within = summed_weights[np.minimum(place + count, reach)] - summed_weights[place]
-            lower = (pushed[:, :cut] * weights[count : count + cut]).sum(axis=1)
-            ideals[:, count] = kept + gain * within + lower
+        for count, n_ranks in enumerate(widths):
+            # Documents pushed beyond the cutoff are lost: this count leaves room for `n_ranks`.
+            within = summed_weights[np.minimum(n_above + count, reach)] - summed_weights[n_above]
+            moved = (pushed[:, :n_ranks] * weights[count : count + n_ranks]).sum(axis=1)
+            ideals[:, count] = unmoved + gain * within + moved
         return ideals
 
     @property

@@ -6,7 +6,7 @@ import inspect
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol, TypeAlias, cast
+from typing import Any, NamedTuple, Protocol, TypeAlias, cast
 
 import numpy as np
 
@@ -31,26 +31,31 @@ class Discount(Protocol):
 DiscountLike: TypeAlias = Discount | str | Sequence[float] | Callable[..., FloatArray]
 
 
+class _Columns(NamedTuple):
+    """Weight of each rank and running sums of the weights; index 0, which is no rank, holds 0."""
+
+    weights: FloatArray
+    sums: FloatArray
+
+
 @dataclass
 class _Table:
-    """Weights by rank and their running sums, grown by doubling; index 0, which is no rank, holds
-    0.
-
-    Threads share a table.
+    """Weights by rank, grown by doubling. Threads share a table, so both columns are replaced at
+    once.
     """
 
     weight: Callable[[int], float]
-    columns: tuple[FloatArray, FloatArray] = field(
-        default_factory=lambda: (np.zeros(1), np.zeros(1))
-    )
+    columns: _Columns = field(default_factory=lambda: _Columns(np.zeros(1), np.zeros(1)))
 
-    def upto(self, rank: int) -> tuple[FloatArray, FloatArray]:
+    def upto(self, rank: int) -> _Columns:
         columns = self.columns
-        known = columns[0]
-        if rank >= known.size:
-            last = max(rank, 2 * known.size, 64)
-            weights = np.concatenate((known, [self.weight(r) for r in range(known.size, last + 1)]))
-            self.columns = columns = (weights, np.cumsum(weights))
+        size = columns.weights.size
+        if rank >= size:
+            last = max(rank, 2 * size, 64)
+            more = [self.weight(r) for r in range(size, last + 1)]
+            weights = np.concatenate((columns.weights, more))
+            columns = _Columns(weights, np.cumsum(weights))
+            self.columns = columns
         return columns
 
 
@@ -66,7 +71,7 @@ class RankDiscount:
     Parameters
     ----------
     text : str
-        Its name, which says everything about it.
+        Its name, which includes its parameter.
     weight : callable
         Weight of one rank, from 1.
 
@@ -90,12 +95,12 @@ class RankDiscount:
 
     def at(self, rank: IntArray, length: IntArray) -> FloatArray:
         """Weight of each rank, shape of `rank`."""
-        weights: FloatArray = self._table.upto(int(rank.max(initial=0)))[0][rank]
+        weights: FloatArray = self._table.upto(int(rank.max(initial=0))).weights[rank]
         return weights
 
     def between(self, first: IntArray, last: IntArray, length: IntArray) -> FloatArray:
         """Sum of the weights of the ranks from `first` to `last`, both included."""
-        _, sums = self._table.upto(int(last.max(initial=0)))
+        sums = self._table.upto(int(last.max(initial=0))).sums
         total: FloatArray = sums[last] - sums[first - 1]
         return total
 
@@ -232,7 +237,7 @@ def _geometric(base: float) -> RankDiscount:
     return RankDiscount(text, lambda rank: math.pow(base, rank))
 
 
-def _table(weights: Sequence[Any]) -> RankDiscount:
+def _of_weights(weights: Sequence[Any]) -> RankDiscount:
     try:
         listed = [float(weight) for weight in weights]
     except (TypeError, ValueError, OverflowError):
@@ -299,13 +304,13 @@ def make_discount(discount: DiscountLike) -> Discount:
     if callable(discount):
         return CustomDiscount(discount)
     if not isinstance(discount, str):
-        return _table(cast("Sequence[float]", discount))
+        return _of_weights(cast("Sequence[float]", discount))
     name = discount.strip().lower()
     if name == "linear":
         return LinearDiscount()
     try:
         if name.startswith("[") and name.endswith("]"):
-            return _table(name[1:-1].split(","))
+            return _of_weights(name[1:-1].split(","))
         family, _, parameter = name.partition("(")
         if name in _NAMES:
             family, value = _NAMES[name]

@@ -28,12 +28,12 @@ class Dyadic:
 
     def __add__(self, other: "Dyadic") -> "Dyadic":
         shift = max(self.shift, other.shift)
-        ours = self._at(shift)
-        theirs = other._at(shift)
-        if _largest(ours) + _largest(theirs) >= _INT64:
-            ours = ours.astype(object)
-            theirs = theirs.astype(object)
-        return Dyadic(ours + theirs, shift)
+        numerators = self._at(shift)
+        other_numerators = other._at(shift)
+        if _largest(numerators) + _largest(other_numerators) >= _INT64:
+            numerators = numerators.astype(object)
+            other_numerators = other_numerators.astype(object)
+        return Dyadic(numerators + other_numerators, shift)
 
     def __sub__(self, other: "Dyadic") -> "Dyadic":
         return self + other.times(-1)
@@ -67,12 +67,12 @@ class Dyadic:
     def over(self, other: "Dyadic") -> FloatArray:
         """The nearest float64 of each quotient; `other` is not 0."""
         shift = max(self.shift, other.shift)
-        ours = self._at(shift)
-        theirs = other._at(shift)
-        if max(_largest(ours), _largest(theirs)) <= _FLOAT64:
-            return ours.astype(np.float64) / theirs.astype(np.float64)
-        pairs = np.broadcast(ours, theirs)
-        quotients = [_quotient(int(our), int(their)) for our, their in pairs]
+        numerators = self._at(shift)
+        divisors = other._at(shift)
+        if max(_largest(numerators), _largest(divisors)) <= _FLOAT64:
+            return numerators.astype(np.float64) / divisors.astype(np.float64)
+        pairs = np.broadcast(numerators, divisors)
+        quotients = [_quotient(int(numerator), int(divisor)) for numerator, divisor in pairs]
         return np.array(quotients, np.float64).reshape(pairs.shape)
 
     def is_float(self) -> BoolArray:
@@ -93,7 +93,7 @@ class Dyadic:
         return np.asarray(self.numerator > 0, bool)
 
     def _at(self, shift: int) -> AnyArray:
-        """The numerators over 2**shift, a shift as large as ours or larger."""
+        """The numerators over 2**shift, for a shift that is not smaller."""
         more = shift - self.shift
         if more == 0:
             return self.numerator
@@ -123,22 +123,22 @@ def dots(values: AnyArray, weights: IntArray, starts: IntArray) -> Dyadic:
         low = dots((values & 0xFFFFFFFF).astype(np.float64), weights, starts)
         high = dots((values >> 32).astype(np.float64), weights, starts)
         return high.times(1 << 32) + low
-    rest = values.astype(np.float64)
+    remainder = values.astype(np.float64)
     longest = int(sizes_of(starts, values.size).max())
     # so few bits that the products over the longest stretch still add up in int64
     bits = 61 - (max(_largest(weights), 1) * longest).bit_length()
     # A digit is the whole part of value x 2**places, less than 2**bits. With places < 0 it stands
     # for multiples of 2**-places.
-    places = bits - math.frexp(float(np.abs(rest).max()))[1]
+    places = bits - math.frexp(float(np.abs(remainder).max()))[1]
     total = Dyadic(np.zeros(starts.size, np.int64))
     while True:
-        digit = np.trunc(_scaled(rest, places))
+        digit = np.trunc(_scaled(remainder, places))
         sums = np.add.reduceat(digit.astype(np.int64) * weights, starts)
         total += Dyadic(sums, places) if places >= 0 else Dyadic(sums).times(1 << -places)
-        # Exact, so that the loop ends: a digit has the leading bits of the rest, and the difference
-        # the others, of which each round leaves fewer.
-        rest -= _scaled(digit, -places)
-        if not rest.any():
+        # Exact, so that the loop ends: a digit has the leading bits of the remainder, and the
+        # difference the others, of which each round leaves fewer.
+        remainder -= _scaled(digit, -places)
+        if not remainder.any():
             return total
         places += bits
 
@@ -158,11 +158,11 @@ def _largest(numbers: AnyArray) -> int:
     return max(int(numbers.max()), -int(numbers.min())) if numbers.size else 0
 
 
-def _quotient(ours: int, theirs: int) -> float:
+def _quotient(numerator: int, divisor: int) -> float:
     try:
-        return ours / theirs
+        return numerator / divisor
     except OverflowError:
-        return math.inf if (ours > 0) == (theirs > 0) else -math.inf
+        return math.inf if (numerator > 0) == (divisor > 0) else -math.inf
 
 
 def _is_exactly(numerator: int, shift: int, value: float) -> bool:

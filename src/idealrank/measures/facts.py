@@ -29,7 +29,7 @@ class Parameter:
 class Facts:
     """A measure in words."""
 
-    # name, class_name, family: Its text without options, its class, and the module it lives in
+    # name, class_name, family: Its text without options, its class, and the module of the class
     name: str
     class_name: str
     family: str
@@ -40,8 +40,8 @@ class Facts:
     formula: str
     bounds: tuple[float, float]  # Least and greatest value
     direction: int  # 1 when more is better, -1 when less, 0 when neither
-    # kind, aggregate, ties: What it looks at, how queries are put together, how expected values
-    # over tie orders are had
+    # kind, aggregate, ties: What it looks at, how queries are aggregated, how expected values over
+    # tie orders are computed
     kind: str
     aggregate: str
     ties: str
@@ -62,7 +62,7 @@ class Facts:
 
 
 def facts_of(cls: type[Measure]) -> Facts:
-    """All that a class says of itself."""
+    """The facts that a class states."""
     body, sections = _sections(inspect.getdoc(cls) or "")
     formula = re.search(r"``(.+?)``", body, re.DOTALL)
     paired = cls.kind == "pair of runs"
@@ -97,15 +97,16 @@ def classes_of(text: str) -> list[type[Measure]]:
     of two runs, or one of each.
     """
     name = text.strip()
-    known = name
-    if name not in MEASURES:
-        of_preset, *_ = PRESET_OPTIONS.get(name.lower(), ("",))
-        known = SPELLINGS.get(name.lower(), of_preset)
+    run_name = name if name in MEASURES else SPELLINGS.get(name.lower(), "")
+    if not run_name and name.lower() in PRESET_OPTIONS:
+        run_name, _ = PRESET_OPTIONS[name.lower()]
     pair_name = name if name in PAIR_MEASURES else PAIR_SPELLINGS.get(name.lower(), "")
-    if known or pair_name:
-        classes = [MEASURES[known]] if known else []
-        return [*classes, PAIR_MEASURES[pair_name]] if pair_name else classes
-    return [_parsed_class(name)]
+    classes = []
+    if run_name:
+        classes.append(MEASURES[run_name])
+    if pair_name:
+        classes.append(PAIR_MEASURES[pair_name])
+    return classes or [_parsed_class(name)]
 
 
 def _parsed_class(text: str) -> type[Measure]:
@@ -156,8 +157,8 @@ def example_of(cls: type[Measure]) -> Measure:
 
 def _sections(docstring: str) -> tuple[str, dict[str, str]]:
     """Split a docstring into the text before the first heading and the sections by heading."""
-    body, *rest = _HEADING.split(docstring)
-    return body.strip(), dict(zip(rest[::2], rest[1::2], strict=True))
+    body, *headings_and_texts = _HEADING.split(docstring)
+    return body.strip(), dict(zip(headings_and_texts[::2], headings_and_texts[1::2], strict=True))
 
 
 def _one_line(text: str) -> str:
@@ -169,12 +170,12 @@ def _text(cls: type[Measure]) -> str:
     # there, in brackets if it may be left out.
     if cls.after_at == "cutoff" and cls.cuts == "none":
         return cls.name
-    last = "k" if cls.after_at == "cutoff" else cls.after_at
+    after_at = "k" if cls.after_at == "cutoff" else cls.after_at
     try:
         optional = "@" not in str(cls()) or cls.after_at == "cutoff"
     except OptionError:
         optional = False
-    return f"{cls.name}[@{last}]" if optional else f"{cls.name}@{last}"
+    return f"{cls.name}[@{after_at}]" if optional else f"{cls.name}@{after_at}"
 
 
 def _trec_names(cls: type[Measure], source: str) -> tuple[str, ...]:
@@ -207,12 +208,12 @@ def _is_called(name: str, source: str) -> bool:
 
 def _parameters(cls: type[Measure]) -> Iterator[Parameter]:
     """Every option, those that are the measure's own first."""
-    own = _documented(cls)
+    documented = _documented(cls)
     names = [field.name for field in fields(cls) if field.name not in ("cutoff", "judged_only")]
     names += ["cutoff"] if cls.cuts != "none" else []
     names += ["judged_only"] if cls.kind != "pair of runs" else []
     for name in names:
-        values, meaning = own.get(name, ("", ""))
+        values, meaning = documented.get(name, ("", ""))
         yield Parameter(name, values, meaning)
 
 

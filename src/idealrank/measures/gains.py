@@ -118,8 +118,8 @@ class PowerGain:
 
 @dataclass(frozen=True)
 class TableGain:
-    """A gain per grade; of grades that are not in the table 0 gains 0 and others are an error, or
-    their own gains if `others` says so.
+    """A gain per grade. Of the grades that are not in the table, 0 gains 0, and any other is an
+    error, or its own gain with `others`.
 
     Examples
     --------
@@ -150,16 +150,16 @@ class TableGain:
 
     def __call__(self, grades: FloatArray) -> FloatArray:
         table = self._table
-        known = np.array(sorted(table))
-        gains = np.array([table[float(grade)] for grade in known])
-        place = np.minimum(np.searchsorted(known, grades), known.size - 1)
-        wrong = known[place] != grades
+        listed = np.array(sorted(table))
+        gains = np.array([table[float(grade)] for grade in listed])
+        place = np.minimum(np.searchsorted(listed, grades), listed.size - 1)
+        unlisted = listed[place] != grades
         if self.others:
-            return np.where(wrong, grades, gains[place])
-        if wrong.any():
+            return np.where(unlisted, grades, gains[place])
+        if unlisted.any():
             raise InputError(
-                f"gain={shown(self.text)}: found grade {grades[wrong][0]:g}, expected one of "
-                f"{shown(', '.join(f'{g:g}' for g in known))}; *:* in the table makes every other "
+                f"gain={shown(self.text)}: found grade {grades[unlisted][0]:g}, expected one of "
+                f"{shown(', '.join(f'{g:g}' for g in listed))}; *:* in the table makes every other "
                 "grade its own gain"
             )
         return gains[place]
@@ -293,9 +293,9 @@ def trec_gains(gain: "GainLike | None") -> str | None:
     >>> trec_gains("linear"), trec_gains(make_gain("{1:3,2:4.5,*:*}")), trec_gains("exp2")
     ('', '_1=3,2=4.5', None)
     """
-    made = LinearGain() if gain is None else make_gain(gain)
-    if isinstance(made, TableGain) and made.others:
+    gain_function = LinearGain() if gain is None else make_gain(gain)
+    if isinstance(gain_function, TableGain) and gain_function.others:
         return "_" + ",".join(
-            f"{number_text(grade)}={number_text(worth)}" for grade, worth in made.entries
+            f"{number_text(grade)}={number_text(worth)}" for grade, worth in gain_function.entries
         )
-    return "" if isinstance(made, LinearGain) else None
+    return "" if isinstance(gain_function, LinearGain) else None

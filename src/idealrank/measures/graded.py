@@ -15,7 +15,7 @@ from idealrank.measures.gains import Gain, GainLike, make_gain, trec_gains
 from idealrank.measures.measure import Measure, PerQuery, Response, fill_undefined, number_option
 from idealrank.measures.ranks import tied_ranks
 from idealrank.measures.rules import NoRelevant, checked
-from idealrank.measures.sums import finite_sums, refuse_overflow, running_sums
+from idealrank.measures.sums import finite_sums, refuse_overflow, running_sums, sums_before
 from idealrank.measures.threshold import NeedsRelevant, groups_of, tie_order_matters
 
 
@@ -28,8 +28,9 @@ class Steps:
     first: IntArray
     last: IntArray
     gain: FloatArray  # shape (n,): sum of the gains of its documents
-    positive_gain: FloatArray  # shape (n,): sum of those above 0
-    positive: IntArray  # shape (n,): how many are above 0
+    # positive_gain, n_positive: shape (n,): sum and number of the gains above 0
+    positive_gain: FloatArray
+    n_positive: IntArray
 
     @property
     def size(self) -> IntArray:
@@ -42,11 +43,7 @@ class Steps:
 
     def _before(self, discount: Discount) -> FloatArray:
         """(Expected) DCG of the steps before each one."""
-        sums = running_sums(self.query, self._added(discount))
-        before = np.zeros(sums.size)
-        same = self.query[1:] == self.query[:-1]
-        before[1:][same] = sums[:-1][same]
-        return before
+        return sums_before(self.query, self._added(discount))
 
     def total(self, judged: Judged, discount: Discount) -> FloatArray:
         """(Expected) DCG of each query, shape (n_queries,)."""
@@ -60,36 +57,36 @@ class Steps:
         width = int(max(self.first.max(), rank.max())) + 1
         # Query and rank as one number: the last step that begins at the rank or above it.
         starts = self.query * width + self.first
-        wanted = query * width + rank
-        place = np.searchsorted(starts, wanted, side="right") - 1
-        here = (place >= 0) & (self.query[place] == query)
-        step = place[here]
-        reached = np.minimum(rank[here], self.last[step])
+        sought = query * width + rank
+        place = np.searchsorted(starts, sought, side="right") - 1
+        has_step = (place >= 0) & (self.query[place] == query)
+        step = place[has_step]
+        reached = np.minimum(rank[has_step], self.last[step])
         weights = discount.between(self.first[step], reached, reached)
         within = self.gain[step] / self.size[step] * weights
-        dcg[here] = self._before(discount)[step] + within
+        dcg[has_step] = self._before(discount)[step] + within
         return dcg
 
-    def ranks(self, kept: BoolArray) -> tuple[IntArray, IntArray]:
+    def ranks(self, mask: BoolArray) -> tuple[IntArray, IntArray]:
         """Every rank of the steps that are kept, and the step that each belongs to."""
-        steps = np.flatnonzero(kept)
+        steps = np.flatnonzero(mask)
         sizes = self.size[steps]
-        of = np.repeat(steps, sizes)
+        step = np.repeat(steps, sizes)
         start = np.cumsum(sizes) - sizes
-        return np.arange(of.size) - np.repeat(start, sizes) + self.first[of], of
+        return np.arange(step.size) - np.repeat(start, sizes) + self.first[step], step
 
-    def dcg_at_positive(self, of: IntArray, rank: IntArray, discount: Discount) -> FloatArray:
+    def dcg_at_positive(self, step: IntArray, rank: IntArray, discount: Discount) -> FloatArray:
         """Expected value of DCG at a rank of a step, counted where the document there has a
         positive gain, else 0.
         """
-        size, first = self.size[of], self.first[of]
+        size, first = self.size[step], self.first[step]
         # The document here and another of the step at a rank above are a random ordered pair.
         pairs = size * np.maximum(size - 1, 1)
-        others = (self.positive * self.gain - self.positive_gain)[of] / pairs
-        own = self.positive_gain[of] / size * discount.at(rank, rank)
-        before: FloatArray = (self.positive[of] / size) * self._before(discount)[of]
-        inside = np.where(size > 1, others * discount.between(first, rank - 1, rank), 0.0)
-        terms: FloatArray = before + inside + own
+        others = (self.n_positive * self.gain - self.positive_gain)[step] / pairs
+        from_itself = self.positive_gain[step] / size * discount.at(rank, rank)
+        from_above: FloatArray = (self.n_positive[step] / size) * self._before(discount)[step]
+        from_tie = np.where(size > 1, others * discount.between(first, rank - 1, rank), 0.0)
+        terms: FloatArray = from_above + from_tie + from_itself
         return terms
 
 
@@ -110,15 +107,13 @@ def steps_of(judged: Judged, gain: Gain, *, tied: bool) -> Steps:
     gains = gain(judged.hits.grade)
     if tied:
         groups = groups_of(hits, tied=True)
-        whole = groups.sums(gains)
-        above = groups.sums(np.maximum(gains, 0.0))
         return Steps(
             query=groups.query,
             first=groups.first,
             last=groups.last,
-            gain=whole,
-            positive_gain=above,
-            positive=groups.within(gains > 0),
+            gain=groups.sums(gains),
+            positive_gain=groups.sums(np.maximum(gains, 0.0)),
+            n_positive=groups.within(gains > 0),
         )
     rank = tied_ranks(judged, hits, gains)
     query = hits.query
@@ -133,7 +128,7 @@ def steps_of(judged: Judged, gain: Gain, *, tied: bool) -> Steps:
         last=rank,
         gain=gains,
         positive_gain=np.maximum(gains, 0.0),
-        positive=(gains > 0).astype(np.int64),
+        n_positive=(gains > 0).astype(np.int64),
     )
 
 
@@ -163,8 +158,8 @@ class _Ideal:
         size = self.size[query]
         place = self.start[query] + np.minimum(rank, size) - 1
         reached = np.zeros(query.size)
-        some = size > 0
-        reached[some] = sums[place[some]]
+        has_gain = size > 0
+        reached[has_gain] = sums[place[has_gain]]
         return reached
 
 
@@ -199,12 +194,12 @@ class GainMeasure(Measure):
         grades = judged.ideal
         gains = self._gain(grades.grade)
         gains = gains if self._gain.rising else sort_by_query(grades.query, gains, judged.n_queries)
-        kept = gains > 0
-        size = np.bincount(grades.query[kept], minlength=judged.n_queries)
+        positive = gains > 0
+        size = np.bincount(grades.query[positive], minlength=judged.n_queries)
         return _Ideal(
-            query=grades.query[kept],
-            rank=grades.rank[kept],
-            gain=gains[kept],
+            query=grades.query[positive],
+            rank=grades.rank[positive],
+            gain=gains[positive],
             start=np.cumsum(size) - size,
             size=size,
         )
@@ -322,15 +317,15 @@ class BinG(NeedsRelevant):
         """Binary G of every query."""
         relevant = judged.relevant(self.threshold)
         groups = groups_of(relevant.hits, tied=tie_order_matters(judged))
-        everyone = np.ones(relevant.hits.query.size, bool)
-        wrong = groups.first - 1 - groups.above(everyone)
-        beside = groups.last - groups.first + 1 - groups.within(everyone)
-        low = wrong + beside if judged.ties == "worst" else wrong
-        high = wrong if judged.ties == "best" else wrong + beside
-        # A relevant document is equally likely to have 0, 1, ... or all the others of its tie above
-        # it.
+        every_hit = np.ones(relevant.hits.query.size, bool)
+        wrong_above = groups.first - 1 - groups.above(every_hit)
+        wrong_in_tie = groups.last - groups.first + 1 - groups.within(every_hit)
+        low = wrong_above + wrong_in_tie if judged.ties == "worst" else wrong_above
+        high = wrong_above if judged.ties == "best" else wrong_above + wrong_in_tie
+        # A relevant document is equally likely to have 0, 1, ... or all the wrong ones of its tie
+        # above it; below n of them its weight is that of rank n + 1.
         terms = mean_weights(_LOG2, low + 1, high + 1)
-        values = judged.sum_by_query(relevant.hits.query, terms[groups.of])
+        values = judged.sum_by_query(relevant.hits.query, terms[groups.group])
         return self.filled(values / np.maximum(relevant.total, 1), relevant.total)
 
     @property
@@ -397,11 +392,11 @@ class RNDCG(GainMeasure):
         query = np.concatenate((ideal.query[falls], longer))
         rank = np.concatenate((ideal.rank[falls], judged.lengths[longer]))
         ratio = steps.dcg_at(query, rank, _LOG2) / ideal.upto(sums, query, rank)
-        points = np.bincount(query, minlength=judged.n_queries)
+        n_ranks = np.bincount(query, minlength=judged.n_queries)
         defined = ideal.size > 0
         if self.rel is not None:
             defined &= judged.relevant(self.rel).total > 0
-        return self._filled(judged.sum_by_query(query, ratio) / np.maximum(points, 1), defined)
+        return self._filled(judged.sum_by_query(query, ratio) / np.maximum(n_ranks, 1), defined)
 
     @property
     def trec_name(self) -> str:
@@ -447,19 +442,23 @@ class NDCGRel(GainMeasure):
         ideal = self._ideal(judged)
         steps = steps_of(judged, self._gain, tied=judged.ties == "expected")
         sums = running_sums(ideal.query, ideal.gain * _LOG2.at(ideal.rank, ideal.rank))
-        at_rank = steps.positive > 0
-        rank, of = steps.ranks(at_rank)
-        query = steps.query[of]
-        terms = steps.dcg_at_positive(of, rank, _LOG2)
-        best = ideal.upto(sums, query, rank)
-        ratios = np.divide(terms, best, out=np.zeros_like(terms), where=best > 0)
+        has_positive = steps.n_positive > 0
+        rank, step = steps.ranks(has_positive)
+        query = steps.query[step]
+        terms = steps.dcg_at_positive(step, rank, _LOG2)
+        ideal_dcg_at_rank = ideal.upto(sums, query, rank)
+        ratios = np.divide(
+            terms, ideal_dcg_at_rank, out=np.zeros_like(terms), where=ideal_dcg_at_rank > 0
+        )
         values = judged.sum_by_query(query, ratios)
-        everyone = np.arange(judged.n_queries)
-        end = steps.total(judged, _LOG2)
-        whole = ideal.upto(sums, everyone, ideal.size)
-        returned = np.bincount(steps.query, weights=steps.positive, minlength=judged.n_queries)
+        every_query = np.arange(judged.n_queries)
+        dcg_at_end = steps.total(judged, _LOG2)
+        ideal_dcg = ideal.upto(sums, every_query, ideal.size)
+        returned = np.bincount(steps.query, weights=steps.n_positive, minlength=judged.n_queries)
         missed = ideal.size - returned
-        values += missed * np.divide(end, whole, out=np.zeros_like(end), where=whole > 0)
+        values += missed * np.divide(
+            dcg_at_end, ideal_dcg, out=np.zeros_like(dcg_at_end), where=ideal_dcg > 0
+        )
         return self._filled(values / np.maximum(ideal.size, 1), ideal.size > 0)
 
     @property

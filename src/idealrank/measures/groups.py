@@ -27,15 +27,17 @@ _PRINTED = (
 
 def averaged(measure: Measure, judged: Judged) -> PerQuery:
     """Compute a measure of one group's judgments, averaged over the groups of each query."""
-    seen = judged.beside.get("assessors")
-    if not isinstance(seen, ByAssessor):
+    by_assessor = judged.beside.get("assessors")
+    if not isinstance(by_assessor, ByAssessor):
         raise OptionError(
             f"{measure}: found no judgments of several assessors, expected AssessorQrels"
         )
-    by_group = seen.judged.condensed(pooled=False) if measure.judged_only else seen.judged
-    result = measure.compute(by_group)
+    lists = (
+        by_assessor.judged.condensed(pooled=False) if measure.judged_only else by_assessor.judged
+    )
+    result = measure.compute(lists)
     scored = np.ones(result.values.size, bool) if result.scored is None else result.scored
-    values, counts = seen.mean_by_query(result.values, scored)
+    values, counts = by_assessor.mean_by_query(result.values, scored)
     return PerQuery(values) if counts.all() else PerQuery(np.where(counts, values, np.nan), counts)
 
 
@@ -72,13 +74,13 @@ class APAvgJG(NeedsRelevant):
 
     def compute(self, judged: Judged) -> PerQuery:
         """Mean of the groups' average precision for every query."""
-        of_group = AP(
+        group_measure = AP(
             cutoff=self.cutoff,
             rel=self.rel,
             no_relevant=self.no_relevant,
             judged_only=self.judged_only,
         )
-        return averaged(of_group, judged)
+        return averaged(group_measure, judged)
 
     @property
     def trec_name(self) -> str:
@@ -170,17 +172,17 @@ class RprecAvgJG(NeedsRelevant):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "mult", self._of_group.mult)
+        object.__setattr__(self, "mult", self._group_measure.mult)
 
     @property
-    def _of_group(self) -> Rprec:
+    def _group_measure(self) -> Rprec:
         return Rprec(
             mult=self.mult, rel=self.rel, no_relevant=self.no_relevant, judged_only=self.judged_only
         )
 
     def compute(self, judged: Judged) -> PerQuery:
         """Mean of the groups' R-precision for every query."""
-        return averaged(self._of_group, judged)
+        return averaged(self._group_measure, judged)
 
     @property
     def trec_name(self) -> str:

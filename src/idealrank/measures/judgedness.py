@@ -1,7 +1,7 @@
 """Share of judged and of unjudged documents in a list.
 
-The two add up to 1 but for two habits of the tools they come from: the share of unjudged documents
-is of k ranks even where the list is shorter, and counts a document that was pooled but not judged
+The two shares add up to 1 but for two habits of their tools: the share of unjudged documents is
+divided by k even where the list is shorter, and counts a document that was pooled but not judged
 (grade below 0) as unjudged.
 """
 
@@ -51,8 +51,8 @@ class JudgedShare(Measure):
 
     def compute(self, judged: Judged) -> PerQuery:
         """Share of judged documents of every query."""
-        shown = _shown(judged, self.cutoff)
-        return PerQuery(_number(judged, judged.hits, self.cutoff) / np.maximum(shown, 1))
+        n_ranks = _ranks_within(judged, self.cutoff)
+        return PerQuery(_number(judged, judged.hits, self.cutoff) / np.maximum(n_ranks, 1))
 
 
 class Unjudged(Measure):
@@ -96,11 +96,11 @@ class Unjudged(Measure):
 
     def compute(self, judged: Judged) -> PerQuery:
         """Share of unjudged documents of every query."""
-        shown = _shown(judged, self.cutoff)
-        known = _number(judged, judged.hits.part(judged.given >= 0), self.cutoff)
+        n_ranks = _ranks_within(judged, self.cutoff)
+        n_judged = _number(judged, judged.hits.part(judged.given >= 0), self.cutoff)
         if self.cutoff is None:
-            return PerQuery((shown - known) / np.maximum(shown, 1))
-        return PerQuery((shown - known) / resolve_cutoff(self.cutoff, judged.lengths))
+            return PerQuery((n_ranks - n_judged) / np.maximum(n_ranks, 1))
+        return PerQuery((n_ranks - n_judged) / resolve_cutoff(self.cutoff, judged.lengths))
 
     @property
     def trec_name(self) -> str:
@@ -108,7 +108,7 @@ class Unjudged(Measure):
         return self._trec(str(self), "unj", options=False)
 
 
-def _shown(judged: Judged, cutoff: Cutoff | None) -> FloatArray:
+def _ranks_within(judged: Judged, cutoff: Cutoff | None) -> FloatArray:
     return np.minimum(judged.lengths, resolve_cutoff(cutoff, judged.lengths)).astype(np.float64)
 
 

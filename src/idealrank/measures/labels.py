@@ -121,9 +121,9 @@ class PWA(Measure):
         reciprocal = make_discount("reciprocal")
         terms = hits.grade * hit_weights(judged, hits, hits.grade, reciprocal, self.cutoff)
         sums = finite_sums(self, judged.sum_by_query(hits.query, terms))
-        seen = np.minimum(judged.lengths, resolve_cutoff(self.cutoff, judged.lengths))
-        weights = reciprocal.between(np.ones_like(seen), seen, judged.lengths)
-        return PerQuery(np.divide(sums, weights, out=np.zeros_like(sums), where=seen > 0))
+        n_ranks = np.minimum(judged.lengths, resolve_cutoff(self.cutoff, judged.lengths))
+        weights = reciprocal.between(np.ones_like(n_ranks), n_ranks, judged.lengths)
+        return PerQuery(np.divide(sums, weights, out=np.zeros_like(sums), where=n_ranks > 0))
 
 
 class LRAP(NeedsRelevant):

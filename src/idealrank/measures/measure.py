@@ -407,8 +407,8 @@ class Measure:
                 f"over their orders has no closed form for this measure; choose {choices}",
                 switch=switch,
             )
-        seen = judged.condensed(pooled=False) if self.judged_only else judged
-        return _of_each(self.name, self.compute(seen), judged.n_queries)
+        lists = judged.condensed(pooled=False) if self.judged_only else judged
+        return _one_per_query(self.name, self.compute(lists), judged.n_queries)
 
     def check_tables(self, tables: Collection[str]) -> None:
         """Refuse judgments of a kind that this measure cannot use.
@@ -479,13 +479,14 @@ class Measure:
             value = getattr(self, field.name)
             if value is not None and field.name not in ("cutoff", self.after_at):
                 options.append(f"{field.name}={_option_text(value)}")
-        last = getattr(self, self.after_at)
+        brackets = f"({','.join(options)})" if options else ""
+        after_at = getattr(self, self.after_at)
         cut = ""
         if self.after_at == "cutoff":
             cut = cutoff_text(self.cutoff)
-        elif last is not None:
-            cut = f"@{_option_text(last)}"
-        return self.name + (f"({','.join(options)})" if options else "") + cut
+        elif after_at is not None:
+            cut = f"@{_option_text(after_at)}"
+        return f"{self.name}{brackets}{cut}"
 
     def _trec(self, plain: str, cut: str, *, options: bool) -> str:
         """trec_eval's name with or without a cutoff, or this measure's text when it has options
@@ -506,12 +507,13 @@ def _option_text(value: object) -> str:
 
 def truth_option(name: str, value: object) -> bool | None:
     """Return True, or None if unset; ``judged_only=False`` is the same as leaving it out."""
-    words = {"true": True, "1": True, "false": None, "0": None}
     if value is None or isinstance(value, (bool, np.bool_)):
         return True if value else None
-    if str(value).strip().lower() not in words:
+    words = {"true": True, "1": True, "false": None, "0": None}
+    word = str(value).strip().lower()
+    if word not in words:
         raise OptionError(f"{name}={shown(value)}: expected true or false")
-    return words[str(value).strip().lower()]
+    return words[word]
 
 
 def number_option(
@@ -564,27 +566,27 @@ def fill_undefined(values: FloatArray, defined: BoolArray, policy: NoRelevant) -
     return PerQuery(np.where(defined, values, fill), defined if policy == "left-out" else None)
 
 
-def _of_each(name: str, result: Any, n: int) -> PerQuery:
-    """Return the result of a measure, which may be of the user's own; refuse anything but one
-    number for each query.
+def _one_per_query(name: str, result: Any, n: int) -> PerQuery:
+    """Return the result of a measure, which may be user-defined; refuse anything but one number for
+    each query.
     """
     if not isinstance(result, PerQuery):
         raise OptionError(
             f"measure {name}: compute gave {type(result).__name__}, expected PerQuery with a "
             f"numeric array of shape ({n},), one value for each query"
         )
-    parts: list[tuple[str, Any, str, str]] = [("values", result.values, "fiub", "a numeric")]
+    found = f"measure {name}: compute gave values"
+    _refuse_other_array(result.values, n, found=found, dtype="a numeric", dtype_kinds="fiub")
     if result.scored is not None:
-        parts.append(("scored", result.scored, "b", "a bool"))
-    for part, values, kinds, kind in parts:
-        expected = f"expected PerQuery with {kind} array of shape ({n},), one value for each query"
-        if not isinstance(values, np.ndarray):
-            raise OptionError(
-                f"measure {name}: compute gave {part} of type {type(values).__name__}, {expected}"
-            )
-        if values.shape != (n,) or values.dtype.kind not in kinds:
-            raise OptionError(
-                f"measure {name}: compute gave {part} of type {values.dtype} and shape "
-                f"{values.shape}, {expected}"
-            )
+        found = f"measure {name}: compute gave scored"
+        _refuse_other_array(result.scored, n, found=found, dtype="a bool", dtype_kinds="b")
     return result
+
+
+def _refuse_other_array(values: Any, n: int, *, found: str, dtype: str, dtype_kinds: str) -> None:
+    """Refuse anything but an array of n values of some kinds, by NumPy's letters."""
+    expected = f"expected PerQuery with {dtype} array of shape ({n},), one value for each query"
+    if not isinstance(values, np.ndarray):
+        raise OptionError(f"{found} of type {type(values).__name__}, {expected}")
+    if values.shape != (n,) or values.dtype.kind not in dtype_kinds:
+        raise OptionError(f"{found} of type {values.dtype} and shape {values.shape}, {expected}")

@@ -16,12 +16,15 @@ def number_text(value: float) -> str:
 
 
 def split_outside_brackets(text: str) -> list[str]:
-    """Split at commas that stand in no bracket."""
+    """Split at commas outside of brackets."""
     parts = []
     depth = 0
     begin = 0
     for place, letter in enumerate(text):
-        depth += (letter in "([{") - (letter in ")]}")
+        if letter in "([{":
+            depth += 1
+        elif letter in ")]}":
+            depth -= 1
         if letter == "," and depth == 0:
             parts.append(text[begin:place])
             begin = place + 1
@@ -29,33 +32,35 @@ def split_outside_brackets(text: str) -> list[str]:
 
 
 def function_text(function: Callable[..., Any]) -> str:
-    """Return the text of a user's function."""
+    """Return the text of a user-defined function."""
     return f"custom:{getattr(function, '__name__', type(function).__name__).strip('<>')}"
 
 
 def function_digest(function: Callable[..., Any]) -> str:
-    """Hexadecimal digits that tell functions apart which have one name: a hash of what they do, as
-    far as it can be seen.
+    """Hexadecimal digits that distinguish functions of one name: a hash of their code, closure and
+    defaults.
     """
     code = getattr(function, "__code__", None)
-    seen = repr(function)
+    behaviour = repr(function)
     if isinstance(code, CodeType):
-        held = [repr(cell.cell_contents) for cell in getattr(function, "__closure__", None) or ()]
-        seen = repr((_seen(code), held, getattr(function, "__defaults__", None)))
-    return hashlib.sha256(seen.encode()).hexdigest()[:8]
+        closure = [
+            repr(cell.cell_contents) for cell in getattr(function, "__closure__", None) or ()
+        ]
+        behaviour = repr((_behaviour(code), closure, getattr(function, "__defaults__", None)))
+    return hashlib.sha256(behaviour.encode()).hexdigest()[:8]
 
 
-def _seen(code: CodeType) -> tuple[Any, ...]:
+def _behaviour(code: CodeType) -> tuple[Any, ...]:
     """Return the behaviour of a code object, without its place in a file."""
     constants = [
-        _seen(constant) if isinstance(constant, CodeType) else repr(constant)
+        _behaviour(constant) if isinstance(constant, CodeType) else repr(constant)
         for constant in code.co_consts
     ]
     return code.co_code, constants, code.co_names, code.co_varnames
 
 
 def name_taken(name: str, listed: str) -> OptionError:
-    """The error for a measure of the user's that has the name of a listed one."""
+    """The error for a user-defined measure that has the name of a listed one."""
     return OptionError(
         f"measure {name!r}: found the name of the listed measure {listed}, expected a name of its "
         "own",

@@ -1,9 +1,9 @@
 """The four nearly-ERR measures: users of the C/W/L framework stop at each document with the chance
 of its gain.
 
-ERR is not in the framework, for it weighs where a user stops and not what is seen; these come near
-it (Azzopardi, Mackenzie and Moffat 2021, ERR is not C/W/L: exploring the relationship between
-expected reciprocal rank and other metrics, ICTIR).
+ERR is not in the framework, for it weighs the rank where a user stops and not the documents seen;
+these come near it (Azzopardi, Mackenzie and Moffat 2021, ERR is not C/W/L: exploring the
+relationship between expected reciprocal rank and other metrics, ICTIR).
 """
 
 from abc import abstractmethod
@@ -96,7 +96,7 @@ class NERR8(_NearlyERR):
     )
 
     def stops(self) -> bool:
-        """Rank k, at which every user stops."""
+        """True: every user stops at rank k."""
         return True
 
     def patience(self, rank: IntArray) -> FloatArray:
@@ -104,7 +104,7 @@ class NERR8(_NearlyERR):
         return np.ones(rank.shape)
 
     def fruitless(self, rank: IntArray, count: IntArray) -> tuple[FloatArray, FloatArray]:
-        """1 for each rank."""
+        """All of these ranks, and 1."""
         return count.astype(np.float64), np.ones(rank.shape)
 
 
@@ -145,7 +145,7 @@ class NERR9(_NearlyERR):
     )
 
     def stops(self) -> bool:
-        """Rank k, at which every user stops."""
+        """True: every user stops at rank k."""
         return True
 
     def patience(self, rank: IntArray) -> FloatArray:
@@ -154,8 +154,8 @@ class NERR9(_NearlyERR):
 
     def fruitless(self, rank: IntArray, count: IntArray) -> tuple[FloatArray, FloatArray]:
         """Closed form with harmonic numbers."""
-        seen = rank * make_discount("reciprocal").between(rank, rank + count - 1, rank)
-        return seen, rank / (rank + count)
+        views = rank * make_discount("reciprocal").between(rank, rank + count - 1, rank)
+        return views, rank / (rank + count)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -258,13 +258,13 @@ class NERR11(WithGoal, _NearlyERR):
 
     def patience(self, rank: IntArray) -> FloatArray:
         """``((rank + 2T - 1) / (rank + 2T))^2`` for each rank."""
-        ratio = (rank + (self._hoped - 1.0)) / (rank + self._hoped)
+        ratio = (rank + (self._twice_goal - 1.0)) / (rank + self._twice_goal)
         return ratio * ratio
 
     def fruitless(self, rank: IntArray, count: IntArray) -> tuple[FloatArray, FloatArray]:
         """Closed form: products of neighbouring ratios cancel, which leaves a sum of inverse
         squares.
         """
-        first = (rank + (self._hoped - 1.0)).astype(np.float64)
-        after = first / (first + count)
-        return first * first * inverse_squares(first, count), after * after
+        first = (rank + (self._twice_goal - 1.0)).astype(np.float64)
+        goes_on = first / (first + count)
+        return first * first * inverse_squares(first, count), goes_on * goes_on

@@ -1,15 +1,15 @@
 """Does the run put better documents above worse ones: AUC, ordered pairs, tau_AP, weighted tau,
 Accuracy.
 
-All but Accuracy look at the judged documents that were returned, in the order in which they stand;
-unjudged documents are taken out first, and judged documents that were not returned count nothing,
-for they have no place. So none of these says how much was found: read them beside recall.
+All but Accuracy look at the judged documents that were returned, in their order. Unjudged documents
+are taken out first, and judged documents that were not returned do not count, for they have no
+place. So none of these measures says how much was found: read them with recall.
 """
 
 import math
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -51,10 +51,25 @@ def order_of_judged(judged: Judged) -> tuple[Hits, IntArray]:
     return hits, tied_ranks(closed, hits, hits.grade)
 
 
+class _AveragedTies(NamedTuple):
+    """First and last rank of the tie group of each hit, any order of which is equally likely."""
+
+    first: IntArray
+    last: IntArray
+
+    @classmethod
+    def of(cls, judged: Judged, hits: Hits) -> "_AveragedTies | None":
+        """None where no scores tie, or the tie policy orders them."""
+        if judged.ties == "expected" and hits.tie_first is not None and hits.tie_last is not None:
+            return cls(hits.tie_first, hits.tie_last)
+        return None
+
+
 def _middle_ranks(judged: Judged, hits: Hits) -> FloatArray:
     """The expected rank of each hit under the tie policy."""
-    if judged.ties == "expected" and hits.tie_first is not None and hits.tie_last is not None:
-        middle: FloatArray = (hits.tie_first + hits.tie_last) / 2
+    tied = _AveragedTies.of(judged, hits)
+    if tied is not None:
+        middle: FloatArray = (tied.first + tied.last) / 2
         return middle
     return tied_ranks(judged, hits, np.ones(hits.query.size)).astype(np.float64)
 
@@ -170,30 +185,15 @@ class Accuracy(NeedsRelevant):
         hits = relevant_documents.hits
         limit = limits_of(self.cutoff, judged.lengths, relevant_documents.hits.query)
         rank = _middle_ranks(judged, hits)
-        expected = (
-            judged.ties == "expected" and hits.tie_first is not None and hits.tie_last is not None
-        )
-        last = hits.tie_last if expected and hits.tie_last is not None else rank
-        inside = last <= limit
+        tied = _AveragedTies.of(judged, hits)
+        inside = (rank if tied is None else tied.last) <= limit
         relevant = np.bincount(hits.query[inside], minlength=judged.n_queries)
-        seen = np.minimum(judged.lengths, resolve_cutoff(self.cutoff, judged.lengths))
+        n_ranks = np.minimum(judged.lengths, resolve_cutoff(self.cutoff, judged.lengths))
         ranks = judged.sum_by_query(hits.query[inside], rank[inside])
         wrong = ranks - relevant * (relevant + 1) / 2
-        values = _share_right(wrong, relevant, seen - relevant)
-        if (
-            expected
-            and not inside.all()
-            and hits.tie_first is not None
-            and hits.tie_last is not None
-        ):
-            _across_cutoff(
-                values=values,
-                wrong=wrong,
-                hits=hits,
-                first=hits.tie_first,
-                last=hits.tie_last,
-                limit=limit,
-            )
+        values = _share_right(wrong, relevant, n_ranks - relevant)
+        if tied is not None and not inside.all():
+            _fill_across_cutoff(values, wrong, hits, tied, limit)
         return self.filled(values, relevant_documents.total)
 
 
@@ -204,35 +204,29 @@ def _share_right(wrong: FloatArray, relevant: IntArray, others: IntArray) -> Flo
     return np.where(relevant > 0, 1.0 - wrong / np.maximum(relevant * others, 1), 0.0)
 
 
-def _across_cutoff(
-    values: FloatArray,
-    wrong: FloatArray,
-    hits: Hits,
-    first: IntArray,
-    last: IntArray,
-    limit: IntArray,
+def _fill_across_cutoff(
+    values: FloatArray, wrong: FloatArray, hits: Hits, tied: _AveragedTies, limit: IntArray
 ) -> None:
     """Fill in the mean over tie orders of queries whose cutoff falls inside a tie with relevant
     members.
     """
-    starts, relevant, before = tie_groups(hits, first)
-    across = (first[starts] <= limit[starts]) & (last[starts] > limit[starts])
-    # By r relevant documents of the tie, b before it, and x of them within the cutoff.
-    ties = zip(
-        starts[across].tolist(), relevant[across].tolist(), before[across].tolist(), strict=True
-    )
-    for start, r, b in ties:
+    starts, n_relevant, n_before = tie_groups(hits, tied.first)
+    across = (tied.first[starts] <= limit[starts]) & (tied.last[starts] > limit[starts])
+    for group in np.flatnonzero(across).tolist():
+        start = starts[group]
         query = hits.query[start]
-        above = int(first[start]) - 1
-        size = int(last[start] - first[start]) + 1
+        above = int(tied.first[start]) - 1
+        size = int(tied.last[start]) - above
         reached = int(limit[start]) - above
+        before = int(n_before[group])  # relevant documents above the tie
         terms = []
-        for x, chance in _chances(size, r, reached):
-            others = above + reached - b - x
+        for inside, chance in _chances(size, int(n_relevant[group]), reached):
+            relevant = before + inside  # within the cutoff
+            others = above + reached - relevant
             # A relevant member is preceded by the others above its tie, and by half of those inside
             # it.
-            mistakes = wrong[query] + x * (above - b) + x * (reached - x) / 2
-            share = 0.0 if b + x == 0 else 1.0 - mistakes / max((b + x) * others, 1)
+            mistakes = wrong[query] + inside * (above - before) + inside * (reached - inside) / 2
+            share = 0.0 if relevant == 0 else 1.0 - mistakes / max(relevant * others, 1)
             terms.append(chance * share)
         values[query] = math.fsum(terms)
 

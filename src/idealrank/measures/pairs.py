@@ -164,12 +164,12 @@ class OverlapAtK(PairMeasure):
 
     def of_pair(self, pairs: RunPairs) -> PerQuery:
         """Overlap of every query."""
-        wanted = pairs.longer
+        k = pairs.longer
         if self.cutoff is not None:
-            wanted = np.broadcast_to(resolve_cutoff(self.cutoff, pairs.longer), pairs.longer.shape)
-        depth = np.minimum(wanted, pairs.longer)
-        size_a = np.maximum(top(pairs.a, pairs.ties, depth), wanted)
-        size_b = np.maximum(top(pairs.b, pairs.ties, depth), wanted)
+            k = np.broadcast_to(resolve_cutoff(self.cutoff, pairs.longer), pairs.longer.shape)
+        depth = np.minimum(k, pairs.longer)
+        size_a = np.maximum(top(pairs.a, pairs.ties, depth), k)
+        size_b = np.maximum(top(pairs.b, pairs.ties, depth), k)
         return PerQuery(2 * shared_documents(pairs, depth) / (size_a + size_b))
 
 
@@ -268,7 +268,7 @@ class SameTop(PairMeasure):
         inside = (pairs.a.first <= limit) & (pairs.b.first <= limit)
         if self.order != "any":
             inside &= pairs.a.first == pairs.b.first
-        same = np.bincount(pairs.query, weights=inside, minlength=pairs.n_queries)
-        whole_a = same == top(pairs.a, pairs.ties, depth)
-        whole_b = same == top(pairs.b, pairs.ties, depth)
+        n_same = np.bincount(pairs.query, weights=inside, minlength=pairs.n_queries)
+        whole_a = n_same == top(pairs.a, pairs.ties, depth)
+        whole_b = n_same == top(pairs.b, pairs.ties, depth)
         return PerQuery((whole_a & whole_b).astype(np.float64))

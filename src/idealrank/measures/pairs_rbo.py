@@ -108,9 +108,9 @@ class RBO(PairMeasure):
         depths = Depths(pairs, np.minimum(resolve_cutoff(self.cutoff, pairs.longer), pairs.longer))
         if self.estimate in (None, "ext"):
             return PerQuery(np.clip(depths.extrapolated(p), 0.0, 1.0))
-        least = depths.least(p) if self.estimate != "res" else 0.0
-        rest = depths.residual(p) if self.estimate != "min" else 0.0
-        return PerQuery(np.clip(least + rest, 0.0, 1.0))
+        lowest = depths.least(p) if self.estimate != "res" else 0.0
+        unknown = depths.residual(p) if self.estimate != "min" else 0.0
+        return PerQuery(np.clip(lowest + unknown, 0.0, 1.0))
 
 
 class Depths:
@@ -119,7 +119,8 @@ class Depths:
     """
 
     def __init__(self, pairs: RunPairs, depth: IntArray) -> None:
-        self._pairs, self._end = pairs, depth
+        self._pairs = pairs
+        self._end = depth
         self._start = np.cumsum(depth) - depth
         self._short = np.minimum(np.minimum(pairs.a.lengths, pairs.b.lengths), depth)
         self.query = np.repeat(np.arange(depth.size), depth)
@@ -207,11 +208,13 @@ class Depths:
         """
         short = self._short[self.query]
         at_short = (self._start + self._short - 1)[self.query]
-        seen = (2 * self.common / self.sizes)[at_short]
-        agreement = 2 * (self.common + seen * np.maximum(self.depth - short, 0)) / self.sizes
-        last = agreement[self._start + self._end - 1]
+        agreement_at_short = (2 * self.common / self.sizes)[at_short]
+        agreement = (
+            2 * (self.common + agreement_at_short * np.maximum(self.depth - short, 0)) / self.sizes
+        )
+        last_agreement = agreement[self._start + self._end - 1]
         beyond = np.power(p, self._end.astype(np.float64))
-        total = self._weighted(agreement, p) + last * beyond
+        total = self._weighted(agreement, p) + last_agreement * beyond
         overlap: FloatArray = total / (self._weights(p) + beyond)
         return overlap
 
@@ -231,15 +234,15 @@ class Depths:
         # l < d <= full: both lists go on, each with documents that the other has, and X + (d - s) +
         # (d - l) are in common; `least` counts X, so gain_d is (2d - s - l)/d = 2 - (s + l)/d
         # (`rising`). All d documents are in common from d = s + l - X on, which is `full`.
-        # d > full: the lists stay equal, and gain_d is (d - X)/d = 1 - X/d (`last`).
+        # d > full: the lists stay equal, and gain_d is (d - X)/d = 1 - X/d (`from_full`).
         short, long = self._short, self._end
         at_end = self.common[self._start + long - 1]
         full = np.rint(short + long - at_end).astype(np.int64)
         tail = _tail_sums(p, int(full.max(initial=0)))
         within = self._weighted(2 * np.maximum(self.depth - short[self.query], 0) / self.sizes, p)
         rising = 2 * _power_sums(p, long, full) - (short + long) * (tail[long] - tail[full])
-        last = np.power(p, full + 1.0) / (1 - p) - at_end * tail[full]
-        beyond: FloatArray = (1 - p) / p * (rising + last)
+        from_full = np.power(p, full + 1.0) / (1 - p) - at_end * tail[full]
+        beyond: FloatArray = (1 - p) / p * (rising + from_full)
         return within + beyond
 
 
@@ -255,9 +258,9 @@ def _tail_sums(p: float, size: int) -> FloatArray:
     """
     ranks = np.arange(1, size + 1, dtype=np.float64)
     terms = np.power(p, ranks) / ranks
-    # Where the last term still counts, what follows it is what the logarithm leaves.
-    rest = 0.0
+    # Where the last term still counts, the sum of all terms, -log(1 - p), gives those beyond it.
+    beyond = 0.0
     if size == 0 or p**size > 1e-17:
-        rest = -math.log1p(-p) - math.fsum(terms.tolist())
-    sums: FloatArray = np.cumsum(np.concatenate(([max(rest, 0.0)], terms[::-1])))[::-1]
+        beyond = -math.log1p(-p) - math.fsum(terms.tolist())
+    sums: FloatArray = np.cumsum(np.concatenate(([max(beyond, 0.0)], terms[::-1])))[::-1]
     return sums

@@ -26,7 +26,7 @@ from idealrank.measures.rules import checked
 
 Reference: TypeAlias = Literal["a", "b", "both"]
 
-_BELOW_ONE = (
+_COMMON_ONLY = (
     "Common documents only: two lists that share little can correlate perfectly, so look at "
     "overlap@k beside it."
 )
@@ -66,20 +66,20 @@ class _Correlation(PairMeasure):
         begin = 0
         while begin < pairs.n_queries:
             end = max(begin + 1, int(np.searchsorted(ends, ends[begin] + _BLOCK, side="right")) - 1)
-            part = slice(int(ends[begin]), int(ends[end]))
-            some = Common(
-                query=query[part] - begin,
-                first_a=first_a[part],
-                first_b=first_b[part],
+            rows = slice(int(ends[begin]), int(ends[end]))
+            documents = Common(
+                query=query[rows] - begin,
+                first_a=first_a[rows],
+                first_b=first_b[rows],
                 n_queries=end - begin,
                 ties=pairs.ties,
             )
-            values[begin:end] = self.correlations(some)
+            values[begin:end] = self.correlations(documents)
             begin = end
         return defined_values(values, ~np.isnan(values))
 
-    def correlations(self, some: "Common") -> FloatArray:
-        """Values of some queries; NaN if undefined."""
+    def correlations(self, documents: "Common") -> FloatArray:
+        """Values of the documents' queries; NaN if undefined."""
         raise OptionError(
             f"{type(self).__name__} gives no values by itself; choose a measure from "
             f"idealrank.PAIR_MEASURES"
@@ -93,8 +93,8 @@ class _Correlation(PairMeasure):
         if self.cutoff is None:
             return pairs.query, a.first, b.first
         limit = resolve_cutoff(self.cutoff, pairs.longer)[pairs.query]
-        kept = (a.first <= limit) & (b.first <= limit)
-        straddling = kept & ((a.last > limit) | (b.last > limit))
+        within = (a.first <= limit) & (b.first <= limit)
+        straddling = within & ((a.last > limit) | (b.last > limit))
         if pairs.ties == "expected" and straddling.any():
             n = np.unique(pairs.query[straddling]).size
             raise OptionError(
@@ -103,7 +103,7 @@ class _Correlation(PairMeasure):
                 "or input, or leave the cutoff out",
                 switch="ties=shared",
             )
-        return pairs.query[kept], a.first[kept], b.first[kept]
+        return pairs.query[within], a.first[within], b.first[within]
 
 
 class KendallTau(_Correlation):
@@ -134,14 +134,16 @@ class KendallTau(_Correlation):
     name: ClassVar[str] = "tau"
     summary: ClassVar[str] = "Kendall's rank correlation of the common documents"
     use: ClassVar[str] = (
-        f"For two orders of the same documents, or of systems, all ranks alike. {_BELOW_ONE}"
+        f"For two orders of the same documents, or of systems, all ranks alike. {_COMMON_ONLY}"
     )
     proof: ClassVar[str] = "SciPy kendalltau live, 12 digits; ircor's cases, 4 digits"
 
-    def correlations(self, some: Common) -> FloatArray:
+    def correlations(self, documents: Common) -> FloatArray:
         """Kendall's tau of every query."""
-        counts = pair_counts(some.query, some.first_a, some.first_b, some.n_queries)
-        if some.ties != "expected":
+        counts = pair_counts(
+            documents.query, documents.first_a, documents.first_b, documents.n_queries
+        )
+        if documents.ties != "expected":
             return tau_b(counts)
         net = (counts.concordant - counts.discordant).astype(np.float64)
         values: FloatArray = np.divide(
@@ -191,7 +193,7 @@ class TauAP(_Correlation):
     symmetric: ClassVar[bool] = False
     summary: ClassVar[str] = "rank correlation of the common documents in which the top counts more"
     use: ClassVar[str] = (
-        f"For orders of which the top matters, as of systems on a leader board. {_BELOW_ONE}"
+        f"For orders of which the top matters, as of systems on a leader board. {_COMMON_ONLY}"
     )
     proof: ClassVar[str] = (
         "ircor's cases with and without ties, 4 digits; the definition in plain Python, 12 digits"
@@ -202,15 +204,23 @@ class TauAP(_Correlation):
         super().__post_init__()
         checked("reference", self.reference, Reference)
 
-    def correlations(self, some: Common) -> FloatArray:
+    def correlations(self, documents: Common) -> FloatArray:
         """AP correlation of every query."""
         # A list without ties has the same value both ways.
-        towards = tau_ap if some.ties == "expected" else tau_ap_direction
+        correlate = tau_ap if documents.ties == "expected" else tau_ap_direction
         values = []
         if self.reference != "b":
-            values.append(towards(some.query, some.first_b, some.first_a, some.n_queries))
+            values.append(
+                correlate(
+                    documents.query, documents.first_b, documents.first_a, documents.n_queries
+                )
+            )
         if self.reference in ("b", "both"):
-            values.append(towards(some.query, some.first_a, some.first_b, some.n_queries))
+            values.append(
+                correlate(
+                    documents.query, documents.first_a, documents.first_b, documents.n_queries
+                )
+            )
         mean: FloatArray = sum(values[1:], values[0]) / len(values)
         return mean
 
@@ -245,10 +255,12 @@ class WeightedTau(_Correlation):
     summary: ClassVar[str] = "Kendall's tau with pairs weighed by 1/rank"
     use: ClassVar[str] = (
         f"Where the top matters and ties carry meaning, or SciPy's weightedtau is wanted. "
-        f"{_BELOW_ONE}"
+        f"{_COMMON_ONLY}"
     )
     proof: ClassVar[str] = "SciPy weightedtau live, 12 digits"
 
-    def correlations(self, some: Common) -> FloatArray:
+    def correlations(self, documents: Common) -> FloatArray:
         """Weighted tau of every query."""
-        return weighted_tau(some.query, some.first_a, some.first_b, some.n_queries)
+        return weighted_tau(
+            documents.query, documents.first_a, documents.first_b, documents.n_queries
+        )

@@ -8,7 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import fields
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 from weakref import WeakSet
 
 from idealrank.errors import OptionError, shown
@@ -29,13 +29,18 @@ from idealrank.measures.spellings import (
 
 MeasureLike: TypeAlias = Measure | str
 
-# Classes by name, and other tools' spellings of the names.
-_Names: TypeAlias = tuple[Mapping[str, type[Measure]], Mapping[str, str]]
 
-_ONE_RUN: _Names = (MEASURES, SPELLINGS)
-_TWO_RUNS: _Names = (PAIR_MEASURES, PAIR_SPELLINGS)
-_OWN_NAMES: WeakSet[type[Measure]] = WeakSet()  # classes whose names were found to be theirs
-_LONGEST = 200  # letters of a name that a near one is looked for
+class _Names(NamedTuple):
+    """Classes by name, and other tools' spellings of the names."""
+
+    classes: Mapping[str, type[Measure]]
+    spellings: Mapping[str, str]
+
+
+_ONE_RUN = _Names(MEASURES, SPELLINGS)
+_TWO_RUNS = _Names(PAIR_MEASURES, PAIR_SPELLINGS)
+_CHECKED: WeakSet[type[Measure]] = WeakSet()  # user-defined classes whose names are not taken
+_LONGEST = 200  # letters of an unknown name for which a near one is looked for
 _AFTER_AT = "@"  # what follows the @, until the class says which option that is
 
 
@@ -69,7 +74,7 @@ def parse_measure(text: MeasureLike) -> Measure:
 
 
 def canonical_text(text: str) -> str:
-    """Return the text by which results keep a measure; that of a user's own class as it is."""
+    """Return the text by which results keep a measure; the given text of a user-defined class."""
     try:
         return str(parse_measure(text))
     except OptionError:
@@ -105,7 +110,7 @@ def parse_run_measure(text: MeasureLike) -> Measure:
 def _parsed(text: MeasureLike, *tables: _Names) -> Measure:
     """The measure of a text, from the first table that has its name."""
     if isinstance(text, Measure):
-        _refuse_name(text, tables[0][0])
+        _refuse_name(text, tables[0].classes)
         return text
     # its measures are written as ours are read
     if type(text).__module__.partition(".")[0] == "ir_measures":
@@ -114,8 +119,8 @@ def _parsed(text: MeasureLike, *tables: _Names) -> Measure:
         raise _no_measure(text)
     misplaced = re.fullmatch(r"(\w+)(@[\w.]+)(\([^()]*=.*\))", text.strip())
     if misplaced:
-        name, cutoff, listed = misplaced.groups()
-        right = name + listed + cutoff
+        name, cutoff, bracketed = misplaced.groups()
+        right = name + bracketed + cutoff
         raise OptionError(
             f"{shown(text)}: found options after the cutoff, expected them before it, as in "
             f"{shown(right)}"
@@ -124,26 +129,28 @@ def _parsed(text: MeasureLike, *tables: _Names) -> Measure:
     if match is None:
         raise _unknown(text, tables[0])
     name, options = match
-    options = _numbered(text, name, options)
+    options = _with_numbers_named(text, name, options)
     preset = PRESET_OPTIONS.get(name.lower())
     if preset is not None:
         name, implied = preset
         options = {**implied, **options}
     for classes, spellings in tables:
-        known = name if name in classes else spellings.get(name.lower())
-        if known is not None:
-            others = OTHER_WITH.get(known, {})
-            known = next((others[option] for option in others if option in options), known)
-            return _build(text, classes[known], options)
+        listed = name if name in classes else spellings.get(name.lower())
+        if listed is not None:
+            other_with = OTHER_WITH.get(listed, {})
+            listed = next(
+                (other_with[option] for option in other_with if option in options), listed
+            )
+            return _build(text, classes[listed], options)
     raise _unknown(text, tables[0])
 
 
 def _refuse_name(measure: Measure, listed: Mapping[str, type[Measure]]) -> None:
-    """Refuse a class of the user's without a name, or with that of a listed measure, for which
+    """Refuse a user-defined class without a name, or with the name of a listed measure, for which
     sentences and stores would take it.
     """
     cls = type(measure)
-    if cls.__module__.startswith("idealrank.measures.") or cls in _OWN_NAMES:
+    if cls.__module__.startswith("idealrank.measures.") or cls in _CHECKED:
         return
     name = getattr(cls, "name", None)
     if not isinstance(name, str):
@@ -152,10 +159,10 @@ def _refuse_name(measure: Measure, listed: Mapping[str, type[Measure]]) -> None:
             f"measure {cls.__name__}: found {kind}, expected a text, as in name: ClassVar[str] = "
             f'"{cls.__name__}"'
         )
-    taken = next((known for known in listed if known.lower() == name.lower()), "")
+    taken = next((listed_name for listed_name in listed if listed_name.lower() == name.lower()), "")
     if taken:
         raise name_taken(name, taken)
-    _OWN_NAMES.add(cls)
+    _CHECKED.add(cls)
 
 
 def _plainer(text: str) -> str:
@@ -175,43 +182,45 @@ def _plainer(text: str) -> str:
     return re.sub(r"^([Rr])-(?=[Pp]rec)", r"\1_", text)
 
 
-def _numbered(text: str, name: str, options: dict[str, Any]) -> dict[str, Any]:
-    """Options, with what trec_eval's numbers after the name mean; that is a cutoff unless said
-    otherwise.
+def _with_numbers_named(text: str, name: str, options: dict[str, Any]) -> dict[str, Any]:
+    """Options with trec_eval's numbers after the name under the names of the options that they set;
+    unlisted names have a cutoff there.
     """
-    named = AFTER_UNDERSCORE.get(name.lower())
+    numbered = AFTER_UNDERSCORE.get(name.lower())
     if _AFTER_AT not in options:
         if name.lower() in NUMBERED:
             raise OptionError(f"{shown(text)}: expected a number after the name, as in {name}_0.20")
         return options
     numbers = str(options[_AFTER_AT])
-    if named is None and "=" not in numbers:
+    if numbered is None and "=" not in numbers:
         return options
     others = {option: value for option, value in options.items() if option != _AFTER_AT}
-    if named is None:
+    if numbered is None:
         return others | {"gain": "{" + numbers.replace("=", ":") + ",*:*}"}
-    if "," not in named:
-        return others | {named: numbers}
-    if numbers.count(",") != named.count(","):
+    if "," not in numbered:
+        return others | {numbered: numbers}
+    if numbers.count(",") != numbered.count(","):
         raise OptionError(
-            f"{shown(text)}: expected {named.count(',') + 1} numbers with commas between, one for "
-            f"each of {named}"
+            f"{shown(text)}: expected {numbered.count(',') + 1} numbers with commas between, one "
+            f"for each of {numbered}"
         )
-    return others | dict(zip(named.split(","), numbers.split(","), strict=True))
+    return others | dict(zip(numbered.split(","), numbers.split(","), strict=True))
 
 
 def _match(text: str) -> tuple[str, dict[str, Any]] | None:
     """Name and options of a text, the cutoff among the options."""
-    parts = re.fullmatch(r"(\w*[A-Za-z]\w*\+?)(.*)", text, re.DOTALL)
-    if parts is None:
+    match = re.fullmatch(r"(\w*[A-Za-z]\w*\+?)(.*)", text, re.DOTALL)
+    if match is None:
         return None
-    name, rest = parts[1], parts[2]
+    name, rest = match.groups()
     options: dict[str, Any] = {}
     # trec_eval writes an underscore before the cutoff, or before other numbers, which then looks
     # like part of the name.
     cut = re.fullmatch(r"(\w*[A-Za-z])_([-.\d][-.\d,=]*)(\(.*|@.*)?", text, re.DOTALL)
     if cut and name.lower() not in SPELLINGS:
-        name, options[_AFTER_AT], rest = cut[1], cut[2], cut[3] or ""
+        name = cut[1]
+        options[_AFTER_AT] = cut[2]
+        rest = cut[3] or ""
     if rest.startswith("("):
         end = _closing(rest)
         if end < 0:
@@ -219,9 +228,11 @@ def _match(text: str) -> tuple[str, dict[str, Any]] | None:
         options |= _options(rest[1:end])
         rest = rest[end + 1 :]
     if rest.endswith("-") and name.lower().startswith("ndcg"):
-        rest, options["no_relevant"] = rest[:-1], "zero"  # XGBoost's ndcg@10-
+        rest = rest[:-1]
+        options["no_relevant"] = "zero"  # XGBoost's ndcg@10-
     if rest.startswith(("@", ".")) and len(rest) > 1:
-        options[_AFTER_AT], rest = rest[1:], ""
+        options[_AFTER_AT] = rest[1:]
+        rest = ""
     return None if rest else (name, options)
 
 
@@ -229,7 +240,10 @@ def _closing(text: str) -> int:
     """Index of the parenthesis that closes the first one; -1 if none does."""
     depth = 0
     for index, letter in enumerate(text):
-        depth += (letter in "([{") - (letter in ")]}")
+        if letter in "([{":
+            depth += 1
+        elif letter in ")]}":
+            depth -= 1
         if depth == 0:
             return index
     return -1
@@ -251,18 +265,18 @@ def _options(text: str) -> dict[str, Any]:
 
 
 def _build(text: str, cls: type[Measure], options: dict[str, Any]) -> Measure:
-    known = [field.name for field in fields(cls)]
+    names = [field.name for field in fields(cls)]
     options = {
-        key if key in known else OPTION_SPELLINGS.get(key, key): value
+        key if key in names else OPTION_SPELLINGS.get(key, key): value
         for key, value in options.items()
     }
     if _AFTER_AT in options:
         options[cls.after_at] = options.pop(_AFTER_AT)
     for key in options:
-        if key not in known:
+        if key not in names:
             raise OptionError(
                 f"{shown(text)}: {cls.name} has no option {shown(repr(key))}, expected "
-                f"{' | '.join(sorted(known))}"
+                f"{' | '.join(sorted(names))}"
             )
     try:
         return cls(**options)
@@ -301,16 +315,16 @@ def _unknown(text: str, names: _Names) -> OptionError:
             command_hint="" if instead else command_hint,
         )
     unknown = f"unknown measure {shown(repr(text))}, {expected}"
-    # No name is near a longer one, and to look takes time that grows with it.
-    known = {other.lower(): other for other in classes} | dict(spellings)
+    # No listed name is near a longer text than this, and the search takes time that grows with it.
+    name_of_spelling = {other.lower(): other for other in classes} | dict(spellings)
     typed = [(name, text[len(name) :])]
     cut = re.fullmatch(r"(.*?[A-Za-z])_?(?:at)?_?(\d+)", name)
     if cut:  # trec_eval's cutoff, and MRR10
         typed.insert(0, (cut[1], f"@{cut[2]}"))
     for typo, rest in typed:
-        near = difflib.get_close_matches(typo[:_LONGEST].lower(), known, n=1, cutoff=0.6)
+        near = difflib.get_close_matches(typo[:_LONGEST].lower(), name_of_spelling, n=1, cutoff=0.6)
         if near:
-            meant = f"did you mean {_completed(known[near[0]], rest.strip(), names)}?"
+            meant = f"did you mean {_completed(name_of_spelling[near[0]], rest.strip(), names)}?"
             hint = f"{meant} {hint}".strip()
             command_hint = f"{meant} {command_hint}".strip()
             break

@@ -89,7 +89,7 @@ class Rprec(NeedsRelevant):
         relevant = judged.relevant(self.threshold)
         hits = relevant.hits
         multiple = 1.0 if self.mult is None else self.mult
-        cut = np.floor(multiple * relevant.total + 0.9).astype(np.int64)
+        cut = np.floor(multiple * relevant.total + 0.9).astype(np.int64)  # as in trec_eval
         chance = chance_up_to(judged, hits, np.ones(hits.query.size), cut[hits.query])
         sums = judged.sum_by_query(hits.query, chance)
         return self.filled(sums / np.maximum(cut, 1), relevant.total)
@@ -152,8 +152,7 @@ class Success(NeedsRelevant):
             return self.filled(has_relevant.astype(np.float64), relevant.total)
         values = np.zeros(judged.n_queries)
         starts, n_relevant, before = tie_groups(hits, hits.tie_first)
-        # Only the first tie group with a relevant document matters: what follows it is further
-        # down.
+        # Only the first tie group with a relevant document matters: others are further down.
         leading: BoolArray = before == 0
         starts, n_relevant = starts[leading], n_relevant[leading]
         query = hits.query[starts]
@@ -169,23 +168,21 @@ class Success(NeedsRelevant):
 
 
 def _chance_of_any(size: IntArray, relevant: IntArray, taken: IntArray) -> FloatArray:
-    """Chance that one of r relevant is among m taken of n: ``1 - C(n-r, m) / C(n, m)``; equal
-    shapes are worked out once.
+    """Chance that one of r relevant is among m taken of n: ``1 - C(n-r, m) / C(n, m)``; computed
+    once for equal (n, r, m).
     """
     chances = (taken > 0).astype(np.float64)
-    open_ones = np.flatnonzero((taken > 0) & (taken < size))
-    if open_ones.size:
-        rows = np.column_stack((size, relevant, taken))[open_ones]
-        shapes, which = np.unique(rows, axis=0, return_inverse=True)
-        of_shapes = np.array([1.0 - _chance_of_none(*shape) for shape in shapes.tolist()])
-        chances[open_ones] = of_shapes[which.reshape(-1)]
+    uncertain = np.flatnonzero((taken > 0) & (taken < size))
+    if uncertain.size:
+        rows = np.column_stack((size, relevant, taken))[uncertain]
+        shapes, shape_of_row = np.unique(rows, axis=0, return_inverse=True)
+        chance_of_shape = np.array([1.0 - _chance_of_none(*shape) for shape in shapes.tolist()])
+        chances[uncertain] = chance_of_shape[shape_of_row.reshape(-1)]
     return chances
 
 
 def _chance_of_none(size: int, relevant: int, taken: int) -> float:
-    """``C(n-r, m) / C(n, m)``: the same with r and m changed about, so the product runs over the
-    fewer of them.
-    """
+    """``C(n-r, m) / C(n, m)``, which is symmetric in r and m: the product runs over the smaller."""
     drawn = np.arange(min(relevant, taken))
     factors: list[float] = ((size - max(relevant, taken) - drawn) / (size - drawn)).tolist()
     return math.prod(factors)
@@ -430,7 +427,7 @@ def _levels(recalls: Sequence[float] | str) -> tuple[float, ...]:
 
 
 def _interpolated(
-    measure: NeedsRelevant, judged: Judged, levels: Sequence[float], points: RecallPoints | None
+    measure: NeedsRelevant, judged: Judged, levels: Sequence[float], rounding: RecallPoints | None
 ) -> FloatArray:
     """Mean over the levels of the greatest precision from each level on, per query."""
     relevant = judged.relevant(measure.threshold)
@@ -440,18 +437,18 @@ def _interpolated(
     starts = starts_of(query)
     sums = np.zeros(judged.n_queries)
     for level in levels:
-        needed = _whole(np.multiply(level, relevant.total, dtype=np.float64), points)
+        needed = _whole(np.multiply(level, relevant.total, dtype=np.float64), rounding)
         if starts.size:
-            late = np.where(number >= needed[query], precision, 0.0)
-            sums[query[starts]] += np.maximum.reduceat(late, starts)
+            from_level = np.where(number >= needed[query], precision, 0.0)
+            sums[query[starts]] += np.maximum.reduceat(from_level, starts)
     return sums / len(levels)
 
 
-def _whole(points: FloatArray, how: RecallPoints | None) -> IntArray:
-    """Recall points as numbers of documents: to the nearest, halves up, or the whole part of 0.9
-    more.
+def _whole(numbers: FloatArray, rounding: RecallPoints | None) -> IntArray:
+    """Recall points as numbers of documents: to the nearest, halves up, or the whole part of the
+    number + 0.9, as in trec_eval 9.
     """
-    if how == "truncated":
-        return np.floor(points + 0.9).astype(np.int64)
-    whole = np.floor(points)
-    return (whole + (points - whole >= 0.5)).astype(np.int64)
+    if rounding == "truncated":
+        return np.floor(numbers + 0.9).astype(np.int64)
+    whole = np.floor(numbers)
+    return np.where(numbers - whole >= 0.5, whole + 1, whole).astype(np.int64)

@@ -9,13 +9,13 @@ are returned; ``implied``: at least one is. Definitions are from trec_eval's hel
 """
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, TypeAlias, get_args
+from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 
 from idealrank.data.alignment import check_choice
 from idealrank.data.judged import Judged
-from idealrank.data.preference_qrels import Among, Counts, Preferred
+from idealrank.data.ranked_preferences import Among, Counts, Preferred
 from idealrank.data.segments import sizes_of
 from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.errors import OptionError
@@ -25,81 +25,90 @@ Surplus: TypeAlias = Literal["printed", "cut"]
 
 
 def with_as_many_nonrelevant(preferred: Preferred, among: Among, surplus: Surplus) -> Counts:
-    """Fulfilled and possible preferences of each group with R documents of level 0."""
+    """Fulfilled and possible preferences of each group with R documents of level 0, R being its
+    number of relevant documents (the quota).
+    """
     groups = preferred.groups
     counts = preferred.counts(among)
     relevant = groups.level > 0
     returned = preferred.returned[groups.row]
 
-    def count(which: BoolArray) -> FloatArray:
-        return np.bincount(groups.group[which], minlength=preferred.n_groups).astype(np.float64)
+    def count(mask: BoolArray) -> FloatArray:
+        return np.bincount(groups.group[mask], minlength=preferred.n_groups).astype(np.float64)
 
     n_relevant = count(relevant)
     n_returned = count(relevant & returned)
-    wanted = n_relevant if among == "all" else n_returned
-    present = count(~relevant) if among == "all" else count(~relevant & returned)
-    lacking = np.maximum(wanted - present, 0.0)
+    quota = n_relevant if among == "all" else n_returned
+    n_nonrelevant = count(~relevant) if among == "all" else count(~relevant & returned)
+    lacking = np.maximum(quota - n_nonrelevant, 0.0)
     fulfilled = counts.fulfilled + n_returned * lacking
     possible = counts.possible + n_relevant * lacking
-    too_many = (present > wanted) & preferred.complete
-    if too_many.any():
-        # As printed, the pairs in order among the first R nonrelevant documents count as fulfilled
-        # and R² more as possible; the cut leaves out the pairs with the others.
-        cut = _first_nonrelevant(preferred, wanted, too_many, among)
+    has_surplus = (n_nonrelevant > quota) & preferred.complete
+    if has_surplus.any():
+        # Both leave out what documents of level 0 beyond the quota lose. As printed, the pairs in
+        # order among the first R of level 0 then count as fulfilled, and R² more as possible; the
+        # cut removes the pairs of relevant documents with those beyond the quota.
+        counted = _first_nonrelevant(preferred, quota, has_surplus, among)
         if surplus == "printed":
-            more_fulfilled = cut.possible
-            more_possible = wanted**2
+            more_fulfilled = counted.in_order
+            more_possible = quota**2
         else:
-            more_fulfilled = np.zeros(wanted.size)
-            more_possible = -(wanted * (present - wanted))
-        cut_fulfilled = counts.fulfilled - cut.fulfilled + more_fulfilled
-        fulfilled = np.where(too_many, cut_fulfilled, fulfilled)
-        possible = np.where(too_many, counts.possible + more_possible, possible)
+            more_fulfilled = np.zeros(quota.size)
+            more_possible = -(quota * (n_nonrelevant - quota))
+        without_surplus = counts.fulfilled - counted.against_surplus + more_fulfilled
+        fulfilled = np.where(has_surplus, without_surplus, fulfilled)
+        possible = np.where(has_surplus, counts.possible + more_possible, possible)
     return Counts(fulfilled, possible)
 
 
+class _NonrelevantPairs(NamedTuple):
+    """Pairs with documents of level 0 in ranking order, of each group, shape (n_groups,)."""
+
+    against_surplus: FloatArray  # preferences fulfilled against the documents beyond the quota
+    in_order: FloatArray  # pairs among the documents within the quota, the first of them returned
+
+
 def _first_nonrelevant(
-    preferred: Preferred, wanted: FloatArray, too_many: BoolArray, among: Among
-) -> Counts:
-    """Count for the documents of level 0 the fulfilled preferences against those beyond the first
-    R, and the pairs in order among the first R.
-    """
-    groups, heads = preferred.groups, preferred.heads
+    preferred: Preferred, quota: FloatArray, has_surplus: BoolArray, among: Among
+) -> _NonrelevantPairs:
+    """Count the pairs of documents of level 0 within the quota and beyond it."""
+    groups, heads = preferred.groups, preferred.tie_heads
     returned = preferred.returned[groups.row]
-    chosen = np.flatnonzero(too_many[groups.group] & (returned | (among == "all")))
+    chosen = np.flatnonzero(has_surplus[groups.group] & (returned | (among == "all")))
     head = heads[groups.row[chosen]]
     order = chosen[np.lexsort((head, groups.group[chosen]))]
     group = groups.group[order]
     relevant = groups.level[order] > 0
-    seen = returned[order]
+    is_returned = returned[order]
     changes = (np.diff(group) != 0) | (np.diff(heads[groups.row[order]]) != 0)
     tie = np.cumsum(np.append(True, changes))
-    of_group = np.searchsorted(group, group)
-    of_tie = np.searchsorted(tie, tie)
+    group_start = np.searchsorted(group, group)
+    tie_start = np.searchsorted(tie, tie)
 
-    def above(which: BoolArray, start: IntArray) -> FloatArray:
-        total = np.cumsum(which, dtype=np.float64) - which
-        before: FloatArray = total - total[start]
-        return before
+    def above(mask: BoolArray, start: IntArray) -> FloatArray:
+        """Number of marked documents between a start and each document."""
+        total = np.cumsum(mask, dtype=np.float64) - mask
+        number: FloatArray = total - total[start]
+        return number
 
-    def tied(which: BoolArray) -> FloatArray:
-        size: FloatArray = np.bincount(tie, weights=which)[tie].astype(np.float64)
-        return size
+    def tied(mask: BoolArray) -> FloatArray:
+        """Number of marked documents in the tie of each document."""
+        number: FloatArray = np.bincount(tie, weights=mask)[tie].astype(np.float64)
+        return number
 
-    place = above(~relevant, of_group)
-    first = ~relevant & (place < wanted[group])
-    relevant_seen = relevant & seen
+    within_quota = ~relevant & (above(~relevant, group_start) < quota[group])
+    relevant_returned = relevant & is_returned
     # A relevant document of the tie is above the i-th of its m documents of level 0 with chance
     # i / (m + 1).
-    number = above(~relevant, of_tie) + 1
-    inside = tied(relevant_seen) * number / (tied(~relevant) + 1)
-    expected = above(relevant_seen, of_group)[of_tie] + inside
-    lost = np.where(~relevant & ~first, expected, 0.0)
-    within = np.where(first, above(first & seen, of_group), 0.0)
+    number = above(~relevant, tie_start) + 1
+    above_in_tie = tied(relevant_returned) * number / (tied(~relevant) + 1)
+    expected = above(relevant_returned, group_start)[tie_start] + above_in_tie
+    against_surplus = np.where(~relevant & ~within_quota, expected, 0.0)
+    in_order = np.where(within_quota, above(within_quota & is_returned, group_start), 0.0)
     n = preferred.n_groups
-    return Counts(
-        np.bincount(group, weights=lost, minlength=n).astype(np.float64),
-        np.bincount(group, weights=within, minlength=n).astype(np.float64),
+    return _NonrelevantPairs(
+        np.bincount(group, weights=against_surplus, minlength=n).astype(np.float64),
+        np.bincount(group, weights=in_order, minlength=n).astype(np.float64),
     )
 
 
@@ -135,7 +144,7 @@ class PreferenceMeasure(Measure):
 
     @property
     def which(self) -> Among:
-        """Mark the preferences that count."""
+        """The preferences that count."""
         return self.among or "all"
 
     def preferred(self, judged: Judged) -> Preferred:

@@ -100,7 +100,7 @@ class RankDCG(OfGrades):
         return self.filled_where(*rank_dcg_values(hits, self.ties or judged.ties, judged.n_queries))
 
 
-# Of the class: there is a closed form. The option of the same name is on its values only.
+# The fact of the class: there is a closed form. Instances have the option of the same name.
 RankDCG.ties = "closed form"  # type: ignore[assignment]
 
 
@@ -123,17 +123,17 @@ def rank_dcg_values(hits: Hits, ties: Ties, n_queries: int) -> tuple[FloatArray,
     # Places with one discount; their levels are summed as whole numbers, less those of the worst
     # order, so that a long list of nearly equal grades loses no digits.
     discounted = query * (int(rising.max()) + 1) - falling
-    heads = starts_of(discounted)
-    reverse = (np.repeat(rising[ends - 1], ends - starts) + 1 - falling)[heads]
+    discount_starts = starts_of(discounted)
+    reverse = (np.repeat(rising[ends - 1], ends - starts) + 1 - falling)[discount_starts]
 
     def above_worst(levels: "IntArray | FloatArray") -> FloatArray:
-        gained = np.add.reduceat(levels - rising, heads) / reverse
-        sums = np.bincount(query[heads], weights=gained, minlength=n_queries)
+        gained = np.add.reduceat(levels - rising, discount_starts) / reverse
+        sums = np.bincount(query[discount_starts], weights=gained, minlength=n_queries)
         return sums.astype(np.float64, copy=False)
 
     best = above_worst(falling)
-    of_run = above_worst(_in_order(hits, level, discounted, ties))
-    values = of_run / np.where(best > 0, best, 1.0)
+    run_sums = above_worst(_in_order(hits, level, discounted, ties))
+    values = run_sums / np.where(best > 0, best, 1.0)
     return np.clip(values, 0.0, 1.0), best > 0
 
 

@@ -61,15 +61,15 @@ def hit_weights(
 def tie_weights(
     judged: Judged, members: Hits, discount: Discount, cutoff: Cutoff | None
 ) -> FloatArray:
-    """Expected weight of each member of whole ties, one tie after the other: worked out once for
-    each tie.
+    """Expected weight of each member of whole ties, one tie after the other; computed once for each
+    tie.
     """
     if members.tie_first is None or members.tie_last is None:
         return np.zeros(0)
-    heads = np.flatnonzero(members.rank == members.tie_first)
-    query = members.query[heads]
-    first = members.tie_first[heads]
-    last = members.tie_last[heads]
+    tie_starts = np.flatnonzero(members.rank == members.tie_first)
+    query = members.query[tie_starts]
+    first = members.tie_first[tie_starts]
+    last = members.tie_last[tie_starts]
     length = np.broadcast_to(np.int64(0), query.shape)
     if discount.by_length:
         length = judged.lengths[query]
@@ -144,10 +144,10 @@ def distinct_rows(*columns: IntArray) -> tuple[IntArray, IntArray]:
     """
     sizes = [int(column.max(initial=0)) + 1 for column in columns]
     if math.prod(sizes) >= 2**62:
-        rows, which = np.unique(np.column_stack(columns), axis=0, return_inverse=True)
-        return rows, which.reshape(-1)
+        distinct, row_of = np.unique(np.column_stack(columns), axis=0, return_inverse=True)
+        return distinct, row_of.reshape(-1)
     key = np.zeros(columns[0].shape, np.int64)
     for column, size in zip(columns, sizes, strict=True):
         key = key * size + column
-    _, first, which = np.unique(key, return_index=True, return_inverse=True)
-    return np.column_stack([column[first] for column in columns]), which.reshape(-1)
+    _, first, row_of = np.unique(key, return_index=True, return_inverse=True)
+    return np.column_stack([column[first] for column in columns]), row_of.reshape(-1)

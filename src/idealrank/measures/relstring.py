@@ -59,11 +59,11 @@ class RelString(Measure):
         """The string of every query; no values."""
         sizes = np.minimum(judged.lengths, resolve_cutoff(self._limit, judged.lengths))
         rank = tied_ranks(judged, judged.hits, judged.hits.grade)
-        shown = rank <= sizes[judged.hits.query]
+        within = rank <= sizes[judged.hits.query]
         starts = np.cumsum(sizes) - sizes
         letters = np.full(int(sizes.sum()), ord("-"), np.uint8)
-        letters[starts[judged.hits.query[shown]] + rank[shown] - 1] = _letters(
-            judged.hits.grade[shown], judged.given[shown] < 0
+        letters[starts[judged.hits.query[within]] + rank[within] - 1] = _letters(
+            judged.hits.grade[within], judged.given[within] < 0
         )
         text = letters.tobytes().decode("ascii")
         texts = [

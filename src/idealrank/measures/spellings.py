@@ -99,7 +99,8 @@ _SPELLED: dict[str, tuple[str, ...]] = {
 SPELLINGS: dict[str, str] = {
     spelling: name for name, spellings in _SPELLED.items() for spelling in spellings
 }
-# The same for measures of two runs: a name may be in both tables, and who asks decides.
+# The same for measures of two runs. A name may be in both tables: `parse_pair_measure` looks here
+# first, and `parse_measure` there.
 _PAIR_SPELLED: dict[str, tuple[str, ...]] = {
     "RBO": ("rbo", "rbo_ext"),
     "overlap": ("overlap", "intersection"),
@@ -134,8 +135,8 @@ PRESET_OPTIONS: dict[str, tuple[str, dict[str, str]]] = {
     "prefs_avgjg_imp": ("prefs_avgjg", {"among": "implied"}),
     "prefs_avgjg_rnonrel_ret": ("prefs_avgjg_Rnonrel", {"among": "retrieved"}),
 }
-# What trec_eval's numbers after a name mean, where they are neither a cutoff nor what this library
-# writes after the @.
+# Options that trec_eval's numbers after a name set, where they are neither a cutoff nor the option
+# that is written after the @ here.
 AFTER_UNDERSCORE = {
     "rprec_mult": "mult",
     "rprec_mult_avgjg": "mult",
@@ -165,11 +166,11 @@ CUTOFF_FOLLOWS = frozenset(
         "hr",
     )
 )
-# ir_measures' NumRet(rel=1) counts relevant documents: an option that makes another measure of one.
+# Options that make another measure of one: ir_measures' NumRet(rel=1) counts relevant documents.
 OTHER_WITH = {"NumRet": {"rel": "NumRelRet"}}
-# What says nothing without the number after it: trec_eval's bare Rprec_mult is ten measures.
+# Names that need a number after them: trec_eval's bare Rprec_mult is ten measures.
 NUMBERED = frozenset(("rprec_mult", "rprec_mult_avgjg"))
-# Well-known measures that are not computed here: what is spelled alike is not what was meant.
+# Well-known measures that are not computed here, for which no similar name is suggested.
 ELSEWHERE = frozenset(
     (
         "hits",
@@ -187,5 +188,5 @@ ELSEWHERE = frozenset(
         "strec",
     )
 )
-# Other tools' names of options, wherever the measure has ours and not theirs.
+# Other tools' names of options, for measures that have ours and not theirs.
 OPTION_SPELLINGS = {"dcg": "gain", "gains": "gain", "k": "cutoff"}

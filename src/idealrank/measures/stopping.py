@@ -38,11 +38,10 @@ from idealrank.measures.ranks import tie_groups, tied_ranks
 # functions by Cauchy integrals, Foundations of Computational Mathematics 11(1); Trefethen and
 # Weideman (2014), The exponentially convergent trapezoidal rule, SIAM Review 56(3).
 
-# Angles of half a circle, and the exponent at which the rest of it counts as nothing.
-_ANGLES, _FAINT = 32, 40.0
-# Places at either end of a group that are worked out one by one, and the nodes of a stretch between
-# two powers of two.
-_SINGLE, _NODES = 64, 24
+_ANGLES = 32  # angles of half a circle
+_FAINT = 40.0  # the integrand counts where its modulus is above exp(-40) of its peak
+_SINGLE = 64  # places at either end of a group that are worked out one by one
+_NODES = 24  # of the polynomial between two powers of two
 _ROUNDS = 80  # of Newton's method, at most
 
 
@@ -51,7 +50,8 @@ def reciprocal_in_long_tie(stops: FloatArray, above: int, size: int, reached: in
     over all orders of the whole group.
     """
     places, weights = _places(size, min(reached, _last_place(stops, size)))
-    return math.fsum(weights * _stopping(places, *_few_chances(stops), size) / (above + places))
+    chances, counts = _few_chances(stops)
+    return math.fsum(weights * _stopping(places, chances, counts, size) / (above + places))
 
 
 def _last_place(stops: FloatArray, size: int) -> int:
@@ -72,8 +72,8 @@ def _places(size: int, last: int) -> tuple[FloatArray, FloatArray]:
     """
     steps = _SINGLE * 2 ** np.arange(int(size // (2 * _SINGLE)).bit_length(), dtype=np.int64)
     edges = np.unique(np.clip(np.concatenate(([0], steps, size - steps, [size])), 0, last)).tolist()
-    parts = [_few(np.arange(low + 1.0, high + 1.0)) for low, high in pairwise(edges)]
-    nodes, weights = zip(*parts, strict=True)
+    sums = [_few(np.arange(begin + 1.0, end + 1.0)) for begin, end in pairwise(edges)]
+    nodes, weights = zip(*sums, strict=True)
     return np.concatenate(nodes), np.concatenate(weights)
 
 
@@ -87,10 +87,10 @@ def _few_chances(stops: FloatArray) -> tuple[FloatArray, FloatArray]:
     _, power_of_rest = np.frexp(1.0 - chances)
     stretch = np.where(chances < 0.5, power, 1 - power_of_rest)
     starts = np.flatnonzero(np.diff(stretch, prepend=stretch[0] - 1)).tolist()
-    parts = [
+    sums = [
         _few(chances[low:high], counts[low:high]) for low, high in pairwise([*starts, chances.size])
     ]
-    nodes, weights = zip(*parts, strict=True)
+    nodes, weights = zip(*sums, strict=True)
     return np.concatenate(nodes), np.concatenate(weights)
 
 
@@ -106,51 +106,55 @@ def _few(points: FloatArray, counts: IntArray | None = None) -> tuple[FloatArray
     # Chebyshev polynomials at the points, by their recurrence, summed over the points: the sums
     # are the coefficients of the weights at the nodes.
     angles = np.pi * (np.arange(_NODES) + 0.5) / _NODES
-    at = (points - middle) / half
-    before = np.ones(points.size)
-    now = (points - middle) / half
+    scaled = (points - middle) / half
+    previous = np.ones(points.size)
+    current = (points - middle) / half
     sums = np.full(_NODES, weights.sum() / _NODES)
     for degree in range(1, _NODES):
-        sums += float((weights * now).sum()) * np.cos(degree * angles) * 2.0 / _NODES
-        before, now = now, 2.0 * at * now - before
+        sums += float((weights * current).sum()) * np.cos(degree * angles) * 2.0 / _NODES
+        previous, current = current, 2.0 * scaled * current - previous
     return middle + half * np.cos(angles), sums
 
 
 def _stopping(places: FloatArray, chances: FloatArray, counts: FloatArray, size: int) -> FloatArray:
-    """Probability that a user stops at each place."""
+    """Probability that a user stops at each place: in the terms above, ``x`` is the tilt, and
+    `f_zero` is ``f_i`` at angle 0.
+    """
     taken, others = places - 1.0, size - 1.0
-    even = (taken + 0.5) / size
+    # with which so many documents are taken in the mean if all of them let everyone go on
+    even_tilt = (taken + 0.5) / size
     # documents by their chance to stop; users never stop at those without a gain
     groups = [
         (0.0, size - float(counts.sum())),
         *zip(chances.tolist(), counts.tolist(), strict=True),
     ]
-    tilt, variance = _saddle(taken, even, groups, size)
-    # Powers of both tilts, and the product of the moduli at angle 0: numbers near 1 to large
-    # powers, so by logarithms of quotients.
-    of_taken = taken * np.log1p((even - tilt) / tilt)
-    scale = of_taken + (others - taken) * np.log1p((tilt - even) / (1.0 - tilt))
+    tilt, variance = _saddle(taken, even_tilt, groups, size)
+    # `scale` is the logarithm of prod f_i at angle 0, divided by x^(j-1) (1 - x)^(s-j) with x the
+    # tilt, and times the same with the even tilt, which the choices below have: numbers near 1 to
+    # large powers, so by logarithms of quotients.
+    of_taken = taken * np.log1p((even_tilt - tilt) / tilt)
+    scale = of_taken + (others - taken) * np.log1p((tilt - even_tilt) / (1.0 - tilt))
     angle, step = _angles(variance)
     logs = np.zeros(angle.shape)
     turns = -taken[:, np.newaxis] * angle
     real = np.zeros(angle.shape)
     imaginary = np.zeros(angle.shape)
     for chance, count in groups:
-        left = (1.0 - tilt) + tilt * (1.0 - chance)
-        modulus, turn = _factor(tilt * (1.0 - chance) / left, (1.0 - tilt) / left, angle)
+        f_zero = (1.0 - tilt) + tilt * (1.0 - chance)
+        modulus, turn = _factor(tilt * (1.0 - chance) / f_zero, (1.0 - tilt) / f_zero, angle)
         near_one = np.log1p(-np.minimum(tilt * chance, 0.5))
-        scale += count * np.where(tilt * chance < 0.5, near_one, np.log(left))
+        scale += count * np.where(tilt * chance < 0.5, near_one, np.log(f_zero))
         logs += count * modulus
         turns += count * turn
         if chance:
-            rate = (count * chance / left)[:, np.newaxis] * np.exp(-modulus)
+            rate = (count * chance / f_zero)[:, np.newaxis] * np.exp(-modulus)
             real += rate * np.cos(turn)
             imaginary -= rate * np.sin(turn)
     integrand = real * np.cos(turns) - imaginary * np.sin(turns)
     stops = step * (np.exp(logs + scale[:, np.newaxis]) * integrand).sum(axis=1)
 
-    angle, step = _angles(others * even * (1.0 - even))
-    modulus, turn = _factor(even, 1.0 - even, angle)
+    angle, step = _angles(others * even_tilt * (1.0 - even_tilt))
+    modulus, turn = _factor(even_tilt, 1.0 - even_tilt, angle)
     turns = others * turn - taken[:, np.newaxis] * angle
     choices = step * (np.exp(others * modulus) * np.cos(turns)).sum(axis=1)
     stopping: FloatArray = stops / (choices * size)
@@ -158,28 +162,28 @@ def _stopping(places: FloatArray, chances: FloatArray, counts: FloatArray, size:
 
 
 def _saddle(
-    taken: FloatArray, even: FloatArray, groups: list[tuple[float, float]], size: int
+    taken: FloatArray, even_tilt: FloatArray, groups: list[tuple[float, float]], size: int
 ) -> tuple[FloatArray, FloatArray]:
-    """The tilt with which that many documents are taken in the mean, near enough, and the variance
-    of their number; by Newton's method.
+    """The tilt with which so many documents are taken in the mean, to a hundredth of the standard
+    deviation, and the variance of their number; by Newton's method.
     """
-    tilt = even
+    tilt = even_tilt
     variance = np.zeros(taken.size)
     highest = 1.0 - 0.25 / size
     for _ in range(_ROUNDS):
         mean = np.zeros(tilt.size)
         slope = np.zeros(tilt.size)
         for chance, count in groups:
-            left = (1.0 - tilt) + tilt * (1.0 - chance)
-            mean += count * tilt * (1.0 - chance) / left
-            slope += count * (1.0 - chance) / (left * left)
+            f_zero = (1.0 - tilt) + tilt * (1.0 - chance)
+            mean += count * tilt * (1.0 - chance) / f_zero
+            slope += count * (1.0 - chance) / (f_zero * f_zero)
         variance = np.maximum(slope * tilt * (1.0 - tilt), 0.0)
         off = mean - taken - 0.5
         near = np.abs(off) <= 0.01 * np.sqrt(variance)
         if np.all(near | ((tilt == highest) & (off < 0.0))):
             break
         change = np.divide(off, slope, out=np.full(tilt.size, -1.0), where=slope > 0.0)
-        tilt = np.clip(tilt - change, even, highest)
+        tilt = np.clip(tilt - change, even_tilt, highest)
     return tilt, variance
 
 
@@ -205,10 +209,10 @@ def _factor(
     return modulus, turn
 
 
-# Cells of a block of tie groups: what is worked out at once stays in memory that is had anyway.
+# Cells of a matrix of a block of tie groups: 8 MiB, which bounds the memory for any number of them.
 _CELLS = 1 << 20
-# A tie group is long where a document at a time takes longer than a few places do: documents times
-# places, and what each document costs.
+# A tie group is long where `reciprocal_in_long_tie` is faster than adding its documents one by one:
+# documents x (places + what each document costs besides).
 _LONG = 1 << 20
 _EACH = 256
 
@@ -239,9 +243,10 @@ def what_is_met(judged: Judged, hits: Hits, stops: FloatArray, limit: IntArray) 
         above = first[starts] - 1
         size = (last - first + 1)[starts]
         reached = np.clip(limit[useful][starts] - above, 0, size)
-        worth = reciprocal_in_ties(
-            stops=stops, starts=starts, members=sizes, above=above, size=size, reached=reached
+        groups = TieGroupStops(
+            starts=starts, members=sizes, above=above, size=size, reached=reached
         )
+        worth = reciprocal_in_ties(stops, groups)
         passing = np.multiply.reduceat(1.0 - stops, starts) if starts.size else np.zeros(0)
         return Stops(query=query[starts], rank=first[starts], worth=worth, passing=passing)
     rank = tied_ranks(judged, hits, stops)
@@ -261,10 +266,10 @@ def down_the_ranks(
     """Expected reciprocal rank at which users stop, over lists of one length, shape
     (n_queries,).
     """
-    none = np.zeros(0, np.int64)
-    met = met or Stops(query=none, rank=none, worth=np.zeros(0), passing=np.zeros(0))
-    # At the own places of members of ties users never stop: what their groups add is in `met`.
-    emptied_query, emptied_rank = none, none
+    empty = np.zeros(0, np.int64)
+    met = met or Stops(query=empty, rank=empty, worth=np.zeros(0), passing=np.zeros(0))
+    # Users never stop at the ranks of tied members: what their groups add is in `met`.
+    emptied_query, emptied_rank = empty, empty
     if members is not None:
         emptied_query, emptied_rank = members.query, members.rank
     rank_of = np.minimum(np.concatenate((emptied_rank, met.rank)), stops.shape[1] + 1)
@@ -277,9 +282,11 @@ def down_the_ranks(
     values = np.zeros(stops.shape[0])
     view = np.ones(stops.shape[0])
     for rank, chances in enumerate(stops.T, 1):
-        worth, passing = chances / rank, 1.0 - chances
-        here = slice(bounds[rank - 1], bounds[rank])
-        worth[query[here]], passing[query[here]] = worths[here], passes[here]
+        worth = chances / rank
+        passing = 1.0 - chances
+        at_rank = slice(bounds[rank - 1], bounds[rank])
+        worth[query[at_rank]] = worths[at_rank]
+        passing[query[at_rank]] = passes[at_rank]
         values += view * worth
         view *= passing
     return values
@@ -310,8 +317,8 @@ def cascaded(query: IntArray, worth: FloatArray, passing: FloatArray, n_queries:
 
 
 def longest_first(query: IntArray) -> tuple[IntArray, IntArray, IntArray]:
-    """Start and size of each run of equal codes, and its code; the longest first, so that those
-    still going on come first.
+    """Start, size and code of each stretch of equal codes; the longest first, so that after any
+    number of steps the stretches that go on come first.
     """
     starts = starts_of(query)
     sizes = sizes_of(starts, query.size)
@@ -320,78 +327,82 @@ def longest_first(query: IntArray) -> tuple[IntArray, IntArray, IntArray]:
     return starts, sizes[order], query[starts]
 
 
-def reciprocal_in_ties(
-    stops: FloatArray,
-    starts: IntArray,
-    members: IntArray,
-    above: IntArray,
-    size: IntArray,
-    reached: IntArray,
-) -> FloatArray:
+@dataclass(frozen=True, kw_only=True, eq=False)
+class TieGroupStops:
+    """Tie groups with documents that may stop a user, shape (n_groups,) each."""
+
+    # starts, members: where these documents of the group begin, and how many they are
+    starts: IntArray
+    members: IntArray
+    # above, size, reached: ranks above the group, all its documents, and its places that count
+    above: IntArray
+    size: IntArray
+    reached: IntArray
+
+    def part(self, groups: IntArray) -> "TieGroupStops":
+        """Some of the groups."""
+        return TieGroupStops(
+            starts=self.starts[groups],
+            members=self.members[groups],
+            above=self.above[groups],
+            size=self.size[groups],
+            reached=self.reached[groups],
+        )
+
+
+def reciprocal_in_ties(stops: FloatArray, groups: TieGroupStops) -> FloatArray:
     """Expected reciprocal rank of where a user stops within each tie group, over all orders of the
     group.
     """
-    worth = stops[starts] / (above + 1)
-    long = members * (reached + _EACH) > _LONG
+    worth = stops[groups.starts] / (groups.above + 1)
+    long = groups.members * (groups.reached + _EACH) > _LONG
     for group in np.flatnonzero(long):
-        own = stops[starts[group] : starts[group] + members[group]]
+        start = groups.starts[group]
         worth[group] = reciprocal_in_long_tie(
-            own, int(above[group]), int(size[group]), int(reached[group])
+            stops[start : start + groups.members[group]],
+            above=int(groups.above[group]),
+            size=int(groups.size[group]),
+            reached=int(groups.reached[group]),
         )
-    tied = np.flatnonzero((size > 1) & ~long)
-    tied = tied[small_first(reached[tied])]
+    tied = np.flatnonzero((groups.size > 1) & ~long)
+    tied = tied[small_first(groups.reached[tied])]
     begin = 0
     while begin < tied.size:
-        # Groups of like width together; a block has at least one, however wide.
-        widths = reached[tied[begin:]] + 1
+        # Groups of similar width are in one block; it has at least one, however wide.
+        widths = groups.reached[tied[begin:]] + 1
         cells = widths * np.arange(1, widths.size + 1)
         end = begin + max(1, int(np.searchsorted(cells, _CELLS, side="right")))
         block = tied[begin:end]
-        worth[block] = _block(
-            stops=stops,
-            starts=starts[block],
-            members=members[block],
-            above=above[block],
-            size=size[block],
-            reached=reached[block],
-        )
+        worth[block] = _in_block(stops, groups.part(block))
         begin = end
     return worth
 
 
-def _block(
-    stops: FloatArray,
-    starts: IntArray,
-    members: IntArray,
-    above: IntArray,
-    size: IntArray,
-    reached: IntArray,
-) -> FloatArray:
-    order = np.argsort(-members, kind="stable")
-    starts, members, above, size, reached = (
-        column[order] for column in (starts, members, above, size, reached)
-    )
-    place = np.arange(1, int(reached.max()) + 1)
-    plain = size - members
-    # For each first place j: the mean share of users that j - 1 documents let pass, and the chance
-    # to stop at j. Documents are added one by one: the new one is at place j of the `now`
-    # documents with chance 1 / now, and else one of the others is.
+def _in_block(stops: FloatArray, groups: TieGroupStops) -> FloatArray:
+    """Expected reciprocal ranks in groups that are not long, all at once."""
+    order = np.argsort(-groups.members, kind="stable")
+    groups = groups.part(order)
+    place = np.arange(1, int(groups.reached.max()) + 1)
+    plain = groups.size - groups.members  # documents that never stop a user
+    # For each place j: `mean` is the share of users that j - 1 documents let pass, and `stop` the
+    # chance to stop at j, over all orders. Documents are added one by one: the new one is at place
+    # j of n documents with chance 1 / n, and else one of the others is.
     mean = (place <= plain[:, np.newaxis] + 1).astype(np.float64)
     stop = np.zeros(mean.shape)
-    for added in range(int(members[0])):
-        active = int(np.searchsorted(-members, -added))
-        chance = stops[starts[:active] + added][:, np.newaxis]
-        passes = 1.0 - chance
-        now = (plain[:active] + added + 1)[:, np.newaxis]
+    for added in range(int(groups.members[0])):
+        active = int(np.searchsorted(-groups.members, -added))
+        chance = stops[groups.starts[:active] + added][:, np.newaxis]
+        passing = 1.0 - chance
+        n_documents = (plain[:active] + added + 1)[:, np.newaxis]
         before, stopped = mean[:active], stop[:active]
-        grown = np.maximum(now - place, 0) * stopped + chance * before
-        grown[:, 1:] += place[:-1] * passes * stopped[:, :-1]
-        stop[:active] = grown / now
-        grown = np.maximum(now - place + 1, 0) * before
-        grown[:, 1:] += place[:-1] * passes * before[:, :-1]
-        mean[:active] = grown / now
-    running = np.cumsum(stop / (above[:, np.newaxis] + place), axis=1)
+        grown = np.maximum(n_documents - place, 0) * stopped + chance * before
+        grown[:, 1:] += place[:-1] * passing * stopped[:, :-1]
+        stop[:active] = grown / n_documents
+        grown = np.maximum(n_documents - place + 1, 0) * before
+        grown[:, 1:] += place[:-1] * passing * before[:, :-1]
+        mean[:active] = grown / n_documents
+    running = np.cumsum(stop / (groups.above[:, np.newaxis] + place), axis=1)
     sums = np.concatenate((np.zeros((order.size, 1)), running), axis=1)
     worth = np.empty(order.size)
-    worth[order] = sums[np.arange(order.size), reached]
+    worth[order] = sums[np.arange(order.size), groups.reached]
     return worth

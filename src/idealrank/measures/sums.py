@@ -4,7 +4,7 @@ The weight of a rank depends on no document found. Sums are over hits, or fast o
 of one length with every item judged: rows are worked on a block at a time, so that what is computed
 from a block stays in the cache, and the ranks of a row are summed one after another. All sums have
 the bits of a plain loop, whatever other queries there are. A sum beyond float64 is an error, never
-infinity, a 0 beside it, or NaN.
+infinity or NaN.
 """
 
 import math
@@ -24,7 +24,8 @@ from idealrank.measures.measure import Measure, PerQuery
 from idealrank.measures.parse import parse_measure
 from idealrank.measures.ranks import hit_weights, tie_weights
 
-# Rows of a block: with twenty members of ties in each, its columns fit the second-level cache.
+# Lists of a block: its columns, with twenty members of ties in each list, fit the second-level
+# cache.
 _BLOCK = 4096
 _FEW = 64  # rows that are summed along their ranks
 _PAIRWISE = 128  # numbers that NumPy adds without splitting them
@@ -35,8 +36,8 @@ GainFunction: TypeAlias = Callable[[FloatArray], FloatArray]
 def sum_rows(grades: FloatArray, gain: GainFunction, weights: FloatArray) -> FloatArray:
     """Sum of gain x weight along each row."""
     sums = np.zeros(grades.shape[0])
-    for top in range(0, grades.shape[0], _BLOCK):
-        rows = slice(top, top + _BLOCK)
+    for first in range(0, grades.shape[0], _BLOCK):
+        rows = slice(first, first + _BLOCK)
         _add_ranks(sums[rows], gain(grades[rows, : weights.size]), weights)
     return sums
 
@@ -51,11 +52,12 @@ def sum_tied_rows(
     """Sum of gain x weight along each row, where members of ties have weights of their own."""
     sums = np.zeros(grades.shape[0])
     starts = np.searchsorted(ties.query, np.arange(0, grades.shape[0] + _BLOCK, _BLOCK))
-    for block, top in enumerate(range(0, grades.shape[0], _BLOCK)):
-        total = sums[top : top + _BLOCK]
+    for block, first in enumerate(range(0, grades.shape[0], _BLOCK)):
+        rows = slice(first, first + _BLOCK)
+        total = sums[rows]
         members = ties.part(slice(starts[block], starts[block + 1]))
-        row = members.query - top
-        untied = _without(gain(grades[top : top + _BLOCK, : weights.size]), row, members.rank)
+        row = members.query - first
+        untied = _without(gain(grades[rows, : weights.size]), row, members.rank)
         _add_ranks(total, untied, weights)
         gains = gain(members.grade)
         terms = gains * tied_weights(members, gains)
@@ -64,21 +66,20 @@ def sum_tied_rows(
 
 
 def _add_ranks(total: FloatArray, gains: FloatArray, weights: FloatArray) -> None:
-    """Add gain x weight to the totals, which are 0, rank after rank; with the ranks as rows, what
-    is added lies together.
-    """
-    # a step of Python for each rank would take longer than the sum
+    """Add gain x weight to the totals, which are 0, rank after rank."""
+    # For few lists, a step of Python for each rank would take longer than the sum.
     if gains.shape[0] < _FEW and gains.shape[1] and weights.size:
-        # one after another, too: the same bits
+        # cumsum adds one after another, too: the same bits
         total += np.cumsum(gains[:, : weights.size] * weights, axis=1)[:, -1]
         return
+    # With a row for each rank, every addition takes numbers that lie together.
     for terms in np.multiply(gains[:, : weights.size].T, weights[:, np.newaxis], order="C"):
         total += terms
 
 
 def _without(gains: FloatArray, row: IntArray, rank: IntArray) -> FloatArray:
-    """The gains, 0 for tied documents, which are counted by their groups; the last column is of no
-    rank.
+    """The gains, 0 for tied documents, which are counted by their groups. The last column takes the
+    zeros of ranks beyond the width.
     """
     width = gains.shape[1]
     others = np.empty((gains.shape[0], width + 1))
@@ -198,9 +199,9 @@ def _running(query: IntArray, values: FloatArray, step: np.ufunc) -> FloatArray:
         chosen = widths == width
         place = np.arange(1 << max(width, 0))
         rows = starts[chosen][:, np.newaxis] + place
-        real = place < sizes[chosen][:, np.newaxis]
-        block = np.where(real, values[np.minimum(rows, values.size - 1)], 0.0)
-        sums[rows[real]] = step.accumulate(block, axis=1)[real]
+        inside = place < sizes[chosen][:, np.newaxis]
+        block = np.where(inside, values[np.minimum(rows, values.size - 1)], 0.0)
+        sums[rows[inside]] = step.accumulate(block, axis=1)[inside]
     return sums
 
 
@@ -223,7 +224,7 @@ def finite_sums(measure: Measure, sums: FloatArray) -> FloatArray:
 
 
 def refuse_overflow(compute: Compute) -> Compute:
-    """Let `compute` of a measure end in that error where any product or running sum on its way is
+    """Let `compute` of a measure raise `too_large` where any product or running sum on its way is
     beyond float64.
     """
 

@@ -23,8 +23,9 @@ def tau(
 ) -> FloatArray:
     """Kendall's tau of two columns, in one of its three forms for ties."""
     counts = pair_counts(query, first, second, n_queries)
-    apart = counts.total - counts.tied_first, counts.total - counts.tied_second
-    norm = _norm(variant, counts.total, apart)
+    untied_first = counts.total - counts.tied_first
+    untied_second = counts.total - counts.tied_second
+    norm = _norm(variant, counts.total, untied_first, untied_second)
     if variant == "c":
         n_first = _different(query, first, n_queries)
         n_values = np.minimum(n_first, _different(query, second, n_queries))
@@ -32,12 +33,13 @@ def tau(
     return _quotient(counts.concordant - counts.discordant, norm)
 
 
-def _norm(variant: TauVariant, total: IntArray, apart: tuple[IntArray, IntArray]) -> FloatArray:
-    """Return the denominator of tau-a and tau-b."""
+def _norm(
+    variant: TauVariant, total: IntArray, untied_first: IntArray, untied_second: IntArray
+) -> FloatArray:
+    """Return the denominator of tau-a and tau-b, from the pairs untied in each order."""
     if variant == "a":
         return total.astype(np.float64)
-    apart_first, apart_second = apart
-    norm: FloatArray = np.sqrt(apart_first.astype(np.float64) * apart_second)
+    norm: FloatArray = np.sqrt(untied_first.astype(np.float64) * untied_second)
     return norm
 
 
@@ -54,7 +56,8 @@ def _norm_c(sizes: IntArray, n_values: IntArray) -> FloatArray:
 def _different(query: IntArray, values: AnyArray, n_queries: int) -> IntArray:
     """Count the distinct values of each query."""
     order = np.lexsort((values, query))
-    query, values = query[order], values[order]
+    query = query[order]
+    values = values[order]
     return np.bincount(query[starts_of(query, values)], minlength=n_queries)
 
 
@@ -84,7 +87,8 @@ def middle_ranks(query: IntArray, values: AnyArray) -> IntArray:
     their ranks: whole numbers.
     """
     order = np.lexsort((values, query))
-    query, values = query[order], values[order]
+    query = query[order]
+    values = values[order]
     starts = starts_of(query, values)
     sizes = sizes_of(starts, query.size)
     # First and last rank of the tie, less the first and last of the query.
@@ -157,12 +161,13 @@ class GradeTau(OfGrades):
         """Tau of every query."""
         hits, place = order_of_judged(judged)
         counts = pair_counts(hits.query, place, -hits.grade, judged.n_queries)
-        apart = counts.total - counts.tied_second
-        norm = _norm(self.variant or "b", counts.total, (counts.total, apart))
+        untied = counts.total - counts.tied_second
+        # Tied scores are not ties of the run's order here, but have the mean over its orders.
+        norm = _norm(self.variant or "b", counts.total, counts.total, untied)
         if self.variant == "c":
             sizes = np.bincount(hits.query, minlength=judged.n_queries)
             norm = _norm_c(sizes, _different(hits.query, hits.grade, judged.n_queries))
-        return self.filled_where(_quotient(counts.concordant - counts.discordant, norm), apart > 0)
+        return self.filled_where(_quotient(counts.concordant - counts.discordant, norm), untied > 0)
 
 
 class GradeRho(OfGrades):
@@ -212,9 +217,10 @@ class GradeRho(OfGrades):
         hits, place = order_of_judged(judged)
         by_run = middle_ranks(hits.query, place)
         by_grade = middle_ranks(hits.query, -hits.grade)
-        together = judged.sum_by_query(hits.query, (by_run * by_grade).astype(np.float64))
-        spread = judged.sum_by_query(hits.query, (by_grade * by_grade).astype(np.float64))
+        products = judged.sum_by_query(hits.query, (by_run * by_grade).astype(np.float64))
+        squares = judged.sum_by_query(hits.query, (by_grade * by_grade).astype(np.float64))
         n = np.bincount(hits.query, minlength=judged.n_queries).astype(np.float64)
-        # An order has no ties, so the squares of its distances add up to what those of 1, ..., n
-        # do.
-        return self.filled_where(_quotient(together, np.sqrt((n**3 - n) / 3 * spread)), spread > 0)
+        # In each order of the tied scores the run has the ranks 1 to n, whose `middle_ranks` have
+        # squares that sum to (n^3 - n) / 3.
+        norm = np.sqrt((n**3 - n) / 3 * squares)
+        return self.filled_where(_quotient(products, norm), squares > 0)

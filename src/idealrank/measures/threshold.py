@@ -2,9 +2,8 @@
 never judged.
 
 A document is relevant if its grade reaches the threshold `rel`. Some collections give grade -1 to
-documents that were put before the judges and left unjudged (a sample was judged). The policy of a
-convention for negative grades may turn that into 0, so the state is read from the grade as it was
-given.
+documents that were pooled but not judged (a sample was judged). The policy of a convention for
+negative grades may turn that into 0, so the state is read from the grade as it was given.
 """
 
 from collections.abc import Mapping
@@ -126,7 +125,7 @@ def where_comparable(result: PerQuery, judged: Judged, threshold: float) -> PerQ
     """Leave out the queries of which every judged document is relevant, so that no list has a pair
     to compare.
 
-    A policy's value for them would say something of the run.
+    The value of the policy for them would count like a value of the run.
     """
     if judged.complete:
         return result
@@ -140,9 +139,9 @@ def where_comparable(result: PerQuery, judged: Judged, threshold: float) -> PerQ
 
 
 class TieGroups(NamedTuple):
-    """The tie groups of some hits, one that is not tied being a group of its own."""
+    """The tie groups of some hits; an untied hit is a group of its own."""
 
-    of: IntArray  # shape (n_hits,): group of each hit
+    group: IntArray  # shape (n_hits,): group of each hit
     # query, first, last: shape (n_groups,): query, and first and last rank
     query: IntArray
     first: IntArray
@@ -150,11 +149,11 @@ class TieGroups(NamedTuple):
 
     def within(self, marked: BoolArray) -> IntArray:
         """Marked hits of each group."""
-        return np.bincount(self.of[marked], minlength=self.query.size)
+        return np.bincount(self.group[marked], minlength=self.query.size)
 
     def sums(self, values: FloatArray) -> FloatArray:
         """Sum of the values of each group's hits."""
-        sums = np.bincount(self.of, weights=values, minlength=self.query.size)
+        sums = np.bincount(self.group, weights=values, minlength=self.query.size)
         return sums.astype(np.float64, copy=False)
 
     def above(self, marked: BoolArray) -> IntArray:
@@ -171,12 +170,12 @@ def groups_of(hits: Hits, *, tied: bool) -> TieGroups:
     """
     if not tied or hits.tie_first is None or hits.tie_last is None:
         return TieGroups(
-            of=np.arange(hits.query.size), query=hits.query, first=hits.rank, last=hits.rank
+            group=np.arange(hits.query.size), query=hits.query, first=hits.rank, last=hits.rank
         )
     head = heads(hits.query, hits.tie_first)
     starts = np.flatnonzero(head)
     return TieGroups(
-        of=np.cumsum(head) - 1,
+        group=np.cumsum(head) - 1,
         query=hits.query[starts],
         first=hits.tie_first[starts],
         last=hits.tie_last[starts],

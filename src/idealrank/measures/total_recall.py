@@ -25,7 +25,7 @@ Count: TypeAlias = Literal["up", "nearest"]
 _RECALL = 0.95  # of WSS, where none is set
 
 
-def _rank_of(judged: Judged, hits: Hits, wanted: IntArray) -> FloatArray:
+def _rank_of(judged: Judged, hits: Hits, number: IntArray) -> FloatArray:
     """(Expected) rank of the relevant document with this number in each query; 0 where fewer were
     returned.
     """
@@ -34,15 +34,15 @@ def _rank_of(judged: Judged, hits: Hits, wanted: IntArray) -> FloatArray:
         starts, sizes, before = tie_groups(hits, hits.tie_first)
         query = hits.query[starts]
         above = hits.tie_first[starts] - 1
-        holds = (before < wanted[query]) & (wanted[query] <= before + sizes)
+        has_it = (before < number[query]) & (number[query] <= before + sizes)
         tied = hits.tie_last[starts] - above
         # The i-th of r documents drawn among n places is expected at place i (n + 1) / (r + 1).
-        expected = above + (wanted[query] - before) * (tied + 1) / (sizes + 1)
-        ranks[query[holds]] = expected[holds]
+        expected = above + (number[query] - before) * (tied + 1) / (sizes + 1)
+        ranks[query[has_it]] = expected[has_it]
         return ranks
     rank = rising_ranks(judged, hits)
-    chosen = number_within(hits.query) == wanted[hits.query]
-    ranks[hits.query[chosen]] = rank[chosen]
+    has_number = number_within(hits.query) == number[hits.query]
+    ranks[hits.query[has_number]] = rank[has_number]
     return ranks
 
 
@@ -168,9 +168,8 @@ class WSS(NeedsRelevant):
         """Work saved of every query."""
         relevant = judged.relevant(self.threshold)
         recall = _RECALL if self.recall is None else self.recall
-        ranks = _rank_of(
-            judged, relevant.hits, _number_wanted(recall, relevant.total, self.count or "up")
-        )
+        number = _number_at_recall(recall, relevant.total, self.count or "up")
+        ranks = _rank_of(judged, relevant.hits, number)
         read = np.where(ranks > 0, ranks, judged.lengths)
         saved = (judged.lengths - read) / np.maximum(judged.lengths, 1)
         return self.filled(saved - float(1 - _as_written(recall)), relevant.total)
@@ -181,12 +180,15 @@ def _as_written(number: float) -> Fraction:
     return Fraction(repr(float(number)))
 
 
-def _number_wanted(share: float, totals: IntArray, count: Count) -> IntArray:
-    """A whole number of documents, exact for the decimal digits of the share: 0.95 of 20 is 19."""
-    exact = _as_written(share)
+def _number_at_recall(recall: float, totals: IntArray, count: Count) -> IntArray:
+    """A whole number of documents, exact for the decimal digits of the recall: 0.95 of 20 is 19."""
+    exact = _as_written(recall)
     distinct, inverse = np.unique(totals, return_inverse=True)
-    wanted = (exact * int(total) for total in distinct)
-    whole = [math.ceil(number) if count == "up" else max(round(number), 1) for number in wanted]
+    numbers = [exact * int(total) for total in distinct]
+    if count == "up":
+        whole = [math.ceil(number) for number in numbers]
+    else:
+        whole = [max(round(number), 1) for number in numbers]
     return np.array(whole, np.int64)[inverse.reshape(-1)]
 
 
@@ -237,17 +239,19 @@ class RecallArea(NeedsRelevant):
     def compute(self, judged: Judged) -> PerQuery:
         """Share of the best area of every query."""
         relevant = judged.relevant(self.threshold)
-        hits, total = relevant.hits, relevant.total
-        seen = np.minimum(judged.lengths, resolve_cutoff(self.cutoff, judged.lengths))
+        hits = relevant.hits
+        total = relevant.total
+        n_ranks = np.minimum(judged.lengths, resolve_cutoff(self.cutoff, judged.lengths))
         first = last = tied_ranks(judged, hits, np.ones(hits.query.size))
         if judged.ties == "expected" and hits.tie_first is not None and hits.tie_last is not None:
-            first, last = hits.tie_first, hits.tie_last
-        end = seen[hits.query]
+            first = hits.tie_first
+            last = hits.tie_last
+        end = n_ranks[hits.query]
         inside = np.clip(np.minimum(last, end) - first + 1, 0, None)
         # A relevant document at rank r adds end - r + 1/2: the mean over the ranks of its tie.
         counted = (inside * (end - first + 0.5) - inside * (inside - 1) / 2) / (last - first + 1)
-        best = np.minimum(seen, total)
-        area = best * (seen - best / 2)
+        best = np.minimum(n_ranks, total)
+        area = best * (n_ranks - best / 2)
         # An area above 0 is at least 0.5, that of one document in a list of one. If it is 0, so is
         # the sum, and dividing by 0.5 leaves 0.
         return self.filled(judged.sum_by_query(hits.query, counted) / np.maximum(area, 0.5), total)

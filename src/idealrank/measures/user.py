@@ -1,8 +1,8 @@
-"""Measures of one's own: a plain function of one query's ranked grades, made a measure by a
+"""User-defined measures: a plain function of one query's ranked grades, made a measure by a
 decorator.
 
-What needs options, closed forms over tied scores, or all queries at once is a class instead: a
-frozen dataclass that extends `Measure`.
+A measure that needs options, closed forms over tied scores, or all queries at once is a class
+instead: a frozen dataclass that extends `Measure`.
 """
 
 import inspect
@@ -82,9 +82,7 @@ class FunctionMeasure(Measure):
         )
 
     def _identity(self) -> tuple[Any, ...]:
-        """Return the identity of a user's measure: the function, under any name, with facts and
-        options.
-        """
+        """Return what makes two such measures equal: function, facts and options."""
         return (
             self.function,
             self.name,
@@ -298,12 +296,14 @@ def measure(
             "aggregate": aggregate,
             "use": use,
         }
-        return _made(function, title, facts)
+        return _function_measure(function, title, facts)
 
     return decorate if function is None else decorate(function)
 
 
-def _made(function: UserFunction, name: str, facts: Mapping[str, Any]) -> FunctionMeasure:
+def _function_measure(
+    function: UserFunction, name: str, facts: Mapping[str, Any]
+) -> FunctionMeasure:
     if isinstance(function, type):
         raise OptionError(
             f"measure: found the class {function.__name__}, expected a function; a class extends "
@@ -326,8 +326,8 @@ def _made(function: UserFunction, name: str, facts: Mapping[str, Any]) -> Functi
         "__module__": getattr(function, "__module__", __name__),
         "__qualname__": getattr(function, "__qualname__", name),
     }
-    made: FunctionMeasure = type(name, (FunctionMeasure,), namespace)()
-    return made
+    measure_of_function: FunctionMeasure = type(name, (FunctionMeasure,), namespace)()
+    return measure_of_function
 
 
 def _check_name(name: str) -> None:
@@ -336,11 +336,15 @@ def _check_name(name: str) -> None:
             f"measure {name!r}: expected letters, digits and _ alone; give one with "
             f"@idealrank.measure(name=...)"
         )
-    plain = name.rstrip("0123456789").rstrip("_").lower() if name[-1].isdigit() else name.lower()
-    listed: str | None = name
-    if name not in MEASURES:
-        of_preset, *_ = PRESET_OPTIONS.get(plain, (None,))
-        listed = SPELLINGS.get(plain) or of_preset
+    if name in MEASURES:
+        raise name_taken(name, name)
+    # MRR10 and ndcg_cut_10 are spellings with a cutoff
+    plain = name.lower()
+    if plain[-1].isdigit():
+        plain = plain.rstrip("0123456789").rstrip("_")
+    listed = SPELLINGS.get(plain)
+    if not listed and plain in PRESET_OPTIONS:
+        listed, _ = PRESET_OPTIONS[plain]
     if listed:
         raise name_taken(name, listed)
 
@@ -361,7 +365,7 @@ def _check_facts(name: str, facts: Mapping[str, Any]) -> None:
     try:
         low, high = map(float, facts["bounds"])
     except (TypeError, ValueError):
-        low, high = math.nan, math.nan
+        low = high = math.nan
     if not low <= high:
         raise OptionError(
             f"measure {name}: bounds={facts['bounds']!r}, expected the least and the greatest "

@@ -42,7 +42,7 @@ Number: TypeAlias = Literal[
 
 # As deep as cwl-eval lets every user go.
 USUAL_DEPTH = 1000
-# Views of so many ranks are tabled; nobody reads further.
+# The views of all ranks down to the cutoff are tabled: so many fit in memory.
 _DEEPEST = 1_000_000
 
 
@@ -57,9 +57,7 @@ class UserView:
     length: FloatArray  # Number of ranks
 
     def number(self, name: str, cost: float, dearer: float) -> FloatArray:
-        """One of the six numbers, where a document costs `cost`, and `dearer` more the more it
-        gains.
-        """
+        """One of the six numbers, where a document costs `cost` + `dearer` x its gain."""
         if name == "ED":
             return self.viewed
         utility = self.useful / self.viewed
@@ -71,10 +69,11 @@ class UserView:
         total = self.useful - np.where(goes_on, self.beyond * self.gain, 0.0)
         if name == "ETU":
             return total
-        nothing = np.zeros_like(self.viewed)
-        lost = np.multiply(self.beyond, self.length, out=nothing, where=goes_on)
-        stopped = self.viewed - lost
-        return cost * stopped + dearer * total
+        # Totals count the users that stop in the list: the others would still go on.
+        unstopped = np.multiply(
+            self.beyond, self.length, out=np.zeros_like(self.viewed), where=goes_on
+        )
+        return cost * (self.viewed - unstopped) + dearer * total
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -131,8 +130,7 @@ class UserModel(Measure):
             )
         self._check_scale()
         if self.number != "EU":
-            # What the class says of its utility does not hold of its other numbers: these are no
-            # better for being larger.
+            # The facts of the class are about its utility: a larger other number is not better.
             object.__setattr__(self, "direction", 0)
             object.__setattr__(self, "bounds", (-np.inf, np.inf))
 
@@ -179,13 +177,14 @@ class UserModel(Measure):
 
     def compute(self, judged: Judged) -> PerQuery:
         """Value of every query."""
-        name, _, of = self.number.partition("-")
+        name, _, of_residual = self.number.partition("-")
+        cost, dearer = self.costs
+        without = self.seen(judged, 0.0)
         if name != "residual":
-            return PerQuery(self.seen(judged, 0.0).number(name, *self.costs))
-        low, high = (
-            self.seen(judged, unjudged).number(of or "EU", *self.costs) for unjudged in (0.0, 1.0)
-        )
-        return PerQuery(high - low)
+            return PerQuery(without.number(name, cost, dearer))
+        number = of_residual or "EU"
+        high = self.seen(judged, 1.0).number(number, cost, dearer)
+        return PerQuery(high - without.number(number, cost, dearer))
 
     def seen(self, judged: Judged, unjudged: float) -> UserView:
         """Compute a user's numbers with gain 0 or 1 for unjudged documents and missing ranks."""
@@ -202,7 +201,7 @@ class WithGoal(UserModel):
     Parameters
     ----------
     T : float, optional
-        How much; a class says how little it may be.
+        The gain; each class has its own lowest value.
     """
 
     T: float | None = None
@@ -216,8 +215,8 @@ class WithGoal(UserModel):
             object.__setattr__(self, "T", number_option("T", self.T, self._least_goal))
 
     @property
-    def _hoped(self) -> float:
-        """Twice the gain aimed for, 1 by default."""
+    def _twice_goal(self) -> float:
+        """2T, where T is 1 by default."""
         return 2.0 if self.T is None else 2.0 * float(self.T)
 
 
@@ -254,27 +253,21 @@ class StaticUser(UserModel):
         gains = self.gains(judged, hits)
         viewed = views.between(np.ones_like(length), length, length)
         beyond = np.zeros_like(viewed) if self.stops() else views.at(length + 1, length)
-        # Those not judged gain all there is, less what the judged ones fall short of.
-        short = 1.0 - gains if unjudged else gains
+        # If unjudged documents gain 1, a sum is that of all ranks less what hits fall short of 1.
+        counted_gains = 1.0 - gains if unjudged else gains
         weights = hit_weights(judged, hits, gains, views, reach)
-        useful = judged.sum_by_query(hits.query, short * weights)
-        # If users go on beyond the last rank, totals depend on the gain of all ranks; else it has
-        # no use.
+        useful = judged.sum_by_query(hits.query, counted_gains * weights)
+        # Only totals use the gain of all ranks, and only if users go on beyond the last one.
         gain: FloatArray = useful
         if self.number.endswith(("ETU", "ETC")) and beyond.any():
             within = chance_within(judged, hits, gains, reach)
-            gain = judged.sum_by_query(hits.query, short * within)
+            gain = judged.sum_by_query(hits.query, counted_gains * within)
         if unjudged:
-            useful, gain = viewed - useful, length - gain
+            useful = viewed - useful
+            gain = length - gain
         return UserView(
             viewed=viewed, useful=useful, gain=gain, beyond=beyond, length=length.astype(np.float64)
         )
-
-
-# Coefficients of x^-3, x^-5, ... in the asymptotic series of the trigamma function (Bernoulli
-# numbers), good to the last digits from an x of 10 on.
-_BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6)
-_SHIFT = 10  # terms that are summed one by one before the series
 
 
 class Walker(Protocol):
@@ -327,10 +320,10 @@ class AdaptiveUser(UserModel, ABC):
 class _Walk:
     """Where each user stands: shape (n_queries,), the longest walks first."""
 
-    rank: IntArray
-    view: FloatArray
-    total: FloatArray
-    viewed: FloatArray
+    rank: IntArray  # the next rank
+    view: FloatArray  # chance to see it
+    total: FloatArray  # gain of the ranks above it
+    viewed: FloatArray  # sum of the views so far, and of view x gain
     useful: FloatArray
 
     def part(self, active: int) -> "_Walk":
@@ -346,13 +339,13 @@ class _Walk:
     def pass_over(self, user: Walker, upto: IntArray, gain: float) -> None:
         """Walk the ranks before `upto`, all of this gain."""
         count = upto - self.rank
-        seen, after = user.stretch(self.rank, count, gain, self.total)
-        seen = self.view * seen
-        self.viewed += seen
+        views, goes_on = user.stretch(self.rank, count, gain, self.total)
+        views = self.view * views
+        self.viewed += views
         if gain:
-            self.useful += seen
+            self.useful += views
             self.total += count
-        self.view *= after
+        self.view *= goes_on
         self.rank[:] = upto
 
     def meet(self, user: Walker, gain: FloatArray, passing: FloatArray) -> None:
@@ -371,13 +364,13 @@ def walk(user: Walker, judged: Judged, unjudged: float) -> UserView:
     at once.
     """
     length = user.lengths(judged)
-    query, rank, gains = _met(user, judged, length, every=unjudged > 0)
+    query, rank, gains = _hits_met(user, judged, length, with_zero=unjudged > 0)
     passing = user.passing(gains)
     starts, sizes, owner = longest_first(query)
     # Lists in which nothing is met come last.
-    others = np.ones(judged.n_queries, bool)
-    others[owner] = False
-    order = np.concatenate((owner, np.flatnonzero(others)))
+    unmet = np.ones(judged.n_queries, bool)
+    unmet[owner] = False
+    order = np.concatenate((owner, np.flatnonzero(unmet)))
     zeros = np.zeros(order.size)
     users = _Walk(
         rank=np.ones(order.size, np.int64),
@@ -388,31 +381,33 @@ def walk(user: Walker, judged: Judged, unjudged: float) -> UserView:
     )
     for place in range(int(sizes[0]) if sizes.size else 0):
         active = int(np.searchsorted(-sizes, -place))
-        here = users.part(active)
+        walking = users.part(active)
         met = starts[:active] + place
-        here.pass_over(user, rank[met], unjudged)
-        here.meet(user, gains[met], passing[met])
+        walking.pass_over(user, rank[met], unjudged)
+        walking.meet(user, gains[met], passing[met])
     users.pass_over(user, length[order] + 1, unjudged)
-    columns = (users.viewed, users.useful, users.total, zeros if user.stops() else users.view)
-    place_of = np.argsort(order)
-    viewed, useful, total, beyond = (column[place_of] for column in columns)
+    original = np.argsort(order)
     return UserView(
-        viewed=viewed, useful=useful, gain=total, beyond=beyond, length=length.astype(np.float64)
+        viewed=users.viewed[original],
+        useful=users.useful[original],
+        gain=users.total[original],
+        beyond=zeros if user.stops() else users.view[original],
+        length=length.astype(np.float64),
     )
 
 
-def _met(
-    user: Walker, judged: Judged, length: IntArray, *, every: bool
+def _hits_met(
+    user: Walker, judged: Judged, length: IntArray, *, with_zero: bool
 ) -> tuple[IntArray, IntArray, FloatArray]:
-    """Queries, ranks and gains of the hits within reach, by query and rank; hits of gain 0 only if
-    `every` is set.
+    """Queries, ranks and gains of the hits within reach, by query and rank; hits of gain 0 only
+    `with_zero`.
     """
     hits = judged.hits
     gains = user.gains(judged, hits)
     rank = tied_ranks(judged, hits, gains)
     order = np.arange(rank.size) if rank is hits.rank else np.lexsort((rank, hits.query))
-    kept: BoolArray = rank[order] <= length[hits.query[order]]
-    order = order[kept if every else kept & (gains[order] > 0)]
+    within: BoolArray = rank[order] <= length[hits.query[order]]
+    order = order[within if with_zero else within & (gains[order] > 0)]
     return hits.query[order], rank[order], gains[order]
 
 
@@ -420,19 +415,27 @@ def geometric(ratio: FloatArray, count: IntArray) -> tuple[FloatArray, FloatArra
     """Sum of ratio^0 to ratio^(count - 1), and ratio^count; by squaring, so that no difference of
     near numbers is taken.
     """
+    # Bit k of the count adds a block of 2^k terms: `block_sum` is ratio^0 + ... + ratio^(2^k - 1),
+    # and `block_ratio` is ratio^(2^k).
     total = np.zeros(ratio.shape)
     power = np.ones(ratio.shape)
-    some = np.ones(ratio.shape)
-    step = ratio
-    left = count
-    while left.any():
-        odd = (left & 1).astype(bool)
-        total = np.where(odd, total + power * some, total)
-        power = np.where(odd, power * step, power)
-        some = some * (1.0 + step)
-        step = step * step
-        left = left >> 1
+    block_sum = np.ones(ratio.shape)
+    block_ratio = ratio
+    remaining = count
+    while remaining.any():
+        odd = (remaining & 1).astype(bool)
+        total = np.where(odd, total + power * block_sum, total)
+        power = np.where(odd, power * block_ratio, power)
+        block_sum = block_sum * (1.0 + block_ratio)
+        block_ratio = block_ratio * block_ratio
+        remaining = remaining >> 1
     return total, power
+
+
+# Coefficients of x^-3, x^-5, ... in the asymptotic series of the trigamma function (Bernoulli
+# numbers), good to the last digits from an x of 10 on.
+_BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6)
+_SHIFT = 10  # terms that are summed one by one before the series
 
 
 def inverse_squares(first: FloatArray, count: IntArray) -> FloatArray:

@@ -88,15 +88,11 @@ class Utility(BinaryMeasure):
     @property
     def coefficients(self) -> tuple[float, float, float, float]:
         """Worth of the four kinds, with the defaults."""
-        a = self.a
-        b = self.b
-        c = self.c
-        d = self.d
         return (
-            1.0 if a is None else a,
-            -1.0 if b is None else b,
-            0.0 if c is None else c,
-            0.0 if d is None else d,
+            1.0 if self.a is None else self.a,
+            -1.0 if self.b is None else self.b,
+            0.0 if self.c is None else self.c,
+            0.0 if self.d is None else self.d,
         )
 
     def compute(self, judged: Judged) -> PerQuery:
@@ -107,13 +103,15 @@ class Utility(BinaryMeasure):
         if self.collection is None:
             rejected_hits = judged.hits.query[nonrelevant_hits(judged, self.threshold)]
             rejected = np.bincount(rejected_hits, minlength=judged.n_queries)
-            left = n_nonrelevant(judged, self.threshold) - rejected
+            others_missed = n_nonrelevant(judged, self.threshold) - rejected
         else:
-            left = self.collection - judged.lengths - missed
-        counts = (returned, judged.lengths - returned, missed, left)
-        values = np.zeros(judged.n_queries)
-        for worth, count in zip(self.coefficients, counts, strict=True):
-            values += worth * count
+            others_missed = self.collection - judged.lengths - missed
+        a, b, c, d = self.coefficients
+        values = np.zeros(judged.n_queries)  # a sum that begins with 0 is never -0
+        values += a * returned
+        values += b * (judged.lengths - returned)
+        values += c * missed
+        values += d * others_missed
         return PerQuery(values)
 
     @property
@@ -121,5 +119,6 @@ class Utility(BinaryMeasure):
         """``utility``, or ``utility_2,-1,0,0`` with other coefficients."""
         if self.rel not in (None, 1) or self.collection is not None:
             return str(self)
-        own = any(value is not None for value in (self.a, self.b, self.c, self.d))
-        return "utility_" + ",".join(map(number_text, self.coefficients)) if own else "utility"
+        if all(value is None for value in (self.a, self.b, self.c, self.d)):
+            return "utility"
+        return "utility_" + ",".join(map(number_text, self.coefficients))
