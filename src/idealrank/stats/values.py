@@ -99,6 +99,11 @@ def refuse_design(test: str, design: Design | None, instead: str) -> None:
     )
 
 
+def cell(values: Any, column: int) -> Any:
+    """The number of one column, of results for one or several columns."""
+    return np.atleast_1d(values)[column]
+
+
 def figure(values: Any, like: FloatArray) -> Any:
     """Results of columns as the caller gave the values: a plain number for one column without an
     axis of its own.
