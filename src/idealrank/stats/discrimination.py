@@ -641,8 +641,11 @@ def _resampled(n: int, samples: int, generator: np.random.Generator) -> FloatArr
 
 
 def _measure_rates(times: FloatArray, table: FloatArray, half: int, measure: int) -> FloatArray:
+    return _mean_rates(times, table[:, :, measure], half)
+
+
+def _mean_rates(times: FloatArray, values: FloatArray, half: int) -> FloatArray:
     """Mean over pairs of the chance of a swap by one measure, in each sample."""
-    values = table[:, :, measure]
     a, b = np.triu_indices(values.shape[1], 1)
     pairs_at_once = max(_CELLS // len(values), 1)
     total = np.zeros(len(times))
