@@ -450,5 +450,5 @@ def test_weights_of_a_kernel_are_the_same_however_many_are_made_at_a_time(
             level, rel=1e-8, abs=1e-12
         )
     for held in (1, 200, 1 << 20):
-        monkeypatch.setattr("idealrank.theory.estimation.smoothing._HELD", held)
+        monkeypatch.setattr("idealrank.theory.estimation.smoothing._WEIGHTS", held)
         assert np.array_equal(Kernel(0.3).weights(cells), found)

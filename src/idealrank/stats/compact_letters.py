@@ -92,14 +92,19 @@ def letters(differs: BoolArray, means: FloatArray) -> Letters:
     order = np.argsort(-highs, kind="stable")
     ranked = decided[np.ix_(order, order)]
     masks = _sweep(_insert_and_absorb(ranked), n)
-    places = sorted(tuple(place for place in range(n) if mask >> place & 1) for mask in masks)
+    places = sorted(_members(mask, n) for mask in masks)
     texts = [""] * n
     for number, group in enumerate(places):
         for place in group:
             texts[order[place]] += sign_of(number)
-    groups = tuple(tuple(int(order[place]) for place in group) for group in places)
-    top = tuple(int(order[place]) for place in range(n) if not ranked[0, place]) if n else ()
-    return Letters(groups, tuple(texts), top)
+    groups = tuple(tuple(order[list(group)].tolist()) for group in places)
+    top = tuple(order[~ranked[0]].tolist()) if n else ()
+    return Letters(groups=groups, texts=tuple(texts), top=top)
+
+
+def _members(mask: int, n: int) -> tuple[int, ...]:
+    """Places of the runs whose bit is set; place 0 has the highest mean."""
+    return tuple(place for place in range(n) if mask >> place & 1)
 
 
 def sign_of(number: int) -> str:
@@ -111,12 +116,13 @@ def _insert_and_absorb(ranked: BoolArray) -> list[int]:
     """The largest groups without a pair that differs, as bit masks over places."""
     groups = [(1 << len(ranked)) - 1] if len(ranked) else []
     for first, second in np.argwhere(np.triu(ranked)).tolist():
-        both = 1 << first | 1 << second
-        split = [group for group in groups if group & both == both]
-        groups = [group for group in groups if group & both != both]
-        halves = {
-            half for group in split for half in (group & ~(1 << first), group & ~(1 << second))
-        }
+        pair = 1 << first | 1 << second
+        with_pair = [group for group in groups if group & pair == pair]
+        groups = [group for group in groups if group & pair != pair]
+        halves = set()
+        for group in with_pair:
+            halves.add(group & ~(1 << first))
+            halves.add(group & ~(1 << second))
         for half in sorted(halves, key=int.bit_count, reverse=True):
             if not any(half & group == half for group in groups):
                 groups.append(half)
@@ -124,7 +130,7 @@ def _insert_and_absorb(ranked: BoolArray) -> list[int]:
 
 
 def _sweep(groups: list[int], n: int) -> list[int]:
-    """Takes a run out of a group whose every pair with it stands in another group too."""
+    """Remove a run from a group if every pair with it is in another group, too."""
     swept = list(groups)
     for number in range(len(swept)):
         for place in range(n):
@@ -134,8 +140,8 @@ def _sweep(groups: list[int], n: int) -> list[int]:
 
 
 def _needless(place: int, number: int, groups: list[int]) -> bool:
-    beside = 0
+    in_other_groups = 0  # runs that share another group with this one
     for other, group in enumerate(groups):
         if other != number and group >> place & 1:
-            beside |= group
-    return groups[number] & ~beside == 0
+            in_other_groups |= group
+    return groups[number] & ~in_other_groups == 0

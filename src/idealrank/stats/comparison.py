@@ -183,8 +183,8 @@ def compare_columns(a: FloatArray, b: FloatArray, design: Design, plan: Plan) ->
     }
     changes = _changes(differences, design, plan.test, largest)
     return [
-        MeasureTest(**dict(zip(columns, row, strict=True)), **common, changes=seen)
-        for row, seen in zip(rows, changes, strict=True)
+        MeasureTest(**dict(zip(columns, row, strict=True)), **common, changes=column_changes)
+        for row, column_changes in zip(rows, changes, strict=True)
     ]
 
 
@@ -204,10 +204,10 @@ def _changes(
         SeenChanges.of(
             column,
             units=design.n_units,
-            scores=None if scores is None else scores[:, at],
+            scores=None if scores is None else scores[:, number],
             weights=weights,
         )
-        for at, column in enumerate(totals.T)
+        for number, column in enumerate(totals.T)
     ]
 
 
@@ -225,7 +225,9 @@ def _means(values: FloatArray, design: Design) -> FloatArray:
 
 
 def _by_permutation(a: FloatArray, b: FloatArray, design: Design, plan: Plan) -> _Tested:
-    flip_test = _flipped(a=a, b=b, design=design, plan=plan, side=plan.alternative, null=plan.null)
+    flip_test = _flip_test(
+        a=a, b=b, design=design, plan=plan, side=plan.alternative, null=plan.null
+    )
     return _Tested(
         low=flip_test.low,
         high=flip_test.high,
@@ -277,8 +279,8 @@ def _equivalence(a: FloatArray, b: FloatArray, design: Design, plan: Plan) -> Fl
     if plan.margin is None:
         return np.full(a.shape[1], np.nan)
     if plan.test == "permutation":
-        above = _flipped(a=a, b=b, design=design, plan=plan, side="greater", null=-plan.margin).p
-        below = _flipped(a=a, b=b, design=design, plan=plan, side="less", null=plan.margin).p
+        above = _flip_test(a=a, b=b, design=design, plan=plan, side="greater", null=-plan.margin).p
+        below = _flip_test(a=a, b=b, design=design, plan=plan, side="less", null=plan.margin).p
     elif plan.test == "wilcoxon":
         largest = np.maximum(largest_of(a, b), plan.margin)
         above = SignedRanks.of(b - a + plan.margin, largest).p("greater")
@@ -290,7 +292,7 @@ def _equivalence(a: FloatArray, b: FloatArray, design: Design, plan: Plan) -> Fl
     return np.asarray(np.maximum(above, below), np.float64)
 
 
-def _flipped(
+def _flip_test(
     a: FloatArray, b: FloatArray, design: Design, plan: Plan, side: Alternative, null: float
 ) -> PermutationTest:
     return permutation_test(
@@ -318,7 +320,8 @@ def smallest_visible(
     if spread == 0:
         return math.nan
     critical = float(stdtrit(df, 1 - alpha / sides))
-    # the mean hardly varies beside its standard error; the noncentral t takes minutes
+    # So far out, t exceeds its critical value where the standard deviation is estimated too small:
+    # the mean hardly varies in comparison. The noncentral law would take minutes.
     if critical > _FAR:
         shift = critical * math.sqrt(float(chdtri(df, 1 - power)) / df)
     elif df >= _AS_NORMAL:
@@ -353,12 +356,14 @@ def _obstacle(measure_test: MeasureTest, plan: Plan, alpha: float) -> Detectable
     if not changes.differ:
         return Detectable(math.nan, "no query differs")
     units = min(measure_test.units, measure_test.df + 1)  # unequal weights leave fewer
-    drawn = plan.test == "permutation" and measure_test.units > MOST_UNITS
+    by_draws = plan.test == "permutation" and measure_test.units > MOST_UNITS
     unit = "queries" if measure_test.units == measure_test.n else "clusters"
-    alike = "" if units == measure_test.units else " of equal weight"
+    of_weight = "" if units == measure_test.units else " of equal weight"
     if not alpha or units < _fewest(plan, alpha):
-        return Detectable(math.inf, f"{math.floor(units)} {unit}{alike} are too few for this test")
-    if drawn and 1 / (plan.n_resamples + 1) > alpha:
+        return Detectable(
+            math.inf, f"{math.floor(units)} {unit}{of_weight} are too few for this test"
+        )
+    if by_draws and 1 / (plan.n_resamples + 1) > alpha:
         return Detectable(math.inf, f"{plan.n_resamples} {FEW_FLIPS}")
     if plan.test == "t" and units < _NEARLY_ALIKE * measure_test.units:
         return Detectable(
@@ -369,12 +374,12 @@ def _obstacle(measure_test: MeasureTest, plan: Plan, alpha: float) -> Detectable
         fewest = math.ceil(_IN_FAMILY * fewest)
     if changes.differ * units / measure_test.units < fewest:
         differ = math.floor(changes.differ * units / measure_test.units)
-        return Detectable(math.nan, f"{differ} {unit}{alike} differ, fewer than {fewest}")
+        return Detectable(math.nan, f"{differ} {unit}{of_weight} differ, fewer than {fewest}")
     return None
 
 
 def _criterion(measure_test: MeasureTest, plan: Plan, alpha: float, power: float) -> Criterion:
-    towards = -1.0 if plan.alternative == "less" else 1.0
+    sign = -1.0 if plan.alternative == "less" else 1.0
     by_t = plan.test == "t"
     df: float | None = measure_test.df
     if not by_t:
@@ -382,7 +387,7 @@ def _criterion(measure_test: MeasureTest, plan: Plan, alpha: float, power: float
         # one.
         df = measure_test.units - 1 if measure_test.in_max_t else None
     return Criterion(
-        alpha=alpha / plan.sides, power=power, df=df, null=towards * plan.null, by_signs=not by_t
+        alpha=alpha / plan.sides, power=power, df=df, null=sign * plan.null, by_signs=not by_t
     )
 
 
@@ -390,7 +395,8 @@ def needed_by(measure_test: MeasureTest, plan: Plan, alpha: float) -> int | None
     """Return the number of queries like these that detect a true difference of the effect that the
     plan names.
     """
-    changes, effect = measure_test.changes, plan.effect
+    changes = measure_test.changes
+    effect = plan.effect
     if (
         effect is None
         or _obstacle(measure_test, plan, alpha) is not None
@@ -398,13 +404,14 @@ def needed_by(measure_test: MeasureTest, plan: Plan, alpha: float) -> int | None
     ):
         return None
     criterion = _criterion(measure_test, plan, alpha, plan.power)
-    normal = float(ndtri(1 - criterion.alpha)) + float(ndtri(plan.power))
-    near = (normal * measure_test.spread / effect) ** 2 * measure_test.units / measure_test.n
+    # the normal approximation is where the search begins
+    deviates = float(ndtri(1 - criterion.alpha)) + float(ndtri(plan.power))
+    near = (deviates * measure_test.spread / effect) ** 2 * measure_test.units / measure_test.n
     units = changes.units_needed(effect, criterion, near=min(near, _MOST))
     if units is None:
         return None
-    least = math.ceil(_fewest(plan, alpha) * changes.units / changes.differ)
-    return math.ceil(max(units, least) * measure_test.n / measure_test.units)
+    fewest = math.ceil(_fewest(plan, alpha) * changes.units / changes.differ)
+    return math.ceil(max(units, fewest) * measure_test.n / measure_test.units)
 
 
 def _fewest(plan: Plan, alpha: float) -> int:

@@ -174,10 +174,10 @@ def _checked_weights(weights: "Sequence[float] | FloatArray", n: int) -> FloatAr
     _check_length("weights", numbers, n)
     wrong = ~((numbers > 0) & np.isfinite(numbers))
     if wrong.any():
-        at = int(np.flatnonzero(wrong)[0])
+        query = int(np.flatnonzero(wrong)[0])
         raise InputError(
-            f"weight {numbers[at]:g} of query {at}: expected finite weights above 0; leave out "
-            "queries that count nothing"
+            f"weight {numbers[query]:g} of query {query}: expected finite weights above 0; leave "
+            "out queries that count nothing"
         )
     return numbers
 
@@ -192,14 +192,14 @@ def _scaled(weights: FloatArray) -> FloatArray:
 
 
 class LinearMean(NamedTuple):
-    """Means of columns with what their precision follows from."""
+    """Means of columns, with their standard errors."""
 
     mean: FloatArray
     se: FloatArray
     df: float
-    parts: FloatArray
-    constant: BoolArray
-    rounding: FloatArray
+    influences: FloatArray  # of each unit on its mean, (n_units, m), centred in every stratum
+    constant: BoolArray  # columns whose values are equal up to rounding
+    rounding: FloatArray  # difference up to which values of a column are equal
 
 
 def strata_of(design: Design) -> list[IntArray]:
@@ -210,10 +210,10 @@ def strata_of(design: Design) -> list[IntArray]:
     sizes = np.bincount(codes)
     if sizes.min() < 2:
         unit = int(np.flatnonzero(codes == sizes.argmin())[0])
-        of = "cluster" if design.clusters is not None else "query"
+        unit_word = "query" if design.clusters is None else "cluster"
         raise InputError(
-            f"the stratum of {of} {unit} has no other {of}; expected at least 2 in each stratum, "
-            "since one shows no variance: merge it with the stratum most like it"
+            f"the stratum of {unit_word} {unit} has no other {unit_word}; expected at least 2 in "
+            "each stratum, since one shows no variance: merge it with the stratum most like it"
         )
     return [np.flatnonzero(codes == code) for code in range(sizes.size)]
 
@@ -229,7 +229,7 @@ def linear_mean(
     rounding = np.asarray(
         ROUNDING * (largest_of(values) if largest is None else largest), np.float64
     )
-    parts = design.unit_totals(values - mean) / design.n
+    influences = design.unit_totals(values - mean) / design.n
     strata = strata_of(design)
     if design.n_units == 1:
         infinite = np.full(mean.shape, np.inf)
@@ -237,15 +237,15 @@ def linear_mean(
             mean=mean,
             se=infinite,
             df=0,
-            parts=parts,
+            influences=influences,
             constant=np.zeros(mean.shape, np.bool_),
             rounding=rounding,
         )
     variance = np.zeros_like(mean)
     for units in strata:
-        # the parts are returned centred in their stratum: the skewness of BCa needs them so
-        centred = parts[units] - parts[units].mean(axis=0)
-        parts[units] = centred
+        # returned centred in their stratum, as the skewness of BCa needs them
+        centred = influences[units] - influences[units].mean(axis=0)
+        influences[units] = centred
         variance += units.size / (units.size - 1) * (centred**2).sum(axis=0)
     se = np.sqrt(variance)
     constant = se * np.sqrt(design.n) <= rounding
@@ -254,7 +254,7 @@ def linear_mean(
         mean=mean,
         se=np.where(constant, 0.0, se),
         df=design.n_units - len(strata),
-        parts=parts,
+        influences=influences,
         constant=constant,
         rounding=rounding,
     )
@@ -271,19 +271,21 @@ def student_mean(
     linear = linear_mean(values, design, largest)
     if design.weights is None or design.n_units == 1 or (design.weights == design.weights[0]).all():
         return linear
-    parts = design.unit_totals(values - np.asarray(design.mean(values), np.float64)) / design.n
+    deviations = values - np.asarray(design.mean(values), np.float64)
+    influences = design.unit_totals(deviations) / design.n
     shares = design.unit_totals(np.ones(design.n)) / design.n
     variance = np.zeros_like(linear.mean)
-    scale = 0.0
-    spread = 0.0
+    squares = 0.0
+    squares_over_df = 0.0
     for units in strata_of(design):
-        squares, factor, df = _of_unequal(shares[units])
-        variance += factor * (_centred(parts[units], shares[units]) ** 2).sum(axis=0)
-        scale = scale + squares
-        spread = spread + squares * (squares / df)
+        stratum = _UnequalShares.of(shares[units])
+        centred = _centred(influences[units], shares[units])
+        variance += stratum.factor * (centred**2).sum(axis=0)
+        squares = squares + stratum.squares
+        squares_over_df = squares_over_df + stratum.squares * (stratum.squares / stratum.df)
     # Satterthwaite over the strata, each with its sum of squared shares as its variance. The
     # product is never squared, which would underflow for tiny shares.
-    freedom = scale * (scale / spread)
+    freedom = squares * (squares / squares_over_df)
     if freedom < _LEAST_FREEDOM:
         # the standard error of `linear_mean` may be lost in rounding
         constant = np.ptp(values, axis=0) <= linear.rounding
@@ -293,29 +295,44 @@ def student_mean(
     return linear._replace(se=np.where(constant, 0.0, se), df=freedom, constant=constant)
 
 
-def _of_unequal(shares: FloatArray) -> tuple[float, float, float]:
-    """Sum of squared shares of a stratum's units, factor of the sum of squared parts, and degrees
-    of freedom.
+class _UnequalShares(NamedTuple):
+    """Sum of squared shares of a stratum's units, the factor that makes the sum of squared
+    influences an unbiased variance, and its degrees of freedom.
     """
-    whole = shares.sum()
-    top = int(shares.argmax())
-    own = shares / whole
-    squares = float((own**2).sum())
-    left = 1 - own
-    left_squares = squares - own**2
-    # The difference from 1 of the largest share would lose its digits: the others are summed.
-    others = np.delete(own, top)
-    left[top], left_squares[top] = others.sum(), (others**2).sum()
-    factor = squares / max(float((own**2 * (left**2 + left_squares)).sum()), _TINY)
-    freedom = max(float((own * left).sum()) / squares, _TINY)
-    return squares * float(whole) ** 2, factor, freedom
+
+    squares: float
+    factor: float
+    df: float
+
+    @classmethod
+    def of(cls, shares: FloatArray) -> "_UnequalShares":
+        # With shares p that sum to 1 and units of variance 1, the weighted mean has the variance
+        # sum p^2. The influence of unit i, p_i times its deviation from that mean, has the expected
+        # square p_i^2 ((1 - p_i)^2 + sum of p_j^2 over the others). The factor is the variance over
+        # the sum of these squares. Degrees of freedom are Kish's 1 / sum p^2, less 1.
+        total = shares.sum()
+        largest = int(shares.argmax())
+        p = shares / total
+        squares = float((p**2).sum())
+        others = 1 - p  # sum of the other shares
+        squares_of_others = squares - p**2
+        # For the largest share both differences would lose their digits: the others are summed.
+        smaller = np.delete(p, largest)
+        others[largest] = smaller.sum()
+        squares_of_others[largest] = (smaller**2).sum()
+        expected = float((p**2 * (others**2 + squares_of_others)).sum())
+        return cls(
+            squares=squares * float(total) ** 2,
+            factor=squares / max(expected, _TINY),
+            df=max(float((p * others).sum()) / squares, _TINY),
+        )
 
 
-def _centred(parts: FloatArray, shares: FloatArray) -> FloatArray:
-    """Parts of units about the weighted mean of their stratum; they sum to 0, which gives the part
-    of the largest share.
+def _centred(influences: FloatArray, shares: FloatArray) -> FloatArray:
+    """Influences of units about the weighted mean of their stratum; they sum to 0, which gives the
+    influence of the largest share.
     """
-    centred = parts - shares[:, None] * (parts.sum(axis=0) / shares.sum())
+    centred = influences - shares[:, None] * (influences.sum(axis=0) / shares.sum())
     top = int(shares.argmax())
     centred[top] = -np.delete(centred, top, axis=0).sum(axis=0)
     return np.asarray(centred, np.float64)

@@ -134,19 +134,20 @@ class DifferenceSums:
         IncompatibleError
             The seeds or the numbers of draws differ.
         """
-        ours = (self.seed, self.flipped.size)
-        theirs = (other.seed, other.flipped.size)
-        if ours != theirs:
+        seed_and_draws = (self.seed, self.flipped.size)
+        other_seed_and_draws = (other.seed, other.flipped.size)
+        if seed_and_draws != other_seed_and_draws:
             raise IncompatibleError(
-                f"found seed and draws {ours} and {theirs}, expected the same for all parts"
+                f"found seed and draws {seed_and_draws} and {other_seed_and_draws}, expected the "
+                "same for all parts"
             )
-        both = self.n + other.n
+        n = self.n + other.n
         gap = other.difference - self.difference if self.n and other.n else 0.0
         # squares are about the mean of each part; the distance of the means joins them (Chan)
-        between = gap * gap * self.n * other.n / both if both else 0.0
+        between = gap * gap * self.n * other.n / n if n else 0.0
         draws: dict[str, Any] = {name: getattr(self, name) + getattr(other, name) for name in DRAWS}
         return DifferenceSums(
-            n=both,
+            n=n,
             total_a=self.total_a + other.total_a,
             total_b=self.total_b + other.total_b,
             total=self.total + other.total,
@@ -270,30 +271,35 @@ def sums_of_columns(
     differences = after - before
     differences[np.abs(differences) <= ROUNDING * np.maximum(np.abs(before), np.abs(after))] = 0.0
     width = differences.shape[1]
-    flipped, signed, weighted, weights = (np.zeros((width, n_draws)) for _ in DRAWS)
-    for query, of_query, counts in zip(queries, differences, counted, strict=True):
+    flipped = np.zeros((width, n_draws))
+    signed = np.zeros((width, n_draws))
+    weighted = np.zeros((width, n_draws))
+    weights = np.zeros((width, n_draws))
+    for query, query_differences, counts in zip(queries, differences, counted, strict=True):
         if not counts.any():
             continue
         signs, drawn = _draws(query, n_draws, seed)
         for column in np.flatnonzero(counts).tolist():
-            difference = of_query[column]
+            difference = query_differences[column]
             flipped[column] += signs * difference
             signed[column] += signs
             weighted[column] += drawn * difference
             weights[column] += drawn
     column_sums = []
     for column in range(width):
-        own = differences[counted[:, column], column]
-        total = math.fsum(own.tolist())
+        column_differences = differences[counted[:, column], column]
+        n = column_differences.size
+        total = math.fsum(column_differences.tolist())
+        squares = float(np.square(column_differences - total / n).sum()) if n else 0.0
         column_sums.append(
             DifferenceSums(
-                n=own.size,
+                n=n,
                 total_a=math.fsum(before[:, column].tolist()),
                 total_b=math.fsum(after[:, column].tolist()),
                 total=total,
-                squares=float(np.square(own - total / own.size).sum()) if own.size else 0.0,
-                wins=int((own > 0).sum()),
-                losses=int((own < 0).sum()),
+                squares=squares,
+                wins=int((column_differences > 0).sum()),
+                losses=int((column_differences < 0).sum()),
                 flipped=flipped[column],
                 signs=signed[column],
                 weighted=weighted[column],
@@ -329,8 +335,8 @@ def levels_of_max_t(
     alternative: Alternative = "two-sided",
     nulls: "Sequence[float] | None" = None,
 ) -> list[float]:
-    """Level at which a t test makes each test of a family alone, where `max_t` holds the level of
-    all together.
+    """Level of a single t test with the critical value that `max_t` has for the whole family at the
+    level `alpha`, for each test.
     """
     if len(family) == 1:
         return [alpha]
@@ -339,8 +345,9 @@ def levels_of_max_t(
     sides = 2 if alternative == "two-sided" else 1
     levels = []
     for sums in family:
-        left = sums.n - critical * critical
-        t = critical * math.sqrt((sums.n - 1) / left) if left > 0 else math.inf
+        # the t statistic of a sum that is `critical` times the root of its squares
+        rest = sums.n - critical * critical
+        t = critical * math.sqrt((sums.n - 1) / rest) if rest > 0 else math.inf
         defined = sums.n > 1 and t < math.inf
         levels.append(sides * float(stdtr(sums.n - 1, -t)) if defined else 0.0)
     return levels
@@ -352,16 +359,17 @@ def _studentised(
     """Sums divided by the root of their squares, larger where they speak against the null:
     observed, and drawn (tests, n_draws).
     """
-    observed, drawn = [], []
+    observed = []
+    drawn = []
     null_means = [0.0] * len(family) if nulls is None else nulls
     for sums, null in zip(family, null_means, strict=True):
         centre = sums.total - null * sums.n
-        # of the shifted differences, flipped or not
-        size = math.sqrt(sums.squares + centre * centre / sums.n) if sums.n else 0.0
+        # root of the sum of squares of the differences from the null, flipped or not
+        root = math.sqrt(sums.squares + centre * centre / sums.n) if sums.n else 0.0
         shifted = np.append(centre, sums.flipped - null * sums.signs)  # as observed, then as drawn
-        away = against_null(shifted, alternative) / (size or 1.0)
-        observed.append(float(away[0]))
-        drawn.append(away[1:])
+        statistics = against_null(shifted, alternative) / (root or 1.0)
+        observed.append(float(statistics[0]))
+        drawn.append(statistics[1:])
     return observed, np.array(drawn)
 
 

@@ -4,6 +4,7 @@ the share of significant pairs.
 
 import math
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations
 from typing import Any, Literal, NamedTuple, TypeAlias
 
@@ -31,7 +32,7 @@ from idealrank.stats.whole_numbers import Runs, to_steps
 PairTest: TypeAlias = Literal["hsd", "t", "bootstrap"]
 
 _SPLITS = 32  # splits of one block of work
-_TOGETHER = 256  # pairs of runs tested at a time
+_PAIRS = 256  # pairs of runs tested at a time
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -154,49 +155,58 @@ def swap_rates(
     True
     """
     table = table_of(values, least=(2, 2))
-    drawn = design_of(design, len(table))
-    halves = _Halves(
-        drawn.unit_totals(table), drawn.unit_totals(np.ones(drawn.n)), drawn.unit_strata()
+    design = design_of(design, len(table))
+    weighted_units = _WeightedUnits(
+        totals=design.unit_totals(table),
+        weights=design.unit_totals(np.ones(design.n)),
+        strata=design.unit_strata(),
     )
-    half = whole_number("size", drawn.n_units // 2 if size is None else size)
-    if 2 * half > drawn.n_units:
-        units = f"{drawn.n_units} {'queries' if drawn.clusters is None else 'clusters'}"
+    half = whole_number("size", design.n_units // 2 if size is None else size)
+    if 2 * half > design.n_units:
+        units = f"{design.n_units} {'queries' if design.clusters is None else 'clusters'}"
         raise OptionError(
             f"size={half}: expected at most half of the {units}, since the two sets share none"
         )
     count = whole_number("trials", trials, 2)
-    bins = int(np.ptp(table, axis=1).max() / above_zero("width", width)) + 2
+    bins = _Bins(width, int(np.ptp(table, axis=1).max() / above_zero("width", width)) + 2)
     blocks = -(-count // _SPLITS)
     seeds = generator_of(rng).bit_generator.seed_seq.spawn(blocks)  # type: ignore[attr-defined]
 
-    def of_block(block: int) -> IntArray:
-        splits = min(_SPLITS, count - block * _SPLITS)
-        return _compare_halves(
-            halves, half, splits, (width, bins), np.random.default_rng(seeds[block])
-        )
+    def compare_block(block: int) -> IntArray:
+        generator = np.random.default_rng(seeds[block])
+        order = weighted_units.orders(min(_SPLITS, count - block * _SPLITS), generator)
+        return _compare_halves(weighted_units, order[:, :half], order[:, half : 2 * half], bins)
 
-    counted = np.concatenate(list(in_order(of_block, blocks, threads)), axis=1)
-    compared, swapped = counted  # of each split and bin
+    compared, swapped = np.concatenate(  # of each split and bin
+        list(in_order(compare_block, blocks, threads)), axis=1
+    )
     comparisons = compared.sum(axis=0)
     swaps = swapped.sum(axis=0)
     errors = np.array(
         [_ratio_error(part, whole) for part, whole in zip(swapped.T, compared.T, strict=True)]
     )
-    used = int(np.flatnonzero(comparisons)[-1]) + 1
+    n_bins = int(np.flatnonzero(comparisons)[-1]) + 1  # up to the last one that is not empty
     rate = float(swaps.sum() / comparisons.sum())
     return SwapRates(
         size=half,
         trials=count,
         width=width,
-        comparisons=comparisons[:used],
-        swaps=swaps[:used],
-        standard_errors=errors[:used],
+        comparisons=comparisons[:n_bins],
+        swaps=swaps[:n_bins],
+        standard_errors=errors[:n_bins],
         rate=rate,
         standard_error=_ratio_error(swapped.sum(axis=1), compared.sum(axis=1)),
     )
 
 
-class _Halves(NamedTuple):
+class _Bins(NamedTuple):
+    """Bins of differences."""
+
+    width: float
+    number: int
+
+
+class _WeightedUnits(NamedTuple):
     """Weighted totals of the units, (n_units, runs), their weights, (n_units,), and the stratum of
     each.
     """
@@ -209,6 +219,7 @@ class _Halves(NamedTuple):
         """Units in a random order for each split, shape (splits, n_units); any stretch of it has
         the shares of the strata.
         """
+        # The units of a stratum get one key in each of as many equal intervals from 0 to 1.
         keys = generator.random((splits, self.weights.size))
         for stratum in range(0 if self.strata is None else int(self.strata.max()) + 1):
             units = np.flatnonzero(self.strata == stratum)
@@ -225,32 +236,31 @@ class _Halves(NamedTuple):
 
 
 def _compare_halves(
-    halves: _Halves,
-    half: int,
-    splits: int,
-    binning: tuple[float, int],
-    generator: np.random.Generator,
+    units: _WeightedUnits, half: IntArray, other_half: IntArray, bins: _Bins
 ) -> IntArray:
-    """Comparisons and swaps by split and bin, shape (2, splits, bins)."""
-    width, bins = binning
-    order = halves.orders(splits, generator)
-    first, second = np.triu_indices(halves.totals.shape[1], 1)
-    drawn = [halves.means(order[:, part]) for part in (slice(half), slice(half, 2 * half))]
-    here, there = (means[:, second] - means[:, first] for means in drawn)
-    least = ROUNDING * np.abs(halves.totals).max()
-    for difference in (here, there):
-        difference[np.abs(difference) <= least] = 0.0
+    """Comparisons and swaps by split and bin, shape (2, splits, bins); each half has shape
+    (splits, size).
+    """
+    a, b = np.triu_indices(units.totals.shape[1], 1)
+    rounding = ROUNDING * np.abs(units.totals).max()
+    differences = []
+    for means in (units.means(half), units.means(other_half)):
+        difference = means[:, b] - means[:, a]
+        difference[np.abs(difference) <= rounding] = 0.0
+        differences.append(difference)
+    on_half, on_other_half = differences
     # A difference of 0.03 belongs to the bin from 0.03 on, however it is rounded.
-    places = (
-        np.minimum((np.abs(here) / width * (1 + 1e-9)).astype(np.int64), bins - 1)
-        + bins * np.arange(splits)[:, None]
+    bin_of_pair = np.minimum(
+        (np.abs(on_half) / bins.width * (1 + 1e-9)).astype(np.int64), bins.number - 1
     )
-    swapped = here * there < 0
+    splits = len(half)
+    cells = bin_of_pair + bins.number * np.arange(splits)[:, None]  # a bin of a split
+    swapped = on_half * on_other_half < 0
     counts = [
-        np.bincount(filled_places, minlength=splits * bins)
-        for filled_places in (places.reshape(-1), places[swapped])
+        np.bincount(filled, minlength=splits * bins.number)
+        for filled in (cells.reshape(-1), cells[swapped])
     ]
-    return np.stack(counts).reshape(2, splits, bins)
+    return np.stack(counts).reshape(2, splits, bins.number)
 
 
 def _ratio_error(part: IntArray, whole: IntArray) -> float:
@@ -258,8 +268,9 @@ def _ratio_error(part: IntArray, whole: IntArray) -> float:
     total = whole.sum()
     if not total:
         return math.nan
-    left = part - part.sum() / total * whole
-    return float(math.sqrt(left.size / (left.size - 1) * (left**2).sum()) / total)
+    residuals = part - part.sum() / total * whole
+    variance = residuals.size / (residuals.size - 1) * (residuals**2).sum()
+    return float(math.sqrt(variance) / total)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -384,27 +395,27 @@ def discriminative_power(
             test=test,
             difference_needed=hsd.least_difference,
         )
-    used = design_of(design, len(table))
-    draws = (
-        Draws(used, whole_number("n_resamples", n_resamples), rng, threads)
-        if test == "bootstrap"
-        else None
-    )
-    significant, needed = 0, 0.0
-    for start in range(0, first.size, _TOGETHER):
-        part = slice(start, start + _TOGETHER)
-        a, b = table[:, first[part]], table[:, second[part]]
+    design = design_of(design, len(table))
+    draws = None
+    if test == "bootstrap":
+        draws = Draws(design, whole_number("n_resamples", n_resamples), rng, threads)
+    significant = 0
+    needed = 0.0
+    for start in range(0, first.size, _PAIRS):
+        part = slice(start, start + _PAIRS)
+        a = table[:, first[part]]
+        b = table[:, second[part]]
         columns = b - a
         if draws is None:
-            means = student_mean(columns, used, largest_of(a, b))
-            differs, reach = _by_t(means, alpha)
+            means = student_mean(columns, design, largest_of(a, b))
+            differs, least_significant = _by_t(means, alpha)
         else:
-            means = linear_mean(columns, used, largest_of(a, b))
-            units = ResampledUnits.of(columns, used, means)
-            differs, reach = _by_bootstrap(units, means, draws, alpha)
+            means = linear_mean(columns, design, largest_of(a, b))
+            units = ResampledUnits.of(columns, design, means)
+            differs, least_significant = _by_bootstrap(units, means, draws, alpha)
         beyond_rounding = np.abs(means.mean) > ROUNDING * np.abs(table).max()
         significant += int((differs & beyond_rounding).sum())
-        needed = max(needed, float(reach.max()))
+        needed = max(needed, float(least_significant.max()))
     return DiscriminativePower(
         pairs=first.size, significant=significant, alpha=alpha, test=test, difference_needed=needed
     )
@@ -412,32 +423,35 @@ def discriminative_power(
 
 def _by_t(means: LinearMean, alpha: float) -> tuple[BoolArray, FloatArray]:
     """Mark the columns with a mean other than 0, and the means they need for it."""
-    reach = (stats.t.isf(alpha / 2, means.df) if means.df else 1.0) * means.se
-    return np.abs(means.mean) >= reach, reach
+    critical = stats.t.isf(alpha / 2, means.df) if means.df else 1.0  # times an infinite error
+    least_significant = critical * means.se
+    return np.abs(means.mean) >= least_significant, least_significant
 
 
 def _by_bootstrap(
     units: ResampledUnits, means: LinearMean, draws: Draws, alpha: float
 ) -> tuple[BoolArray, FloatArray]:
-    """Mark significant columns by the studentised bootstrap of the shifted columns."""
+    """Mark significant columns by the studentised bootstrap of the shifted columns, and give the
+    means they need for it.
+    """
     columns = means.mean.size
 
-    def both(counts: FloatArray) -> FloatArray:
+    def statistics_and_shifts(counts: FloatArray) -> FloatArray:
         return np.asarray(
             np.abs(np.concatenate([units.studentised(counts), units.shifts(counts)], axis=1)),
             np.float64,
         )
 
-    drawn = draws.each(both, 2 * columns)
+    drawn = draws.each(statistics_and_shifts, 2 * columns)
     statistics = drawn[:, :columns]
     shifts = drawn[:, columns:]
     with np.errstate(divide="ignore", invalid="ignore"):
         observed = np.abs(means.mean) / means.se
     counts = (statistics >= observed * (1 - ROUNDING)).sum(axis=0)
-    place = math.ceil(alpha * draws.n_resamples - 1e-9) - 1
-    at = np.argsort(-statistics, axis=0, kind="stable")[place]
+    rank = math.ceil(alpha * draws.n_resamples - 1e-9) - 1  # from 0; the product may round up
+    draw_at_rank = np.argsort(-statistics, axis=0, kind="stable")[rank]
     differs = np.asarray((counts + 1) / (draws.n_resamples + 1) <= alpha)
-    return differs, np.asarray(shifts[at, np.arange(columns)], np.float64)
+    return differs, np.asarray(shifts[draw_at_rank, np.arange(columns)], np.float64)
 
 
 # Cells of the table of resamples by queries, or of queries by pairs, that is held at a time
@@ -487,22 +501,27 @@ def swap_table(
     firsts = list(combinations(range(n), half)) if exact else []
     blocks = -(-count // _SPLITS)
     seeds = generator_of(rng).bit_generator.seed_seq.spawn(blocks)  # type: ignore[attr-defined]
-    every = _all_splits(firsts, n, half) if exact else np.zeros((0, n))
+    all_splits = _all_splits(firsts, n, half) if exact else np.zeros((0, n))
     pairs = np.triu_indices(n_runs, 1)
 
-    def of_block(block: int) -> FloatArray:
+    def count_block(block: int) -> FloatArray:
         rows = slice(block * _SPLITS, min((block + 1) * _SPLITS, count))
         if exact:
-            return _swapped(runs, every[rows], pairs)
+            return _swapped(runs, all_splits[rows], pairs)
         generator = np.random.default_rng(seeds[block])
         sides = _random_splits(rows.stop - rows.start, n, half, generator)
         return _swapped(runs, sides, pairs)
 
-    counted = np.concatenate(list(in_order(of_block, blocks, threads)), axis=1) / pairs[0].size
-    rates, tied = counted.mean(axis=1)
-    errors = np.zeros(n_measures) if exact else counted[0].std(axis=0, ddof=1) / math.sqrt(count)
+    blocks_of_counts = list(in_order(count_block, blocks, threads))
+    swapped, tied = np.concatenate(blocks_of_counts, axis=1) / pairs[0].size
+    errors = np.zeros(n_measures) if exact else swapped.std(axis=0, ddof=1) / math.sqrt(count)
     return SwapTable(
-        size=half, trials=count, exact=exact, rates=rates, standard_errors=errors, tied=tied
+        size=half,
+        trials=count,
+        exact=exact,
+        rates=swapped.mean(axis=0),
+        standard_errors=errors,
+        tied=tied.mean(axis=0),
     )
 
 
@@ -522,17 +541,18 @@ def _all_splits(firsts: list[tuple[int, ...]], n: int, half: int) -> FloatArray:
     """
     split_rows = []
     for first in firsts:
-        rest = [query for query in range(n) if query not in first]
-        for second in combinations(rest, half):
+        others = [query for query in range(n) if query not in first]
+        for second in combinations(others, half):
             if first < second:
                 row = np.zeros(n)
-                row[list(first)], row[list(second)] = 1.0, -1.0
+                row[list(first)] = 1.0
+                row[list(second)] = -1.0
                 split_rows.append(row)
     return np.array(split_rows)
 
 
 def _random_splits(splits: int, n: int, half: int, generator: np.random.Generator) -> FloatArray:
-    # which queries, in any order
+    # only which queries, not their order, so a partition is enough
     order = generator.random((splits, n)).argpartition((half - 1, 2 * half - 1), axis=1)
     sides = np.zeros((splits, n))
     np.put_along_axis(sides, order[:, :half], 1.0, axis=1)
@@ -544,17 +564,18 @@ def _swapped(runs: Runs, sides: FloatArray, pairs: tuple[IntArray, IntArray]) ->
     """Swaps, ties counted half, and ties, over all pairs: shape (2, splits, measures). Sums of
     whole numbers: exact in any order.
     """
-    first, second = pairs
-    both = np.concatenate([sides > 0, sides < 0]).astype(np.float64)
-    all_sums = both @ runs.totals.reshape(len(runs.totals), -1)
-    halves = np.split(all_sums.reshape(len(both), *runs.totals.shape[1:]), 2)
+    a, b = pairs
+    in_halves = np.concatenate([sides > 0, sides < 0]).astype(np.float64)
+    all_sums = in_halves @ runs.totals.reshape(len(runs.totals), -1)
+    halves = np.split(all_sums.reshape(len(in_halves), *runs.totals.shape[1:]), 2)
     counts = np.empty((2, len(sides), runs.unit.size))
     for measure, step in enumerate(runs.step):
-        here, there = (
-            to_steps(sums[:, second, measure] - sums[:, first, measure], step) for sums in halves
+        on_half, on_other_half = (
+            to_steps(sums[:, b, measure] - sums[:, a, measure], step) for sums in halves
         )
-        tied = ((here == 0) | (there == 0)).sum(axis=1)
-        counts[0, :, measure] = (np.sign(here) * np.sign(there) < 0).sum(axis=1) + tied / 2
+        tied = ((on_half == 0) | (on_other_half == 0)).sum(axis=1)
+        swapped = np.sign(on_half) * np.sign(on_other_half) < 0
+        counts[0, :, measure] = swapped.sum(axis=1) + tied / 2
         counts[1, :, measure] = tied
     return counts
 
@@ -599,18 +620,14 @@ def swap_spread(
     table = table_of(values, axes=("queries", "runs", "measures"), least=(2, 2, 1))
     count = whole_number("resamples", resamples, 2)
     n = len(table)
-    half = half_of(len(table), size)
+    half = half_of(n, size)
     rows = max(_CELLS // n, 1)
     blocks = -(-count // rows)
     sampled_rates = []
     for block, seed in enumerate(generator_of(rng).bit_generator.seed_seq.spawn(blocks)):  # type: ignore[attr-defined]
         times = _resampled(n, min(rows, count - block * rows), np.random.default_rng(seed))
-
-        def rates_of(measure: int, times: FloatArray = times) -> FloatArray:
-            return _mean_rates(times, table[:, :, measure], half)
-
-        rates = in_order(rates_of, table.shape[2], threads)
-        sampled_rates.append(np.stack(list(rates), axis=1))
+        rates_of = partial(_measure_rates, times, table, half)
+        sampled_rates.append(np.stack(list(in_order(rates_of, table.shape[2], threads)), axis=1))
     drawn = np.concatenate(sampled_rates)
     return _simultaneous(drawn - drawn.mean(axis=0), level, n - 1)
 
@@ -623,17 +640,20 @@ def _resampled(n: int, samples: int, generator: np.random.Generator) -> FloatArr
     return times
 
 
-def _mean_rates(times: FloatArray, table: FloatArray, half: int) -> FloatArray:
+def _measure_rates(times: FloatArray, table: FloatArray, half: int, measure: int) -> FloatArray:
+    return _mean_rates(times, table[:, :, measure], half)
+
+
+def _mean_rates(times: FloatArray, values: FloatArray, half: int) -> FloatArray:
     """Mean over pairs of the chance of a swap by one measure, in each sample."""
-    first, second = np.triu_indices(table.shape[1], 1)
-    wide = max(_CELLS // len(table), 1)
+    a, b = np.triu_indices(values.shape[1], 1)
+    pairs_at_once = max(_CELLS // len(values), 1)
     total = np.zeros(len(times))
-    for start in range(0, first.size, wide):
-        part = slice(start, start + wide)
-        total += _normal_rates(
-            times, _as_whole(table[:, second[part]] - table[:, first[part]]), half
-        ).sum(axis=1)
-    return total / first.size
+    for start in range(0, a.size, pairs_at_once):
+        part = slice(start, start + pairs_at_once)
+        differences = _as_whole(values[:, b[part]] - values[:, a[part]])
+        total += _normal_rates(times, differences, half).sum(axis=1)
+    return total / a.size
 
 
 def _as_whole(differences: FloatArray) -> FloatArray:
@@ -655,20 +675,20 @@ def _normal_rates(times: FloatArray, differences: FloatArray, half: int) -> Floa
     squares = times @ differences**2
     variance = np.maximum(squares - sums**2 / n, 0) / (n - 1)
     deviation = np.sqrt(variance) * math.sqrt(1 / half - 1 / n)  # of the mean of a half
-    never = deviation <= 0
-    apart = np.divide(
-        np.abs(sums) / n, deviation, out=np.where(sums != 0, np.inf, 0.0), where=~never
+    constant = deviation <= 0
+    distance = np.divide(
+        np.abs(sums) / n, deviation, out=np.where(sums != 0, np.inf, 0.0), where=~constant
     )
     # The means of the two halves are taken for jointly normal, with the correlation of samples
     # without replacement. Owen's T gives the chance that their signs differ.
     ratio = math.sqrt(n / (n - 2 * half)) if 2 * half < n else math.inf
-    rates = 4 * owens_t(apart, ratio)
-    rates[never & (sums == 0)] = 0.5  # every split ties
+    rates = 4 * owens_t(distance, ratio)
+    rates[constant & (sums == 0)] = 0.5  # every split ties
     return np.asarray(rates, np.float64)
 
 
 def _simultaneous(rates: FloatArray, level: float, df: int) -> SwapSpread:
-    """The margins from centred rates (samples, measures) that come from `df` and one queries."""
+    """The margins from centred rates (samples, measures) of samples of `df` + 1 queries."""
     count, measures = rates.shape
     covariance = np.einsum("si,sj->ij", rates, rates) / (count - 1)
     variance = covariance.diagonal()[:, None] + covariance.diagonal() - 2 * covariance
@@ -679,8 +699,8 @@ def _simultaneous(rates: FloatArray, level: float, df: int) -> SwapSpread:
         scaled = np.abs(rates[:, first + 1 :] - rates[:, [first]]) / deviations[first, first + 1 :]
         np.maximum(largest, scaled.max(axis=1), out=largest)
     critical = float(np.quantile(largest, level, method="higher"))
-    # The deviations are estimates themselves, and the largest ratio has one of the smaller ones
-    # below it.
+    # The deviations are estimates from `df` + 1 queries, and the largest ratio tends to have one
+    # that is too small: the quantile of t with the same tail takes the place of the normal one.
     return SwapSpread(
         resamples=count,
         level=level,

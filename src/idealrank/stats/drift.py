@@ -93,7 +93,9 @@ class Cusum:
         """
         # From the sum s, the next is s - z - allowance = y, where z is normal with mean -drop; all
         # below 0 become 0.
-        return _run_length(lambda s: s - self.allowance + drop, 1.0, (0.0, self.limit), at_low=True)
+        return _run_length(
+            lambda s: s - self.allowance + drop, 1.0, low=0.0, high=self.limit, at_low=True
+        )
 
     @classmethod
     def for_run_length(cls, rounds: float, *, allowance: float = 0.5) -> "Cusum":
@@ -190,7 +192,8 @@ class Ewma:
         return _run_length(
             lambda s: (1 - self.weight) * s + self.weight * drop,
             self.weight,
-            (low, self.limit),
+            low=low,
+            high=self.limit,
             at_low=not two_sided,
         )
 
@@ -212,23 +215,23 @@ class Ewma:
 def _run_length(
     centre: Callable[[FloatArray], FloatArray],
     spread: float,
-    between: tuple[float, float],
     *,
+    low: float,
+    high: float,
     at_low: bool,
 ) -> float:
-    """Mean rounds from 0 until a level leaves an interval; with `at_low`, a level below the
-    interval becomes its lower end.
+    """Mean rounds from 0 until a level leaves `low` to `high`; with `at_low`, a level below becomes
+    `low`. The next level is normal about `centre` of the level before.
     """
     # Nystroem's method: the integral over the level after a round becomes a sum over Gauss nodes,
     # and the equation a linear system. The last point is the start, and the lower end if `at_low`.
-    low, high = between
     n_nodes = min(_MOST_NODES, max(_FEWEST_NODES, math.ceil(8 * (high - low) / spread)))
     nodes, weights = _gauss(n_nodes)
     half = (high - low) / 2
-    y = low + half * (nodes + 1)
-    points = np.append(y, 0.0)
+    levels = low + half * (nodes + 1)
+    points = np.append(levels, 0.0)
     density = (
-        np.exp(-0.5 * ((y - centre(points)[:, None]) / spread) ** 2)
+        np.exp(-0.5 * ((levels - centre(points)[:, None]) / spread) ** 2)
         / (spread * math.sqrt(2 * math.pi))
         * (half * weights)
     )

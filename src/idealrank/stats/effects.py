@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from idealrank.data.types import FloatArray
 from idealrank.errors import InputError
 from idealrank.stats.design import Design
 from idealrank.stats.tolerance import ROUNDING, cubes, largest_of, subtracted
-from idealrank.stats.values import design_of, figure, paired
+from idealrank.stats.values import cell, design_of, figure, paired
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -55,12 +56,14 @@ class EffectSizes:
     n: int
 
     def __str__(self) -> str:
-        parts = (self.difference, self.d_z, self.g_av, self.wins, self.ties, self.losses)
-        rows = zip(*(np.atleast_1d(part) for part in parts), strict=True)
-        return "\n".join(
-            f"difference {difference:.3g}, d_z {d_z:.3g}, g_av {g_av:.3g}, better on {wins}, equal "
-            f"on {ties}, worse on {losses} of {self.n} queries"
-            for difference, d_z, g_av, wins, ties, losses in rows
+        return "\n".join(self._line(column) for column in range(np.size(self.difference)))
+
+    def _line(self, column: int) -> str:
+        number = partial(cell, column=column)
+        return (
+            f"difference {number(self.difference):.3g}, d_z {number(self.d_z):.3g}, g_av "
+            f"{number(self.g_av):.3g}, better on {number(self.wins)}, equal on "
+            f"{number(self.ties)}, worse on {number(self.losses)} of {self.n} queries"
         )
 
 
@@ -97,24 +100,25 @@ def effect_sizes(
     (0.8333, 0.5, 0.75)
     """
     first, second = paired(a, b)
-    used = design_of(design, first.shape[0])
-    before, after = (part.reshape(used.n, -1) for part in (first, second))
+    design = design_of(design, first.shape[0])
+    before = first.reshape(design.n, -1)
+    after = second.reshape(design.n, -1)
     differences = subtracted(before, after)
     largest = largest_of(before, after)
-    mean = np.asarray(used.mean(differences), np.float64)
-    spread = (deviations(before, used, largest) + deviations(after, used, largest)) / 2
-    correction = 1 - 3 / (8 * used.n - 9) if used.n > 1 else np.nan
+    mean = np.asarray(design.mean(differences), np.float64)
+    spread = (deviations(before, design, largest) + deviations(after, design, largest)) / 2
+    correction = 1 - 3 / (8 * design.n - 9) if design.n > 1 else np.nan
     wins, ties, losses = outcomes(differences)
     return EffectSizes(
         difference=figure(mean, first),
-        d_z=figure(in_units(mean, deviations(differences, used, largest)), first),
+        d_z=figure(in_units(mean, deviations(differences, design, largest)), first),
         g_av=figure(in_units(mean, spread) * correction, first),
-        common_language=figure(used.mean((np.sign(differences) + 1) / 2), first),
-        unchanged=figure(used.mean((differences == 0).astype(np.float64)), first),
+        common_language=figure(design.mean((np.sign(differences) + 1) / 2), first),
+        unchanged=figure(design.mean((differences == 0).astype(np.float64)), first),
         wins=figure(wins, first),
         ties=figure(ties, first),
         losses=figure(losses, first),
-        n=used.n,
+        n=design.n,
     )
 
 

@@ -57,12 +57,13 @@ class VarianceComponents:
     truncated: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        names = ("systems", "queries", "interaction") + (
-            ("seeds", "residual") if len(self.mean_squares) > 3 else ()
-        )
+        names = ["systems", "queries", "interaction"]
+        seeds = ""
+        if len(self.mean_squares) > 3:
+            names += ["seeds", "residual"]
+            seeds = f" x {self.n_seeds} seeds"
         total = sum(getattr(self, name) for name in names) or 1.0
         shares = ", ".join(f"{name} {100 * getattr(self, name) / total:.1f} %" for name in names)
-        seeds = f" x {self.n_seeds} seeds" if len(self.mean_squares) > 3 else ""
         cut = f" (estimates below 0: {', '.join(self.truncated)})" if self.truncated else ""
         return (
             f"{self.n_queries} queries x {self.n_systems} systems{seeds}: {shares} of the "
@@ -129,12 +130,16 @@ def variance_components(values: Any) -> VarianceComponents:
     systems = table.mean(axis=0)
     mean = table.mean()
     largest = float(np.abs(table).max())
-    left = table - queries[:, None] - systems + mean
-    of_systems = n * float(((systems - mean) ** 2).sum()) / (s - 1)
-    of_queries = s * float(((queries - mean) ** 2).sum()) / (n - 1)
-    squares = (of_systems, of_queries, float((left**2).sum()) / ((n - 1) * (s - 1)))
+    residuals = table - queries[:, None] - systems + mean
+    ms_systems = n * float(((systems - mean) ** 2).sum()) / (s - 1)
+    ms_queries = s * float(((queries - mean) ** 2).sum()) / (n - 1)
+    ms_interaction = float((residuals**2).sum()) / ((n - 1) * (s - 1))
     return from_mean_squares(
-        n, s, *(beyond_rounding(mean_square, largest) for mean_square in squares)
+        n,
+        s,
+        systems=beyond_rounding(ms_systems, largest),
+        queries=beyond_rounding(ms_queries, largest),
+        interaction=beyond_rounding(ms_interaction, largest),
     )
 
 
@@ -167,32 +172,30 @@ def from_mean_squares(
 
 def _with_seeds(table: FloatArray) -> VarianceComponents:
     n, s, r = table.shape
-    mean, cells = table.mean(), table.mean(axis=2)
+    mean = table.mean()
+    cells = table.mean(axis=2)
     systems = cells.mean(axis=0)
     queries = cells.mean(axis=1)
     seeds = table.mean(axis=0)
-    of_systems = n * r * float(((systems - mean) ** 2).sum()) / (s - 1)
-    of_queries = s * r * float(((queries - mean) ** 2).sum()) / (n - 1)
-    mixed = (
-        r * float(((cells - queries[:, None] - systems + mean) ** 2).sum()) / ((n - 1) * (s - 1))
-    )
-    of_seeds = n * float(((seeds - systems[:, None]) ** 2).sum()) / (s * (r - 1))
-    left = table - cells[:, :, None] - seeds + systems[:, None]
-    residual = float((left**2).sum()) / (s * (n - 1) * (r - 1))
-    largest = float(np.abs(table).max())
-    squares = tuple(
-        beyond_rounding(mean_square, largest)
-        for mean_square in (of_systems, of_queries, mixed, of_seeds, residual)
-    )
-    of_systems, of_queries, mixed, of_seeds, residual = squares
-    raw = {
-        "systems": (of_systems - mixed - of_seeds + residual) / (n * r),
-        "queries": (of_queries - mixed) / (s * r),
-        "interaction": (mixed - residual) / r,
-        "seeds": (of_seeds - residual) / n,
-        "residual": residual,
+    interactions = cells - queries[:, None] - systems + mean
+    residuals = table - cells[:, :, None] - seeds + systems[:, None]
+    mean_squares = {
+        "systems": n * r * float(((systems - mean) ** 2).sum()) / (s - 1),
+        "queries": s * r * float(((queries - mean) ** 2).sum()) / (n - 1),
+        "interaction": r * float((interactions**2).sum()) / ((n - 1) * (s - 1)),
+        "seeds": n * float(((seeds - systems[:, None]) ** 2).sum()) / (s * (r - 1)),
+        "residual": float((residuals**2).sum()) / (s * (n - 1) * (r - 1)),
     }
-    return _components((n, s, r), raw, squares)
+    largest = float(np.abs(table).max())
+    ms = {name: beyond_rounding(square, largest) for name, square in mean_squares.items()}
+    raw = {
+        "systems": (ms["systems"] - ms["interaction"] - ms["seeds"] + ms["residual"]) / (n * r),
+        "queries": (ms["queries"] - ms["interaction"]) / (s * r),
+        "interaction": (ms["interaction"] - ms["residual"]) / r,
+        "seeds": (ms["seeds"] - ms["residual"]) / n,
+        "residual": ms["residual"],
+    }
+    return _components((n, s, r), raw, tuple(ms.values()))
 
 
 def _components(
@@ -248,10 +251,11 @@ class Reliability:
         if self.generalisability_interval is None or self.dependability_interval is None:
             coefficients = f"E rho^2 {self.generalisability:.3f}, Phi {self.dependability:.3f}"
             return f"{self.n_queries} queries x {self.n_seeds} seeds: {coefficients}"
-        (low, high), (least, most) = self.generalisability_interval, self.dependability_interval
+        e_low, e_high = self.generalisability_interval
+        phi_low, phi_high = self.dependability_interval
         return (
-            f"{self.n_queries} queries: E rho^2 {self.generalisability:.3f} ({low:.3f} to "
-            f"{high:.3f}), Phi {self.dependability:.3f} ({least:.3f} to {most:.3f}), level "
+            f"{self.n_queries} queries: E rho^2 {self.generalisability:.3f} ({e_low:.3f} to "
+            f"{e_high:.3f}), Phi {self.dependability:.3f} ({phi_low:.3f} to {phi_high:.3f}), level "
             f"{self.level:g}"
         )
 
@@ -305,12 +309,13 @@ def reliability(
                 f"n_seeds={seeds}: the table has no seeds; expected values of shape (queries, "
                 f"systems, seeds)"
             )
-        low, high = (size * bound / (1 + size * bound) for bound in _feldt(components, level))
-        least, most = (
+        # `_feldt` bounds systems / interaction, `_arteaga` bounds Phi of one query.
+        e_low, e_high = (size * bound / (1 + size * bound) for bound in _feldt(components, level))
+        phi_low, phi_high = (
             size * bound / (1 + (size - 1) * bound) for bound in _arteaga(components, level)
         )
-        generalisable = (low, high)
-        dependable = (least, most)
+        generalisable = (e_low, e_high)
+        dependable = (phi_low, phi_high)
     return Reliability(
         n_queries=size,
         n_seeds=seeds,
@@ -374,7 +379,7 @@ def queries_for_reliability(
     components : VarianceComponents
         Result of `variance_components`.
     target : float
-        Significance level, in (0, 1).
+        Reliability to reach, in (0, 1).
     n_seeds : int, optional
         Number of seeds of each system; default as in the table. With too few, no number of queries
         may suffice.
@@ -405,16 +410,17 @@ def queries_for_reliability(
             dependability_interval=None,
         )
     odds = target / (1 - target)
-    few, many = (_whole(odds, bound) for bound in reversed(_feldt(components, level)))
-    least, most = (
+    # A high bound of the reliability of one query gives the low bound of the number of queries.
+    e_low, e_high = (_whole(odds, bound) for bound in reversed(_feldt(components, level)))
+    phi_low, phi_high = (
         _whole(odds * (1 - bound), bound) for bound in reversed(_arteaga(components, level))
     )
     return QueriesForReliability(
         target=target,
         generalisability=generalisable,
         dependability=dependable,
-        generalisability_interval=(few, many),
-        dependability_interval=(least, most),
+        generalisability_interval=(e_low, e_high),
+        dependability_interval=(phi_low, phi_high),
     )
 
 
@@ -429,39 +435,44 @@ def _whole(needed: float, room: float) -> float:
 
 def _feldt(components: VarianceComponents, level: float) -> tuple[float, float]:
     """Interval of systems / interaction, at least 0: MS_s / MS_e over 1 + n times it is F."""
-    of_systems, _, left = components.mean_squares
+    ms_systems, _, ms_error = components.mean_squares
     df = components.n_systems - 1
-    rest = (components.n_systems - 1) * (components.n_queries - 1)
-    if left <= 0:
+    df_error = (components.n_systems - 1) * (components.n_queries - 1)
+    if ms_error <= 0:
         raise InputError(
             "the systems do not vary unlike each other over these queries: there is no error to "
             "measure reliability against"
         )
 
     def bound(tail: float) -> float:
-        return max(
-            (of_systems / (left * float(stats.f.isf(tail, df, rest))) - 1) / components.n_queries,
-            0.0,
-        )
+        f = float(stats.f.isf(tail, df, df_error))
+        return max((ms_systems / (ms_error * f) - 1) / components.n_queries, 0.0)
 
     return bound((1 - level) / 2), bound((1 + level) / 2)
 
 
 def _arteaga(components: VarianceComponents, level: float) -> tuple[float, float]:
     """Interval of Phi for one query."""
-    of_systems, of_queries, left = components.mean_squares
-    n, s = components.n_queries, components.n_systems
-    low, high = (1 - level) / 2, (1 + level) / 2
+    ms_systems, ms_queries, ms_error = components.mean_squares
+    n = components.n_queries
+    s = components.n_systems
 
     def bound(tail: float) -> float:
-        # F with infinitely many degrees of freedom below
-        alone = stats.chi2.isf(tail, s - 1) / (s - 1)
-        among, over = (stats.f.isf(tail, s - 1, df) for df in ((s - 1) * (n - 1), n - 1))
-        above = of_systems**2 - alone * of_systems * left + (alone - among) * among * left**2
-        below = (s - 1) * alone * of_systems * left + over * of_systems * of_queries
-        if not below > 0:  # systems of equal means
+        # quantiles of F for a known variance, for the error and for queries
+        f_known = stats.chi2.isf(tail, s - 1) / (s - 1)
+        f_error = stats.f.isf(tail, s - 1, (s - 1) * (n - 1))
+        f_queries = stats.f.isf(tail, s - 1, n - 1)
+        numerator = (
+            ms_systems**2
+            - f_known * ms_systems * ms_error
+            + (f_known - f_error) * f_error * ms_error**2
+        )
+        denominator = (
+            s - 1
+        ) * f_known * ms_systems * ms_error + f_queries * ms_systems * ms_queries
+        if not denominator > 0:  # systems of equal means
             return 0.0
-        ratio = s * above / (n * below)
+        ratio = s * numerator / (n * denominator)
         return float(min(max(ratio / (1 + ratio), 0.0), 1.0)) if ratio > -1 else 0.0
 
-    return bound(low), bound(high)
+    return bound((1 - level) / 2), bound((1 + level) / 2)

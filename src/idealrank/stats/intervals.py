@@ -48,18 +48,18 @@ class Draws:
         """Stack the results of `work` on the counts of each block, (draws, n_columns); every call
         gives the same.
         """
-        kept = np.empty((self.n_resamples, n_columns))
+        results = np.empty((self.n_resamples, n_columns))
 
         def block(number: int) -> None:
             first = number * self._rows
             rows = min(self._rows, self.n_resamples - first)
-            kept[first : first + rows] = work(
+            results[first : first + rows] = work(
                 self._counts(np.random.default_rng(self._seeds[number]), rows)
             )
 
         for _ in in_order(block, len(self._seeds), self.threads):
             pass
-        return kept
+        return results
 
     def _counts(self, rng: np.random.Generator, rows: int) -> Counts:
         counts = np.zeros(rows * self._n_units)
@@ -85,7 +85,8 @@ class ResampledUnits(NamedTuple):
         residuals = values - means.mean
         residuals[np.abs(residuals) <= means.rounding] = 0.0
         totals = np.ascontiguousarray(design.unit_totals(residuals).T)
-        return cls(totals, design.unit_totals(np.ones((design.n, 1))).T.copy(), strata_of(design))
+        sizes = design.unit_totals(np.ones((design.n, 1))).T.copy()
+        return cls(totals=totals, sizes=sizes, strata=strata_of(design))
 
     def shifts(self, counts: Counts) -> FloatArray:
         """Mean of each draw less the mean of the data, (draws, m)."""
@@ -144,16 +145,16 @@ def bootstrap_bounds(
     high = np.empty_like(means.mean)
     for first in range(0, values.shape[1], width):
         part = slice(first, first + width)
-        some_means = LinearMean(
+        part_means = LinearMean(
             mean=means.mean[part],
             se=means.se[part],
             df=means.df,
-            parts=means.parts[:, part],
+            influences=means.influences[:, part],
             constant=means.constant[part],
             rounding=means.rounding[part],
         )
-        units = ResampledUnits.of(values[:, part], design, some_means)
-        low[part], high[part] = bounds_of(units, some_means, tails, draws)
+        units = ResampledUnits.of(values[:, part], design, part_means)
+        low[part], high[part] = bounds_of(units, part_means, tails, draws)
     return low, high
 
 
@@ -175,7 +176,8 @@ def _bca(units: ResampledUnits, means: LinearMean, tails: Tails, draws: Draws) -
     below = ((shifts < -tie).mean(axis=0) + (shifts <= tie).mean(axis=0)) / 2
     bias = ndtri(below)
     with np.errstate(divide="ignore", invalid="ignore"):
-        skew = cubes(means.parts).sum(axis=0) / (6 * (means.parts**2).sum(axis=0) ** 1.5)
+        influences = means.influences
+        skew = cubes(influences).sum(axis=0) / (6 * (influences**2).sum(axis=0) ** 1.5)
         shares = [ndtr(bias + (bias + z) / (1 - skew * (bias + z))) for z in ndtri(tails)]
     shifts.sort(axis=0)
     low, high = (_each_quantile(shifts, np.nan_to_num(share, nan=0.5)) for share in shares)
@@ -284,9 +286,9 @@ class Interval:
             count += f" in {self.n_units} clusters"
         columns = (np.atleast_1d(part) for part in (self.estimate, self.low, self.high))
         rows = zip(*columns, strict=True)
-        shown = "\n".join(f"{estimate:.4g} [{low:.4g}, {high:.4g}]" for estimate, low, high in rows)
+        lines = "\n".join(f"{estimate:.4g} [{low:.4g}, {high:.4g}]" for estimate, low, high in rows)
         return (
-            f"{shown} ({100 * self.level:g} % {self.method} interval, "
+            f"{lines} ({100 * self.level:g} % {self.method} interval, "
             f"{count}{'; ' if self.note else ''}{self.note})"
         )
 
@@ -440,42 +442,46 @@ def _interval(
     values: FloatArray, largest: FloatArray | None, design: Design | None, options: _Options
 ) -> Interval:
     """The interval of the means of values, which are differences of values up to `largest`."""
-    level, method, alternative, n_resamples, rng, threads = options
-    chosen("method", method, METHODS)
-    chosen("alternative", alternative, ALTERNATIVES)
-    open_share("level", level)
-    used = design_of(design, values.shape[0])
+    chosen("method", options.method, METHODS)
+    chosen("alternative", options.alternative, ALTERNATIVES)
+    open_share("level", options.level)
+    design = design_of(design, values.shape[0])
     columns = values.reshape(values.shape[0], -1)
-    mean_of = student_mean if method == "t" else linear_mean
-    means = mean_of(columns, used, largest)
+    mean_of = student_mean if options.method == "t" else linear_mean
+    means = mean_of(columns, design, largest)
 
-    tails = _tails(level, alternative)
-    if method == "t" or not means.df:
+    tails = _tails(options.level, options.alternative)
+    if options.method == "t" or not means.df:
         low, high = _t_bounds(means, tails)
     else:
-        _enough(n_resamples, tails)
-        draws = Draws(used, n_resamples, rng, threads)
+        _check_draws(options.n_resamples, tails)
+        draws = Draws(design, options.n_resamples, options.rng, options.threads)
         low, high = bootstrap_bounds(
-            method=method, values=columns, design=used, means=means, tails=tails, draws=draws
+            method=options.method,
+            values=columns,
+            design=design,
+            means=means,
+            tails=tails,
+            draws=draws,
         )
     # A column without variance has its mean as both bounds; a one-sided interval has one bound.
     low = np.where(means.constant, means.mean, low)
     high = np.where(means.constant, means.mean, high)
-    if alternative == "less":
+    if options.alternative == "less":
         low = np.full_like(low, -np.inf)
-    if alternative == "greater":
+    if options.alternative == "greater":
         high = np.full_like(high, np.inf)
 
     return Interval(
         estimate=figure(means.mean, values),
         low=figure(low, values),
         high=figure(high, values),
-        level=level,
-        method=method,
-        alternative=alternative,
-        n=used.n,
-        n_units=used.n_units,
-        note=_note(means, low, high, alternative),
+        level=options.level,
+        method=options.method,
+        alternative=options.alternative,
+        n=design.n,
+        n_units=design.n_units,
+        note=_note(means, low, high, options.alternative),
     )
 
 
@@ -484,8 +490,8 @@ def _tails(level: float, alternative: str) -> Tails:
     return outside, 1 - outside
 
 
-def _enough(n_resamples: int, tails: Tails) -> None:
-    least = math.ceil(1 / tails[0] - 1e-9)
+def _check_draws(n_resamples: int, tails: Tails) -> None:
+    least = math.ceil(1 / tails[0] - 1e-9)  # the tail may be rounded: 1 / 0.05 needs no 21st draw
     if whole_number("n_resamples", n_resamples) < least:
         raise OptionError(
             f"n_resamples={n_resamples}: expected at least {least}, so that a draw can lie beyond "
@@ -494,7 +500,7 @@ def _enough(n_resamples: int, tails: Tails) -> None:
 
 
 def _t_bounds(means: LinearMean, tails: Tails) -> tuple[FloatArray, FloatArray]:
-    quantile = stdtrit(means.df, tails[1]) if means.df else 1.0
+    quantile = stdtrit(means.df, tails[1]) if means.df else 1.0  # times an infinite error
     return means.mean - quantile * means.se, means.mean + quantile * means.se
 
 
@@ -508,7 +514,7 @@ def _note(means: LinearMean, low: FloatArray, high: FloatArray, alternative: str
         in_columns("all values are equal", means.constant),
         in_columns("draws without variance leave a side open", unbounded),
     ]
-    return "; ".join(part for part in notes if part)
+    return "; ".join(note for note in notes if note)
 
 
 def in_columns(text: str, columns: BoolArray) -> str:
@@ -519,8 +525,9 @@ def in_columns(text: str, columns: BoolArray) -> str:
         return ""
     if columns.size == 1:
         return text
-    at: Sequence[int] = np.flatnonzero(columns).tolist()
-    return f"{text} in column{'s' * (len(at) > 1)} {', '.join(map(str, at))}"
+    numbers: Sequence[int] = np.flatnonzero(columns).tolist()
+    noun = "column" if len(numbers) == 1 else "columns"
+    return f"{text} in {noun} {', '.join(map(str, numbers))}"
 
 
 def exact_bounds(

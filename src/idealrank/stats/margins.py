@@ -3,6 +3,7 @@ must give.
 """
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,15 @@ from idealrank.stats.paired_tests import t_tail
 from idealrank.stats.randomness import RandomLike
 from idealrank.stats.tolerance import ROUNDING, largest_of, subtracted
 from idealrank.stats.unseen_losses import unseen_loss_p
-from idealrank.stats.values import DifferenceTest, columns_of, design_of, figure, open_share, paired
+from idealrank.stats.values import (
+    DifferenceTest,
+    cell,
+    columns_of,
+    design_of,
+    figure,
+    open_share,
+    paired,
+)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -67,19 +76,21 @@ class MarginTest(DifferenceTest):
     n: int
 
     def __str__(self) -> str:
-        parts = (self.shown, self.p, self.margin, self.difference, self.low, self.high)
         claim = "not worse than a by" if self.claim == "not worse" else "equivalent to a within"
-        lines = [
-            f"{'shown' if shown else 'not shown'}{'' if np.isnan(p) else f', p = {p:.3g}'}: b is "
-            f"{claim} {margin:g}; b - a = {difference:.4g} [{low:.4g}, {high:.4g}]"
-            for shown, p, margin, difference, low, high in zip(
-                *(np.atleast_1d(part) for part in parts), strict=True
-            )
-        ]
+        lines = [self._line(column, claim) for column in range(np.size(self.difference))]
         note = f"; {self.note}" if self.note else ""
         return (
             "\n".join(lines)
             + f" ({100 * self.level:g} % {self.method} interval, {self.n} queries{note})"
+        )
+
+    def _line(self, column: int, claim: str) -> str:
+        number = partial(cell, column=column)
+        shown = "shown" if number(self.shown) else "not shown"
+        p = "" if np.isnan(number(self.p)) else f", p = {number(self.p):.3g}"
+        return (
+            f"{shown}{p}: b is {claim} {number(self.margin):g}; b - a = "
+            f"{number(self.difference):.4g} [{number(self.low):.4g}, {number(self.high):.4g}]"
         )
 
 
@@ -148,12 +159,14 @@ def non_inferiority(
     interval = difference_interval(
         a, b, level=1 - alpha, method=method, alternative="greater", **options
     )
-    least = _margins(margin, interval)
-    p = _t_p(a, b, design, method, ((least, "greater"),))
-    shown = _inside(interval.low, least, a, b)
+    margins = _margins(margin, interval)
+    p = _t_p(a, b, design, method, ((margins, "greater"),))
+    shown = _inside(interval.low, margins, a, b)
     if largest_loss is not None:
-        p, shown = _with_unseen((p, shown), _unseen(a, b, least, largest_loss, design), alpha)
-    return _test(claim="not worse", interval=interval, margin=least, shown=shown, p=p, alpha=alpha)
+        p, shown = _with_unseen((p, shown), _unseen(a, b, margins, largest_loss, design), alpha)
+    return _test(
+        claim="not worse", interval=interval, margin=margins, shown=shown, p=p, alpha=alpha
+    )
 
 
 def equivalence(
@@ -215,15 +228,18 @@ def equivalence(
         "threads": threads,
     }
     interval = difference_interval(a, b, level=1 - 2 * alpha, method=method, **options)
-    most = _margins(margin, interval)
-    p = _t_p(a, b, design, method, ((most, "greater"), (-most, "less")))
-    shown = _inside(interval.low, most, a, b) & _inside(-interval.high, most, a, b)
+    margins = _margins(margin, interval)
+    p = _t_p(a, b, design, method, ((margins, "greater"), (-margins, "less")))
+    shown = _inside(interval.low, margins, a, b) & _inside(-interval.high, margins, a, b)
     if largest_loss is not None:
-        either = np.maximum(
-            _unseen(a, b, most, largest_loss, design), _unseen(b, a, most, largest_loss, design)
+        unseen = np.maximum(
+            _unseen(a, b, margins, largest_loss, design),
+            _unseen(b, a, margins, largest_loss, design),
         )
-        p, shown = _with_unseen((p, shown), either, alpha)
-    return _test(claim="equivalent", interval=interval, margin=most, shown=shown, p=p, alpha=alpha)
+        p, shown = _with_unseen((p, shown), unseen, alpha)
+    return _test(
+        claim="equivalent", interval=interval, margin=margins, shown=shown, p=p, alpha=alpha
+    )
 
 
 def _unseen(
@@ -286,21 +302,21 @@ def _t_p(
         return np.full(shift.size, np.nan)
     # A margin test is a t test of the difference shifted by the margin.
     first, second = paired(a, b)
-    used = design_of(design, first.shape[0])
+    design = design_of(design, first.shape[0])
     largest = np.atleast_1d(largest_of(first, second))
-    means = student_mean(subtracted(first, second).reshape(used.n, -1), used, largest)
-    sides = []
+    means = student_mean(subtracted(first, second).reshape(design.n, -1), design, largest)
+    p_values = []
     for shift, side in tests:
-        room = means.mean + shift
-        room[np.abs(room) <= ROUNDING * np.maximum(largest, np.abs(shift))] = 0.0
-        sides.append(t_tail(in_units(room, means.se), means.df, side))
-    return np.asarray(np.max(sides, axis=0), np.float64)
+        shifted = means.mean + shift
+        shifted[np.abs(shifted) <= ROUNDING * np.maximum(largest, np.abs(shift))] = 0.0
+        p_values.append(t_tail(in_units(shifted, means.se), means.df, side))
+    return np.asarray(np.max(p_values, axis=0), np.float64)
 
 
 def _test(
     claim: str, interval: Interval, margin: FloatArray, shown: Any, p: FloatArray, alpha: float
 ) -> MarginTest:
-    like = np.empty((1,) if np.ndim(interval.estimate) == 0 else (1, 1))
+    like = np.empty(1 if np.ndim(interval.estimate) == 0 else (1, 1))  # for its shape alone
     return MarginTest(
         claim=claim,
         margin=figure(margin, like),

@@ -3,6 +3,7 @@
 A family has corrected p values and simultaneous intervals from the joint law of its statistics.
 """
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple, TypeAlias
@@ -87,10 +88,10 @@ def adjust(p: Any, method: Correction = "holm") -> FloatArray:
     p_values = np.asarray(p, np.float64)
     wrong = ~((p_values >= 0) & (p_values <= 1))
     if wrong.any():
-        at = int(np.flatnonzero(wrong.reshape(-1))[0])
+        index = int(np.flatnonzero(wrong.reshape(-1))[0])
         raise InputError(
-            f"p value {p_values.reshape(-1)[at]} at {at}: expected numbers in [0, 1]; leave out "
-            f"tests that were not made"
+            f"p value {p_values.reshape(-1)[index]} at {index}: expected numbers in [0, 1]; leave "
+            f"out tests that were not made"
         )
     flat = p_values.reshape(-1)
     order = np.argsort(flat, kind="stable")
@@ -306,13 +307,18 @@ def simultaneous(
     )
     corrected, draws, exact = _flipped(tests, draws, level, rng, threads)
     critical = corrected.critical
-    units = np.append(tests.n_units, design.n_units)
+    units = np.append(tests.n_units, design.n_units)  # the last one: a test of all units
     reached = _reached(units, level, two_sided=tests.two_sided)
     low, high = tests.interval(
-        critical, max(critical, corrected.centred), sign * null, reached[:-1]
+        critical=critical,
+        widest=max(critical, corrected.centred),
+        null=sign * null,
+        reached=reached[:-1],
     )
-    if alternative == "less":
-        low, high = 0.0 - high, 0.0 - low
+    if alternative == "less":  # tested as "greater", with the sign of the differences changed
+        negated_high = high
+        high = 0.0 - low  # not -low, which is -0.0 where low is 0
+        low = 0.0 - negated_high
     mean = design.mean(family) if mask is None else _mean_of(family, mask, design)
     as_t = np.where(reached, _as_t(critical, units), np.inf)
     return MaxT(
@@ -374,11 +380,11 @@ def max_t(
     corrected = simultaneous(
         family, n_resamples=n_resamples, rng=rng, level=level, design=design, threads=threads
     )
-    parts = {
+    shaped = {
         name: getattr(corrected, name).reshape(differences.shape[1:])
         for name in ("difference", "p", "low", "high", "critical_t")
     }
-    return replace(corrected, **parts)
+    return replace(corrected, **shaped)
 
 
 def _against(baseline: Any, values: Any) -> FloatArray:
@@ -453,13 +459,13 @@ class _Tests(NamedTuple):
     units: Units
     centres: "_Centres"
     n_units: FloatArray
-    weight: FloatArray
-    square_weight: FloatArray
-    cross: FloatArray
-    squares: FloatArray
-    root: FloatArray
-    observed: FloatArray
-    rounding: float
+    weight: FloatArray  # sum w_i over the units of each test
+    square_weight: FloatArray  # sum w_i^2
+    cross: FloatArray  # sum t_i w_i
+    squares: FloatArray  # sum t_i^2
+    root: FloatArray  # its root; infinite for a test without a difference
+    observed: FloatArray  # statistic of each test, without its sign if two-sided
+    rounding: float  # of the statistics
     two_sided: bool
 
     @classmethod
@@ -481,8 +487,8 @@ class _Tests(NamedTuple):
             n_units = np.count_nonzero(weights, axis=0).astype(np.float64)
             weight = weights.sum(axis=0)
             square_weight = (weights**2).sum(axis=0)
-            distinct, place = _distinct(weights)
-            centres = _Centres.of(units, as_whole(distinct, unit_of(distinct)), place)
+            distinct, weight_column = _distinct(weights)
+            centres = _Centres.of(units, as_whole(distinct, unit_of(distinct)), weight_column)
         cross = (units.totals * weights).sum(axis=0)
         root = np.sqrt(squares)
         root[root == 0] = np.inf
@@ -518,63 +524,68 @@ class _Tests(NamedTuple):
         # Every draw flips the same queries in all tests at once, which keeps how the tests depend
         # on each other; the largest statistic of a draw then is one value of the law that the
         # largest of all has under the null. Tests without a difference have no statistic.
-        used = np.flatnonzero(self.differ) if self.differ.any() else np.arange(self.root.size)
-        root = self.root[used]
-        centres = self.centres.of_columns(used)
+        differing = np.flatnonzero(self.differ) if self.differ.any() else np.arange(self.root.size)
+        root = self.root[differing]
+        centres = self.centres.of_columns(differing)
         n_weights = centres.weights.shape[1]
-        columns = np.concatenate([centres.weights[rows], self.units.totals[rows][:, used]], axis=1)
+        totals = self.units.totals[rows][:, differing]
+        columns = np.concatenate([centres.weights[rows], totals], axis=1)
         total = columns.sum(axis=0)
 
         def largest(parts: Iterator[Part]) -> FloatArray:
             # Each part holds the sums of some columns. The columns of the weights come before the
             # columns of the tests, and one part may hold both. No statistic can be computed before
             # all weights have arrived.
-            best = None
+            largest_so_far = None
             weights = np.empty((0, n_weights))
             for part, sums in parts:
                 flipped = np.subtract(total[part], np.multiply(sums, 2, out=sums), out=sums)
-                first = min(max(n_weights - part.start, 0), flipped.shape[1])
-                if first:
+                width = flipped.shape[1]
+                weights_here = min(max(n_weights - part.start, 0), width)
+                if weights_here:
                     weights = np.empty((len(flipped), n_weights)) if not len(weights) else weights
-                    weights[:, part.start : part.start + first] = flipped[:, :first]
-                if first == flipped.shape[1]:
+                    weights[:, part.start : part.start + weights_here] = flipped[:, :weights_here]
+                if weights_here == width:
                     continue
-                tests = slice(
-                    part.start + first - n_weights, part.start + flipped.shape[1] - n_weights
+                tests = slice(part.start + weights_here - n_weights, part.start + width - n_weights)
+                flipped = flipped[:, weights_here:]
+                from_null = self._largest_of(flipped / root[tests])
+                from_mean = self._largest_of(centres.statistics(flipped, weights, tests))
+                largest_here = np.stack([from_null, from_mean], axis=1)
+                largest_so_far = (
+                    largest_here
+                    if largest_so_far is None
+                    else np.maximum(largest_so_far, largest_here)
                 )
-                flipped = flipped[:, first:]
-                centred = centres.statistics(flipped, weights, tests)
-                most = np.stack([self._most(flipped / root[tests]), self._most(centred)], axis=1)
-                best = most if best is None else np.maximum(best, most)
-            return self._reached_by(np.asarray(best))
+            return self._raised(np.asarray(largest_so_far))
 
-        def stream(size: int, work: Callable[[FloatArray], Any]) -> Iterator[Any]:
+        def map_largest(size: int, work: Callable[[FloatArray], Any]) -> Iterator[Any]:
             return flips.map_parts(
                 columns, size, lambda parts: work(largest(parts)), threads=threads
             )
 
-        return stream
+        return map_largest
 
-    def _most(self, statistics: FloatArray) -> FloatArray:
-        """Largest of each draw; it may change them."""
+    def _largest_of(self, statistics: FloatArray) -> FloatArray:
+        """Largest statistic of each draw; `statistics` may be overwritten."""
         if self.two_sided:
             np.abs(statistics, out=statistics)
         return np.asarray(statistics.max(axis=1), np.float64)
 
-    def _reached_by(self, largest: FloatArray) -> FloatArray:
-        """A trifle more, so that ties are reached."""
+    def _raised(self, largest: FloatArray) -> FloatArray:
+        """Statistics raised by their rounding, so that they reach an observed one that they tie."""
         largest[np.abs(largest) <= self.rounding] = 0.0
         return np.asarray(largest * np.where(largest < 0, 1 - ROUNDING, 1 + ROUNDING), np.float64)
 
     def interval(
-        self, critical: float, wide: float, null: float, reached: BoolArray
+        self, *, critical: float, widest: float, null: float, reached: BoolArray
     ) -> tuple[FloatArray, FloatArray]:
-        """Shifts whose statistic is at most `wide`, in the units of the differences; all shifts
+        """Shifts whose statistic is at most `widest`, in the units of the differences; all shifts
         where the level is not `reached`.
 
-        `critical`, at most `wide`, decides whether the null is one of them.
+        `critical`, at most `widest`, decides whether the null is one of them.
         """
-        low, high = (end * self.units.unit + null + 0.0 for end in self._shifts(wide))
+        low, high = (end * self.units.unit + null + 0.0 for end in self._shifts(widest))
         low = np.where(reached, low, -np.inf)
         high = np.where(reached, high, np.inf)
         significant = (self.observed > critical) & self.differ
@@ -601,62 +612,64 @@ class _Tests(NamedTuple):
 
     def _shifts(self, critical: float) -> tuple[FloatArray, FloatArray]:
         """``(T - shift W)^2 <= c^2 sum (t_i - shift w_i)^2``, a quadratic inequality."""
-        # Solved for the shift: square * s^2 - 2 middle * s + constant <= 0. With square > 0 the
-        # solutions are one interval between the roots; else, with few queries, everything but an
-        # interval, of which the side that the test found is kept.
-        endless = np.full(self.root.size, np.inf)
+        # T is the total of the units, W their weight and c the critical value. Solved for the
+        # shift s: square * s^2 - 2 middle * s + constant <= 0. With square > 0 the solutions are
+        # one interval between the roots; else, with few queries, everything but an interval, of
+        # which the side that the test found is kept.
+        infinite = np.full(self.root.size, np.inf)
         if not np.isfinite(critical):
-            return -endless, endless
+            return -infinite, infinite
         total = self.units.totals.sum(axis=0)
         square = self.weight**2 - critical**2 * self.square_weight
         middle = total * self.weight - critical**2 * self.cross
         over = self.observed - critical
-        # the trifle of `_reached_by`: the end is the null
+        # A statistic within the amount that `_raised` adds reaches the value: the end is the null.
         over[(over <= 0) & (over >= -_TIED * abs(critical))] = 0.0
         constant = self.squares * over * (self.observed + critical)  # its sign is that of the test
-        # The root that is far from 0 has no cancellation; the near one is the constant over it.
-        root = np.sqrt(np.maximum(middle**2 - square * constant, 0))
-        outer = middle + np.copysign(root, middle)
-        far = np.divide(outer, square, out=np.zeros_like(outer), where=square != 0)
-        product = np.where(square != 0, square * far, outer)
-        near = np.divide(constant, product, out=np.zeros_like(outer), where=product != 0)
+        # The root that is far from 0 has no cancellation; the product of both roots is constant /
+        # square, which gives the near one.
+        discriminant_root = np.sqrt(np.maximum(middle**2 - square * constant, 0))
+        numerator = middle + np.copysign(discriminant_root, middle)
+        far = np.divide(numerator, square, out=np.zeros_like(numerator), where=square != 0)
+        divisor = np.where(square != 0, square * far, numerator)
+        near = np.divide(constant, divisor, out=np.zeros_like(numerator), where=divisor != 0)
         smaller = np.minimum(near, far)
         larger = np.maximum(near, far)
         is_interval = square > 0  # the accepted shifts are one interval
         if not self.two_sided:
             significant_from = larger if critical >= 0 else total / self.weight
-            outside = np.where(self.observed > critical, significant_from, -endless)
-            inside = smaller if critical >= 0 else larger
-            return np.where(is_interval, inside, outside), endless
+            low_outside = np.where(self.observed > critical, significant_from, -infinite)
+            low_inside = smaller if critical >= 0 else larger
+            return np.where(is_interval, low_inside, low_outside), infinite
         up = (self.observed > critical) & (total > 0)
         down = (self.observed > critical) & (total < 0)
-        low = np.where(is_interval, smaller, np.where(up, larger, -endless))
-        high = np.where(is_interval, larger, np.where(down, smaller, endless))
+        low = np.where(is_interval, smaller, np.where(up, larger, -infinite))
+        high = np.where(is_interval, larger, np.where(down, smaller, infinite))
         return low, high
 
 
 class _Centres(NamedTuple):
     """Means of the tests, for the statistics of ``t_i - mean w_i``."""
 
-    weights: FloatArray
-    place: IntArray
+    weights: FloatArray  # distinct columns of weights, shape (n_units, weight columns)
+    weight_column: IntArray  # of each test
     mean: FloatArray
-    root: FloatArray
+    root: FloatArray  # of the sum of squares; infinite for a test without a difference
 
     @classmethod
-    def of(cls, units: Units, weights: FloatArray, place: IntArray) -> "_Centres":
-        mean = units.totals.sum(axis=0) / weights.sum(axis=0)[place]
-        left = units.totals - mean * weights[:, place]
-        left[np.abs(left) <= units.step] = 0.0
-        root = np.sqrt((left**2).sum(axis=0))
+    def of(cls, units: Units, weights: FloatArray, weight_column: IntArray) -> "_Centres":
+        mean = units.totals.sum(axis=0) / weights.sum(axis=0)[weight_column]
+        centred = units.totals - mean * weights[:, weight_column]
+        centred[np.abs(centred) <= units.step] = 0.0
+        root = np.sqrt((centred**2).sum(axis=0))
         root[root == 0] = np.inf
-        return cls(weights=weights, place=place, mean=mean, root=root)
+        return cls(weights=weights, weight_column=weight_column, mean=mean, root=root)
 
     def of_columns(self, columns: IntArray) -> "_Centres":
         """Return the means of some tests alone."""
         return _Centres(
             weights=self.weights,
-            place=self.place[columns],
+            weight_column=self.weight_column[columns],
             mean=self.mean[columns],
             root=self.root[columns],
         )
@@ -664,35 +677,39 @@ class _Centres(NamedTuple):
     def statistics(self, flipped: FloatArray, weights: FloatArray, tests: slice) -> FloatArray:
         """Statistics of some tests, from their flipped totals and all flipped weights."""
         root = self.root[tests]
-        ratios = np.multiply(weights[:, self.place[tests]], self.mean[tests])
-        np.subtract(flipped, ratios, out=ratios)
-        ratios /= root
-        return ratios
+        statistics = np.multiply(weights[:, self.weight_column[tests]], self.mean[tests])
+        np.subtract(flipped, statistics, out=statistics)
+        statistics /= root
+        return statistics
 
 
 def _distinct(columns: FloatArray) -> tuple[FloatArray, IntArray]:
-    """Distinct columns, and the place of each column among them."""
-    places: dict[bytes, int] = {}
-    place = np.array(
-        [places.setdefault(column.tobytes(), len(places)) for column in columns.T], np.int64
+    """Distinct columns, and the number of each column among them."""
+    known: dict[bytes, int] = {}
+    numbers = np.array(
+        [known.setdefault(column.tobytes(), len(known)) for column in columns.T], np.int64
     )
-    return columns[:, np.unique(place, return_index=True)[1]], place
+    return columns[:, np.unique(numbers, return_index=True)[1]], numbers
 
 
 class _Draws(NamedTuple):
-    """Sign vectors of some units; `observed` is 1 if the observed signs are not one of them."""
+    """Sign vectors of the units `rows`; `n_observed` is 1 if the observed signs are counted in
+    addition to them, and 0 if they are one of them.
+    """
 
     flips: Flips
     rows: Any
     n_draws: int
-    observed: int
+    n_observed: int
 
     @classmethod
     def of_all(cls, n_units: int, n_draws: int, rng: RandomLike) -> "_Draws":
         """Sign vectors of all units, listed where there are few."""
         if _listed(n_units, n_draws):
-            return cls(flips=AllFlips(n_units), rows=slice(None), n_draws=1 << n_units, observed=0)
-        return cls(flips=flips_of(n_units, rng), rows=slice(None), n_draws=n_draws, observed=1)
+            return cls(
+                flips=AllFlips(n_units), rows=slice(None), n_draws=1 << n_units, n_observed=0
+            )
+        return cls(flips=flips_of(n_units, rng), rows=slice(None), n_draws=n_draws, n_observed=1)
 
 
 class _Corrected(NamedTuple):
@@ -706,17 +723,20 @@ class _Corrected(NamedTuple):
 
     @classmethod
     def of(cls, tests: _Tests, draws: _Draws, level: float, threads: int | None) -> "_Corrected":
-        rank = counted_rank(level, draws.n_draws, draws.observed)
-        wanted = Thresholds(np.where(tests.differ, tests.observed, -np.inf)[None])
+        rank = counted_rank(level, draws.n_draws, draws.n_observed)
+        thresholds = Thresholds(np.where(tests.differ, tests.observed, -np.inf)[None])
 
         def count(largest: FloatArray) -> IntArray:
-            return wanted.count(largest[:, :1])  # of the statistics from the null
+            return thresholds.count(largest[:, :1])  # of the statistics from the null
 
         stream = tests.stream(draws.flips, draws.rows, threads)
         tail = nth_largest(stream, max(rank, 1), draws.n_draws, 2, count)
-        critical, centred = tail.end.tolist() if rank > 0 else (np.inf, np.inf)
-        as_far = wanted.reached(tail.counted)[0] + draws.observed
-        return cls(as_far / (draws.n_draws + draws.observed), critical, centred)
+        critical = centred = math.inf
+        if rank > 0:
+            critical, centred = tail.end.tolist()
+        as_far = thresholds.reached(tail.counted)[0] + draws.n_observed
+        p = as_far / (draws.n_draws + draws.n_observed)
+        return cls(p=p, critical=critical, centred=centred)
 
 
 def _flipped(
@@ -725,17 +745,19 @@ def _flipped(
     """P values and critical statistics, the number of sign vectors, and whether they are all there
     are.
     """
-    every = len(tests.units.totals)
+    n_units = len(tests.units.totals)
     rows = np.flatnonzero(tests.units.totals.any(axis=1))
     if not _listed(rows.size, n_draws):
-        draws = _Draws(flips=flips_of(every, rng), rows=slice(None), n_draws=n_draws, observed=1)
+        draws = _Draws(
+            flips=flips_of(n_units, rng), rows=slice(None), n_draws=n_draws, n_observed=1
+        )
         return _Corrected.of(tests, draws, level, threads), n_draws, False
     listed = rows if rows.size else np.zeros(1, np.int64)
-    draws = _Draws(flips=AllFlips(listed.size), rows=listed, n_draws=1 << listed.size, observed=0)
+    draws = _Draws(flips=AllFlips(listed.size), rows=listed, n_draws=1 << listed.size, n_observed=0)
     corrected = _Corrected.of(tests, draws, level, threads)
-    if 0 < rows.size < every:  # units without a difference from the null have one from the mean
-        of_all = _Corrected.of(tests, _Draws.of_all(every, n_draws, rng), level, threads)
-        corrected = corrected._replace(centred=of_all.centred)
+    if 0 < rows.size < n_units:  # units without a difference from the null have one from the mean
+        by_all_units = _Corrected.of(tests, _Draws.of_all(n_units, n_draws, rng), level, threads)
+        corrected = corrected._replace(centred=by_all_units.centred)
     return corrected, draws.n_draws, True
 
 
@@ -753,9 +775,11 @@ def _reached(n_units: FloatArray, level: float, *, two_sided: bool) -> BoolArray
 
 
 def _as_t(critical: float, n_units: FloatArray) -> FloatArray:
-    """The t statistics that belong to a sum over its root of squares."""
-    left = n_units - critical**2
-    root = np.sqrt(np.divide(n_units - 1, left, out=np.full(left.shape, np.inf), where=left > 0))
+    """The t statistics that belong to a sum over its root of squares c: ``c sqrt((n - 1) / (n -
+    c^2))`` for n units.
+    """
+    rest = n_units - critical**2
+    factor = np.sqrt(np.divide(n_units - 1, rest, out=np.full(rest.shape, np.inf), where=rest > 0))
     return np.asarray(
-        np.where(left > 0, critical * root, np.copysign(np.inf, critical)), np.float64
+        np.where(rest > 0, critical * factor, np.copysign(np.inf, critical)), np.float64
     )

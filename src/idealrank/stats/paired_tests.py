@@ -6,7 +6,7 @@ differences that bound the pseudo-median.
 """
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,6 +27,7 @@ from idealrank.stats.special import bdtr, bdtrc, ndtr, ndtri, stdtr
 from idealrank.stats.tolerance import ROUNDING, largest_of, ranks_within, subtracted
 from idealrank.stats.values import (
     DifferenceTest,
+    cell,
     chosen,
     design_of,
     figure,
@@ -44,11 +45,11 @@ class SignedRanks(NamedTuple):
     """Rank sums of columns of differences."""
 
     n: int
-    positive: FloatArray
-    mean: FloatArray
+    positive: FloatArray  # sum of the ranks of differences above 0
+    mean: FloatArray  # of that sum under random signs
     se: FloatArray
-    tied: BoolArray
-    exact: BoolArray
+    tied: BoolArray  # columns with ties or zeros
+    exact: BoolArray  # columns whose p is by the exact distribution
 
     @classmethod
     def of(cls, differences: FloatArray, largest: FloatArray | None = None) -> "SignedRanks":
@@ -78,14 +79,14 @@ class SignedRanks(NamedTuple):
         """The p value of each column, shape (m,); 1 where all differences are 0."""
         with np.errstate(invalid="ignore", divide="ignore"):
             z = np.where(self.se > 0, (self.positive - self.mean) / self.se, 0.0)
-        below, above = ndtr(z), ndtr(-z)
+        below = ndtr(z)
+        above = ndtr(-z)
         if self.exact.any():
             cumulated = null_distribution(self.n)
-            at = np.rint(self.positive).astype(np.int64)
-            below = np.where(self.exact, cumulated[np.where(self.exact, at, 0)], below)
-            above = np.where(
-                self.exact, cumulated[np.where(self.exact, cumulated.size - 1 - at, 0)], above
-            )
+            rank_sum = np.where(self.exact, np.rint(self.positive), 0).astype(np.int64)
+            below = np.where(self.exact, cumulated[rank_sum], below)
+            # the distribution is symmetric
+            above = np.where(self.exact, cumulated[cumulated.size - 1 - rank_sum], above)
         p_value = {
             "two-sided": np.minimum(1, 2 * np.minimum(below, above)),
             "greater": above,
@@ -108,18 +109,19 @@ class SignedRanks(NamedTuple):
         outside = (1 - level) / (2 if alternative == "two-sided" else 1)
         total = self.n * (self.n + 1) // 2
         low, high = np.full((2, self.positive.size), np.nan)
-        for at in np.flatnonzero(~self.tied):
-            if self.exact[at]:
+        for column in np.flatnonzero(~self.tied):
+            # the largest rank sum that is significant; -1 if none is
+            if self.exact[column]:
                 cut = int(np.searchsorted(null_distribution(self.n), outside, side="right")) - 1
             else:
-                cut = int(np.floor(self.mean[at] + ndtri(outside) * self.se[at]))
+                cut = int(np.floor(self.mean[column] + ndtri(outside) * self.se[column]))
             lower = -np.inf
             upper = np.inf
             if cut >= 0:
                 places = np.array([cut, total - 1 - cut])
-                lower, upper = walsh_averages(differences[:, at], places).tolist()
-            low[at] = lower if alternative != "less" else -np.inf
-            high[at] = upper if alternative != "greater" else np.inf
+                lower, upper = walsh_averages(differences[:, column], places).tolist()
+            low[column] = lower if alternative != "less" else -np.inf
+            high[column] = upper if alternative != "greater" else np.inf
         return low, high
 
 
@@ -184,7 +186,7 @@ class PairedTest(DifferenceTest):
     null : float
         Value of `about` under the null hypothesis: 0, or 0.5 for a share.
     level : float
-        Method of the interval.
+        Confidence level of the interval.
     method : str
         "t", "wilcoxon" or "sign".
     alternative : str
@@ -218,23 +220,7 @@ class PairedTest(DifferenceTest):
     n: int
 
     def __str__(self) -> str:
-        parts = (
-            self.difference,
-            self.p,
-            self.estimate,
-            self.low,
-            self.high,
-            self.effect,
-            self.wins,
-            self.ties,
-            self.losses,
-        )
-        rows = zip(*(np.atleast_1d(part) for part in parts), strict=True)
-        lines = [
-            f"b - a = {difference:.4g}, p = {p:.3g}; {self.about} {estimate:.4g} [{low:.4g}, "
-            f"{high:.4g}]; d_z {effect:.3g}; better on {wins}, equal on {ties}, worse on {losses}"
-            for difference, p, estimate, low, high, effect, wins, ties, losses in rows
-        ]
+        lines = [self._line(column) for column in range(np.size(self.difference))]
         note = f"; {self.note}" if self.note else ""
         count = f"{self.n} quer{'y' if self.n == 1 else 'ies'}"
         return "\n".join(
@@ -243,6 +229,15 @@ class PairedTest(DifferenceTest):
                 f"({self.alternative} {self.method} test with {100 * self.level:g} % interval, "
                 f"{count}{note})",
             ]
+        )
+
+    def _line(self, column: int) -> str:
+        number = partial(cell, column=column)
+        return (
+            f"b - a = {number(self.difference):.4g}, p = {number(self.p):.3g}; {self.about} "
+            f"{number(self.estimate):.4g} [{number(self.low):.4g}, {number(self.high):.4g}]; d_z "
+            f"{number(self.effect):.3g}; better on {number(self.wins)}, equal on "
+            f"{number(self.ties)}, worse on {number(self.losses)}"
         )
 
 
@@ -297,9 +292,8 @@ def paired_t(
     interval = difference_interval(
         first, second, level=level, alternative=alternative, design=design
     )
-    used = design_of(design, first.shape[0])
-    columns, largest = _differences(first, second)
-    means = student_mean(columns, used, largest)
+    sample = _PairedSample.of(first, second, design_of(design, first.shape[0]))
+    means = student_mean(sample.differences, sample.design, sample.largest)
     statistic = in_units(means.mean, means.se)
     p = np.where(means.constant & (means.mean == 0), 1.0, t_tail(statistic, means.df, alternative))
     figures = _Figures(
@@ -318,7 +312,7 @@ def paired_t(
         alternative=alternative,
         note=interval.note,
     )
-    return _test(first, columns, largest, used, figures=figures, facts=facts)
+    return _test(sample, figures, facts)
 
 
 def t_tail(statistic: FloatArray, df: "float | FloatArray", alternative: str) -> FloatArray:
@@ -370,10 +364,9 @@ def sign_test(
     >>> found.p, found.note
     (0.0625, 'ties left out: 1')
     """
-    first, columns, largest, used = _ranked(
-        test="the sign test", a=a, b=b, alternative=alternative, level=level, design=design
-    )
-    wins, ties, losses = outcomes(columns)
+    _check_ranked("the sign test", design, alternative, level)
+    sample = _plain_sample(a, b, design)
+    wins, ties, losses = outcomes(sample.differences)
     untied = wins + losses
     low_tail = np.asarray(bdtr(wins, untied, 0.5))
     high_tail = np.where(wins > 0, bdtrc(np.maximum(wins - 1, 0), untied, 0.5), 1.0)
@@ -384,12 +377,14 @@ def sign_test(
     }[alternative]
     outside = (1 - level) / (2 if alternative == "two-sided" else 1)
     low, high = exact_bounds(wins, losses, outside)
-    low = np.zeros_like(low) if alternative == "less" else low
-    high = np.ones_like(high) if alternative == "greater" else high
+    if alternative == "less":
+        low = np.zeros_like(low)
+    if alternative == "greater":
+        high = np.ones_like(high)
     share = np.where(untied > 0, wins / np.maximum(untied, 1), np.nan)
-    note = "" if not ties.any() else f"ties left out: {', '.join(map(str, ties.tolist()))}"
+    note = f"ties left out: {', '.join(map(str, ties.tolist()))}" if ties.any() else ""
     figures = _Figures(
-        difference=columns.mean(axis=0),
+        difference=sample.differences.mean(axis=0),
         p=p,
         statistic=wins.astype(np.float64),
         estimate=share,
@@ -404,7 +399,7 @@ def sign_test(
         alternative=alternative,
         note=note,
     )
-    return _test(first, columns, largest, used, figures=figures, facts=facts)
+    return _test(sample, figures, facts)
 
 
 def wilcoxon(
@@ -455,21 +450,20 @@ def wilcoxon(
     >>> found.p, found.statistic, round(found.estimate, 12)
     (0.625, 10.0, 0.03)
     """
-    first, columns, largest, used = _ranked(
-        test="the signed-rank test", a=a, b=b, alternative=alternative, level=level, design=design
-    )
-    ranks = SignedRanks.of(columns, largest)
-    low, high = ranks.bounds(columns, level, alternative)
-    parts = [
+    _check_ranked("the signed-rank test", design, alternative, level)
+    sample = _plain_sample(a, b, design)
+    ranks = SignedRanks.of(sample.differences, sample.largest)
+    low, high = ranks.bounds(sample.differences, level, alternative)
+    notes = [
         in_columns("normal approximation", ~ranks.exact),
         in_columns("zeros or ties, so no interval", ranks.tied),
     ]
-    note = "; ".join(part for part in parts if part)
+    note = "; ".join(note for note in notes if note)
     figures = _Figures(
-        difference=columns.mean(axis=0),
+        difference=sample.differences.mean(axis=0),
         p=ranks.p(alternative),
         statistic=ranks.positive,
-        estimate=ranks.pseudo_median(columns),
+        estimate=ranks.pseudo_median(sample.differences),
         low=low,
         high=high,
     )
@@ -481,32 +475,38 @@ def wilcoxon(
         alternative=alternative,
         note=note,
     )
-    return _test(first, columns, largest, used, figures=figures, facts=facts)
+    return _test(sample, figures, facts)
 
 
-def _ranked(
-    test: str,
-    a: npt.ArrayLike,
-    b: npt.ArrayLike,
-    alternative: str,
-    level: float,
-    design: Design | None,
-) -> tuple[FloatArray, FloatArray, FloatArray, Design]:
-    """Values of a for their shape, differences as columns with the largest values behind them, and
-    a plain design.
-    """
+class _PairedSample(NamedTuple):
+    """Differences of two runs as columns."""
+
+    differences: FloatArray
+    largest: FloatArray  # value of either run, in each column
+    design: Design
+    like: FloatArray  # values as given, for their shape
+
+    @classmethod
+    def of(cls, a: FloatArray, b: FloatArray, design: Design) -> "_PairedSample":
+        before = a.reshape(design.n, -1)
+        after = b.reshape(design.n, -1)
+        return cls(
+            differences=subtracted(before, after),
+            largest=np.asarray(largest_of(before, after), np.float64),
+            design=design,
+            like=a,
+        )
+
+
+def _check_ranked(test: str, design: Design | None, alternative: str, level: float) -> None:
     refuse_design(test, design, "paired_t")
     chosen("alternative", alternative, ALTERNATIVES)
     open_share("level", level)
+
+
+def _plain_sample(a: npt.ArrayLike, b: npt.ArrayLike, design: Design | None) -> _PairedSample:
     first, second = paired(a, b)
-    used = design_of(design, first.shape[0])
-    return first, *_differences(first, second), used
-
-
-def _differences(first: FloatArray, second: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Differences as columns, and the largest value of either side of each."""
-    before, after = (part.reshape(part.shape[0], -1) for part in (first, second))
-    return subtracted(before, after), np.asarray(largest_of(before, after), np.float64)
+    return _PairedSample.of(first, second, design_of(design, first.shape[0]))
 
 
 class _Figures(NamedTuple):
@@ -531,17 +531,15 @@ class _Facts(NamedTuple):
     note: str
 
 
-def _test(
-    like: FloatArray,
-    columns: FloatArray,
-    largest: FloatArray,
-    design: Design,
-    *,
-    figures: _Figures,
-    facts: _Facts,
-) -> PairedTest:
-    effect = in_units(figures.difference, deviations(columns, design, largest))
-    wins, ties, losses = outcomes(columns)
-    numbers = {**figures._asdict(), "effect": effect, "wins": wins, "ties": ties, "losses": losses}
-    shaped = {name: figure(number, like) for name, number in numbers.items()}
-    return PairedTest(**shaped, **facts._asdict(), n=design.n)
+def _test(sample: _PairedSample, figures: _Figures, facts: _Facts) -> PairedTest:
+    spread = deviations(sample.differences, sample.design, sample.largest)
+    wins, ties, losses = outcomes(sample.differences)
+    numbers = {
+        **figures._asdict(),
+        "effect": in_units(figures.difference, spread),
+        "wins": wins,
+        "ties": ties,
+        "losses": losses,
+    }
+    shaped = {name: figure(number, sample.like) for name, number in numbers.items()}
+    return PairedTest(**shaped, **facts._asdict(), n=sample.design.n)

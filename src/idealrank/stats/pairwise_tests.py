@@ -119,22 +119,30 @@ def all_pairs(
     n_units = runs.design.n_units
     exact = n_units <= MOST_UNITS and 1 << n_units <= draws
     flips = AllFlips(n_units) if exact else Flips(n_units, rng)
-    draws, observed = (1 << n_units, 0) if exact else (draws, 1)
-    rank = counted_rank(level, draws, observed)
+    n_observed = 1  # the observed signs count in addition to random ones
+    if exact:
+        draws = 1 << n_units
+        n_observed = 0
+    rank = counted_rank(level, draws, n_observed)
     p = np.ones(runs.differences().shape)
     low = np.zeros(runs.differences().shape)
     high = np.zeros(runs.differences().shape)
+    n_counted = draws + n_observed
     for measure in range(runs.unit.size):
         summed = _Summed.of(runs, measure, flips, draws, threads)
-        for part in _of_measure(summed, max(rank, 1), draws, threads):
-            first, second = part.first, part.second
-            p_values = (part.counts + observed) / (draws + observed)
-            p[first, second, measure] = p[second, first, measure] = p_values
-            least, most = part.ends if rank > 0 else np.full_like(part.ends, np.inf)
-            low[first, second, measure], high[first, second, measure] = -least, most
-            low[second, first, measure], high[second, first, measure] = -most, least
+        for part in _test_measure(summed, max(rank, 1), draws, threads):
+            a = part.first
+            b = part.second
+            p[a, b, measure] = p[b, a, measure] = (part.counts + n_observed) / n_counted
+            negated_low, pair_high = part.ends if rank > 0 else np.full_like(part.ends, np.inf)
+            low[a, b, measure] = -negated_low
+            high[a, b, measure] = pair_high
+            low[b, a, measure] = -pair_high
+            high[b, a, measure] = negated_low
     same = runs.identical()
-    p[same], low[same], high[same] = 1.0, 0.0, 0.0
+    p[same] = 1.0
+    low[same] = 0.0
+    high[same] = 0.0
     return AllPairs(
         difference=runs.shaped(runs.differences()),
         p=runs.shaped(p),
@@ -158,7 +166,7 @@ class _Summed:
     scale: float  # of a mean: a unit over a unit of weights
     step: float  # the least distance of two sums, in units, by what rounding every query may add
     flips: Flips
-    kept: list[FloatArray]
+    kept: list[FloatArray]  # blocks of sums; empty if they are drawn again
 
     @classmethod
     def of(
@@ -199,26 +207,27 @@ class _PairTests(NamedTuple):
     ends: FloatArray
 
 
-def _of_measure(
+def _test_measure(
     summed: _Summed, rank: int, draws: int, threads: int | None
 ) -> Iterator[_PairTests]:
     """Test the pairs in parts."""
     first, second = np.triu_indices(summed.columns.shape[1] - 1, 1)
     size = max(_LEAST_PAIRS, min(_MOST_PAIRS, FEW_VALUES // (2 * draws)))
 
-    def of_part(number: int) -> _PairTests:
+    def test_part(number: int) -> _PairTests:
         part = slice(number * size, (number + 1) * size)
-        return _of_pairs(summed, first[part], second[part], rank, draws)
+        return _test_pairs(summed, first[part], second[part], rank, draws)
 
-    return in_order(of_part, -(-first.size // size), threads)
+    return in_order(test_part, -(-first.size // size), threads)
 
 
-def _of_pairs(
+def _test_pairs(
     summed: _Summed, first: IntArray, second: IntArray, rank: int, draws: int
 ) -> _PairTests:
     differences = summed.columns[:, second] - summed.columns[:, first]
     total = differences.sum(axis=0)
     weight = float(summed.columns[:, -1].sum())
+    # Each of the two totals of a unit was rounded: sums of all units may differ by so much.
     step = np.maximum(tie_step(differences), 2.0 * len(differences))
 
     def stream(size: int, work: Callable[[FloatArray], Any]) -> Iterator[Any]:
@@ -229,9 +238,9 @@ def _of_pairs(
                 yield work(both_ends(flipped, sums[:, -1:], total, weight, step))
 
     tail = nth_largest(stream, rank, draws, 2 * first.size, from_zero)
-    below, above = tail.counted.reshape(2, -1)
-    sign = to_steps(total, step)
-    counts = np.where(sign > 0, below, np.where(sign < 0, above, draws))
+    lower, upper = tail.counted.reshape(2, -1)
+    total_steps = to_steps(total, step)
+    counts = np.where(total_steps > 0, lower, np.where(total_steps < 0, upper, draws))
     ends = tail.end.reshape(2, -1) * step * summed.scale
     return _PairTests(first=first, second=second, counts=counts, ends=ends)
 
@@ -289,8 +298,8 @@ class RandomisedHSD(Resampled[FloatArray]):
         pairs = runs * (runs - 1) // 2
         return "\n".join(
             f"randomised HSD of {runs} runs on {self.n} queries: {count} of {pairs} pairs differ, "
-            f"those more than {least:.3g} apart (level {self.level:g} for all pairs at once)"
-            for count, least in zip(
+            f"those more than {width:.3g} apart (level {self.level:g} for all pairs at once)"
+            for count, width in zip(
                 differs.tolist(), np.atleast_1d(self.least_difference).tolist(), strict=True
             )
         )
@@ -359,24 +368,24 @@ def randomised_hsd(
     sums = runs.sums
     upper = np.triu_indices(sums.shape[0], 1)
     sizes = np.abs(sums[upper[1]] - sums[upper[0]])
-    wanted = Thresholds(sizes.T)
+    thresholds = Thresholds(sizes.T)
     rank = counted_rank(level, draws, 1)
-    tail = nth_largest(stream, max(rank, 1), draws, runs.unit.size, wanted.count)
-    least = runs.scaled(tail.end) if rank > 0 else np.full(runs.unit.size, np.inf)
+    tail = nth_largest(stream, max(rank, 1), draws, runs.unit.size, thresholds.count)
+    least_difference = runs.scaled(tail.end) if rank > 0 else np.full(runs.unit.size, np.inf)
     p = np.ones((len(sums), *sums.shape))
-    p[upper] = (wanted.reached(tail.counted).T + 1) / (draws + 1)
+    p[upper] = (thresholds.reached(tail.counted).T + 1) / (draws + 1)
     p[upper[::-1]] = p[upper]
     same = runs.identical()
     difference = runs.differences()
     p[same] = 1.0
-    width = np.where(same, 0.0, least)
+    width = np.where(same, 0.0, least_difference)
     return RandomisedHSD(
         means=runs.shaped(runs.means),
         difference=runs.shaped(difference),
         p=runs.shaped(p),
         low=runs.shaped(difference - width),
         high=runs.shaped(difference + width),
-        least_difference=runs.shaped(least),
+        least_difference=runs.shaped(least_difference),
         level=level,
         n=runs.design.n,
         n_units=runs.design.n_units,
@@ -391,38 +400,35 @@ def _ranges_of(
     that ties are reached.
     """
     sequence = generator_of(rng).bit_generator.seed_seq.spawn(1)[0]  # type: ignore[attr-defined]
-    entropy, key = sequence.entropy, sequence.spawn_key
 
     def stream(size: int, work: Callable[[FloatArray], Any]) -> Iterator[Any]:
-        def of_block(block: int) -> Any:
-            child = np.random.default_rng(np.random.SeedSequence(entropy, spawn_key=(*key, block)))
-            return work(_ranges(runs, child)[: size - block * _DRAWS])
+        def map_block(block: int) -> Any:
+            seed = np.random.SeedSequence(sequence.entropy, spawn_key=(*sequence.spawn_key, block))
+            ranges = _ranges(runs, np.random.default_rng(seed))
+            return work(ranges[: size - block * _DRAWS])
 
-        return in_order(of_block, -(-size // _DRAWS), threads)
+        return in_order(map_block, -(-size // _DRAWS), threads)
 
     return stream
 
 
 def _ranges(runs: Runs, generator: np.random.Generator) -> FloatArray:
-    count, measures = runs.totals.shape[1:]
-    in_line = np.broadcast_to(np.arange(count), (_DRAWS, count))
-    order = np.empty((_DRAWS, count), np.int64)
-    picked = np.empty((_DRAWS * count, measures))
+    n_runs, measures = runs.totals.shape[1:]
+    run_numbers = np.broadcast_to(np.arange(n_runs), (_DRAWS, n_runs))
+    order = np.empty((_DRAWS, n_runs), np.int64)
+    picked = np.empty((_DRAWS * n_runs, measures))
     sums = np.zeros_like(picked)
     for totals in runs.totals:
-        generator.permuted(in_line, axis=1, out=order)
+        generator.permuted(run_numbers, axis=1, out=order)
         np.take(totals, order.ravel(), axis=0, out=picked, mode="clip")  # other modes copy `out`
         sums += picked
-    by_run = sums.reshape(_DRAWS, count, measures)
+    by_run = sums.reshape(_DRAWS, n_runs, measures)
     return np.asarray(by_run.max(axis=1) - by_run.min(axis=1) + runs.step, np.float64)
 
 
-# All pairs of systems on the same queries at once: Tukey's HSD of the two-way table, queries
-# beside systems.
-#
-# The studentized range behind it: SciPy's `studentized_range` takes about 15 ms a value and is
-# one minus a number near one in the tail; all pairs of 130 systems would take two minutes. It is
-# the witness in the tests.
+# Tukey's HSD of the two-way table of queries and systems, and the studentized range behind it.
+# SciPy's `studentized_range` takes about 15 ms per value and is one minus a number near one in the
+# tail; all pairs of 130 systems would take two minutes. The tests compare with it.
 
 # Step and end of the table of ranges; beyond 40 standard deviations lies less than 1e-170
 _STEP, _WIDEST = 0.02, 40.0
@@ -438,14 +444,15 @@ def range_sf(q: FloatArray, groups: int, degrees: float) -> FloatArray:
     range. Applied Statistics 32, 204-210.
     """
     log_s, weights = _spread_nodes(degrees)
-    tail = _range_table(groups)
+    log_tail = _range_table(groups)
     ranges = np.asarray(q, np.float64)
     flat = ranges.reshape(-1)
     tails = np.zeros(flat.size)
     for first in range(0, flat.size, _AT_A_TIME):
         part = slice(first, first + _AT_A_TIME)
-        wide = np.minimum(flat[part, None] * np.exp(log_s), _WIDEST)
-        tails[part] = (np.where(wide < _WIDEST, np.exp(tail(wide)), 0.0) * weights).sum(axis=1)
+        widths = np.minimum(flat[part, None] * np.exp(log_s), _WIDEST)
+        chances = np.where(widths < _WIDEST, np.exp(log_tail(widths)), 0.0)
+        tails[part] = (chances * weights).sum(axis=1)
     return np.clip(tails, 0.0, 1.0).reshape(ranges.shape)
 
 
@@ -465,6 +472,8 @@ def range_quantile(level: float, groups: int, degrees: float) -> float:
 @lru_cache(maxsize=16)
 def _range_table(groups: int) -> CubicSpline:
     """Log P(range of normals > w) for w from 0 to 40."""
+    # P is the integral over the largest value z of groups phi(z) Phi(z)^(groups - 1), times the
+    # chance that not all other values, which are below z, are above z - w.
     z = np.arange(-12.0, 32.0, 0.05)
     density = groups * 0.05 * np.exp(-z * z / 2) / math.sqrt(2 * math.pi)
     below = ndtr(z)
@@ -472,10 +481,10 @@ def _range_table(groups: int) -> CubicSpline:
     logs = np.empty(widths.size)
     for first in range(0, widths.size, _AT_A_TIME):
         part = slice(first, first + _AT_A_TIME)
-        share = np.minimum(ndtr(z - widths[part, None]) / below, 1.0)
+        chance_beyond = np.minimum(ndtr(z - widths[part, None]) / below, 1.0)  # of one value
         with np.errstate(divide="ignore"):
-            missing = -np.expm1((groups - 1) * np.log1p(-share))
-        logs[part] = np.log((missing * (density * below ** (groups - 1))).sum(axis=1))
+            any_beyond = -np.expm1((groups - 1) * np.log1p(-chance_beyond))
+        logs[part] = np.log((any_beyond * (density * below ** (groups - 1))).sum(axis=1))
     return CubicSpline(widths, logs - logs[0])
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,10 +24,10 @@ from idealrank.stats.sign_flips import (
 )
 from idealrank.stats.tails import Tail, nth_largest
 from idealrank.stats.tolerance import ROUNDING, subtracted
-from idealrank.stats.values import Resampled, chosen, design_of, figure, open_share, paired
+from idealrank.stats.values import Resampled, cell, chosen, design_of, figure, open_share, paired
 
 _ALTERNATIVES = ("two-sided", "greater", "less")
-_TOGETHER = 32  # columns of an enumeration: 32 MB of signs of the units without a difference
+_COLUMNS = 32  # columns of an enumeration: 32 MB of signs of the units without a difference
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -44,7 +45,7 @@ class PermutationTest(Resampled[Any]):
         if p is above 1 - level. A bound is infinite with too few queries or draws to reject any
         difference.
     level : float
-        Method of the interval.
+        Confidence level of the interval.
     n, n_units : int
         Number of queries, and of units that are flipped independently: clusters, or queries.
     n_nonzero : int or int64 array
@@ -76,27 +77,18 @@ class PermutationTest(Resampled[Any]):
         return self.low, self.high
 
     def __str__(self) -> str:
-        names = ("difference", "low", "high", "p", "exact", "n_resamples")
-        rows = zip(*(np.atleast_1d(getattr(self, name)).tolist() for name in names), strict=True)
-        return "\n".join(self._line(*row) for row in rows)
+        return "\n".join(self._line(column) for column in range(np.size(self.difference)))
 
-    def _line(
-        self,
-        difference: float,
-        low: float,
-        high: float,
-        p: float,
-        exact: bool,  # noqa: FBT001
-        draws: int,
-    ) -> str:
+    def _line(self, column: int) -> str:
+        number = partial(cell, column=column)
         units = "" if self.n_units == self.n else f" in {self.n_units} clusters"
-        how = "exact" if exact else f"{draws:,} draws"
+        how = "exact" if number(self.exact) else f"{number(self.n_resamples):,} draws"
         against = f" against {self.null:+.4g}" if self.null else ""
-        text = np.format_float_positional(p, precision=4, fractional=False, trim="-")
+        p = np.format_float_positional(number(self.p), precision=4, fractional=False, trim="-")
         return (
-            f"difference {difference:+.4g}, {100 * self.level:g} % interval [{low:+.4g}, "
-            f"{high:+.4g}], p {text}{against} (sign flips, {self.alternative}, {how}, {self.n} "
-            f"queries{units})"
+            f"difference {number(self.difference):+.4g}, {100 * self.level:g} % interval "
+            f"[{number(self.low):+.4g}, {number(self.high):+.4g}], p {p}{against} (sign flips, "
+            f"{self.alternative}, {how}, {self.n} queries{units})"
         )
 
 
@@ -110,7 +102,7 @@ class _Settings(NamedTuple):
 
 
 class _ColumnTests(NamedTuple):
-    """Counts and ends of some columns."""
+    """P values and intervals of some columns."""
 
     p: FloatArray
     low: FloatArray
@@ -119,7 +111,13 @@ class _ColumnTests(NamedTuple):
     @classmethod
     def empty(cls, columns: int) -> "_ColumnTests":
         """Make room for the results of columns."""
-        return cls(np.empty(columns), np.empty(columns), np.empty(columns))
+        return cls(p=np.empty(columns), low=np.empty(columns), high=np.empty(columns))
+
+    def put(self, tests: "_ColumnTests", columns: IntArray) -> None:
+        """Put the results of some columns into their places."""
+        self.p[columns] = tests.p
+        self.low[columns] = tests.low
+        self.high[columns] = tests.high
 
 
 def permutation_test(
@@ -221,27 +219,17 @@ def permutation_test(
             high=np.where(same, 0.0, columns_tested.high),
         )
     draws = np.where(exact, 1 << np.minimum(units.n_nonzero, MOST_UNITS), options.draws)
-    numbers = (
-        design.mean(columns),
-        columns_tested.p,
-        columns_tested.low + null,
-        columns_tested.high + null,
-    )
-    difference, p, low, high = (figure(values, first) for values in numbers)
-    n_nonzero, n_draws, is_exact = (
-        figure(values, first) for values in (units.n_nonzero, draws, exact)
-    )
     return PermutationTest(
-        difference=difference,
-        p=p,
-        low=low,
-        high=high,
+        difference=figure(design.mean(columns), first),
+        p=figure(columns_tested.p, first),
+        low=figure(columns_tested.low + null, first),
+        high=figure(columns_tested.high + null, first),
         level=level,
         n=design.n,
         n_units=design.n_units,
-        n_nonzero=n_nonzero,
-        n_resamples=n_draws,
-        exact=is_exact,
+        n_nonzero=figure(units.n_nonzero, first),
+        n_resamples=figure(draws, first),
+        exact=figure(exact, first),
         alternative=alternative,
         null=null,
     )
@@ -250,9 +238,7 @@ def permutation_test(
 def _from_null(
     columns: FloatArray, first: FloatArray, second: FloatArray, null: float
 ) -> FloatArray:
-    """Differences from the null; 0.4 - 0.5 + 0.1 is not 0, and rounding is no evidence of either
-    side.
-    """
+    """Differences from the null, 0 where they are rounding: as floats, 0.4 - 0.5 + 0.1 is not 0."""
     if null == 0:
         return columns
     shifted = columns - null
@@ -273,7 +259,9 @@ def _tested(units: Units, exact: BoolArray, options: _Settings, rng: RandomLike)
     """
     n_units = units.weights.size
     if n_units <= MOST_UNITS:
-        return _flipped(units, AllFlips(n_units), 0, options._replace(draws=1 << n_units))
+        return _flipped(
+            units, AllFlips(n_units), n_observed=0, options=options._replace(draws=1 << n_units)
+        )
     flips = flips_of(n_units, rng)
     columns_tested = _ColumnTests.empty(exact.size)
     # Where no unit differs every draw is as good as what was observed, and every mean is 0: there
@@ -281,17 +269,15 @@ def _tested(units: Units, exact: BoolArray, options: _Settings, rng: RandomLike)
     rank = counted_rank(options.level, 1 << ROW_BITS, 0)
     same = (units.n_nonzero == 0) & (rank > 0)
     if same.any():
-        _place(
-            _same(units.of_columns(np.flatnonzero(same)), options),
-            columns_tested,
-            np.flatnonzero(same),
-        )
+        columns = np.flatnonzero(same)
+        columns_tested.put(_same(units.of_columns(columns), options), columns)
     drawn = np.flatnonzero(~exact)
     listed = np.flatnonzero(exact & ~same)
     if drawn.size:
-        _place(_flipped(units.of_columns(drawn), flips, 1, options), columns_tested, drawn)
+        tests = _flipped(units.of_columns(drawn), flips, n_observed=1, options=options)
+        columns_tested.put(tests, drawn)
     if listed.size:
-        _place(_enumerated(units.of_columns(listed), flips, options), columns_tested, listed)
+        columns_tested.put(_enumerated(units.of_columns(listed), flips, options), listed)
     return columns_tested
 
 
@@ -301,14 +287,9 @@ def _same(units: Units, options: _Settings) -> _ColumnTests:
     return _ColumnTests(p=np.ones(units.unit.size), low=low, high=high)
 
 
-def _place(part: _ColumnTests, into: _ColumnTests, columns: IntArray) -> None:
-    for whole, values in zip(into, part, strict=True):
-        whole[columns] = values
-
-
-def _flipped(units: Units, flips: Flips, observed: int, options: _Settings) -> _ColumnTests:
-    """P values and intervals from draws; `observed` is 1 if the observed signs are not one of
-    them.
+def _flipped(units: Units, flips: Flips, *, n_observed: int, options: _Settings) -> _ColumnTests:
+    """P values and intervals from draws; `n_observed` is 1 if the observed signs are counted in
+    addition to them.
     """
     columns = units.with_weights()
 
@@ -320,47 +301,48 @@ def _flipped(units: Units, flips: Flips, observed: int, options: _Settings) -> _
             threads=options.threads,
         )
 
-    rank = counted_rank(options.level, options.draws, observed)
+    rank = counted_rank(options.level, options.draws, n_observed)
     sides = 2 if options.alternative == "two-sided" else 1
     tail = nth_largest(stream, max(rank, 1), options.draws, sides * units.unit.size)
-    return _of_tail(units, tail, rank, observed, options)
+    return _of_tail(units, tail, rank=rank, n_observed=n_observed, options=options)
 
 
 def _of_tail(
-    units: Units, tail: Tail, rank: int, observed: int, options: _Settings
+    units: Units, tail: Tail, *, rank: int, n_observed: int, options: _Settings
 ) -> _ColumnTests:
     ends = tail.end if rank > 0 else np.full_like(tail.end, np.inf)
     counts = units.counts(tail.counted, options.draws, options.alternative)
     low, high = units.interval(ends, options.alternative)
-    p = (counts + observed) / (options.draws + observed)
+    p = (counts + n_observed) / (options.draws + n_observed)
     return _ColumnTests(p=p, low=low, high=high)
 
 
 def _enumerated(units: Units, flips: Flips, options: _Settings) -> _ColumnTests:
-    """All signs of the units with a difference, each equally often beside random signs of the
+    """All signs of the units with a difference, each equally often with random signs of the
     others, whose weights matter to shifts.
     """
     columns_tested = _ColumnTests.empty(units.unit.size)
-    for first in range(0, units.unit.size, _TOGETHER):
-        columns = np.arange(units.unit.size)[first : first + _TOGETHER]
-        some = units.of_columns(columns)
-        zero_weights = np.where(some.totals == 0, some.weights[:, None], 0)
+    for first in range(0, units.unit.size, _COLUMNS):
+        columns = np.arange(units.unit.size)[first : first + _COLUMNS]
+        part = units.of_columns(columns)
+        weights_without = np.where(part.totals == 0, part.weights[:, None], 0)
         drawn = np.concatenate(
-            list(flips.map(zero_weights, 1 << ROW_BITS, np.copy, threads=options.threads))
+            list(flips.map(weights_without, 1 << ROW_BITS, np.copy, threads=options.threads))
         )
-
-        def of_column(at: int, some: Units = some, drawn: FloatArray = drawn) -> _ColumnTests:
-            column = some.of_columns(np.array([at]))
-            return _one_enumerated(column, np.ascontiguousarray(drawn[:, at]), options)
-
-        tests = in_order(of_column, columns.size, options.threads)
-        for at, column_test in enumerate(tests):
-            _place(column_test, columns_tested, columns[at : at + 1])
+        test_column = partial(_enumerated_column, part, drawn, options)
+        tests = in_order(test_column, columns.size, options.threads)
+        for column, column_test in zip(columns, tests, strict=True):
+            columns_tested.put(column_test, np.array([column]))
     return columns_tested
 
 
-def _one_enumerated(units: Units, zero_weights: FloatArray, options: _Settings) -> _ColumnTests:
+def _enumerated_column(
+    part: Units, drawn: FloatArray, options: _Settings, column: int
+) -> _ColumnTests:
+    units = part.of_columns(np.array([column]))
+    zero_weights = np.ascontiguousarray(drawn[:, column])
     draws = max(1 << int(units.n_nonzero[0]), zero_weights.size)
     rank = counted_rank(options.level, draws, 0)
     ends = listed_ends(units, zero_weights, max(rank, 1), options.alternative)
-    return _of_tail(units, Tail(ends.end, ends.counted), rank, 0, options._replace(draws=draws))
+    tail = Tail(end=ends.end, counted=ends.counted)
+    return _of_tail(units, tail, rank=rank, n_observed=0, options=options._replace(draws=draws))

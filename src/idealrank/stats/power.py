@@ -101,18 +101,18 @@ def pilot(differences: Any, *, design: Design | None = None, level: float = 0.95
             f"differences of shape {values.shape}: a pilot is of one measure, expected shape "
             f"(queries,)"
         )
-    drawn = design_of(design, values.size)
-    means = student_mean(values[:, None], drawn)
+    design = design_of(design, values.size)
+    means = student_mean(values[:, None], design)
     if not means.df:
-        alone = (
-            f"{drawn.n_units} independent unit"
-            if drawn.n_units == 1
+        units = (
+            f"{design.n_units} independent unit"
+            if design.n_units == 1
             else "nearly all weight on one unit"
         )
-        raise OptionError(f"{alone}: expected at least 2, since one shows no spread")
+        raise OptionError(f"{units}: expected at least 2, since one shows no spread")
     sd = float(means.se[0]) * math.sqrt(values.size)
-    tails = chdtri(means.df, np.array([(1 - level) / 2, (1 + level) / 2]))
-    low, high = sd * np.sqrt(means.df / tails)
+    chi_squared = chdtri(means.df, np.array([(1 - level) / 2, (1 + level) / 2]))
+    low, high = sd * np.sqrt(means.df / chi_squared)
     return Pilot(
         n=values.size,
         df=means.df,
@@ -302,7 +302,7 @@ def half_width(n: Any, sd: float, *, level: float = 0.95) -> Any:
     sd : float
         Standard deviation of the values, or of the differences, per query.
     level : float
-        Significance level, in (0, 1).
+        Confidence level of the interval, in (0, 1).
 
     Examples
     --------
@@ -338,7 +338,7 @@ def queries_for_half_width(width: float, sd: float, *, level: float = 0.95) -> i
 
 
 def _spread(sd: "float | Pilot") -> tuple[float, float]:
-    """Standard deviation a query, and independent units a query."""
+    """Standard deviation per query, and independent units per query."""
     if isinstance(sd, Pilot):
         return above_zero("standard deviation of the pilot", sd.sd), (sd.df + 1) / sd.n
     return above_zero("sd", sd), 1.0
@@ -389,7 +389,8 @@ def _both_beyond(critical: float, df: float, below: float, above: float) -> floa
     critical s).
     """
     # s is the estimate of the standard deviation as a multiple of the true one: the root of a
-    # chi-squared variable over df. Both tests succeed only if critical * s leaves room for Z.
+    # chi-squared variable over df. Both tests succeed only if critical * s leaves room for Z. The
+    # tails of s that are cut have a chance of 1e-17 each, less than rounding.
     lowest = math.sqrt(2 * gammaincinv(df / 2, 1e-17) / df)
     highest = (
         min((below + above) / (2 * critical), math.sqrt(chdtri(df, 1e-17) / df))
@@ -409,27 +410,33 @@ def _both_beyond(critical: float, df: float, below: float, above: float) -> floa
 def _standard_detectable(n: int, power: float, alpha: float, purpose: str, units: float) -> float:
     """The detectable effect in standard deviations."""
 
-    def short(size: float) -> float:
-        effect, margin = (size, 0.0) if purpose == "difference" else (0.0, size)
-        return (
-            _power(n=n, effect=effect, alpha=alpha, purpose=purpose, margin=margin, units=units)
-            - power
+    def excess(size: float) -> float:
+        is_effect = purpose == "difference"  # else it is a margin, without an effect
+        reached = _power(
+            n=n,
+            effect=size if is_effect else 0.0,
+            alpha=alpha,
+            purpose=purpose,
+            margin=0.0 if is_effect else size,
+            units=units,
         )
+        return reached - power
 
-    if short(0.0) >= 0:
+    if excess(0.0) >= 0:
         return 0.0
     high = 4 / math.sqrt(n)
-    while short(high) < 0:
+    while excess(high) < 0:
         high *= 2
         if high > 1e6:
             return math.inf
-    return root_between(short, 0.0, high, within=1e-14)
+    return root_between(excess, 0.0, high, within=1e-14)
 
 
 Alternative: TypeAlias = Literal["tilt", "shift"]
 
 _TRIALS = 50  # trials of a block, which share their flips
 _ENTRIES = 1 << 22  # entries of the table of signs that is held at a time
+_MOST_CORRECTION = 3  # of a guess, by one simulation
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -603,17 +610,18 @@ def flip_queries_needed(
         "threads": threads,
     }
     # p values of n flips are at least 2^(1 - n): fewer queries than this cannot reach alpha.
-    fewest = max(2, math.ceil(1 - math.log2(alpha)))
-    wanted = ndtri(power)
-    critical = -ndtri(alpha / 2)
+    least_n = max(2, math.ceil(1 - math.log2(alpha)))
+    distance = ndtri(power) - ndtri(alpha / 2)
     slope = abs(mean) / math.sqrt(float(((values - mean) ** 2 * chances).sum()))
-    # power = Phi(slope sqrt(n) - critical): each simulation corrects the slope of the guess before.
+    # power = Phi(slope sqrt(n) + Phi^-1(alpha / 2)): each simulation corrects the slope of the
+    # guess before, by a factor of 3 at most, since a share of so few trials may be far off.
     for _ in range(4):
-        n = max(fewest, math.ceil(((wanted + critical) / slope) ** 2))
-        seen = flip_power(differences, n, effect, rng=generator, **options)
-        share = min(max(seen.power, 0.5 / trials), 1 - 0.5 / trials)
-        slope = max((ndtri(share) + critical) / math.sqrt(n), slope / 3)
-    n = max(fewest, math.ceil(((wanted + critical) / slope) ** 2))
+        n = max(least_n, math.ceil((distance / slope) ** 2))
+        simulated = flip_power(differences, n, effect, rng=generator, **options)
+        slope = max(
+            (_finite_deviate(simulated) - ndtri(alpha / 2)) / math.sqrt(n), slope / _MOST_CORRECTION
+        )
+    n = max(least_n, math.ceil((distance / slope) ** 2))
     return flip_power(differences, n, effect, rng=generator, **options)
 
 
@@ -662,27 +670,34 @@ def flip_detectable(
         "n_resamples": n_resamples,
         "threads": threads,
     }
-    wanted = float(ndtri(power))
-    critical = -float(ndtri(alpha / 2))
+    critical = float(ndtri(alpha / 2))
+    distance = float(ndtri(power)) - critical
+    # A tilt gives the largest difference itself only if it leaves nothing else to draw.
     highest = math.inf if alternative == "shift" else 0.95 * float(values.max())
     if not (values.std() > ROUNDING * float(np.abs(values).max()) and highest > 0):
         raise OptionError(
             "the pilot has no improvement to draw from; expected differences above 0, or "
             'alternative="shift"'
         )
-    effect: float = min((wanted + critical) * float(values.std()) / math.sqrt(n), highest)
+    effect: float = min(distance * float(values.std()) / math.sqrt(n), highest)
     for _ in range(4):
-        seen = flip_power(differences, n, effect, rng=generator, **options)
-        share = min(max(seen.power, 0.5 / trials), 1 - 0.5 / trials)
-        factor = (wanted + critical) / max(ndtri(share) + critical, (wanted + critical) / 3)
+        simulated = flip_power(differences, n, effect, rng=generator, **options)
+        factor = distance / max(_finite_deviate(simulated) - critical, distance / _MOST_CORRECTION)
         effect = float(min(effect * factor, highest))
     simulated = flip_power(differences, n, effect, rng=generator, **options)
+    # five standard errors: more than chance explains
     if effect == highest and simulated.power < power - 5 * simulated.standard_error:
         raise OptionError(
             f"{n} queries find a difference of {effect:.3g}, near the largest of the pilot, with "
             f'chance {simulated.power:.3g} only; expected more queries, or alternative="shift"'
         )
     return simulated
+
+
+def _finite_deviate(simulated: SimulatedPower) -> float:
+    """Normal deviate of a simulated power; none or all of the trials count as half a trial off."""
+    least = 0.5 / simulated.trials
+    return float(ndtri(min(max(simulated.power, least), 1 - least)))
 
 
 def _population(
@@ -693,13 +708,13 @@ def _population(
         raise InputError(
             f"differences of shape {differences.shape}, expected (queries,), at least 2"
         )
-    alike = np.full(differences.size, 1 / differences.size)
+    equal_chances = np.full(differences.size, 1 / differences.size)
     if effect is None:
-        return differences, alike
+        return differences, equal_chances
     if not math.isfinite(effect):
         raise OptionError(f"effect={effect!r}: expected a finite number")
     if alternative == "shift":
-        return differences + (effect - differences.mean()), alike
+        return differences + (effect - differences.mean()), equal_chances
     low = float(differences.min())
     high = float(differences.max())
     if not low < effect < high:
@@ -711,8 +726,8 @@ def _population(
 
     def tilted(strength: float) -> FloatArray:
         logs = strength * scaled
-        grown = np.exp(logs - logs.max())
-        return np.asarray(grown / grown.sum())
+        weights = np.exp(logs - logs.max())
+        return np.asarray(weights / weights.sum())
 
     def mean(strength: float) -> float:
         return float((tilted(strength) * differences).sum())
@@ -726,12 +741,13 @@ def _population(
 
 def _flip_p(drawn: FloatArray, n_resamples: int, generator: np.random.Generator) -> FloatArray:
     """Two-sided p of the sign-flip test of each column, all under the same flips."""
-    seen = np.abs(drawn.sum(axis=0)) - ROUNDING * np.abs(drawn).sum(axis=0)
+    # less the rounding, so that tied sums reach it
+    observed = np.abs(drawn.sum(axis=0)) - ROUNDING * np.abs(drawn).sum(axis=0)
     beyond = np.zeros(drawn.shape[1], np.int64)
     rows = max(1, _ENTRIES // len(drawn))
     for first in range(0, n_resamples, rows):
         signs = generator.integers(
             0, 2, (min(rows, n_resamples - first), len(drawn)), np.int8
         ).astype(np.float64)
-        beyond += (np.abs((2 * signs - 1) @ drawn) >= seen).sum(axis=0)
+        beyond += (np.abs((2 * signs - 1) @ drawn) >= observed).sum(axis=0)
     return np.asarray((beyond + 1) / (n_resamples + 1))

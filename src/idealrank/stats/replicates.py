@@ -1,4 +1,4 @@
-"""The difference of two systems that were trained several times: variance of training beside
+"""The difference of two systems that were trained several times: variance of training and
 variance of queries, in one model.
 """
 
@@ -113,13 +113,13 @@ class ReplicatedDifference:
         size = self.n_queries if n_queries is None else whole_number("n_queries", n_queries)
         seeds = None if n_seeds is None else whole_number("n_seeds", n_seeds)
         return math.sqrt(
-            self.queries / size + sum(part.error(size, seeds) for part in self.training)
+            self.queries / size + sum(training.error(size, seeds) for training in self.training)
         )
 
     def __str__(self) -> str:
         total = self.standard_error**2
         share = (
-            100 * sum(part.error(self.n_queries) for part in self.training) / total
+            100 * sum(training.error(self.n_queries) for training in self.training) / total
             if total
             else 0.0
         )
@@ -210,32 +210,30 @@ def replicated_difference(
                 f"a has shape {first.shape} and b {second.shape}: crossed seeds are the same, and "
                 "at least 2, on both sides"
             )
-        parts = [_Part.of(second - first, largest)]
+        variances = [_SeedVariance.of(second - first, largest)]
     else:
-        parts = _nested(sides, single, largest)
+        variances = _nested(sides, single, largest)
     n = differences.size
     by_query = beyond_rounding(float(differences.var(ddof=1)), largest) / n
-    training = tuple(
-        Training(part.n_seeds, part.added * part.n_seeds, part.residual) for part in parts
-    )
-    queries = max(by_query * n - sum(part.residual / part.n_seeds for part in training), 0.0)
-    of_seeds = _seed_terms(parts)
-    between = sum(term.variance for term in of_seeds)
-    variance = max(by_query + sum(part.added for part in parts), between)
-    reach = _Reach(terms=(_Term(variance=variance - between, df=n - 1), *of_seeds))
-    middle = float(differences.mean())
-    half = reach.at((1 - level) / 2)
+    trainings = tuple(variance.training() for variance in variances)
+    residuals = sum(training.residual / training.n_seeds for training in trainings)
+    seed_terms = _seed_terms(variances)
+    between = sum(term.variance for term in seed_terms)
+    total = max(by_query + sum(variance.added for variance in variances), between)
+    half_width = _HalfWidth(terms=(_Term(variance=total - between, df=n - 1), *seed_terms))
+    mean = float(differences.mean())
+    half = half_width.at((1 - level) / 2)
     return ReplicatedDifference(
-        difference=middle,
-        standard_error=reach.error,
-        df=reach.df_at((1 - level) / 2),
-        low=middle - half,
-        high=middle + half,
+        difference=mean,
+        standard_error=half_width.error,
+        df=half_width.df_at((1 - level) / 2),
+        low=mean - half,
+        high=mean + half,
         level=level,
-        p=1.0 if abs(middle) <= ROUNDING * largest else reach.p_of(middle),
+        p=1.0 if abs(mean) <= ROUNDING * largest else half_width.p_of(mean),
         n_queries=n,
-        queries=queries,
-        training=training,
+        queries=max(by_query * n - residuals, 0.0),
+        training=trainings,
         query_error=math.sqrt(by_query),
     )
 
@@ -249,7 +247,7 @@ class _Term:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Reach:
+class _HalfWidth:
     """Half the width of an interval from independent variances, each with its own quantile of t."""
 
     terms: tuple[_Term, ...]
@@ -271,7 +269,7 @@ class _Reach:
 
     def df_at(self, tail: float) -> float:
         """Degrees of freedom by which one t interval with the whole variance is as wide."""
-        fewest, most = self._extreme_dfs
+        fewest, most = self._extreme_dfs  # degrees of freedom
         ratio = self.at(tail) / self.error if self.error else 0.0
 
         def missing(df: float) -> float:
@@ -286,11 +284,10 @@ class _Reach:
         if not self.error:
             return 0.0
         # t with the fewest and with the most degrees of freedom has a p above and below it.
-        above, below = (
+        highest, lowest = (
             2 * float(stdtr(df, -abs(difference) / self.error)) for df in self._extreme_dfs
         )
-        highest = above
-        lowest = max(below, _LEAST_P)
+        lowest = max(lowest, _LEAST_P)
         if highest <= lowest or self._beyond(highest, difference) <= 0:
             return highest
         if self._beyond(lowest, difference) >= 0:
@@ -314,23 +311,23 @@ _LEAST_P = 1e-100
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Part:
-    """Contribution of one system's copies to the variance of the difference, with its
+class _SeedVariance:
+    """Contribution of the seeds of one system to the variance of the difference, with its
     uncertainty.
     """
 
     n_seeds: int
     residual: float
-    between: float  # variance of the seeds' means, over k
-    within: float  # its share of the residual
+    between: float  # variance of the means of the seeds, over their number
+    within: float  # what the residual contributes to it
     df: int  # of the variance between the means
 
     @classmethod
-    def of(cls, table: FloatArray, largest: float) -> "_Part":
+    def of(cls, table: FloatArray, largest: float) -> "_SeedVariance":
         n, k = table.shape
         means = table.mean(axis=0)
-        left = table - means - table.mean(axis=1, keepdims=True) + table.mean()
-        residual = beyond_rounding(float((left**2).sum()) / ((n - 1) * (k - 1)), largest)
+        residuals = table - means - table.mean(axis=1, keepdims=True) + table.mean()
+        residual = beyond_rounding(float((residuals**2).sum()) / ((n - 1) * (k - 1)), largest)
         return cls(
             n_seeds=k,
             residual=residual,
@@ -339,9 +336,9 @@ class _Part:
             df=k - 1,
         )
 
-    def alike(self) -> "_Part":
-        """Return the variances for a single copy."""
-        return _Part(
+    def alike(self) -> "_SeedVariance":
+        """Return the variances for a single seed."""
+        return _SeedVariance(
             n_seeds=1,
             residual=self.residual,
             between=self.between * self.n_seeds,
@@ -351,7 +348,11 @@ class _Part:
 
     @property
     def added(self) -> float:
+        # the variance over queries contains that of the residual already
         return max(self.between - self.within, 0.0)
+
+    def training(self) -> Training:
+        return Training(self.n_seeds, self.added * self.n_seeds, self.residual)
 
 
 def _sides(a: Any, b: Any) -> tuple[FloatArray, FloatArray]:
@@ -380,45 +381,46 @@ def _sides(a: Any, b: Any) -> tuple[FloatArray, FloatArray]:
 
 def _nested(
     sides: tuple[FloatArray, FloatArray], single: str | None, largest: float
-) -> list[_Part]:
-    """One part for each side that training moves."""
-    several = [side.shape[1] > 1 for side in sides]
-    if all(several):
-        return [_Part.of(side, largest) for side in sides]
-    if not any(several):
+) -> list[_SeedVariance]:
+    """One variance for each side that training changes."""
+    has_several = [side.shape[1] > 1 for side in sides]
+    if all(has_several):
+        return [_SeedVariance.of(side, largest) for side in sides]
+    if not any(has_several):
         raise OptionError(
             "both sides have one copy: the variance of training cannot be seen; use a paired test "
             "over queries, and say so"
         )
     if single is None:
-        ways = ('single="fixed"', 'single="alike"'), ("--single fixed", "--single alike")
-        hint, command_hint = (
-            f"set {fixed} if it is not trained, or {alike} if training moves it as it moves the "
-            "other side"
-            for fixed, alike in ways
-        )
         raise OptionError(
-            f"{'b' if several[0] else 'a'} has one copy, expected several, or how training moves "
-            "it",
-            hint=hint,
-            command_hint=command_hint,
+            f"{'b' if has_several[0] else 'a'} has one copy, expected several, or how training "
+            "moves it",
+            hint=_single_hint('single="fixed"', 'single="alike"'),
+            command_hint=_single_hint("--single fixed", "--single alike"),
         )
     chosen("single", single, get_args(Single))
-    seen = _Part.of(sides[several.index(True)], largest)
-    return [seen] if single == "fixed" else [seen, seen.alike()]
+    variance = _SeedVariance.of(sides[has_several.index(True)], largest)
+    return [variance] if single == "fixed" else [variance, variance.alike()]
 
 
-def _seed_terms(parts: list[_Part]) -> list[_Term]:
-    """Variances of the means of copies, each with its degrees of freedom."""
-    between = sum(part.between for part in parts)
+def _single_hint(fixed: str, alike: str) -> str:
+    return (
+        f"set {fixed} if it is not trained, or {alike} if training moves it as it moves the other "
+        "side"
+    )
+
+
+def _seed_terms(variances: list[_SeedVariance]) -> list[_Term]:
+    """Variances of the means of seeds, each with its degrees of freedom."""
+    between = sum(variance.between for variance in variances)
     if not between:
         return []
-    if any(part.n_seeds == 1 for part in parts):
-        # The variance of the single copy is that of the other side: one estimate for both.
-        return [_Term(variance=between, df=parts[0].df)]
-    if len({part.df for part in parts}) == 1:
-        # Welch's degrees of freedom hold their level for equal numbers of copies. For 2 against 10
+    if any(variance.n_seeds == 1 for variance in variances):
+        # The variance of the single seed is that of the other side: one estimate for both.
+        return [_Term(variance=between, df=variances[0].df)]
+    if len({variance.df for variance in variances}) == 1:
+        # Welch's degrees of freedom hold their level for equal numbers of seeds. For 2 against 10
         # they miss up to 12 %, so that different numbers have a term each.
-        welch = between**2 / sum(part.between**2 / part.df for part in parts)
+        welch = between**2 / sum(variance.between**2 / variance.df for variance in variances)
         return [_Term(variance=between, df=welch)]
-    return [_Term(variance=part.between, df=part.df) for part in parts]
+    return [_Term(variance=variance.between, df=variance.df) for variance in variances]

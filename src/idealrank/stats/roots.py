@@ -15,9 +15,7 @@ def root_between(
     within: float = 2e-12,
     share: float = 1e-12,
 ) -> float:
-    """The place between two where a function of opposite signs at these crosses zero, by Brent's
-    method.
-    """
+    """The zero of a function between two arguments at which its signs differ, by Brent's method."""
     from scipy.optimize import brentq  # noqa: PLC0415  (slow to load: commands that only compare do without)
 
     root: Any = brentq(function, low, high, xtol=within, rtol=share)  # type: ignore[arg-type,unused-ignore]
@@ -25,16 +23,20 @@ def root_between(
 
 
 def fewest(enough: Callable[[int], bool], *, near: float, most: int) -> int | None:
-    """The least whole number from 2 on that is enough, if more always is; None where `most` is
-    not.
+    """The least whole number from 2 on that is enough, if every larger one is, too; None where
+    `most` is not.
     """
+    # Steps that double lead away from the guess until `few` is not enough and `many` is; halving
+    # does the rest.
     step = 1
     start = math.ceil(min(max(near, 2.0), float(most)))
     if enough(start):
         few = start - 1
         many = start
         while few > 1 and enough(few):
-            few, many, step = max(few - 2 * step, 1), few, 2 * step
+            many = few
+            few = max(few - 2 * step, 1)
+            step = 2 * step
     else:
         few = start
         many = start + 1
@@ -46,5 +48,8 @@ def fewest(enough: Callable[[int], bool], *, near: float, most: int) -> int | No
             step = 2 * step
     while many - few > 1:
         middle = (few + many) // 2
-        few, many = (few, middle) if enough(middle) else (middle, many)
+        if enough(middle):
+            many = middle
+        else:
+            few = middle
     return many

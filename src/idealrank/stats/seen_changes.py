@@ -93,15 +93,15 @@ class SeenChanges:
         """Collect the changes from totals, scores and weights of all units; 0 is no change."""
         changed = totals != 0
         sizes = np.abs(totals[changed])
-        kept = None if scores is None else scores[changed]
+        changed_scores = None if scores is None else scores[changed]
         if weights is None:
-            return cls(sizes=sizes, differ=sizes.size, units=units, scores=kept)
+            return cls(sizes=sizes, differ=sizes.size, units=units, scores=changed_scores)
         second, third, fourth = (float((weights**power).mean()) for power in (2, 3, 4))
         return cls(
             sizes=sizes,
             differ=sizes.size,
             units=units,
-            scores=kept,
+            scores=changed_scores,
             tilts=sizes / weights[changed],
             weight_moments=(second, third, fourth),
         )
@@ -150,23 +150,23 @@ class SeenChanges:
     def units_needed(self, effect: float, criterion: Criterion, *, near: float) -> int | None:
         """Compute the number of units with which the test finds a true difference so often."""
         largest = float(self._tilts.max())
-        seen = effect / self.allowance
+        seen_mean = effect / self.allowance  # sizes seen are too small by the allowance
         spread = float((self.sizes * self._tilts).mean()) * self.differ / self.units
 
         def beyond(tilt: float) -> float:
-            return self._mean(tilt / largest) - seen
+            return self._mean(tilt / largest) - seen_mean
 
-        tilt = _crossing(beyond, start=seen / spread * largest)
+        tilt = _crossing(beyond, start=seen_mean / spread * largest)
         if not math.isfinite(tilt):
             return None
-        least = math.ceil(fewest_changed(criterion.alpha) * self.units / self.differ)
+        fewest_units = math.ceil(fewest_changed(criterion.alpha) * self.units / self.differ)
 
         def enough(units: int) -> bool:
             df = criterion.df and criterion.df * units / self.units
             scaled = criterion._replace(df=df)
-            return units >= least and self._above(tilt / largest, units, scaled) >= 0
+            return units >= fewest_units and self._above(tilt / largest, units, scaled) >= 0
 
-        return fewest(enough, near=max(near, least), most=_MOST)
+        return fewest(enough, near=max(near, fewest_units), most=_MOST)
 
     @property
     def _scores(self) -> FloatArray:
@@ -197,15 +197,15 @@ class SeenChanges:
 
     def _moments(self, tilt: float) -> Moments:
         gains, losses = self._tilted(tilt)
-        both = gains + losses
-        apart = gains - losses
+        chances = gains + losses
+        signed_chances = gains - losses
         scores = self._scores
         squares = scores * scores
         return Moments(
-            first=float((scores * apart).sum()),
-            second=float((squares * both).sum()),
-            third=float((squares * scores * apart).sum()),
-            fourth=float((squares * squares * both).sum()),
+            first=float((scores * signed_chances).sum()),
+            second=float((squares * chances).sum()),
+            third=float((squares * scores * signed_chances).sum()),
+            fourth=float((squares * squares * chances).sum()),
         )
 
     def _above(self, tilt: float, units: int, criterion: Criterion) -> float:
@@ -246,20 +246,23 @@ def _critical(criterion: Criterion, units: int, fourth: float) -> float:
 def _common_divisor(number: float, other: float) -> float:
     """Euclid's algorithm for numbers up to 1 with nine digits; 0 if the divisor is tiny."""
     while other > _FINEST / 2:
-        rest = number % other
+        remainder = number % other
         number = other
-        other = 0.0 if min(rest, other - rest) < 1e-7 else rest
+        # Within 1e-7, beyond the rounding to nine digits, it is a multiple.
+        other = 0.0 if min(remainder, other - remainder) < 1e-7 else remainder
     return number if other == 0.0 else 0.0
 
 
 def _crossing(rising: Callable[[float], float], *, start: float) -> float:
-    """Place where a rising function is 0; infinite if it stays below, NaN if it stays above.
+    """Argument at which a rising function is 0; infinite if it stays below, NaN if it stays above.
 
     The bracket grows from a guess, and shrinks by false position: SciPy's search loads slowly, and
     most commands do without it.
     """
-    low, high = 0.0, start
-    below, above = rising(low), rising(high)
+    low = 0.0
+    high = start
+    below = rising(low)
+    above = rising(high)
     while above < 0:
         low = high
         below = above
@@ -278,18 +281,23 @@ def _crossing(rising: Callable[[float], float], *, start: float) -> float:
         below = rising(low)
     if below == above:
         return low
-    last, last_place, middle = 0.0, math.inf, low
+    middle = low
+    last_value = 0.0
+    last_middle = math.inf
     for _ in range(_STEPS):
         middle = (low * above - high * below) / (above - below)
         value = rising(middle)
-        if value == 0 or abs(middle - last_place) <= _PRECISE * abs(middle):
+        if value == 0 or abs(middle - last_middle) <= _PRECISE * abs(middle):
             break
         # Illinois: an end that stays twice in a row counts half, or it would stay for ever.
         if value > 0:
-            high, above = middle, value
-            below /= 2 if last > 0 else 1
+            high = middle
+            above = value
+            below /= 2 if last_value > 0 else 1
         else:
-            low, below = middle, value
-            above /= 2 if last < 0 else 1
-        last, last_place = value, middle
+            low = middle
+            below = value
+            above /= 2 if last_value < 0 else 1
+        last_value = value
+        last_middle = middle
     return middle

@@ -114,7 +114,9 @@ def sequential_sign(
     """
     if not 0 < alpha < 1:
         raise OptionError(f"alpha: found {alpha!r}, expected a number between 0 and 1")
-    drawn, lowest, highest = (np.asarray(numbers, np.float64) for numbers in (values, low, high))
+    drawn = np.asarray(values, np.float64)
+    lowest = np.asarray(low, np.float64)
+    highest = np.asarray(high, np.float64)
     if lowest.shape != highest.shape or drawn.size > lowest.size:
         raise InputError(
             f"found {drawn.size} values and {lowest.size} and {highest.size} bounds, expected "
@@ -124,20 +126,20 @@ def sequential_sign(
         (drawn >= lowest[: drawn.size] - _ROUNDING) & (drawn <= highest[: drawn.size] + _ROUNDING)
     )
     if outside.any():
-        at = int(np.argmax(outside))
+        item = int(np.argmax(outside))
         raise InputError(
-            f"value {at}: found {drawn[at]:g}, expected a number from {lowest[at]:g} to "
-            f"{highest[at]:g}"
+            f"value {item}: found {drawn[item]:g}, expected a number from {lowest[item]:g} to "
+            f"{highest[item]:g}"
         )
     above = _evidence(drawn, lowest)
     below = _evidence(-drawn, -highest)
     limit = math.log(2 / alpha)
-    above_at = _first_reaching(above, limit)
-    below_at = _first_reaching(below, limit)
-    stopped = min((draw for draw in (above_at, below_at) if draw is not None), default=None)
+    above_from = _first_reaching(above, limit)
+    below_from = _first_reaching(below, limit)
+    stopped = min((draw for draw in (above_from, below_from) if draw is not None), default=None)
     sign = 0
     if stopped is not None:
-        sign = 1 if above_at == stopped else -1
+        sign = 1 if above_from == stopped else -1
     return SequentialSign(
         sign=sign,
         stopped_at=stopped,
@@ -160,18 +162,20 @@ def _evidence(values: FloatArray, low: FloatArray) -> FloatArray:
     below is impossible.
     """
     n = low.size
-    left = n - np.arange(values.size)
+    n_left = n - np.arange(values.size)  # before each draw
     before = np.concatenate(([0.0], np.cumsum(values)[:-1])) if values.size else values
-    centre = -before / np.maximum(left, 1)
+    centre = -before / np.maximum(n_left, 1)  # of the items left, if the mean of all is 0
     floor = np.minimum.accumulate(low[::-1])[::-1][: values.size]
     room = centre - floor
-    open_ = room > _ROUNDING
-    gain = np.where(open_, (values - centre) / np.where(open_, room, 1.0), 0.0)
+    has_room = room > _ROUNDING
+    gain = np.where(has_room, (values - centre) / np.where(has_room, room, 1.0), 0.0)
     # Bounds of single items are sharper than the lowest of all: the sum of the items left is at
     # least the sum of their lows.
     least_left = np.concatenate((np.cumsum(low[::-1])[::-1], [0.0]))
     certain = np.cumsum(values) + least_left[1 : values.size + 1] > _ROUNDING
-    stakes = np.cumsum(np.log1p(np.maximum(gain[:, None] * _BETS, -1 + 1e-12)), axis=0)
-    evidence = np.logaddexp.reduce(stakes, axis=1) - math.log(_BETS.size) if values.size else values
+    log_stakes = np.cumsum(np.log1p(np.maximum(gain[:, None] * _BETS, -1 + 1e-12)), axis=0)
+    evidence = (
+        np.logaddexp.reduce(log_stakes, axis=1) - math.log(_BETS.size) if values.size else values
+    )
     # Room of 0: a mean of 0 asks that all items left have their lowest value.
     return np.asarray(np.where(np.maximum.accumulate(certain), np.inf, evidence))

@@ -24,7 +24,7 @@ and of the rest, is at most delta: a step function whose jumps are those means. 
 interval is one of them, and likewise the upper end. The test at delta = 0 counts the same numbers,
 so the interval holds 0 if and only if p is above 1 - level.
 
-**All flips** of the few units that differ are listed, beside random signs of the many that do not.
+**All flips** of the few units that differ are listed, with random signs of the many that do not.
 A sign-flip test of 200 queries of which 20 differ has 2^20 distinct results. Their p value is a
 count of subset sums. Their interval also needs the weights of the flipped queries that do not
 differ, which are drawn: 2^17 numbers, each of them met by the subsets of the units from the 18th
@@ -98,8 +98,8 @@ class Flips:
         columns = np.ascontiguousarray(columns, np.float64)
 
         def of_block(block: int) -> Result:
-            kept = n_draws - block * DRAWS
-            return work((part, sums[:kept]) for part, sums in self._parts(columns, block))
+            n_rows = n_draws - block * DRAWS
+            return work((part, sums[:n_rows]) for part, sums in self._parts(columns, block))
 
         return in_order(of_block, -(-n_draws // DRAWS), threads)
 
@@ -108,17 +108,17 @@ class Flips:
         if width <= _COLUMNS:
             return next(self._parts(columns, block))[1]
         sums = np.empty((DRAWS, width))
-        for part, of_part in self._parts(columns, block):
-            sums[:, part] = of_part
+        for part, part_sums in self._parts(columns, block):
+            sums[:, part] = part_sums
         return sums
 
     def _parts(self, columns: FloatArray, block: int) -> Iterator[Part]:
-        flipped = self._bytes(block)
+        flip_bytes = self._bytes(block)
         for first in range(0, columns.shape[1], _COLUMNS):
             part = slice(first, first + _COLUMNS)
-            some = np.ascontiguousarray(columns[:, part])
-            sums = np.empty((DRAWS, some.shape[1]))
-            _kernel.sum_subsets(some, flipped, sums)
+            part_columns = np.ascontiguousarray(columns[:, part])
+            sums = np.empty((DRAWS, part_columns.shape[1]))
+            _kernel.sum_subsets(part_columns, flip_bytes, sums)
             yield part, sums
 
     def _bytes(self, block: int) -> npt.NDArray[np.uint8]:
@@ -157,11 +157,11 @@ Alternative: TypeAlias = Literal["two-sided", "greater", "less"]
 class Units(NamedTuple):
     """Totals and weights of the units in whole numbers."""
 
-    totals: FloatArray
-    weights: FloatArray
+    totals: FloatArray  # shape (n_units, columns), as multiples of `unit`
+    weights: FloatArray  # shape (n_units,), as multiples of `weight_unit`
     unit: FloatArray
     weight_unit: float
-    step: FloatArray
+    step: FloatArray  # least distance of two sums of totals that are not tied
 
     @classmethod
     def of(cls, differences: FloatArray, design: Design) -> "Units":
@@ -202,7 +202,8 @@ class Units(NamedTuple):
         """The shift at which each draw begins to count, so that a larger number counts for more
         shifts.
         """
-        flipped, weight = sums[:, :-1], sums[:, -1:]
+        flipped = sums[:, :-1]
+        weight = sums[:, -1:]
         if alternative == "two-sided":
             return both_ends(
                 flipped, weight, self.totals.sum(axis=0), float(self.weights.sum()), self.step
@@ -223,9 +224,9 @@ class Units(NamedTuple):
         """Draws that are as extreme as what was observed, of those whose `ends` are 0 or more."""
         if alternative != "two-sided":
             return from_zero
-        below, above = from_zero.reshape(2, -1)
+        lower, upper = from_zero.reshape(2, -1)
         total = to_steps(self.totals.sum(axis=0), self.step)
-        return np.where(total > 0, below, np.where(total < 0, above, draws))
+        return np.where(total > 0, lower, np.where(total < 0, upper, draws))
 
 
 def both_ends(
@@ -238,8 +239,11 @@ def both_ends(
     """`Units.ends` of a two-sided test, from sums over the flipped units (draws, columns), their
     weights (draws, 1), and the totals.
     """
-    both = np.empty((2, *flipped.T.shape))  # columns first: what follows runs along the draws
-    mean, other = both[0], both[1]
+    ends = np.empty((2, *flipped.T.shape))  # columns first: what follows runs along the draws
+    # The two halves hold the means over the flipped units and over the rest, until the ends replace
+    # them: minus the smaller mean, and the larger one.
+    mean = ends[0]
+    other = ends[1]
     steps = step[:, None]
     rest_weight = total_weight - weight
     np.rint(np.divide(flipped.T, steps, out=mean), out=mean)
@@ -254,18 +258,20 @@ def both_ends(
     np.maximum(mean, other, out=other)
     np.negative(smaller, out=mean)
     if alone.any():
-        both[:, :, alone] = np.inf
+        ends[:, :, alone] = np.inf
     draws, columns = flipped.shape  # of no draws NumPy cannot work out a size of -1
-    return both.reshape(2 * columns, draws).T
+    return ends.reshape(2 * columns, draws).T
 
 
-def counted_rank(level: float, draws: int, observed: int) -> int:
+def counted_rank(level: float, draws: int, n_observed: int) -> int:
     """Return the number of draws that must count for a shift to be in the interval; 0 or less if
     every shift is.
     """
+    # The p value of `rank` counted draws is the least above alpha. The search starts two below, so
+    # that rounding of the product cannot put its start beyond the rank.
     alpha = level_left(level)
-    rank = math.floor(alpha * (draws + observed)) - observed - 1
-    while (rank + observed) / (draws + observed) <= alpha:
+    rank = math.floor(alpha * (draws + n_observed)) - n_observed - 1
+    while (rank + n_observed) / (draws + n_observed) <= alpha:
         rank += 1
     return rank
 
@@ -292,11 +298,11 @@ class Ends(NamedTuple):
 class ColumnDraws(NamedTuple):
     """The draws of one column: row j together with extra h."""
 
-    sums: FloatArray
+    sums: FloatArray  # over the flipped units of each row
     weights: FloatArray
-    more_sums: FloatArray
+    more_sums: FloatArray  # over the flipped units of each extra
     more_weights: FloatArray
-    total: float
+    total: float  # of all units, flipped or not
     total_weight: float
     step: float
 
@@ -308,13 +314,14 @@ class ColumnDraws(NamedTuple):
         totals = units.totals[:, 0]
         differ = np.flatnonzero(totals)
         # The subsets of 20 units are a table: rows for the first 17 units, extras for the others.
-        of_rows, of_extras = differ[:ROW_BITS], differ[ROW_BITS:]
+        of_rows = differ[:ROW_BITS]
+        of_extras = differ[ROW_BITS:]
         sums = _subset_sums(totals[of_rows])
         weights = _subset_sums(units.weights[of_rows])
         more_sums = _subset_sums(totals[of_extras])
         more_weights = _subset_sums(units.weights[of_extras])
         rows = zero_weights.size
-        # whole repetitions: powers of two
+        # Both sizes are powers of two: every subset is repeated equally often.
         sums = np.resize(sums, rows)
         weights = np.resize(weights, rows) + zero_weights
         return cls(
@@ -336,66 +343,69 @@ class ColumnDraws(NamedTuple):
         """Return the draws of ``a - b``, whose lower ends are the upper ends."""
         return self._replace(sums=-self.sums, more_sums=-self.more_sums, total=-self.total)
 
-    def from_zero(self, *, both: bool) -> int:
-        """Draws with a mean over the flipped units (or, for `both`, over them or the rest) of at
-        most 0.
+    def from_zero(self, *, two_sided: bool) -> int:
+        """Draws with a mean over the flipped units (or, if `two_sided`, over them or the rest) of
+        at most 0.
         """
         half = self.step / 2
-        if both and self.total <= self.step:
+        if two_sided and self.total <= self.step:
             return self.n_draws
         counted = 0
         for more in self.more_sums:
             counted += int(np.count_nonzero(self.sums <= half - more))
-            if both:
+            if two_sided:
                 counted += int(np.count_nonzero(self.sums >= self.total - half - more))
         return counted
 
-    def end(self, rank: int, *, both: bool) -> float:
+    def end(self, rank: int, *, two_sided: bool) -> float:
         """The end at a rank from the top: the mean with its sign changed, in steps over weight
         units.
         """
         # A scattered sample tells where the rank lies; only draws about there are computed.
         scatter = _scatter(self.n_draws)
         pilot = np.arange(min(_PILOT, self.n_draws)) * scatter % self.n_draws
-        seen = np.sort(self._ends(pilot % self.sums.size, pilot // self.sums.size, both=both))
-        expected = rank * seen.size / self.n_draws
-        place = int(np.ceil(expected + _ERRORS * np.sqrt(expected) + 1))
-        least = seen[-place] if place <= seen.size else -np.inf
-        kept = self._beyond(float(least), both=both)
-        if np.count_nonzero(kept >= least) < rank:
-            kept = self._beyond(-np.inf, both=both)
-        kept.partition(kept.size - rank)
-        return float(kept[kept.size - rank])
+        pilot_ends = np.sort(
+            self._ends(pilot % self.sums.size, pilot // self.sums.size, two_sided=two_sided)
+        )
+        expected = rank * pilot_ends.size / self.n_draws
+        pilot_rank = int(np.ceil(expected + _ERRORS * np.sqrt(expected) + 1))
+        lowest = pilot_ends[-pilot_rank] if pilot_rank <= pilot_ends.size else -np.inf
+        ends = self._beyond(float(lowest), two_sided=two_sided)
+        if np.count_nonzero(ends >= lowest) < rank:
+            ends = self._beyond(-np.inf, two_sided=two_sided)
+        ends.partition(ends.size - rank)
+        return float(ends[ends.size - rank])
 
-    def _beyond(self, lowest: float, *, both: bool) -> FloatArray:
+    def _beyond(self, lowest: float, *, two_sided: bool) -> FloatArray:
         """All ends from `lowest` on, and some others."""
-        slope = -lowest * self.step
+        slope = -lowest * self.step  # the shift whose end is `lowest`, in units
         if not np.isfinite(slope):
             rows = np.arange(self.sums.size)
             return np.concatenate(
                 [
-                    self._ends(rows, np.full(rows.size, extra), both=both)
+                    self._ends(rows, np.full(rows.size, extra), two_sided=two_sided)
                     for extra in range(self.more_sums.size)
                 ]
             )
-        # Rounding to steps moves a sum by half a step, the products by far less: nothing beyond is
-        # lost within a whole one.
+        # A mean is at most the shift where ``sum - slope weight <= 0``, summed over a row and an
+        # extra. Rounding to steps moves a sum by half a step, the products by far less: nothing
+        # beyond is lost within a whole one.
         line = self.sums - slope * self.weights
         ends = []
         for extra, (more, weight) in enumerate(zip(self.more_sums, self.more_weights, strict=True)):
-            at = slope * weight - more
-            near = line <= at + self.step
-            if both:
-                near |= line >= self.total - slope * self.total_weight + at - self.step
+            threshold = slope * weight - more
+            near = line <= threshold + self.step
+            if two_sided:
+                near |= line >= self.total - slope * self.total_weight + threshold - self.step
             rows = np.flatnonzero(near)
-            ends.append(self._ends(rows, np.full(rows.size, extra), both=both))
+            ends.append(self._ends(rows, np.full(rows.size, extra), two_sided=two_sided))
         return np.concatenate(ends)
 
-    def _ends(self, rows: IntArray, extras: IntArray, *, both: bool) -> FloatArray:
+    def _ends(self, rows: IntArray, extras: IntArray, *, two_sided: bool) -> FloatArray:
         sums = self.sums[rows] + self.more_sums[extras]
         weights = self.weights[rows] + self.more_weights[extras]
         step = np.array([self.step])
-        if both:
+        if two_sided:
             total = np.array([self.total])
             return both_ends(sums[:, None], weights[:, None], total, self.total_weight, step)[:, 0]
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -421,9 +431,9 @@ def listed_ends(
         "greater": (lower,),
         "less": (lower.negated(),),
     }[alternative]
-    both = alternative == "two-sided"
-    counted = np.array([side.from_zero(both=both) for side in sides], np.int64)
-    ends = np.array([side.end(rank, both=both) for side in sides])
+    two_sided = alternative == "two-sided"
+    counted = np.array([side.from_zero(two_sided=two_sided) for side in sides], np.int64)
+    ends = np.array([side.end(rank, two_sided=two_sided) for side in sides])
     return Ends(counted, ends)
 
 
@@ -467,7 +477,7 @@ class KeptFlips(Flips):
 
     def __init__(self, n_units: int, rng: RandomLike = None) -> None:
         super().__init__(n_units, rng)
-        self._kept: dict[bytes, FloatArray] = {}
+        self._column_sums: dict[bytes, FloatArray] = {}  # by the bytes of the column
 
     def keep(self, columns: FloatArray, n_draws: int, *, threads: int | None = None) -> None:
         """Sum columns together, which takes less time than one after another, and keep the sums;
@@ -510,35 +520,31 @@ class KeptFlips(Flips):
         work: Callable[[FloatArray], Result],
         threads: int | None,
     ) -> Iterator[Result]:
-        kept = self._sums_of(columns, n_draws, threads)
+        column_sums = self._sums_of(columns, n_draws, threads)
 
         def of_block(block: int) -> Result:
             rows = slice(block * DRAWS, min((block + 1) * DRAWS, n_draws))
-            return work(np.stack([sums[rows] for sums in kept], axis=1))
+            return work(np.stack([sums[rows] for sums in column_sums], axis=1))
 
         return in_order(of_block, -(-n_draws // DRAWS), threads)
 
     def _sums_of(self, columns: FloatArray, n_draws: int, threads: int | None) -> list[FloatArray]:
         """The sums of each column, made where they are not kept."""
         keys = [column.tobytes() for column in np.asarray(columns, np.float64).T]
-        new = [
-            place
-            for place, key in enumerate(keys)
-            if key not in self._kept or self._kept[key].size < n_draws
+        known = self._column_sums
+        missing = [
+            column
+            for column, key in enumerate(keys)
+            if key not in known or known[key].size < n_draws
         ]
-        if new:
-            if len(self._kept) + len(new) > _MOST_COLUMNS:
-                self._kept = {key: self._kept[key] for key in keys if key in self._kept}
-            blocks = list(
-                super().map(
-                    np.ascontiguousarray(columns[:, new]),
-                    n_draws,
-                    lambda sums: sums.T.copy(),
-                    threads=threads,
-                )
+        if missing:
+            if len(known) + len(missing) > _MOST_COLUMNS:  # other columns make room
+                known = {key: known[key] for key in keys if key in known}
+            blocks = super().map(
+                np.ascontiguousarray(columns[:, missing]), n_draws, np.copy, threads=threads
             )
-            self._kept |= {
-                keys[place]: np.concatenate([block[at] for block in blocks])
-                for at, place in enumerate(new)
-            }
-        return [self._kept[key] for key in keys]
+            new_sums = np.concatenate(list(blocks))
+            for column, sums in zip(missing, new_sums.T, strict=True):
+                known[keys[column]] = np.ascontiguousarray(sums)
+            self._column_sums = known
+        return [known[key] for key in keys]

@@ -71,8 +71,7 @@ def nth_largest(
     near = _Near(low, high, count).fed(stream, n_draws)
     # A bracket that missed the rank of a column is opened on the side where it lies; NaN marks it.
     while True:
-        at_rank = near.at(rank)
-        end = np.where(np.isnan(end), at_rank, end)
+        end = np.where(np.isnan(end), near.at_rank(rank), end)
         missed = np.isnan(end)
         if not missed.any():
             return Tail(end, near.counted)
@@ -105,24 +104,27 @@ class _Near:
     """
 
     def __init__(self, low: FloatArray, high: FloatArray, count: Count) -> None:
-        self.low, self.high, self._count = low, high, count
+        self.low = low
+        self.high = high
+        self._count = count
         self.above: Any = 0
         self.counted: Any = 0
         self._columns: list[IntArray] = []
         self._values: list[FloatArray] = []
         self._counts: list[IntArray] = []
-        self._held, self._most = 0, _HELD
+        self._n_held = 0
+        self._most_held = _HELD
 
     def fed(self, stream: Stream, size: int) -> "_Near":
         """Return itself, after a look at the first draws."""
-        for seen in stream(size, self._look):
-            self.above = self.above + seen.above
-            self.counted = self.counted + seen.counted
-            self._columns.append(seen.column.astype(np.int64))
-            self._values.append(seen.value)
-            self._counts.append(np.ones(seen.value.size, np.int64))
-            self._held += seen.value.size
-            if self._held > self._most:
+        for block in stream(size, self._look):
+            self.above = self.above + block.above
+            self.counted = self.counted + block.counted
+            self._columns.append(block.column.astype(np.int64))
+            self._values.append(block.value)
+            self._counts.append(np.ones(block.value.size, np.int64))
+            self._n_held += block.value.size
+            if self._n_held > self._most_held:
                 self._count_equal()
         self._count_equal()
         return self
@@ -132,13 +134,13 @@ class _Near:
         above = columns >= self.high[:, None]
         near = columns >= self.low[:, None]
         near &= ~above
-        at = np.flatnonzero(near)
-        column = (at // len(values)).astype(np.int32)
+        near_indices = np.flatnonzero(near)
+        column = (near_indices // len(values)).astype(np.int32)
         return TailBlock(
             above=np.asarray(np.count_nonzero(above, axis=1)),
             counted=self._count(columns.T),
             column=column,
-            value=columns.ravel()[at],
+            value=columns.ravel()[near_indices],
         )
 
     def _count_equal(self) -> None:
@@ -157,35 +159,35 @@ class _Near:
         self._columns = [column[starts]]
         self._values = [value[starts]]
         self._counts = [count]
-        self._held = starts.size
-        self._most = max(_HELD, 2 * self._held)
+        self._n_held = starts.size
+        self._most_held = max(_HELD, 2 * self._n_held)
 
-    def at(self, rank: float) -> FloatArray:
+    def at_rank(self, rank: float) -> FloatArray:
         """The value at a rank of each column; infinity where it is above everything, NaN where it
         is not among those near.
         """
-        at_rank = np.where(
+        values_at_rank = np.where(
             self.above >= rank, np.where(np.isposinf(self.high), np.inf, np.nan), np.nan
         )
         if not self._values or not self._values[0].size:
-            return at_rank
+            return values_at_rank
         column = self._columns[0]
         value = self._values[0]
         count = self._counts[0]
         first = np.searchsorted(column, np.arange(self.low.size))
         reached = np.cumsum(count)
         before = np.concatenate([[0], reached])[first]
-        wanted = rank - self.above
-        at = np.searchsorted(reached, before + wanted)
-        last = np.append(first[1:], value.size)
-        inside = (wanted > 0) & (at < last)
-        at_rank[inside] = value[at[inside]]
-        return at_rank
+        rank_inside = rank - self.above
+        index = np.searchsorted(reached, before + rank_inside)
+        end = np.append(first[1:], value.size)
+        inside = (rank_inside > 0) & (index < end)
+        values_at_rank[inside] = value[index[inside]]
+        return values_at_rank
 
     def bracket(self, best: float, worst: float) -> tuple[FloatArray, FloatArray]:
         """A narrower [low, high) that holds the ranks from `best` to `worst` of these values."""
-        low = self.at(np.ceil(worst))
-        high = self.at(np.floor(best)) if best >= 1 else np.full(self.low.size, np.inf)
+        low = self.at_rank(np.ceil(worst))
+        high = self.at_rank(np.floor(best)) if best >= 1 else np.full(self.low.size, np.inf)
         low = np.where(np.isnan(low), self.low, low)
         high = np.where(np.isnan(high), self.high, np.nextafter(high, np.inf))
         return low, high

@@ -7,6 +7,7 @@ cannot be paired.
 
 import math
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -23,9 +24,10 @@ from idealrank.stats.intervals import ALTERNATIVES, Alternative, against_null
 from idealrank.stats.paired_tests import t_tail
 from idealrank.stats.randomness import RandomLike, generator_of, in_order, threads_of, whole_number
 from idealrank.stats.tolerance import ROUNDING, largest_of, ranks_within
-from idealrank.stats.values import DifferenceTest, chosen, columns_of, figure, open_share
+from idealrank.stats.values import DifferenceTest, cell, chosen, columns_of, figure, open_share
 
 _ITEMS = 1 << 18  # labels drawn in a block
+_EXACT = 8  # queries of the smaller side, at most, for the exact distribution of ranks
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,8 +36,8 @@ class Relabelled:
     sorted.
     """
 
-    shifts: FloatArray
-    listed: bool
+    shifts: FloatArray  # shape (exchanges but the one that changes nothing, columns)
+    listed: bool  # all exchanges, not random ones
 
     @property
     def total(self) -> int:
@@ -54,11 +56,11 @@ class Relabelled:
             "greater": greater,
             "less": less,
         }[alternative]
-        place = math.floor(outside * self.total + 1e-9)
-        if not place:
-            endless = np.full(p.shape, np.inf)
-            return p, -endless, endless
-        return p, self.shifts[place - 1], self.shifts[-place]
+        rank = math.floor(outside * self.total + 1e-9)  # the product may round down
+        if not rank:
+            infinite = np.full(p.shape, np.inf)
+            return p, -infinite, infinite
+        return p, self.shifts[rank - 1], self.shifts[-rank]
 
 
 def relabelled(
@@ -67,70 +69,75 @@ def relabelled(
     """Exchanges between columns a, shape (n_a, m), and b, shape (n_b, m): all if no more than
     `n_resamples`, else random ones.
     """
-    n_a, n_b = len(a), len(b)
+    n_a = len(a)
+    n_b = len(b)
     draws = whole_number("n_resamples", n_resamples)
     listed = math.comb(n_a + n_b, n_b) <= draws
     pooled = np.concatenate((a, b))
     centre = pooled.mean(axis=0)
     rows = np.ascontiguousarray((pooled - centre).T)
     observed = rows[:, n_a:].mean(axis=1) - rows[:, :n_a].mean(axis=1)
+    values = _Pooled(rows=rows, n_a=n_a, observed=observed)
     if listed:
-        blocks = [_every(n_a, n_b)]
-        shifts = _shifts(blocks[0], rows, n_a, observed)
+        shifts = _shifts(values, _all_labels(n_a, n_b))
     else:
-        shifts = _drawn(rows, n_a, observed, draws, (generator_of(rng), threads_of(threads)))
+        shifts = _drawn(values, draws, generator_of(rng), threads_of(threads))
     shifts[np.abs(shifts) <= ROUNDING * np.abs(pooled).max(axis=0)] = 0.0
     shifts.sort(axis=0)
     return Relabelled(shifts, listed)
 
 
-def _every(n_a: int, n_b: int) -> FloatArray:
-    """Labels of all exchanges but none: 1 for b, shape (exchanges, n_a + n_b)."""
-    chosen = np.array(list(combinations(range(n_a + n_b - 1, -1, -1), n_b)))[1:]
-    labels = np.zeros((len(chosen), n_a + n_b))
-    np.put_along_axis(labels, chosen, 1.0, axis=1)
+class _Pooled(NamedTuple):
+    """Centred values of both runs."""
+
+    rows: FloatArray  # shape (columns, n_a + n_b), the queries of a first
+    n_a: int
+    observed: FloatArray  # mean of b minus mean of a
+
+
+def _all_labels(n_a: int, n_b: int) -> FloatArray:
+    """Labels of every exchange that changes something: 1 for b, shape (exchanges, n_a + n_b)."""
+    # The first combination has the last queries, which are those of b already.
+    queries_of_b = np.array(list(combinations(range(n_a + n_b - 1, -1, -1), n_b)))[1:]
+    labels = np.zeros((len(queries_of_b), n_a + n_b))
+    np.put_along_axis(labels, queries_of_b, 1.0, axis=1)
     return labels
 
 
-def _drawn(
-    rows: FloatArray,
-    n_a: int,
-    observed: FloatArray,
-    draws: int,
-    means: tuple[np.random.Generator, int],
-) -> FloatArray:
-    rng, threads = means
-    size = max(1, _ITEMS // rows.shape[1])
+def _drawn(values: _Pooled, draws: int, rng: np.random.Generator, threads: int) -> FloatArray:
+    n_columns, n_queries = values.rows.shape
+    size = max(1, _ITEMS // n_queries)
     firsts = range(0, draws, size)
     seeds = rng.bit_generator.seed_seq.spawn(len(firsts))  # type: ignore[attr-defined]
-    plain = np.repeat([0.0, 1.0], [n_a, rows.shape[1] - n_a])
-    shifts = np.empty((draws, len(rows)))
+    observed_labels = np.repeat([0.0, 1.0], [values.n_a, n_queries - values.n_a])
+    shifts = np.empty((draws, n_columns))
 
     def block(number: int) -> None:
         first = firsts[number]
         last = min(firsts[number] + size, draws)
         labels = np.random.default_rng(seeds[number]).permuted(
-            np.tile(plain, (last - first, 1)), axis=1
+            np.tile(observed_labels, (last - first, 1)), axis=1
         )
-        shifts[first:last] = _shifts(labels, rows, n_a, observed)
+        shifts[first:last] = _shifts(values, labels)
 
     for _ in in_order(block, len(firsts), threads):
         pass
     return shifts
 
 
-def _shifts(labels: FloatArray, rows: FloatArray, n_a: int, observed: FloatArray) -> FloatArray:
-    """Where ``difference under labels - shift c = observed - shift``, c the difference of the
-    shares of b's queries under the labels.
+def _shifts(values: _Pooled, labels: FloatArray) -> FloatArray:
+    """Shift at which ``difference under labels - shift slope = observed - shift``, for each row of
+    labels; slope is the share of b's queries labelled b less their share among the rest.
     """
+    n_a = values.n_a
     n_b = labels.shape[1] - n_a
     # Columns are centred, so the sum of what b loses is what a gains.
-    differences = np.einsum("dn,mn->dm", labels, rows) * (1 / n_a + 1 / n_b)
-    kept = labels[:, n_a:].sum(axis=1)
-    slope = kept / n_b - (n_b - kept) / n_a
+    differences = np.einsum("dn,mn->dm", labels, values.rows) * (1 / n_a + 1 / n_b)
+    n_still_b = labels[:, n_a:].sum(axis=1)
+    slope = n_still_b / n_b - (n_b - n_still_b) / n_a
     with np.errstate(divide="ignore", invalid="ignore"):
-        shifts = (observed - differences) / (1 - slope)[:, None]
-    return np.where((kept == n_b)[:, None], 0.0, shifts)
+        shifts = (values.observed - differences) / (1 - slope)[:, None]
+    return np.where((n_still_b == n_b)[:, None], 0.0, shifts)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -151,7 +158,7 @@ class UnpairedTest(DifferenceTest):
         Bounds of the difference by inversion of the test; NaN for ranks, which do not concern
         means.
     level : float
-        Method of the interval.
+        Confidence level of the interval.
     method : str
         "welch", "mann-whitney" or "permutation".
     alternative : str
@@ -180,19 +187,20 @@ class UnpairedTest(DifferenceTest):
     n_b: int
 
     def __str__(self) -> str:
-        parts = (self.difference, self.low, self.high, self.p, self.effect, self.common_language)
-        lines = [
-            f"b - a = {difference:.4g} [{low:.4g}, {high:.4g}], p = {p:.3g}; g {effect:.3g}, P(b > "
-            f"a) {share:.3g}"
-            for difference, low, high, p, effect, share in zip(
-                *(np.atleast_1d(part) for part in parts), strict=True
-            )
-        ]
+        lines = [self._line(column) for column in range(np.size(self.difference))]
         count = f"{self.n_a} and {self.n_b} queries{'; ' if self.note else ''}{self.note}"
         return (
             "\n".join(lines)
             + f" ({self.alternative} {self.method} test with {100 * self.level:g} % interval, "
             f"{count})"
+        )
+
+    def _line(self, column: int) -> str:
+        number = partial(cell, column=column)
+        return (
+            f"b - a = {number(self.difference):.4g} [{number(self.low):.4g}, "
+            f"{number(self.high):.4g}], p = {number(self.p):.3g}; g {number(self.effect):.3g}, "
+            f"P(b > a) {number(self.common_language):.3g}"
         )
 
 
@@ -242,29 +250,31 @@ def welch_t(
     largest = largest_of(first, second)
     outside = (1 - level) / (2 if alternative == "two-sided" else 1)
     if min(len(first), len(second)) == 1:
-        endless = np.full(difference.shape, np.inf)
+        infinite = np.full(difference.shape, np.inf)
         figures = _Figures(
             difference=difference,
             p=np.ones_like(difference),
             statistic=np.zeros_like(difference),
-            low=-endless,
-            high=endless,
+            low=-infinite,
+            high=infinite,
         )
         note = "one query alone shows no variance"
     else:
-        of_a, of_b = (
+        variance_a, variance_b = (  # of the means
             deviations(sample, Design.of(len(sample)), largest) ** 2 / len(sample)
             for sample in (first, second)
         )
-        variance = of_a + of_b
+        variance = variance_a + variance_b
         with np.errstate(invalid="ignore", divide="ignore"):
-            df = variance**2 / (of_a**2 / (len(first) - 1) + of_b**2 / (len(second) - 1))
+            df = variance**2 / (
+                variance_a**2 / (len(first) - 1) + variance_b**2 / (len(second) - 1)
+            )
         df = np.where(variance > 0, df, len(first) + len(second) - 2)
         statistic = in_units(difference, np.sqrt(variance))
         p = np.where((difference == 0) & (variance == 0), 1.0, t_tail(statistic, df, alternative))
-        reach = stdtrit(df, 1 - outside) * np.sqrt(variance)
-        low = difference - reach
-        high = difference + reach
+        half_width = stdtrit(df, 1 - outside) * np.sqrt(variance)
+        low = difference - half_width
+        high = difference + half_width
         figures = _Figures(difference=difference, p=p, statistic=statistic, low=low, high=high)
         note = ""
     facts = _Facts(method="welch", level=level, alternative=alternative, note=note)
@@ -277,14 +287,15 @@ def welch_p(a: LinearMean, b: LinearMean) -> float:
 
     The means may be of weighted or clustered queries, see `student_mean`.
     """
-    parts = [float(mean.se[0]) ** 2 for mean in (a, b)]
-    variance = sum(parts)
+    variance_a = float(a.se[0]) ** 2
+    variance_b = float(b.se[0]) ** 2
+    variance = variance_a + variance_b
     if not math.isfinite(variance):
         return 1.0
     difference = b.mean - a.mean
     if not variance:
         return float(difference[0] <= 0)
-    freedom = variance**2 / sum(part**2 / mean.df for part, mean in zip(parts, (a, b), strict=True))
+    freedom = variance**2 / (variance_a**2 / a.df + variance_b**2 / b.df)
     return float(t_tail(difference / math.sqrt(variance), np.array([freedom]), "greater")[0])
 
 
@@ -330,15 +341,15 @@ def mann_whitney(
     first, second = samples.a, samples.b
     ranks, tied = _joint_ranks(first, second)
     wins = ranks[: len(second)].sum(axis=0) - len(second) * (len(second) + 1) / 2
-    exact = ~tied & (min(len(first), len(second)) <= 8)
+    exact = ~tied & (min(len(first), len(second)) <= _EXACT)
     p = np.where(exact, 0.0, _rank_p(ranks, wins, len(first), alternative))
     if exact.any():
         p[exact] = mannwhitneyu(
             second[:, exact], first[:, exact], alternative=alternative, method="exact", axis=0
         ).pvalue
-    nothing = np.full(wins.shape, np.nan)
+    no_bound = np.full(wins.shape, np.nan)
     figures = _Figures(
-        difference=_mean_difference(first, second), p=p, statistic=wins, low=nothing, high=nothing
+        difference=_mean_difference(first, second), p=p, statistic=wins, low=no_bound, high=no_bound
     )
     facts = _Facts(method="mann-whitney", level=level, alternative=alternative, note="")
     return _test(samples, figures, facts)
@@ -346,15 +357,14 @@ def mann_whitney(
 
 def _rank_p(ranks: FloatArray, wins: FloatArray, n_a: int, alternative: str) -> FloatArray:
     n = len(ranks)
-    n_b = len(ranks) - n_a
+    n_b = n - n_a
     # Over random labels the sum of n_b ranks has the variance of a sample without replacement.
     variance = n_a * n_b / n * ranks.var(axis=0, ddof=1)
-    above = wins - n_a * n_b / 2
-    away = against_null(above, alternative) - 0.5
+    excess = wins - n_a * n_b / 2
+    distance = against_null(excess, alternative) - 0.5  # corrected for continuity
+    sides = 2 if alternative == "two-sided" else 1
     with np.errstate(invalid="ignore", divide="ignore"):
-        p = np.minimum(
-            1, ndtr(-away / np.sqrt(variance)) * (2 if alternative == "two-sided" else 1)
-        )
+        p = np.minimum(1, ndtr(-distance / np.sqrt(variance)) * sides)
     return np.where(variance > 0, p, 1.0)
 
 
@@ -462,7 +472,7 @@ def _samples(a: npt.ArrayLike, b: npt.ArrayLike, alternative: str, level: float)
             f"a has shape {first.shape} and b {second.shape}; expected the same measures in the "
             "same order"
         )
-    return _Samples(first.reshape(len(first), -1), second.reshape(len(second), -1), first)
+    return _Samples(a=first.reshape(len(first), -1), b=second.reshape(len(second), -1), like=first)
 
 
 def _joint_ranks(first: FloatArray, second: FloatArray) -> tuple[FloatArray, BoolArray]:
@@ -478,26 +488,31 @@ def _mean_difference(first: FloatArray, second: FloatArray) -> FloatArray:
 
 def _test(samples: _Samples, figures: _Figures, facts: _Facts) -> UnpairedTest:
     first, second, like = samples
-    difference, p, statistic, low, high = figures
     n = len(first) + len(second)
-    spread = np.full(difference.shape, np.nan)
+    spread = np.full(figures.difference.shape, np.nan)
     correction = np.nan
     if n > 2:
-        of_first = ((first - first.mean(axis=0)) ** 2).sum(axis=0)
-        of_second = ((second - second.mean(axis=0)) ** 2).sum(axis=0)
-        spread = np.sqrt((of_first + of_second) / (n - 2))
+        squares_a = ((first - first.mean(axis=0)) ** 2).sum(axis=0)
+        squares_b = ((second - second.mean(axis=0)) ** 2).sum(axis=0)
+        spread = np.sqrt((squares_a + squares_b) / (n - 2))
         correction = 1 - 3 / (4 * n - 9)
         spread[spread <= ROUNDING * largest_of(first, second)] = 0.0
     ranks, _ = _joint_ranks(first, second)
     wins = ranks[: len(second)].sum(axis=0) - len(second) * (len(second) + 1) / 2
+    low = figures.low
+    high = figures.high
+    if facts.alternative == "less":
+        low = low - np.inf  # NaN, where there is no bound, stays
+    if facts.alternative == "greater":
+        high = high + np.inf
     return UnpairedTest(
-        difference=figure(difference, like),
-        p=figure(p, like),
-        statistic=figure(statistic, like),
-        low=figure(low if facts.alternative != "less" else low - np.inf, like),
-        high=figure(high if facts.alternative != "greater" else high + np.inf, like),
+        difference=figure(figures.difference, like),
+        p=figure(figures.p, like),
+        statistic=figure(figures.statistic, like),
+        low=figure(low, like),
+        high=figure(high, like),
         **facts._asdict(),
-        effect=figure(in_units(difference, spread) * correction, like),
+        effect=figure(in_units(figures.difference, spread) * correction, like),
         common_language=figure(wins / (len(first) * len(second)), like),
         n_a=len(first),
         n_b=len(second),

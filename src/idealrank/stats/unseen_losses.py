@@ -74,13 +74,13 @@ def unseen_loss_p(
     >>> unseen_loss_p(np.zeros(50), 0.02, 1.0), 0.98**50  # doctest: +ELLIPSIS
     (0.36416968..., 0.36416968...)
     """
-    values, used = _checked(differences, largest_loss, design)
+    values, design = _checked(differences, largest_loss, design)
     if not 0 <= margin < largest_loss:
         raise OptionError(
             f"margin={margin:g}: expected a loss of at least 0 and below "
             f"largest_loss={largest_loss:g}, the greatest loss that one query can have"
         )
-    return _p(used.unit_totals(values), _unit_weights(used), margin, largest_loss)
+    return _p(design.unit_totals(values), _unit_weights(design), margin, largest_loss)
 
 
 def unseen_loss_bound(
@@ -117,9 +117,9 @@ def unseen_loss_bound(
     (-0.058155, -0.058155)
     """
     open_share("alpha", alpha)
-    values, used = _checked(differences, largest_loss, design)
-    totals = used.unit_totals(values)
-    weights = _unit_weights(used)
+    values, design = _checked(differences, largest_loss, design)
+    totals = design.unit_totals(values)
+    weights = _unit_weights(design)
 
     def excess(loss: float) -> float:
         return _p(totals, weights, loss, largest_loss) - alpha
@@ -177,8 +177,8 @@ def error_rate_known(
     """Return whether a test that finds the mean above 0 has a known error rate, whatever rare
     losses these queries lack.
     """
-    used = Design.of(differences.size) if design is None else design
-    if used.n_units >= queries_for_skew(skewness(differences), used.n_units):
+    design = Design.of(differences.size) if design is None else design
+    if design.n_units >= queries_for_skew(skewness(differences), design.n_units):
         return True
     if (
         not alpha
@@ -186,8 +186,8 @@ def error_rate_known(
         or differences.min() < -largest_loss * (1 + ROUNDING)
     ):
         return False
-    totals = used.unit_totals(differences)
-    weights = _unit_weights(used)
+    totals = design.unit_totals(differences)
+    weights = _unit_weights(design)
     # By Jensen's inequality p is at least exp(-E max(S, 0) / w), where S is the weighted total and
     # w the size of the loss added, and E max(S, 0) is at most the root of E S^2: most verdicts that
     # the bound does not support need no integral.
@@ -225,9 +225,11 @@ def _p(totals: FloatArray, weights: FloatArray, margin: float, largest_loss: flo
     """P value from the totals and the weights of the units."""
     above = totals + margin * weights
     above[np.abs(above) <= ROUNDING * np.maximum(np.abs(totals), margin * weights)] = 0.0
-    worst = -(largest_loss - margin) * weights.max()
-    values, counts = np.unique(above[above != 0], return_counts=True)
-    return _chance_below_zero(np.append(values, worst), np.append(counts, 1).astype(np.float64))
+    added_loss = -(largest_loss - margin) * weights.max()  # of the unit that loses the most
+    factors, counts = np.unique(above[above != 0], return_counts=True)
+    return _chance_below_zero(
+        np.append(factors, added_loss), np.append(counts, 1).astype(np.float64)
+    )
 
 
 def _chance_below_zero(factors: FloatArray, counts: FloatArray) -> float:
@@ -249,17 +251,17 @@ def _tail(factors: FloatArray, counts: FloatArray) -> float:
     The moment generating function over its argument is integrated parallel to the imaginary axis.
     """
     # The path crosses the real axis at the saddle point, where the terms are largest and fall fast
-    # to both sides; a sinh of the place makes them fall faster still.
+    # to both sides; a sinh of the distance makes them fall faster still.
     rightmost = 1 / float(factors.max())
 
-    def slope(place: float) -> float:
-        return float((counts * factors / (1 - factors * place)).sum()) - 1 / place
+    def slope(point: float) -> float:  # of the logarithm of the terms
+        return float((counts * factors / (1 - factors * point)).sum()) - 1 / point
 
     edge = rightmost * (1 - 1e-15)
     saddle = _rising_zero(slope, rightmost * 1e-15, edge) if slope(edge) > 0 else edge
-    turned = factors / (1 - factors * saddle)
-    width = 1 / math.sqrt(float((counts * turned**2).sum()) + 1 / saddle**2)
-    height = -float((counts * np.log1p(-factors * saddle)).sum()) - math.log(saddle)
+    factors_at_saddle = factors / (1 - factors * saddle)
+    width = 1 / math.sqrt(float((counts * factors_at_saddle**2).sum()) + 1 / saddle**2)
+    log_height = -float((counts * np.log1p(-factors * saddle)).sum()) - math.log(saddle)
 
     def terms(u: FloatArray) -> AnyArray:
         t = width * np.sinh(u)
@@ -267,11 +269,12 @@ def _tail(factors: FloatArray, counts: FloatArray) -> float:
         step = max(1, _CHUNK // u.size)
         for first in range(0, factors.size, step):
             part = slice(first, first + step)
-            logs -= (np.log1p(np.multiply.outer(t, -1j * turned[part])) * counts[part]).sum(axis=1)
+            ratios = np.multiply.outer(t, -1j * factors_at_saddle[part])
+            logs -= (np.log1p(ratios) * counts[part]).sum(axis=1)
         logs -= np.log1p(1j * t / saddle)
         return np.asarray(np.exp(logs) * width * np.cosh(u))
 
-    return math.exp(height) * _integral(terms) / math.pi
+    return math.exp(log_height) * _integral(terms) / math.pi
 
 
 def _rising_zero(function: Callable[[float], float], low: float, high: float) -> float:
@@ -280,23 +283,26 @@ def _rising_zero(function: Callable[[float], float], low: float, high: float) ->
     """
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
-        low, high = (middle, high) if function(middle) < 0 else (low, middle)
+        if function(middle) < 0:
+            low = middle
+        else:
+            high = middle
     return low
 
 
 def _integral(terms: Callable[[FloatArray], AnyArray]) -> float:
     """Integral from 0 on of the real part, by halving the step."""
     step = 0.25
-    places: FloatArray = np.arange(0.0, 4.0, step, dtype=np.float64)
-    values = terms(places)
+    points: FloatArray = np.arange(0.0, 4.0, step, dtype=np.float64)
+    values = terms(points)
     while np.abs(values[-4:]).max() > _NEGLIGIBLE * np.abs(values).max():
-        places = np.asarray(places[-1] + step * np.arange(1, 17), np.float64)
-        values = np.concatenate([values, terms(places)])
-    size = values.size * step
+        points = np.asarray(points[-1] + step * np.arange(1, 17), np.float64)
+        values = np.concatenate([values, terms(points)])
+    end = values.size * step
     total = step * (float(np.real(values).sum()) - float(np.real(values[0])) / 2)
     for _ in range(_STEPS):
-        middle = terms(np.arange(step / 2, size, step))
-        finer = total / 2 + step / 2 * float(np.real(middle).sum())
+        midpoints = terms(np.arange(step / 2, end, step))
+        finer = total / 2 + step / 2 * float(np.real(midpoints).sum())
         if abs(finer - total) <= _CONVERGED * abs(finer):
             return finer
         step = step / 2

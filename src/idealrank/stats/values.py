@@ -91,12 +91,17 @@ def refuse_design(test: str, design: Design | None, instead: str) -> None:
     """Refuse a design with weights, strata or clusters."""
     if design is None or design.plain:
         return
-    parts = [
+    present = [
         name for name in ("weights", "strata", "clusters") if getattr(design, name) is not None
     ]
     raise OptionError(
-        f"{test} cannot honour the {' and '.join(parts)} of the design; use {instead}, which can"
+        f"{test} cannot honour the {' and '.join(present)} of the design; use {instead}, which can"
     )
+
+
+def cell(values: Any, column: int) -> Any:
+    """The number of one column, of results for one or several columns."""
+    return np.atleast_1d(values)[column]
 
 
 def figure(values: Any, like: FloatArray) -> Any:

@@ -5,8 +5,8 @@ A sum of floats depends on the order of its terms in the last bits; a sum of who
 2^53 does not. Resampling over whole numbers gives the same bits for any block, thread or processor,
 and ties are ties.
 
-Runs on the same queries as whole numbers of one unit, and counts of one statistic beyond many
-thresholds.
+`Runs` holds runs on the same queries as such numbers; `Thresholds` counts the values that reach
+each of many thresholds.
 """
 
 from typing import Any, NamedTuple
@@ -29,10 +29,10 @@ def unit_of(values: FloatArray) -> FloatArray:
     with np.errstate(over="ignore"):
         total = np.abs(values).sum(axis=0)
     if not np.isfinite(total).all():
-        at = int(np.flatnonzero(~np.isfinite(total))[0])
+        column = int(np.flatnonzero(~np.isfinite(total))[0])
         raise InputError(
-            f"column {at}: the sum of absolute values is beyond float64; rescale the values, for "
-            "example to [0, 1]"
+            f"column {column}: the sum of absolute values is beyond float64; rescale the "
+            "values, for example to [0, 1]"
         )
     exponent = np.frexp(total)[1]
     return np.asarray(np.ldexp(1.0, np.maximum(exponent - _BITS, -1022)), np.float64)
@@ -63,9 +63,9 @@ class Runs(NamedTuple):
     from each other, exactly.
     """
 
-    totals: FloatArray
+    totals: FloatArray  # shape (n_units, runs, measures), as multiples of `unit`
     unit: FloatArray
-    step: FloatArray
+    step: FloatArray  # least distance of two sums of totals that are not tied
     means: FloatArray
     design: Design
     one_measure: bool
@@ -82,17 +82,17 @@ class Runs(NamedTuple):
             else table_of(values, axes=("queries", "runs", "measures"), least=(2, 2, 1))
         )
         table = table.reshape(*table.shape[:2], -1)
-        used = design_of(design, len(table))
+        design = design_of(design, len(table))
         # What all runs share says nothing of their differences, and would cost them digits.
-        totals = used.unit_totals(table - table.mean(axis=1, keepdims=True))
+        totals = design.unit_totals(table - table.mean(axis=1, keepdims=True))
         largest = np.abs(totals).max(axis=1)
         unit = unit_of(largest)
         return cls(
             totals=as_whole(totals, unit),
             unit=unit,
             step=tie_step(as_whole(largest, unit)),
-            means=used.mean(table),
-            design=used,
+            means=design.mean(table),
+            design=design,
             one_measure=one_measure,
         )
 
@@ -112,11 +112,11 @@ class Runs(NamedTuple):
 
     def identical(self) -> "np.ndarray[Any, np.dtype[np.bool_]]":
         """Mark pairs of runs with equal values everywhere, shape (runs, runs, measures)."""
-        same = [
+        codes_of_runs = [
             np.unique(self.totals[:, :, measure], axis=1, return_inverse=True)[1].reshape(-1)
             for measure in range(self.unit.size)
         ]
-        return np.stack([codes == codes[:, None] for codes in same], axis=-1)
+        return np.stack([codes == codes[:, None] for codes in codes_of_runs], axis=-1)
 
     def shaped(self, figures: FloatArray) -> Any:
         """Figures (..., measures) as the caller gave the values."""

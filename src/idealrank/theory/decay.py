@@ -83,7 +83,8 @@ class Decay:
         grows; Euler-Maclaurin.
         """
         functions = self._functions
-        ranks = max(_DIRECT, math.ceil(self.exponent) + 1)  # beyond the base of jarvelin
+        # beyond the base of jarvelin, where the weights begin to fall
+        ranks = max(_DIRECT, math.ceil(self.exponent) + 1)
         last = np.array([float(ranks)])
         total = math.fsum(functions.weight(np.arange(1.0, ranks + 1.0)).tolist())
         return float(
@@ -110,22 +111,22 @@ class Decay:
 
 def decay_of(discount: DiscountLike) -> Decay:
     """The family of a discount."""
-    made = make_discount(discount)
-    if isinstance(made, LinearDiscount):
-        return Decay(made, "linear")
-    if not isinstance(made, RankDiscount):
-        return Decay(made, "unknown")
-    name, _, parameter = made.text.partition("(")
+    parsed = make_discount(discount)
+    if isinstance(parsed, LinearDiscount):
+        return Decay(parsed, "linear")
+    if not isinstance(parsed, RankDiscount):
+        return Decay(parsed, "unknown")
+    name, _, parameter = parsed.text.partition("(")
     if name in {"log2", "log"}:
-        return Decay(made, "logarithmic")
+        return Decay(parsed, "logarithmic")
     if name == "jarvelin":
-        return Decay(made, "logarithmic", float(parameter[:-1]))
+        return Decay(parsed, "logarithmic", float(parameter[:-1]))
     if name == "zipf":
-        return Decay(made, "zipf", float(parameter[:-1]))
+        return Decay(parsed, "zipf", float(parameter[:-1]))
     if name == "geometric":
         base = float(parameter[:-1])
-        return Decay(made, "geometric", 1 / base if base > 1 else base)
-    return Decay(made, "finite")
+        return Decay(parsed, "geometric", 1 / base if base > 1 else base)
+    return Decay(parsed, "finite")
 
 
 def _zipf(beta: float) -> _Functions:
@@ -176,17 +177,17 @@ def _third(x: FloatArray) -> FloatArray:
 
 
 def _jarvelin(base: float) -> _Functions:
-    """Make the functions of 1 before rank b and log b / log r from it on, both over log b, so that
-    they are of one size with the other logarithms.
+    """Make the functions of 1 before rank b and log b / log r from it on, both divided by log b:
+    from rank b on, they are 1 / log r and its integral.
     """
     size = math.log(base)
 
     def integral(rank: FloatArray) -> FloatArray:
-        # Before the base the integrand is written so that it stays finite where it is not used.
-        late = np.maximum(rank, base)
-        beyond = (base - 1) / size + expi(np.log(late)) - expi(size)
-        grown: FloatArray = np.where(rank < base, (rank - 1) / size, beyond)
-        return grown
+        # `np.where` evaluates both sides: beyond the base must stay finite before it, too.
+        from_base = np.maximum(rank, base)
+        beyond = (base - 1) / size + expi(np.log(from_base)) - expi(size)
+        integrals: FloatArray = np.where(rank < base, (rank - 1) / size, beyond)
+        return integrals
 
     def weight(rank: FloatArray) -> FloatArray:
         return 1 / np.log(np.maximum(rank, base))
@@ -229,15 +230,15 @@ class Growth:
 
 def growth_of(cutoff: "int | str | RelativeCutoff | None") -> Growth:
     """The family of a cutoff."""
-    made = make_cutoff(cutoff)
-    text = cutoff_text(made)
-    if made is None:
+    parsed = make_cutoff(cutoff)
+    text = cutoff_text(parsed)
+    if parsed is None:
         return Growth(text, "whole", 1.0)
-    if isinstance(made, int):
-        return Growth(text, "constant", float(made))
-    if made.text == "sqrt(n)":
+    if isinstance(parsed, int):
+        return Growth(text, "constant", float(parsed))
+    if parsed.text == "sqrt(n)":
         return Growth(text, "power", 0.5)
-    size = float(Fraction(made.text.removeprefix("n^").removesuffix("n")))
+    size = float(Fraction(parsed.text.removeprefix("n^").removesuffix("n")))
     if size >= 1:
         return Growth("", "whole", 1.0)
-    return Growth(text, "power" if made.text.startswith("n^") else "share", size)
+    return Growth(text, "power" if parsed.text.startswith("n^") else "share", size)

@@ -93,8 +93,8 @@ class ScaledDecay:
         log_rank = np.maximum(self.log_n - depth, 0.0)
         weights: FloatArray
         if self.decay.kind == "zipf":
-            rest = 1 - self.decay.exponent
-            weights = np.exp(-rest * depth if rest > 0 else rest * log_rank)
+            power = 1 - self.decay.exponent
+            weights = np.exp(-power * depth if power > 0 else power * log_rank)
         elif self.decay.kind == "geometric":
             rank = np.exp(np.minimum(log_rank, _LARGEST_EXPONENT))
             weights = rank * self.decay.exponent**rank
@@ -118,34 +118,34 @@ class ScaledDecay:
             rank = math.exp(min(log_rank, _LARGEST_EXPONENT))
             return float((ratio**rank - ratio) / math.log(ratio))
         if kind == "logarithmic":
-            of_family = self._jarvelin if self.decay.exponent else self._log
-            return max(1.0, self.log_n) * of_family(log_share, log_rank)
+            integral = self._jarvelin if self.decay.exponent else self._log
+            return max(1.0, self.log_n) * integral(log_share, log_rank)
         raise OptionError(
             f"discount={self.decay.text} has no integral of its own; expected log2, log(b), "
             f"jarvelin(b), zipf(b) or geometric(b)"
         )
 
     def _zipf(self, log_share: float, log_rank: float) -> float:
-        rest = 1 - self.decay.exponent
-        if rest == 0:
+        power = 1 - self.decay.exponent
+        if power == 0:
             return log_rank
-        if rest < 0:
-            return math.expm1(rest * log_rank) / rest
-        return -math.exp(rest * log_share) * math.expm1(-rest * log_rank) / rest
+        if power < 0:
+            return math.expm1(power * log_rank) / power
+        return -math.exp(power * log_share) * math.expm1(-power * log_rank) / power
 
     def _log(self, log_share: float, log_rank: float) -> float:
-        first = math.exp(-self.log_n)
-        whole = scaled_expi(float(np.logaddexp(0.0, log_rank)))
-        return (math.exp(log_share) + first) * whole - _LI_2 * first
+        first_share = math.exp(-self.log_n)  # of rank 1
+        scaled = scaled_expi(float(np.logaddexp(0.0, log_rank)))
+        return (math.exp(log_share) + first_share) * scaled - _LI_2 * first_share
 
     def _jarvelin(self, log_share: float, log_rank: float) -> float:
-        first = math.exp(-self.log_n)
+        first_share = math.exp(-self.log_n)  # of rank 1
         base = self.decay.exponent
         size = math.log(base)
         if log_rank < size:
-            return (math.exp(log_share) - first) / size
+            return (math.exp(log_share) - first_share) / size
         before = (base - 1) / size - float(expi(size))
-        return math.exp(log_share) * scaled_expi(log_rank) + first * before
+        return math.exp(log_share) * scaled_expi(log_rank) + first_share * before
 
 
 def gathered(model: RelevanceModel, seen: ScaledDecay, log_share: float) -> float:
@@ -160,11 +160,11 @@ def gathered(model: RelevanceModel, seen: ScaledDecay, log_share: float) -> floa
     kinks = [-math.log(share) for share in model.depths]
     low = min(-log_share, seen.log_n)
     high = min(seen.log_n, DEEPEST)
-    rest = 0.0
+    beyond_integral = 0.0
     if low < high:
         points = (*kinks, *seen.kinks, 2.0, 8.0)
-        rest = integrate(beyond, low, high, points=points, tolerance=1e-14)
-    return top * seen.integral(log_share) + rest
+        beyond_integral = integrate(beyond, low, high, points=points, tolerance=1e-14)
+    return top * seen.integral(log_share) + beyond_integral
 
 
 def ideal(model: RelevanceModel, seen: ScaledDecay, log_share: float, *, corrected: bool) -> float:
@@ -196,34 +196,34 @@ def linear_ideal(model: RelevanceModel, share: float) -> float:
 def linear_definition(model: RelevanceModel, n: int, log_share: float) -> float:
     """Definition 20 for D(s) = n - s: integrals from rank 1 to the cutoff, over n^2."""
     share = math.exp(log_share)
-    first = 1 / n
-    above = linear_gathered(model, share) - linear_gathered(model, first)
+    first = 1 / n  # share of the list down to rank 1
+    numerator = linear_gathered(model, share) - linear_gathered(model, first)
     highest_gain, _ = model.steps[0]
-    rest = linear_ideal(model, share)
-    return above / (rest - highest_gain * _weight_above(min(first, share)))
+    from_top = linear_ideal(model, share)
+    return numerator / (from_top - highest_gain * _weight_above(min(first, share)))
 
 
 def linear_corrected(model: RelevanceModel, n: int, log_share: float) -> float:
     """Ratio of the means of DCG and ideal DCG; exact but for terms of order n^-2.
 
-    Above a cutoff the integral ends at a random place, the k-th of n - 2 uniforms; two places, a
+    Above a cutoff the integral ends at a random depth, the k-th of n - 2 uniforms; two depths, a
     standard deviation to both sides of its mean, give its mean to the second order.
     """
     share = math.exp(log_share)
-    each = 1 / n  # n may be beyond float64; its reciprocal is not
-    place = min(share / (1 - each), 1.0)
-    spread = math.sqrt(place * (1 - place) * each)
-    ends = np.clip([place - spread, place + spread], 0.0, 1.0)
-    above = sum(linear_gathered(model, float(end)) for end in ends) / 2
+    share_of_one = 1 / n  # n may be beyond float64; its reciprocal is not
+    mean_depth = min(share / (1 - share_of_one), 1.0)
+    spread = math.sqrt(mean_depth * (1 - mean_depth) * share_of_one)
+    ends = np.clip([mean_depth - spread, mean_depth + spread], 0.0, 1.0)
+    numerator = sum(linear_gathered(model, float(end)) for end in ends) / 2
 
     def weight(reached: float) -> float:
         # A grade that the cutoff ends has all its ranks: their weights are a number. One that ends
         # before has a random number of them.
         if reached < share:
             return _weight_above(reached)
-        return (_weight_above(share) - share * each / 2) / (1 - each)
+        return (_weight_above(share) - share * share_of_one / 2) / (1 - share_of_one)
 
-    return above / over_steps(model, weight)
+    return numerator / over_steps(model, weight)
 
 
 def _weight_above(share: float) -> float:

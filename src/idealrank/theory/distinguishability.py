@@ -5,7 +5,7 @@ each size of the same list.
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Literal, Protocol, TypeAlias, cast
+from typing import Any, Literal, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -68,9 +68,8 @@ class ModelRivals:
 
     gains: FloatArray  # of each level, rising from 0
     shares: FloatArray  # of each level
-    # by ranker and level: distribution function on its grid
-    quantiles: tuple[tuple[FloatArray, ...], tuple[FloatArray, ...]]
-    grids: tuple[FloatArray, FloatArray]
+    a: "_ScoreLaws"
+    b: "_ScoreLaws"
 
     documents: None = None
 
@@ -85,25 +84,21 @@ class ModelRivals:
                 f"a has gains {first.gains} and b {second.gains}; expected the same, since both "
                 "rank the same documents"
             )
-        apart = np.abs(np.subtract(first.reached, second.reached))
-        if apart.max() > _SAME_SHARE:
-            at = int(apart.argmax())
+        gaps = np.abs(np.subtract(first.reached, second.reached))
+        if gaps.max() > _SAME_SHARE:
+            grade = int(gaps.argmax())
             raise InputError(
-                f"P(Y >= {first.gains[at]:g}) is {first.reached[at]:.9g} under a and "
-                f"{second.reached[at]:.9g} under b; expected the same, since both rank the same "
+                f"P(Y >= {first.gains[grade]:g}) is {first.reached[grade]:.9g} under a and "
+                f"{second.reached[grade]:.9g} under b; expected the same, since both rank the same "
                 "documents: the mean of ybar over [0, 1] is the share of relevant documents"
             )
-        upto = np.array([*first.reached[::-1], 0.0])
-        shares = np.concatenate(([1.0 - upto[0]], upto[:-1] - upto[1:]))
-        grids = tuple(_grid(model) for model in (first, second))
-        quantiles = tuple(
-            _distributions(model, grid) for model, grid in zip((first, second), grids, strict=True)
-        )
+        at_least = np.array([*first.reached[::-1], 0.0])  # P(Y >= y) of the gains, rising
+        shares = np.concatenate(([1.0 - at_least[0]], at_least[:-1] - at_least[1:]))
         return cls(
             gains=np.array([0.0, *first.gains[::-1]]),
             shares=shares / shares.sum(),
-            quantiles=cast("Any", quantiles),
-            grids=cast("Any", grids),
+            a=_ScoreLaws.of(first),
+            b=_ScoreLaws.of(second),
         )
 
     def signs(
@@ -115,7 +110,8 @@ class ModelRivals:
         for size in sizes[-2::-1].tolist():
             counts.append(rng.multivariate_hypergeometric(counts[-1], size))
         arrived = np.array(counts[::-1])
-        values_a, values_b = (self._grown(which, arrived, tables, rng) for which in (0, 1))
+        values_a = self._grown(self.a, arrived, tables, rng)
+        values_b = self._grown(self.b, arrived, tables, rng)
         signs = []
         for row_a, row_b in zip(values_a, values_b, strict=True):
             signs.append([sign_of(a, b) for a, b in zip(row_a, row_b, strict=True)])
@@ -123,7 +119,7 @@ class ModelRivals:
 
     def _grown(
         self,
-        which: int,
+        laws: "_ScoreLaws",
         arrived: IntArray,
         tables: Sequence[Sequence[WeightTable]],
         rng: np.random.Generator,
@@ -131,28 +127,41 @@ class ModelRivals:
         """DCG of one ranker at each size; `arrived` has how many documents of each level are there
         by then.
         """
-        levels = self._ranked(which, arrived[-1], rng)
+        levels = laws.ranked(arrived[-1], rng)
         since = np.empty(levels.size, np.int64)  # the first size at which a document is there
         for level, count in enumerate(np.diff(arrived, axis=0, prepend=0).T):
             since[levels == level] = rng.permutation(np.repeat(np.arange(count.size), count))
         rows = []
-        for at in range(len(tables) - 1, -1, -1):
-            there = since <= at
+        for size in range(len(tables) - 1, -1, -1):
+            there = since <= size
             # much faster than levels[there]
             levels = np.compress(there, levels)
             since = np.compress(there, since)
-            rows.append(dcgs(gains_of(levels, self.gains), tables[at]))
+            rows.append(dcgs(gains_of(levels, self.gains), tables[size]))
         return rows[::-1]
 
-    def _ranked(self, which: int, counts: IntArray, rng: np.random.Generator) -> Levels:
-        """Levels in the order of one ranker."""
-        grid = self.grids[which]
-        parts = []
-        for count, distribution in zip(counts.tolist(), self.quantiles[which], strict=True):
+
+@dataclass(frozen=True)
+class _ScoreLaws:
+    """Distribution function of a ranker's score at each level, the lowest first, on a grid."""
+
+    grid: FloatArray
+    distributions: tuple[FloatArray, ...]
+
+    @classmethod
+    def of(cls, model: RelevanceModel) -> "_ScoreLaws":
+        grid = _grid(model)
+        return cls(grid, _distributions(model, grid))
+
+    def ranked(self, counts: IntArray, rng: np.random.Generator) -> Levels:
+        """Levels in the order of the ranker, of so many documents of each."""
+        # Running sums of exponentials over their total are uniforms in rising order, so the scores
+        # of each level are sorted already, and a stable sort merges them.
+        scores = []
+        for count, distribution in zip(counts.tolist(), self.distributions, strict=True):
             steps = np.cumsum(rng.standard_exponential(count + 1))
-            # rising: each part is in order already
-            parts.append(np.interp(steps[:-1] / steps[-1], distribution, grid))
-        order = np.argsort(np.concatenate(parts), kind="stable")  # merges what is in order
+            scores.append(np.interp(steps[:-1] / steps[-1], distribution, self.grid))
+        order = np.argsort(np.concatenate(scores), kind="stable")
         return np.repeat(np.arange(counts.size, dtype=np.uint8), counts)[order[::-1]]
 
 
@@ -184,8 +193,8 @@ def _distribution(chance: Callable[[FloatArray], FloatArray], grid: FloatArray) 
     middle = (grid[1:] + grid[:-1]) / 2
     scores = middle[:, None] + half[:, None] * nodes
     values = np.maximum(chance(scores.reshape(-1)), 0.0).reshape(-1, nodes.size)
-    upto = np.concatenate(([0.0], np.cumsum((values * weights).sum(axis=1) * half)))
-    return upto / upto[-1] if upto[-1] > 0 else grid  # a level that never occurs
+    below = np.concatenate(([0.0], np.cumsum((values * weights).sum(axis=1) * half)))
+    return below / below[-1] if below[-1] > 0 else grid  # a level that never occurs
 
 
 def dcgs(gains: FloatArray, tables: Sequence[WeightTable]) -> list[float]:
@@ -232,9 +241,11 @@ class ScoreRivals:
         """Return the signs of one random order of the documents: shape (n_sizes, n_measures)."""
         arrival = rng.permutation(self.documents)
         signs = np.zeros((sizes.size, len(tables[0])), np.int8)
-        for at, size in enumerate(sizes.tolist()):
-            both = [order.dcgs(arrival, size, tables[at]) for order in self.orders]
-            signs[at] = [sign_of(a, b) for a, b in zip(*both, strict=True)]
+        order_a, order_b = self.orders
+        for row, size in enumerate(sizes.tolist()):
+            values_a = order_a.dcgs(arrival, size, tables[row])
+            values_b = order_b.dcgs(arrival, size, tables[row])
+            signs[row] = [sign_of(a, b) for a, b in zip(values_a, values_b, strict=True)]
         return signs
 
 
@@ -249,26 +260,26 @@ class _Order:
     @classmethod
     def of(cls, scores: FloatArray, gains: FloatArray) -> "_Order":
         documents = np.argsort(-scores, kind="stable")
-        new = np.diff(scores[documents]) != 0
-        groups = None if new.all() else np.concatenate(([0], np.cumsum(new)))
-        return cls(documents, gains[documents], groups)
+        changes = np.diff(scores[documents]) != 0
+        groups = None if changes.all() else np.concatenate(([0], np.cumsum(changes)))
+        return cls(documents=documents, gains=gains[documents], groups=groups)
 
     def dcgs(self, arrival: IntArray, size: int, tables: Sequence[WeightTable]) -> list[float]:
         """DCG of the first documents to arrive; tied ones weigh the mean of their ranks, as over
         all their orders.
         """
-        kept = arrival[self.documents] < size
-        gains = np.compress(kept, self.gains)
+        has_arrived = arrival[self.documents] < size
+        gains = np.compress(has_arrived, self.gains)
         if self.groups is None:
             return dcgs(gains, tables)
-        groups = np.compress(kept, self.groups)
+        groups = np.compress(has_arrived, self.groups)
         ends = np.append(np.flatnonzero(np.diff(groups)) + 1, size)
         starts = np.concatenate(([0], ends[:-1]))
         totals = np.add.reduceat(gains, starts)
         values = []
         for table in tables:
-            upto = table.sums[np.minimum(np.concatenate(([0], ends)), table.weights.size)]
-            values.append(float((totals * np.diff(upto) / (ends - starts)).sum()))
+            sums = table.sums[np.minimum(np.concatenate(([0], ends)), table.weights.size)]
+            values.append(float((totals * np.diff(sums) / (ends - starts)).sum()))
         return values
 
 
@@ -283,12 +294,13 @@ def _column(name: str, values: Any) -> FloatArray:
             "are models of relevance"
         )
     if not np.isfinite(column).all():
-        at = int(np.flatnonzero(~np.isfinite(column))[0])
-        raise InputError(f"{name}[{at}] is {column[at]}; expected finite numbers")
+        document = int(np.flatnonzero(~np.isfinite(column))[0])
+        raise InputError(f"{name}[{document}] is {column[document]}; expected finite numbers")
     return column
 
 
-_SMALLEST, _LARGEST, _A_DECADE = 100, 100_000, 8  # default sizes of models, 8 for each power of 10
+_SMALLEST, _LARGEST = 100, 100_000  # default sizes of models
+_A_DECADE = 8  # default sizes for each power of 10
 _FIRST_OF_SCORES = 10  # default first size of scores
 
 Column = Literal["a_better", "b_better", "constant", "a_always", "b_always"]
@@ -413,10 +425,9 @@ class Distinguishability:
         ]
         better = self._cells("a_better")
         constant = self._cells("constant")
-        for size, first, second, late in zip(
-            self.sizes.tolist(), better, constant, self.last_decade, strict=True
-        ):
-            lines.append(f"{size:>11,}  {first:>24}  {second:>24}{' *' if late else ''}")
+        for row, size in enumerate(self.sizes.tolist()):
+            mark = " *" if self.last_decade[row] else ""
+            lines.append(f"{size:>11,}  {better[row]:>24}  {constant[row]:>24}{mark}")
         return "\n".join((*lines, *self._notes()))
 
     def _cells(self, column: Column) -> list[str]:
@@ -430,14 +441,14 @@ class Distinguishability:
         notes = ["* covers at most one factor of 10: a sign that stays so briefly may be chance"]
         early = np.flatnonzero(~self.last_decade)
         if early.size:
-            at = int(early[-1])
+            row = int(early[-1])
             always = (
-                f"{a} ahead in {self.share('a_always')[at]:.3f}, {b} in "
-                f"{self.share('b_always')[at]:.3f}"
+                f"{a} ahead in {self.share('a_always')[row]:.3f}, {b} in "
+                f"{self.share('b_always')[row]:.3f}"
             )
             notes.append(
-                f"From N = {self.sizes[at]:,} to {self.largest:,} the sign stayed in "
-                f"{self._cells('constant')[at]} of the runs: {always}."
+                f"From N = {self.sizes[row]:,} to {self.largest:,} the sign stayed in "
+                f"{self._cells('constant')[row]} of the runs: {always}."
             )
         if self.source == "scores":
             notes.append(
@@ -617,9 +628,9 @@ def distinguish_many(
             sizes=checked,
             runs=runs,
             level=level,
-            counts=_counts(signs[:, :, at]),
+            counts=_counts(signs[:, :, number]),
         )
-        for at, pair in enumerate(pairs)
+        for number, pair in enumerate(pairs)
     )
 
 
@@ -654,14 +665,20 @@ def _checked_sizes(sizes: "Sizes | None", documents: int | None) -> IntArray:
 
 def _counts(signs: Signs) -> dict[Column, IntArray]:
     """Count signs of shape (runs, n_sizes)."""
-    above, below = signs > 0, signs < 0
-    counts: dict[Column, IntArray] = {"a_better": above.sum(axis=0), "b_better": below.sum(axis=0)}
-    counts["a_always"], counts["b_always"] = _always(above), _always(below)
-    counts["constant"] = counts["a_always"] + counts["b_always"]
-    return counts
+    a_better = signs > 0
+    b_better = signs < 0
+    a_always = _always(a_better)
+    b_always = _always(b_better)
+    return {
+        "a_better": a_better.sum(axis=0),
+        "b_better": b_better.sum(axis=0),
+        "a_always": a_always,
+        "b_always": b_always,
+        "constant": a_always + b_always,
+    }
 
 
-def _always(there: BoolArray) -> IntArray:
-    """Number of runs in which something is there from each size on."""
-    from_here_on: BoolArray = np.logical_and.accumulate(there[:, ::-1], axis=1)[:, ::-1]
+def _always(better: BoolArray) -> IntArray:
+    """Number of runs in which a ranker is better from each size on."""
+    from_here_on: BoolArray = np.logical_and.accumulate(better[:, ::-1], axis=1)[:, ::-1]
     return np.asarray(from_here_on.sum(axis=0), np.int64)

@@ -141,9 +141,9 @@ def pseudo_expectation(
             "ybar is 0 everywhere: without relevant documents NDCG is 0/0; expected p > 0"
         )
     if np.ndim(n):
-        lengths = [_length(each) for each in cast("Sequence[int]", n)]
+        lengths = [_length(length) for length in cast("Sequence[int]", n)]
         return np.array(
-            [_value(model, decay, growth, each, corrected=corrected) for each in lengths],
+            [_value(model, decay, growth, length, corrected=corrected) for length in lengths],
             np.float64,
         )
     return _value(model, decay, growth, _length(cast("int", n)), corrected=corrected)
@@ -164,22 +164,22 @@ def _value(
 ) -> float:
     log_share = growth.log_share(n)
     if decay.kind == "linear":
-        of_list = linear_corrected if corrected else linear_definition
-        return of_list(model, n, log_share)
-    seen = ScaledDecay(decay, math.log(n))
-    above = gathered(model, seen, log_share)
-    below = ideal(model, seen, log_share, corrected=corrected)
+        value_of = linear_corrected if corrected else linear_definition
+        return value_of(model, n, log_share)
+    scaled = ScaledDecay(decay, math.log(n))
+    dcg = gathered(model, scaled, log_share)
+    ideal_dcg = ideal(model, scaled, log_share, corrected=corrected)
     if corrected:
-        above += seen.kappa * model.at_top
-    last = seen.log_n + min(log_share, math.log(model.share))
-    if not corrected and last <= _AT_ONE:
+        dcg += scaled.kappa * model.at_top
+    log_last_rank = scaled.log_n + min(log_share, math.log(model.share))
+    if not corrected and log_last_rank <= _AT_ONE:
         raise OptionError(
             f"Definition 20 integrates the ideal from rank 1 to min(k, n p), which is "
-            f"{math.exp(last):g} here, and is 0/0",
+            f"{math.exp(log_last_rank):g} here, and is 0/0",
             hint="take a longer list or a deeper cutoff, or corrected=True",
             command_hint="take a longer list or a deeper cutoff",
         )
-    return above / below
+    return dcg / ideal_dcg
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -242,7 +242,8 @@ def definition_gap(
     [-0.06, -0.108, -0.125, -0.134]
     """
     model = RelevanceModel.of(ybar, points=points, gain=gain)
-    definition, corrected = (pseudo_expectation(model, n, corrected=each) for each in (False, True))
+    definition = pseudo_expectation(model, n, corrected=False)
+    corrected = pseudo_expectation(model, n, corrected=True)
     # N* - N = kappa (E[Y | 1] - y_1 N) / (ideal + y_1 kappa), without a difference of two numbers
     # that are all but equal.
     decay = decay_of("log2")
@@ -261,7 +262,7 @@ def definition_gap(
     )
 
 
-_VANISHES = 1e-11  # an integral that is this small beside that of the absolute values is 0
+_VANISHES = 1e-11  # an integral is 0 if it is so small compared with that of absolute values
 _HIGHEST = 12  # powers of the logarithm that are tried
 
 
@@ -316,31 +317,31 @@ class Expansion:
         For lists beyond e^40 the terms of 1/ln(u n) that integrate to 0 are removed before
         summation.
         """
-        seen = ScaledDecay(decay_of("log2"), log_n)
+        scaled = ScaledDecay(decay_of("log2"), log_n)
         order = self.order if log_n >= DEEPEST else 0
 
         def gap(depth: FloatArray) -> FloatArray:
             share = np.exp(-depth)
-            first, second = self._first, self._second
-            values: FloatArray = first.expected_from_top(share) - second.expected_from_top(share)
-            return values
+            first = self._first.expected_from_top(share)
+            gaps: FloatArray = first - self._second.expected_from_top(share)
+            return gaps
 
-        def above(depth: FloatArray) -> FloatArray:
+        def integrand(depth: FloatArray) -> FloatArray:
             # 1/log is expanded about log n: the terms of the lower orders vanish, so that only the
             # remainder is integrated, without cancellation.
             logarithm = np.logaddexp(0.0, log_n - depth)
-            rest = (log_n - logarithm) ** order
-            return gap(depth) * np.exp(-depth) * rest * max(1.0, log_n) / logarithm
+            remainder = (log_n - logarithm) ** order
+            return gap(depth) * np.exp(-depth) * remainder * max(1.0, log_n) / logarithm
 
         kinks = [
             -math.log(share) for model in (self._first, self._second) for share in model.depths
         ]
         points = (*kinks, 1.0, 4.0, 16.0)
-        integral = integrate(above, 0.0, min(log_n, DEEPEST), points=points, tolerance=1e-15)
+        integral = integrate(integrand, 0.0, min(log_n, DEEPEST), points=points, tolerance=1e-15)
         total = integral * log_n**-order
         if corrected:
-            total += seen.kappa * float(gap(np.array([math.inf]))[0])
-        return total / ideal(self._first, seen, 0.0, corrected=corrected)
+            total += scaled.kappa * float(gap(np.array([math.inf]))[0])  # at the very top
+        return total / ideal(self._first, scaled, 0.0, corrected=corrected)
 
 
 def expansion(
@@ -382,8 +383,9 @@ def expansion(
     >>> found.order, round(found.coefficient, 12)
     (2, 0.266666666667)
     """
-    named = tuple(points)
-    first, second = (RelevanceModel.of(ybar, points=named, gain=gain) for ybar in (ybar0, ybar1))
+    kinks_of_both = tuple(points)  # read twice
+    first = RelevanceModel.of(ybar0, points=kinks_of_both, gain=gain)
+    second = RelevanceModel.of(ybar1, points=kinks_of_both, gain=gain)
     _check_same_documents(first, second)
     kinks = [-math.log(share) for model in (first, second) for share in model.depths]
     shares = np.diff(first.reached, prepend=0.0)

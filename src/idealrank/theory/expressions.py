@@ -15,11 +15,10 @@ from idealrank.errors import OptionError
 from idealrank.measures.gains import GainLike
 from idealrank.theory.relevance import Chance, RelevanceModel
 
-# Most characters, brackets inside each other, highest power, and most points of a text
-_LONGEST = 2_000
-_DEEPEST = 20
-_HIGHEST = 64
-_MOST = 1_000
+_LONGEST = 2_000  # characters of a text
+_DEEPEST = 20  # brackets inside each other: far from the end of Python's stack
+_HIGHEST = 64  # power
+_MOST = 1_000  # points of a line
 _NUMBER = r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?"
 _TOKEN = re.compile(
     rf"\s*(?:(?P<number>{_NUMBER})|(?P<name>[a-z]+)|(?P<sign>\*\*|[-+*^(),])|(?P<end>$))"
@@ -28,7 +27,7 @@ _SIGNED = re.compile(rf"\s*[-+]?{_NUMBER}\s*")
 _POINT = re.compile(rf"({_SIGNED.pattern}):({_SIGNED.pattern})")
 _EXPECTED = "a polynomial in s such as 0.1+0.8s, logistic(8,-5), or points such as 0:0.1,1:0.9"
 
-_Part: TypeAlias = Callable[[FloatArray], FloatArray]
+_Function: TypeAlias = Callable[[FloatArray], FloatArray]
 
 
 class RelevanceCurve(NamedTuple):
@@ -98,16 +97,16 @@ def _line(text: str) -> RelevanceCurve:
 
 def line_through(pairs: Sequence[tuple[float, float]], name: str) -> RelevanceCurve:
     """Straight lines through points; two at one score are a jump."""
-    at, value = np.array(pairs, np.float64).T
-    if not ((value >= 0) & (value <= 1)).all():
+    scores, values = np.array(pairs, np.float64).T
+    wrong = ~((values >= 0) & (values <= 1))
+    if wrong.any():
         raise OptionError(
-            f"{name}: found probability {value[~((value >= 0) & (value <= 1))][0]:g}, expected "
-            "probabilities from 0 to 1"
+            f"{name}: found probability {values[wrong][0]:g}, expected probabilities from 0 to 1"
         )
-    steps = np.diff(at)
+    steps = np.diff(scores)
     if (
-        at[0] != 0
-        or at[-1] != 1
+        scores[0] != 0
+        or scores[-1] != 1
         or (steps < 0).any()
         or steps[0] == 0
         or steps[-1] == 0
@@ -115,16 +114,16 @@ def line_through(pairs: Sequence[tuple[float, float]], name: str) -> RelevanceCu
     ):
         raise OptionError(
             f"{name}: expected scores that rise from 0 to 1, each once, or twice for a jump; found "
-            f"{', '.join(f'{s:g}' for s in at[:12])}"
+            f"{', '.join(f'{s:g}' for s in scores[:12])}"
         )
 
     def chance(score: FloatArray) -> FloatArray:
-        piece = np.clip(np.searchsorted(at, score, side="right") - 1, 0, at.size - 2)
-        share = (score - at[piece]) / (at[piece + 1] - at[piece])
-        drawn: FloatArray = value[piece] * (1 - share) + value[piece + 1] * share
-        return drawn
+        piece = np.clip(np.searchsorted(scores, score, side="right") - 1, 0, scores.size - 2)
+        share = (score - scores[piece]) / (scores[piece + 1] - scores[piece])
+        between: FloatArray = values[piece] * (1 - share) + values[piece + 1] * share
+        return between
 
-    return RelevanceCurve(chance, tuple(sorted(set(at[1:-1].tolist()))))
+    return RelevanceCurve(chance, tuple(sorted(set(scores[1:-1].tolist()))))
 
 
 # --- expressions ----------------------------------------------------------------------------------
@@ -136,8 +135,8 @@ class _Token(NamedTuple):
     place: int
 
 
-def _scaled(factor: float, part: _Part) -> _Part:
-    return lambda s: factor * part(s)
+def _scaled(factor: float, function: _Function) -> _Function:
+    return lambda s: factor * function(s)
 
 
 @dataclass(kw_only=True)
@@ -197,26 +196,26 @@ class _Parser:
             f"ybar {self.text!r}: found {shown_token} at character {place}, expected {expected}"
         )
 
-    def _sum(self) -> _Part:
+    def _sum(self) -> _Function:
         negative = self._take("-", "+") == "-"
-        parts = [(-1.0 if negative else 1.0, self._product())]
+        terms = [_scaled(-1.0 if negative else 1.0, self._product())]
         while sign := self._take("+", "-"):
-            parts.append((-1.0 if sign == "-" else 1.0, self._product()))
-        first, *others = [_scaled(factor, part) for factor, part in parts]
-        return lambda s: sum((part(s) for part in others), start=first(s))
+            terms.append(_scaled(-1.0 if sign == "-" else 1.0, self._product()))
+        first, *others = terms
+        return lambda s: sum((term(s) for term in others), start=first(s))
 
-    def _product(self) -> _Part:
-        parts = [self._power()]
+    def _product(self) -> _Function:
+        factors = [self._power()]
         while (
             self._take("*")
             or self._here.kind == "name"
             or (self._here.kind, self._here.text) == ("sign", "(")
         ):
-            parts.append(self._power())
-        first, *others = parts
-        return lambda s: math.prod((part(s) for part in others), start=first(s))
+            factors.append(self._power())
+        first, *others = factors
+        return lambda s: math.prod((factor(s) for factor in others), start=first(s))
 
-    def _power(self) -> _Part:
+    def _power(self) -> _Function:
         base = self._atom()
         if not self._take("^", "**"):
             return base
@@ -226,7 +225,7 @@ class _Parser:
         self.next += 1
         return lambda s: base(s) ** int(token.text)
 
-    def _atom(self) -> _Part:
+    def _atom(self) -> _Function:
         token = self._here
         if token.kind == "number":
             value = self._number()
@@ -243,17 +242,17 @@ class _Parser:
             raise self._wrong("a number, s, logistic(a,b) or an opening bracket")
         return self._bracketed()
 
-    def _bracketed(self) -> _Part:
+    def _bracketed(self) -> _Function:
         self.depth += 1
         if self.depth > _DEEPEST:
             raise self._wrong(f"at most {_DEEPEST} brackets inside each other")
-        inner = self._sum()
+        function = self._sum()
         self.depth -= 1
         if not self._take(")"):
             raise self._wrong("a closing bracket")
-        return inner
+        return function
 
-    def _logistic(self) -> _Part:
+    def _logistic(self) -> _Function:
         numbers = []
         for mark in ("(", ","):
             if not self._take(mark):

@@ -83,9 +83,9 @@ def _row(discount: Discount, cutoff: int, n: int) -> EvidenceRow:
 def _weights(discount: Discount, n: int) -> FloatArray:
     weights = discount.at(np.arange(1, n + 1), np.full(n, n))
     if (weights < 0).any():
-        rank = int(np.flatnonzero(weights < 0)[0])
+        index = int(np.flatnonzero(weights < 0)[0])
         raise InputError(
-            f"discount {discount.text} gave {weights[rank]:g} for rank {rank + 1}; the theory is "
+            f"discount {discount.text} gave {weights[index]:g} for rank {index + 1}; the theory is "
             "about weights of 0 or more"
         )
     return weights
@@ -94,7 +94,7 @@ def _weights(discount: Discount, n: int) -> FloatArray:
 def resemblance(
     discount: Discount, evidence: tuple[EvidenceRow, ...]
 ) -> Literal["feasible", "infeasible"] | None:
-    """Return the discount's form if it continues to fall as at the end; None if unclear."""
+    """Return the verdict if the discount continues to fall as at the end; None if unclear."""
     before = evidence[-2].exponent
     last = evidence[-1].exponent
     if _depends_on_length(discount, evidence[-1].n):
@@ -287,7 +287,9 @@ def _constant(decay: Decay, growth: Growth, largest: int) -> Feasibility:
         f"{k}, and more documents do not make it more certain. Average over queries, or let the "
         "cutoff grow with the list."
     )
-    evidence = evidence_of(decay.discount, growth, largest) if decay.kind == "unknown" else ()
+    evidence: tuple[EvidenceRow, ...] = ()
+    if decay.kind == "unknown":
+        evidence = evidence_of(decay.discount, growth, largest)
     return Feasibility(
         discount=decay.text,
         cutoff=growth.text,
@@ -443,10 +445,10 @@ def _slow(decay: Decay, growth: Growth) -> Feasibility:
     sees = "rankers with different limits; rankers with equal limits may not be distinguished"
     if cut:
         sees = f"rankers with different limits, from differences within {_top(growth)}"
-    theorem = (
-        "Theorem 13 and Theorem 8, condition 1" if cut else "Theorem 7 and Theorem 8, condition 1"
-    )
-    errata = " ".join([_CONTINUITY, _CONDITION_2, *([_TOP_SHARE] if cut else [])])
+    theorem = f"Theorem {13 if cut else 7} and Theorem 8, condition 1"
+    notes = [_CONTINUITY, _CONDITION_2]
+    if cut:
+        notes.append(_TOP_SHARE)
     return Feasibility(
         discount=decay.text,
         cutoff=growth.text,
@@ -454,7 +456,7 @@ def _slow(decay: Decay, growth: Growth) -> Feasibility:
         theorem=theorem,
         reason=reason,
         distinguishes=sees,
-        errata=errata,
+        errata=" ".join(notes),
     )
 
 

@@ -137,44 +137,44 @@ def growing_ndcg(
     parsed = parse_measures([measures] if isinstance(measures, str | Measure) else list(measures))
     rows = list(_rows(labels, scores))
     shortest = min(label.size for label, _ in rows)
-    at = growing_sizes(shortest) if sizes is None else _checked_sizes(sizes)
+    checked = growing_sizes(shortest) if sizes is None else _checked_sizes(sizes)
     schemes_by_gain: dict[str, list[_Scheme]] = {}
-    for place, measure in enumerate(parsed):
-        scheme = _scheme(measure, place, at)
+    for row, measure in enumerate(parsed):
+        scheme = _scheme(measure, row, checked)
         schemes_by_gain.setdefault(scheme.gain.text, []).append(scheme)
-    values = np.full((len(parsed), len(rows), at.size), math.nan)
+    values = np.full((len(parsed), len(rows), checked.size), math.nan)
     for number, (label, score) in enumerate(rows):
-        values[:, number] = _one_query(label, score, at, list(schemes_by_gain.values()))
+        values[:, number] = _one_query(label, score, checked, list(schemes_by_gain.values()))
         if progress is not None:
             progress(number + 1, len(rows))
-    return GrowingValues(tuple(parsed), at, values)
+    return GrowingValues(measures=tuple(parsed), sizes=checked, values=values)
 
 
 class _Scheme:
     """Properties of an NDCG that matter at the requested list lengths."""
 
-    def __init__(self, measure: NDCG, place: int, sizes: IntArray) -> None:
-        self.place = place  # among the measures
+    def __init__(self, measure: NDCG, row: int, sizes: IntArray) -> None:
+        self.row = row  # of the values, which is its place among the measures
         self.gain = make_gain(measure.gain if measure.gain is not None else "linear")
         self._discount = make_discount(measure.discount if measure.discount is not None else "log2")
         self._depths = np.minimum(resolve_cutoff(measure.cutoff, sizes), sizes).tolist()
         self._sizes = sizes.tolist()
-        self._falling = None  # weights for lists of any length, if the length does not matter
+        self._fixed_weights = None  # for lists of any length, if the length does not matter
         if not self._discount.by_length:
-            self._falling = self._weights(int(sizes[-1]), int(sizes[-1]))
+            self._fixed_weights = self._weights(int(sizes[-1]), int(sizes[-1]))
 
     def weights(self, column: int) -> FloatArray:
         """Weights of the ranks that count in a list of this size."""
         depth = self._depths[column]
-        if self._falling is None:
+        if self._fixed_weights is None:
             return self._weights(depth, self._sizes[column])
-        return self._falling[:depth]
+        return self._fixed_weights[:depth]
 
     def _weights(self, depth: int, n: int) -> FloatArray:
         return self._discount.at(np.arange(1, depth + 1), np.full(depth, n))
 
 
-def _scheme(measure: Measure, place: int, sizes: IntArray) -> _Scheme:
+def _scheme(measure: Measure, row: int, sizes: IntArray) -> _Scheme:
     if not isinstance(measure, NDCG):
         raise OptionError(f"{measure}: expected nDCG, as in nDCG(discount=zipf(0.5))@0.2n")
     if measure != NDCG(gain=measure.gain, discount=measure.discount, cutoff=measure.cutoff):
@@ -182,7 +182,7 @@ def _scheme(measure: Measure, place: int, sizes: IntArray) -> _Scheme:
             f"{measure}: expected no other options than gain, discount and cutoff for lists that "
             "grow"
         )
-    return _Scheme(measure, place, sizes)
+    return _Scheme(measure, row, sizes)
 
 
 def _rows(labels: Any, scores: Any) -> Iterator[tuple[FloatArray, FloatArray]]:
@@ -208,7 +208,7 @@ def _rows(labels: Any, scores: Any) -> Iterator[tuple[FloatArray, FloatArray]]:
 
 
 def _as_rows(values: Any) -> list[FloatArray]:
-    # Series and dataframes have labels for places, which may be any, and columns for rows.
+    # By index, a series gives labels and a dataframe columns; as arrays, both give rows.
     rows = np.asarray(values) if hasattr(values, "__array__") else values
     one_query = not len(rows) or np.ndim(rows[0]) == 0
     return [np.asarray(row, np.float64) for row in ([rows] if one_query else rows)]
@@ -216,11 +216,16 @@ def _as_rows(values: Any) -> list[FloatArray]:
 
 def _checked_sizes(sizes: Any) -> IntArray:
     requested = np.asarray(sizes)
-    at = requested.astype(np.int64) if requested.dtype.kind in "iu" else np.empty(0, np.int64)
+    checked = requested.astype(np.int64) if requested.dtype.kind in "iu" else np.empty(0, np.int64)
     # compared, not subtracted: a difference can be beyond the numbers of the type
-    if at.ndim != 1 or not at.size or at[0] < 1 or (at[1:] <= at[:-1]).any():
+    if (
+        checked.ndim != 1
+        or not checked.size
+        or checked[0] < 1
+        or (checked[1:] <= checked[:-1]).any()
+    ):
         raise OptionError(f"sizes={sizes!r}: expected whole numbers that rise, from 1 on")
-    return at
+    return checked
 
 
 def _one_query(
@@ -251,7 +256,7 @@ def _one_query(
             best = np.sort(gains[:n])[::-1]
             for scheme in schemes_with_gain:
                 weights = scheme.weights(column)
-                values[scheme.place, column] = _ndcg_at_size(ranked, best, weights)
+                values[scheme.row, column] = _ndcg_at_size(ranked, best, weights)
     return values
 
 
@@ -364,10 +369,10 @@ class RankedCollection:
                 f"found {self.lengths.max():,} documents in the longest list, expected at least "
                 f"{n:,}; ask for fewer"
             )
-        kept = (self.offsets[long][:, None] + np.arange(n)).ravel()
-        scores = {name: values[kept] for name, values in self.scores.items()}
+        documents = (self.offsets[long][:, None] + np.arange(n)).ravel()
+        scores = {name: values[documents] for name, values in self.scores.items()}
         return RankedCollection(
-            grades=self.grades[kept],
+            grades=self.grades[documents],
             scores=scores,
             offsets=np.arange(long.size + 1, dtype=np.int64) * n,
             about=self.about,
@@ -463,7 +468,7 @@ def _collection(arrays: dict[str, AnyArray]) -> RankedCollection:
             f"{_GRADES}: found shape {grades.shape} beside offsets, expected one dimension"
         )
     if offsets is None:
-        queries, documents = grades.shape if grades.ndim == 2 else (1, grades.size)
+        queries, documents = np.atleast_2d(grades).shape
         offsets = np.arange(queries + 1) * documents
     elif offsets.ndim != 1 or offsets.dtype.kind != "i":
         raise InputError(

@@ -1,11 +1,9 @@
 """Limits of NDCG as the list of one query grows: Theorems 4, 7, 9 and 11 to 17 of Wang et al.
 (2013), and the linear discount.
 
-How fast it comes there: the first term of the mean, by expanding N*. With A = int_0^c E[Y | 1 - u]
-..., B what the ideal has of it and L = A/B, the discount adds a second term to both; the constant
-is L times the ideal's second term minus the list's, over B.
-
-Theorem for a discount and a cutoff, with its conditions.
+The rate is the first term of the mean's distance from the limit, by expanding N*. Let A be the
+integral of E[Y | 1 - u] times the weights to first order, B the same of the ideal list, and L = A/B
+the limit. The weights to second order add A' to A and B' to B: the constant is (L B' - A') / B.
 """
 
 import math
@@ -111,19 +109,19 @@ def statement_of(decay: Decay, growth: Growth, *, graded: bool) -> Statement:
 def _power_statement(
     decay: Decay, growth: Growth, notes: tuple[str, ...], *, graded: bool
 ) -> Statement:
-    by_length = (
-        "weights n - r depend on n, beyond the theorem; up to k = o(n) they are n (1 + o(1)), and "
-        "cancel",
+    depth_note = (
+        f"k = {growth.text.removeprefix('@')} grows without bound and is o(n), and so does the "
+        "sum of D up to k (checked by family)"
     )
+    if decay.kind == "linear":
+        notes += (
+            "weights n - r depend on n, beyond the theorem; up to k = o(n) they are n (1 + o(1)), "
+            "and cancel",
+        )
     return Statement(
         theorem="Theorem 15" if graded else "Theorem 11",
         continuous="top",
-        notes=(
-            f"k = {growth.text.removeprefix('@')} grows without bound and is o(n), and so does the "
-            "sum of D up to k (checked by family)",
-            *notes,
-            *(by_length if decay.kind == "linear" else ()),
-        ),
+        notes=(depth_note, *notes),
         stated=decay.kind != "linear",
     )
 
@@ -145,20 +143,20 @@ def _reciprocal_statement(growth: Growth, *, graded: bool) -> Statement:
 
 def _check_sum(decay: Decay, growth: Growth) -> None:
     """The sum of D up to the cutoff must diverge."""
-    never = (
+    no_limit = (
         "NDCG then depends on a few documents at the top and stays random, unless ybar(1) is 0 or 1"
     )
     if growth.kind == "constant":
         raise OptionError(
             f"cutoff {growth.text.removeprefix('@')} has no limit: Theorems 11 and 12 need a "
-            f"cutoff that grows with n. {never} (as in Theorem 10); take 0.2n, sqrt(n) or n^0.3, "
-            "or average over queries"
+            f"cutoff that grows with n. {no_limit} (as in Theorem 10); take 0.2n, sqrt(n) or "
+            "n^0.3, or average over queries"
         )
     if decay.summable:
         raise OptionError(
             f"discount={decay.text} has no limit: the weights of all ranks have a finite sum "
-            f"(Theorem 10; Theorems 7 and 11 need it to diverge). {never}; take log2, zipf(b) with "
-            "b <= 1, or linear"
+            f"(Theorem 10; Theorems 7 and 11 need it to diverge). {no_limit}; take log2, zipf(b) "
+            "with b <= 1, or linear"
         )
     if decay.summable is None:
         raise OptionError(
@@ -180,19 +178,19 @@ def value_of(model: RelevanceModel, decay: Decay, growth: Growth) -> float:
         return linear_gathered(model, growth.size) / linear_ideal(model, growth.size)
     if decay.kind == "logarithmic" and growth.kind == "whole":
         return 1.0
-    rest = 1 - decay.exponent if decay.kind == "zipf" else 1.0
-    ideal = over_steps(model, lambda share: min(share, growth.size) ** rest)
-    return power_gathered(model, rest, growth.size) / ideal
+    power = 1 - decay.exponent if decay.kind == "zipf" else 1.0
+    ideal = over_steps(model, lambda share: min(share, growth.size) ** power)
+    return power_gathered(model, power, growth.size) / ideal
 
 
-def power_gathered(model: RelevanceModel, rest: float, share: float) -> float:
-    """The integral rest * int_0^share E[Y | 1 - u] u^(rest - 1) du for 0 < rest <= 1.
+def power_gathered(model: RelevanceModel, power: float, share: float) -> float:
+    """The integral power * int_0^share E[Y | 1 - u] u^(power - 1) du for 0 < power <= 1.
 
-    By the depth z = -ln u the singularity at the top is exp(-rest z), smooth for any rest. The
-    value at the top is taken out; what is left dies away.
+    By the depth z = -ln u the singularity at the top is exp(-power z), smooth for any power. The
+    value at the top is integrated in closed form; the difference from it dies away.
     """
-    beyond = beyond_top(model, lambda depth: np.exp(-rest * depth), share)
-    return float(model.at_top * share**rest) + rest * beyond
+    beyond = beyond_top(model, lambda depth: np.exp(-power * depth), share)
+    return float(model.at_top * share**power) + power * beyond
 
 
 def beyond_top(
@@ -204,7 +202,7 @@ def beyond_top(
     def beyond(depth: FloatArray) -> FloatArray:
         return (model.expected_from_top(np.exp(-depth)) - top) * weight(depth)
 
-    points = (*_DEPTHS, *(-math.log(depth) for depth in model.depths))
+    points = (*_DEPTHS, *(-math.log(share_above) for share_above in model.depths))
     return integrate(beyond, -math.log(share), DEEPEST, points=points)
 
 
@@ -263,19 +261,19 @@ def _of_logarithm(model: RelevanceModel, share: float, value: float) -> Rate:
 def _of_zipf(model: RelevanceModel, decay: Decay, share: float, value: float) -> Rate:
     """Both sides have zeta(b) times their value at the top beyond n^(1-b) times an integral."""
     beta = decay.exponent
-    rest = 1 - decay.exponent
-    zeta = decay.kappa - 1 / rest
-    ideal = over_steps(model, lambda x: min(x, share) ** rest) / rest
+    power = 1 - beta
+    zeta = decay.kappa - 1 / power
+    ideal = over_steps(model, lambda x: min(x, share) ** power) / power
     highest_gain, _ = model.steps[0]
     constant = _settled(zeta * (value * highest_gain - model.at_top) / ideal)
-    noise = f"n^-{rest:.6g}"
+    noise = f"n^-{power:.6g}"
     if beta < 0.5:
         noise = "n^-1/2"
     elif beta == 0.5:
         noise = "(ln n / n)^1/2"
     return Rate(
-        f"its mean is {value:.6g} - C n^-{rest:.6g} + ... with C = {constant:.6g}; one list varies "
-        f"about it by order {noise}",
+        f"its mean is {value:.6g} - C n^-{power:.6g} + ... with C = {constant:.6g}; one list "
+        f"varies about it by order {noise}",
         constant,
     )
 

@@ -31,28 +31,33 @@ def integrate(
 ) -> float:
     """Integral of a vectorised function from `low` to `high`."""
     edges = np.array([low, *sorted({float(point) for point in points if low < point < high}), high])
-    left, right = edges[:-1], edges[1:]
+    left = edges[:-1]
+    right = edges[1:]
     whole, _ = _panels(function, left, right)
-    done = size = total = before = 0.0
+    settled = 0.0  # integral over the panels that are done
+    settled_size = 0.0  # and of the absolute values
+    total = 0.0
+    before = 0.0
     for _ in range(_MOST_HALVINGS):
         # Each panel is halved; those whose halves agree with the whole are done.
         middle = (left + right) / 2
         begins = np.concatenate((left, middle))
         ends = np.concatenate((middle, right))
-        parts, sizes = _panels(function, begins, ends)
-        halves = parts[: left.size] + parts[left.size :]
+        halves, sizes = _panels(function, begins, ends)
+        summed = halves[: left.size] + halves[left.size :]
         before = total
-        total = done + float(halves.sum())
+        total = settled + float(summed.sum())
         # Written so that NaN never counts as settled.
-        rough = ~(np.abs(halves - whole) <= tolerance * max(size + float(sizes.sum()), 1.0))
+        size = max(settled_size + float(sizes.sum()), 1.0)
+        rough = ~(np.abs(summed - whole) <= tolerance * size)
         if not rough.any():
             return total
         again = np.concatenate((rough, rough))
-        done = done + float(halves[~rough].sum())
-        size = size + float(sizes[~again].sum())
+        settled = settled + float(summed[~rough].sum())
+        settled_size = settled_size + float(sizes[~again].sum())
         left = begins[again]
         right = ends[again]
-        whole = parts[again]
+        whole = halves[again]
         if left.size > _MOST_PANELS:
             break
     raise InputError(
@@ -70,6 +75,6 @@ def _panels(
     nodes, weights = _rule()
     half = (right - left) / 2
     middle = (right + left) / 2
-    places = (middle[:, None] + half[:, None] * nodes).reshape(-1)
-    values = np.asarray(function(places), np.float64).reshape(half.size, nodes.size)
+    arguments = (middle[:, None] + half[:, None] * nodes).reshape(-1)
+    values = np.asarray(function(arguments), np.float64).reshape(half.size, nodes.size)
     return (values * weights).sum(axis=1) * half, (np.abs(values) * weights).sum(axis=1) * half

@@ -83,9 +83,9 @@ class RelevanceModel:
         if isinstance(ybar, RelevanceModel):
             return ybar
         by_grade = ybar if isinstance(ybar, Mapping) else {1.0: ybar}
-        worth = [(_gain_of(grade, gain), chance) for grade, chance in by_grade.items()]
-        worth.sort(key=itemgetter(0), reverse=True)
-        gains = tuple(value for value, _ in worth)
+        by_gain = [(_gain_of(grade, gain), chance) for grade, chance in by_grade.items()]
+        by_gain.sort(key=itemgetter(0), reverse=True)
+        gains = tuple(value for value, _ in by_gain)
         if not gains or len(set(gains)) < len(gains):
             raise OptionError(
                 f"gains {gains}: expected a different gain for each grade, and at least one grade"
@@ -94,7 +94,7 @@ class RelevanceModel:
             raise OptionError(
                 f"found {len(gains)} grades, expected at most {_MOST_GRADES}; round them to fewer"
             )
-        model = cls(gains, tuple(chance for _, chance in worth), _checked_points(points))
+        model = cls(gains, tuple(chance for _, chance in by_gain), _checked_points(points))
         model._check()
         return model
 
@@ -224,20 +224,22 @@ def _checked_chance(chance: Chance, name: str) -> FloatArray:
     values = _on_grid(chance, name)
     wrong = ~((values >= -_SLACK) & (values <= 1 + _SLACK))
     if wrong.any():
-        at = int(np.flatnonzero(wrong)[0])
+        index = int(np.flatnonzero(wrong)[0])
         raise InputError(
-            f"{name} is {values[at]:g} at s = {_GRID[at]:g}, expected probabilities from 0 to 1"
+            f"{name} is {values[index]:g} at s = {_GRID[index]:g}, expected probabilities from "
+            "0 to 1"
         )
     return values
 
 
 def over_steps(model: RelevanceModel, size: Callable[[float], float], first: float = 0.0) -> float:
     """sum_j y_j (size(R_j) - size(R_(j-1))): what the ideal list has, if size(x) is what its top x
-    has for each unit of gain.
+    has for each unit of gain; `first` is size(R_0).
     """
-    total, before = 0.0, first
+    total = 0.0
+    before = first
     for gain, reached in model.steps:
-        upto = size(reached)
-        total += gain * (upto - before)
-        before = upto
+        size_reached = size(reached)
+        total += gain * (size_reached - before)
+        before = size_reached
     return total

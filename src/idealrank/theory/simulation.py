@@ -33,7 +33,7 @@ Pair: TypeAlias = tuple[DiscountLike, CutoffLike]
 # Levels of relevance: 0 for gain 0, then 1 for the lowest gain up to q for the highest.
 Levels: TypeAlias = npt.NDArray[np.uint8]
 
-_STRETCH = 1 << 16  # whatever the number of lists: sums must not depend on it
+_STRETCH = 1 << 16  # ranks of a part, for any number of lists: sums must not depend on it
 
 
 class WeightTable(NamedTuple):
@@ -112,10 +112,10 @@ def ndcg_of(levels: Levels, gains: FloatArray, tables: Sequence[WeightTable]) ->
     """NDCG of lists, shape (n_lists, n_tables); NaN where the ideal is 0."""
     totals = np.zeros((len(tables), levels.shape[0]))
     for part in stretches(levels.shape[1]):
-        worth = gains_of(levels[:, part], gains)
+        part_gains = gains_of(levels[:, part], gains)
         for number, table in enumerate(tables):
             weights = table.weights[part]
-            totals[number] += (worth[:, : weights.size] * weights).sum(axis=1)
+            totals[number] += (part_gains[:, : weights.size] * weights).sum(axis=1)
     ideals = _ideals(levels, gains, tables)
     return np.divide(totals, ideals, out=np.full_like(totals, np.nan), where=ideals > 0).T
 
@@ -184,7 +184,7 @@ def run_blocks(
     The first block draws from `rng` itself, each later one from a child of its own: what is drawn
     does not depend on threads, nor the first samples on how many there are.
     """
-    report = progress or _nobody
+    report = progress or _ignore
 
     def last_of(block: SampleBlock) -> int:
         work(block)
@@ -196,8 +196,8 @@ def run_blocks(
         report(done, samples)
 
 
-def _nobody(_done: int, _samples: int) -> None:
-    """Ignore progress."""
+def _ignore(_done: int, _samples: int) -> None:
+    pass
 
 
 def _blocks(samples: int, size: int, rng: np.random.Generator) -> Iterator[SampleBlock]:
@@ -209,6 +209,7 @@ def _blocks(samples: int, size: int, rng: np.random.Generator) -> Iterator[Sampl
 
 def thinned(count: int, keep: int, rng: np.random.Generator) -> npt.NDArray[np.bool_]:
     """A mask of `count` that keeps a uniformly random subset of `keep`."""
+    # Those kept or those left out are drawn, whichever are fewer.
     few = min(keep, count - keep)
     chosen: IntArray = rng.choice(count, few, replace=False, shuffle=False)
     mask = np.full(count, few < keep)
@@ -352,7 +353,7 @@ def simulate_many(
     """
     model = RelevanceModel.of(ybar, points=points, gain=gain)
     sizes = sizes_of(n)
-    distinct, where = np.unique(sizes, return_inverse=True)
+    distinct, distinct_of_size = np.unique(sizes, return_inverse=True)
     samples = whole_number("samples", samples)
     pairs = weighings(measures)
     tables = [tables_of(pairs, size) for size in distinct.tolist()]
@@ -360,8 +361,8 @@ def simulate_many(
     values = np.empty((samples, distinct.size, len(pairs)))
 
     def work(block: SampleBlock) -> None:
-        for at, levels in enumerate(_growing(model, distinct, block)):
-            values[block.first : block.last, at] = ndcg_of(levels, gains, tables[at])
+        for size, levels in enumerate(_growing(model, distinct, block)):
+            values[block.first : block.last, size] = ndcg_of(levels, gains, tables[size])
 
     run_blocks(
         work,
@@ -371,7 +372,7 @@ def simulate_many(
         threads=threads,
         progress=progress,
     )
-    return values[:, 0] if np.ndim(n) == 0 else values[:, where.reshape(-1)]
+    return values[:, 0] if np.ndim(n) == 0 else values[:, distinct_of_size.reshape(-1)]
 
 
 def sizes_of(n: Sizes) -> IntArray:
@@ -398,15 +399,15 @@ def _size_of(n: Any) -> int:
 
 def _growing(model: RelevanceModel, sizes: IntArray, block: SampleBlock) -> list[Levels]:
     """Levels in ranked order for each size, rising: shapes (n_lists, size)."""
-    whole = drawn_levels(model, int(sizes[-1]), block.last - block.first, block.streams.main)
-    grown = [np.empty((whole.shape[0], size), np.uint8) for size in sizes[:-1].tolist()]
+    longest = drawn_levels(model, int(sizes[-1]), block.last - block.first, block.streams.main)
+    shorter = [np.empty((longest.shape[0], size), np.uint8) for size in sizes[:-1].tolist()]
     # A shorter list is a random subset of the next longer one, in the same order.
-    for row in range(whole.shape[0]):
-        larger = whole[row]
-        for part in reversed(grown):
-            kept = thinned(larger.size, part.shape[1], block.streams.side)
-            larger = part[row] = np.compress(kept, larger)
-    return [*grown, whole]
+    for row in range(longest.shape[0]):
+        levels = longest[row]
+        for lists in reversed(shorter):
+            kept = thinned(levels.size, lists.shape[1], block.streams.side)
+            levels = lists[row] = np.compress(kept, levels)
+    return [*shorter, longest]
 
 
 def drawn_levels(model: RelevanceModel, n: int, samples: int, rng: np.random.Generator) -> Levels:

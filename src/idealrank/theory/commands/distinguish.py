@@ -156,8 +156,8 @@ def _scores(
     """Labels and scores of the documents of one query that both runs list."""
     if len(paths) != 3 or models:
         raise click.UsageError(
-            f"found {len(paths)} files{' and a model' * bool(models)}, expected QRELS RUN_A RUN_B, "
-            "or --a and --b"
+            f"found {len(paths)} files{' and a model' if models else ''}, expected QRELS RUN_A "
+            "RUN_B, or --a and --b"
         )
     input_options.refuse_standard_input_twice(*paths)
     qrels_path, *run_paths = paths
@@ -197,25 +197,28 @@ def _ranking(run: Run, query: str, path: str) -> Ranking:
         ) from None
 
 
+def _scores_of_ranks(ranking: Ranking) -> dict[str, float]:
+    """Minus the middle rank of each document: the order and ties of the scores, always finite."""
+    return dict(zip(ranking.documents, -(ranking.first + ranking.last) / 2, strict=True))
+
+
 def _joined(
     grades: dict[str, float], first: Ranking, second: Ranking, query: str
 ) -> dict[str, Any]:
-    """Ranks in place of scores: the same order and ties, and always finite."""
-    first_places, second_places = (
-        dict(zip(ranking.documents, -(ranking.first + ranking.last) / 2, strict=True))
-        for ranking in (first, second)
-    )
-    both = [document for document in first.documents if document in second_places]
-    if not both:
+    """Labels and scores of the documents in both rankings."""
+    first_scores = _scores_of_ranks(first)
+    second_scores = _scores_of_ranks(second)
+    common = [document for document in first.documents if document in second_scores]
+    if not common:
         raise InputError(f"query {query!r}: found no common document of both runs, expected some")
-    left_out = len(first.documents) + len(second.documents) - 2 * len(both)
+    left_out = len(first.documents) + len(second.documents) - 2 * len(common)
     console.say(
         "note",
-        f"query {query}: {len(both):,} documents are in both runs; {left_out:,} documents of only "
-        "one run are left out",
+        f"query {query}: {len(common):,} documents are in both runs; {left_out:,} documents of "
+        "only one run are left out",
     )
     return {
-        "a": np.array([first_places[document] for document in both], np.float64),
-        "b": np.array([second_places[document] for document in both], np.float64),
-        "labels": np.array([max(grades.get(document, 0.0), 0.0) for document in both]),
+        "a": np.array([first_scores[document] for document in common], np.float64),
+        "b": np.array([second_scores[document] for document in common], np.float64),
+        "labels": np.array([max(grades.get(document, 0.0), 0.0) for document in common]),
     }

@@ -1,5 +1,6 @@
 """`idealrank theory figures`: figures 1 to 4 of the paper, drawn anew."""
 
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -106,12 +107,7 @@ def figures(
             for figure, curve in curves
         }
 
-        def write(
-            _: Any, kind: drawings.Format = kind, specs: dict[str, drawings.Spec] = specs
-        ) -> list[Path]:
-            return _write(specs, Path(folder), kind)
-
-        written += watch.run(kind, write)
+        written += watch.run(kind, partial(_write, specs, Path(folder), kind))
     output.write((f"{path}\n" for path in written), None)
 
 
@@ -130,8 +126,8 @@ def _make(folder: Path) -> None:
 
 
 def _formats(texts: tuple[str, ...]) -> list[drawings.Format]:
-    parts = chain.from_iterable(split_outside_brackets(text) for text in texts)
-    names = [part.strip().lower() for part in parts if part.strip()]
+    split = chain.from_iterable(split_outside_brackets(text) for text in texts)
+    names = [name.strip().lower() for name in split if name.strip()]
     for kind in names:
         if kind not in FIGURE_FORMATS:
             raise OptionError(f"--format {kind}: expected {', '.join(FIGURE_FORMATS)}")
@@ -151,10 +147,10 @@ def _cut(collection: RankedCollection, documents: int | None) -> RankedCollectio
 
 def _source(collection: RankedCollection, data: str | None) -> str:
     """Describe the data for the caption."""
-    what = str(collection.about.get("what", "")).strip().rstrip(".")
-    if not what:
-        what = f"read from {Path(data or '').name}"
-    return f"Data: {what}."
+    description = str(collection.about.get("what", "")).strip().rstrip(".")
+    if not description:
+        description = f"read from {Path(data or '').name}"
+    return f"Data: {description}."
 
 
 def curves_of(
@@ -169,14 +165,11 @@ def curves_of(
     n_rankers = len(collection.scores)
     means = {}
     sizes = np.arange(0)
-    for place, (name, scores) in enumerate(collection.scores.items()):
-
-        def told(done: int, total: int, place: int = place) -> None:
-            if tell is not None:
-                tell(place * total + done, n_rankers * total)
-
-        grown = growing_ndcg(labels, collection.rows(scores), measures=measures, progress=told)
-        means[name], sizes = grown.mean(), grown.sizes
+    for number, (name, scores) in enumerate(collection.scores.items()):
+        progress = None if tell is None else partial(_tell_part, tell, number, n_rankers)
+        grown = growing_ndcg(labels, collection.rows(scores), measures=measures, progress=progress)
+        means[name] = grown.mean()
+        sizes = grown.sizes
     curves = []
     for row, figure in enumerate(figures):
         content = SimulatedMeans(
@@ -189,7 +182,14 @@ def curves_of(
     return curves
 
 
-def _write(specs: dict[str, drawings.Spec], folder: Path, kind: drawings.Format) -> list[Path]:
+def _tell_part(tell: Count, number: int, n_parts: int, done: int, total: int) -> None:
+    """Tell the progress of one of several parts of equal work as progress of the whole."""
+    tell(number * total + done, n_parts * total)
+
+
+def _write(
+    specs: dict[str, drawings.Spec], folder: Path, kind: drawings.Format, _progress: Any
+) -> list[Path]:
     if kind == "html":
         page = drawings.page(specs, "NDCG of growing lists")
         return [drawings.write_file(folder / "figures.html", page)]

@@ -5,7 +5,7 @@ theory.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from types import ModuleType
 from typing import Any, Protocol
@@ -33,16 +33,16 @@ from idealrank.theory.views.tables import Ended, LimitRow
 class LabelledLists:
     """Lists as returned, one after another."""
 
-    # labels, scores: shape (n_documents,): grades, 0 if unjudged; and ranks turned round, middle
-    # ranks where scores are tied
-    labels: FloatArray
+    labels: FloatArray  # shape (n_documents,): grades, 0 if unjudged
+    # shape (n_documents,): minus the rank; minus the middle rank of a tie where scores are tied
     scores: FloatArray
     lengths: IntArray  # shape (n_queries,): documents of each list
 
 
 def labelled(judged: Judged) -> LabelledLists:
     """Every rank of every list with its grade."""
-    hits, lengths = judged.hits, judged.lengths
+    hits = judged.hits
+    lengths = judged.lengths
     starts = np.cumsum(lengths) - lengths
     labels = np.zeros(int(lengths.sum()))
     labels[starts[hits.query] + hits.rank - 1] = np.maximum(hits.grade, 0.0)
@@ -53,7 +53,7 @@ def labelled(judged: Judged) -> LabelledLists:
         first = np.repeat(starts[hits.query] + hits.tie_first - 1, sizes)
         within = np.arange(first.size) - np.repeat(np.cumsum(sizes) - sizes, sizes)
         scores[first + within] = np.repeat(-(hits.tie_first + hits.tie_last) / 2, sizes)
-    return LabelledLists(labels, scores, lengths)
+    return LabelledLists(labels=labels, scores=scores, lengths=lengths)
 
 
 def lists_of(
@@ -67,8 +67,8 @@ def lists_of(
     judged = align(
         qrels, inputs.open_run(run_path, name, qrels_path), convention.alignment, progress=progress
     )
-    kept = labelled(judged)
-    lists = LabelledLists(kept.labels, kept.scores, kept.lengths[kept.lengths > 0])
+    lists = labelled(judged)
+    lists = replace(lists, lengths=lists.lengths[lists.lengths > 0])
     if not lists.labels.size:
         raise InputError(
             f"{run_path}: found no documents for any of the queries of {qrels_path}, expected some"
@@ -213,8 +213,8 @@ def limits(
 
     def work(progress: Count) -> list[LimitRow]:
         rows = []
-        for done, pair in enumerate(pairs):
-            progress(done, len(pairs))
+        for number, pair in enumerate(pairs):
+            progress(number, len(pairs))
             rows.append(_row(ranker, pair, sizes))
         return rows
 
@@ -224,10 +224,12 @@ def limits(
 
 def _given(runs: Sequence[str], texts: Sequence[str]) -> str:
     """Describe the model as typed."""
-    parts = [f"{len(runs)} file{'s' * (len(runs) > 1)} ({', '.join(runs)})"] if runs else []
+    sources = []
+    if runs:
+        sources.append(f"{len(runs)} file{'s' if len(runs) > 1 else ''} ({', '.join(runs)})")
     if texts:
-        parts.append("--ybar")
-    return " and ".join(parts) or "neither --ybar nor files"
+        sources.append("--ybar")
+    return " and ".join(sources) or "neither --ybar nor files"
 
 
 class _Ranker(Protocol):
@@ -294,7 +296,7 @@ class Estimated:
         implied = self.estimate.pseudo_expectation(
             sizes, *pair, gain=self.gain, resamples=self.resamples, rng=self.seed
         )
-        return [Ended(each.value, each.low, each.high) for each in implied]
+        return [Ended(mean.value, mean.low, mean.high) for mean in implied]
 
 
 def _row(ranker: _Ranker, pair: model_options.Pair, sizes: Sequence[int]) -> LimitRow:
@@ -307,7 +309,7 @@ def _row(ranker: _Ranker, pair: model_options.Pair, sizes: Sequence[int]) -> Lim
         means=tuple(_means(ranker, sizes, pair)),
     )
     try:
-        told = limit(ranker.model, discount=discount, cutoff=cutoff)
+        statement = limit(ranker.model, discount=discount, cutoff=cutoff)
     except OptionError:
         verdict = feasibility(discount, cutoff)
         if verdict.verdict != "infeasible":
@@ -316,15 +318,18 @@ def _row(ranker: _Ranker, pair: model_options.Pair, sizes: Sequence[int]) -> Lim
         certain = ranker.model.at_top / ranker.model.gains[0]
         if isinstance(ranker, Typed) and certain in {0.0, 1.0}:
             return row(
-                limit=Ended(certain), theorem=f"not {verdict.theorem}", told=None, why_not=_CERTAIN
+                limit=Ended(certain),
+                theorem=f"not {verdict.theorem}",
+                statement=None,
+                why_not=_CERTAIN,
             )
-        return row(limit=None, theorem=verdict.theorem, told=None, why_not=verdict.reason)
-    return row(limit=ranker.limit(pair), theorem=told.theorem, told=told, why_not="")
+        return row(limit=None, theorem=verdict.theorem, statement=None, why_not=verdict.reason)
+    return row(limit=ranker.limit(pair), theorem=statement.theorem, statement=statement, why_not="")
 
 
 def _means(ranker: _Ranker, sizes: Sequence[int], pair: model_options.Pair) -> list[Ended | None]:
-    """N*; there is none of discounts whose integral is not known, such as a table of weights, nor
-    of a single document.
+    """N* at each list length; None for a single document, and for discounts without a known
+    integral, such as a table of weights.
     """
     long = [size for size in sizes if size > 1]
     try:

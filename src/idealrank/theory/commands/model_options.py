@@ -69,25 +69,30 @@ def pairs(
 ) -> list[Pair]:
     """Every discount with every cutoff, as the library takes them."""
     default_discounts, default_cutoffs = default
-    named = [
-        make_discount(text).text for text in _parts(discount_texts, "--discount", default_discounts)
+    discount_names = [
+        make_discount(text).text
+        for text in _values(discount_texts, "--discount", default_discounts)
     ]
-    depths = [
+    parsed_cutoffs = [
         None if text.lower() in _WHOLE else make_cutoff(text)
-        for text in _parts(cutoff_texts, "--cutoff", default_cutoffs)
+        for text in _values(cutoff_texts, "--cutoff", default_cutoffs)
     ]
-    return list(dict.fromkeys((discount, cutoff) for discount in named for cutoff in depths))
+    return list(
+        dict.fromkeys(
+            (discount, cutoff) for discount in discount_names for cutoff in parsed_cutoffs
+        )
+    )
 
 
-def _parts(texts: Sequence[str], option: str, default: Sequence[str]) -> list[str]:
+def _values(texts: Sequence[str], option: str, default: Sequence[str]) -> list[str]:
     split = chain.from_iterable(split_outside_brackets(text) for text in texts)
-    parts = [part.strip() for part in split if part.strip()]
-    if texts and not parts:  # such as an unset variable of a script
+    values = [value.strip() for value in split if value.strip()]
+    if texts and not values:  # such as an unset variable of a script
         raise OptionError(
             f"{option}: found no value, expected one such as {default[-1]}; the default is "
             f"{','.join(default)}"
         )
-    return parts or list(default)
+    return values or list(default)
 
 
 def measure_text(pair: Pair) -> str:
@@ -100,11 +105,11 @@ def list_sizes(texts: Sequence[str], option: str) -> list[int]:
     """List lengths, rising: ``100``, ``10_000``, ``1e6``, ``10^9``."""
     sizes = set()
     split = chain.from_iterable(text.split(",") for text in texts)
-    parts = [part.strip().lower() for part in split if part.strip()]
-    if texts and not parts:  # such as an unset variable of a script
+    lengths = [length.strip().lower() for length in split if length.strip()]
+    if texts and not lengths:  # such as an unset variable of a script
         raise OptionError(f"{option}: found no value, expected list lengths, as in 100,10_000,1e6")
-    for part in parts:
-        number = _SIZE.fullmatch(part) if len(part) <= _MOST_LETTERS else None
+    for length in lengths:
+        number = _SIZE.fullmatch(length) if len(length) <= _MOST_LETTERS else None
         if number is None:
             size = 0  # which is no length either
         elif number["alone"]:
@@ -113,7 +118,7 @@ def list_sizes(texts: Sequence[str], option: str) -> list[int]:
             size = int(number["mantissa"]) * 10 ** int(number["power"] or 0)
         if not 1 <= size <= _LONGEST:
             raise OptionError(
-                f"{option} {part}: expected list lengths from 1 to 10^18, as in 100,10_000,1e6"
+                f"{option} {length}: expected list lengths from 1 to 10^18, as in 100,10_000,1e6"
             )
         sizes.add(size)
     return sorted(sizes)
@@ -138,7 +143,7 @@ def _points_of_file(path: str) -> str:
     probability; a line of words above them is a heading.
     """
     try:
-        text = Path(path).read_text(encoding="utf-8-sig")  # spreadsheets write a mark of the order
+        text = Path(path).read_text(encoding="utf-8-sig")  # spreadsheets write a byte-order mark
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(
             f"{path}: cannot be read: {getattr(error, 'strerror', None) or 'not UTF-8'}"

@@ -103,7 +103,7 @@ def _between_queries(
     """Sum over queries of squared weighted residuals, with the usual correction for the mean."""
     cells = _n_cells(weights, share)
     queries = documents.n_queries
-    residuals = _own_residuals(share) if weights is None else _weighted_residuals(weights, share)
+    residuals = _cell_residuals(share) if weights is None else _weighted_residuals(weights, share)
     total = np.zeros(share.size)
     step = max(1, _NUMBERS_PER_SUM // cells)
     # NumPy adds rows of several columns one by one, so blocks of any size have the same sum; a
@@ -115,8 +115,9 @@ def _between_queries(
         part = np.zeros(share.size)
         for first in range(begin, end, rows):
             size = min(rows, end - first)
-            here = slice(*np.searchsorted(query, [first, first + size]))
-            squares = residuals(query[here] - first, relevant[here], code[here], size)
+            start, stop = np.searchsorted(query, [first, first + size])
+            block = slice(start, stop)
+            squares = residuals(query[block] - first, relevant[block], code[block], size)
             squares *= squares
             # Carried in as the first row, so that blocks add in the order of one long column.
             squares[0] += part
@@ -125,7 +126,7 @@ def _between_queries(
     return np.asarray(total * queries / (queries - 1))
 
 
-def _own_residuals(share: FloatArray) -> _Residuals:
+def _cell_residuals(share: FloatArray) -> _Residuals:
     """Compute relevant documents less expected ones by query and cell, if each share is of one
     cell.
     """
@@ -134,7 +135,7 @@ def _own_residuals(share: FloatArray) -> _Residuals:
     def residuals(query: IntArray, relevant: BoolArray, code: IntArray, queries: int) -> FloatArray:
         place = query * cells + code + relevant * (queries * cells)
         table = np.bincount(place, minlength=2 * queries * cells)
-        # The upper half counts irrelevant documents; with hits added, all.
+        # The first half counts irrelevant documents, the second relevant ones.
         irrelevant, hits = table.reshape(2, queries, cells)
         expected = (irrelevant + hits) * share
         return np.subtract(hits, expected, out=expected)
@@ -148,9 +149,9 @@ def _weighted_residuals(weights: FloatArray, share: FloatArray) -> _Residuals:
     Products of SciPy's sparse matrices have one order of terms; BLAS has one for each processor.
     """
     cells = weights.shape[1]
-    held = np.flatnonzero(weights)
-    ends = np.searchsorted(held, np.arange(weights.shape[0] + 1) * cells)
-    sparse = csr_array((weights.ravel()[held], held % cells, ends), weights.shape)
+    nonzero = np.flatnonzero(weights)
+    ends = np.searchsorted(nonzero, np.arange(weights.shape[0] + 1) * cells)
+    sparse = csr_array((weights.ravel()[nonzero], nonzero % cells, ends), weights.shape)
 
     def residuals(query: IntArray, relevant: BoolArray, code: IntArray, queries: int) -> FloatArray:
         place = code * (2 * queries) + query + relevant * queries
@@ -196,8 +197,8 @@ def monotone_bounds(
         begin = np.searchsorted(score, first, side="left")
         stop = np.searchsorted(score, last, side="right")
         count = (stop - begin).astype(np.float64)
-        part = (hits[stop] - hits[begin]) / np.maximum(count, 1)
-        return clopper_pearson(part, count * size_of_one, level)
+        relevant_share = (hits[stop] - hits[begin]) / np.maximum(count, 1)
+        return clopper_pearson(relevant_share, count * size_of_one, level)
 
     low, _ = interval(grid - width, grid)
     _, high = interval(grid, grid + width)

@@ -56,12 +56,12 @@ def chosen_bandwidth(sample: Sample) -> float:
     Fan and Gijbels (1996), Local Polynomial Modelling and Its Applications, section 4.10.
     """
     cells = near(sample.cells, _CELLS)
-    most = min(0.6 * sample.n**-0.25, _WIDEST)
-    wide_enough = [share for share in _SHARES if most * share >= _NARROWEST]
+    widest = min(0.6 * sample.n**-0.25, _WIDEST)
+    wide_enough = [share for share in _SHARES if widest * share >= _NARROWEST]
     width = _NARROWEST
     if wide_enough:  # of equal errors, the first and widest counts
-        best = min(wide_enough, key=lambda share: _error(cells, most * share / _SHRINK))
-        width = max(min(best, 1.0) * most, _NARROWEST)
+        best = min(wide_enough, key=lambda share: _error(cells, widest * share / _SHRINK))
+        width = max(min(best, 1.0) * widest, _NARROWEST)
     while width < 1 and not _reaches_all(cells, width):
         width = min(1.25 * width, 1.0)
     return width
@@ -87,13 +87,13 @@ def _error(cells: Cells, bandwidth: float) -> float:
     hits = cells.reached[-1]
     if not (total > LEAST_WEIGHT).all():
         return math.inf
-    own = np.diag(weights) / total
+    weight_of_itself = np.diag(weights) / total
     share = _totals(weights, hits) / total
-    if not (own < 1 - LEAST_WEIGHT).all():
+    if not (weight_of_itself < 1 - LEAST_WEIGHT).all():
         return math.inf
     squares = hits * (1 - share) ** 2 + (cells.count - hits) * share**2
     # Without the document itself, its error is larger by the factor 1 / (1 - its own weight).
-    return float((squares / (1 - own) ** 2).sum())
+    return float((squares / (1 - weight_of_itself) ** 2).sum())
 
 
 Method: TypeAlias = Literal["binned", "kernel", "isotonic"]
@@ -108,10 +108,10 @@ class SmoothingMethod:
 
     smoother: Smoother
     text: str
-    score: FloatArray
-    code: IntArray
-    weights: FloatArray | None
-    width: float = 0.0
+    score: FloatArray  # where the estimate is listed
+    code: IntArray  # cell of each document, for the band
+    weights: FloatArray | None  # of each cell at each score; None where each score has one cell
+    width: float = 0.0  # of the neighbourhood that bounds a rising function; 0 for other methods
 
 
 def method_of(
@@ -209,12 +209,12 @@ def _kernel(sample: Sample, bandwidth: float | None) -> SmoothingMethod:
             f"{thin[0] / (GRID - 1):g}; take a wider one, or bins"
         )
     place = place_of(sample.score)
-    used = np.cumsum(np.bincount(place) > 0) - 1
+    cell_of_place = np.cumsum(np.bincount(place) > 0) - 1  # `near` drops empty places
     return SmoothingMethod(
         smoother=kernel,
         text=f"kernel (bandwidth {width:.3g})",
         score=np.linspace(0.0, 1.0, GRID),
-        code=used[place],
+        code=cell_of_place[place],
         weights=weights,
     )
 
@@ -354,16 +354,16 @@ class YbarEstimate:
         """Return the basis of the estimate, and the curve with its band at the bottom, the middle
         and the top.
         """
-        places = (0.0, 0.5, 1.0)
-        ends = zip(places, self(places), *self.band(places), strict=True)
-        curve = ", ".join(
-            f"{value:.3f} [{low:.3f}, {high:.3f}] at s = {at:g}" for at, value, low, high in ends
-        )
+        curve = ", ".join(self._at(score) for score in (0.0, 0.5, 1.0))
         queries = f"{self.n_queries:,} quer{'y' if self.n_queries == 1 else 'ies'}"
         return (
             f"ybar of {self.n:,} documents of {queries}, {self.method}\n  {curve} "
             f"({100 * self.level:g} %)\n  {self.check}"
         )
+
+    def _at(self, score: float) -> str:
+        low, high = self.band(score)
+        return f"{self(score):.3f} [{low:.3f}, {high:.3f}] at s = {score:g}"
 
     def __call__(self, score: Any) -> FloatArray:
         """The estimate at canonical scores, shape of `score`; beyond 0 and 1 as at the ends."""
@@ -380,8 +380,8 @@ class YbarEstimate:
             below = np.floor(places * (GRID - 1) + 1e-9)
             above = np.ceil(places * (GRID - 1) - 1e-9)
             return self.low[_clipped(below)], self.high[_clipped(above)]
-        kind, knots = self._curves.kind, self._curves.knots
-        return along(kind, knots, self.low, places), along(kind, knots, self.high, places)
+        ends_at = partial(along, self._curves.kind, self._curves.knots, score=places)
+        return ends_at(self.low), ends_at(self.high)
 
     @property
     def ybar(self) -> "Chance | Mapping[float, Chance]":
@@ -496,7 +496,7 @@ class YbarEstimate:
         >>> [round(each.value, 4) for each in found.pseudo_expectation([100, 10**6], rng=0)]
         [0.9072, 0.9725]
         """
-        sizes = [int(each) for each in n] if isinstance(n, (Sequence, np.ndarray)) else [n]
+        sizes = [int(size) for size in n] if isinstance(n, (Sequence, np.ndarray)) else [n]
 
         def compute(model: RelevanceModel) -> FloatArray:
             return pseudo_expectation(model, sizes, discount, cutoff)
@@ -525,12 +525,11 @@ class YbarEstimate:
         models = self._refitted(gain, resamples, generator_of(rng))
         low, high = interval_of(compute, models, self.level)
         drawn = "queries" if self.n_queries > 1 else "documents"
-        rows = zip(value.tolist(), low.tolist(), high.tolist(), sizes, strict=True)
         return tuple(
             Implied(
-                value=mean,
-                low=first,
-                high=last,
+                value=float(value[number]),
+                low=float(low[number]),
+                high=float(high[number]),
                 level=self.level,
                 n=size,
                 discount=decay_of(discount).text,
@@ -539,7 +538,7 @@ class YbarEstimate:
                 resamples=resamples,
                 theorem=theorem,
             )
-            for mean, first, last, size in rows
+            for number, size in enumerate(sizes)
         )
 
     def _refitted(
@@ -548,14 +547,14 @@ class YbarEstimate:
         """Models of samples drawn again; a sample without relevant documents has no NDCG and is
         drawn anew.
         """
-        done = 0
-        while done < times:
-            for cells in self._sample.resampled(rng, times - done):
+        n_models = 0
+        while n_models < times:
+            for cells in self._sample.resampled(rng, times - n_models):
                 if cells.reached.sum() > 0:
                     curves = self._smoother.fit(cells)
                     chances = _by_grade(curves, self.grades)
                     yield RelevanceModel.of(chances, points=curves.points, gain=gain)
-                    done += 1
+                    n_models += 1
 
 
 def _clipped(place: FloatArray) -> IntArray:
@@ -658,41 +657,41 @@ def estimate_ybar(
     if not 0 < level < 1:
         raise OptionError(f"level={level}: expected a share between 0 and 1, as 0.95")
     sample = Sample.of(labels, scores, rel, group=group, offsets=offsets, qid=qid)
-    way = method_of(sample, method, bins, bandwidth)
-    curves = way.smoother.fit(sample.cells)
-    value = curves.at(len(sample.grades) - 1, way.score)
-    low, high = _band(sample, way, value, level)
+    smoothing = method_of(sample, method, bins, bandwidth)
+    curves = smoothing.smoother.fit(sample.cells)
+    value = curves.at(len(sample.grades) - 1, smoothing.score)
+    low, high = _band(sample, smoothing, value, level)
     return YbarEstimate(
-        score=way.score,
+        score=smoothing.score,
         value=value,
         low=low,
         high=high,
         points=curves.points,
-        method=way.text,
+        method=smoothing.text,
         n=sample.n,
         n_queries=sample.n_queries,
         level=level,
         check=check_monotone(sample.documents),
         grades=sample.grades,
         _curves=curves,
-        _smoother=way.smoother,
+        _smoother=smoothing.smoother,
         _sample=sample,
     )
 
 
 def _band(
-    sample: Sample, way: SmoothingMethod, value: FloatArray, level: float
+    sample: Sample, smoothing: SmoothingMethod, value: FloatArray, level: float
 ) -> tuple[FloatArray, FloatArray]:
     documents = sample.documents
-    if way.width:
-        low, high = monotone_bounds(documents, way.width, level)
+    if smoothing.width:
+        low, high = monotone_bounds(documents, smoothing.width, level)
         return np.minimum(low, value), np.maximum(high, value)
-    size = effective_size(documents, way.code, way.weights, value)
+    size = effective_size(documents, smoothing.code, smoothing.weights, value)
     if not documents.clustered:
         # A canonical score is itself uncertain by s (1 - s) / n, which counts where ybar is steep.
         # Differences between queries have it.
         spread = value * (1 - value)
-        slope = np.gradient(value, way.score) if value.size > 1 else np.zeros(1)
-        wider = spread / size + slope**2 * way.score * (1 - way.score) / sample.n
-        size = np.where(spread > 0, spread / np.where(wider > 0, wider, 1.0), size)
+        slope = np.gradient(value, smoothing.score) if value.size > 1 else np.zeros(1)
+        variance = spread / size + slope**2 * smoothing.score * (1 - smoothing.score) / sample.n
+        size = np.where(spread > 0, spread / np.where(variance > 0, variance, 1.0), size)
     return wilson(value, size, level, documents.n_queries)

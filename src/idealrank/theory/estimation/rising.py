@@ -74,7 +74,9 @@ def check_monotone(documents: PlacedDocuments) -> MonotoneCheck:
     distance = float((size * (angle - risen) ** 2).sum())
     changes = np.diff(share)
     worst = int(changes.argmin())
-    falls = (float(edges[worst]), float(edges[worst + 2])) if changes[worst] < 0 else None
+    falls = None
+    if changes[worst] < 0:
+        falls = (float(edges[worst]), float(edges[worst + 2]))
     return MonotoneCheck(_tail(distance, blocks), blocks, falls)
 
 
@@ -101,5 +103,5 @@ def level_probabilities(blocks: int) -> tuple[float, ...]:
     for k in range(1, blocks):
         # |s(k + 1, l)| = k |s(k, l)| + |s(k, l - 1)|
         pairs = zip([*stirling, 0], [0, *stirling], strict=True)
-        stirling = [k * here + before for here, before in pairs]
+        stirling = [k * same_level + level_before for same_level, level_before in pairs]
     return tuple(number / math.factorial(blocks) for number in stirling)

@@ -36,7 +36,7 @@ def canonical_scores(
     Returns
     -------
     float64 array, shape of `scores`
-        Significance level, in (0, 1).
+        Canonical scores, in (0, 1).
 
     Raises
     ------
@@ -70,7 +70,7 @@ def canonical_scores(
 
 @dataclass(frozen=True)
 class Placed:
-    """Where each item stands."""
+    """Canonical score of each item, and its query."""
 
     score: FloatArray
     query: IntArray
@@ -119,22 +119,22 @@ class Sample:
         """A sample from arrays, as `estimate_ybar` takes them."""
         lists = Lists.from_arrays(labels, scores, **layout)
         refuse_nan("labels", lists.labels)
-        where = placed(lists)
+        placed_items = placed(lists)
         grades, reached = _reached(lists.labels, rel)
         total = int(reached[-1].sum())
         if total in {0, lists.labels.size}:
             relevant = "no document is" if total == 0 else f"all {total} documents are"
             raise InputError(
-                f"labels: {relevant} relevant ({_wanted(rel)}); expected some of each kind, or "
-                "there is nothing to estimate"
+                f"labels: {relevant} relevant ({_relevant_grade(rel)}); expected some of each "
+                "kind, or there is nothing to estimate"
             )
-        held = np.bincount(where.query) > 0
+        has_documents = np.bincount(placed_items.query) > 0
         return cls(
-            score=where.score,
+            score=placed_items.score,
             reached=reached,
             grades=grades,
-            query=(np.cumsum(held) - 1)[where.query],
-            n_queries=int(held.sum()),
+            query=(np.cumsum(has_documents) - 1)[placed_items.query],
+            n_queries=int(has_documents.sum()),
         )
 
     @property
@@ -149,7 +149,7 @@ class Sample:
 
     @property
     def documents(self) -> PlacedDocuments:
-        """Mask of the relevant documents."""
+        """Documents with their places, for bands and tests."""
         return PlacedDocuments(
             score=self.score, relevant=self.reached[-1], query=self.query, n_queries=self.n_queries
         )
@@ -173,9 +173,15 @@ class Sample:
 
     def _gathered(self, score: FloatArray, code: IntArray, weight: FloatArray | None) -> Cells:
         count = np.bincount(code, weights=weight, minlength=score.size).astype(np.float64)
-        held = [row.astype(np.float64) if weight is None else row * weight for row in self.reached]
-        reached = [np.bincount(code, weights=row, minlength=score.size) for row in held]
-        return Cells(score, count, np.stack(reached).astype(np.float64))
+        reached = [
+            np.bincount(
+                code,
+                weights=row.astype(np.float64) if weight is None else row * weight,
+                minlength=score.size,
+            )
+            for row in self.reached
+        ]
+        return Cells(score=score, count=count, reached=np.stack(reached).astype(np.float64))
 
     def resampled(self, rng: np.random.Generator, times: int) -> Iterator[Cells]:
         """Samples drawn with replacement: of queries where there are several, else of documents,
@@ -189,24 +195,24 @@ class Sample:
                 weight = times_drawn[self.query].astype(np.float64)
                 yield _without_gaps(self._gathered(score, code, weight))
             return
-        whole = self._gathered(score, code, None)
+        observed = self._gathered(score, code, None)
         # A document has its highest grade, or none: the table of places and grades is drawn at
         # once.
-        kinds = np.diff(np.vstack([np.zeros(score.size), whole.reached, whole.count]), axis=0)
+        kinds = np.diff(np.vstack([np.zeros(score.size), observed.reached, observed.count]), axis=0)
         for _ in range(times):
             drawn = rng.multinomial(self.n, kinds.ravel() / self.n)
             table = drawn.reshape(kinds.shape).astype(np.float64)
             count = table.sum(axis=0)
             reached = np.cumsum(table[:-1], axis=0)
-            yield _without_gaps(Cells((np.cumsum(count) - count / 2) / self.n, count, reached))
+            mid_ranks = np.cumsum(count) - count / 2
+            yield _without_gaps(Cells(score=mid_ranks / self.n, count=count, reached=reached))
 
 
 def _without_gaps(cells: Cells) -> Cells:
-    held = cells.count > 0
-    return Cells(cells.score[held], cells.count[held], cells.reached[:, held])
+    return cells.of(cells.count > 0)
 
 
-def _wanted(rel: "float | Literal['graded']") -> str:
+def _relevant_grade(rel: "float | Literal['graded']") -> str:
     return "grade above 0" if isinstance(rel, str) else f"grade >= {rel:g}"
 
 

@@ -7,11 +7,11 @@ from typing import Literal, Protocol
 import numpy as np
 from scipy.optimize import isotonic_regression
 
-from idealrank.data.types import FloatArray, IntArray
+from idealrank.data.types import BoolArray, FloatArray, IntArray
 
 _CELLS = 512  # a kernel sees documents gathered in so many places
 # weights made at a time: few enough bytes that malloc does not ask the system for them
-_HELD = 3 << 12
+_WEIGHTS = 3 << 12
 GRID = 101  # where it is evaluated
 LEAST_WEIGHT = 1e-9  # below it a line has no two places to go through
 
@@ -22,7 +22,11 @@ class Cells:
 
     score: FloatArray
     count: FloatArray
-    reached: FloatArray
+    reached: FloatArray  # shape (n_grades, n_cells): documents of each grade or a higher one
+
+    def of(self, mask: BoolArray) -> "Cells":
+        """Return some cells alone."""
+        return Cells(score=self.score[mask], count=self.count[mask], reached=self.reached[:, mask])
 
     def gathered(self, code: IntArray, size: int) -> "Cells":
         """Cells with the same code made one, at their mean score; those without documents stay,
@@ -34,7 +38,7 @@ class Cells:
         ).astype(np.float64)
         with np.errstate(invalid="ignore"):
             score = np.bincount(code, weights=self.count * self.score, minlength=size) / count
-        return Cells(score, count, reached)
+        return Cells(score=score, count=count, reached=reached)
 
 
 @dataclass(frozen=True)
@@ -91,10 +95,11 @@ class Binned:
         """
         edges = np.array(self.edges)
         bins = cells.gathered(step_of(edges, cells.score), edges.size - 1)
-        known = bins.count > 0
+        filled = bins.count > 0
         middle = (edges[1:] + edges[:-1]) / 2
         shares = [
-            np.interp(middle, middle[known], row[known] / bins.count[known]) for row in bins.reached
+            np.interp(middle, middle[filled], row[filled] / bins.count[filled])
+            for row in bins.reached
         ]
         return Curves("steps", edges, np.stack(shares))
 
@@ -116,13 +121,13 @@ class Kernel:
         gathered = near(cells)
         weights = self.weights(gathered)
         total = np.einsum("gc,c->g", weights, gathered.count)
-        held = np.einsum("lc,gc->lg", gathered.reached, weights)
+        reached = np.einsum("lc,gc->lg", gathered.reached, weights)
         if not (total > LEAST_WEIGHT).any():
             total = np.full(_GRID.size, gathered.count.sum())
-            held = np.repeat(gathered.reached.sum(axis=1, keepdims=True), _GRID.size, axis=1)
-        known = total > LEAST_WEIGHT
+            reached = np.repeat(gathered.reached.sum(axis=1, keepdims=True), _GRID.size, axis=1)
+        known = total > LEAST_WEIGHT  # knots at which a line is determined
         shares = np.stack(
-            [np.interp(_GRID, _GRID[known], row[known] / total[known]) for row in held]
+            [np.interp(_GRID, _GRID[known], row[known] / total[known]) for row in reached]
         )
         return Curves("lines", _GRID, np.maximum.accumulate(np.clip(shares, 0.0, 1.0), axis=0))
 
@@ -132,7 +137,7 @@ class Kernel:
         """
         places = _GRID if at is None else at
         weights = np.zeros((places.size, cells.score.size))
-        rows = max(1, _HELD // max(1, cells.score.size))
+        rows = max(1, _WEIGHTS // max(1, cells.score.size))
         for first in range(0, places.size, rows):
             self._weigh(cells, places[first : first + rows, None], weights[first : first + rows])
         return weights
@@ -148,23 +153,24 @@ class Kernel:
         highest = at.max() + 1.01 * self.bandwidth
         first_cell, last_cell = np.searchsorted(cells.score, [lowest, highest])
         reach = slice(first_cell, last_cell)
-        away = cells.score[reach] - at
-        inner = weights[:, reach]
-        kernel = away / self.bandwidth
+        distance = cells.score[reach] - at
+        in_reach = weights[:, reach]
+        kernel = distance / self.bandwidth
         kernel *= kernel
         np.subtract(1, kernel, out=kernel)
         np.maximum(kernel, 0.0, out=kernel)
         # Weight of a document at distance d: K(d) (S2 - d S1), with the sums S1 of K d and S2 of
-        # K d^2 over all documents. `inner` is a part of `weights`, whose rows are summed.
+        # K d^2 over all documents. `in_reach` is a part of `weights`, whose rows are summed whole,
+        # so that the order of the additions does not depend on the cells in reach.
         counted = kernel * cells.count[reach]
-        np.multiply(counted, away, out=inner)
-        first = weights.sum(axis=1, keepdims=True)
-        np.multiply(away, away, out=inner)
-        np.multiply(counted, inner, out=inner)
-        second = weights.sum(axis=1, keepdims=True)
-        away *= first
-        np.subtract(second, away, out=away)
-        np.multiply(kernel, away, out=inner)
+        np.multiply(counted, distance, out=in_reach)
+        s1 = weights.sum(axis=1, keepdims=True)
+        np.multiply(distance, distance, out=in_reach)
+        np.multiply(counted, in_reach, out=in_reach)
+        s2 = weights.sum(axis=1, keepdims=True)
+        distance *= s1
+        np.subtract(s2, distance, out=distance)
+        np.multiply(kernel, distance, out=in_reach)
 
 
 _GRID = np.linspace(0.0, 1.0, GRID)
@@ -173,8 +179,7 @@ _GRID = np.linspace(0.0, 1.0, GRID)
 def near(cells: Cells, most: int = _CELLS) -> Cells:
     """At most `most` cells, none empty."""
     gathered = cells.gathered(place_of(cells.score, most), most)
-    held = gathered.count > 0
-    return Cells(gathered.score[held], gathered.count[held], gathered.reached[:, held])
+    return gathered.of(gathered.count > 0)
 
 
 def place_of(score: FloatArray, cells: int = _CELLS) -> IntArray:
@@ -193,16 +198,20 @@ class Isotonic:
     def fit(self, cells: Cells) -> Curves:
         """A step for each stretch of equal values, with edges halfway between cells."""
         pooled = self.pooled(cells)
-        score, count = pooled.score, pooled.count
+        score = pooled.score
         values = np.stack(
-            [isotonic_regression(row / count, weights=count).x for row in pooled.reached]
+            [
+                isotonic_regression(row / pooled.count, weights=pooled.count).x
+                for row in pooled.reached
+            ]
         )
         values = np.maximum.accumulate(np.clip(values, 0.0, 1.0), axis=0)
         breaks = np.flatnonzero((np.diff(values, axis=1) != 0).any(axis=0))
         # The ends of the pooled stretches are known; elsewhere an edge lies halfway between cells.
         middle = (score[1:] + score[:-1]) / 2
-        inner = np.clip(middle, self.ends, 1 - self.ends) if self.ends else middle
-        edges = np.concatenate(([0.0], inner[breaks], [1.0]))
+        if self.ends:
+            middle = np.clip(middle, self.ends, 1 - self.ends)
+        edges = np.concatenate(([0.0], middle[breaks], [1.0]))
         return Curves("steps", edges, values[:, np.append(breaks, score.size - 1)])
 
     def pooled(self, cells: Cells) -> Cells:
@@ -211,5 +220,4 @@ class Isotonic:
         high = cells.score > 1 - self.ends
         code = np.cumsum(~low & ~high).astype(np.int64) + high.astype(np.int64)
         gathered = cells.gathered(code, int(code.max()) + 1)
-        held = gathered.count > 0
-        return Cells(gathered.score[held], gathered.count[held], gathered.reached[:, held])
+        return gathered.of(gathered.count > 0)

@@ -21,7 +21,7 @@ _WIDTH, _HEIGHT = 500, 290  # of a figure, in pixels
 _PANEL = 262  # width of each of two panels
 _FIELD_SIGNS = re.compile(r"[\\.\[\]'\"]")  # which Vega would take for a path into a record
 _LABEL_GAP = 13.5  # pixels between the names of two lines
-_DIGITS = 5  # of a value in a specification: a tenth of a pixel is a thousand times as much
+_DIGITS = 5  # of a value in a specification: finer than a pixel of any axis
 _ENLARGED_FROM = 0.2  # share of the documents from which on the enlarged panel looks
 
 
@@ -30,9 +30,9 @@ class PaperFigure:
     """One figure of the paper."""
 
     number: int  # As in the paper's appendix A
-    measure: str  # What is on its y axis
-    title: str  # Which discount and cutoff that is
-    theory: str  # What the theorems say about it
+    measure: str  # On its y axis
+    title: str  # Discount and cutoff, in words
+    theory: str  # Its theorems, in words
     enlarged: bool = False  # Whether a second panel stretches the values of long lists
 
 
@@ -78,8 +78,8 @@ class SimulatedMeans:
     sizes: IntArray  # shape (n_sizes,): documents in the list
     # shape (n_sizes,): by the ranker's name; NaN where no query has a value
     means: Mapping[str, FloatArray]
-    queries: int  # How many the means are over
-    source: str  # Where the data come from, as a sentence of the caption
+    queries: int  # Number of queries of each mean
+    source: str  # Origin of the data, as a sentence of the caption
 
 
 def figure_spec(figure: PaperFigure, curves: SimulatedMeans, *, interactive: bool = False) -> Spec:
@@ -125,13 +125,6 @@ def _panel(
         "domain": names,
         "range": [colour_of(name, place) for place, name in enumerate(names)],
     }
-    every = _round_step((last - start) / 5)
-    between = range(every * (start // every + 1), last, every)
-    ticks = [
-        start,
-        *(tick for tick in between if min(tick - start, last - tick) >= every / 2),
-        last,
-    ]
     layers: list[Spec] = [{"mark": {"type": "line", "clip": True}}]
     if named:
         layers.append(
@@ -153,7 +146,7 @@ def _panel(
                 "type": "quantitative",
                 "title": "documents in the list, n",
                 "scale": {"domain": [start, last], "nice": False, "zero": False},
-                "axis": {"values": ticks, "format": ",d"},
+                "axis": {"values": _ticks(start, last), "format": ",d"},
             },
             "y": {
                 "field": "value",
@@ -166,6 +159,14 @@ def _panel(
         },
         "layer": layers,
     }
+
+
+def _ticks(start: int, last: int) -> list[int]:
+    """Both ends, and round numbers between them that are not too near to an end."""
+    step = _round_step((last - start) / 5)
+    between = range(step * (start // step + 1), last, step)
+    inside = [tick for tick in between if min(tick - start, last - tick) >= step / 2]
+    return [start, *inside, last]
 
 
 def colour_of(name: str, place: int) -> str:
@@ -255,8 +256,9 @@ def _pointer(names: Sequence[str]) -> list[Spec]:
 def _domain(curves: SimulatedMeans, start: int = 1) -> tuple[float, float]:
     """Limits of the y axis: the values from this list length on, rounded outwards."""
     late = curves.sizes >= start
-    seen = np.concatenate([means[late & ~np.isnan(means)] for means in curves.means.values()])
-    low, high = (float(seen.min()), float(seen.max())) if seen.size else (0.0, 1.0)
+    values = np.concatenate([means[late & ~np.isnan(means)] for means in curves.means.values()])
+    low = float(values.min()) if values.size else 0.0
+    high = float(values.max()) if values.size else 1.0
     step = 0.05 if high - low > 0.25 else 0.01
     bottom = math.floor(low / step) * step
     top = math.ceil(high / step) * step
@@ -274,7 +276,7 @@ def _caption(curves: SimulatedMeans, figure: PaperFigure) -> str:
         f"Each line is the mean over {curves.queries:,} queries of the NDCG of their first n "
         f"documents, in input order. "
         f"A query counts from its first relevant document on. "
-        f"{'The right panel enlarges the grey area. ' * figure.enlarged}"
+        f"{'The right panel enlarges the grey area. ' if figure.enlarged else ''}"
         f"{curves.source}"
     )
 
@@ -378,8 +380,8 @@ def _simulated_panel(panel: Simulated) -> Spec:
     high = np.nanquantile(panel.values, 0.95, axis=0)
     columns = {"low": low, "mean": middle, "high": high, "theory": panel.means}
     rows = []
-    for place, n in enumerate(panel.sizes.tolist()):
-        numbers = {name: round(float(column[place]), 5) for name, column in columns.items()}
+    for index, n in enumerate(panel.sizes.tolist()):
+        numbers = {name: round(float(column[index]), 5) for name, column in columns.items()}
         rows.append({"n": n, **numbers})
     y = {
         "type": "quantitative",

@@ -36,25 +36,21 @@ class Ended(NamedTuple):
 
     def record(self) -> "float | dict[str, float]":
         """Return the JSON record; all machines agree on its twelve digits."""
-        kept = {
-            name: float(f"{number:.12g}")
-            for name, number in zip(("value", "low", "high"), self, strict=True)
-        }
-        return kept["value"] if math.isnan(self.low) else kept
+        numbers = {name: float(f"{number:.12g}") for name, number in self._asdict().items()}
+        return numbers["value"] if math.isnan(self.low) else numbers
 
 
 @dataclass(frozen=True, kw_only=True)
 class LimitRow:
     """Theory of one measure for one model."""
 
-    # measure, discount, cutoff: Texts; no cutoff is ``""``
     measure: str
     discount: str
-    cutoff: str
+    cutoff: str  # Empty for the whole list
     limit: Ended | None  # What it tends to; None where there is no limit
-    theorem: str  # What says so
-    told: Limit | None  # Conditions and rate of the limit
-    # Where there is no limit, why; where there is one that no theorem states, why there is
+    theorem: str  # Which states the limit, or that there is none
+    statement: Limit | None  # Conditions and rate of the limit
+    # Reason why there is no limit; for a limit that no theorem states, why there is one
     why_not: str
     means: tuple[Ended | None, ...]  # Its mean at each list length; None where there is no formula
 
@@ -91,14 +87,16 @@ def _record(verdict: Feasibility) -> dict[str, Any]:
 
 def _reasons(measures: Sequence[str], verdicts: Sequence[Feasibility]) -> Iterator[str]:
     """Give each reason once, for all measures that have it."""
-    measures_of: dict[tuple[str, ...], list[str]] = {}
-    for measure, each in zip(measures, verdicts, strict=True):
-        measures_of.setdefault((each.reason, each.distinguishes, each.errata), []).append(measure)
-    for (reason, distinguishes, errata), alike in measures_of.items():
-        yield "\n" + _labelled(", ".join(alike))
-        for label, text in (("why", reason), ("tells apart", distinguishes), ("note", errata)):
-            if text:
-                yield _labelled(text, f"  {label}", _LABEL)
+    measures_of: dict[str, list[str]] = {}
+    for measure, verdict in zip(measures, verdicts, strict=True):
+        measures_of.setdefault(_reason(verdict), []).append(measure)
+    for reason, measures_alike in measures_of.items():
+        yield f"\n{_labelled(', '.join(measures_alike))}{reason}"
+
+
+def _reason(verdict: Feasibility) -> str:
+    texts = {"why": verdict.reason, "tells apart": verdict.distinguishes, "note": verdict.errata}
+    return "".join(_labelled(text, f"  {label}", _LABEL) for label, text in texts.items() if text)
 
 
 def _labelled(text: str, label: str = "", width: int = 0) -> str:
@@ -153,7 +151,7 @@ def _limits_record(
             "limit": row.limit and row.limit.record(),
             "theorem": row.theorem,
             "conditions": _conditions(row),
-            "rate": row.told.rate if row.told else None,
+            "rate": row.statement.rate if row.statement else None,
             "why_not": row.why_not if row.limit is None else None,
             "means": {
                 str(size): mean and mean.record()
@@ -161,18 +159,18 @@ def _limits_record(
             },
         }
 
-    told = {
+    record_of_model = {
         "name": name,
         "relevant": Ended(model.share).record(),
         "at_top": Ended(model.at_top).record(),
         "gains": list(model.gains),
     }
-    return {"model": told, "limits": [record(row) for row in rows]}
+    return {"model": record_of_model, "limits": [record(row) for row in rows]}
 
 
 def _conditions(row: LimitRow) -> list[str]:
-    if row.told:
-        return list(row.told.conditions)
+    if row.statement:
+        return list(row.statement.conditions)
     return [row.why_not] if row.limit else []
 
 
@@ -188,42 +186,37 @@ def limits_table(
     yield "\n"
     head = ["measure", "limit", "theorem", *(f"n = {size:,}" for size in sizes)]
     ranks = [0, 0, 0, *range(1, 1 + len(sizes))]
-    body = [
-        [
-            row.measure,
-            _shown(row.limit, "none"),
-            row.theorem,
-            *(_shown(mean, "-") for mean in row.means),
-        ]
-        for row in rows
-    ]
+    body = []
+    for row in rows:
+        means = [_shown(mean, "-") for mean in row.means]
+        body.append([row.measure, _shown(row.limit, "none"), row.theorem, *means])
     yield from (f"{line}\n" for line in columns([head, *body], left=(0, 2), ranks=ranks))
     yield (
         "\nlimit: what NDCG of one query tends to as its list grows; n = ...: its mean over lists "
         "of that length\n"
     )
-    why: dict[tuple[str, str], list[str]] = {}
+    measures_by_reason: dict[tuple[str, str], list[str]] = {}
     for row in rows:
         if row.why_not:
             label = "none" if row.limit is None else "note"
-            why.setdefault((row.why_not, label), []).append(row.measure)
-    for (reason, label), measures in why.items():
+            measures_by_reason.setdefault((row.why_not, label), []).append(row.measure)
+    for (reason, label), measures in measures_by_reason.items():
         yield _labelled(f"{', '.join(measures)}: {reason}", label, 4)
-    if len(rows) == 1 and rows[0].told:
-        yield "".join(f"{line}\n" for line in str(rows[0].told).splitlines()[1:])
+    if len(rows) == 1 and rows[0].statement:
+        yield "".join(f"{line}\n" for line in str(rows[0].statement).splitlines()[1:])
 
 
 def _shown(value: Ended | None, nothing: str) -> str:
     return nothing if value is None else str(value)
 
 
-_FEW = 8  # so many rows are shown of each measure
+_FEW = 8  # sizes of which all rows are shown; of more, some
 
 
 def distinguished_json(counted: Sequence[Distinguishability], *, measures: Sequence[str]) -> str:
     """Return the counts at every list length as JSON; the arguments match `distinguished_table`."""
     first = counted[0]
-    told = {
+    common = {
         "names": list(first.names),
         "source": first.source,
         "runs": first.runs,
@@ -234,7 +227,7 @@ def distinguished_json(counted: Sequence[Distinguishability], *, measures: Seque
         {"measure": measure, "sizes": _records(each)}
         for measure, each in zip(measures, counted, strict=True)
     ]
-    return result_json({**told, "measures": rows})
+    return result_json({**common, "measures": rows})
 
 
 def distinguished_rows(
@@ -243,9 +236,8 @@ def distinguished_rows(
     """Return the counts as rows of cells, one row a measure and list length."""
     yield ["measure", *_records(counted[0])[0]]
     for measure, each in zip(measures, counted, strict=True):
-        yield from (
-            [measure, *(_cell(value) for value in record.values())] for record in _records(each)
-        )
+        for record in _records(each):
+            yield [measure, *(_cell(value) for value in record.values())]
 
 
 def _records(counts: Distinguishability) -> list[dict[str, Any]]:
@@ -272,13 +264,13 @@ def distinguished_table(
     """Build one table a measure; shared notes follow once, below."""
     sizes = counted[0].sizes
     shown = range(sizes.size) if every_size or sizes.size <= _FEW else _landmarks(sizes.tolist())
-    texts = [str(each).splitlines() for each in counted]
-    end = 2 + sizes.size
-    common = [line for line in texts[0][end:] if all(line in lines[end:] for lines in texts)]
+    texts = [str(counts).splitlines() for counts in counted]
+    end = 2 + sizes.size  # two lines of heads, and one for each size; the rest are notes
+    common = [note for note in texts[0][end:] if all(note in lines[end:] for lines in texts)]
     for lines in texts:
-        own = [line for line in lines[end:] if line not in common]
-        body = [lines[2 + place] for place in shown]
-        yield "".join(f"{line}\n" for line in (*lines[:2], *body, *own, ""))
+        notes = [note for note in lines[end:] if note not in common]
+        body = [lines[2 + row] for row in shown]
+        yield "".join(f"{line}\n" for line in (*lines[:2], *body, *notes, ""))
     yield "".join(f"{line}\n" for line in common)
     if len(shown) < sizes.size:
         yield (
@@ -291,9 +283,8 @@ def _landmarks(sizes: Sequence[int]) -> list[int]:
     """Places of the first and the last size, and of those nearest to 1 and 3 times the powers of
     ten between.
     """
-    first, last = sizes[0], sizes[-1]
     candidates = [factor * 10**power for power in range(19) for factor in (1, 3)]
-    marks = [mark for mark in candidates if first < mark < last]
+    marks = [mark for mark in candidates if sizes[0] < mark < sizes[-1]]
     logs = np.log(np.array(sizes, np.float64))
     nearest = [int(np.abs(logs - np.log(mark)).argmin()) for mark in marks]
     return sorted({0, len(sizes) - 1, *nearest})
