@@ -19,7 +19,7 @@ from idealrank.pages import notebook
 from idealrank.pages.figures import drawings, query_values, specifications, value_shares
 from idealrank.pages.figures.theme import DARK, LIGHT, POINTS_PER_PIXEL
 from idealrank.reports.subject import CutoffCurve, Subject
-from idealrank.reports.table.text import TITLE, told_apart
+from idealrank.reports.table.short_names import TITLE, told_apart
 
 CUTOFFS = (1, 3, 10)
 

@@ -10,7 +10,7 @@ from idealrank.pages.figures.theme import SCHEMA_URL, Row, Spec, config, spread_
 from idealrank.pages.figures.value_shares import by_role, dash_of, line_of
 from idealrank.reports.subject import CutoffCurve
 from idealrank.reports.table import cells
-from idealrank.reports.table.text import NARROW, WIDE, told_apart
+from idealrank.reports.table.short_names import NARROW, WIDE, told_apart
 
 _DIGITS = 6
 _CURVE_HEIGHT = 230

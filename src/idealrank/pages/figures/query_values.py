@@ -11,7 +11,7 @@ import numpy as np
 from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.pages.figures.theme import SCHEMA_URL, Row, Spec, config
 from idealrank.reports.table.cells import USUAL
-from idealrank.reports.table.text import TITLE, told_apart
+from idealrank.reports.table.short_names import TITLE, told_apart
 from idealrank.stats.tolerance import ROUNDING
 
 _DIGITS = 6  # of a value, after the point

@@ -17,7 +17,7 @@ from idealrank.pages.figures import forest, mean_intervals, query_values, value_
 from idealrank.pages.figures.pair_map import pairs_spec
 from idealrank.pages.figures.theme import LIGHT, Row, Spec, dressed, in_print, pixels, room_words
 from idealrank.reports.subject import Subject, leading_pairs
-from idealrank.reports.table.text import TITLE, told_apart
+from idealrank.reports.table.short_names import TITLE, told_apart
 
 _LEVEL = 0.95  # of intervals, where nothing was compared
 _MOST_PAIRS = 3  # of more pairs of runs, only the leading one has figures of its own

@@ -27,7 +27,7 @@ from idealrank.pages.page.value_codes import (
     size_packed,
 )
 from idealrank.reports.subject import Subject, leading_pairs
-from idealrank.reports.table.text import TITLE, told_apart
+from idealrank.reports.table.short_names import TITLE, told_apart
 
 # Measures that may have a table of `DISTINCT` values each; more measures share that room.
 _MEASURES = 3
