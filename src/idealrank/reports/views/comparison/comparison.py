@@ -299,8 +299,9 @@ def _method(comparison: Comparison, letters: Letters, *, with_pairs: bool) -> Me
         brief.append(phrases[-1])
         phrases.append("intervals of means: Student's, of each run alone")
     else:
-        tables: list[Where] = ["pair" if with_pairs else "baseline"]
-        tables += ["slices"] if method.slices is not None else []
+        tables: list[Where] = ["pair"] if with_pairs else ["baseline"]
+        if method.slices is not None:
+            tables.append("slices")
         phrases += meanings(tables, method.power)
     how_to_see_pairs = [] if with_pairs else ["every pair: --every-pair, or --format csv or json"]
     brief += design_phrases(
