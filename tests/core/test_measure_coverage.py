@@ -11,7 +11,8 @@ import pytest
 import idealrank as ir
 from idealrank.evaluation.coverage import MeasureCoverage
 from idealrank.io.evaluation_journal import EvaluationJournal
-from idealrank.reports.views.evaluation import measure_coverage_table, report_parts, table_report
+from idealrank.reports.views.coverage_tables import measure_coverage_table
+from idealrank.reports.views.evaluation import report_parts, table_report
 
 pytestmark = pytest.mark.filterwarnings("ignore:grades 1 to 5 look like ratings")
 

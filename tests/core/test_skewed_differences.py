@@ -17,7 +17,7 @@ import idealrank as ir
 from idealrank.reports.table.cells import Table
 from idealrank.reports.views.comparison.comparison import comparison_parts
 from idealrank.reports.views.comparison.markup import comparison_markdown
-from idealrank.reports.views.gate.gate import seen_text
+from idealrank.reports.views.gate.detectable_drops import seen_text
 from idealrank.reports.views.gate.junit import gate_junit
 from idealrank.stats.unseen_losses import error_rate_known
 from tests.conftest import ROOT

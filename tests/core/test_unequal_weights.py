@@ -12,7 +12,7 @@ import idealrank as ir
 from idealrank.analysis.comparison.query_table import weights_cautions
 from idealrank.errors import IdealrankWarning, OptionError
 from idealrank.reports.views.comparison.pair_sentences import undetectable
-from idealrank.reports.views.gate.gate import seen_text
+from idealrank.reports.views.gate.detectable_drops import seen_text
 from idealrank.stats import detectable, mean_interval, paired_t, permutation_test, pilot
 from idealrank.stats.comparison import Plan, compare_columns, smallest_visible, visible_by
 from idealrank.stats.design import Design, linear_mean, student_mean

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 import idealrank as ir
-from idealrank.pages.page import payload
-from idealrank.pages.page.payload import as_json, fitting, lists_of, pieces_of
+from idealrank.pages.page import packed_rankings
+from idealrank.pages.page.packed_rankings import fitting, lists_of, pieces_of
+from idealrank.pages.page.value_codes import as_json
 from idealrank.reports.subject import Listing, QueryLists, Subject
 
 QUERIES, DEPTH = 1500, 10
@@ -63,6 +64,6 @@ def test_pieces_made_ahead_change_nothing(
 ) -> None:
     found = []
     for ahead in (0, 16):
-        monkeypatch.setattr(payload, "_AHEAD", ahead)
+        monkeypatch.setattr(packed_rankings, "_AHEAD", ahead)
         found.append(fitting(subject, list(subject.lists), room))
     assert all(one == found[0] for one in found)

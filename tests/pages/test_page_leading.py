@@ -18,7 +18,7 @@ from idealrank.pages.page.html import page_html
 from idealrank.pages.page.payload import pairs_of
 from idealrank.pages.page.wording import glossary
 from idealrank.reports.subject import Subject
-from idealrank.reports.table.text import told_apart
+from idealrank.reports.table.short_names import told_apart
 from idealrank.reports.views.comparison.verdicts import mark
 from tests.pages.test_page import Reader
 

@@ -11,16 +11,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 import idealrank as ir
-from idealrank.pages.page.payload import (
-    STEPS,
-    coded,
-    decoded,
-    fitted,
-    packed,
-    payload,
-    queries_of,
-    unpacked,
-)
+from idealrank.pages.page.payload import fitted, payload, queries_of
+from idealrank.pages.page.value_codes import STEPS, coded, decoded, packed, unpacked
 from idealrank.reports.subject import Listing, QueryLists, Subject
 
 SHAPES = arrays.array_shapes(min_dims=2, max_dims=2, max_side=12)

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 import idealrank as ir
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.pages.page.html import MOST_BYTES, page_html
-from idealrank.pages.page.payload import shortened, unpacked
+from idealrank.pages.page.short_ids import shortened
+from idealrank.pages.page.value_codes import unpacked
 from idealrank.reports.subject import Listing, QueryLists, Subject
 
 QUERIES, RUNS, DEPTH = 10_000, 10, 10

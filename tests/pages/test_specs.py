@@ -16,10 +16,10 @@ import idealrank as ir
 from idealrank.analysis.comparison import intervals
 from idealrank.cli.figure_files import write_figures
 from idealrank.pages import notebook
-from idealrank.pages.figures import drawings, query_values, specifications
+from idealrank.pages.figures import drawings, query_values, specifications, value_shares
 from idealrank.pages.figures.theme import DARK, LIGHT, POINTS_PER_PIXEL
 from idealrank.reports.subject import CutoffCurve, Subject
-from idealrank.reports.table.text import TITLE, told_apart
+from idealrank.reports.table.short_names import TITLE, told_apart
 
 CUTOFFS = (1, 3, 10)
 
@@ -157,7 +157,9 @@ def test_equal_points_are_one_point_whose_area_is_their_number() -> None:
 def test_the_area_below_a_line_of_shares_is_the_mean() -> None:
     values = np.random.default_rng(1).choice([0.0, 0.2, 0.25, 1 / 3, 0.5, 0.9, 1.0], 77)
 
-    rows = query_values.distribution_rows([("run", "b", values)])
+    rows = value_shares.distribution_rows(
+        [value_shares.CountedValues(name="run", role="b", values=values)]
+    )
 
     at, shares = np.array([[row["value"], row["share"]] for row in rows]).T
     assert shares[0] == 1.0

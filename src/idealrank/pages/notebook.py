@@ -41,12 +41,8 @@ from idealrank.reports.views.comparison.league import headline, is_many, league_
 from idealrank.reports.views.comparison.markup import star_notes
 from idealrank.reports.views.comparison.pair_sentences import verdict_sentences
 from idealrank.reports.views.conventions import cautioned, in_words, title, unanswered, warned
-from idealrank.reports.views.evaluation import (
-    coverage_of,
-    coverage_table,
-    interval_table,
-    means_table,
-)
+from idealrank.reports.views.coverage_tables import coverage_of, coverage_table
+from idealrank.reports.views.evaluation import interval_table, means_table
 from idealrank.reports.views.explanation import explanation_head, ranking_table
 from idealrank.reports.views.gate.check_tables import checks_table, worst_table
 from idealrank.reports.views.gate.gate import gate_sentences

@@ -33,20 +33,20 @@ def slice_rows(comparison: Comparison) -> list[Row]:
             p = number(difference.p_corrected)
             whole = {"slice": "all queries", "n": difference.n, "p": p, "all": True}
             places = _places([difference, *difference.slices])
-            rows.append(same | whole | _sided(difference) | _effect(difference, places))
-            rows += [same | _sliced(part, places) for part in difference.slices]
+            rows.append(same | whole | _verdict_fields(difference) | _effect(difference, places))
+            rows += [same | _slice_row(part, places) for part in difference.slices]
     return rows
 
 
-def _sliced(part: Slice, places: int) -> Row:
+def _slice_row(part: Slice, places: int) -> Row:
     row = {"slice": part.name, "n": part.n, "p": number(part.p_corrected), "all": False}
-    return row | _sided(part) | _effect(part, places)
+    return row | _verdict_fields(part) | _effect(part, places)
 
 
-def _sided(row: "Difference | Slice") -> Row:
+def _verdict_fields(row: "Difference | Slice") -> Row:
     """The side of a difference for its shape and colour, and its verdict in a word."""
-    shown = mark_of(row)
-    return {"side": shown.side, "verdict": shown.word}
+    verdict_mark = mark_of(row)
+    return {"side": verdict_mark.side, "verdict": verdict_mark.word}
 
 
 def _places(rows: "Sequence[Difference | Slice]") -> int:
@@ -60,7 +60,9 @@ def _places(rows: "Sequence[Difference | Slice]") -> int:
 
 def _effect(row: "Difference | Slice", places: int) -> Row:
     """Numbers and text of a difference. Only an interval of the mean difference is drawn."""
-    low, high = row.interval if row.about == "mean difference" else (math.nan, math.nan)
+    low, high = math.nan, math.nan
+    if row.about == "mean difference":
+        low, high = row.interval
     brief = signed(row.difference, places)
     ends = ""
     if math.isfinite(low) and math.isfinite(high):
@@ -169,9 +171,9 @@ def robust_rows(robustness: Robustness) -> list[Row]:
     as_asked = _variant(reference, "as asked", f"as asked: {robustness.measure}", places)
     rows = [as_asked | {"all": True}]
     for group, members in robustness.groups().items():
-        shown = [variant for variant in members if variant.status == "changes the numbers"]
-        rows += [_heading(group)] if shown else []
-        for variant in shown:
+        changing = [variant for variant in members if variant.status == "changes the numbers"]
+        rows += [_heading(group)] if changing else []
+        for variant in changing:
             label = variant.change.removeprefix(f"{group}=")
             rows.append(_variant(variant, group, label, places))
     rows += [_heading("two at once")] if pairs else []

@@ -6,11 +6,11 @@ from itertools import chain
 from typing import Any
 
 from idealrank.analysis.comparison import RunMean
-from idealrank.pages.figures.query_values import by_role, dash_of, line_of
 from idealrank.pages.figures.theme import SCHEMA_URL, Row, Spec, config, spread_out
+from idealrank.pages.figures.value_shares import by_role, dash_of, line_of
 from idealrank.reports.subject import CutoffCurve
 from idealrank.reports.table import cells
-from idealrank.reports.table.text import NARROW, WIDE, told_apart
+from idealrank.reports.table.short_names import NARROW, WIDE, told_apart
 
 _DIGITS = 6
 _CURVE_HEIGHT = 230
@@ -29,7 +29,7 @@ def means_rows(
         direction = directions.get(measure, 1)
         if len(runs) > 2:
             order.sort(key=lambda run: -direction * runs[run].mean)
-        named = names_by_width(list(runs))
+        names = names_by_width(list(runs))
         for run in order:
             mean, (low, high) = runs[run].mean, runs[run].interval
             row = {
@@ -44,7 +44,7 @@ def means_rows(
             ends = ""
             if math.isfinite(low) and math.isfinite(high):
                 ends = f"[{low:.{places}f}, {high:.{places}f}]"
-            rows.append(row | named[run] | {"brief": brief, "text": f"{brief}  {ends}".rstrip()})
+            rows.append(row | names[run] | {"brief": brief, "text": f"{brief}  {ends}".rstrip()})
     return rows
 
 
@@ -168,10 +168,10 @@ def cutoff_rows(curves: Sequence[CutoffCurve]) -> list[Row]:
     """Make a row for each measure, run and cutoff."""
     rows = []
     for curve in curves:
-        places = label_places(curve)
-        named = names_by_width(list(curve.means))
-        for at, (run, means) in enumerate(curve.means.items()):
-            line = {"line": line_of("other", at), "dash": dash_of("other", at)}
+        heights = label_heights(curve)
+        names = names_by_width(list(curve.means))
+        for place, (run, means) in enumerate(curve.means.items()):
+            line = {"line": line_of("other", place), "dash": dash_of("other", place)}
             for cutoff, mean in zip(curve.cutoffs, means, strict=True):
                 low, high = mean.interval
                 row = {
@@ -181,13 +181,13 @@ def cutoff_rows(curves: Sequence[CutoffCurve]) -> list[Row]:
                     "mean": number(mean.mean),
                     "low": number(low),
                     "high": number(high),
-                    "place": number(places[run]),
+                    "place": number(heights[run]),
                 }
-                rows.append(row | named[run] | line | {"last": cutoff == curve.cutoffs[-1]})
+                rows.append(row | names[run] | line | {"last": cutoff == curve.cutoffs[-1]})
     return rows
 
 
-def label_places(curve: CutoffCurve) -> dict[str, float]:
+def label_heights(curve: CutoffCurve) -> dict[str, float]:
     """Choose heights for the names of runs: the ends of their lines, moved apart where names would
     cover each other.
     """

@@ -5,7 +5,7 @@ and notebooks.
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,11 +13,11 @@ from idealrank.analysis.comparison import Comparison
 from idealrank.analysis.robustness import Robustness
 from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.measures.measure import Measure
-from idealrank.pages.figures import forest, mean_intervals, query_values
+from idealrank.pages.figures import forest, mean_intervals, query_values, value_shares
 from idealrank.pages.figures.pair_map import pairs_spec
 from idealrank.pages.figures.theme import LIGHT, Row, Spec, dressed, in_print, pixels, room_words
 from idealrank.reports.subject import Subject, leading_pairs
-from idealrank.reports.table.text import TITLE, told_apart
+from idealrank.reports.table.short_names import TITLE, told_apart
 
 _LEVEL = 0.95  # of intervals, where nothing was compared
 _MOST_PAIRS = 3  # of more pairs of runs, only the leading one has figures of its own
@@ -47,7 +47,7 @@ def templates(subject: Subject) -> dict[str, Spec]:
     level = _LEVEL if subject.comparison is None else subject.comparison.method.level
     names = subject.names
     by_plot = {"means": mean_intervals.means_template(level)} if subject.means else {}
-    by_plot["distribution"] = query_values.distribution_template(runs=len(names))
+    by_plot["distribution"] = value_shares.distribution_template(runs=len(names))
     if len(names) > 1:
         by_plot |= {
             "scatter": query_values.scatter_template(),
@@ -262,15 +262,19 @@ def _of_pair(
     )
 
     counted = [
-        (name, role, values[place][scored[place] & ~np.isnan(values[place])])
-        for name, role, place in _roles(subject, pair)
+        value_shares.CountedValues(
+            name=run.name,
+            role=run.role,
+            values=values[run.place][scored[run.place] & ~np.isnan(values[run.place])],
+        )
+        for run in _roles(subject, pair)
     ]
-    of_runs = [of_run for _, _, of_run in counted]
+    of_runs = [run.values for run in counted]
     spread = {"domain": query_values.domain(of_runs, measure.bounds)}
     names = [subject.names[place] for place in dict.fromkeys(pair)]
     least, _ = measure.bounds
-    lines = query_values.distribution_rows(counted, least)
-    line_words = words | spread | {"half": query_values.half_said(lines)}
+    lines = value_shares.distribution_rows(counted, least)
+    line_words = words | spread | {"half": value_shares.half_said(lines)}
     yield Figure(
         name=slug("distribution", text, *names),
         plot="distribution",
@@ -317,21 +321,30 @@ def _columns(subject: Subject, measure: Measure) -> tuple[list[FloatArray], list
     return values, scored
 
 
-def _roles(subject: Subject, pair: tuple[int, int]) -> list[tuple[str, str, int]]:
+class _RunRole(NamedTuple):
+    name: str
+    role: str
+    place: int
+
+
+def _roles(subject: Subject, pair: tuple[int, int]) -> list[_RunRole]:
     """Name, role and place of each run: the others first, so that the two of the pair are drawn
     over them.
     """
     a, b = pair
     role = {a: "a", b: "b"}
-    runs = [(name, role.get(place, "other"), place) for place, name in enumerate(subject.names)]
+    runs = [
+        _RunRole(name=name, role=role.get(place, "other"), place=place)
+        for place, name in enumerate(subject.names)
+    ]
     order = ("other", "a", "b")
-    return sorted(runs, key=lambda run: order.index(run[1]))
+    return sorted(runs, key=lambda run: order.index(run.role))
 
 
 def with_roles(rows: Sequence[Row], subject: Subject, pair: tuple[int, int]) -> list[Row]:
     """Add to each row of a run the role of its run."""
-    role = {name: role for name, role, _ in _roles(subject, pair)}
-    return [row | _as_role(row, role.get(row["run"], "other")) for row in rows]
+    roles = {run.name: run.role for run in _roles(subject, pair)}
+    return [row | _as_role(row, roles.get(row["run"], "other")) for row in rows]
 
 
 def _as_role(row: Row, role: str) -> Row:

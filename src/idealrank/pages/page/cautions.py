@@ -57,12 +57,12 @@ def robust_sentence(robustness: Robustness, comparison: Comparison | None = None
     >>> robust_sentence(ir.robust(qrels, a, b, "RR", variants=["cutoff", "ties"]))
     'The verdict on B against A (better) holds under the one variant of measure and convention that changes the numbers.'
     """  # noqa: E501
-    shown = None
+    compared_verdict = None
     if comparison is not None:
-        shown = next(iter(leading_pairs(comparison)[0].measures.values())).verdict
+        compared_verdict = next(iter(leading_pairs(comparison)[0].measures.values())).verdict
     # the verdict of a comparison may differ, since several tests are corrected together
-    condition = ", tested alone" if shown not in (None, robustness.asked.verdict) else ""
-    if TOO_FEW in (shown, robustness.verdict):
+    condition = ", tested alone" if compared_verdict not in (None, robustness.asked.verdict) else ""
+    if TOO_FEW in (compared_verdict, robustness.verdict):
         condition = ", if there were enough judgments"
     verdict = (
         f"The verdict on {one_line(robustness.run_b)} against {one_line(robustness.run_a)} "
@@ -84,11 +84,11 @@ def robust_sentence(robustness: Robustness, comparison: Comparison | None = None
     every = "the one variant of measure and convention that changes"
     if total > 1:
         every = f"all {total:,} variants of measure and convention that change"
-    both = ""
+    of_pairs = ""
     if robustness.pairs:
         changes = listed([pair.change for pair in robustness.pairs], most=3)
-        both = f". Two changes together alter it: {changes}"
-    return f"{verdict} holds under {every} the numbers{both}."
+        of_pairs = f". Two changes together alter it: {changes}"
+    return f"{verdict} holds under {every} the numbers{of_pairs}."
 
 
 def _sentence(text: str) -> str:
@@ -130,15 +130,15 @@ def _others(runs: Collection[str]) -> str:
 def _doubts(subject: Subject, named: Sequence[tuple[str, Evaluation]]) -> Iterator[str]:
     """Doubts about each run; a comparison and a gate show most of them with the verdict."""
     verdict = subject.gated if subject.comparison is None else subject.comparison
-    told = () if verdict is None else verdict.cautions
+    stated = () if verdict is None else verdict.cautions
     for name, evaluation in named:
         doubt = evaluation.coverage.doubt(name)
-        if doubt and doubt not in told:
+        if doubt and doubt not in stated:
             yield _sentence(doubt)
     for name, evaluation in named:
         cover = evaluation.coverage
-        is_told = beyond_bounds(evaluation.convention, cover, name) in told
-        if cover.out_of_range and not is_told:
+        is_stated = beyond_bounds(evaluation.convention, cover, name) in stated
+        if cover.out_of_range and not is_stated:
             yield (
                 f"{counted(cover.out_of_range, 'value')} of {name} lie outside the range of their "
                 f"measure: look at negative grades and at the gain."
@@ -152,11 +152,15 @@ def _unjudged(named: Sequence[tuple[str, Evaluation]]) -> Iterator[str]:
     _, first = named[0]
     depth = first.coverage.unjudged_cutoff
     where = f"of the first {depth} documents" if depth else "of the documents"
-    told = sorted(zip(shares, (name for name, _ in named), strict=True), reverse=True)
+    run_names = [name for name, _ in named]
+    largest_first = sorted(zip(shares, run_names, strict=True), reverse=True)
+    # Of two runs both shares are stated, so that they can be compared.
     large = [
-        f"{share:.1%} in {name}" for share, name in told if share >= _UNJUDGED or len(told) == 2
+        f"{share:.1%} in {name}"
+        for share, name in largest_first
+        if share >= _UNJUDGED or len(named) == 2
     ]
-    some = large[:_NEAR] + (["..."] if len(large) > _NEAR else [])
+    listed_shares = large[:_NEAR] + (["..."] if len(large) > _NEAR else [])
     policy = _alignment(named).unjudged
     fates = {"not-relevant": "They count as not relevant. ", "skipped": "They are skipped. "}
     fate = fates.get(policy, "")
@@ -165,8 +169,8 @@ def _unjudged(named: Sequence[tuple[str, Evaluation]]) -> Iterator[str]:
     if apart and policy == "not-relevant":
         advice = "The run with more of them may be better than its value"
     yield (
-        f"Unjudged: {', '.join(some)} {where}. {fate}{advice}. Judge the unjudged documents "
-        f"of the largest differences first."
+        f"Unjudged: {', '.join(listed_shares)} {where}. {fate}{advice}. Judge the unjudged "
+        f"documents of the largest differences first."
     )
 
 
@@ -236,11 +240,11 @@ def _more(row: Difference) -> str:
 def _few(subject: Subject) -> Iterator[str]:
     scored = min(evaluation.coverage.scored for evaluation in subject.evaluations)
     if 0 < scored < _FEW:
-        most = 1 / scored
+        largest_share = 1 / scored
         count = "query counts" if scored == 1 else "queries count"
         yield (
-            f"Only {scored} {count}. One of them can move a mean by up to {most:.3f} of its "
-            f"range: add queries."
+            f"Only {scored} {count}. One of them can move a mean by up to {largest_share:.3f} of "
+            f"its range: add queries."
         )
 
 
@@ -268,10 +272,11 @@ def _without_judgments(named: Sequence[tuple[str, Evaluation]]) -> Iterator[str]
     counts = [(name, evaluation.coverage.without_judgments) for name, evaluation in named]
     some = {name: count for name, count in counts if count}
     if some and _alignment(named).without_judgments == "left-out":
-        most = max(some.values())
+        largest_count = max(some.values())
+        up_to = f"Up to {counted(largest_count, 'query', 'queries')}"
         yield (
-            f"Up to {counted(most, 'query', 'queries')} of {names(some)} have no judgments and are "
-            f"left out. Check that the judgments are the right ones."
+            f"{up_to} of {names(some)} have no judgments and are left out. Check that the "
+            f"judgments are the right ones."
         )
 
 

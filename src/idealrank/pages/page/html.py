@@ -16,16 +16,10 @@ from idealrank._lazy import load_extra
 from idealrank.pages.figures.drawings import bundle, licences
 from idealrank.pages.page import tables, wording
 from idealrank.pages.page.cautions import cautions
-from idealrank.pages.page.payload import (
-    LENGTHS,
-    Payload,
-    fitted,
-    packed,
-    pairs_of,
-    queries_of,
-    shortened,
-)
+from idealrank.pages.page.payload import Payload, fitted, pairs_of, queries_of
+from idealrank.pages.page.short_ids import LENGTHS, shortened
 from idealrank.pages.page.tables import changes
+from idealrank.pages.page.value_codes import packed
 from idealrank.pages.page.wording import glossary, terms
 from idealrank.reports.subject import Subject, leading_pairs
 from idealrank.reports.table.forms import Table, as_html

@@ -179,8 +179,8 @@ def _level_of(subject: Subject) -> float:
     return _LEVEL if subject.comparison is None else subject.comparison.method.level
 
 
-def _said(shown: VerdictMark) -> Cell:
-    return Cell(shown.word, tone=shown.tone)
+def _mark_cell(mark: VerdictMark) -> Cell:
+    return Cell(mark.word, tone=mark.tone)
 
 
 _MEASURE: Column[Line] = Column(title="measure", cell=lambda line: line.measure)
@@ -214,13 +214,13 @@ def every_pair_grid(comparison: Comparison, measure: str) -> Table:
         for pair in leading_pairs(comparison)
     ]
     rows = [line.row for line in lines]
-    named: list[Column[Line]] = [
+    run_names: list[Column[Line]] = [
         Column(title="run", cell=lambda line: line.b),
         Column(title="against", cell=lambda line: line.a),
     ]
     columns = difference_columns("page: pairs", Shown.on_page(rows), comparison.method.level)
     notes = basis_notes((pair, pair.measures[measure]) for pair in comparison.pairs)
-    return Table.of([*named, *columns], lines, title=f"All pairs by {measure}", notes=notes)
+    return Table.of([*run_names, *columns], lines, title=f"All pairs by {measure}", notes=notes)
 
 
 def slices_grid(pair: Pair, measure: str) -> Table | None:
@@ -228,13 +228,13 @@ def slices_grid(pair: Pair, measure: str) -> Table | None:
     row = pair.measures[measure]
     if row.slices is None:
         return None
-    named: Column[Line] = Column(title="slice", cell=lambda line: line.name)
+    slice_names: Column[Line] = Column(title="slice", cell=lambda line: line.name)
     shown = Shown.on_page(row.slices.rows)
     a = one_line(pair.a)
     b = one_line(pair.b)
     columns = difference_columns("page: slices", shown, row.level, a, b)
-    lines = [Line(part, row.direction, one_line(part.name)) for part in row.slices]
-    return Table.of([named, *columns], lines, title=f"Slices by {measure}, the worst first")
+    lines = [Line(of_slice, row.direction, one_line(of_slice.name)) for of_slice in row.slices]
+    return Table.of([slice_names, *columns], lines, title=f"Slices by {measure}, the worst first")
 
 
 def spread_grid(subject: Subject) -> Table:
@@ -253,9 +253,9 @@ def spread_grid(subject: Subject) -> Table:
     rows = []
     for measure in subject.measures:
         values, counted = values_of(subject, measure)
-        kept = counted & np.isfinite(values)
+        has_value = counted & np.isfinite(values)
         rows += [
-            _Spread(str(measure), name, values[run, kept[run]])
+            _Spread(str(measure), name, values[run, has_value[run]])
             for run, name in enumerate(subject.names)
         ]
     return Table.of(columns, rows, title="Quantiles of values of queries")
@@ -350,7 +350,7 @@ def checks_grid(gated: Gated) -> Table:
         return reason_text(gated, check, places) + (f"; {clause}" if clause else "")
 
     columns: list[Column[Check]] = [
-        Column(title="outcome", cell=lambda check: _said(mark_of_check(check, gated))),
+        Column(title="outcome", cell=lambda check: _mark_cell(mark_of_check(check, gated))),
         Column(title="measure", cell=lambda check: check.measure),
         Column(title="baseline", cell=lambda check: one_line(check.baseline)),
         Column(
@@ -392,7 +392,7 @@ def contracts_grid(
     id, which may be shortened, in brackets.
     """
     columns: list[Column[KeptContract]] = [
-        Column(title="outcome", cell=lambda kept: _said(mark_of_contract(kept, gated))),
+        Column(title="outcome", cell=lambda kept: _mark_cell(mark_of_contract(kept, gated))),
         Column(
             title="query", cell=lambda kept: _named(kept.contract.query, texts or {}, ids or {})
         ),
@@ -405,8 +405,8 @@ def contracts_grid(
 
 
 def _named(query: str, texts: Mapping[str, str], ids: Mapping[str, str]) -> str:
-    shown = one_line(ids.get(query, query))
-    return f"{one_line(texts[query])} ({shown})" if texts.get(query) else shown
+    shown_id = one_line(ids.get(query, query))
+    return f"{one_line(texts[query])} ({shown_id})" if texts.get(query) else shown_id
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -430,28 +430,28 @@ def changes(
     queries = queries_of(subject)
     values, counted = values_of(subject, measure)
     direction = measure.direction or 1
-    shown = list(pair) if pair is not None else [0]
-    kept = np.flatnonzero((counted[shown] & np.isfinite(values[shown])).all(axis=0))
-    before = values[shown[0], kept] if pair is not None else 0.0
-    gain = (values[shown[-1], kept] - before) * direction
+    runs = list(pair) if pair is not None else [0]
+    columns = np.flatnonzero((counted[runs] & np.isfinite(values[runs])).all(axis=0))
+    before = values[runs[0], columns] if pair is not None else 0.0
+    gain = (values[runs[-1], columns] - before) * direction
     if pair is not None:
-        largest = np.abs(values[shown][:, kept]).max(initial=0.0)
+        largest = np.abs(values[runs][:, columns]).max(initial=0.0)
         # rounding is no change: a comparison counts it as equal
         gain = np.where(np.abs(gain) <= ROUNDING * largest, 0.0, gain)
     order = np.argsort(gain, kind="stable")
 
-    def told(place: int) -> Change:
-        query = queries[kept[place]]
-        both = tuple(float(values[run, kept[place]]) for run in shown)
+    def change(place: int) -> Change:
+        column = columns[place]
+        query = queries[column]
         return Change(
             query=query,
             text=subject.query_texts.get(query, ""),
-            values=both,
+            values=tuple(float(values[run, column]) for run in runs),
             difference=float(gain[place]) * direction,
         )
 
     if pair is None:
-        return [told(place) for place in order[:most]], []
-    worst = [told(place) for place in order[:most] if gain[place] < 0]
-    best = [told(place) for place in order[::-1][:most] if gain[place] > 0]
+        return [change(place) for place in order[:most]], []
+    worst = [change(place) for place in order[:most] if gain[place] < 0]
+    best = [change(place) for place in order[::-1][:most] if gain[place] > 0]
     return worst, best

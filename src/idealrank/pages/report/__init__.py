@@ -317,8 +317,11 @@ def _evaluations_of_arrays(
     if len(scores) > 1:
         return list(request.given(inputs).evaluations(measures))
     name = names[0] if names else None
-    both = with_companions(measures)
-    return [evaluate(labels, scores[0], both, convention or "standard", name=name, **layout)]
+    with_companion_measures = with_companions(measures)
+    evaluation = evaluate(
+        labels, scores[0], with_companion_measures, convention or "standard", name=name, **layout
+    )
+    return [evaluation]
 
 
 def _read_runs(
@@ -420,20 +423,20 @@ def _measures(
     """Choose the measures to show; each was evaluated."""
     evaluated = held[0].measures
     if measures is not None:
-        wanted = list(map(str, parse_measures(measures)))
+        texts = list(map(str, parse_measures(measures)))
     elif isinstance(result, Comparison):
-        wanted = list(result.pairs[0].measures)
+        texts = list(result.pairs[0].measures)
     elif isinstance(result, Gated) and result.checks:
-        wanted = list(dict.fromkeys(check.measure for check in result.checks))
+        texts = list(dict.fromkeys(check.measure for check in result.checks))
     else:
-        wanted = list(map(str, shown_measures(evaluated)))
+        texts = list(map(str, shown_measures(evaluated)))
     by_text = {str(measure): measure for measure in evaluated}
-    if lacking := [text for text in wanted if text not in by_text]:
+    if lacking := [text for text in texts if text not in by_text]:
         raise IncompatibleError(
             f"{lacking[0]}: run {held[0].name!r} was not evaluated by it, only by "
             f"{', '.join(by_text)}"
         )
-    return tuple(by_text[text] for text in wanted)
+    return tuple(by_text[text] for text in texts)
 
 
 def _runs(runs: Any, held: Sequence[Evaluation]) -> tuple[Run, ...]:

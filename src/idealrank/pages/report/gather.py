@@ -7,6 +7,7 @@ import zlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, combinations, islice, zip_longest
+from typing import NamedTuple
 
 import numpy as np
 
@@ -53,16 +54,16 @@ def families(measures: Sequence[Measure]) -> dict[str, dict[int, Measure]]:
         if measure.cutoff is not None:
             cutoffs.add(measure.cutoff)
         try:
-            at = {cutoff: replace(measure, cutoff=cutoff) for cutoff in sorted(cutoffs)}
+            by_cutoff = {cutoff: replace(measure, cutoff=cutoff) for cutoff in sorted(cutoffs)}
         except (TypeError, IdealrankError):  # a user's measure with other arguments
             continue
         if name in by_family or len(by_family) < _MOST:
-            by_family[name] = at
+            by_family[name] = by_cutoff
     return by_family
 
 
 def curves(
-    wanted: Mapping[str, Mapping[int, Measure]],
+    by_family: Mapping[str, Mapping[int, Measure]],
     means: Mapping[str, Mapping[str, RunMean]],
     depth: int,
 ) -> tuple[CutoffCurve, ...]:
@@ -70,19 +71,19 @@ def curves(
     is left out.
     """
     drawn = []
-    for name, at in wanted.items():
-        cutoffs = tuple(cutoff for cutoff in at if cutoff <= depth)
+    for name, by_cutoff in by_family.items():
+        cutoffs = tuple(cutoff for cutoff in by_cutoff if cutoff <= depth)
         if len(cutoffs) < 2:
             continue
-        texts = [str(at[cutoff]) for cutoff in cutoffs]
+        texts = [str(by_cutoff[cutoff]) for cutoff in cutoffs]
         of_runs = {run: tuple(map(by_text.__getitem__, texts)) for run, by_text in means.items()}
         drawn.append(CutoffCurve(measure=name, cutoffs=cutoffs, means=of_runs))
     return tuple(drawn)
 
 
-# Bytes of a page, which must stay under two megabytes; of its scripts, styles and tables, whatever
-# they show; and the least for lists.
-_PAGE, _FIXED, _LEAST = 1_900_000, 620_000, 200_000
+_PAGE = 1_900_000  # bytes of a page, which must stay under two megabytes
+_FIXED = 620_000  # bytes of its scripts, styles and tables, whatever they show
+_ROOM_OF_LISTS = 200_000  # bytes that lists may take at least
 _IN_BASE64 = 4 / 3  # letters for a byte
 # Compressed bytes of a listed document with grade, tie and contribution, measured with short ids;
 # ids of eight digits take twice that.
@@ -106,14 +107,15 @@ def queries_first(
         QueryTable.of(evaluation, [measure], queries).values[:, 0] * (measure.direction or 1)
         for evaluation in evaluations
     ]
-    looked = list(pairs) or list(combinations(range(len(values)), 2))
-    orders = [_by_size(values[b] - values[a]) for a, b in looked]
+    ordered_pairs = list(pairs) or list(combinations(range(len(values)), 2))
+    orders = [_by_size(values[b] - values[a]) for a, b in ordered_pairs]
     if not orders:
         orders = [np.argsort(values[0], kind="stable")]
-    known = set(queries)
+    evaluated = set(queries)
     closing = () if gated is None else gated.closing_queries
-    first = (query for query in closing if query in known)
-    yield from dict.fromkeys([*first, *(queries[row] for row in _in_turn(*orders)), *queries])
+    closing_queries = [query for query in closing if query in evaluated]
+    by_difference = [queries[row] for row in _in_turn(*orders)]
+    yield from dict.fromkeys([*closing_queries, *by_difference, *queries])
 
 
 def _in_turn(*orders: IntArray) -> Iterator[int]:
@@ -140,7 +142,7 @@ def room_for_lists(
     values = 2 * len(queries) * len(evaluations) * n_measures  # two bytes each
     ids = _compressed_size(queries)
     texts = _compressed_size(query_texts.values())
-    return max(int((_PAGE - _FIXED) / _IN_BASE64) - values - ids - texts, _LEAST)
+    return max(int((_PAGE - _FIXED) / _IN_BASE64) - values - ids - texts, _ROOM_OF_LISTS)
 
 
 def _compressed_size(texts: Iterable[str]) -> int:
@@ -157,10 +159,10 @@ def documents_of_lists(lists: Mapping[str, QueryLists]) -> dict[str, None]:
     order of the queries.
     """
     names: dict[str, None] = {}
-    for shown in lists.values():
-        for listing in filter(None, shown.runs):
+    for query_lists in lists.values():
+        for listing in filter(None, query_lists.runs):
             names |= {document: None for document in listing.documents if document is not None}
-        names |= {document: None for document, _ in shown.relevant}
+        names |= {document: None for document, _ in query_lists.relevant}
     return names
 
 
@@ -186,7 +188,7 @@ def gather(
     qrels = material.qrels
     is_whole = evaluations[0].provenance.max_documents is None
     if isinstance(qrels, Qrels) and material.runs and is_whole:
-        evaluations, lists, drawn = _looked_into(material, qrels, evaluations, room, progress)
+        evaluations, lists, drawn = _with_rankings(material, qrels, evaluations, room, progress)
     elif any(material.hits):
         chosen = _chosen(material, evaluations, room)
         lists = lists_of_hits(material.hits, chosen, depth_of(material.measures))
@@ -215,7 +217,7 @@ def gather(
     )
 
 
-def _looked_into(
+def _with_rankings(
     material: ReportMaterial,
     qrels: Qrels,
     evaluations: Sequence[Evaluation],
@@ -225,34 +227,35 @@ def _looked_into(
     """Return the evaluations with their judgedness, lists of as many queries as there may be room
     for, and curves.
     """
-    wanted = families(material.measures)
     depth = depth_of(material.measures)
     lister = Lister(
         qrels=qrels, measure=material.measures[0], convention=evaluations[0].convention, depth=depth
     )
     chosen = _chosen(material, evaluations, room)
-    looked: list[_Looked] = []
-    # `own` is the evaluation before `lined_up`, and may have kept its hits
-    for evaluation, own, run in zip(evaluations, material.evaluations, material.runs, strict=True):
-        of_run = _look_into(
+    ranked_runs: list[_RankedRun] = []
+    # An evaluation as it was before `lined_up` may have kept its hits.
+    rows = zip(evaluations, material.evaluations, material.runs, strict=True)
+    for evaluation, original, run in rows:
+        ranked_run = _ranked_run(
             material=material,
             lister=lister,
             evaluation=evaluation,
-            looked=_looked_at(material, lister.qrels, own, run),
+            values=_page_values(material, lister.qrels, original, run),
             run=run,
             queries=chosen,
         )
-        looked.append(of_run)
+        ranked_runs.append(ranked_run)
         if progress is not None:
-            progress(len(looked), len(evaluations))
+            progress(len(ranked_runs), len(evaluations))
 
     def lists_of(query: str) -> QueryLists:
-        listings = tuple(of_run.listings[query] for of_run in looked)
+        listings = tuple(of_run.listings[query] for of_run in ranked_runs)
         return QueryLists(runs=listings, relevant=lister.relevant(query))
 
-    means = {of_run.evaluation.name: of_run.at_cutoffs for of_run in looked}
-    drawn = curves(wanted, means, max(of_run.longest for of_run in looked))
-    with_judgedness = tuple(of_run.evaluation for of_run in looked)
+    means = {of_run.evaluation.name: of_run.at_cutoffs for of_run in ranked_runs}
+    longest = max(of_run.longest for of_run in ranked_runs)
+    drawn = curves(families(material.measures), means, longest)
+    with_judgedness = tuple(of_run.evaluation for of_run in ranked_runs)
     return with_judgedness, MadeOnDemand(chosen, lists_of), drawn
 
 
@@ -263,7 +266,7 @@ def _chosen(material: ReportMaterial, evaluations: Sequence[Evaluation], room: i
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class _Looked:
+class _RankedRun:
     """Rankings and values of one run."""
 
     evaluation: Evaluation
@@ -272,20 +275,27 @@ class _Looked:
     longest: int
 
 
-def _look_into(
+class _PageValues(NamedTuple):
+    """Values of a run by all measures of the page, its alignment and first documents."""
+
+    evaluation: Evaluation
+    judged: Judged
+    top: Top
+
+
+def _ranked_run(
     material: ReportMaterial,
     lister: Lister,
     evaluation: Evaluation,
-    looked: tuple[Evaluation, Judged, Top],
+    values: _PageValues,
     run: Run,
     queries: Sequence[str],
-) -> _Looked:
-    more, judged, top = looked
-    return _Looked(
-        evaluation=evaluation.join(more, _judgedness(material)),
-        at_cutoffs=_intervals(material, more.select(_at_cutoffs(material.measures))),
-        listings=lister.listings(run, judged, queries),
-        longest=top.longest,
+) -> _RankedRun:
+    return _RankedRun(
+        evaluation=evaluation.join(values.evaluation, _judgedness(material)),
+        at_cutoffs=_intervals(material, values.evaluation.select(_at_cutoffs(material.measures))),
+        listings=lister.listings(run, values.judged, queries),
+        longest=values.top.longest,
     )
 
 
@@ -299,7 +309,7 @@ def _intervals(material: ReportMaterial, evaluation: Evaluation) -> dict[str, Ru
 
 
 def _at_cutoffs(measures: Sequence[Measure]) -> list[Measure]:
-    return list(chain.from_iterable(at.values() for at in families(measures).values()))
+    return [measure for by_cutoff in families(measures).values() for measure in by_cutoff.values()]
 
 
 def measures_looked_at(measures: Sequence[Measure]) -> tuple[Measure, ...]:
@@ -309,17 +319,15 @@ def measures_looked_at(measures: Sequence[Measure]) -> tuple[Measure, ...]:
     return tuple(dict.fromkeys([*with_companions(measures), *_at_cutoffs(measures)]))
 
 
-def _looked_at(
+def _page_values(
     material: ReportMaterial, qrels: Qrels, evaluation: Evaluation, run: Run
-) -> tuple[Evaluation, Judged, Top]:
-    """Return a run's values by all measures of the page, its alignment and first documents: as its
-    evaluation kept them, or evaluated again.
-    """
+) -> _PageValues:
+    """Return the values of a run: as its evaluation kept them, or evaluated again."""
     measures = measures_looked_at(material.measures)
     depth = depth_of(material.measures)
     judged = evaluation.judged if evaluation.can_tell(measures) else None
     if judged and judged.top and judged.top.depth >= depth:
-        return evaluation.further(measures), judged, judged.top
+        return _PageValues(evaluation.further(measures), judged, judged.top)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", IdealrankWarning)  # all was said of the evaluation itself
         again = evaluate(
@@ -328,7 +336,7 @@ def _looked_at(
     _refuse_another(evaluation, again, material.measures[0])
     if again.judged is None or again.judged.top is None:
         raise TypeError("evaluated without first documents, which `keep_top` keeps")
-    return again, again.judged, again.judged.top
+    return _PageValues(again, again.judged, again.judged.top)
 
 
 def _refuse_another(evaluation: Evaluation, again: Evaluation, measure: Measure) -> None:
@@ -336,14 +344,14 @@ def _refuse_another(evaluation: Evaluation, again: Evaluation, measure: Measure)
     not match.
     """
     queries = queries_of([evaluation, again])
-    ours = QueryTable.of(evaluation, [measure], queries)
-    theirs = QueryTable.of(again, [measure], queries)
-    if not np.allclose(ours.values, theirs.values, rtol=0, atol=_SAME, equal_nan=True):
+    kept = QueryTable.of(evaluation, [measure], queries)
+    recomputed = QueryTable.of(again, [measure], queries)
+    if not np.allclose(kept.values, recomputed.values, rtol=0, atol=_SAME, equal_nan=True):
         mean = again.mean()[str(measure)]
-        own_mean = evaluation.mean()[str(measure)]
+        kept_mean = evaluation.mean()[str(measure)]
         raise IncompatibleError(
             f"{evaluation.name}: found judgments and a run whose {measure} is {mean:.6g}, expected "
-            f"the evaluation's own, where it is {own_mean:.6g}; runs stand in the order of the "
+            f"the evaluation's own, where it is {kept_mean:.6g}; runs stand in the order of the "
             f"evaluations"
         )
 
@@ -384,25 +392,25 @@ def _categories(material: ReportMaterial) -> dict[str, tuple[str, ...]]:
 
 
 def _texts(
-    table: Texts | None, wanted: Collection[str], length: int, kind: str, tell: Tell | None
+    table: Texts | None, ids: Collection[str], length: int, kind: str, tell: Tell | None
 ) -> dict[str, str]:
-    """Read the wanted texts; note or warn if some of them are missing."""
-    if table is None or not wanted:
+    """Read the texts of ids; note or warn if some of them are missing."""
+    if table is None or not ids:
         return {}
     if isinstance(table, Mapping):
         where = "the mapping"
-        texts = {name: clipped(table[name], length) for name in wanted if name in table}
+        texts = {name: clipped(table[name], length) for name in ids if name in table}
     else:
         where = str(table)
-        texts = read_texts(table, wanted, length=length, tell=tell)
+        texts = read_texts(table, ids, length=length, tell=tell)
     if not texts:
-        some = ", ".join(repr(name) for name in islice(wanted, 3))
+        some = ", ".join(repr(name) for name in islice(ids, 3))
         Notes(tell).warn(
-            f"{where}: found the text of none of the {len(wanted):,} {kind} shown ({some}, "
+            f"{where}: found the text of none of the {len(ids):,} {kind} shown ({some}, "
             f"...); do the ids match?"
         )
-    elif len(texts) < len(wanted):
+    elif len(texts) < len(ids):
         Notes(tell).inform(
-            f"{where}: found texts of {len(texts):,} of the {len(wanted):,} {kind} shown"
+            f"{where}: found texts of {len(texts):,} of the {len(ids):,} {kind} shown"
         )
     return texts

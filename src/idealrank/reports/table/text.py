@@ -8,7 +8,6 @@ report consists of parts, tables among them, so that a page shows the same.
 import math
 import re
 import textwrap
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -90,14 +89,15 @@ def _narrow(
     return list(map(_text, _untitled([list(map(Cell, row)) for row in rows], kinds)))
 
 
-_LEAST = 12  # letters of a column whose texts go on below
+_NARROWEST = 12  # letters of a column whose texts go on below
 
 
 def _least(texts: Iterable[str]) -> int:
     """Return the width below which a column of texts breaks no further: words stay whole."""
     texts = list(texts)
     words = [len(word) for text in texts for word in text.split()]
-    return max(*words, min(_LEAST, max(map(len, texts))), 0)
+    longest_text = max(map(len, texts))
+    return max([min(_NARROWEST, longest_text), *words])
 
 
 def _shrunk(widths: Sequence[int], least: Sequence[int], room: int) -> list[int]:
@@ -147,8 +147,8 @@ def clipped(text: str, width: int) -> str:
     text = printable(text)
     if len(text) <= width:
         return text
-    tail = (width - 2) * 2 // 3  # two thirds of the letters beside the two dots
-    return f"{text[: width - 2 - tail]}..{text[len(text) - tail :]}"
+    n_last = (width - 2) * 2 // 3  # two thirds of the letters beside the two dots
+    return f"{text[: width - 2 - n_last]}..{text[len(text) - n_last :]}"
 
 
 def one_line(text: str, width: int = 60) -> str:
@@ -251,12 +251,12 @@ def _without_least(table: Table) -> Table:
     for rank in ranks:
         if fits(fitting, gap=" "):
             return fitting
-        kept = [place for place, column in enumerate(table.columns) if column.rank < rank]
+        kept_places = [place for place, column in enumerate(table.columns) if column.rank < rank]
         titles = [column.title for column in table.columns if column.rank >= rank]
         fitting = replace(
             table,
-            columns=[table.columns[place] for place in kept],
-            rows=[[row[place] for place in kept] for row in table.rows],
+            columns=[table.columns[place] for place in kept_places],
+            rows=[[row[place] for place in kept_places] for row in table.rows],
             notes=[*table.notes, left_out(titles)],
         )
     return fitting
@@ -275,15 +275,17 @@ def _with_broken_texts(table: Table) -> Table:
     if fits(table, gap=" "):
         return table
     widths = [sum(len(text) for text, _ in column[0]) for column in _upright(table)]
-    least = [
+    least_widths = [
         _least([column.title, *(cell.text + cell.mark for cell in cells)])
         if column.kind == "text"
         else width
         for column, cells, width in zip(table.columns, table.columnwise(), widths, strict=True)
     ]
     headings = [row for row in table.rows if _is_heading(row)]
-    least[0] = max(least[0], *(len(row[0].text) for row in headings), 0)
-    limits = _shrunk(widths, least, line_width() - len(widths) + 1)
+    longest_heading = max((len(row[0].text) for row in headings), default=0)
+    least_widths[0] = max(least_widths[0], longest_heading)
+    n_gaps = len(widths) - 1  # of one blank each
+    limits = _shrunk(widths, least_widths, line_width() - n_gaps)
     rows = [line for row in table.rows for line in _broken(table.columns, row, limits)]
     return replace(table, rows=rows)
 
@@ -359,21 +361,24 @@ def _blocks(
     begins with the titles.
     """
     titles = [_without_cells(spans) for spans in _padded(head, "text")]
-    rest = list(rows)
-    first = True
-    while rest:
-        shown = len(rest)
+    remaining = list(rows)
+    is_first = True
+    while remaining:
+        n_side_by_side = len(remaining)
         while True:
-            turned = [_padded(row, "number", points=False) for row in rest[:shown]]
+            turned = [_padded(row, "number", points=False) for row in remaining[:n_side_by_side]]
             block = _joined([titles, *turned], "  ")
-            if shown == 1 or _width(block) <= width:
+            if n_side_by_side == 1 or _width(block) <= width:
                 break
-            shown -= 1
-        if shown == 1 and _TERMINAL.get() and _width(block) > width:
+            n_side_by_side -= 1
+        if n_side_by_side == 1 and _TERMINAL.get() and _width(block) > width:
             strong = [title._replace(strong=True) for title in head]
-            block = _untitled(list(zip(strong, rest[0], strict=True)), ["text", "text"])
-        yield from block if first else [[], *block]
-        rest, first = rest[shown:], False
+            block = _untitled(list(zip(strong, remaining[0], strict=True)), ["text", "text"])
+        if not is_first:
+            yield []  # a blank line between blocks
+        yield from block
+        remaining = remaining[n_side_by_side:]
+        is_first = False
 
 
 def _untitled(rows: Sequence[Sequence[Cell]], kinds: Sequence[Kind]) -> list[list[Span]]:
@@ -447,11 +452,11 @@ def sparkline(values: Sequence[float], breaks: Sequence[bool] = (), *, plain: bo
     marks, bar, dot = (_DIGITS, "|", ".") if plain else (_BLOCKS, "│", "·")
     start = max(0, len(values) - _LONGEST)
     drawn = values[start:]
-    known = [value for value in drawn if math.isfinite(value)]
-    if not known:
+    finite = [value for value in drawn if math.isfinite(value)]
+    if not finite:
         return ""
-    low = min(known)
-    span = max(known) - min(known)
+    low = min(finite)
+    span = max(finite) - low
     line = ""
     for place, value in enumerate(drawn, start):
         is_break = place < len(breaks) and breaks[place]
@@ -477,41 +482,3 @@ def harmless(text: str) -> str:
 def harmless_json(text: str) -> str:
     r"""Return JSON of the same meaning without a workflow command."""
     return text.replace("##[", "##\\u005b")
-
-
-WIDE, NARROW, TITLE = 28, 16, 18
-"""Letters of a name beside a wide panel, beside a narrow one, and in a title."""
-
-
-def told_apart(names: Sequence[str], width: int) -> list[str]:
-    """Shorten names to so many letters: long names lose their middle, or the beginning that they
-    share with names that would look the same.
-    """
-    shortened = [clipped(name, width) for name in names]
-    shared = {text for text, count in Counter(shortened).items() if count > 1}
-    for text in shared:
-        places = [place for place, short_name in enumerate(shortened) if short_name == text]
-        common = len(_beginning([names[place] for place in places]))
-        for place in places:
-            shortened[place] = _cut("…" + names[place][max(common - 2, 0) :], width)
-    counts = Counter(shortened)
-    # Names that still look the same differ in places that are far apart: numbers distinguish them.
-    for place, text in enumerate(shortened):
-        if counts[text] > 1:
-            shortened[place] = f"{_cut(text, width - 5)} ({place + 1})"
-    return shortened
-
-
-def _beginning(names: Sequence[str]) -> str:
-    """Return the letters with which all names begin."""
-    # The least and the greatest name have no other letters in common.
-    first = min(names)
-    last = max(names)
-    for place, letter in enumerate(first):
-        if letter != last[place : place + 1]:
-            return first[:place]
-    return first
-
-
-def _cut(text: str, width: int) -> str:
-    return text if len(text) <= width else f"{text[: width - 1]}…"

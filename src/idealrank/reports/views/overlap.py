@@ -12,7 +12,8 @@ from idealrank.data.interchange import finite
 from idealrank.evaluation.overlap import Overlap, OverlapMatrix
 from idealrank.reports.table.cells import Column, Table, count_cell, number_cell
 from idealrank.reports.table.records import Row, csv_cell, result_json
-from idealrank.reports.table.text import NARROW, Part, told_apart, wrapped
+from idealrank.reports.table.short_names import NARROW, told_apart
+from idealrank.reports.table.text import Part, wrapped
 
 _SOME = 5  # queries of one run that the text lists
 _TIES = {

@@ -18,7 +18,8 @@ from idealrank.pages.page.html import page_context
 from idealrank.pages.page.tables import slices_grid
 from idealrank.pages.report.gather import gather
 from idealrank.reports.subject import Subject
-from idealrank.reports.views.evaluation import coverage_table, slice_tables
+from idealrank.reports.views.coverage_tables import coverage_table
+from idealrank.reports.views.evaluation import slice_tables
 from idealrank.store import Entry, Store
 from idealrank.store.stored_report import found_in
 from idealrank.store.timeline import Timeline

@@ -39,7 +39,7 @@ class Shown(NamedTuple):
     # sentences agree
     places: int
     ends: int  # Decimals of intervals; others only where an interval is not of a difference
-    alpha: float | None  # What p values are held against; None for none
+    alpha: float | None  # Level with which p values are compared; None for none
     # Whether differences and verdicts have their marks, which a note then explains
     marked: bool = False
 
@@ -72,7 +72,9 @@ class Shown(NamedTuple):
         # sign of the difference, and the end of an interval beside the value of no effect.
         of_differences = [row for row in rows if row.about in _OF_DIFFERENCES]
         decided = [row for row in rows if row.verdict in ("better", "worse")]
-        apart = [pair for row in decided for pair in _unlike(row)]
+        apart: list[tuple[float, float]] = []
+        for row in decided:
+            apart += [(row.mean_a, row.mean_b), (row.difference, 0.0)]
         apart += [(end, 0.0) for row in of_differences for end in _beyond(row.interval, 0.0)]
         places = decimals((row.interval for row in of_differences), apart=apart, digits=digits)
 
@@ -81,7 +83,7 @@ class Shown(NamedTuple):
         if shares:
             apart = [(end, 0.5) for row in shares for end in _beyond(row.interval, 0.5)]
             ends = decimals((row.interval for row in shares), apart=apart, digits=digits)
-        # Rounded, since 1 - 0.95 is not 0.05 in floating point.
+        # Rounded: in floating point, 1 - 0.95 is not 0.05.
         return cls(places, ends, round(1 - level, 12))
 
     @classmethod
@@ -110,11 +112,6 @@ class Shown(NamedTuple):
     def p(self, p: float) -> str:
         """Format a p value on its own side of alpha."""
         return p_text(p, self.alpha)
-
-
-def _unlike(row: "Difference | Slice") -> list[tuple[float, float]]:
-    """Return the numbers from which a decided row must differ after rounding."""
-    return [(row.mean_a, row.mean_b), (row.difference, 0.0)]
 
 
 def _beyond(ends: tuple[float, float], limit: float) -> list[float]:
@@ -251,9 +248,10 @@ def meanings(tables: Iterable[Where], power: float = POWER) -> list[str]:
 
 
 def _mean(line: Line, shown: Shown, side: Literal["a", "b"]) -> Cell:
-    gain = line.row.difference * line.direction
-    mean, is_better = (line.row.mean_a, gain < 0) if side == "a" else (line.row.mean_b, gain > 0)
-    return number_cell(mean, shown.places, strong=is_better)
+    gain_of_b = line.row.difference * line.direction
+    if side == "a":
+        return number_cell(line.row.mean_a, shown.places, strong=gain_of_b < 0)
+    return number_cell(line.row.mean_b, shown.places, strong=gain_of_b > 0)
 
 
 def _difference(line: Line, shown: Shown) -> Cell:
@@ -295,8 +293,7 @@ def _tipping(
     tipping = row.tipping
     if tipping is None:
         return Cell("-")
-    unjudged_behind = {"a": tipping.unjudged_a, "b": tipping.unjudged_b, None: 0}[tipping.side]
-    if not unjudged_behind:
+    if not tipping.own_behind:
         return Cell("-")
     value: float | None = getattr(tipping, share)
     if share == "significance" and value == 0:
@@ -327,8 +324,8 @@ def _short_verdict(line: Line, shown: Shown) -> Cell:
 
 
 def _verdict(line: Line, _: Shown) -> Cell:
-    shown = mark_of(line.row)
-    return Cell(shown.word, mark=caution_mark(line.row), tone=shown.tone)
+    mark = mark_of(line.row)
+    return Cell(mark.word, mark=caution_mark(line.row), tone=mark.tone)
 
 
 # --- the list -------------------------------------------------------------------------------------

@@ -144,9 +144,9 @@ def comparison_parts(
     if is_many(comparison):
         parts.append(filled([*warned(comparison.mismatches), *cautioned(comparison.cautions)]))
         parts += opening(comparison, shown, digits, letters)
-        parts += _of_runs(comparison, shown, origin)
+        parts += _sentences_on_runs(comparison, shown, origin)
     else:
-        parts += _of_pairs(comparison, shown, origin)
+        parts += _verdicts_of_pairs(comparison, shown, origin)
 
     several = len(comparison.pairs) > 1
     with_pairs = every_pair or not is_many(comparison)
@@ -176,26 +176,26 @@ def _labels_command(comparison: Comparison, origin: Asked) -> list[str]:
     return labels_command(primary, leading.a, leading.b, "compare", origin)
 
 
-def _of_pairs(comparison: Comparison, shown: Shown, origin: Asked) -> list[Part]:
+def _verdicts_of_pairs(comparison: Comparison, shown: Shown, origin: Asked) -> list[Part]:
     """Build the verdict on two runs; of several, on the leading pair, then a line for each pair."""
-    first = leading_pairs(comparison)[0]
+    leading = leading_pairs(comparison)[0]
     several = len(comparison.pairs) > 1
-    told = verdict_sentences(comparison, first, shown, origin)
-    apart = warned(comparison.mismatches)
+    told = verdict_sentences(comparison, leading, shown, origin)
+    warnings = warned(comparison.mismatches)
     if not several:
-        return [filled([*told.brief, *apart[-1:]]), MoreLines(filled(told.more))]
+        return [filled([*told.brief, *warnings[-1:]]), MoreLines(filled(told.more))]
     judged = judge_sentences(comparison.rows(), shown)
-    besides = [*told.more, *judged, *label_sentences(comparison, origin, but=first)]
+    besides = [*told.more, *judged, *label_sentences(comparison, origin, but=leading)]
     besides = [text for text in dict.fromkeys(besides) if text not in told.brief]
     return [
-        filled(apart),
+        filled(warnings),
         filled(told.brief),
         MoreLines(filled(besides)),
         _summary(comparison, shown),
     ]
 
 
-def _of_runs(comparison: Comparison, shown: Shown, origin: Asked) -> list[Part]:
+def _sentences_on_runs(comparison: Comparison, shown: Shown, origin: Asked) -> list[Part]:
     """Build the sentences below the tables of many runs, which hold for all pairs."""
     unknown = [comparison.reach_unknown] if comparison.reach_unknown else []
     cautions = [
@@ -272,12 +272,12 @@ def reach_legend(parts: Iterable[Part]) -> MethodLines:
 
 
 def _rankings(pair: Pair, *, titled: bool) -> MoreLines:
-    """Describe the similarity of the rankings; for two runs alone, the first sentence stands in the
+    """Describe the similarity of the rankings; for two runs alone, the first sentence follows the
     verdict.
     """
     sentences = unchanged(pair.rankings)
-    rest = sentences if titled else sentences[1:]
-    return MoreLines(line for text in rest for line in filled([text]))
+    listed = sentences if titled else sentences[1:]
+    return MoreLines(line for text in listed for line in filled([text]))
 
 
 def _left_out(pair: Pair) -> list[str]:
@@ -299,14 +299,16 @@ def _method(comparison: Comparison, letters: Letters, *, with_pairs: bool) -> Me
         brief.append(phrases[-1])
         phrases.append("intervals of means: Student's, of each run alone")
     else:
-        tables: tuple[Where, Where] = ("pair" if with_pairs else "baseline", "slices")
-        phrases += meanings(tables if method.slices is not None else tables[:1], method.power)
-    every = [] if with_pairs else ["every pair: --every-pair, or --format csv or json"]
+        tables: list[Where] = ["pair"] if with_pairs else ["baseline"]
+        if method.slices is not None:
+            tables.append("slices")
+        phrases += meanings(tables, method.power)
+    how_to_see_pairs = [] if with_pairs else ["every pair: --every-pair, or --format csv or json"]
     brief += design_phrases(
         weighted=method.weighted, clustered=method.clustered, judgments=method.judgments
     )
-    brief += [*slice_phrases(comparison), *every]
-    return MethodLines(["method", *wrapped("; ".join([*phrases, *every]))], *brief)
+    brief += [*slice_phrases(comparison), *how_to_see_pairs]
+    return MethodLines(["method", *wrapped("; ".join([*phrases, *how_to_see_pairs]))], *brief)
 
 
 def comparison_json(comparison: Comparison) -> Iterator[str]:
@@ -336,16 +338,18 @@ def slice_parts(comparison: Comparison, shown: Shown, *, with_pairs: bool = True
         return []
     first = next(iter(comparison.pairs[0].measures))
     if not with_pairs:
-        rows = {f"{pair.b} - {pair.a}": _by_name(_of(pair, first)) for pair in comparison.pairs}
+        rows = {
+            f"{pair.b} - {pair.a}": _by_name(_slices_of(pair, first)) for pair in comparison.pairs
+        }
         names = _names_of(rows.values())
-        return [_brief(f"differences on slices by {first}", "pair", names, rows, shown)]
+        return [_differences_table(f"differences on slices by {first}", "pair", names, rows, shown)]
     parts = []
     for pair in comparison.pairs:
         parts += [slice_table(pair, first, shown), _other_slices(pair, first, shown)]
     return parts
 
 
-def _of(pair: Pair, measure: str) -> "Sequence[Slice]":
+def _slices_of(pair: Pair, measure: str) -> "Sequence[Slice]":
     slices = pair.measures[measure].slices
     return () if slices is None else slices.rows
 
@@ -364,17 +368,17 @@ def slice_table(pair: Pair, measure: str, shown: Shown, *, clip: int | None = _N
     at most `clip` letters.
     """
     title = f"slices by {measure}: {pair.b} against {pair.a}, the worst first"
-    rows = _of(pair, measure)
+    rows = _slices_of(pair, measure)
     row = pair.measures[measure]
     if not rows:
         return [title, "  no slice has a query that counts in both runs"]
     names = [name if clip is None else clipped(name, clip) for name in (pair.a, pair.b)]
-    return _slices(
+    return _table_of_slices(
         title=title, rows=rows, direction=row.direction, names=names, level=row.level, shown=shown
     )
 
 
-def _slices(
+def _table_of_slices(
     title: str,
     rows: "Sequence[Slice]",
     direction: int,
@@ -396,18 +400,18 @@ def _slice_columns(names: Sequence[str], level: float, shown: Shown) -> list[Col
 def _other_slices(pair: Pair, first: str, shown: Shown) -> Part:
     """Build the table of differences by other measures, slices ordered by the first."""
     others = [measure for measure in pair.measures if measure != first]
-    rows = {measure: _by_name(_of(pair, measure)) for measure in others}
-    names = _names_of([_by_name(_of(pair, first)), *rows.values()])
+    rows = {measure: _by_name(_slices_of(pair, measure)) for measure in others}
+    names = _names_of([_by_name(_slices_of(pair, first)), *rows.values()])
     if not others or not names:
         return []
     by_slice: dict[str, dict[str, Slice]] = {name: {} for name in names}
     for measure, by_name in rows.items():
         for name, row in by_name.items():
             by_slice[name][measure] = row
-    return _brief("differences by other measures", "slice", others, by_slice, shown)
+    return _differences_table("differences by other measures", "slice", others, by_slice, shown)
 
 
-def _brief(
+def _differences_table(
     title: str,
     corner: str,
     head: Sequence[str],
@@ -418,12 +422,12 @@ def _brief(
     title explains the marks.
     """
     names: Column[str] = Column(title=corner, cell=lambda row: clipped(row, _SLICE))
-    table = Table.of([names, *(_brief_column(name, rows, shown) for name in head)], rows)
+    table = Table.of([names, *(_differences_column(name, rows, shown) for name in head)], rows)
     marks = {cell.mark for cell in table.cells()}
     return replace(table, title=f"{title} ({stars_text(marks)})")
 
 
-def _brief_column(
+def _differences_column(
     name: str, rows: "Mapping[str, Mapping[str, Slice]]", shown: Shown
 ) -> Column[str]:
     return Column(
@@ -448,15 +452,15 @@ def slice_phrases(comparison: Comparison) -> list[str]:
         return []
     phrases: list[str] = []
     if n := counts["in_several"]:
-        one_counts = "is in several slices and counts in each"
-        several_count = "are in several slices and count in each"
-        phrases.append(f"{_queries(n)} {one_counts if n == 1 else several_count}")
+        of_one = "is in several slices and counts in each"
+        of_many = "are in several slices and count in each"
+        phrases.append(f"{_queries(n)} {of_one if n == 1 else of_many}")
     if n := counts["in_none"]:
         phrases.append(f"{_queries(n)} {'is' if n == 1 else 'are'} in no slice")
     if n := counts["unknown"]:
         phrases.append(f"{_queries(n)} with a category {'is' if n == 1 else 'are'} not compared")
-    slices = [part for _, row in comparison.rows() for part in row.slices or ()]
-    if any(math.isinf(part.detectable) for part in slices):
+    slices = [of_slice for _, row in comparison.rows() for of_slice in row.slices or ()]
+    if any(math.isinf(of_slice.detectable) for of_slice in slices):
         few = "cannot detect any difference by this test, however large"
         if comparison.method.weighted:
             few = "count as too few of equal weight"

@@ -39,9 +39,14 @@ def counts_sentence(run: str, row: "Difference | Check", clause: str = "") -> st
     return f"{counts}; {clause}." if clause else f"{counts}."
 
 
+def _source_and_other(one_sided: OneSided, a: str, b: str) -> tuple[str, str]:
+    """Return the run that the labels come from, then the other run."""
+    return (a, b) if one_sided.run == "a" else (b, a)
+
+
 def one_sided_why(one_sided: OneSided, a: str, b: str) -> str:
     """Say which run the labels come from, or seem to come from."""
-    source, other = (a, b) if one_sided.run == "a" else (b, a)
+    source, other = _source_and_other(one_sided, a, b)
     if one_sided.share is None or one_sided.other_share is None:
         return (
             f"The labels come from the results of {source}, as declared, so they hardly cover what "
@@ -62,15 +67,16 @@ def suspected_sentence(basis: LabelBasis | None, a: str, b: str, difference: flo
     # Labels that favour the run behind do not explain the difference.
     if not difference or suspected.run != ahead:
         return ""
+    source, _ = _source_and_other(suspected, a, b)
     return (
-        f"{_shares(suspected, a, b)}: labels from {b if ahead == 'b' else a}, or from a system "
-        "like it, would favour it."
+        f"{_shares(suspected, a, b)}: labels from {source}, or from a system like it, would "
+        "favour it."
     )
 
 
 def _shares(one_sided: OneSided, a: str, b: str) -> str:
     """State the shares of the labelled documents that both runs return."""
-    source, other = (a, b) if one_sided.run == "a" else (b, a)
+    source, other = _source_and_other(one_sided, a, b)
     where = "" if one_sided.depth is None else f" in its first {counted(one_sided.depth, 'result')}"
     share_of_other = share(one_sided.other_share or 0.0)
     return (

@@ -34,7 +34,7 @@ _CELLS = 60  # cells of a line of the map; with more runs, neighbours share a ce
 # Signs of significant pairs, each with the factor by which p is at least below alpha.
 _BANDS = (("#", 50.0), ("+", 5.0), (":", 1.0))
 _MAPPED = ("undecided", IDENTICAL, "equivalent", TOO_FEW)  # verdicts that have a sign of their own
-_AGAINST, _SELF = "!", "\\"  # signs of a pair whose worse mean wins, and of the diagonal
+_REVERSED, _SELF = "!", "\\"  # signs of a pair whose worse mean wins, and of the diagonal
 
 
 def pair_map(comparison: Comparison, measure: str) -> list[str]:
@@ -46,11 +46,11 @@ def pair_map(comparison: Comparison, measure: str) -> list[str]:
     rows = {(pair.a, pair.b): pair.measures[measure] for pair in comparison.pairs}
     alpha = round(1 - comparison.method.level, 12)
     if len(order) <= _CELLS:
-        return _of_each(measure, order, rows, alpha)
-    return _of_blocks(measure, order, rows)
+        return _map_of_runs(measure, order, rows, alpha)
+    return _map_of_blocks(measure, order, rows)
 
 
-def _of_each(
+def _map_of_runs(
     measure: str, order: Sequence[str], rows: Mapping[tuple[str, str], Difference], alpha: float
 ) -> list[str]:
     signs = []
@@ -58,23 +58,29 @@ def _of_each(
         signs.append("".join(_sign(rows, better, run, alpha) for better in order[:place]))
     names = [f"{place:>3} {clipped(run, _NAME)}" for place, run in enumerate(order, 1)]
     lines = _framed(names, [line + _SELF for line in signs], len(order))
-    used = set("".join(signs))
-    words = {sign: f"{sign} p <= {alpha / part:g}" for sign, part in _BANDS}
-    words |= {shown.symbol: f"{shown.symbol} {shown.word}" for shown in map(mark, _MAPPED)}
-    words |= {_AGAINST: f"{_AGAINST} the other way round, by ranks"}
-    legend = ", ".join(text for sign, text in words.items() if sign in used)
+    used_signs = set("".join(signs))
+    words = {sign: f"{sign} p <= {alpha / factor:g}" for sign, factor in _BANDS}
+    for verdict in map(mark, _MAPPED):
+        words[verdict.symbol] = f"{verdict.symbol} {verdict.word}"
+    words |= {_REVERSED: f"{_REVERSED} the other way round, by ranks"}
+    legend = ", ".join(text for sign, text in words.items() if sign in used_signs)
     return [f"pairs by {measure}", *lines, *filled([f"{legend}: column better than row"])]
 
 
 def _sign(rows: Mapping[tuple[str, str], Difference], better: str, run: str, alpha: float) -> str:
     """Return the sign of a pair; its first run has the better mean."""
-    turned = (better, run) not in rows
-    row = rows[(run, better) if turned else (better, run)]
+    is_reversed = (better, run) not in rows  # then the row is of the better run against `run`
+    row = rows[(run, better)] if is_reversed else rows[(better, run)]
     if symbol := mark_of(row).symbol:
         return symbol
-    if (row.verdict == "better") != turned:
-        return _AGAINST
-    return next(sign for sign, part in _BANDS if row.p_corrected <= alpha / part or part == 1)
+    expected = "better" if is_reversed else "worse"
+    if row.verdict != expected:
+        return _REVERSED
+    # The last band takes every other significant pair.
+    for sign, factor in _BANDS[:-1]:
+        if row.p_corrected <= alpha / factor:
+            return sign
+    return _BANDS[-1][0]
 
 
 def _framed(names: Sequence[str], lines: Sequence[str], count: int) -> list[str]:
@@ -91,7 +97,7 @@ def _framed(names: Sequence[str], lines: Sequence[str], count: int) -> list[str]
     return [*heads, *named]
 
 
-def _of_blocks(
+def _map_of_blocks(
     measure: str, order: Sequence[str], rows: Mapping[tuple[str, str], Difference]
 ) -> list[str]:
     """Draw neighbours in one cell, as the share of its pairs with a better run."""
@@ -138,9 +144,9 @@ def letter_of(place: int) -> str:
     """Return the letter of a run by its place in the table; after z follow aa, ab, and so on."""
     # Base 26 with digits from 1 to 26, as in the columns of a spreadsheet.
     text = ""
-    left = place + 1
-    while left:
-        left, digit = divmod(left - 1, 26)
+    remaining = place + 1
+    while remaining:
+        remaining, digit = divmod(remaining - 1, 26)
         text = chr(ord("a") + digit) + text
     return text
 
@@ -185,12 +191,12 @@ def letters_note(comparison: Comparison, letters: Letters) -> str:
             "letters count p alone: runs that share one do not differ significantly (corrected p "
             f"above {alpha})"
         )
-    named = f"letters count verdicts: the worse runs, corrected p at most {alpha}"
+    explanation = f"letters count verdicts: the worse runs, corrected p at most {alpha}"
     withheld = sum(row.verdict == TOO_FEW for _, row in comparison.rows())
     if not withheld:
-        return named
+        return explanation
     pairs = "1 difference has" if withheld == 1 else f"{withheld:,} differences have"
-    return f"{named}; {pairs} {TOO_FEW} and no letter, however small p"
+    return f"{explanation}; {pairs} {TOO_FEW} and no letter, however small p"
 
 
 MANY = 6  # runs; from here on a report begins with groups, and pairs are shown on request
@@ -281,14 +287,14 @@ def run_columns(
     of at most `clip` letters.
     """
     places = {run: place for place, run in enumerate(order)}
-    named: Column[str] = Column(
+    names: Column[str] = Column(
         title="run", cell=lambda run: run if clip is None else clipped(run, clip)
     )
     if letters == "better":
-        return [Column(title="#", cell=lambda run: letter_of(places[run])), named]
+        return [Column(title="#", cell=lambda run: letter_of(places[run])), names]
     return [
         Column(title="#", kind="number", cell=lambda run: count_cell(places[run] + 1, "quiet")),
-        named,
+        names,
     ]
 
 
@@ -336,7 +342,7 @@ def headline(comparison: Comparison, measure: str) -> str:
     it; or how many beat the baseline.
     """
     if comparison.method.baseline is not None:
-        return _against(comparison, measure)
+        return _baseline_headline(comparison, measure)
     groups = comparison.groups(measure)
     runs = len(comparison.names)
     best, *others = groups.top
@@ -351,8 +357,8 @@ def headline(comparison: Comparison, measure: str) -> str:
         )
         beaten = f"only {better:,} of them" if better else "none of them"
         return f"{first}, but is better than {beaten}: {limits}."
-    shown = ", ".join(others[:_SOME])
-    shown += f" and {len(others) - _SOME:,} more" if len(others) > _SOME else ""
+    listed_runs = ", ".join(others[:_SOME])
+    listed_runs += f" and {len(others) - _SOME:,} more" if len(others) > _SOME else ""
     if len(groups.top) == runs:
         return (
             f"By {groups.measure}, none of {runs:,} runs differs significantly from the best, "
@@ -360,7 +366,7 @@ def headline(comparison: Comparison, measure: str) -> str:
         )
     first = (
         f"By {groups.measure}, {best} has the best mean of {runs:,} runs, and does not differ "
-        f"significantly from {shown}"
+        f"significantly from {listed_runs}"
     )
     if limits:
         return f"{first}. Of the others, {best} is better than {better:,}: {limits}."
@@ -381,16 +387,16 @@ def verdict_limits(comparison: Comparison, measure: str) -> str:
             counts[pair.measures[groups.measure].verdict] += 1
     equal = counts["equivalent"]
     unreached = counts["too few judgments"]
-    rest = counts.total() - equal - unreached
+    n_others = counts.total() - equal - unreached
     limits = [
         counted(equal, "is equivalent", "are equivalent") if equal else "",
         f"too few judgments for {unreached:,}" if unreached else "",
-        counted(rest, "has another verdict", "have another verdict") if rest else "",
+        counted(n_others, "has another verdict", "have another verdict") if n_others else "",
     ]
     return " and ".join(filter(None, limits))
 
 
-def _against(comparison: Comparison, measure: str) -> str:
+def _baseline_headline(comparison: Comparison, measure: str) -> str:
     verdicts = [pair.measures[measure].verdict for pair in comparison.pairs]
     better, worse = (verdicts.count(verdict) for verdict in ("better", "worse"))
     counts = (
@@ -446,11 +452,11 @@ def _against_baseline(comparison: Comparison, measure: str, shown: Shown) -> lis
     columns += difference_columns("baseline", shown, level, b=measure)
     return [
         filled([headline(comparison, measure)]),
-        Table.of(columns, [_of_run(run, ranked, by_run, shown) for run in ranked.means]),
+        Table.of(columns, [_baseline_row(run, ranked, by_run, shown) for run in ranked.means]),
     ]
 
 
-def _of_run(
+def _baseline_row(
     run: str, ranked: Ranked, by_run: Mapping[str, Difference], shown: Shown
 ) -> Line | NamedCells:
     """Make the row of a run: its difference, or place, name and mean of the baseline itself."""

@@ -115,8 +115,10 @@ def comparison_cells(comparison: Comparison, digits: int | None = None) -> Table
         ]
     if sliced:
         columns.append(Column(title="slice", cell=lambda line: line.name))
-    names = ("mean a", "mean b") if several else (first.a, first.b)
-    columns += difference_columns("with slices" if sliced else "pair", shown, method.level, *names)
+    a, b = first.a, first.b
+    if several:
+        a, b = "mean a", "mean b"
+    columns += difference_columns("with slices" if sliced else "pair", shown, method.level, a, b)
     table = Table.of(
         columns, (line for pair, row in comparison.rows() for line in _lines(pair, row))
     )
@@ -148,9 +150,9 @@ def _league(
     ranked = ranked_by_all(comparison, letters)
     level = comparison.method.level
     order = list(ranked[0].means)
-    columns: list[Column[str]] = (
-        run_columns(order, letters) if letters == "better" else [Column(title="run", cell=str)]
-    )
+    columns: list[Column[str]] = [Column(title="run", cell=str)]
+    if letters == "better":
+        columns = run_columns(order, letters)
     for by_measure in ranked:
         places = league_places(comparison, by_measure, digits)
         if intervals:
@@ -222,9 +224,11 @@ def _column(comparison: Comparison, ranked: Ranked, places: int, star: str) -> C
 
     def mean(run: str) -> Cell:
         value = ranked.means[run].mean
-        against = mark_of(pairs[run]).paper if run in pairs else ""
-        marks = (star if value == best else "") + against
-        return number_cell(value, places, strong=value == best)._replace(mark=marks)
+        mark_of_run = mark_of(pairs[run]).paper if run in pairs else ""
+        mark_of_best = star if value == best else ""
+        return number_cell(value, places, strong=value == best)._replace(
+            mark=mark_of_best + mark_of_run
+        )
 
     return Column(title=ranked.measure, kind="number", cell=mean)
 
@@ -250,14 +254,14 @@ def known_labels(
     """Return labels by name of the run or text of the measure, whose spelling may be any."""
     known_texts = {}
     for name, text in labels.items():
-        known = name if name in names else canonical_text(name)
-        if known not in names and known not in measures:
+        text_or_name = name if name in names else canonical_text(name)
+        if text_or_name not in names and text_or_name not in measures:
             expected = ", ".join([*names, *measures])
             raise OptionError(
                 f"{where}{shown(name)}: found no run or measure of that name, expected one of "
                 f"{expected}"
             )
-        known_texts[known] = text
+        known_texts[text_or_name] = text
     return known_texts
 
 

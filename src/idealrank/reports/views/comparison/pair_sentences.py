@@ -169,10 +169,12 @@ def _next_steps(comparison: Comparison, pair: Pair, row: Difference, shown: Show
         ]
     if row.verdict == "equivalent":
         return ["Choose between the runs by something else, such as cost or speed."]
-    ahead, behind = (pair.b, row.losses) if row.verdict == "better" else (pair.a, row.wins)
+    ahead, n_worse = pair.a, row.wins
+    if row.verdict == "better":
+        ahead, n_worse = pair.b, row.losses
     step = f"No query speaks against {ahead}: choose it if its cost allows."
-    if behind:
-        queries = counted(behind, "query", "queries")
+    if n_worse:
+        queries = counted(n_worse, "query", "queries")
         step = f"Before you choose {ahead}, look at the {queries} on which {ahead} is worse."
     return [_sensitivity(pair, row), step]
 
@@ -317,9 +319,9 @@ def judge_sentences(rows: Iterable[tuple[Pair, Difference]], shown: Shown) -> li
 def _agreed(queries: Sequence[int]) -> str:
     """Say that a judge contradicts no sign, and on how many queries."""
     fewest = min(queries)
-    most = max(queries)
-    numbers = counted(most, "query", "queries")
-    if fewest < most:
+    largest = max(queries)
+    numbers = counted(largest, "query", "queries")
+    if fewest < largest:
         numbers = f"{fewest:,} to {numbers}"
     contradicted = "contradicts no sign" if len(queries) > 1 else "does not contradict the sign"
     return f"The judge {contradicted} on {numbers}."
@@ -374,13 +376,13 @@ def numbers_text(row: Difference, method: Method, shown: Shown | None = None) ->
         p = f"p {shown.p(row.p_equivalence or 0.0)} of a difference of the margin or more"
     means = f"{row.measure} is {shown.number(row.mean_b)} against {shown.number(row.mean_a)}"
     if math.isnan(row.interval[0]):
-        beside = (
+        details = (
             f"{p}{corrected}; no interval: the {row.about} has none if a difference is 0 or two "
             "are equal in size"
         )
     else:
-        beside = f"{_interval(row, shown)}, {p}{corrected}"
-    return f"{means}, a difference of {shown.signed(row.difference)} ({beside})"
+        details = f"{_interval(row, shown)}, {p}{corrected}"
+    return f"{means}, a difference of {shown.signed(row.difference)} ({details})"
 
 
 def _interval(row: Difference, shown: Shown) -> str:

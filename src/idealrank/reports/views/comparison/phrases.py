@@ -113,22 +113,23 @@ def tipping_text(tipping: Tipping, a: str, b: str, answer: Phrases = SIGNIFICANT
     """Describe the tipping point in a clause that begins with a small letter and has no full stop;
     empty if nothing can tip.
     """
-    own = {"a": (a, tipping.unjudged_a), "b": (b, tipping.unjudged_b), None: ("", 0)}
-    name, count = own[tipping.side]
+    count = tipping.own_behind
     if not count:
         if tipping.reaches or not tipping.unjudged_both or not tipping.significance_both:
             return ""
-        part = share(tipping.significance_both)
+        needed = share(tipping.significance_both)
         documents = f"{counted(tipping.unjudged_both, 'unjudged document')} that both return"
-        return f"{answer.goes} if {part} of the {documents} were relevant"
-    documents = f"the {counted(count, 'unjudged document')} that only {name} returns"
-    clause = f"{_share_text(tipping, documents, answer)}. {_rate_text(tipping, name)}"
+        return f"{answer.goes} if {needed} of the {documents} were relevant"
+    behind, ahead = a, b
+    if tipping.side == "b":
+        behind, ahead = b, a
+    documents = f"the {counted(count, 'unjudged document')} that only {behind} returns"
+    clause = f"{_share_text(tipping, documents, answer)}. {_rate_text(tipping, behind)}"
     # The likely share of the run behind would undo the answer; it is supported all the same, since
     # documents of the run ahead are likely to be relevant, too.
     if tipping.reaches and 0 < (tipping.significance or 0) <= tipping.likely:
-        other = b if tipping.side == "a" else a
         clause += (
-            f". The verdict holds if documents that only {other} returns are relevant as often as "
+            f". The verdict holds if documents that only {ahead} returns are relevant as often as "
             "its judged ones"
         )
     return clause + _conclusion(tipping)
@@ -162,10 +163,10 @@ def _seen_there(tipping: Tipping, name: str) -> str:
     """Describe the judged documents that make the needed share likely, in a clause."""
     judged = tipping.rate_judged
     exclusive = tipping.rate_exclusive
-    wanted = tipping.significance or 0.0
-    if judged is not None and judged >= wanted:
+    needed = tipping.significance or 0.0
+    if judged is not None and judged >= needed:
         return f"of the judged documents at these ranks, {share(judged)} are relevant"
-    if exclusive is not None and exclusive >= wanted:
+    if exclusive is not None and exclusive >= needed:
         return f"of the judged documents that only {name} returns, {share(exclusive)} are relevant"
     if judged is None and exclusive is None:
         return "no document at these ranks is judged"
@@ -253,9 +254,9 @@ def _conclusion(tipping: Tipping) -> str:
             "explain the difference"
         )
     rates = [rate for rate in (tipping.rate_judged, tipping.rate_exclusive) if rate is not None]
-    least = min(rates, default=0.0)
-    if tipping.significance < least:
-        far = "far " if tipping.significance <= least / 2 else ""
+    lowest = min(rates, default=0.0)
+    if tipping.significance < lowest:
+        far = "far " if tipping.significance <= lowest / 2 else ""
         subject = "That is" if len(rates) == 1 else "Both shares are"
         return (
             f". {subject} {far}more than {share(tipping.significance)}, so unjudged documents may "
@@ -313,8 +314,8 @@ def unchanged(rankings: Rankings | None) -> list[str]:
         for depth in depths
         if means.keys() >= {f"Same(order=any)@{depth}", f"overlap@{depth}"}
     ]
-    # Two cutoffs beyond the ends of short lists look at the same ranks: each clause stands once.
-    clauses = list(dict.fromkeys(_at(depth, rankings) for depth in depths))
+    # Two cutoffs beyond the ends of short lists compare the same ranks: each clause is kept once.
+    clauses = list(dict.fromkeys(_similarity(depth, rankings) for depth in depths))
     overlaps = [mean for text, mean in means.items() if text.startswith("RBO")]
     rbo = [f" (RBO {mean:.2f})" for mean in overlaps if math.isfinite(mean)]
     if clauses and rbo:
@@ -322,21 +323,22 @@ def unchanged(rankings: Rankings | None) -> list[str]:
     return [f"{clause}." for clause in clauses]
 
 
-def _at(depth: str, rankings: Rankings) -> str:
+def _similarity(depth: str, rankings: Rankings) -> str:
     """Say how similar the rankings are down to one depth, in a clause."""
     same = round(rankings.queries * rankings.mean[f"Same@{depth}"])
     in_any_order = round(rankings.queries * rankings.mean[f"Same(order=any)@{depth}"])
     shared = rankings.mean[f"overlap@{depth}"]
-    what, ranks = _looked_at(depth, rankings)
+    subject, ranks = _compared_results(depth, rankings)
+    be, differ = "are", "differ"
+    if ranks == 1:
+        be, differ = "is", "differs"
     if same == rankings.queries:
-        return f"{what} the same on {_each(rankings.queries)} that both answer"
+        return f"{subject} {be} the same on {_each(rankings.queries)} that both answer"
     more = f", and on {in_any_order - same:,} more in another order" if in_any_order > same else ""
-    of = f"{same:,} of the {counted(rankings.queries, 'query', 'queries')}"
-    text = f"{what} the same on {of} that both answer{more}"
+    same_queries = f"{same:,} of the {counted(rankings.queries, 'query', 'queries')}"
+    text = f"{subject} {be} the same on {same_queries} that both answer{more}"
     if not in_any_order:
-        differ = {"is": "differs", "are": "differ"}
-        subject, _, verb = what.rpartition(" ")
-        text = f"{subject} {differ[verb]} on {_each(rankings.queries, 'all')} that both answer"
+        text = f"{subject} {differ} on {_each(rankings.queries, 'all')} that both answer"
     # overlap@k divides by k: times k it is a number of documents, whatever the lengths of the
     # lists.
     count = f"{shared * int(depth):.1f}" if depth.isdigit() else f"{shared:.0%}"
@@ -348,17 +350,16 @@ def _each(queries: int, every: str = "each of the") -> str:
     return "the only query" if queries == 1 else f"{every} {queries:,} queries"
 
 
-def _looked_at(depth: str, rankings: Rankings) -> tuple[str, int | None]:
+def _compared_results(depth: str, rankings: Rankings) -> tuple[str, int | None]:
     """Return the subject of the sentence, and the number of ranks if it is the same for all
     queries: k, or fewer for shorter lists.
     """
     cutoff = int(depth) if depth.isdigit() else 0
-    fewest, most = rankings.depths.get(f"overlap@{depth}", (cutoff, cutoff))
-    if not cutoff or fewest != most:
+    shortest, longest = rankings.depths.get(f"overlap@{depth}", (cutoff, cutoff))
+    if not cutoff or shortest != longest:
         shorter = ", or all of shorter lists," if cutoff else ""
-        return f"The first {depth} results{shorter} are", None
-    subject = "The first result is" if most == 1 else f"The first {most:,} results are"
-    return subject, most
+        return f"The first {depth} results{shorter}", None
+    return ("The first result" if longest == 1 else f"The first {longest:,} results"), longest
 
 
 _NUMBERS = dict(
@@ -367,7 +368,7 @@ _NUMBERS = dict(
     )
 )
 # Verdicts whose difference is put into plain words: with too few judgments it is not known.
-_SAID = ("better", "worse", "equivalent", "undecided")
+_PLAIN_VERDICTS = ("better", "worse", "equivalent", "undecided")
 _SMALL = 0.05  # counts below it would round to 0.0 with one decimal
 
 
@@ -379,8 +380,8 @@ def plain_sentence(pair: Pair) -> str:
         return ""
     first, *others = pair.measures.values()
     cutoff = getattr(_measure(first), "cutoff", None)
-    beside = [row for row in others if _is_precision_at(cutoff, _measure(row))]
-    for row in [first] if _counts(first) else beside[:1]:
+    precisions = [row for row in others if _is_precision_at(cutoff, _measure(row))]
+    for row in [first] if _counts(first) else precisions[:1]:
         if effect := plain_effect(row):
             return f"By {row.measure}, {pair.b} has {effect}."
     return ""
@@ -391,24 +392,30 @@ def plain_effect(row: Difference) -> str:
     with its interval.
     """
     unit = _counts(row)
-    if unit is None or row.verdict not in _SAID or not row.difference:
+    if unit is None or row.verdict not in _PLAIN_VERDICTS or not row.difference:
         return ""
-    scale, what, digits = unit
-    text = f"about {_count(row.difference * scale, digits)} {_word(row.difference)} {what}"
-    low, high = (end * scale for end in row.interval)
+    digits = unit.digits
+    size = _count(row.difference * unit.scale, digits)
+    text = f"about {size} {_word(row.difference)} {unit.words}"
+    low, high = (end * unit.scale for end in row.interval)
     if row.about != "mean difference" or not math.isfinite(high - low):
         return "" if row.verdict == "undecided" else text  # nothing then says that it may be chance
-    near, far = sorted((low, high), key=abs)
-    crossing = f"{_count(low, digits)} fewer to {_count(high, digits)} more"
-    same = f"{_count(near, digits)} to {_count(far, digits)}"
-    between = crossing if low < 0 < high else f"{same} {_word(far)}"
-    return f"{text} ({100 * row.level:g}% interval: {between})"
+    if low < 0 < high:
+        ends = f"{_count(low, digits)} fewer to {_count(high, digits)} more"
+    else:
+        near, far = sorted((low, high), key=abs)
+        ends = f"{_count(near, digits)} to {_count(far, digits)} {_word(far)}"
+    return f"{text} ({100 * row.level:g}% interval: {ends})"
 
 
-def _counts(row: Difference) -> tuple[float, str, int] | None:
-    """Return the factor that makes a count of a value, the words for what is counted, and decimals;
-    None if the measure counts nothing.
-    """
+class _CountUnit(NamedTuple):
+    scale: float  # Factor that makes a count of a value
+    words: str  # For what is counted
+    digits: int  # Decimals of a count
+
+
+def _counts(row: Difference) -> _CountUnit | None:
+    """Return the unit in which a measure counts; None if it counts nothing."""
     measure = _measure(row)
     if measure is None or not measure.counts or measure.judged_only:
         return None
@@ -420,14 +427,16 @@ def _counts(row: Difference) -> tuple[float, str, int] | None:
     if measure.counts == "documents":
         documents = f"documents{grade}" if grade else "relevant documents"
         first = "as the first result" if k == 1 else f"in the first {_number(k)}"
-        return 100.0, f"of every 100 {documents} {first}", 0
+        return _CountUnit(scale=100.0, words=f"of every 100 {documents} {first}", digits=0)
     if k == 1:
-        return 100.0, f"queries in 100 whose first result is {grade.strip() or 'relevant'}", 0
+        words = f"queries in 100 whose first result is {grade.strip() or 'relevant'}"
+        return _CountUnit(scale=100.0, words=words, digits=0)
     if measure.counts == "queries":
         result = f"result{grade}" if grade else "relevant result"
-        return 100.0, f"queries in 100 with a {result} in the first {_number(k)}", 0
+        words = f"queries in 100 with a {result} in the first {_number(k)}"
+        return _CountUnit(scale=100.0, words=words, digits=0)
     results = f"results{grade}" if grade else "relevant results"
-    return float(k), f"{results} in {_number(k)}", 1
+    return _CountUnit(scale=float(k), words=f"{results} in {_number(k)}", digits=1)
 
 
 def _is_precision_at(cutoff: Cutoff | None, measure: Measure | None) -> bool:
@@ -459,7 +468,7 @@ def _word(value: float) -> str:
 
 
 def _count(value: float, digits: int) -> str:
-    """Format a count without its sign; one digit if so few decimals would be 0."""
+    """Format a count without its sign; with one digit where these decimals would show 0."""
     size = abs(value)
     is_shown = not size or size >= _SMALL * 10 ** (1 - digits)
     return f"{size:.{digits}f}" if is_shown else f"{size:.1g}"

@@ -346,6 +346,11 @@ def visible(check: Check, places: int = USUAL) -> str:
     return f"any, and an improvement below {number(-drop, places)}"
 
 
+def drop_word(check: Check) -> str:
+    """Return the word for a change to the worse: a rise if low values are good."""
+    return "drop" if check.direction > 0 else "rise"
+
+
 def few_flips(check: Check) -> str:
     """Say that no p value of the sign flips is as small as the level of a check; empty if some
     are.
