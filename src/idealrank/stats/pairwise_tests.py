@@ -444,7 +444,7 @@ _STEP, _WIDEST = 0.02, 40.0
 _FLOOR = -80.0
 _AT_A_TIME = 512  # ranges, each with a row of nodes
 # Of a range w the largest value is near w / 2, between 0 and 20: with 12 standard deviations beyond
-# either end, what is left out is below 1e-32.
+# either end, less than 1e-32 of it is left out.
 _LOWEST_LARGEST = -12.0
 _HIGHEST_LARGEST = 32.0
 _LARGEST_STEP = 0.05
