@@ -102,7 +102,7 @@ def test_every_switch_and_every_policy_has_words() -> None:
 
 def test_the_values_worth_trying_are_written_as_conventions_write_them() -> None:
     for switch, row in ROWS.items():
-        for value in row.tried:
+        for value in row.used_by_tools:
             assert Convention.of("standard", **{switch: value}).switches()[switch] == value
 
 
@@ -206,7 +206,7 @@ def test_a_trial_is_what_evaluate_says_under_any_convention(
     trials = Trials.of_run(qrels, run)
     for _ in range(12):  # on one set of trials, for they share what cannot differ
         candidate = drawn(
-            data, {name: row.tried for name, row in ROWS.items()}, lambda preset: preset
+            data, {name: row.used_by_tools for name, row in ROWS.items()}, lambda preset: preset
         )
 
         expected = said(evaluate, qrels, run, measure, candidate.convention)

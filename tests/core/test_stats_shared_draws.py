@@ -18,7 +18,7 @@ from idealrank.stats import (
     randomised_hsd,
     tails,
 )
-from idealrank.stats.pairwise_tests import _DRAWS
+from idealrank.stats.pairwise_tests import _REARRANGEMENTS_PER_BLOCK
 from idealrank.stats.randomness import generator_of
 
 
@@ -110,6 +110,15 @@ def test_a_run_that_is_the_baseline_and_too_few_draws() -> None:
     assert all_pairs(values, n_resamples=10, rng=1).low[0, 1] == -np.inf
 
 
+def test_all_pairs_print_a_line_for_each_measure() -> None:
+    first = some_runs(30, 3)
+    second = np.zeros((30, 3))  # no pair differs
+    lines = str(all_pairs(np.stack([first, second], axis=2), n_resamples=999, rng=1)).split("\n")
+    each = [str(all_pairs(values, n_resamples=999, rng=1)) for values in (first, second)]
+    assert lines == each
+    assert lines[1].startswith("3 pairs of 3 runs on 30 queries: 0 below")
+
+
 # --- randomised HSD -------------------------------------------------------------------------------
 
 
@@ -119,12 +128,13 @@ def naive_hsd(values: np.ndarray, draws: int, seed: int) -> tuple[np.ndarray, fl
     """
     sequence = generator_of(seed).bit_generator.seed_seq.spawn(1)[0]  # type: ignore[attr-defined]
     ranges = []
-    for child in sequence.spawn(-(-draws // _DRAWS)):
+    for child in sequence.spawn(-(-draws // _REARRANGEMENTS_PER_BLOCK)):
         generator, runs = np.random.default_rng(child), values.shape[1]
         orders = [
-            generator.permuted(np.tile(np.arange(runs), (_DRAWS, 1)), axis=1) for _query in values
+            generator.permuted(np.tile(np.arange(runs), (_REARRANGEMENTS_PER_BLOCK, 1)), axis=1)
+            for _query in values
         ]
-        for draw in range(_DRAWS):
+        for draw in range(_REARRANGEMENTS_PER_BLOCK):
             means = np.mean(
                 [row[order[draw]] for row, order in zip(values, orders, strict=True)], axis=0
             )

@@ -301,6 +301,12 @@ def test_the_judge_wins_where_it_agrees_at_least_as_well() -> None:
         )
 
 
+def test_a_dropped_instance_has_a_grade() -> None:
+    ratings = [[0, 1]] * 40 + [[0, NAN], [0, 1], [NAN, NAN], [NAN, NAN]]
+    judge = [0.0] * 41 + [NAN, 0.0, NAN]
+    assert alt_test(ratings, judge).n_dropped == 3
+
+
 def test_clusters_make_the_test_less_sure() -> None:
     rng = np.random.default_rng(5)
     queries = np.repeat(np.arange(12), 20)

@@ -97,17 +97,17 @@ class Switch(NamedTuple):
     usual: str | None = None  # The value that sentences omit, since it has no effect
     # Of a switch with values without end: those that a tool may have used
     open_values: tuple[str, ...] | None = None
-    varied: tuple[object, ...] = ()  # Of such a switch: those under which a verdict is tried
+    open_tried: tuple[object, ...] = ()  # Of such a switch: those under which a verdict is tried
 
     @property
-    def tried(self) -> tuple[str, ...]:
+    def used_by_tools(self) -> tuple[str, ...]:
         """The values that may stand behind a number; "error" among them gives none."""
         return tuple(self.values) if self.open_values is None else self.open_values
 
     @property
-    def variants(self) -> tuple[object, ...]:
+    def tried(self) -> tuple[object, ...]:
         """The values under which a verdict is tried; "error" among them gives none."""
-        return tuple(self.values) if self.open_values is None else self.varied
+        return tuple(self.values) if self.open_values is None else self.open_tried
 
     def long(self, value: str) -> str:
         """Describe a value in a sentence about the whole convention."""
@@ -142,7 +142,7 @@ def choices_of(half: type["DataclassInstance"]) -> dict[str, tuple[str, ...]]:
     return {name: tuple(row.values) for name, row in rows.items() if row.open_values is None}
 
 
-def _unless(case: str, switch: str, idle: str) -> Settle:
+def _unless(case: str, *, switch: str, idle: str) -> Settle:
     """A switch that acts only where a case occurs."""
     return lambda occurs, switches: switches[switch] if getattr(occurs, case) else idle
 
@@ -235,7 +235,7 @@ class Alignment:
                     "twice": ("counted each time", "both counted"),
                 },
                 shown_by="a document listed twice for a query",
-                settle=_unless("duplicates", "duplicates", "error"),
+                settle=_unless("duplicates", switch="duplicates", idle="error"),
             )
         },
     )
@@ -248,7 +248,7 @@ class Alignment:
                 lead="scores compared as",
                 values={"float64": same_words("float64"), "float32": same_words("float32")},
                 shown_by="scores that differ only after the seventh digit",
-                settle=_unless("near_ties", "score", "float64"),
+                settle=_unless("near_ties", switch="score", idle="float64"),
                 usual="float64",
             )
         },
@@ -266,7 +266,7 @@ class Alignment:
                     "error": ("an error", "refused"),
                 },
                 shown_by="a returned document without a judgment above a judged one",
-                settle=_unless("unjudged", "unjudged", "not-relevant"),
+                settle=_unless("unjudged", switch="unjudged", idle="not-relevant"),
                 usual="not-relevant",
             )
         },
@@ -320,7 +320,7 @@ class Alignment:
                     "error": ("an error", "refused"),
                 },
                 shown_by="a judged query that the run does not answer",
-                settle=_unless("missing", "missing", "zero"),
+                settle=_unless("missing", switch="missing", idle="zero"),
             )
         },
     )
@@ -333,7 +333,7 @@ class Alignment:
                 lead="queries without judgments",
                 values={"left-out": same_words("left out"), "evaluated": same_words("evaluated")},
                 shown_by="a query of the run without judgments",
-                settle=_unless("without_judgments", "without_judgments", "left-out"),
+                settle=_unless("without_judgments", switch="without_judgments", idle="left-out"),
             )
         },
     )

@@ -52,14 +52,16 @@ class Cut(NamedTuple):
         )
 
     def _gone(self, hits: Hits) -> BoolArray:
-        if self.removed is None or hits.document is None:
+        if self.removed is None:
             return np.zeros(hits.query.size, bool)
+        assert hits.document is not None  # noqa: S101  (for the type checker: aligned hits have it)
         gone: BoolArray = self.removed[hits.document]
         return gone
 
 
 def _removed_above(query: IntArray, gone: BoolArray) -> IntArray:
     """Count the removed hits above each hit of the same query, shape (n_hits,)."""
+    # Hits are sorted by query, then by rank.
     count: IntArray = np.cumsum(gone) - gone
     if not query.size:
         return count

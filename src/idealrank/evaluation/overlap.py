@@ -206,10 +206,10 @@ class OverlapMatrix:
         KeyError
             A run is not in the matrix.
         """
-        pair_overlap = self.pairs.get((a, b)) or self.pairs.get((b, a))
-        if pair_overlap is None:
+        pair = (a, b) if (a, b) in self.pairs else (b, a)
+        if pair not in self.pairs:
             raise KeyError(f"{a!r}, {b!r}: expected two of {', '.join(map(repr, self.names))}")
-        return pair_overlap
+        return self.pairs[pair]
 
     def common(self) -> IntArray:
         """Number of queries that both runs answer, shape (n_runs, n_runs)."""
@@ -301,9 +301,10 @@ def _measured(
             f"{names[1]!r} {_some(pairs.only_b)}; expected at least one; do the query ids of both "
             "match?"
         )
-    columns = [
-        measure.measured_pair(pairs) for measure in measures if isinstance(measure, PairMeasure)
-    ]
+    columns = []
+    for measure in measures:
+        assert isinstance(measure, PairMeasure)  # noqa: S101  (for the type checker)
+        columns.append(measure.measured_pair(pairs))
     every_query = np.ones(pairs.n_queries, bool)
     return Overlap(
         names=names,

@@ -69,7 +69,8 @@ class AltTest:
         Annotators with too few instances, and how many they have; they still are references for the
         others.
     n_dropped : int
-        Instances without the judge, or with fewer than two annotators.
+        Instances without the judge, or with fewer than two annotators; those without any grade are
+        not counted.
     epsilon : float
         How much worse than a person the judge may be, in shares of instances: the price of a
         person.
@@ -156,16 +157,16 @@ def alt_test(
     0.0
     """
     table = finite_grades("ratings", ratings)
-    model = finite_grades("judge", judge)
+    judge_grades = finite_grades("judge", judge)
     if table.ndim == 2 and table.shape[1] < 2:
         raise InputError(
             f"ratings: found {table.shape[1]} annotator, expected at least 2: each one is compared "
             "with the others"
         )
-    if table.ndim != 2 or model.shape != table.shape[:1]:
+    if table.ndim != 2 or judge_grades.shape != table.shape[:1]:
         raise InputError(
-            f"judge: found shape {model.shape}, expected one grade or NaN for each row of ratings "
-            f"{table.shape}"
+            f"judge: found shape {judge_grades.shape}, expected one grade or NaN for each row of "
+            f"ratings {table.shape}"
         )
     checked("scoring", scoring, Scoring)
     if not 0 <= epsilon < 1 or not 0 < alpha < 1:
@@ -179,9 +180,11 @@ def alt_test(
     names = numbers if annotators is None else list(annotators)
     if len(names) != table.shape[1]:
         raise InputError(f"annotators: found {len(names)} names, expected {table.shape[1]}")
-    codes = None if clusters is None else cluster_codes(clusters, model.size)
+    codes = None if clusters is None else cluster_codes(clusters, judge_grades.size)
 
-    usable = ~np.isnan(model) & ((~np.isnan(table)).sum(axis=1) >= 2)
+    has_judge = ~np.isnan(judge_grades)
+    n_people = (~np.isnan(table)).sum(axis=1)
+    usable = has_judge & (n_people >= 2)
     tests: list[AnnotatorTest] = []
     skipped: dict[str, int] = {}
     for column, name in enumerate(names):
@@ -190,7 +193,7 @@ def alt_test(
         if n < least:
             skipped[name] = n
             continue
-        judge_wins, person_wins = _wins(table[rated], model[rated], column, scoring)
+        judge_wins, person_wins = _wins(table[rated], judge_grades[rated], column, scoring)
         differences = person_wins.astype(float) - judge_wins.astype(float)
         p = _p_value(differences, epsilon, None if codes is None else codes[rated])
         advantage = float(judge_wins.mean())
@@ -208,20 +211,20 @@ def alt_test(
         for test, is_rejected in zip(tests, rejected, strict=True)
     )
     rate = float(rejected.mean())
-    n_dropped = int((~usable & ((~np.isnan(table)).any(axis=1) | ~np.isnan(model))).sum())
+    has_any_grade = has_judge | (n_people > 0)
     return AltTest(
         winning_rate=rate,
         passed=rate >= 0.5,
         advantage=float(np.mean([test.advantage for test in tested])),
         annotators=tested,
         skipped=skipped,
-        n_dropped=n_dropped,
+        n_dropped=int((has_any_grade & ~usable).sum()),
         epsilon=epsilon,
     )
 
 
 def _wins(
-    table: FloatArray, model: FloatArray, annotator: int, scoring: Scoring
+    table: FloatArray, judge_grades: FloatArray, annotator: int, scoring: Scoring
 ) -> tuple[BoolArray, BoolArray]:
     """Mark the instances on which the judge, and the annotator, agree with the others at least as
     well.
@@ -234,7 +237,7 @@ def _wins(
         points = apart == 0 if scoring == "accuracy" else -(apart**2)
         return np.asarray(np.where(np.isnan(apart), 0.0, points).sum(axis=1))
 
-    of_judge = score(model)
+    of_judge = score(judge_grades)
     of_person = score(table[:, annotator])
     return of_judge >= of_person, of_person >= of_judge
 
@@ -242,7 +245,7 @@ def _wins(
 def _p_value(
     differences: FloatArray, epsilon: float, codes: "npt.NDArray[np.int64] | None"
 ) -> float:
-    """Test one-sided that the mean is at least epsilon; return the p value."""
+    """P value of a one-sided t test; the null hypothesis is a mean of at least epsilon."""
     n = differences.size
     above = float(differences.mean()) - epsilon
     if codes is None:

@@ -1,83 +1,12 @@
 """Stop of labelling: the verdict of a comparison or a gate on the labels so far."""
 
 from dataclasses import asdict, dataclass
-from typing import Any, Literal, Protocol, TypeAlias, cast
+from typing import Any, Literal, TypeAlias
 
-_TOO_FEW = "too few judgments"
+from idealrank.analysis.comparison.differences import Difference
+from idealrank.analysis.gate.outcome import TOO_FEW, Check
 
-
-class TippingLike(Protocol):
-    """Tipping point of a result; see `Tipping`."""
-
-    @property
-    def labels_needed(self) -> int | None:
-        """Estimated number of labels until there is a verdict."""
-        ...
-
-
-class BasisLike(Protocol):
-    """Basis of a verdict; see `LabelBasis`."""
-
-    @property
-    def one_sided(self) -> Any:
-        """Run that the labels come from; see `OneSided`."""
-        ...
-
-
-class ComparedRow(Protocol):
-    """One measure of a comparison; see `Difference`."""
-
-    @property
-    def measure(self) -> str:
-        """Text of the measure."""
-        ...
-
-    @property
-    def verdict(self) -> str | None:
-        """Verdict."""
-        ...
-
-    @property
-    def tipping(self) -> TippingLike | None:
-        """Tipping point."""
-        ...
-
-    @property
-    def basis(self) -> BasisLike | None:
-        """Basis of the verdict."""
-        ...
-
-
-class GatedCheck(Protocol):
-    """One check of a gate; see `Check`."""
-
-    @property
-    def measure(self) -> str:
-        """Text of the measure."""
-        ...
-
-    @property
-    def outcome(self) -> str:
-        """Outcome under the policy."""
-        ...
-
-    @property
-    def carried(self) -> bool:
-        """True if the judgments support the answer of the test."""
-        ...
-
-    @property
-    def tipping(self) -> TippingLike | None:
-        """Tipping point."""
-        ...
-
-    @property
-    def basis(self) -> BasisLike | None:
-        """Basis of the verdict."""
-        ...
-
-
-VerdictLike: TypeAlias = ComparedRow | GatedCheck
+VerdictLike: TypeAlias = Difference | Check
 """Result whose verdict ends the labelling: ``comparison["nDCG@10"]``, or one of
 ``gated.checks``.
 """
@@ -124,15 +53,14 @@ class LabelStop:
         """Return the stop of one measure of a comparison, or of one check of a gate."""
         by: Literal["compare", "gate"] = "compare"
         verdict: str | None
-        if hasattr(result, "carried"):
-            check = cast("GatedCheck", result)
+        if isinstance(result, Check):
             by = "gate"
-            verdict = check.outcome
-            decided = check.carried
+            verdict = result.outcome
+            decided = result.carried
         else:
-            verdict = cast("Any", result).verdict
+            verdict = result.verdict
             # None, of runs that cannot be compared, counts as decided.
-            decided = verdict != _TOO_FEW
+            decided = verdict != TOO_FEW
         needed = None if decided or result.tipping is None else result.tipping.labels_needed
         one_sided = None if decided or result.basis is None else result.basis.one_sided
         return cls(

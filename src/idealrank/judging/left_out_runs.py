@@ -32,10 +32,11 @@ class RunLeftOut:
     run, group : str
         Name of the run, and the group that is left out with it.
     unique, unique_relevant : int
-        Judged documents that only this group returns down to the depth, and such documents with a
-        grade above 0.
+        Judged documents of this run that no other group returns down to the depth, and the number
+        of these with a grade above 0.
     value, value_without : float
-        Mean with all judgments, and without these.
+        Mean with all judgments, and without the judgments of all documents that only this group
+        returns.
     rank, rank_without : int
         Rank among all runs, under the same judgments; 1 is the best.
 
@@ -237,7 +238,8 @@ def reusability(
     kendall = float("nan")
     if len(rows) > 1:
         values_without = np.array([row.value_without for row in rows])
-        kendall = float(tau(np.zeros(len(rows), np.int64), full, values_without, 1, "b")[0])
+        one_group = np.zeros(len(rows), np.int64)  # one order of all runs, not one of each query
+        kendall = float(tau(one_group, full, values_without, n_queries=1, variant="b")[0])
     return Reusability(
         measure=str(parsed),
         depth=deepest,

@@ -10,7 +10,7 @@ import numpy as np
 from idealrank.data.judged import Judged
 from idealrank.data.policies import sort_by_query
 from idealrank.data.types import BoolArray, FloatArray, IntArray
-from idealrank.measures.discounts import Discount, make_discount
+from idealrank.measures.discounts import make_discount
 from idealrank.measures.gains import Gain, GainLike, make_gain, trec_gains
 from idealrank.measures.measure import Measure, PerQuery, Response, fill_undefined, number_option
 from idealrank.measures.ranks import tied_ranks
@@ -18,10 +18,27 @@ from idealrank.measures.rules import NoRelevant, checked
 from idealrank.measures.sums import finite_sums, refuse_overflow, running_sums, sums_before
 from idealrank.measures.threshold import NeedsRelevant, groups_of, tie_order_matters
 
+_PROOF = (
+    "trec_eval 10 and 9 to their 4 printed decimals on real runs; pytrec_eval-terrier 0.5.11 live, "
+    "to 12 decimals"
+)
+_LOG2 = make_discount("log2")
+
+
+# A discount takes the lengths of the lists, too; log2 looks at the ranks alone.
+def _weight_at(rank: IntArray) -> FloatArray:
+    return _LOG2.at(rank, rank)
+
+
+def _weight_between(first: IntArray, last: IntArray) -> FloatArray:
+    return _LOG2.between(first, last, last)
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Steps:
-    """Where lists gain something, query after query, by rank."""
+    """Where lists gain something, query after query, by rank: a step is a judged hit, or a tie
+    group with one.
+    """
 
     # query, first, last: shape (n,): query, and first and last rank of the step
     query: IntArray
@@ -37,19 +54,19 @@ class Steps:
         """Documents of each step."""
         return self.last - self.first + 1
 
-    def _added(self, discount: Discount) -> FloatArray:
+    def _added(self) -> FloatArray:
         """(Expected) DCG that each step adds."""
-        return self.gain * mean_weights(discount, self.first, self.last)
+        return self.gain * _log2_mean_weights(self.first, self.last)
 
-    def _before(self, discount: Discount) -> FloatArray:
+    def _before(self) -> FloatArray:
         """(Expected) DCG of the steps before each one."""
-        return sums_before(self.query, self._added(discount))
+        return sums_before(self.query, self._added())
 
-    def total(self, judged: Judged, discount: Discount) -> FloatArray:
+    def total(self, judged: Judged) -> FloatArray:
         """(Expected) DCG of each query, shape (n_queries,)."""
-        return judged.sum_by_query(self.query, self._added(discount))
+        return judged.sum_by_query(self.query, self._added())
 
-    def dcg_at(self, query: IntArray, rank: IntArray, discount: Discount) -> FloatArray:
+    def dcg_at(self, query: IntArray, rank: IntArray) -> FloatArray:
         """(Expected) DCG at some ranks of some queries."""
         dcg = np.zeros(query.size)
         if not self.query.size or not query.size:
@@ -62,9 +79,9 @@ class Steps:
         has_step = (place >= 0) & (self.query[place] == query)
         step = place[has_step]
         reached = np.minimum(rank[has_step], self.last[step])
-        weights = discount.between(self.first[step], reached, reached)
+        weights = _weight_between(self.first[step], reached)
         within = self.gain[step] / self.size[step] * weights
-        dcg[has_step] = self._before(discount)[step] + within
+        dcg[has_step] = self._before()[step] + within
         return dcg
 
     def ranks(self, mask: BoolArray) -> tuple[IntArray, IntArray]:
@@ -75,7 +92,7 @@ class Steps:
         start = np.cumsum(sizes) - sizes
         return np.arange(step.size) - np.repeat(start, sizes) + self.first[step], step
 
-    def dcg_at_positive(self, step: IntArray, rank: IntArray, discount: Discount) -> FloatArray:
+    def dcg_at_positive(self, step: IntArray, rank: IntArray) -> FloatArray:
         """Expected value of DCG at a rank of a step, counted where the document there has a
         positive gain, else 0.
         """
@@ -83,21 +100,20 @@ class Steps:
         # The document here and another of the step at a rank above are a random ordered pair.
         pairs = size * np.maximum(size - 1, 1)
         others = (self.n_positive * self.gain - self.positive_gain)[step] / pairs
-        from_itself = self.positive_gain[step] / size * discount.at(rank, rank)
-        from_above: FloatArray = (self.n_positive[step] / size) * self._before(discount)[step]
-        from_tie = np.where(size > 1, others * discount.between(first, rank - 1, rank), 0.0)
+        from_itself = self.positive_gain[step] / size * _weight_at(rank)
+        from_above: FloatArray = (self.n_positive[step] / size) * self._before()[step]
+        from_tie = np.where(size > 1, others * _weight_between(first, rank - 1), 0.0)
         terms: FloatArray = from_above + from_tie + from_itself
         return terms
 
 
-def mean_weights(discount: Discount, first: IntArray, last: IntArray) -> FloatArray:
+def _log2_mean_weights(first: IntArray, last: IntArray) -> FloatArray:
     """Mean weight of the ranks from `first` to `last`; of one rank its own weight, to the last
     bit.
     """
-    weights = discount.at(first, first)
+    weights = _weight_at(first)
     wide = last > first
-    sums = discount.between(first[wide], last[wide], first[wide])
-    weights[wide] = sums / (last - first + 1)[wide]
+    weights[wide] = _weight_between(first[wide], last[wide]) / (last - first + 1)[wide]
     return weights
 
 
@@ -130,13 +146,6 @@ def steps_of(judged: Judged, gain: Gain, *, tied: bool) -> Steps:
         positive_gain=np.maximum(gains, 0.0),
         n_positive=(gains > 0).astype(np.int64),
     )
-
-
-_LOG2 = make_discount("log2")
-_PROOF = (
-    "trec_eval 10 and 9 to their 4 printed decimals on real runs; pytrec_eval-terrier 0.5.11 live, "
-    "to 12 decimals"
-)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -270,7 +279,7 @@ class G(GainMeasure):
 
     @property
     def trec_name(self) -> str:
-        """``G``."""
+        """``G``; the own name with options that trec_eval lacks."""
         return self._named("G")
 
 
@@ -324,13 +333,13 @@ class BinG(NeedsRelevant):
         high = wrong_above if judged.ties == "best" else wrong_above + wrong_in_tie
         # A relevant document is equally likely to have 0, 1, ... or all the wrong ones of its tie
         # above it; below n of them its weight is that of rank n + 1.
-        terms = mean_weights(_LOG2, low + 1, high + 1)
+        terms = _log2_mean_weights(low + 1, high + 1)
         values = judged.sum_by_query(relevant.hits.query, terms[groups.group])
         return self.filled(values / np.maximum(relevant.total, 1), relevant.total)
 
     @property
     def trec_name(self) -> str:
-        """``binG``."""
+        """``binG``; the own name with options that trec_eval lacks."""
         return self.trec_binary("binG", "binG")
 
 
@@ -385,13 +394,13 @@ class RNDCG(GainMeasure):
         """Mean nDCG at the levels of every query."""
         ideal = self._ideal(judged)
         steps = steps_of(judged, self._gain, tied=judged.ties == "expected")
-        sums = running_sums(ideal.query, ideal.gain * _LOG2.at(ideal.rank, ideal.rank))
+        sums = running_sums(ideal.query, ideal.gain * _weight_at(ideal.rank))
         falls = np.ones(ideal.query.size, bool)
         falls[:-1] = (ideal.query[1:] != ideal.query[:-1]) | (ideal.gain[1:] < ideal.gain[:-1])
         longer = np.flatnonzero((judged.lengths > ideal.size + 1) & (ideal.size > 0))
         query = np.concatenate((ideal.query[falls], longer))
         rank = np.concatenate((ideal.rank[falls], judged.lengths[longer]))
-        ratio = steps.dcg_at(query, rank, _LOG2) / ideal.upto(sums, query, rank)
+        ratio = steps.dcg_at(query, rank) / ideal.upto(sums, query, rank)
         n_ranks = np.bincount(query, minlength=judged.n_queries)
         defined = ideal.size > 0
         if self.rel is not None:
@@ -400,7 +409,7 @@ class RNDCG(GainMeasure):
 
     @property
     def trec_name(self) -> str:
-        """``Rndcg``."""
+        """``Rndcg``; the own name with options that trec_eval lacks."""
         return self._named("Rndcg") if self.rel in (None, 1) else str(self)
 
 
@@ -441,18 +450,18 @@ class NDCGRel(GainMeasure):
         """Mean nDCG at the relevant documents of every query."""
         ideal = self._ideal(judged)
         steps = steps_of(judged, self._gain, tied=judged.ties == "expected")
-        sums = running_sums(ideal.query, ideal.gain * _LOG2.at(ideal.rank, ideal.rank))
+        sums = running_sums(ideal.query, ideal.gain * _weight_at(ideal.rank))
         has_positive = steps.n_positive > 0
         rank, step = steps.ranks(has_positive)
         query = steps.query[step]
-        terms = steps.dcg_at_positive(step, rank, _LOG2)
+        terms = steps.dcg_at_positive(step, rank)
         ideal_dcg_at_rank = ideal.upto(sums, query, rank)
         ratios = np.divide(
             terms, ideal_dcg_at_rank, out=np.zeros_like(terms), where=ideal_dcg_at_rank > 0
         )
         values = judged.sum_by_query(query, ratios)
         every_query = np.arange(judged.n_queries)
-        dcg_at_end = steps.total(judged, _LOG2)
+        dcg_at_end = steps.total(judged)
         ideal_dcg = ideal.upto(sums, every_query, ideal.size)
         returned = np.bincount(steps.query, weights=steps.n_positive, minlength=judged.n_queries)
         missed = ideal.size - returned
@@ -463,5 +472,5 @@ class NDCGRel(GainMeasure):
 
     @property
     def trec_name(self) -> str:
-        """``ndcg_rel``."""
+        """``ndcg_rel``; the own name with options that trec_eval lacks."""
         return self._named("ndcg_rel")

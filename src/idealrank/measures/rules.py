@@ -63,7 +63,7 @@ class Rules:
                 values={"linear": ("the grade", "linear"), "exp2": ("2^grade - 1", "exp2")},
                 shown_by="a relevant document with a grade other than 1",
                 open_values=("linear", "exp2", "power(2)"),
-                varied=("linear", "exp2", "power(0.5)", "power(2)"),
+                open_tried=("linear", "exp2", "power(0.5)", "power(2)"),
             )
         },
     )
@@ -91,7 +91,7 @@ class Rules:
                     "log(2.718281828459045)",
                     "log(10)",
                 ),
-                varied=(
+                open_tried=(
                     "log2",
                     "jarvelin(2)",
                     "jarvelin(10)",
@@ -180,7 +180,7 @@ class Rules:
                 shown_by="a list longer than the default cutoff",
                 usual="none",
                 open_values=(),
-                varied=_VARIED_CUTOFFS,
+                open_tried=_VARIED_CUTOFFS,
             )
         },
     )

@@ -72,10 +72,11 @@ class SetP(NeedsRelevant):
 
     def compute(self, judged: Judged) -> PerQuery:
         """Set precision of every query."""
-        n_relevant, total = _returned_and_relevant(self, judged)
+        n_returned_relevant, n_relevant = _returned_and_relevant(self, judged)
         if self.relative:
-            return self.filled(n_relevant / np.maximum(np.minimum(judged.lengths, total), 1), total)
-        return PerQuery(n_relevant / np.maximum(judged.lengths, 1))
+            most_possible = np.minimum(judged.lengths, n_relevant)
+            return self.filled(n_returned_relevant / np.maximum(most_possible, 1), n_relevant)
+        return PerQuery(n_returned_relevant / np.maximum(judged.lengths, 1))
 
     @property
     def trec_name(self) -> str:
@@ -125,11 +126,11 @@ class SetF(BalancedMeasure):
 
     def compute(self, judged: Judged) -> PerQuery:
         """F of every query."""
-        n_relevant, total = _returned_and_relevant(self, judged)
+        n_returned_relevant, n_relevant = _returned_and_relevant(self, judged)
         beta = self._recall_weight
         # Nothing returned is F 0, whatever the weight of recall.
-        whole = np.where(judged.lengths > 0, judged.lengths + beta * total, 1.0)
-        return self.filled((1.0 + beta) * n_relevant / whole, total)
+        whole = np.where(judged.lengths > 0, judged.lengths + beta * n_relevant, 1.0)
+        return self.filled((1.0 + beta) * n_returned_relevant / whole, n_relevant)
 
     @property
     def trec_name(self) -> str:
@@ -174,8 +175,9 @@ class SetAP(NeedsRelevant):
 
     def compute(self, judged: Judged) -> PerQuery:
         """Precision times recall of every query."""
-        n_relevant, total = _returned_and_relevant(self, judged)
-        return self.filled(n_relevant * n_relevant / np.maximum(judged.lengths * total, 1), total)
+        n_returned_relevant, n_relevant = _returned_and_relevant(self, judged)
+        most = np.maximum(judged.lengths * n_relevant, 1)
+        return self.filled(n_returned_relevant * n_returned_relevant / most, n_relevant)
 
     @property
     def trec_name(self) -> str:

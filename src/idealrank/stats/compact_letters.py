@@ -77,10 +77,10 @@ def letters(differs: BoolArray, means: FloatArray) -> Letters:
     ('a', 'ab', 'b')
     """
     decided = np.asarray(differs, bool)
-    highs = np.asarray(means, np.float64)
-    n = highs.size
+    run_means = np.asarray(means, np.float64)
+    n = run_means.size
     if (
-        highs.ndim != 1
+        run_means.ndim != 1
         or decided.shape != (n, n)
         or (decided != decided.T).any()
         or decided.diagonal().any()
@@ -89,7 +89,7 @@ def letters(differs: BoolArray, means: FloatArray) -> Letters:
             f"differs of shape {decided.shape} for {n} means: expected (runs, runs), symmetric, "
             "with nothing on its diagonal"
         )
-    order = np.argsort(-highs, kind="stable")
+    order = np.argsort(-run_means, kind="stable")
     ranked = decided[np.ix_(order, order)]
     masks = _sweep(_insert_and_absorb(ranked), n)
     places = sorted(_members(mask, n) for mask in masks)
@@ -119,13 +119,13 @@ def _insert_and_absorb(ranked: BoolArray) -> list[int]:
         pair = 1 << first | 1 << second
         with_pair = [group for group in groups if group & pair == pair]
         groups = [group for group in groups if group & pair != pair]
-        halves = set()
+        without_one = set()  # each group lacks one run of the pair
         for group in with_pair:
-            halves.add(group & ~(1 << first))
-            halves.add(group & ~(1 << second))
-        for half in sorted(halves, key=int.bit_count, reverse=True):
-            if not any(half & group == half for group in groups):
-                groups.append(half)
+            without_one.add(group & ~(1 << first))
+            without_one.add(group & ~(1 << second))
+        for smaller in sorted(without_one, key=int.bit_count, reverse=True):
+            if not any(smaller & group == smaller for group in groups):
+                groups.append(smaller)
     return groups
 
 

@@ -108,9 +108,10 @@ class SignedRanks(NamedTuple):
         """
         outside = (1 - level) / (2 if alternative == "two-sided" else 1)
         total = self.n * (self.n + 1) // 2
-        low, high = np.full((2, self.positive.size), np.nan)
+        low = np.full(self.positive.size, np.nan)
+        high = np.full(self.positive.size, np.nan)
         for column in np.flatnonzero(~self.tied):
-            # the largest rank sum that is significant; -1 if none is
+            # the largest rank sum that is significant; below 0 if none is
             if self.exact[column]:
                 cut = int(np.searchsorted(null_distribution(self.n), outside, side="right")) - 1
             else:
@@ -414,7 +415,7 @@ def wilcoxon(
 
     All differences are ranked, including zeros, whose ranks are then dropped (Pratt). Differences
     within 1e-12 of the largest value count as 0 or as equal: 0.4 - 0.3 and 0.2 - 0.1 are tied. p is
-    exact for at most 50 queries without zeros and equal sizes, otherwise by the normal
+    exact for at most 50 queries with neither zeros nor equal sizes, otherwise by the normal
     approximation, with the variance corrected for both.
 
     Parameters

@@ -55,12 +55,13 @@ class AllPairs(Resampled[FloatArray]):
     def __str__(self) -> str:
         runs = len(self.p)
         alpha = round(1 - self.level, 12)
-        pairs = self.p.size // runs * (runs - 1) // 2
+        below = (self.p <= alpha).reshape(runs, runs, -1).sum(axis=(0, 1)) // 2
+        pairs = runs * (runs - 1) // 2
         how = "exact" if self.exact else f"{self.n_resamples:,} draws"
-        below = int((self.p <= alpha).sum()) // 2
-        return (
-            f"{pairs} pairs of {runs} runs on {self.n} queries: {below} below p = {alpha:g}, not "
+        return "\n".join(
+            f"{pairs} pairs of {runs} runs on {self.n} queries: {count} below p = {alpha:g}, not "
             f"corrected (sign flips, {how})"
+            for count in below.tolist()
         )
 
 
@@ -164,7 +165,6 @@ class _Summed:
 
     columns: FloatArray  # (n_units, runs + 1): whole totals, and whole weights
     scale: float  # of a mean: a unit over a unit of weights
-    step: float  # the least distance of two sums, in units, by what rounding every query may add
     flips: Flips
     kept: list[FloatArray]  # blocks of sums; empty if they are drawn again
 
@@ -182,7 +182,6 @@ class _Summed:
         return cls(
             columns=columns,
             scale=float(runs.unit[measure] / weight_unit[0]),
-            step=float(runs.step[measure]),
             flips=flips,
             kept=kept,
         )
@@ -224,6 +223,7 @@ def _test_measure(
 def _test_pairs(
     summed: _Summed, first: IntArray, second: IntArray, rank: int, draws: int
 ) -> _PairTests:
+    """Test some pairs: each draw has an interval of shifts for which it counts."""
     differences = summed.columns[:, second] - summed.columns[:, first]
     total = differences.sum(axis=0)
     weight = float(summed.columns[:, -1].sum())
@@ -238,14 +238,22 @@ def _test_pairs(
                 yield work(both_ends(flipped, sums[:, -1:], total, weight, step))
 
     tail = nth_largest(stream, rank, draws, 2 * first.size, from_zero)
-    lower, upper = tail.counted.reshape(2, -1)
+    # Columns: for every pair minus the lower end, then for every pair the upper end (`both_ends`).
+    lower_reaches_zero, upper_reaches_zero = tail.counted.reshape(2, -1)
+    # p is the share of draws that count at shift 0. Of a pair with a positive total these are the
+    # draws whose lower end is 0 or less, of one with a negative total those whose upper end is 0 or
+    # more, since the two ends lie on either side of the mean; of a pair with total 0 all draws.
     total_steps = to_steps(total, step)
-    counts = np.where(total_steps > 0, lower, np.where(total_steps < 0, upper, draws))
+    counts = np.full(total.shape, draws)
+    counts[total_steps > 0] = lower_reaches_zero[total_steps > 0]
+    counts[total_steps < 0] = upper_reaches_zero[total_steps < 0]
+    # Until here the ends are in steps.
     ends = tail.end.reshape(2, -1) * step * summed.scale
     return _PairTests(first=first, second=second, counts=counts, ends=ends)
 
 
-_DRAWS = 128  # draws of a block, however many are asked for: the first ones stay the same
+# However many draws are asked for, so that the first ones stay the same
+_REARRANGEMENTS_PER_BLOCK = 128
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -405,24 +413,24 @@ def _ranges_of(
         def map_block(block: int) -> Any:
             seed = np.random.SeedSequence(sequence.entropy, spawn_key=(*sequence.spawn_key, block))
             ranges = _ranges(runs, np.random.default_rng(seed))
-            return work(ranges[: size - block * _DRAWS])
+            return work(ranges[: size - block * _REARRANGEMENTS_PER_BLOCK])
 
-        return in_order(map_block, -(-size // _DRAWS), threads)
+        return in_order(map_block, -(-size // _REARRANGEMENTS_PER_BLOCK), threads)
 
     return stream
 
 
 def _ranges(runs: Runs, generator: np.random.Generator) -> FloatArray:
     n_runs, measures = runs.totals.shape[1:]
-    run_numbers = np.broadcast_to(np.arange(n_runs), (_DRAWS, n_runs))
-    order = np.empty((_DRAWS, n_runs), np.int64)
-    picked = np.empty((_DRAWS * n_runs, measures))
+    run_numbers = np.broadcast_to(np.arange(n_runs), (_REARRANGEMENTS_PER_BLOCK, n_runs))
+    order = np.empty((_REARRANGEMENTS_PER_BLOCK, n_runs), np.int64)
+    picked = np.empty((_REARRANGEMENTS_PER_BLOCK * n_runs, measures))
     sums = np.zeros_like(picked)
     for totals in runs.totals:
         generator.permuted(run_numbers, axis=1, out=order)
         np.take(totals, order.ravel(), axis=0, out=picked, mode="clip")  # other modes copy `out`
         sums += picked
-    by_run = sums.reshape(_DRAWS, n_runs, measures)
+    by_run = sums.reshape(_REARRANGEMENTS_PER_BLOCK, n_runs, measures)
     return np.asarray(by_run.max(axis=1) - by_run.min(axis=1) + runs.step, np.float64)
 
 
@@ -435,6 +443,11 @@ _STEP, _WIDEST = 0.02, 40.0
 # log density, against its peak, at which the standard deviation's distribution is cut
 _FLOOR = -80.0
 _AT_A_TIME = 512  # ranges, each with a row of nodes
+# Of a range w the largest value is near w / 2, between 0 and 20: with 12 standard deviations beyond
+# either end, less than 1e-32 of it is left out.
+_LOWEST_LARGEST = -12.0
+_HIGHEST_LARGEST = 32.0
+_LARGEST_STEP = 0.05
 
 
 def range_sf(q: FloatArray, groups: int, degrees: float) -> FloatArray:
@@ -474,8 +487,8 @@ def _range_table(groups: int) -> CubicSpline:
     """Log P(range of normals > w) for w from 0 to 40."""
     # P is the integral over the largest value z of groups phi(z) Phi(z)^(groups - 1), times the
     # chance that not all other values, which are below z, are above z - w.
-    z = np.arange(-12.0, 32.0, 0.05)
-    density = groups * 0.05 * np.exp(-z * z / 2) / math.sqrt(2 * math.pi)
+    z = np.arange(_LOWEST_LARGEST, _HIGHEST_LARGEST, _LARGEST_STEP)
+    density = groups * _LARGEST_STEP * np.exp(-z * z / 2) / math.sqrt(2 * math.pi)
     below = ndtr(z)
     widths = np.arange(0.0, _WIDEST + 2 * _STEP, _STEP)
     logs = np.empty(widths.size)
@@ -506,6 +519,8 @@ def _where_density_ends(degrees: float) -> tuple[float, float]:
     def above(log_s: float) -> float:
         return float(_log_density(np.array(log_s), degrees)) - _FLOOR
 
+    # The log density is at most degrees (log_s + 1/2), and at log_s = 1 + log(1 + x) it is below
+    # -2 degrees x: both brackets begin below the floor.
     lowest = root_between(above, _FLOOR / degrees - 1, 0.0)
     highest = root_between(above, 0.0, 1 + math.log1p(-_FLOOR / degrees))
     return lowest, highest

@@ -50,7 +50,7 @@ def switch_values(trials: Trials, measure: Measure) -> dict[str, tuple[str, ...]
     """The values worth trying of each switch that can matter to this measure on data of this
     kind.
     """
-    values = {switch: ROWS[switch].tried for switch in trials.relevant(measure)}
+    values = {switch: ROWS[switch].used_by_tools for switch in trials.relevant(measure)}
     if isinstance(measure, NDCG) and "discount" in values:
         values["discount"] = tuple(
             discount for discount in values["discount"] if not discount.startswith("log(")

@@ -179,7 +179,7 @@ class ComparisonRequest:
         if group == "rel":
             thresholds = positive[:_MOST_THRESHOLDS]
             yield from (int(grade) if grade == int(grade) else grade for grade in thresholds)
-        listed = ROWS[group].variants if group in ROWS else ()
+        listed = ROWS[group].tried if group in ROWS else ()
         for value in listed:
             by_id = group == "ties" and str(value).startswith("docid")
             if value != "error" and not (self.arrays and by_id):

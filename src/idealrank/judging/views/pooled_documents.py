@@ -257,9 +257,13 @@ def reuse_parts(reusability: Reusability, *, digits: int | None = None) -> list[
     ]
 
 
+def _has_groups(reusability: Reusability) -> bool:
+    return any(run.group != run.run for run in reusability.runs)
+
+
 def _runs(reusability: Reusability, places: int) -> Table:
     columns: list[Column[RunLeftOut]] = [Column(title="run", cell=lambda run: run.run)]
-    if any(run.group != run.run for run in reusability.runs):
+    if _has_groups(reusability):
         columns.append(Column(title="group", cell=lambda run: run.group))
     more: list[Column[RunLeftOut]] = [
         Column(title="unique", kind="number", cell=lambda run: count_cell(run.unique), rank=3),
@@ -291,11 +295,13 @@ def _runs(reusability: Reusability, places: int) -> Table:
 
 
 def _reuse_notes(reusability: Reusability) -> list[str]:
+    group = "group" if _has_groups(reusability) else "run"
     phrases = [
-        f"unique: judged documents that only this run (or its group) returns in the first "
+        f"unique: judged documents of this run that no other {group} returns in the first "
         f"{reusability.depth:,} ranks",
         "relevant: those above grade 0",
-        "left out: all runs evaluated without the judgments of these documents",
+        f"left out: all runs evaluated without the judgments of all documents that only this "
+        f"{group} returns",
         "reusable: tau of at least 0.9, and no run moves by more than a tenth of the runs (or one "
         "rank); with care: tau of at least 0.8",
     ]
