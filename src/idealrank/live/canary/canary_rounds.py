@@ -184,8 +184,12 @@ class CanaryMonitor:
         """Learn the baseline anew from the next round on."""
         self._wants_baseline = True
 
-    def run_round(self, store: Store) -> list[StoredRound]:
-        """Run a round, store it and all that wait, and send messages; return the rounds stored."""
+    def run_round(
+        self, store: Store, tell: Callable[[StoredRound], None] = lambda _: None
+    ) -> list[StoredRound]:
+        """Run a round, store it and all that wait, send messages, and tell of each round stored;
+        return them.
+        """
         rounds = Monitoring.of(store, self.config.name)
         time = utc_now()
         try:
@@ -194,9 +198,25 @@ class CanaryMonitor:
             self._say(f"the start of the round could not be stored: {error}")
             number = None
         self.waiting.append(self._measured(store, number, time))
-        stored = self.store_waiting(store)
-        self.deliver(store)
+        stored: list[StoredRound] = []
+        try:
+            plan = self.plan(store)
+            while self.waiting:
+                stored.append(self._store_oldest(store, plan))
+        except InputError:
+            # The rounds stored before no longer wait: no later turn would tell of them.
+            if stored:
+                self._announce(store, stored, tell)
+            raise
+        self._announce(store, stored, tell)
         return stored
+
+    def _announce(
+        self, store: Store, stored: Sequence[StoredRound], tell: Callable[[StoredRound], None]
+    ) -> None:
+        self.deliver(store)
+        for stored_round in stored:
+            tell(stored_round)
 
     def _measured(self, store: Store, number: int | None, time: str) -> FinishedRound:
         """Ask and evaluate the queries of a round; with too few answers it has no value."""
@@ -375,41 +395,33 @@ class CanaryMonitor:
 
     # --- storing and telling ----------------------------------------------------------------------
 
-    def store_waiting(self, store: Store) -> list[StoredRound]:
-        """Store the rounds that wait, oldest first, each with the changes of its alarms."""
-        stored = []
-        plan = self.plan(store)
-        while self.waiting:
-            finished = self.waiting[0]
+    def _store_oldest(self, store: Store, plan: AlarmPlan) -> StoredRound:
+        """Store the round that has waited longest, with the changes of its alarms."""
+        finished = self.waiting[0]
 
-            def step(
-                state: dict[str, Any], number: int, finished: FinishedRound = finished
-            ) -> RoundStep:
-                record = dict(finished.record) | _clock_note(state, finished.time)
-                followed = advance(
-                    plan, state, number, finished.seen, record, rebaseline=self._wants_baseline
-                )
-                latest = max(finished.time, str(state.get("time", "")))
-                return replace(followed, state={**followed.state, "time": latest})
+        def step(state: dict[str, Any], number: int) -> RoundStep:
+            record = dict(finished.record) | _clock_note(state, finished.time)
+            followed = advance(
+                plan, state, number, finished.seen, record, rebaseline=self._wants_baseline
+            )
+            latest = max(finished.time, str(state.get("time", "")))
+            return replace(followed, state={**followed.state, "time": latest})
 
-            outcome: Outcome = finished.seen.outcome
-            record = Record(
+        outcome: Outcome = finished.seen.outcome
+        stored = Monitoring.of(store, self.config.name).finish(
+            finished.number,
+            finished.time,
+            outcome,
+            step,
+            evaluation=finished.evaluation,
+            record=Record(
                 command=self._command,
                 time=finished.time,
                 tags=("canary", f"monitor-{self.config.name}"),
-            )
-            stored.append(
-                Monitoring.of(store, self.config.name).finish(
-                    finished.number,
-                    finished.time,
-                    outcome,
-                    step,
-                    evaluation=finished.evaluation,
-                    record=record,
-                )
-            )
-            self._wants_baseline = False
-            self.waiting.pop(0)
+            ),
+        )
+        self._wants_baseline = False
+        self.waiting.pop(0)
         return stored
 
     def deliver(self, store: Store) -> list[str]:

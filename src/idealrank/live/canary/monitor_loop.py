@@ -17,8 +17,7 @@ from idealrank.store.web.guard import names_server
 from idealrank.store.web.metrics_text import CONTENT_TYPE, load_metrics
 
 _PATIENCE = 10.0  # seconds that a client may be silent
-# seconds between two looks of the server for the end of the monitor, which waits for the server
-_POLL = 0.1
+_POLL = 0.1  # seconds between the server's checks for its end; the shutdown waits as long
 _LONGEST_SLEEP = 60.0  # seconds, after which the clock is read again
 
 
@@ -41,8 +40,7 @@ def watch_rounds(
     due = clock()
     while True:
         try:
-            for stored in monitor.run_round(store):
-                tell(stored)
+            monitor.run_round(store, tell)
         except InputError as error:
             n_waiting = len(monitor.waiting)
             say(f"{n_waiting} rounds wait to be stored: {error}" if n_waiting else str(error))
