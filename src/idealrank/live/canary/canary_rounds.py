@@ -100,7 +100,6 @@ class CanaryMonitor:
         self.queries = self._canaries()
         self.waiting: list[FinishedRound] = []
         self._wants_baseline = False
-        self._cautions: list[str] = []
         if config.season_note:
             say(config.season_note)
 
@@ -123,7 +122,7 @@ class CanaryMonitor:
         that fails is an outcome of the round.
         """
         if store is not None:
-            self.plan(store)
+            self.plan(store)  # fails if the baseline's entry is missing, or has another measure
         try:
             self._backend().close()
         except MissingExtraError:
@@ -138,7 +137,7 @@ class CanaryMonitor:
 
     @cached_property
     def groups(self) -> dict[str, tuple[str, ...]]:
-        """Slices of each query."""
+        """Groups of each query; the configuration calls them slices."""
         slices = slices_of(self.config.slices) or {}
         return {
             query: (names,) if isinstance(names, str) else tuple(map(str, names))
@@ -147,8 +146,8 @@ class CanaryMonitor:
 
     @cached_property
     def epoch(self) -> str:
-        """Hash of judgments, queries, measure, convention and baseline; a change starts another
-        series. The engine, and the number of documents it is asked for, have no part in it.
+        """Hash of judgments (also of people), queries, measure, convention, baseline and declared
+        season; a change starts another series. The engine and its number of documents do not count.
         """
         people = "" if self._people is None else f"{self._people.fingerprint}"
         queries = hash_of(f"{query.id}\0{query.text}" for query in self.queries)
@@ -258,10 +257,9 @@ class CanaryMonitor:
         if failed_share > self.config.most_failed:
             return finished(seen=replace(seen, outcome="incomplete"))
 
-        self._cautions = []
         try:
-            evaluation = self._evaluated(answers, self._qrels)
-            people = {} if self._people is None else self._human_values(answers)
+            evaluation, cautions = self._evaluated(answers, self._qrels)
+            people, people_cautions = self._human_values(answers)
         # The answers cannot be ranked, for example because a score is not a number.
         except IdealrankError as error:
             all_failed = {"failed": 1.0, "problems": [*problems, str(error)]}
@@ -281,7 +279,8 @@ class CanaryMonitor:
         if seen.empty == 1:  # the one document of the run was made up by `_evaluated`
             coverage = None
             problems = [_ALL_EMPTY, *problems]
-            self._cautions = []
+        else:
+            problems = [*problems, *dict.fromkeys([*cautions, *people_cautions])]
         seen = replace(
             seen,
             outcome="complete",
@@ -349,7 +348,9 @@ class CanaryMonitor:
         ]
         return outcomes, problems[:_PROBLEMS], tally
 
-    def _evaluated(self, answers: Mapping[str, Sequence[Any]], qrels: Qrels) -> Evaluation:
+    def _evaluated(
+        self, answers: Mapping[str, Sequence[Any]], qrels: Qrels
+    ) -> tuple[Evaluation, list[str]]:
         grades = {query: qrels[query] for query in qrels.queries if query in answers}
         chosen = Qrels(grades, labels_are=None if qrels.labels.found else qrels.labels.kind)
         with_documents = {query: dict(hits) for query, hits in answers.items() if hits}
@@ -359,14 +360,16 @@ class CanaryMonitor:
         with warnings.catch_warnings(record=True) as cautions:
             warnings.simplefilter("always", IdealrankWarning)
             evaluation = evaluate(chosen, run, self.measures, self.config.evaluation.convention)
-        self._cautions += [str(caution.message) for caution in cautions]
-        return evaluation
+        return evaluation, [str(caution.message) for caution in cautions]
 
-    def _human_values(self, answers: Mapping[str, Sequence[Any]]) -> dict[str, float]:
+    def _human_values(
+        self, answers: Mapping[str, Sequence[Any]]
+    ) -> tuple[dict[str, float], list[str]]:
         people = self._people
         if people is None or not any(query in answers for query in people.queries):
-            return {}
-        return values_by_query(self._evaluated(answers, people))
+            return {}, []
+        evaluation, cautions = self._evaluated(answers, people)
+        return values_by_query(evaluation), cautions
 
     def _values_record(
         self, seen: SeenRound, evaluation: Evaluation, problems: Sequence[str]
@@ -381,7 +384,7 @@ class CanaryMonitor:
             "high": high,
             "coverage": seen.coverage,
             "corrected": bool(seen.people),
-            "problems": [*problems, *dict.fromkeys(self._cautions)],
+            "problems": problems,
             "slices": {name: seen.mean(name) for name in seen.names()},
             "convention": evaluation.convention.name,
         }
@@ -463,8 +466,8 @@ class CanaryMonitor:
 
     def _keep_alive(self, store: Store, channels: Sequence[Channel]) -> list[str]:
         alarms = Monitoring.of(store, self.config.name).alarms(only_open=True)
-        answers = (_problem(channel, partial(channel.keep_alive, alarms)) for channel in channels)
-        return [problem for problem in answers if problem]
+        problems = (_problem(channel, partial(channel.keep_alive, alarms)) for channel in channels)
+        return [problem for problem in problems if problem]
 
     def open_alarms(self, store: Store) -> list[StoredAlarm]:
         """Return the open alarms, first opened first, and by rule and slice."""

@@ -120,14 +120,15 @@ def _answer(
         status = "404 Not Found"
         body = b"see /metrics\n"
     else:
-        texts: list[bytes] = []
-        failure = failure_of("metrics", lambda: texts.append(_text_of(folder)))
-        if failure:
+        status, body = "200 OK", b""
+
+        def render() -> None:
+            nonlocal body
+            body = _text_of(folder)
+
+        if failure := failure_of("metrics", render):
             status = "503 Service Unavailable"
             body = f"{failure}\n".encode()
-        else:
-            status = "200 OK"
-            [body] = texts
     kind = CONTENT_TYPE if status == "200 OK" else "text/plain; charset=utf-8"
     start(status, [("Content-Type", kind), ("Content-Length", str(len(body)))])
     return [body]
