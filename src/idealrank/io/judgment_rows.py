@@ -49,14 +49,14 @@ class JudgmentSheet:
     has_texts: bool = False
     texts_are_ids: bool = False  # The format names a query by its text
     # What the file holds and no row has, by kind of loss: an example of each piece
-    left: dict[str, list[str]] = field(default_factory=dict)
+    lost: dict[str, list[str]] = field(default_factory=dict)
 
 
 def sheet_of(
     rows: list[JudgmentRow],
     *,
     texts_are_ids: bool = False,
-    left: dict[str, list[str]] | None = None,
+    lost: dict[str, list[str]] | None = None,
 ) -> JudgmentSheet:
     """Make a sheet of rows that are in memory."""
     columns: dict[str, None] = {}  # a set in the order of first use
@@ -72,7 +72,7 @@ def sheet_of(
         has_query_texts=any(row.query_text for row in rows),
         has_texts=any(row.text for row in rows),
         texts_are_ids=texts_are_ids,
-        left=left or {},
+        lost=lost or {},
     )
 
 
