@@ -77,6 +77,16 @@ def test_periods_with_few_users_are_counted_and_too_few_are_refused() -> None:
     ):
         novelty([1, 2, 3, 4], list("AABB"), [1] * 4)
     with pytest.raises(
+        InputError,
+        match="found 1 periods with two users and a denominator above 0 in each cohort, expected",
+    ):
+        novelty(
+            [1, 2, 3, 4] * 2,
+            list("AABB") * 2,
+            [1] * 4 + [2] * 4,
+            denominator=[1] * 6 + [0] * 2,
+        )
+    with pytest.raises(
         InputError, match="period: found 3 values, expected one for each of the 4 rows"
     ):
         novelty([1, 2, 3, 4], list("AABB"), [1, 1, 2])

@@ -17,7 +17,7 @@ from idealrank.errors import BackendError, InputError
 from idealrank.live.canary import canary_rounds
 from idealrank.live.canary.monitor_config import MetricsSection
 from idealrank.live.canary.monitor_loop import refresh_metrics, watch_rounds
-from idealrank.live.monitoring import StoredRound
+from idealrank.live.monitoring import Monitoring, StoredRound
 from idealrank.store.database import Database
 from tests.conftest import ROOT
 from tests.live.canary_samples import Steerable, monitor_of, write_files
@@ -97,6 +97,16 @@ def _full(*_: Any) -> None:
     raise InputError("database or disk is full; nothing was stored")
 
 
+def _store_has_room(monkeypatch: pytest.MonkeyPatch, turns: list[bool]) -> None:
+    """Let each attempt to store a round succeed, or find a full disk."""
+    finish, has_room = Monitoring.finish, iter(turns)
+    monkeypatch.setattr(
+        Monitoring,
+        "finish",
+        lambda *args, **options: finish(*args, **options) if next(has_room) else _full(),
+    )
+
+
 def test_clocks_that_jump_change_no_alarm(
     store: ir.Store, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -145,13 +155,8 @@ def test_the_schedule_outlives_a_store_that_cannot_be_written(
     said: list[str] = []
     told: list[StoredRound] = []
     monitor = monitor_of(engine, notify=[])
-    finish = canary_rounds.CanaryMonitor.store_waiting
-    broken, clock = iter([True, True, False]), iter(range(0, 10**6, 1000))
-    monkeypatch.setattr(
-        canary_rounds.CanaryMonitor,
-        "store_waiting",
-        lambda self, store: _full() if next(broken) else finish(self, store),
-    )
+    clock = iter(range(0, 10**6, 1000))
+    _store_has_room(monkeypatch, [False, False, True, True, True])
     watch_rounds(
         monitor,
         store,
@@ -166,6 +171,33 @@ def test_the_schedule_outlives_a_store_that_cannot_be_written(
         "1 rounds wait to be stored",
         "2 rounds wait to be stored",
     ]
+
+
+def test_rounds_stored_before_one_that_cannot_be_are_told_and_their_messages_sent(
+    store: ir.Store, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine, said, told = Steerable(), list[str](), list[StoredRound]()
+    engine.state = "bad"
+    monitor = monitor_of(engine)
+    clock = iter(range(0, 10**6, 1000))
+    # Rounds 1 and 2 wait; they are stored in the third turn, whose own round finds a full disk.
+    _store_has_room(monkeypatch, [False, False, True, True, False])
+    watch_rounds(
+        monitor,
+        store,
+        told.append,
+        say=said.append,
+        rounds=3,
+        clock=lambda: next(clock),
+        sleep=lambda _: None,
+    )
+    assert [one.number for one in told] == [1, 2]
+    assert [text.split(":")[0] for text in said] == [
+        "1 rounds wait to be stored",
+        "2 rounds wait to be stored",
+        "1 rounds wait to be stored",
+    ]
+    assert events(folder) == [("floor", "opened")]
 
 
 class Late(Steerable):

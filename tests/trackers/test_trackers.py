@@ -5,6 +5,7 @@ import json
 import math
 import re
 import sys
+from itertools import permutations
 
 import pyarrow.parquet
 import pytest
@@ -39,6 +40,12 @@ def test_every_text_has_a_legal_name_of_its_own(texts: list[str]) -> None:
     assert all(
         re.fullmatch("[_a-zA-Z][_a-zA-Z0-9]*", name) and len(name) <= 150 for name in names.values()
     )
+
+
+@pytest.mark.parametrize("order", list(permutations(["a_b", "a_b_c14cddc0", "a/b"])))
+def test_a_text_that_is_spelled_as_a_name_with_digits_shares_no_name(order: list[str]) -> None:
+    names = metric_names(order)
+    assert len(set(names.values())) == 3, names
 
 
 def test_names_of_all_measures_are_readable_and_their_own() -> None:

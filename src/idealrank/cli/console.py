@@ -1,20 +1,19 @@
-"""Talk on stderr: errors, warnings and hints, in the words of the command in use; and the colours
-of a terminal. Colour is decoration and never carries meaning.
+"""Talk with the user: errors, warnings and hints on stderr, in the words of the command in use, and
+help on stdout; and the colours of a terminal, which are decoration and never carry meaning.
 """
 
 import os
 import re
 import signal
 import sys
-import threading
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from types import FrameType
-from typing import NamedTuple, NoReturn, TextIO
+from typing import NamedTuple, TextIO
 
 import click
 
+from idealrank.cli.process import SignalledError, to_void
 from idealrank.errors import Advised, IdealrankError, IdealrankWarning
 
 # An argument of Python that begins a message or an enumeration in it, such as ``level=``.
@@ -87,9 +86,8 @@ def command_of(root: click.Group, typed: Sequence[str]) -> click.Command:
 
 
 def worded(message: object, command: click.Command | None = None) -> str:
-    """Return the text of a message for the command in use.
-    An argument before the first colon becomes the option; of the next steps, only those remain
-    whose options the command has.
+    """Return the text of a message for the command in use: an argument before the first colon
+    becomes the option, and of the next steps only those remain whose options the command has.
     """
     kept = message.kept() if isinstance(message, IdealrankError) else message
     if command is None:
@@ -109,6 +107,7 @@ def worded(message: object, command: click.Command | None = None) -> str:
     if colon:
         place = _ARGUMENT.sub(as_option, place)
         place = _LIST.sub(lambda match: f"{match[1]} {match[2].replace(', ', ',')}", place)
+    # A step with a backtick always stays: its options are of the command that it quotes.
     steps = [
         step
         for step in (command_hint or hint).split("; ")
@@ -120,13 +119,10 @@ def worded(message: object, command: click.Command | None = None) -> str:
 def unknown_option(error: click.NoSuchOption) -> str:
     """Return the message for an option that a command lacks, with the one that it may mean."""
     command = click.Command("") if error.ctx is None else error.ctx.command
-    formats = {
-        f"--format {name}"
-        for parameter in command.params
-        if "--format" in parameter.opts and isinstance(parameter.type, click.Choice)
-        for name in parameter.type.choices
-    }
-    known = Options.of(command).names | formats
+    known = set(Options.of(command).names)
+    for parameter in command.params:
+        if "--format" in parameter.opts and isinstance(parameter.type, click.Choice):
+            known.update(f"--format {name}" for name in parameter.type.choices)
     near = error.possibilities or []
     if texts := _INSTEAD.get(error.option_name):
         near = [text for text in texts if text.partition(" (")[0] in known]
@@ -224,52 +220,6 @@ def _write(text: str) -> None:
         to_void(sys.stderr)
 
 
-class UnwritableError(Exception):
-    """Standard output takes nothing more, for another reason than that its reader left."""
-
-
-@contextmanager
-def writing_output() -> Iterator[None]:
-    """Tell an error of standard output from one of a file."""
-    try:
-        yield
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        raise UnwritableError(error.strerror or str(error)) from error
-
-
-def to_void(stream: TextIO | None) -> None:
-    """Let a stream that nothing can be written to write nowhere; Python would fail once more when
-    it flushes it at its end.
-
-    Examples
-    --------
-    >>> to_void(None)
-    """
-    if stream is not None:
-        void = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(void, stream.fileno())
-        os.close(void)
-
-
-def open_closed_streams() -> None:
-    """Put something in the place of standard streams that were closed: the next file opened would
-    take their descriptors, and their text.
-
-    Examples
-    --------
-    >>> open_closed_streams()
-    """
-    for descriptor, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
-        try:
-            os.fstat(descriptor)
-        except OSError:
-            # The first free one is this. Standard output stays one that nothing can be written to.
-            os.open(os.devnull, os.O_WRONLY if descriptor == 2 else os.O_RDONLY)
-            setattr(sys, name, os.fdopen(descriptor, mode, encoding="utf-8", closefd=False))
-
-
 def in_colour(stream: TextIO | None) -> bool:
     """Return whether text on a stream is coloured: on a terminal that is not dumb.
 
@@ -308,56 +258,11 @@ def error(message: str, hint: str = "") -> None:
         say("hint", hint)
 
 
-class SignalledError(KeyboardInterrupt):
-    """A signal asked the process to end: files that are being written are taken away on the way
-    out, as after Ctrl-C.
-    """
-
-
 def interrupted(stopped: BaseException | None = None) -> int:
     """Say that the work was stopped, by Ctrl-C or by a signal, and give the exit code for it."""
     terminated = isinstance(stopped, SignalledError)
     tell("terminated" if terminated else "interrupted")
     return 128 + (signal.SIGTERM if terminated else signal.SIGINT)
-
-
-@contextmanager
-def ended_by_signals() -> Iterator[None]:
-    """Make SIGTERM an exception of the main thread, as Ctrl-C is; a second signal of either kind
-    ends the process at once.
-
-    A signal that is ignored, as by `nohup`, stays ignored.
-
-    Examples
-    --------
-    >>> with ended_by_signals():
-    ...     pass
-    """
-    is_main = threading.current_thread() is threading.main_thread()
-    handlers = {
-        number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM) if is_main
-    }
-    replaced = {
-        number: handler
-        for number, handler in handlers.items()
-        if handler in (signal.SIG_DFL, signal.default_int_handler)
-    }
-
-    def leave(number: int, _frame: FrameType | None) -> NoReturn:
-        os._exit(128 + number)
-
-    def stop(number: int, _frame: FrameType | None) -> NoReturn:
-        for replaced_number in replaced:
-            signal.signal(replaced_number, leave)
-        raise SignalledError(number) if number == signal.SIGTERM else KeyboardInterrupt
-
-    for number in replaced:
-        signal.signal(number, stop)
-    try:
-        yield
-    finally:
-        for number, handler in replaced.items():
-            signal.signal(number, handler)
 
 
 @contextmanager

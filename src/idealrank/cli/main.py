@@ -18,7 +18,7 @@ from typing import NoReturn
 import click
 
 from idealrank._features import RUNS_CODE_OF_USERS, command_homes
-from idealrank.cli import console
+from idealrank.cli import console, process
 from idealrank.cli.console import command_of, worded
 from idealrank.cli.lazy_groups import LazyGroup
 from idealrank.errors import IdealrankError, StoppedError
@@ -192,12 +192,12 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     0
     """
     _limit_blas_threads()
-    console.open_closed_streams()
+    process.open_closed_streams()
     # Loading modules makes many objects and no garbage; looking for some meanwhile takes a tenth of
     # a small evaluation.
     gc.disable()
     try:
-        with console.ended_by_signals():
+        with process.ended_by_signals():
             code = run(arguments)
     finally:
         gc.enable()
@@ -235,11 +235,11 @@ def _failed(error: Exception, typed: Sequence[str]) -> int:
     if isinstance(error, IdealrankError):
         return _stopped_or_refused(error, typed)
     if isinstance(error, BrokenPipeError):
-        console.to_void(sys.stdout)
+        process.to_void(sys.stdout)
         return BROKEN_PIPE
     # Readers name their files; an error without a name comes from the help, which click writes.
     is_nameless = isinstance(error, OSError) and error.filename is None
-    if isinstance(error, console.UnwritableError) or is_nameless:
+    if isinstance(error, process.UnwritableError) or is_nameless:
         return _unwritable(error)
     if words := _of_the_system(error):
         return _refuse(words)
@@ -318,7 +318,7 @@ def _convention_of(arguments: Sequence[str]) -> str:
 
 def _unwritable(error: Exception) -> int:
     """Report output that cannot be written, which is no verdict of a gate."""
-    console.to_void(sys.stdout)
+    process.to_void(sys.stdout)
     console.error(f"output: {getattr(error, 'strerror', None) or error}")
     return FAULT
 

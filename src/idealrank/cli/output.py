@@ -16,7 +16,7 @@ import click
 from click.core import ParameterSource
 
 from idealrank._files import write_bytes
-from idealrank.cli import console
+from idealrank.cli import console, process
 from idealrank.cli.headings import heading_of
 from idealrank.errors import OptionError
 from idealrank.reports.table.formats import FORMATS, either, formats_help
@@ -78,7 +78,7 @@ def write_parts(parts: Iterable[Part], path: str | None) -> None:
     if path in (None, "-") and console.in_colour(sys.stdout):
         from idealrank.cli.colours import print_parts  # noqa: PLC0415  (rich; pipes do not need it)
 
-        with console.writing_output():
+        with process.writing_output():
             print_parts(parts)
         return
     write([parts_text(parts)], path)
@@ -118,9 +118,9 @@ def write_report(report: str | Iterable[str] | list[Part], path: str | None, lay
 
 def _write_stdout(pieces: Iterable[str]) -> None:
     for batch in _batches(pieces):
-        with console.writing_output():
+        with process.writing_output():
             sys.stdout.buffer.write(batch)
-    with console.writing_output():
+    with process.writing_output():
         sys.stdout.buffer.flush()
 
 

@@ -24,7 +24,7 @@ class Novelty:
     Attributes
     ----------
     periods : float64 array, shape (periods,)
-        Rising; periods with fewer than two users in a cohort are left out.
+        Rising, without those in which a cohort has fewer than two users or a denominator of 0.
     effects, standard_errors : float64 array, shape (periods,)
         B less A in each period, and its standard error by user.
     intervals : float64 array, shape (periods, 2)
@@ -103,8 +103,8 @@ def novelty(
     Raises
     ------
     InputError
-        Lengths differ, a user is in both cohorts, or fewer than two periods have two users in each
-        cohort.
+        Lengths differ, a user is in both cohorts, or fewer than two periods have two users and a
+        denominator above 0 in each cohort.
 
     References
     ----------
@@ -140,8 +140,9 @@ def novelty(
     sizes = np.bincount(cells, rows.denominator, 2 * periods.size).reshape(-1, 2)
     kept &= (sizes > 0).all(axis=1)
     if kept.sum() < 2:
+        needed = "two users" if denominator is None else "two users and a denominator above 0"
         raise InputError(
-            f"period: found {int(kept.sum())} periods with two users in each cohort, expected at "
+            f"period: found {int(kept.sum())} periods with {needed} in each cohort, expected at "
             "least 2"
         )
 
@@ -162,7 +163,8 @@ def novelty(
     weights = periods[kept] - periods[kept].mean()
     weights = weights / (weights * weights).sum()
     is_kept_row = kept[period_of_row]
-    weight_of_row = weights[(np.cumsum(kept) - 1)[period_of_row[is_kept_row]]]
+    place_among_kept = np.cumsum(kept) - 1  # of each period
+    weight_of_row = weights[place_among_kept[period_of_row[is_kept_row]]]
     error = _error(influence[is_kept_row] * weight_of_row, rows.user[is_kept_row], rows.is_b)
     slope = float((weights * effects).sum())
     reach = float(ndtri((1 + level) / 2))

@@ -72,7 +72,7 @@ def _plain(reading: _Reading) -> JudgmentSheet:
     empty = empty_queries(part)
     lost = {"empty_queries": empty} if empty else {}
     return JudgmentSheet(
-        rows=rows_of_qrels(to_qrels([part], [reading.source.path], "error")), left=lost
+        rows=rows_of_qrels(to_qrels([part], [reading.source.path], "error")), lost=lost
     )
 
 
@@ -114,7 +114,7 @@ def _trec(reading: _Reading) -> JudgmentSheet:
     # A file with this mark has the assessor in the second column.
     if bytes(source.data[: len(ORIGIN_MARK)]) == ORIGIN_MARK.encode():
         sheet = assessor_sheet(source, reading.notes, refuse)
-        sheet.left["comments"] = ["the origin of the judgments"]
+        sheet.lost["comments"] = ["the origin of the judgments"]
         return sheet
     qrels = read_trec_qrels([source], "error", reading.notes)
     lost = {}
@@ -124,7 +124,7 @@ def _trec(reading: _Reading) -> JudgmentSheet:
         lost["iterations"] = [field.decode("utf-8", "replace") for field in iterations]
     if qrels.counters["comments"]:
         lost["comments"] = [""] * qrels.counters["comments"]
-    return JudgmentSheet(rows=rows_of_qrels(qrels), left=lost)
+    return JudgmentSheet(rows=rows_of_qrels(qrels), lost=lost)
 
 
 def _second_field(line: bytes) -> bytes:

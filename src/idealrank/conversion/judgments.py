@@ -84,7 +84,7 @@ class _Fitting:
         self._target = target
         self._options = options
         self._losses = losses
-        losses.add_all(sheet.left)
+        losses.add_all(sheet.lost)
         has_query_texts = sheet.has_query_texts or options.queries is not None
         # A text that is the id is written once, unless the format wants both.
         is_text_the_id = sheet.texts_are_ids and target.query != "both"

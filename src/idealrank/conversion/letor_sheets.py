@@ -58,7 +58,7 @@ def letor_sheet(
         )
     ]
     seen = SeenPairs(complain)
-    return sheet_of([row for row in rows if seen.is_new(row)], left=lost)
+    return sheet_of([row for row in rows if seen.is_new(row)], lost=lost)
 
 
 class _Comment(NamedTuple):

@@ -92,9 +92,9 @@ class LossCounter:
         if example and len(examples) < _EXAMPLES:
             examples[example] = None
 
-    def add_all(self, left: Mapping[str, Iterable[str]]) -> None:
+    def add_all(self, lost: Mapping[str, Iterable[str]]) -> None:
         """Count parts of a file that no row has."""
-        for kind, examples in left.items():
+        for kind, examples in lost.items():
             for example in examples:
                 self.add(kind, example)
 

@@ -49,25 +49,30 @@ class JudgmentSheet:
     has_texts: bool = False
     texts_are_ids: bool = False  # The format names a query by its text
     # What the file holds and no row has, by kind of loss: an example of each piece
-    left: dict[str, list[str]] = field(default_factory=dict)
+    lost: dict[str, list[str]] = field(default_factory=dict)
 
 
 def sheet_of(
     rows: list[JudgmentRow],
     *,
     texts_are_ids: bool = False,
-    left: dict[str, list[str]] | None = None,
+    lost: dict[str, list[str]] | None = None,
 ) -> JudgmentSheet:
     """Make a sheet of rows that are in memory."""
+    columns: dict[str, None] = {}  # a set in the order of first use
+    features: set[int] = set()
+    for row in rows:
+        columns |= dict.fromkeys(row.values)
+        features |= row.features.keys()
     return JudgmentSheet(
         rows=iter(rows),
-        columns=list(dict.fromkeys(name for row in rows for name in row.values)),
-        features=sorted({number for row in rows for number in row.features}),
+        columns=list(columns),
+        features=sorted(features),
         has_assessors=any(row.assessor for row in rows),
         has_query_texts=any(row.query_text for row in rows),
         has_texts=any(row.text for row in rows),
         texts_are_ids=texts_are_ids,
-        left=left or {},
+        lost=lost or {},
     )
 
 
@@ -75,19 +80,19 @@ def rows_of_qrels(qrels: Qrels) -> Iterator[JudgmentRow]:
     """Yield the rows of judgments that the kernel holds, some at a time."""
     table = qrels.table
     ends = qrels.offsets[1:].tolist()
-    query = 0
+    place = 0
     ids = table.query_ids()
-    name = decode_id(ids[0]) if ids else ""
+    query = decode_id(ids[0]) if ids else ""
     for first in range(0, qrels.n_judgments, _CHUNK):
         rows = np.arange(first, min(first + _CHUNK, qrels.n_judgments))
         documents = table.document_ids(rows)
         grades = qrels.grades[rows].tolist()
         for row, document, grade in zip(rows.tolist(), documents, grades, strict=True):
             # the next query with rows; some queries may have none
-            if row >= ends[query]:
-                query = next(number for number in range(query + 1, len(ends)) if row < ends[number])
-                name = decode_id(ids[query])
-            yield JudgmentRow(name, decode_id(document), grade)
+            if row >= ends[place]:
+                place = next(number for number in range(place + 1, len(ends)) if row < ends[number])
+                query = decode_id(ids[place])
+            yield JudgmentRow(query, decode_id(document), grade)
 
 
 class SeenPairs:
@@ -134,7 +139,7 @@ def judgments_only(path: str, table: Table, what: str) -> None:
 
 
 def one_grade_each(path: str, rows: Sequence[JudgmentRow]) -> Rows:
-    """Return the judged rows as columns, for evaluation."""
+    """Return the judged rows as columns, for evaluation; refuse several assessors of a document."""
     graded = [row for row in rows if row.grade is not None]
     if len({(row.query, row.document) for row in graded}) < len(graded):
         assessors = dict.fromkeys(row.assessor for row in graded)

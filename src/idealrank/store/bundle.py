@@ -31,7 +31,7 @@ _TIME = (1980, 1, 1, 0, 0, 0)  # of every member, so that one evaluation is alwa
 def export(
     entry: Entry,
     fields: Fields,
-    notes: list[tuple[str, str]],
+    notes: list[tuple[str, str]],  # Time and text of each
     read: Callable[[str], bytes],
     path: Path,
 ) -> None:
@@ -134,7 +134,7 @@ def _consistent(fields: Any, words: Fields, contents: dict[str, bytes], room: Ro
 def _is_canonical(fields: Fields, record: bytes) -> bool:
     try:
         return canonical(fields).encode() == record
-    except (ValueError, RecursionError):  # a number that is none; lists in lists in lists
+    except (ValueError, RecursionError):  # NaN, or nesting too deep
         return False
 
 

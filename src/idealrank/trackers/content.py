@@ -1,6 +1,6 @@
 """Content for a tracker: numbers, settings, words and files.
 
-Names that every tracker takes, from texts of measures, which have signs that none of them does.
+Also turns texts of measures, whose signs no tracker takes, into names that every tracker takes.
 """
 
 import hashlib
@@ -8,7 +8,7 @@ import io
 import json
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
@@ -59,12 +59,21 @@ def metric_names(texts: Iterable[str]) -> dict[str, str]:
     """  # noqa: E501
     names: dict[str, str] = {}
     for text in dict.fromkeys(texts):
-        name = _legal(text)
-        if len(name) > _LONGEST or name in names.values():
-            digest = hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()
-            name = f"{name[:_LONGEST]}_{digest[:_HASHED]}"
-        names[text] = name
+        names[text] = _free_name(text, names.values())
     return names
+
+
+def _free_name(text: str, taken: Collection[str]) -> str:
+    name = _legal(text)
+    if len(name) <= _LONGEST and name not in taken:
+        return name
+    start = name[:_LONGEST]
+    digest = text
+    while True:  # again if another text is itself spelled as this name with its digits
+        digest = hashlib.sha256(digest.encode(errors="surrogatepass")).hexdigest()
+        name = f"{start}_{digest[:_HASHED]}"
+        if name not in taken:
+            return name
 
 
 def _legal(text: str) -> str:
@@ -82,9 +91,9 @@ def columns_of(evaluations: Sequence[Evaluation]) -> Columns:
     """
     if not evaluations:
         return {}
-    texts = dict.fromkeys(
-        str(measure) for evaluation in evaluations for measure in evaluation.measures
-    )
+    texts: dict[str, None] = {}  # a set in the order of first use
+    for evaluation in evaluations:
+        texts |= dict.fromkeys(map(str, evaluation.measures))
     columns: dict[str, list[Any]] = {"run": [], "query": []} | {text: [] for text in texts}
     for evaluation in evaluations:
         columns["run"] += [evaluation.name] * len(evaluation.queries)
@@ -154,6 +163,7 @@ def content_of(
             f"found a result of type {type(result).__name__}, expected an Evaluation, a Comparison "
             "or a Gated"
         )
+    # An empty page means that there is no report.
     report_page = _page(result, evaluations) if page is None else page
     if not report_page:
         return content

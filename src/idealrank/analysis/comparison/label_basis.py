@@ -140,6 +140,11 @@ class Result(NamedTuple):
             question=question,
         )
 
+    @property
+    def tested(self) -> tuple[FloatArray, BoolArray, Design, Question]:
+        """Arguments of the functions of `tipping` after the first."""
+        return self.differences, self.kept, self.design, self.question
+
 
 class DeclaredLabels(NamedTuple):
     """Declared facts about the labels; None for each that is not declared."""
@@ -229,7 +234,8 @@ class LabelRules:
     source: int | None  # Place of the run that the labels come from, if declared
     coverages: Sequence[Coverage]  # Coverage of each run
     measures: Sequence[Measure]  # Measures compared
-    tippings: Tippings  # Tipping points of pairs
+    # Tipping points of pairs; where there is none, its methods return the reason as a text
+    tippings: Tippings
 
     @classmethod
     def of(
@@ -259,7 +265,7 @@ class LabelRules:
         return None if self.labels is None else self.labels.kind
 
     @property
-    def look_at_rates(self) -> bool:
+    def rests_on_rates(self) -> bool:
         """Return whether results rest on rates of relevant documents among the judged ones."""
         return self.kind in (None, "pooled")
 
@@ -272,22 +278,21 @@ class LabelRules:
         kind = self.kind
         if kind == "complete":
             basis = None if all_labelled else LabelBasis(kind=kind)
-            return Support(None, COMPLETE, basis, stands=True)
+            return Support(tipping=None, reason=COMPLETE, basis=basis, stands=True)
         if kind == "positive-only":
             if all_labelled:
-                return Support(None, POSITIVE_ONLY, None, stands=True)
+                return Support(tipping=None, reason=POSITIVE_ONLY, basis=None, stands=True)
             basis = self._positive_only(result)
             stands = basis.one_sided is None or _is_behind(basis.one_sided.run, result)
-            return Support(None, POSITIVE_ONLY, basis, stands=stands)
+            return Support(tipping=None, reason=POSITIVE_ONLY, basis=basis, stands=stands)
         basis = None if all_labelled or kind is None else LabelBasis(kind=kind)
         reach = self.tippings.reach(result.pair, result.column)
         if isinstance(reach, str):
-            return Support(None, reach, basis, stands=True)
-        tested = (result.differences, result.kept, result.design, result.question)
-        tipping = tipping_point(reach, *tested)
+            return Support(tipping=None, reason=reach, basis=basis, stands=True)
+        tipping = tipping_point(reach, *result.tested)
         if count_labels and not tipping.reaches:
-            tipping = replace(tipping, labels_needed=labels_needed(reach, *tested))
-        return Support(tipping, None, basis, stands=tipping.reaches)
+            tipping = replace(tipping, labels_needed=labels_needed(reach, *result.tested))
+        return Support(tipping=tipping, reason=None, basis=basis, stands=tipping.reaches)
 
     def stands_within(self, result: Result, within: BoolArray) -> bool:
         """Return whether the labels of a slice of the queries support its result."""
@@ -300,9 +305,7 @@ class LabelRules:
             one_sided = self._one_sided(result.pair, self.measures[result.column], coverages)
             return one_sided is None or _is_behind(one_sided.run, result)
         reach = self.tippings.reach(result.pair, result.column, within=within)
-        return isinstance(reach, str) or judgments_reach(
-            reach, result.differences, result.kept, result.design, result.question
-        )
+        return isinstance(reach, str) or judgments_reach(reach, *result.tested)
 
     def _coverages_within(
         self, result: Result, within: BoolArray

@@ -97,7 +97,7 @@ def compared(
     threads = 1 if many or len(queries) < _FEW_QUERIES else options.threads
     with Background(threads) as background:
         bounds = [background.begin(partial(case.bounds, pair)) for pair in run_pairs]
-        if rules.look_at_rates:
+        if rules.rests_on_rates:
             background.begin(partial(rules.tippings.prepare, run_pairs[0]))
         alike = background.begin(
             partial(
@@ -260,7 +260,7 @@ class _Case:
         """Bounds of the difference of a pair by the primary measure, where there are some; they do
         not depend on any test.
         """
-        if not self.rules.look_at_rates:
+        if not self.rules.rests_on_rates:
             return None
         kept = self.study.tables[pair[0]].counted[:, 0] & self.study.tables[pair[1]].counted[:, 0]
         return self.rules.tippings.bounds(pair, 0, kept, restricted(self.study.design, kept))
@@ -381,13 +381,13 @@ class _Case:
         """Return whether the test and the mean, on which tipping points rest, favour different
         runs.
         """
-        return self.rules.look_at_rates and test.found.lean * test.found.difference < 0
+        return self.rules.rests_on_rates and test.found.lean * test.found.difference < 0
 
     def _support(self, result: Result, test: Corrected, **labelled: bool) -> Support:
         """Return what supports a difference over all queries."""
         if self._is_divided(test):
             reason = "the side of the test is not that of the mean difference"
-            return Support(None, reason, None, stands=True)
+            return Support(tipping=None, reason=reason, basis=None, stands=True)
         return self.rules.support(result, **labelled)
 
     def method(

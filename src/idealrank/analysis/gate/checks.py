@@ -554,9 +554,9 @@ class _Checks:
         better.
         """
         measure = self.study.measures[result.column]
-        if self.rules.look_at_rates and measure.direction < 0:
+        if self.rules.rests_on_rates and measure.direction < 0:
             reason = f"{measure.name} falls as documents become relevant"
-            return Support(None, reason, None, stands=True)
+            return Support(tipping=None, reason=reason, basis=None, stands=True)
         return self.rules.support(result, **labelled)
 
     def _worst(self, place: _Place, sign: float) -> tuple[QueryDrop, ...]:

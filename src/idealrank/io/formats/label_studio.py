@@ -87,7 +87,7 @@ def label_studio_sheet(
         is_graded = row.grade is not None or bool(row.assessor)
         return is_graded or (row.query, row.document) not in judged
 
-    return sheet_of(list(filter(is_kept, rows)), left=reader.left)
+    return sheet_of(list(filter(is_kept, rows)), lost=reader.lost)
 
 
 def read_label_studio(
@@ -128,7 +128,7 @@ class _Tasks:
         self._controls: dict[str, None] = {}
         # by kind and name, a task of each
         self._assessors: dict[str, dict[str, str]] = {_PEOPLE: {}, _MODEL: {}}
-        self.left: dict[str, list[str]] = {}
+        self.lost: dict[str, list[str]] = {}
 
     def graded(self, task: Any, number: int) -> Iterator[tuple[str, JudgmentRow]]:
         """Rows of one task with their kind of assessor: every annotation and prediction with a
@@ -147,9 +147,9 @@ class _Tasks:
             return
         graded_rows = [*self._by_people(pair, fields), *self._by_models(pair, fields)]
         if fields.get("drafts"):
-            self.left.setdefault("drafts", []).append("")
+            self.lost.setdefault("drafts", []).append("")
         if fields.get("meta"):
-            self.left.setdefault("columns", []).append("meta")
+            self.lost.setdefault("columns", []).append("meta")
         yield from graded_rows or [("", pair)]
 
     def _by_people(
@@ -158,10 +158,10 @@ class _Tasks:
         for annotation in _objects(fields.get("annotations", fields.get("completions"))):
             assessor = _annotator(annotation.get("completed_by"))
             if annotation.get("was_cancelled") or annotation.get("skipped"):
-                self.left.setdefault("cancelled", []).append(assessor)
+                self.lost.setdefault("cancelled", []).append(assessor)
                 continue
             if annotation.get("ground_truth"):
-                self.left.setdefault("ground_truth", []).append(pair.document)
+                self.lost.setdefault("ground_truth", []).append(pair.document)
             grade = self._grade(annotation, pair.place)
             if grade is not None:
                 yield self._by(_PEOPLE, assessor, pair._replace(grade=grade))
@@ -250,7 +250,7 @@ class _Tasks:
             fields = dict(value) if isinstance(value, tuple) else {}
             kind = next((name for name in _VALUES if name in fields), None)
             if kind is None or (self._names.control and control != self._names.control):
-                self.left.setdefault("other_results", []).append(
+                self.lost.setdefault("other_results", []).append(
                     control or valid_text(result.get("type"))
                 )
                 continue

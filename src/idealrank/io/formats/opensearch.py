@@ -46,7 +46,7 @@ def opensearch_sheet(source: Source, complain: Complain) -> JudgmentSheet:
     pairs = SeenPairs(complain)
     rows = [row for row in _rows(lists[0], source.path, complain) if pairs.is_new(row)]
     settings = [name for name in lists[0] if name not in _KNOWN]
-    return sheet_of(rows, texts_are_ids=True, left={"settings": settings} if settings else {})
+    return sheet_of(rows, texts_are_ids=True, lost={"settings": settings} if settings else {})
 
 
 def read_opensearch(

@@ -165,7 +165,7 @@ def quepid_sheet(source: Source, notes: Notes, complain: Complain) -> JudgmentSh
         reasons += [reason] * counts[reason]
     if reasons:
         losses["reasons"] = reasons
-    return sheet_of(rows, texts_are_ids=not book.texts, left=losses)
+    return sheet_of(rows, texts_are_ids=not book.texts, lost=losses)
 
 
 def is_row_per_rating(names: Sequence[str]) -> bool:

@@ -34,7 +34,7 @@ def rre_sheet(source: Source, notes: Notes, complain: Complain) -> JudgmentSheet
             JudgmentRow(block.query, document, grade, query_text=block.query, place=block.place)
             for document, grade in (*judged, *unjudged)
         ]
-    return sheet_of(rows, texts_are_ids=True, left=ratings.left)
+    return sheet_of(rows, texts_are_ids=True, lost=ratings.lost)
 
 
 _PARTS = ("topics", "query_groups", "queries")  # fields with lists, from the outermost on
@@ -65,7 +65,7 @@ class _Ratings:
         self._blank = 0  # documents without a gain
         self._again = 0  # queries that come again with the same documents
         self.unjudged: dict[str, list[str]] = {}
-        self.left: dict[str, list[str]] = {}
+        self.lost: dict[str, list[str]] = {}
 
     def read(self, source: Source) -> Blocks:
         """Read all queries of the file."""
@@ -93,7 +93,7 @@ class _Ratings:
         known = (*_PARTS, "relevant_documents", *(PLACEHOLDERS if _is_ours(dict(value)) else ()))
         settings = [name for name in dict(value) if name not in known]
         if settings:
-            self.left["settings"] = settings
+            self.lost["settings"] = settings
         self._walk(dict(value), (self._path, 0), None)
         if self._blank:
             self._notes.inform(f"{self._path}: {self._blank:,} documents have no gain: unjudged")
@@ -129,7 +129,7 @@ class _Ratings:
                     titles = [group.get(key) for key in ("name", "description")]
                     texts = [title for title in titles if isinstance(title, str)]
                     if texts:
-                        self.left.setdefault("groups", []).append(texts[0])
+                        self.lost.setdefault("groups", []).append(texts[0])
                     self._walk(group, where, documents)
 
     def _take(self, fields: dict[str, Any], place: Place, documents: Any) -> None:

@@ -196,12 +196,14 @@ def _value(record: FieldRecord, role: str) -> Any:
 def _is_sampled(record: FieldRecord) -> bool:
     """Return False for a document of a pool that is not part of the sample."""
     value = _value(record, "sampled")
+    if value is None:
+        return True
     text = str(value).strip().lower()
-    if value is not None and text not in {"true", "false"}:
+    if text not in {"true", "false"}:
         raise FileFormatError(
             record.place, record.line, f"sampled {shown(repr(value))}", "true or false"
         )
-    return text != "false"
+    return text == "true"
 
 
 def _pair(record: FieldRecord) -> JudgmentPair:
@@ -215,7 +217,7 @@ def _pair(record: FieldRecord) -> JudgmentPair:
             )
         return "" if cell is None else str(cell).encode("utf-8", "replace").decode()
 
-    def name(role: str) -> str:
+    def id_of(role: str) -> str:
         """Return an id: two that differ must not become one."""
         cell = _value(record, role)
         # a byte that is not UTF-8 was read as a lone surrogate, which `text` would replace
@@ -232,8 +234,8 @@ def _pair(record: FieldRecord) -> JudgmentPair:
             )
         return text(role).strip()
 
-    query = name("query")
-    document = name("document")
+    query = id_of("query")
+    document = id_of("document")
     if not query or not document:
         lacking = "query" if not query else "document"
         names = ", ".join(shown(repr(column)) for column in list(record.fields)[:8])
@@ -255,8 +257,8 @@ def _priority(value: Any, record: FieldRecord) -> float:
     try:
         priority = float(value)
     except (TypeError, ValueError):
-        priority = float("nan")
-    if not abs(priority) < float("inf"):
+        priority = math.nan
+    if not math.isfinite(priority):
         raise FileFormatError(
             record.place, record.line, f"priority {shown(repr(value))}", "a finite number"
         )

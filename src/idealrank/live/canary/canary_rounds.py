@@ -100,7 +100,6 @@ class CanaryMonitor:
         self.queries = self._canaries()
         self.waiting: list[FinishedRound] = []
         self._wants_baseline = False
-        self._cautions: list[str] = []
         if config.season_note:
             say(config.season_note)
 
@@ -123,7 +122,7 @@ class CanaryMonitor:
         that fails is an outcome of the round.
         """
         if store is not None:
-            self.plan(store)
+            self.plan(store)  # fails if the baseline's entry is missing, or has another measure
         try:
             self._backend().close()
         except MissingExtraError:
@@ -138,7 +137,7 @@ class CanaryMonitor:
 
     @cached_property
     def groups(self) -> dict[str, tuple[str, ...]]:
-        """Slices of each query."""
+        """Groups of each query; the configuration calls them slices."""
         slices = slices_of(self.config.slices) or {}
         return {
             query: (names,) if isinstance(names, str) else tuple(map(str, names))
@@ -147,8 +146,8 @@ class CanaryMonitor:
 
     @cached_property
     def epoch(self) -> str:
-        """Hash of judgments, queries, measure, convention and baseline; a change starts another
-        series. The engine, and the number of documents it is asked for, have no part in it.
+        """Hash of judgments (also of people), queries, measure, convention, baseline and declared
+        season; a change starts another series. The engine and its number of documents do not count.
         """
         people = "" if self._people is None else f"{self._people.fingerprint}"
         queries = hash_of(f"{query.id}\0{query.text}" for query in self.queries)
@@ -184,8 +183,12 @@ class CanaryMonitor:
         """Learn the baseline anew from the next round on."""
         self._wants_baseline = True
 
-    def run_round(self, store: Store) -> list[StoredRound]:
-        """Run a round, store it and all that wait, and send messages; return the rounds stored."""
+    def run_round(
+        self, store: Store, tell: Callable[[StoredRound], None] = lambda _: None
+    ) -> list[StoredRound]:
+        """Run a round, store it and all that wait, send messages, and tell of each round stored;
+        return them.
+        """
         rounds = Monitoring.of(store, self.config.name)
         time = utc_now()
         try:
@@ -194,9 +197,25 @@ class CanaryMonitor:
             self._say(f"the start of the round could not be stored: {error}")
             number = None
         self.waiting.append(self._measured(store, number, time))
-        stored = self.store_waiting(store)
-        self.deliver(store)
+        stored: list[StoredRound] = []
+        try:
+            plan = self.plan(store)
+            while self.waiting:
+                stored.append(self._store_oldest(store, plan))
+        except InputError:
+            # The rounds stored before no longer wait: no later turn would tell of them.
+            if stored:
+                self._announce(store, stored, tell)
+            raise
+        self._announce(store, stored, tell)
         return stored
+
+    def _announce(
+        self, store: Store, stored: Sequence[StoredRound], tell: Callable[[StoredRound], None]
+    ) -> None:
+        self.deliver(store)
+        for stored_round in stored:
+            tell(stored_round)
 
     def _measured(self, store: Store, number: int | None, time: str) -> FinishedRound:
         """Ask and evaluate the queries of a round; with too few answers it has no value."""
@@ -238,10 +257,9 @@ class CanaryMonitor:
         if failed_share > self.config.most_failed:
             return finished(seen=replace(seen, outcome="incomplete"))
 
-        self._cautions = []
         try:
-            evaluation = self._evaluated(answers, self._qrels)
-            people = {} if self._people is None else self._human_values(answers)
+            evaluation, cautions = self._evaluated(answers, self._qrels)
+            people, people_cautions = self._human_values(answers)
         # The answers cannot be ranked, for example because a score is not a number.
         except IdealrankError as error:
             all_failed = {"failed": 1.0, "problems": [*problems, str(error)]}
@@ -261,7 +279,8 @@ class CanaryMonitor:
         if seen.empty == 1:  # the one document of the run was made up by `_evaluated`
             coverage = None
             problems = [_ALL_EMPTY, *problems]
-            self._cautions = []
+        else:
+            problems = [*problems, *dict.fromkeys([*cautions, *people_cautions])]
         seen = replace(
             seen,
             outcome="complete",
@@ -329,7 +348,9 @@ class CanaryMonitor:
         ]
         return outcomes, problems[:_PROBLEMS], tally
 
-    def _evaluated(self, answers: Mapping[str, Sequence[Any]], qrels: Qrels) -> Evaluation:
+    def _evaluated(
+        self, answers: Mapping[str, Sequence[Any]], qrels: Qrels
+    ) -> tuple[Evaluation, list[str]]:
         grades = {query: qrels[query] for query in qrels.queries if query in answers}
         chosen = Qrels(grades, labels_are=None if qrels.labels.found else qrels.labels.kind)
         with_documents = {query: dict(hits) for query, hits in answers.items() if hits}
@@ -339,14 +360,16 @@ class CanaryMonitor:
         with warnings.catch_warnings(record=True) as cautions:
             warnings.simplefilter("always", IdealrankWarning)
             evaluation = evaluate(chosen, run, self.measures, self.config.evaluation.convention)
-        self._cautions += [str(caution.message) for caution in cautions]
-        return evaluation
+        return evaluation, [str(caution.message) for caution in cautions]
 
-    def _human_values(self, answers: Mapping[str, Sequence[Any]]) -> dict[str, float]:
+    def _human_values(
+        self, answers: Mapping[str, Sequence[Any]]
+    ) -> tuple[dict[str, float], list[str]]:
         people = self._people
         if people is None or not any(query in answers for query in people.queries):
-            return {}
-        return values_by_query(self._evaluated(answers, people))
+            return {}, []
+        evaluation, cautions = self._evaluated(answers, people)
+        return values_by_query(evaluation), cautions
 
     def _values_record(
         self, seen: SeenRound, evaluation: Evaluation, problems: Sequence[str]
@@ -361,7 +384,7 @@ class CanaryMonitor:
             "high": high,
             "coverage": seen.coverage,
             "corrected": bool(seen.people),
-            "problems": [*problems, *dict.fromkeys(self._cautions)],
+            "problems": problems,
             "slices": {name: seen.mean(name) for name in seen.names()},
             "convention": evaluation.convention.name,
         }
@@ -375,41 +398,33 @@ class CanaryMonitor:
 
     # --- storing and telling ----------------------------------------------------------------------
 
-    def store_waiting(self, store: Store) -> list[StoredRound]:
-        """Store the rounds that wait, oldest first, each with the changes of its alarms."""
-        stored = []
-        plan = self.plan(store)
-        while self.waiting:
-            finished = self.waiting[0]
+    def _store_oldest(self, store: Store, plan: AlarmPlan) -> StoredRound:
+        """Store the round that has waited longest, with the changes of its alarms."""
+        finished = self.waiting[0]
 
-            def step(
-                state: dict[str, Any], number: int, finished: FinishedRound = finished
-            ) -> RoundStep:
-                record = dict(finished.record) | _clock_note(state, finished.time)
-                followed = advance(
-                    plan, state, number, finished.seen, record, rebaseline=self._wants_baseline
-                )
-                latest = max(finished.time, str(state.get("time", "")))
-                return replace(followed, state={**followed.state, "time": latest})
+        def step(state: dict[str, Any], number: int) -> RoundStep:
+            record = dict(finished.record) | _clock_note(state, finished.time)
+            followed = advance(
+                plan, state, number, finished.seen, record, rebaseline=self._wants_baseline
+            )
+            latest = max(finished.time, str(state.get("time", "")))
+            return replace(followed, state={**followed.state, "time": latest})
 
-            outcome: Outcome = finished.seen.outcome
-            record = Record(
+        outcome: Outcome = finished.seen.outcome
+        stored = Monitoring.of(store, self.config.name).finish(
+            finished.number,
+            finished.time,
+            outcome,
+            step,
+            evaluation=finished.evaluation,
+            record=Record(
                 command=self._command,
                 time=finished.time,
                 tags=("canary", f"monitor-{self.config.name}"),
-            )
-            stored.append(
-                Monitoring.of(store, self.config.name).finish(
-                    finished.number,
-                    finished.time,
-                    outcome,
-                    step,
-                    evaluation=finished.evaluation,
-                    record=record,
-                )
-            )
-            self._wants_baseline = False
-            self.waiting.pop(0)
+            ),
+        )
+        self._wants_baseline = False
+        self.waiting.pop(0)
         return stored
 
     def deliver(self, store: Store) -> list[str]:
@@ -451,8 +466,8 @@ class CanaryMonitor:
 
     def _keep_alive(self, store: Store, channels: Sequence[Channel]) -> list[str]:
         alarms = Monitoring.of(store, self.config.name).alarms(only_open=True)
-        answers = (_problem(channel, partial(channel.keep_alive, alarms)) for channel in channels)
-        return [problem for problem in answers if problem]
+        problems = (_problem(channel, partial(channel.keep_alive, alarms)) for channel in channels)
+        return [problem for problem in problems if problem]
 
     def open_alarms(self, store: Store) -> list[StoredAlarm]:
         """Return the open alarms, first opened first, and by rule and slice."""

@@ -17,8 +17,7 @@ from idealrank.store.web.guard import names_server
 from idealrank.store.web.metrics_text import CONTENT_TYPE, load_metrics
 
 _PATIENCE = 10.0  # seconds that a client may be silent
-# seconds between two looks of the server for the end of the monitor, which waits for the server
-_POLL = 0.1
+_POLL = 0.1  # seconds between the server's checks for its end; the shutdown waits as long
 _LONGEST_SLEEP = 60.0  # seconds, after which the clock is read again
 
 
@@ -41,8 +40,7 @@ def watch_rounds(
     due = clock()
     while True:
         try:
-            for stored in monitor.run_round(store):
-                tell(stored)
+            monitor.run_round(store, tell)
         except InputError as error:
             n_waiting = len(monitor.waiting)
             say(f"{n_waiting} rounds wait to be stored: {error}" if n_waiting else str(error))
@@ -122,14 +120,15 @@ def _answer(
         status = "404 Not Found"
         body = b"see /metrics\n"
     else:
-        texts: list[bytes] = []
-        failure = failure_of("metrics", lambda: texts.append(_text_of(folder)))
-        if failure:
+        status, body = "200 OK", b""
+
+        def render() -> None:
+            nonlocal body
+            body = _text_of(folder)
+
+        if failure := failure_of("metrics", render):
             status = "503 Service Unavailable"
             body = f"{failure}\n".encode()
-        else:
-            status = "200 OK"
-            [body] = texts
     kind = CONTENT_TYPE if status == "200 OK" else "text/plain; charset=utf-8"
     start(status, [("Content-Type", kind), ("Content-Length", str(len(body)))])
     return [body]
