@@ -370,6 +370,7 @@ def die(*_, **__):
     os.kill(os.getpid(), signal.SIGKILL)
 
 def before(owner, name):
+    getattr(owner, name)  # a place that is gone would kill nothing
     setattr(owner, name, die)
 
 def after(owner, name):
@@ -389,7 +390,7 @@ PHASES = {
     "while queries are asked": lambda: before(Steerable, "search"),
     "before the evaluation": lambda: before(canary_rounds.CanaryMonitor, "_evaluated"),
     "after the files of values": lambda: before(monitoring.Monitoring, "_insert"),
-    "in the transaction": lambda: before(monitoring.Monitoring, "_tell"),
+    "in the transaction": lambda: before(monitoring.Monitoring, "_queue"),
     "at its end": lambda: after(monitoring.Monitoring, "_insert"),
     "after the transaction": lambda: after(monitoring.Monitoring, "finish"),
     "before a message": lambda: before(alarm_channels.JsonLines, "send"),

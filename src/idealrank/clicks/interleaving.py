@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain, islice, zip_longest
+from itertools import chain, zip_longest
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -195,7 +195,7 @@ def _balanced(
     # Rank by rank, the ranking that is served first, then the other one.
     turns = chain.from_iterable(zip_longest(*rankings))
     distinct = dict.fromkeys(document for document in turns if document is not None)
-    documents = tuple(islice(distinct, size))
+    documents = tuple(distinct)[:size]
 
     rank_in_a = _places(ranking_a)
     rank_in_b = _places(ranking_b)

@@ -261,7 +261,8 @@ class TrainingConfig:
     @classmethod
     def schema(cls) -> dict[str, Any]:
         """Return the JSON Schema of a configuration."""
-        torch = {"properties": {"library": {"const": "torch"}}, "required": ["library"]}
+        library = {"properties": {"library": {"const": "torch"}}, "required": ["library"]}
+        torch = {"type": "object"} | library  # else null, which has no library, would match
         network = {"properties": {"params": schema_of(NetworkSection)}}
         return {
             **document("idealrank train", cls),
