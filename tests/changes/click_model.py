@@ -35,10 +35,9 @@ class DCTR:
         check_sessions(sessions)
         return _fitted(
             sessions,
-            sessions.pair >= 0,
-            np.zeros(len(sessions.documents)),
-            1.0,
-            np.ones(sessions.n_ranks),
+            examined=sessions.pair >= 0,
+            satisfaction=np.zeros(len(sessions.documents)),
+            after_click=np.ones(sessions.n_ranks),
         )
 
 

@@ -45,9 +45,8 @@ def paired_z(
     (0.0478, 1.6667)
     """
     first, second = paired(a, b)
-    used = design_of(design, first.shape[0])
-    columns, largest = _differences(first, second)
-    means = student_mean(columns, used, largest)
+    sample = _PairedSample.of(first, second, design_of(design, first.shape[0]))
+    means = student_mean(sample.differences, sample.design, sample.largest)
     statistic = in_units(means.mean, means.se)
     sides = 2 if alternative == "two-sided" else 1
     tail = sides * ndtr(-against_null(statistic, alternative))
@@ -68,7 +67,7 @@ def paired_z(
         alternative=alternative,
         note="",
     )
-    return _test(first, columns, largest, used, figures=figures, facts=facts)
+    return _test(sample, figures, facts)
 
 
 '''
