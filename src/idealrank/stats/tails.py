@@ -98,6 +98,13 @@ def _first_looks(n_draws: int, columns: int) -> list[int]:
     return sizes[:-1]
 
 
+def _emptied(parts: "list[Any]") -> Any:
+    """Join the parts and let go of them, so that no value is held twice while they are sorted."""
+    whole = np.concatenate(parts)
+    parts.clear()
+    return whole
+
+
 class _Near:
     """Values in [low, high) of each column, equal ones counted where there are many, and how many
     are above.
@@ -146,9 +153,9 @@ class _Near:
     def _count_equal(self) -> None:
         if not self._values:
             return
-        column = np.concatenate(self._columns)
-        value = np.concatenate(self._values)
-        count = np.concatenate(self._counts)
+        column = _emptied(self._columns)
+        value = _emptied(self._values)
+        count = _emptied(self._counts)
         order = np.lexsort((-value, column))
         column = column[order]
         value = value[order]
