@@ -454,7 +454,7 @@ def test_the_answer_as_a_dict_has_no_number_that_json_lacks() -> None:
     assert found["checks"][0]["bound"] is None
     assert found["contracts"][0]["found"] is None
     assert found["reasons"] == [
-        "query nobody: P@1 has no value, demanded any value; baseline has none either"
+        "query nobody: P@1 has no value, demanded a value, which baseline lacks too"
     ]
 
 

@@ -97,7 +97,7 @@ class _Pooled(NamedTuple):
 
 def _all_labels(n_a: int, n_b: int) -> FloatArray:
     """Labels of every exchange that changes something: 1 for b, shape (exchanges, n_a + n_b)."""
-    # The first combination has the last queries, which are those of b already.
+    # The first combination is the last n_b queries, which b already has: it changes nothing.
     queries_of_b = np.array(list(combinations(range(n_a + n_b - 1, -1, -1), n_b)))[1:]
     labels = np.zeros((len(queries_of_b), n_a + n_b))
     np.put_along_axis(labels, queries_of_b, 1.0, axis=1)

@@ -172,9 +172,9 @@ def _rates_alone(reach: Reach) -> FloatArray:
     pooled_b = _is_pooled(reach, reach.b.hit_rank[alone_b], reach.b.rank[reach.own_b])
     if pooled_a or pooled_b or np.count_nonzero(~alone) < _ENOUGH:
         return rates
-    # Other systems than these two chose what was judged, too. An unjudged document is returned by
-    # one system fewer, which lowers the odds of its relevance, by as much as the odds fall from
-    # judged documents of both runs to those of one.
+    # Systems other than these two also chose what was judged. An unjudged document is returned by
+    # one system fewer, which lowers the odds that it is relevant. They fall by as much as between
+    # judged documents that both runs return and judged documents that one of them returns.
     odds = _odds(rates)
     odds_of_shared = _odds(_share_by_rank(reach, rank[~alone], relevant[~alone]))
     lower = odds * np.minimum(odds / odds_of_shared, 1.0)

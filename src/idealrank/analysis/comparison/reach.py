@@ -277,7 +277,8 @@ def shrinking(
     rows = np.arange(n_own.size)
 
     def factor(share: float) -> FloatArray:
-        # The ideal of a broken number of documents lies between those of both whole numbers.
+        # The ideal for a fractional number of documents is interpolated between the ideals for the
+        # whole numbers below and above it.
         n_relevant = share * n_own
         fewer = n_relevant.astype(np.int64)
         first = ideals[rows, fewer]

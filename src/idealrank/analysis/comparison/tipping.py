@@ -313,9 +313,9 @@ class _Path(NamedTuple):
     @classmethod
     def _of_line(cls, mean: FloatArray, variance: FloatArray, critical: float) -> "_Path":
         """Solve ``(m + s k)^2 = critical^2 (v + 2 s u + s^2 w)`` for the smallest share s."""
-        # m and v are mean and squared error of the differences d, k and w those of their change e
-        # if all documents are relevant, and u is the covariance of both: the variance of d + e less
-        # both of theirs is twice it.
+        # The differences d have the mean m and the squared error v. If all documents are relevant,
+        # they change by e, with the mean k and the squared error w. The covariance of d and e is u:
+        # half of what the variance of d + e exceeds the sum of both variances by.
         m = float(mean[0])
         k = float(mean[1])
         v = float(variance[0])

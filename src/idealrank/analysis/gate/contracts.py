@@ -85,7 +85,7 @@ class KeptContract:
 def sentence_of(result: KeptContract) -> str:
     """Describe a broken contract."""
     if math.isnan(result.demanded):
-        demand = f"any value; {result.baseline} has none either"
+        demand = f"a value, which {result.baseline} lacks too"
     else:
         demand = f"{result.demanded:.4f}"
         if result.baseline:

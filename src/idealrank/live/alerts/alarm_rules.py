@@ -348,8 +348,8 @@ class _Innovation:
         long_run = (1 + correlation) / (1 - correlation)
         value = (z - foretold) / math.sqrt(total)
         if error > 0:
-            # Only the sampling error is estimated. By Satterthwaite, the degrees of freedom of the
-            # sum are those of the estimated part, divided by the square of its share.
+            # Only the sampling error is estimated. By Satterthwaite's formula, the sum has the
+            # degrees of freedom of the estimated part, divided by the square of its share.
             value = _normal_score(value, sampling.degrees * (total / error) ** 2)
         return cls(
             value=value,
