@@ -165,7 +165,8 @@ def _tables(schema: Schema) -> str:
 
 
 def _constant(schema: Schema, key: str) -> str:
-    return str(schema["properties"][key]["const"])
+    value = schema["properties"][key]
+    return str(value["const"] if "const" in value else value["enum"][0])  # else it may be null
 
 
 def _table(schema: Schema) -> str:
@@ -178,8 +179,8 @@ def _rows(schema: Schema, place: str) -> Iterator[tuple[str, str]]:
     for rule in schema.get("allOf", ()):  # keys that a sweep may have in place of the section
         needed += rule.get("anyOf", [{}])[0].get("required", ())
     for name, value in schema["properties"].items():
-        if name == "sweep" or "const" in value or value.get("enum") == [False, None]:
-            continue  # a key with a single value
+        if name == "sweep" or "const" in value or value.get("enum", [])[1:] == [None]:
+            continue  # a key with a single value, or null
         yield place + name, _cell(value, is_needed=name in needed)
         for part in (value, *value.get("anyOf", ())):
             if "properties" in part:

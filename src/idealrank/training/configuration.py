@@ -263,7 +263,7 @@ class TrainingConfig:
         """Return the JSON Schema of a configuration."""
         library = {"properties": {"library": {"const": "torch"}}, "required": ["library"]}
         torch = {"type": "object"} | library  # else null, which has no library, would match
-        network = {"properties": {"params": schema_of(NetworkSection)}}
+        network = {"properties": {"params": or_null(schema_of(NetworkSection))}}
         return {
             **document("idealrank train", cls),
             "not": {"allOf": [has_value("seed"), has_value("seeds")]},

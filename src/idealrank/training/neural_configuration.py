@@ -163,11 +163,12 @@ def _keys_of_loss(loss: str) -> type:
 
 
 def loss_schema() -> dict[str, Any]:
-    """Return the JSON Schema of a loss with its options; the first one may be left out."""
+    """Return the JSON Schema of a loss with its options; the first one may be left out or null."""
     schemas = []
     for place, loss in enumerate(LOSSES):
         schema = schema_of(_keys_of_loss(loss))
-        properties = {"loss": {"const": loss}, **schema["properties"]}
+        name = {"const": loss} if place else {"enum": [loss, None]}
+        properties = {"loss": name, **schema["properties"]}
         required = {"required": ["loss"]} if place else {}
         schemas.append({**schema, "properties": properties, **required})
     return {"oneOf": schemas}
