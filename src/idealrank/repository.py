@@ -72,10 +72,9 @@ def _run(
 def has_changes(folder: str | Path = ".", *, seconds: float = 10) -> bool | None:
     """Return whether tracked files of a working copy differ from the commit that is checked out;
     None if that is unknown: no repository, no time left, or a filter of its own.
-
-    A file counts as unchanged if the index has its times and size, or if its blob is the committed
-    one: as it is, with the line ends of the repository, or as a pointer of Git LFS.
     """
+    # A file counts as unchanged if the index has its times and size, or if its blob is the
+    # committed one: as it is, with the line ends of the repository, or as a pointer of Git LFS.
     copy = _WorkingCopy(os.fsencode(folder), time.monotonic() + seconds)
     try:
         return copy.differs()

@@ -223,7 +223,7 @@ class Units(NamedTuple):
 
     def counts(self, from_zero: IntArray, draws: int, alternative: Alternative) -> IntArray:
         """Draws that are as extreme as what was observed; `from_zero` counts the draws whose `ends`
-        are 0 or more, and if two-sided, first those of the lower and then of the upper ends.
+        are 0 or more, and if two-sided, first the lower and then the upper ends.
         """
         if alternative != "two-sided":
             return from_zero
