@@ -28,14 +28,18 @@ _ENVIRONMENT = {
     "GIT_TERMINAL_PROMPT": "0",
     "LC_ALL": "C",
 }
-# `status`, `diff`, `add` and `hash-object` run filters, so that they are not here.
+# What `ask_git` may ask. Nothing here calls `status`, `diff`, `add` or `hash-object`, which run
+# filters; `_WorkingCopy` also asks for the index, attributes and settings, which runs none.
 _COMMANDS = frozenset({"cat-file", "log", "rev-list", "rev-parse"})
 
 
 def ask_git(
     *words: str, folder: str | Path = ".", input_text: str = "", seconds: float | None = None
 ) -> "subprocess.CompletedProcess[str]":
-    """Return git's answer in a folder."""
+    """Return git's answer in a folder.
+
+    Raises FileNotFoundError without git, and `subprocess.TimeoutExpired` after so many seconds.
+    """
     if words[0] not in _COMMANDS:
         raise ValueError(f"found git {words[0]}, expected one of {', '.join(sorted(_COMMANDS))}")
     done = _run(words, os.fsencode(folder), input_text.encode("utf-8", "replace"), seconds)
@@ -66,11 +70,11 @@ def _run(
 
 
 def has_changes(folder: str | Path = ".", *, seconds: float = 10) -> bool | None:
-    """Return whether tracked files of a working copy differ from the commit that is checked out.
-
-    A file counts as unchanged if the index has its times and size, or if its blob is the committed
-    one: as it is, with the line ends of the repository, or as a pointer of Git LFS.
+    """Return whether tracked files of a working copy differ from the commit that is checked out;
+    None if that is unknown: no repository, no time left, or a filter of its own.
     """
+    # A file counts as unchanged if the index has its times and size, or if its blob is the
+    # committed one: as it is, with the line ends of the repository, or as a pointer of Git LFS.
     copy = _WorkingCopy(os.fsencode(folder), time.monotonic() + seconds)
     try:
         return copy.differs()
@@ -113,7 +117,7 @@ class _WorkingCopy:
     def __init__(self, folder: bytes, deadline: float) -> None:
         self._root = folder
         self._deadline = deadline
-        self._is_inside = cache(lambda parent: os.path.realpath(parent) == parent)
+        self._is_real_folder = cache(lambda parent: os.path.realpath(parent) == parent)
 
     def differs(self) -> bool | None:
         """True if a file differs, None if that is unknown."""
@@ -191,7 +195,7 @@ class _WorkingCopy:
             status = os.lstat(path)
         except (FileNotFoundError, NotADirectoryError):
             return "changed"
-        if not self._is_inside(os.path.dirname(path)):  # noqa: PTH120
+        if not self._is_real_folder(os.path.dirname(path)):  # noqa: PTH120
             return "changed"  # below a symbolic link
         if entry.mode == _SUBMODULE:
             return "changed" if self._is_other_commit(path, entry.blob) else "same"

@@ -19,7 +19,7 @@ def test_strict_refuses_every_loss_and_writes_nothing(tmp_path: Path) -> None:
     with pytest.raises(ir.InputError) as caught:
         convert(path, target, assessors="majority", strict=True)
     assert (
-        "6 grades lose the name of their assessor (Ann, Ben, Cid, ...); 2 documents have "
+        "6 grades lose the name of their assessor (Ann, Ben, Cid); 2 documents have "
         "grades by several assessors" in str(caught.value)
     )
     assert (target.read_text(), sorted(one.name for one in tmp_path.iterdir())) == (
@@ -27,6 +27,17 @@ def test_strict_refuses_every_loss_and_writes_nothing(tmp_path: Path) -> None:
         ["a.qrels", "book.csv"],
     )
     assert convert(path, tmp_path / "a.jsonl", strict=True).is_lossless
+
+
+def test_a_loss_names_three_things_and_says_whether_there_are_more(tmp_path: Path) -> None:
+    named = []
+    for people in ("Ann,Ben,Cid", "Ann,Ben,Cid,Dan"):
+        grades = ",".join("1" for _ in people.split(","))
+        path = written(tmp_path, f"query,docid,{people}\nq,a,{grades}\n", "book.csv")
+        loss = convert(path, tmp_path / "a.qrels", assessors="majority").losses[0]
+        named.append((loss.text.partition("(")[2], loss.examples))
+    three = ("Ann", "Ben", "Cid")
+    assert named == [("Ann, Ben, Cid)", three), ("Ann, Ben, Cid, ...)", three)]
 
 
 def test_a_conversion_that_fails_leaves_the_file_that_was_there(tmp_path: Path) -> None:

@@ -249,6 +249,15 @@ def test_what_comments_of_letor_4_say_beside_their_fields_is_counted(tmp_path: P
     assert losses(done) == {"comments": 2}
 
 
+def test_columns_of_comments_of_letor_are_in_their_order_where_a_name_is_repeated(
+    tmp_path: Path,
+) -> None:
+    path = written(tmp_path, "2 qid:1 1:0.5 #docid = a inc = 1 prob = 0.5 inc = 2\n", "a.letor")
+    convert(path, tmp_path / "a.csv")
+    (row,) = rows_of(tmp_path / "a.csv")
+    assert list(row.items())[3:5] == [("inc", "1"), ("prob", "0.5")]
+
+
 # --- Label Studio ---------------------------------------------------------------------------------
 
 

@@ -57,6 +57,16 @@ def test_a_largest_loss_that_a_query_exceeds_gives_way_to_the_range() -> None:
     )
 
 
+def test_a_largest_loss_that_a_query_exceeds_refuses_equivalence_without_a_range() -> None:
+    a, b = (evaluation([0.5] * 39 + [last], "x", measures=("DCG@10",)) for last in (0.5, 0.1))
+    compared = ir.compare(a, b, margin=0.2, largest_loss=0.3)
+    assert compared["DCG@10"].p_equivalence == 1.0
+    assert compared.cautions == (
+        "A query differs by 0.4, more than the largest loss given, 0.3: equivalence cannot be "
+        "shown.",
+    )
+
+
 def test_equivalence_by_a_measure_without_a_range_has_no_known_error_rate() -> None:
     values = np.random.default_rng(4).random(50)
     a, b = (

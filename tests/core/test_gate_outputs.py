@@ -369,6 +369,23 @@ def test_github_is_told_of_failures_that_it_would_drop() -> None:
     assert errors[-1].startswith("21 more checks")
 
 
+def test_github_is_told_of_warnings_that_it_would_drop_beside_cautions() -> None:
+    short = replace(CHECK, outcome="too few judgments", carried=False)
+    many = replace(
+        CLOSED,
+        outcome="too few judgments",
+        checks=tuple(replace(short, measure=f"nDCG@{number}") for number in range(1, 31)),
+        contracts=(),
+        cautions=("one caution", "another"),
+    )
+
+    warnings = [data for kind, _, data in obeyed("".join(annotations(many))) if kind == "warning"]
+
+    assert len(warnings) == 10
+    assert warnings[:2] == ["One caution.", "Another."]
+    assert warnings[-1].startswith("23 more checks and contracts have too few judgments")
+
+
 @pytest.mark.parametrize("text", HOSTILE)
 def test_no_name_or_id_gives_github_a_command(text: str) -> None:
     lines = list(annotations(hostile(text)))

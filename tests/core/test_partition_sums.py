@@ -244,3 +244,18 @@ def test_a_drop_in_few_summed_queries_has_no_known_error_rate() -> None:
     assert not found.passed
     assert not found.checks[0].error_rate_known
     assert "may lack rare large differences" in found.cautions[0]
+
+
+def test_a_refuted_largest_loss_leaves_no_bound_in_sums_as_in_the_gate() -> None:
+    qrels, (before, after) = with_unanswerable(100, 0)
+    measures = ["DCG@10"]  # no range takes the place of the largest loss
+    policy = ir.Policy(strict=True, margin=0.3, largest_loss=0.31)
+    whole = ir.gate(
+        evaluated(qrels, after, "b", measures),
+        evaluated(qrels, before, "a", measures),
+        policy=policy,
+    )
+    summed = ir.gate_sums(merged(in_parts(qrels, before, after, [30], measures)), policy=policy)
+    assert (whole.checks[0].p, whole.checks[0].bound) == (1.0, -np.inf)
+    assert (summed.checks[0].p, summed.checks[0].bound) == (1.0, -np.inf)
+    assert summed.cautions == whole.cautions

@@ -36,6 +36,22 @@ def test_the_spellings_of_trec_eval() -> None:
     assert ir.parse_measure("rbp") == ir.RBP()
 
 
+def test_a_threshold_which_rbp_of_trec_eval_lacks_keeps_the_measures_own_text() -> None:
+    names = {rel: ir.RBP(p=0.9, max_rel="query", rel=rel).trec_name for rel in (0, 0.5, 2)}
+    assert names == {
+        0: "rbp",
+        0.5: "RBP(max_rel=query,p=0.9,rel=0.5)",
+        2: "RBP(max_rel=query,p=0.9,rel=2)",
+    }
+    assert ir.RBP(p=0.9, of="residual-seen", rel=2).trec_name == "rbp_resid"
+    runs = {"q": ["b", "a"]}
+    without, with_threshold = (
+        ir.evaluate({"q": {"a": 2, "b": 1}}, runs, ir.RBP(p=0.9, max_rel="query", rel=rel))
+        for rel in (0, 2)
+    )
+    assert list(without.mean().values()) > list(with_threshold.mean().values())
+
+
 @pytest.mark.parametrize("name", ["out.test.a", "out.test.aq", "out.test.aqc", "out.test.aql"])
 def test_trec_evals_own_folder(name: str) -> None:
     """Every query and the mean, printed digits; -l does not act on them."""

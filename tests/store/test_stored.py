@@ -32,6 +32,7 @@ COMMANDS = {
     "show-error-short": "store show 12",
     "show-error-none": "store show ffffffffffff",
     "show-error-per-query": "store show 7 --per-query",
+    "show-error-intervals": "store show 2 --per-query --intervals --format csv",
     "diff-runs": "store diff 1 2",
     "diff-nothing": "store diff 1 3",
     "diff-judgments": "store diff 3 4 --measure AP --show 1",

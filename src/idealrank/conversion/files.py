@@ -347,8 +347,8 @@ def _convert_judgments(
             _write_parquet(map(table_cells, fitted_rows.rows), table_names(layout), output)
         if not fitted_rows.n_written:
             raise InputError(f"{file.path}: found no judgments to write, expected at least one")
-        if options.strict and losses.found():
-            raise _refused(file.path, target_format, losses.found())
+        if options.strict and losses.losses():
+            raise _refused(file.path, target_format, losses.losses())
         if options.write_queries:
             _write_queries(fitted_rows.query_texts, options.write_queries)
     return Conversion(
@@ -360,7 +360,7 @@ def _convert_judgments(
         n_read=fitted_rows.n_read,
         n_written=fitted_rows.n_written,
         n_queries=len(fitted_rows.queries),
-        losses=losses.found(),
+        losses=losses.losses(),
     )
 
 
@@ -390,8 +390,8 @@ def _convert_run(
         if kind == "trec" and counts.n_rows:
             lose_tag(file, target_format, losses)
         lose_columns(file, kind, target_format, options.sheet.columns, losses)
-        if options.strict and losses.found():
-            raise _refused(file.path, target_format, losses.found())
+        if options.strict and losses.losses():
+            raise _refused(file.path, target_format, losses.losses())
         counts.repeats.tell(file.path, notes)
     return Conversion(
         source=file.path,
@@ -402,7 +402,7 @@ def _convert_run(
         n_read=counts.n_rows,
         n_written=counts.n_rows,
         n_queries=len(counts.queries),
-        losses=losses.found(),
+        losses=losses.losses(),
     )
 
 

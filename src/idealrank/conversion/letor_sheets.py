@@ -98,11 +98,12 @@ def _named_by_field(comments: Sequence[str]) -> _ReadComments:
     lost = []
     for comment in comments:
         pairs = _FIELD.findall(comment)
-        fields = dict(reversed(pairs))  # the first of a name counts
+        fields: dict[str, str] = {}
+        for name, value in pairs:
+            fields.setdefault(name, value)  # of a name that is repeated, the first value counts
+        has_repeated = len(fields) < len(pairs)
         document = fields.pop(_DOCUMENT)
-        in_order = dict(reversed(fields.items()))
-        lines.append(_Comment(document, "", in_order))
-        has_repeated = len(fields) + 1 < len(pairs)
+        lines.append(_Comment(document, "", fields))
         lost.append(comment if has_repeated or _FIELD.sub("", comment).strip() else "")
     return _ReadComments(lines, lost)
 

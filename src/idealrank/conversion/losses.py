@@ -5,12 +5,11 @@ from dataclasses import dataclass
 
 _EXAMPLES = 3  # different things that a message names
 
-# By kind: what happens to so many things; `{n}` is their number, and other words are forms of
-# `_FORMS`.
+# A sentence for each kind of loss; `{n}` is the number of things that are lost or changed, and the
+# other words in braces are those of `_FORMS`.
 LOSSES: Mapping[str, str] = {
     "assessors": "{n} grade{s} {lose} the name of {their} assessor",
-    "kinds": "{n} kind{s} of assessors {are} joined, and whose grades are whose can be told no "
-    "more",
+    "kinds": "{n} kind{s} of assessors {are} joined, and their grades can no longer be told apart",
     "other_assessors": "{n} grade{s} by other assessors {are} left out",
     "merged": "{n} document{s} {have} grades by several assessors, which become one",
     "unjudged": "{n} unjudged row{s} {are} left out",
@@ -52,10 +51,10 @@ _FORMS: Mapping[str, tuple[str, str]] = {
     "predictions": ("a prediction", "predictions"),
     "whole": ("a whole number", "whole numbers"),
 }
-"""Words of `LOSSES` for one thing, and for several."""
+"""Forms of the words of `LOSSES`: for one thing, and for several."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Loss:
     """One kind of loss."""
 
@@ -63,6 +62,7 @@ class Loss:
     count: int  # How often it occurs
     # The first few different things that are lost, such as names of assessors or columns
     examples: tuple[str, ...] = ()
+    has_more: bool = False  # Whether further different things are lost
 
     @property
     def text(self) -> str:
@@ -74,7 +74,7 @@ class Loss:
         sentence = LOSSES[self.kind].format(n=f"{self.count:,}", **forms)
         if not self.examples:
             return sentence
-        more = ", ..." if len(self.examples) == _EXAMPLES else ""
+        more = ", ..." if self.has_more else ""
         return f"{sentence} ({', '.join(self.examples)}{more})"
 
 
@@ -89,7 +89,8 @@ class LossCounter:
         """Count a loss; an example that was named before is not named again."""
         self._counts[kind] = self._counts.get(kind, 0) + count
         examples = self._examples.setdefault(kind, {})
-        if example and len(examples) < _EXAMPLES:
+        # One more than is named: it shows that there are more.
+        if example and len(examples) <= _EXAMPLES:
             examples[example] = None
 
     def add_all(self, lost: Mapping[str, Iterable[str]]) -> None:
@@ -98,12 +99,17 @@ class LossCounter:
             for example in examples:
                 self.add(kind, example)
 
-    def found(self) -> tuple[Loss, ...]:
+    def losses(self) -> tuple[Loss, ...]:
         """All losses, in the order of `LOSSES`."""
-        return tuple(
-            Loss(kind, self._counts[kind], tuple(self._examples[kind]))
-            for kind in LOSSES
-            if kind in self._counts
+        return tuple(self._loss(kind) for kind in LOSSES if kind in self._counts)
+
+    def _loss(self, kind: str) -> Loss:
+        different = tuple(self._examples[kind])
+        return Loss(
+            kind=kind,
+            count=self._counts[kind],
+            examples=different[:_EXAMPLES],
+            has_more=len(different) > _EXAMPLES,
         )
 
 

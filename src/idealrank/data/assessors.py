@@ -1,8 +1,7 @@
 """Judgments of several assessors: the grades that each judgment group gave, and what they make of
 one ranking.
 
-`Nesting` takes nested mappings of groups apart row by row; what does not fit is named with its
-place.
+`Nesting` reads nested mappings of groups; its errors name the query, group and document.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -21,7 +20,7 @@ from idealrank.data.types import BoolArray, FloatArray, IntArray, QueryIds, deco
 from idealrank.errors import InputError
 
 
-class _Row(NamedTuple):
+class _NestedJudgment(NamedTuple):
     """One judgment of a nested mapping."""
 
     query: bytes
@@ -42,10 +41,10 @@ class Nesting:
     shape: str  # The whole mapping, as it should be
     in_parts: bool = False  # Whether a group may be a sequence of sub-groups
 
-    def columns(self, judgments: Any) -> "tuple[JudgmentRows, list[int]]":
-        """Take a mapping apart into a row for each judgment, and the sub-group of each row."""
-        rows = list(self._rows(judgments))
-        columns = JudgmentRows(
+    def columns(self, judgments: Any) -> "tuple[JudgmentColumns, list[int]]":
+        """Return the columns of all judgments of a mapping, and the sub-group of each judgment."""
+        rows = list(self._nested(judgments))
+        columns = JudgmentColumns(
             queries=[row.query for row in rows],
             groups=[row.group for row in rows],
             documents=[row.document for row in rows],
@@ -53,7 +52,7 @@ class Nesting:
         )
         return columns, [row.part for row in rows]
 
-    def _rows(self, judgments: Any) -> Iterator[_Row]:
+    def _nested(self, judgments: Any) -> Iterator[_NestedJudgment]:
         for query, groups in self._items(judgments, self.what, self.shape):
             in_query = f"{self.what}: query {query!r}"
             query_id = self._id(query, in_query)
@@ -61,21 +60,21 @@ class Nesting:
                 in_group = f"{in_query}, {self.group} {group!r}"
                 group_id = self._id(group, in_group)
                 for part, document_id, level in self._judged(levels, in_group):
-                    yield _Row(
+                    yield _NestedJudgment(
                         query=query_id, group=group_id, part=part, document=document_id, level=level
                     )
 
     def _judged(self, levels: Any, in_group: str) -> Iterator[tuple[int, bytes, float]]:
         """Yield sub-group, document and level of each judgment of a group."""
         for part, grades in enumerate(self._parts(levels)):
-            for document, level in self._items(grades, in_group, self._graded):
+            for document, level in self._items(grades, in_group, self._shape_of_group):
                 in_document = f"{in_group}, document {document!r}"
                 yield part, self._id(document, in_document), self._number(level, in_document)
 
     @property
-    def _graded(self) -> str:
-        graded = f"{{document: {self.level}}}"
-        return f"{graded} or a sequence of such" if self.in_parts else graded
+    def _shape_of_group(self) -> str:
+        shape = f"{{document: {self.level}}}"
+        return f"{shape} or a sequence of such" if self.in_parts else shape
 
     def _parts(self, levels: Any) -> Sequence[Any]:
         several = (
@@ -122,8 +121,8 @@ class Nesting:
         )
 
 
-# Row number from 0, what was found, what was expected, what to do: raises the error with the place
-# that the row came from.
+# Raises the error of a judgment, which names its place in the input. The arguments: number of the
+# judgment from 0, what was found, what was expected, and a hint.
 Refuse: TypeAlias = Callable[[int, str, str, str], NoReturn]
 
 _NESTING = Nesting(
@@ -164,8 +163,8 @@ class JudgmentGroups:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class JudgmentRows:
-    """Judgments as they are read: rows of query, group, document and level, ids as bytes."""
+class JudgmentColumns:
+    """Judgments in the order of the input, in columns of one length; ids are bytes."""
 
     queries: Sequence[bytes]
     groups: Sequence[bytes]
@@ -174,37 +173,42 @@ class JudgmentRows:
 
 
 def tabulate(
-    cells: JudgmentRows, value: Callable[[FloatArray], FloatArray], refuse: Refuse
+    columns: JudgmentColumns, table_value: Callable[[FloatArray], FloatArray], refuse: Refuse
 ) -> tuple[_kernel.Table, JudgmentGroups]:
-    """Number queries, groups and documents."""
-    unfit = np.flatnonzero(~np.isfinite(cells.levels))
+    """Return a table of all judged documents by query, and the judgments by group.
+
+    `table_value` turns the highest levels of documents into their values in the table.
+    """
+    unfit = np.flatnonzero(~np.isfinite(columns.levels))
     if unfit.size:
-        refuse(int(unfit[0]), f"level {cells.levels[unfit[0]]}", "a finite number", "")
+        refuse(int(unfit[0]), f"level {columns.levels[unfit[0]]}", "a finite number", "")
     query_codes: dict[bytes, int] = {}
     group_codes: dict[tuple[int, bytes], int] = {}
-    row_codes: dict[tuple[int, bytes], int] = {}
-    group = np.empty(cells.levels.size, np.int64)
-    row = np.empty(cells.levels.size, np.int64)
-    for place, (query_id, group_id, document_id) in enumerate(
-        zip(cells.queries, cells.groups, cells.documents, strict=True)
+    document_codes: dict[tuple[int, bytes], int] = {}
+    group = np.empty(columns.levels.size, np.int64)
+    document = np.empty(columns.levels.size, np.int64)
+    for number, (query_id, group_id, document_id) in enumerate(
+        zip(columns.queries, columns.groups, columns.documents, strict=True)
     ):
         query = query_codes.setdefault(query_id, len(query_codes))
-        group[place] = group_codes.setdefault((query, group_id), len(group_codes))
-        row[place] = row_codes.setdefault((query, document_id), len(row_codes))
+        group[number] = group_codes.setdefault((query, group_id), len(group_codes))
+        document[number] = document_codes.setdefault((query, document_id), len(document_codes))
+
+    # Codes are in the order of first appearance, and rows of the table in the order of the queries.
     query_ids = list(query_codes)
-    documents = list(row_codes)  # (query, document id), in order of first appearance
-    best = np.full(len(documents), -np.inf)
-    np.maximum.at(best, row, cells.levels)
-    by_query = np.argsort([query for query, _ in documents], kind="stable")
-    placed = np.empty(len(documents), np.int64)
-    placed[by_query] = np.arange(len(documents))
-    # The rows of the table are the documents by query.
-    in_order = [documents[place] for place in by_query.tolist()]
+    documents = list(document_codes)  # (code of the query, document id)
+    highest = np.full(len(documents), -np.inf)
+    np.maximum.at(highest, document, columns.levels)
+    table_order = np.argsort([query for query, _ in documents], kind="stable")
+    row_of_document = np.empty(len(documents), np.int64)
+    row_of_document[table_order] = np.arange(len(documents))
+    documents_of_table = [documents[code] for code in table_order.tolist()]
     table = _kernel.from_columns(
-        [query_ids[query] for query, _ in in_order],
-        [document_id for _, document_id in in_order],
-        value(best[by_query]),
+        [query_ids[query] for query, _ in documents_of_table],
+        [document_id for _, document_id in documents_of_table],
+        table_value(highest[table_order]),
     )
+
     order = np.argsort(group, kind="stable")
     group_query = np.array([query for query, _ in group_codes], np.int64)
     group_names = tuple(decode_id(name) for _, name in group_codes)
@@ -212,17 +216,20 @@ def tabulate(
         query=group_query,
         names=group_names,
         group=group[order],
-        row=placed[row[order]],
-        level=cells.levels[order],
+        row=row_of_document[document[order]],
+        level=columns.levels[order],
         source=order,
     )
 
 
-def refuse_plainly(what: str, cells: JudgmentRows) -> Refuse:
+def refuse_plainly(what: str, columns: JudgmentColumns) -> Refuse:
     """Name a row by its ids, for judgments that come from no file."""
 
     def refuse(row: int, problem: str, expected: str, hint: str) -> NoReturn:
-        ids = (decode_id(column[row]) for column in (cells.queries, cells.groups, cells.documents))
+        ids = (
+            decode_id(column[row])
+            for column in (columns.queries, columns.groups, columns.documents)
+        )
         query, group, document = map(repr, ids)
         where = f"{what}: query {query}, group {group}, document {document}"
         raise InputError(
@@ -265,26 +272,26 @@ class AssessorQrels:
     def __init__(
         self, grades: Mapping[str, Mapping[str, Mapping[str, float]]], *, name: str = "assessors"
     ) -> None:
-        cells, _ = _NESTING.columns(grades)
-        self._take(cells, refuse_plainly(name, cells), name, ())
+        columns, _ = _NESTING.columns(grades)
+        self._take(columns, refuse_plainly(name, columns), name, ())
 
     @classmethod
-    def from_cells(
+    def from_columns(
         cls,
-        cells: JudgmentRows,
+        columns: JudgmentColumns,
         refuse: Refuse,
         *,
         name: str = "assessors",
         paths: Sequence[str] = (),
     ) -> "AssessorQrels":
-        """Return judgments from the rows of a reader.
+        """Return judgments from the columns of a reader.
 
         Parameters
         ----------
-        cells : JudgmentRows
-            The rows.
+        columns : JudgmentColumns
+            The judgments.
         refuse : callable
-            Raises the error for a row.
+            Raises the error of a judgment.
         name : str
             Name used in messages.
         paths : sequence of str
@@ -292,18 +299,20 @@ class AssessorQrels:
 
         Examples
         --------
-        >>> cells = JudgmentRows(
+        >>> columns = JudgmentColumns(
         ...     queries=[b"q"], groups=[b"ann"], documents=[b"d"], levels=np.ones(1)
         ... )
-        >>> AssessorQrels.from_cells(cells, refuse_plainly("assessors", cells)).assessors
+        >>> AssessorQrels.from_columns(columns, refuse_plainly("assessors", columns)).assessors
         ('ann',)
         """
         self = cls.__new__(cls)
-        self._take(cells, refuse, name, tuple(paths))
+        self._take(columns, refuse, name, tuple(paths))
         return self
 
-    def _take(self, cells: JudgmentRows, refuse: Refuse, name: str, paths: tuple[str, ...]) -> None:
-        table, self.groups = tabulate(cells, lambda best: best, refuse)
+    def _take(
+        self, columns: JudgmentColumns, refuse: Refuse, name: str, paths: tuple[str, ...]
+    ) -> None:
+        table, self.groups = tabulate(columns, lambda best: best, refuse)
         refuse_twice(self.groups, self.groups.group, refuse)
         self.documents = Qrels.from_table(table, name=name, paths=paths)
         self.name = name
@@ -450,7 +459,8 @@ class ByAssessor:
         hits = _hits_of_groups(whole, group, groups.row[kept], grade, documents.n_judgments)
         counters = whole.alignments
         n_judged = np.bincount(hits.query, minlength=query.size)
-        zeros = np.zeros(query.size, np.int64)
+        # A convention that refuses unjudged documents has done so when the run was aligned.
+        none_refused = np.zeros(query.size, np.int64)
         return Judged(
             queries=QueryIds(query.size, lambda: [whole.queries[code] for code in query.tolist()]),
             ties=whole.ties,
@@ -461,7 +471,7 @@ class ByAssessor:
             alignments=Alignments(
                 tied=counters.tied[query],
                 duplicates=counters.duplicates[query],
-                first_unjudged=zeros,
+                first_unjudged=none_refused,
                 judged=n_judged,
                 straddling=counters.straddling[query],
             ),

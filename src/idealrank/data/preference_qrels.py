@@ -10,8 +10,8 @@ import numpy as np
 from idealrank.data.alignment import Alignment
 from idealrank.data.assessors import (
     AssessorQrels,
+    JudgmentColumns,
     JudgmentGroups,
-    JudgmentRows,
     Nesting,
     Refuse,
     refuse_plainly,
@@ -199,31 +199,31 @@ class PreferenceQrels:
         *,
         name: str = "preferences",
     ) -> None:
-        cells, parts = _NESTING.columns(levels)
-        self._take_cells(
-            cells, [b"%d" % part for part in parts], refuse_plainly(name, cells), name, ()
+        columns, parts = _NESTING.columns(levels)
+        self._take_columns(
+            columns, [b"%d" % part for part in parts], refuse_plainly(name, columns), name, ()
         )
 
     @classmethod
-    def from_cells(
+    def from_columns(
         cls,
-        cells: JudgmentRows,
+        columns: JudgmentColumns,
         subgroups: Sequence[bytes],
         refuse: Refuse,
         *,
         name: str = "preferences",
         paths: Sequence[str] = (),
     ) -> "PreferenceQrels":
-        """Return preferences from the rows of a reader.
+        """Return preferences from the columns of a reader.
 
         Parameters
         ----------
-        cells : JudgmentRows
-            The rows.
+        columns : JudgmentColumns
+            The judgments.
         subgroups : sequence of bytes
-            Sub-group of each row.
+            Sub-group of each judgment.
         refuse : callable
-            Raises the error for a row.
+            Raises the error of a judgment.
         name : str
             Name used in messages.
         paths : sequence of str
@@ -231,19 +231,19 @@ class PreferenceQrels:
 
         Examples
         --------
-        >>> cells = JudgmentRows(
+        >>> columns = JudgmentColumns(
         ...     queries=[b"q", b"q"],
         ...     groups=[b"ann", b"ann"],
         ...     documents=[b"a", b"b"],
         ...     levels=np.array([1.0, 0.0]),
         ... )
-        >>> PreferenceQrels.from_cells(
-        ...     cells, [b"0", b"0"], refuse_plainly("preferences", cells)
+        >>> PreferenceQrels.from_columns(
+        ...     columns, [b"0", b"0"], refuse_plainly("preferences", columns)
         ... ).n_preferences
         1
         """
         self = cls.__new__(cls)
-        self._take_cells(cells, subgroups, refuse, name, tuple(paths))
+        self._take_columns(columns, subgroups, refuse, name, tuple(paths))
         return self
 
     @classmethod
@@ -289,25 +289,25 @@ class PreferenceQrels:
         )
         return self
 
-    def _take_cells(
+    def _take_columns(
         self,
-        cells: JudgmentRows,
+        columns: JudgmentColumns,
         subgroups: Sequence[bytes],
         refuse: Refuse,
         name: str,
         paths: tuple[str, ...],
     ) -> None:
-        negative = np.flatnonzero(cells.levels < 0)
+        negative = np.flatnonzero(columns.levels < 0)
         if negative.size:
             refuse(
                 int(negative[0]),
-                f"level {cells.levels[negative[0]]:g}",
+                f"level {columns.levels[negative[0]]:g}",
                 "a level of 0 or more",
                 "only the order of the levels counts",
             )
         # The table says of a document only whether one assessor or more call it relevant: policies
         # for grades are not meant for levels.
-        table, groups = tabulate(cells, lambda best: (best > 0).astype(np.float64), refuse)
+        table, groups = tabulate(columns, lambda best: (best > 0).astype(np.float64), refuse)
         # Sub-groups are numbered over all groups, in order of appearance.
         numbers: dict[tuple[int, bytes], int] = {}
         part = np.empty(groups.group.size, np.int64)

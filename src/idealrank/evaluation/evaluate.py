@@ -19,7 +19,7 @@ from idealrank.data.lists import Lists
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
 from idealrank.data.types import BoolArray, FloatArray
-from idealrank.errors import IncompatibleError, InputError
+from idealrank.errors import InputError
 from idealrank.evaluation.batches import Measured, measure_judged, measure_lists
 from idealrank.evaluation.coverage import (
     LABEL_DEPTH,
@@ -69,7 +69,7 @@ class Provenance:
     """Provenance of the numbers."""
 
     version: str  # Version of idealrank
-    # The one asked for; for arrays with ties by document id replaced by the expected value
+    # As requested; but arrays have no document ids, and ties by id become the expected value
     convention: Convention
     measures: tuple[str, ...]  # Texts with every option resolved
     # The files, with path, size, modification time, and SHA-256 computed on request
@@ -78,8 +78,8 @@ class Provenance:
     # Fingerprint of the judgments' content, 32 hexadecimal digits: of every (query, document,
     # grade), of arrays the labels of each query
     judgments: str | None = None
-    # Kind of the labels, declared or found; None where it is not known or has no meaning, as for
-    # preferences
+    # Kind of the labels, declared or recognised; None if it is unknown, and for preferences, which
+    # have none
     labels: Labels | None = None
 
 
@@ -471,11 +471,10 @@ def evaluate(
     resolved = tuple(measure.under(convention) for measure in requested)
     later = [measure.under(convention) for measure in keep_for]
     depth = 0 if keep_top else depth_of_hits([*resolved, *later], labels_of(qrels))
-    kept_depths = {"unjudged_depth": 0, "top_depth": 0}
-    if isinstance(qrels, Qrels):  # by preferences or several assessors, only hits are kept
-        kept_depths["top_depth"] = keep_top
-        if keep_unjudged:
-            kept_depths["unjudged_depth"] = unjudged_depth(resolved, run)
+    # By preferences or several assessors, only hits can be kept.
+    is_graded = isinstance(qrels, Qrels)
+    top_depth = keep_top if is_graded else 0
+    depth_of_unjudged = unjudged_depth(resolved, run) if keep_unjudged and is_graded else 0
     judged = join(
         qrels,
         run,
@@ -484,7 +483,8 @@ def evaluate(
         max_documents=max_documents,
         threads=threads,
         progress=progress,
-        **kept_depths,
+        unjudged_depth=depth_of_unjudged,
+        top_depth=top_depth,
     )
     if not judged.n_queries:
         raise InputError(
@@ -521,7 +521,8 @@ def evaluate(
         doubtful_comments=doubtful,
         path=path,
     )
-    return replace(evaluation, judged=judged) if any(kept_depths.values()) or later else evaluation
+    keeps_hits = bool(top_depth or depth_of_unjudged or later)
+    return replace(evaluation, judged=judged) if keeps_hits else evaluation
 
 
 def deepest_rank(measures: Iterable[Measure]) -> int:
@@ -553,19 +554,20 @@ def unjudged_depth(measures: Iterable[Measure], run: Run) -> int:
         else source.n_rows <= _SHORT_ROWS
     )
     depth = 0
-    for measure in measures:
-        if (
-            not measure.tells_unjudged
-            or measure.aggregate != "mean"
-            or not measure.direction
-            or measure.judged_only
-        ):
-            continue
+    for measure in filter(_can_bound_unjudged, measures):
         if isinstance(measure.cutoff, int):
             depth = max(depth, measure.cutoff)
         elif short:
             depth = _WHOLE
     return depth
+
+
+def _can_bound_unjudged(measure: Measure) -> bool:
+    """Return whether a measure says what an unjudged document would add, to a mean of which more or
+    less is better.
+    """
+    is_ordered_mean = measure.aggregate == "mean" and bool(measure.direction)
+    return is_ordered_mean and measure.tells_unjudged and not measure.judged_only
 
 
 def evaluate_lists(
@@ -607,6 +609,7 @@ def _evaluation(
     doubtful_comments: int = 0,
     path: str = "",
 ) -> Evaluation:
+    """Make the evaluation, and warn of what its coverage shows."""
     warn_of_coverage(provenance.convention, measured.coverage, doubtful_comments, name)
     texts = {str(requested[place]): words for place, words in measured.texts.items()}
     return Evaluation(
@@ -620,12 +623,3 @@ def _evaluation(
         path=path,
         texts=texts,
     )
-
-
-def compatible(evaluations: Sequence[Evaluation]) -> Mapping[str, Evaluation]:
-    """Evaluations by run name, refused when they do not share one convention."""
-    fingerprints = {evaluation.convention.fingerprint for evaluation in evaluations}
-    if len(fingerprints) > 1:
-        names = ", ".join(str(evaluation.convention) for evaluation in evaluations)
-        raise IncompatibleError(f"found conventions {names}; expected one for all runs")
-    return {evaluation.name: evaluation for evaluation in evaluations}

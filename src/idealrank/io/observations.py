@@ -139,12 +139,9 @@ def observe_run(qrels: Qrels, run: Run, examples: int = 3) -> list[Observation]:
     aligned = _kernel.align(qrels.table, run.source, ties="input", duplicates="twice")
     # with scores in single precision, in which more of them tie
     single = _kernel.align(qrels.table, run.source, ties="input", duplicates="twice", float32=True)
-    observations = [
+    return [
         *_queries_that_do_not_meet(qrels, aligned, examples),
         *_documents_that_do_not_meet(qrels, run, aligned, examples),
-    ]
-    return [
-        *observations,
         *_scores_that_tie(qrels, aligned, single, examples),
         *_swapped(qrels, run),
     ]
@@ -171,6 +168,7 @@ def _observation(
     message: str,
     id_of: Callable[[int], str],
     examples: int,
+    *,
     severity: Severity = "warning",
 ) -> Observation:
     return Observation(
@@ -194,22 +192,13 @@ def _queries_that_do_not_meet(
     judged_id = qrels.queries.__getitem__
     if missing.size == n and extra:
         hint = hint or _unlike(unanswered, extra, "answered")
+        message = no_common_query_words(n) + hint
         yield _observation(
-            kind="no-common-query",
-            query_numbers=missing,
-            message=no_common_query_words(n) + hint,
-            id_of=judged_id,
-            examples=examples,
-            severity="error",
+            "no-common-query", missing, message, judged_id, examples, severity="error"
         )
     elif missing.size:
-        yield _observation(
-            "missing",
-            missing,
-            f"{missing.size} of {n} judged queries are not in the run{hint}",
-            judged_id,
-            examples,
-        )
+        message = f"{missing.size} of {n} judged queries are not in the run{hint}"
+        yield _observation("missing", missing, message, judged_id, examples)
     if extra:
         answered = int(np.count_nonzero(aligned.in_run))
         message = f"{len(extra)} of {answered} queries of the run have no judgments"
@@ -238,13 +227,8 @@ def _documents_that_do_not_meet(
     empty = np.flatnonzero(aligned.in_run[:n] & (aligned.returned[:n] == 0))
     judged_id = qrels.queries.__getitem__
     if empty.size:
-        yield _observation(
-            "empty-list",
-            empty,
-            f"{empty.size} of {n} judged queries have an empty list in the run",
-            judged_id,
-            examples,
-        )
+        message = f"{empty.size} of {n} judged queries have an empty list in the run"
+        yield _observation("empty-list", empty, message, judged_id, examples)
     if not without_judged.size:
         return
     judged, listed = _sampled_documents(qrels, run, without_judged[:_SAMPLED_QUERIES])
@@ -258,12 +242,7 @@ def _documents_that_do_not_meet(
         hint = _unlike(judged, listed, "listed")
     message = no_judged_document_words(without_judged.size, total) + hint
     yield _observation(
-        kind="no-judged-document",
-        query_numbers=without_judged,
-        message=message,
-        id_of=judged_id,
-        examples=examples,
-        severity=severity,
+        "no-judged-document", without_judged, message, judged_id, examples, severity=severity
     )
 
 

@@ -21,7 +21,7 @@ from idealrank.measures.stopping import cascaded, down_the_ranks, what_is_met
 from idealrank.measures.sums import is_deep_enough, weighted_gains
 from idealrank.measures.terms import EXACT, FROM_THE_TOP
 
-# Sums of chances this far below a whole number are that number, but for rounding.
+# Chances are summed with rounding errors: fewer unjudged ranks than this are none.
 _NEARLY_NONE = 1e-9
 
 RBPNumber: TypeAlias = Literal[
@@ -94,18 +94,18 @@ class ERR(Measure):
             object.__setattr__(self, "max_rel", number_option("max_rel", self.max_rel, 0, 1000))
 
     @property
-    def _greatest(self) -> float:
+    def _highest(self) -> float:
         return 4.0 if self.max_rel is None else float(self.max_rel)
 
     def satisfaction(self, grades: FloatArray) -> FloatArray:
         """Probability that each grade satisfies the user."""
-        if grades.size and grades.max() > self._greatest:
+        if grades.size and grades.max() > self._highest:
             raise InputError(
                 f"{self}: found grade {number_text(float(grades.max()))}, expected at most "
-                f"{number_text(self._greatest)}; give the greatest grade of your scale, as in "
+                f"{number_text(self._highest)}; give the highest grade of your scale, as in "
                 "ERR(max_rel=5)"
             )
-        chances: FloatArray = make_gain("exp2")(np.maximum(grades, 0.0)) / 2.0**self._greatest
+        chances: FloatArray = make_gain("exp2")(np.maximum(grades, 0.0)) / 2.0**self._highest
         return chances
 
     def compute(self, judged: Judged) -> PerQuery:
@@ -248,7 +248,7 @@ class RBP(Measure):
         return 0.8 if self.p is None else float(self.p)
 
     def depth(self, *, lists: bool = False) -> int:
-        """All of `lists` if the highest grade of a query is needed."""
+        """See `Measure.depth`; `max_rel=query` needs all grades of lists held as arrays."""
         return 0 if lists and self.max_rel == "query" else super().depth(lists=lists)
 
     def compute(self, judged: Judged) -> PerQuery:
@@ -334,7 +334,9 @@ class RBP(Measure):
         """``rbp`` and ``rbp_resid`` if the options are trec_eval's, with its persistence if it is
         not 0.9.
         """
-        is_rbp = self.max_rel == "query" and self.of in (None, "EU")
+        # A threshold above 0 takes gains away, which trec_eval's rbp never does.
+        has_threshold = self.rel is not None and self.rel > 0
+        is_rbp = self.max_rel == "query" and self.of in (None, "EU") and not has_threshold
         if (
             self.cutoff is not None
             or self.judged_only

@@ -425,7 +425,7 @@ class NERR(Measure):
         if highest_grade > self.max_rel:
             raise InputError(
                 f"{self}: found grade {number_text(highest_grade)}, expected at most "
-                f"{number_text(self.max_rel)}; give the greatest grade of your scale, as in "
+                f"{number_text(self.max_rel)}; give the highest grade of your scale, as in "
                 "nERR(max_rel=5)"
             )
         return np.full(judged.n_queries, float(self.max_rel))

@@ -136,6 +136,7 @@ class AllFlips(Flips):
     """
 
     def __init__(self, n_units: int) -> None:
+        # Not the constructor of `Flips`: it sets up random bits, and these are listed.
         self.n_units = n_units
         self.n_draws = 1 << n_units
 
@@ -199,8 +200,8 @@ class Units(NamedTuple):
         return np.concatenate([self.totals, self.weights[:, None]], axis=1)
 
     def ends(self, sums: FloatArray, alternative: Alternative) -> FloatArray:
-        """The shift at which each draw begins to count, so that a larger number counts for more
-        shifts.
+        """The end of each draw: the shift at which it begins to count, with its sign changed for
+        lower ends. So a draw with a larger end counts at more shifts, on either side.
         """
         flipped = sums[:, :-1]
         weight = sums[:, -1:]
@@ -221,12 +222,16 @@ class Units(NamedTuple):
         return 0.0 - low, high + 0.0  # no negative zeros
 
     def counts(self, from_zero: IntArray, draws: int, alternative: Alternative) -> IntArray:
-        """Draws that are as extreme as what was observed, of those whose `ends` are 0 or more."""
+        """Draws that are as extreme as what was observed; `from_zero` counts the draws whose `ends`
+        are 0 or more, and if two-sided, first the lower and then the upper ends.
+        """
         if alternative != "two-sided":
             return from_zero
         lower, upper = from_zero.reshape(2, -1)
         total = to_steps(self.totals.sum(axis=0), self.step)
-        return np.where(total > 0, lower, np.where(total < 0, upper, draws))
+        # A mean above 0 is tested from below; at a mean of 0, every draw is as extreme.
+        one_side = np.where(total > 0, lower, upper)
+        return np.where(total == 0, draws, one_side)
 
 
 def both_ends(

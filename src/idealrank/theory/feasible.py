@@ -117,7 +117,8 @@ def evidence_text(evidence: tuple[EvidenceRow, ...]) -> list[str]:
     """Lines of a table."""
     head = f"{'n':>10}{'cutoff':>10}{'exponent':>10}{'total':>12}{'effective':>12}{'top':>8}"
     rows = (
-        f"{row.n:>10}{row.cutoff:>10}{row.exponent:>10.3f}{row.total:>12.4g}{row.effective:>12.4g}{row.top:>8.3f}"
+        f"{row.n:>10}{row.cutoff:>10}{row.exponent:>10.3f}"
+        f"{row.total:>12.4g}{row.effective:>12.4g}{row.top:>8.3f}"
         for row in evidence
     )
     return [head, *rows]
@@ -134,8 +135,8 @@ _EXCEPTION = (
     "does converge, to 1."
 )
 _CONTINUITY = (
-    "Theorem 8, condition 1, calls this trivial; convergence in probability is not enough for it, "
-    "Hoeffding's inequality and a continuous ybar are."
+    "Theorem 8, condition 1, calls this trivial. Convergence in probability does not suffice; "
+    "Hoeffding's inequality and a continuous ybar do."
 )
 _CONDITION_2 = (
     "Condition 2 of Theorem 8 (rankers with equal limits) does not hold: if limits are equal, the "
@@ -179,8 +180,8 @@ class Feasibility:
 
     Examples
     --------
-    >>> found = feasibility("geometric(2)")
-    >>> found.verdict, found.theorem
+    >>> geometric = feasibility("geometric(2)")
+    >>> geometric.verdict, geometric.theorem
     ('infeasible', 'Theorem 10')
     """
 
@@ -276,7 +277,9 @@ def feasibility(
         return _reciprocal(decay, growth)
     if growth.kind == "power":
         return _power(decay, growth)
-    return _linear(decay, growth) if decay.kind == "linear" else _slow(decay, growth)
+    if decay.kind == "linear":
+        return _linear(decay, growth)
+    return _logarithmic(decay, growth) if decay.kind == "logarithmic" else _zipf(decay, growth)
 
 
 def _constant(decay: Decay, growth: Growth, largest: int) -> Feasibility:
@@ -406,57 +409,58 @@ def _linear(decay: Decay, growth: Growth) -> Feasibility:
     )
 
 
-def _slow(decay: Decay, growth: Growth) -> Feasibility:
-    """Logarithmic discounts, and zipf(b) with b < 1."""
-    logarithmic = decay.kind == "logarithmic"
-    cut = growth.kind == "share"
-    reason = (
-        "the discount falls more slowly than 1/rank: documents of the whole list count, so the "
-        "noise vanishes faster than the difference between two rankers."
-    )
-    if logarithmic and not cut:
-        reason += (
-            " NDCG of every ranker tends to 1, at the rate 1/log n: on a long list, its value says "
-            "little, but differences are informative."
-        )
-        sees = (
-            "any two rankers whose ybar differ on more than single points; it can take "
-            "astronomically many documents"
-        )
-        return Feasibility(
-            discount=decay.text,
-            cutoff=growth.text,
-            verdict="feasible",
-            theorem="Theorems 4 and 6",
-            reason=reason,
-            distinguishes=sees,
-        )
-    if logarithmic:
-        sees = f"any two rankers whose ybar differ within {_top(growth)}, and no others"
+_SLOW = (
+    "the discount falls more slowly than 1/rank: documents of the whole list count, so the noise "
+    "vanishes faster than the difference between two rankers."
+)
+
+
+def _logarithmic(decay: Decay, growth: Growth) -> Feasibility:
+    if growth.kind == "share":
         return Feasibility(
             discount=decay.text,
             cutoff=growth.text,
             verdict="feasible",
             theorem="Theorem 12",
-            reason=reason,
-            distinguishes=sees,
+            reason=_SLOW,
+            distinguishes=f"any two rankers whose ybar differ within {_top(growth)}, and no others",
             errata=_TOP_SHARE,
         )
-    sees = "rankers with different limits; rankers with equal limits may not be distinguished"
-    if cut:
-        sees = f"rankers with different limits, from differences within {_top(growth)}"
-    theorem = f"Theorem {13 if cut else 7} and Theorem 8, condition 1"
-    notes = [_CONTINUITY, _CONDITION_2]
-    if cut:
-        notes.append(_TOP_SHARE)
+    reason = (
+        f"{_SLOW} NDCG of every ranker tends to 1, at the rate 1/log n: on a long list, its value "
+        "says little, but differences are informative."
+    )
+    sees = (
+        "any two rankers whose ybar differ on more than single points; it can take astronomically "
+        "many documents"
+    )
     return Feasibility(
         discount=decay.text,
         cutoff=growth.text,
         verdict="feasible",
-        theorem=theorem,
+        theorem="Theorems 4 and 6",
         reason=reason,
         distinguishes=sees,
-        errata=" ".join(notes),
+    )
+
+
+def _zipf(decay: Decay, growth: Growth) -> Feasibility:
+    """zipf(b) with b < 1."""
+    theorem = "Theorem 7"
+    sees = "rankers with different limits; rankers with equal limits may not be distinguished"
+    errata = f"{_CONTINUITY} {_CONDITION_2}"
+    if growth.kind == "share":
+        theorem = "Theorem 13"
+        sees = f"rankers with different limits, from differences within {_top(growth)}"
+        errata = f"{errata} {_TOP_SHARE}"
+    return Feasibility(
+        discount=decay.text,
+        cutoff=growth.text,
+        verdict="feasible",
+        theorem=f"{theorem} and Theorem 8, condition 1",
+        reason=_SLOW,
+        distinguishes=sees,
+        errata=errata,
     )
 
 
@@ -493,7 +497,6 @@ def _unknown(decay: Decay, growth: Growth, largest: int) -> Feasibility:
         theorem="",
         reason=reason,
         distinguishes=sees,
-        errata="",
         evidence=evidence,
         resembles=guess,
     )

@@ -152,7 +152,11 @@ class Difference(DifferenceRow):
         if self.margin is None:
             return []
         return margin_cautions(
-            self.margin, self.n, largest_loss=largest_loss, shown=about_equivalence(self)
+            self.margin,
+            self.n,
+            largest_loss=largest_loss,
+            is_within=about_equivalence(self),
+            refuted="equivalence cannot be shown",
         )
 
     @property

@@ -21,31 +21,33 @@ from idealrank.stats.tolerance import subtracted
 
 
 def margin_cautions(
-    margin: AppliedMargin, n: int, *, largest_loss: float | None, shown: bool
+    margin: AppliedMargin, n: int, *, largest_loss: float | None, is_within: bool, refuted: str
 ) -> list[str]:
-    """Describe what limits a margin: too few queries, another largest loss, no known error rate."""
+    """Describe what limits a margin: too few queries, another largest loss, no known error rate.
+
+    `is_within`: the test showed a difference within the margin. `refuted`: what follows where a
+    query loses more than the largest loss given, and the measure has no range.
+    """
     cautions = []
     if largest_loss is not None and margin.largest_loss != largest_loss:
-        instead = (
-            "the gate cannot pass"
-            if margin.largest_loss is None
-            else f"the range of the measure, {margin.largest_loss:g}, is taken"
-        )
+        instead = refuted
+        if margin.largest_loss is not None:
+            instead = f"the range of the measure, {margin.largest_loss:g}, is taken"
         cautions.append(
             f"A query differs by {margin.largest_seen:.4g}, more than the largest loss given, "
             f"{largest_loss:g}: {instead}."
         )
-    elif margin.largest_loss is None and shown:
+    elif margin.largest_loss is None and is_within:
         cautions.append(
             f"The error rate of a difference below {margin.margin:g} is not known: the measure has "
             "no finite range, so that rare queries may lose more than these show. Give the largest "
             "loss that one query can have."
         )
-    if not shown and (margin.queries_needed or 0) > n:
+    if not is_within and (margin.queries_needed or 0) > n:
         share = margin.unseen_share(n)
         widest = _floor(margin.applied / share)
         cautions.append(
-            f"{n:,} {'query' if n == 1 else 'queries'} cannot show a difference below "
+            f"{_queries(n)} cannot show a difference below "
             f"{margin.margin:g}, even if none differs: up to {100 * share:.2g}% of all queries may "
             f"still lose {margin.largest_loss:g}, the largest possible loss. Use "
             f"{margin.queries_needed:,} queries or more; or give a largest loss of at most "
@@ -243,7 +245,7 @@ def unseen_in_sums(
     test: MeasureTest, plan: Plan, scale: MarginScale, *, largest_seen: float
 ) -> MeasureTest:
     """Return a strict test from sums alone, guarded by the number of queries: with too few of them,
-    rare losses may all be missed.
+    rare losses may all be missed. The margin of `plan` is on `scale` already, unlike in `guarded`.
 
     Losses that were seen count only by the test of the sums, since no value by query is at hand.
     """
@@ -257,8 +259,10 @@ def unseen_in_sums(
     )
     applied = _with_limit(unlimited, limit, plan.alpha)
     if limit is None or limit <= margin:
+        # A loss beyond the one given refutes it: no bound holds then, as in `guarded`.
         refuted = plan.largest_loss is not None and limit is None
-        return test._replace(margin=applied, p=max(test.p, float(refuted)))
+        low = -math.inf if refuted else test.low
+        return test._replace(margin=applied, p=max(test.p, float(refuted)), low=low)
     # If a share of margin / limit of all queries lost the limit, the mean would fall by the margin:
     # p is the chance that n queries hold none of them, and the bound is the fall at which it is
     # alpha.

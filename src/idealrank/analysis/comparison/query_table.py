@@ -20,7 +20,7 @@ from idealrank.data.interchange import by_query
 from idealrank.data.label_kinds import Labels
 from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.errors import IdealrankError, IncompatibleError, InputError, OptionError, warn
-from idealrank.evaluation.evaluate import Evaluation, compatible
+from idealrank.evaluation.evaluate import Evaluation
 from idealrank.evaluation.label_needs import ALIKE, unreadable, way_out
 from idealrank.measures.counts import NumRet
 from idealrank.measures.cutoffs import Cutoff
@@ -204,7 +204,10 @@ def comparable(
     """The evaluations, refused where their numbers mean different things; "different" judgments are
     meant. None for a caller that cannot allow them.
     """
-    compatible(evaluations)
+    conventions = [evaluation.convention for evaluation in evaluations]
+    if len({convention.fingerprint for convention in conventions}) > 1:
+        names = ", ".join(map(str, conventions))
+        raise IncompatibleError(f"found conventions {names}; expected one for all runs")
     first = evaluations[0]
     for other in evaluations[1:]:
         if first.provenance.max_documents != other.provenance.max_documents:

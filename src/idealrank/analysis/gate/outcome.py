@@ -319,8 +319,13 @@ class Check:
         """Return what a reader must know of the margin of a strict gate."""
         if self.margin is None or not policy.strict:
             return []
-        shown = self.p_corrected <= policy.alpha
-        return margin_cautions(self.margin, self.n, largest_loss=policy.largest_loss, shown=shown)
+        return margin_cautions(
+            self.margin,
+            self.n,
+            largest_loss=policy.largest_loss,
+            is_within=self.p_corrected <= policy.alpha,
+            refuted="the gate cannot pass",
+        )
 
     def margin_scale(self, policy: "Policy") -> str:
         """Return a sentence on the queries that the margin or tolerance refers to; empty if to all

@@ -12,7 +12,7 @@ from typing import Literal, NoReturn, TypeAlias
 
 import numpy as np
 
-from idealrank.data.assessors import AssessorQrels, JudgmentRows
+from idealrank.data.assessors import AssessorQrels, JudgmentColumns
 from idealrank.data.preference_qrels import PreferenceQrels
 from idealrank.data.problems import quoted
 from idealrank.data.types import decode_id
@@ -81,8 +81,8 @@ def read_preferences(
     )
     notes = Notes(tell)
     rows = _read(open_sources(path, notes), _PREFERENCES, {len(_GRADES): hint}, notes, refuse)
-    return PreferenceQrels.from_cells(
-        rows.cells, rows.subgroups, rows.refuse, name=rows.paths[0], paths=rows.paths
+    return PreferenceQrels.from_columns(
+        rows.judgments, rows.subgroups, rows.refuse, name=rows.paths[0], paths=rows.paths
     )
 
 
@@ -141,7 +141,9 @@ def read_assessors(
         "preferences with sub-groups need --judgments prefs",
     )
     rows = _read(sources, _GRADES, {len(_PREFERENCES): hint}, notes, refuse)
-    return AssessorQrels.from_cells(rows.cells, rows.refuse, name=rows.paths[0], paths=rows.paths)
+    return AssessorQrels.from_columns(
+        rows.judgments, rows.refuse, name=rows.paths[0], paths=rows.paths
+    )
 
 
 def assessor_sheet(source: Source, notes: Notes, complain: Complain) -> JudgmentSheet:
@@ -179,10 +181,10 @@ class _Rows:
     hidden: int = 0  # comment lines that would be rows
 
     @property
-    def cells(self) -> JudgmentRows:
-        """The rows, without sub-groups."""
+    def judgments(self) -> JudgmentColumns:
+        """Columns of the rows, without sub-groups."""
         document = self.columns.index("DOCUMENT")
-        return JudgmentRows(
+        return JudgmentColumns(
             queries=[row[0] for row in self.fields],
             groups=[row[1] for row in self.fields],
             documents=[row[document] for row in self.fields],

@@ -11,7 +11,7 @@ from typing import NoReturn
 
 import numpy as np
 
-from idealrank.data.assessors import AssessorQrels, JudgmentRows
+from idealrank.data.assessors import AssessorQrels, JudgmentColumns
 from idealrank.data.types import encode_id
 from idealrank.errors import FileFormatError, InputError
 from idealrank.io.checked_cells import parse_number, shown
@@ -132,10 +132,10 @@ def read_raters(sources: Sequence[Source], notes: Notes) -> AssessorQrels:
     def refuse_row(row: int, problem: str, expected: str, hint: str) -> NoReturn:
         raise Complaint("row", *places[row], problem, expected, hint).error() from None
 
-    rows = JudgmentRows(
+    columns = JudgmentColumns(
         queries=queries, groups=raters, documents=documents, levels=np.array(levels, np.float64)
     )
-    return AssessorQrels.from_cells(rows, refuse_row, name=paths[0], paths=paths)
+    return AssessorQrels.from_columns(columns, refuse_row, name=paths[0], paths=paths)
 
 
 def quepid_sheet(source: Source, notes: Notes, complain: Complain) -> JudgmentSheet:

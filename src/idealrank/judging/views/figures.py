@@ -11,6 +11,7 @@ from idealrank.judging import Bounds, BoundsReport, DifferenceBounds, LabelRepla
 from idealrank.pages.figures.theme import LIGHT, SCHEMA_URL, Row, Spec, titled_config
 
 _WIDTH, _HEIGHT = 560, 280
+_BOUNDS_HEIGHT = 260
 _DIGITS = 5  # more would only lengthen the file
 _POINTS = 250  # of a line at most: more cannot be seen at this width
 _COLOURS = {
@@ -24,11 +25,14 @@ _COLOURS = {
     "random": LIGHT["run"],
     "queries": "#C77CA0",
 }
+# Sides of the difference of one query: the second run is lower, or higher, whatever the grades of
+# unjudged documents are; or either.
+_SIDES = ("lower at all grades", "either", "higher at all grades")
 
 
 def replay_spec(replay: LabelReplay, *, interactive: bool = False) -> Spec:
-    """Plot the bound that has to pass 0 by labels, a line for each strategy that stops by bounds; a
-    line ends where the comparison is settled.
+    """Plot the lowest possible difference of the better run against the number of labels, a line
+    for each strategy that stops by bounds. A line ends above 0, where the comparison is settled.
     """
     b_is_better = replay.difference > 0
     ahead = replay.b if b_is_better else replay.a
@@ -50,20 +54,15 @@ def replay_spec(replay: LabelReplay, *, interactive: bool = False) -> Spec:
         f"Lowest possible difference of the mean {replay.measure}, {ahead} less {behind},",
         "after so many labels; settled above 0.",
     ]
-    zero: Spec = {
-        "data": {"values": [{"zero": 0}]},
-        "mark": {"type": "rule", "color": LIGHT["ink"], "strokeWidth": 1},
-    }
-    zero["encoding"] = {"y": {"field": "zero", "type": "quantitative"}}
     return _lines(
         title=title,
         subtitle=subtitle,
         rows=rows,
-        x="labels",
+        x_title="labels",
         y="bound",
         y_title="lowest difference",
         interactive=interactive,
-        layers=[zero],
+        layers=[_zero_line()],
     )
 
 
@@ -93,7 +92,7 @@ def settled_spec(
         title=title,
         subtitle=[subtitle],
         rows=rows,
-        x="labels",
+        x_title="share of the labels of depth pooling",
         y="settled",
         y_title="comparisons settled",
         interactive=interactive,
@@ -103,8 +102,16 @@ def settled_spec(
     line["mark"]["interpolate"] = "step-after"
     for channel in ("x", "y"):
         line["encoding"][channel]["axis"] = {"format": ".0%"}
-    line["encoding"]["x"]["title"] = "share of the labels of depth pooling"
     return spec
+
+
+def _zero_line() -> Spec:
+    """Return a horizontal line at 0."""
+    return {
+        "data": {"values": [{"zero": 0}]},
+        "mark": {"type": "rule", "color": LIGHT["ink"], "strokeWidth": 1},
+        "encoding": {"y": {"field": "zero", "type": "quantitative"}},
+    }
 
 
 def _spread(size: int) -> list[int]:
@@ -117,20 +124,22 @@ def _lines(
     title: str,
     subtitle: Sequence[str],
     rows: list[Row],
-    x: str,
     y: str,
-    y_title: str,
     *,
+    x_title: str,
+    y_title: str,
     interactive: bool,
     layers: list[Spec],
 ) -> Spec:
-    """Return a plot of lines by strategy over other layers, one row of data for each point."""
+    """Return a plot of the field `y` by labels, a line for each strategy, over other layers; a row
+    of data for each point.
+    """
     names = list(dict.fromkeys(row["strategy"] for row in rows))
     colours = [_COLOURS.get(name, LIGHT["run"]) for name in names]
     line: Spec = {
         "mark": {"type": "line", "strokeWidth": 2},
         "encoding": {
-            "x": {"field": x, "type": "quantitative", "title": "labels"},
+            "x": {"field": "labels", "type": "quantitative", "title": x_title},
             "y": {"field": y, "type": "quantitative", "title": y_title},
             "color": {
                 "field": "strategy",
@@ -143,7 +152,7 @@ def _lines(
     if interactive:
         line["encoding"]["tooltip"] = [
             {"field": field, "type": "nominal" if field == "strategy" else "quantitative"}
-            for field in ("strategy", x, y)
+            for field in ("strategy", "labels", y)
         ]
     return {
         "$schema": SCHEMA_URL,
@@ -155,10 +164,6 @@ def _lines(
         "layer": [*layers, line],
         "config": titled_config(),
     }
-
-
-_BOUNDS_WIDTH, _BOUNDS_HEIGHT = 560, 260
-_SIDES = ("lower at all grades", "either", "higher at all grades")
 
 
 def bounds_spec(report: BoundsReport, *, interactive: bool = False) -> Spec:
@@ -184,42 +189,13 @@ def bounds_spec(report: BoundsReport, *, interactive: bool = False) -> Spec:
         f"judged."
     )
     mean = f"Mean {bounds.mean:.3f}, between {bounds.mean_low:.3f} and {bounds.mean_high:.3f}."
-    tooltip = [
-        {"field": name, "type": "nominal" if name == "query" else "quantitative"}
-        for name in ("query", "low", "value", "high")
-    ]
-
-    y: Spec = {"type": "quantitative", "title": axis, "axis": {"tickCount": 5}}
-    colours = [LIGHT["worse"], LIGHT["run"], LIGHT["accent"]]
-    colour: Spec = {
-        "field": "side",
-        "type": "nominal",
-        "scale": {"domain": list(_SIDES), "range": colours},
-    }
-    colour["legend"] = {"title": None, "orient": "bottom"} if report.differences else None
-    zero: Spec = {
-        "data": {"values": [{"zero": 0}]},
-        "mark": {"type": "rule", "color": LIGHT["ink"], "strokeWidth": 1},
-    }
-    zero["encoding"] = {"y": {"field": "zero", "type": "quantitative"}}
-    lines: Spec = {
-        "mark": {"type": "rule", "strokeWidth": 2},
-        "encoding": {"y": {"field": "low", **y}, "y2": {"field": "high"}, "color": colour},
-    }
-    dots: Spec = {
-        "mark": {"type": "point", "filled": True, "size": 26, "opacity": 1},
-        "encoding": {"y": {"field": "value", **y}, "color": colour},
-    }
-    if interactive:
-        lines["encoding"]["tooltip"] = tooltip
-        dots["encoding"]["tooltip"] = tooltip
-
+    layers = _lines_and_dots(axis, has_sides=bool(report.differences), interactive=interactive)
     return {
         "$schema": SCHEMA_URL,
         "description": f"{title}, query by query. {subtitle} {mean}",
         "title": {"text": title, "subtitle": [subtitle, mean]},
         "data": {"values": rows},
-        "width": _BOUNDS_WIDTH,
+        "width": _WIDTH,
         "height": _BOUNDS_HEIGHT,
         "encoding": {
             "x": {
@@ -229,9 +205,37 @@ def bounds_spec(report: BoundsReport, *, interactive: bool = False) -> Spec:
                 "axis": {"tickMinStep": 1},
             }
         },
-        "layer": [*([zero] if report.differences else []), lines, dots],
+        "layer": [*([_zero_line()] if report.differences else []), *layers],
         "config": titled_config(),
     }
+
+
+def _lines_and_dots(axis: str, *, has_sides: bool, interactive: bool) -> list[Spec]:
+    """Return the layers of the queries; only differences have sides, and a legend of them."""
+    y: Spec = {"type": "quantitative", "title": axis, "axis": {"tickCount": 5}}
+    colours = [LIGHT["worse"], LIGHT["run"], LIGHT["accent"]]
+    colour: Spec = {
+        "field": "side",
+        "type": "nominal",
+        "scale": {"domain": list(_SIDES), "range": colours},
+        "legend": {"title": None, "orient": "bottom"} if has_sides else None,
+    }
+    lines: Spec = {
+        "mark": {"type": "rule", "strokeWidth": 2},
+        "encoding": {"y": {"field": "low", **y}, "y2": {"field": "high"}, "color": colour},
+    }
+    dots: Spec = {
+        "mark": {"type": "point", "filled": True, "size": 26, "opacity": 1},
+        "encoding": {"y": {"field": "value", **y}, "color": colour},
+    }
+    if interactive:
+        tooltip = [
+            {"field": name, "type": "nominal" if name == "query" else "quantitative"}
+            for name in ("query", "low", "value", "high")
+        ]
+        lines["encoding"]["tooltip"] = tooltip
+        dots["encoding"]["tooltip"] = tooltip
+    return [lines, dots]
 
 
 def _rows(bounds: "Bounds | DifferenceBounds") -> Iterable[Row]:

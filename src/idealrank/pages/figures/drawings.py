@@ -152,8 +152,8 @@ for (const [name, spec] of Object.entries({specs})) {{
 
 
 def svg(spec: Spec, scale: float | None = None) -> str:
-    """Draw SVG for papers and pages; positions have two digits after the point, a hundredth of a
-    pixel.
+    """Draw SVG for papers and pages, its pixels `scale` points wide in print; positions have two
+    digits after the point, a hundredth of a pixel.
 
     A screen reader reads the description of the specification.
     """

@@ -33,33 +33,34 @@ def slice_rows(comparison: Comparison) -> list[Row]:
             p = number(difference.p_corrected)
             whole = {"slice": "all queries", "n": difference.n, "p": p, "all": True}
             places = _places([difference, *difference.slices])
-            rows.append(same | whole | _verdict_fields(difference) | _effect(difference, places))
+            fields = _verdict_fields(difference) | _difference_fields(difference, places)
+            rows.append(same | whole | fields)
             rows += [same | _slice_row(part, places) for part in difference.slices]
     return rows
 
 
 def _slice_row(part: Slice, places: int) -> Row:
     row = {"slice": part.name, "n": part.n, "p": number(part.p_corrected), "all": False}
-    return row | _verdict_fields(part) | _effect(part, places)
+    return row | _verdict_fields(part) | _difference_fields(part, places)
 
 
 def _verdict_fields(row: "Difference | Slice") -> Row:
-    """The side of a difference for its shape and colour, and its verdict in a word."""
+    """Return the side of a difference, for its shape and colour, and its verdict in a word."""
     verdict_mark = mark_of(row)
     return {"side": verdict_mark.side, "verdict": verdict_mark.word}
 
 
 def _places(rows: "Sequence[Difference | Slice]") -> int:
-    """Decimals of all texts of a figure: as its intervals allow, and enough that an end near 0 is
-    not written as 0.
+    """Choose the decimals of all texts of a figure: as many as its intervals allow, and enough that
+    no interval on one side of 0 seems to contain it.
     """
     intervals = [row.interval for row in rows if row.about == "mean difference"]
-    on_one_side = [(low, high) for low, high in intervals if low * high > 0]
-    return decimals(intervals, apart=[(min(ends, key=abs), 0.0) for ends in on_one_side])
+    nearest_ends = [min(ends, key=abs) for ends in intervals if math.prod(ends) > 0]
+    return decimals(intervals, apart=[(end, 0.0) for end in nearest_ends])
 
 
-def _effect(row: "Difference | Slice", places: int) -> Row:
-    """Numbers and text of a difference. Only an interval of the mean difference is drawn."""
+def _difference_fields(row: "Difference | Slice", places: int) -> Row:
+    """Return numbers and text of a difference. Only an interval of the mean difference is drawn."""
     low, high = math.nan, math.nan
     if row.about == "mean difference":
         low, high = row.interval
@@ -77,7 +78,7 @@ def _effect(row: "Difference | Slice", places: int) -> Row:
 
 
 def slices_template(level: float) -> Spec:
-    """Differences on slices with intervals; filled where the verdict is clear, in its colour."""
+    """Draw differences on slices with their intervals; a clear verdict is filled, in its colour."""
     y = {"field": "slice", "type": "nominal", "sort": None, "title": None, "axis": names_axis(150)}
     tip: list[Spec] = [
         {"field": "slice", "type": "nominal"},
@@ -98,8 +99,8 @@ def slices_template(level: float) -> Spec:
 
 
 def _differences(about: str) -> Spec:
-    """An axis of differences. The names and `about` have a line each, or long names would be wider
-    than a phone.
+    """Make an axis of differences. The names and `about` have a line each: long names on one line
+    would be wider than a phone.
     """
     axis = {"tickCount": 5, "grid": True, **SIGNED}
     return {
@@ -112,7 +113,7 @@ def _differences(about: str) -> Spec:
 
 
 def _forest(tip: list[Spec]) -> list[Spec]:
-    """Zero, the interval over all queries as a band, intervals and marks.
+    """Draw the line at 0, the interval over all queries as a band, then intervals and marks.
 
     Marks are hollow where nothing is decided, and a hollow cross where judgments are too few.
     """
@@ -168,21 +169,22 @@ def robust_rows(robustness: Robustness) -> list[Row]:
     reference, pairs = robustness.reference, robustness.pairs
     variants = (reference, *robustness.changing, *pairs)
     places = _places([variant.row for variant in variants if variant.row is not None])
-    as_asked = _variant(reference, "as asked", f"as asked: {robustness.measure}", places)
+    as_asked = _variant_row(reference, "as asked", f"as asked: {robustness.measure}", places)
     rows = [as_asked | {"all": True}]
     for group, members in robustness.groups().items():
         changing = [variant for variant in members if variant.status == "changes the numbers"]
-        rows += [_heading(group)] if changing else []
+        rows += [_heading_row(group)] if changing else []
         for variant in changing:
             label = variant.change.removeprefix(f"{group}=")
-            rows.append(_variant(variant, group, label, places))
-    rows += [_heading("two at once")] if pairs else []
+            rows.append(_variant_row(variant, group, label, places))
+    rows += [_heading_row("two at once")] if pairs else []
     for variant in pairs:
-        rows.append(_variant(variant, variant.group, variant.change.replace(",", ", "), places))
+        label = variant.change.replace(",", ", ")
+        rows.append(_variant_row(variant, variant.group, label, places))
     return [row | {"row": f"{position:03d}"} for position, row in enumerate(rows)]
 
 
-def _heading(group: str) -> Row:
+def _heading_row(group: str) -> Row:
     return {
         "group": group,
         "change": "",
@@ -195,7 +197,7 @@ def _heading(group: str) -> Row:
     }
 
 
-def _variant(variant: Variant, group: str, label: str, places: int) -> Row:
+def _variant_row(variant: Variant, group: str, label: str, places: int) -> Row:
     row: Row = {
         "group": group,
         "change": variant.change,
@@ -209,7 +211,7 @@ def _variant(variant: Variant, group: str, label: str, places: int) -> Row:
     verdict = variant.row.verdict
     turns = variant.verdict_turns or variant.sign_turns
     row |= {"side": mark(verdict).side, "verdict": verdict, "turns": turns}
-    return row | _effect(variant.row, places)
+    return row | _difference_fields(variant.row, places)
 
 
 def robust_template(rows: Sequence[Row], level: float) -> Spec:
@@ -243,12 +245,12 @@ def robust_template(rows: Sequence[Row], level: float) -> Spec:
     }
 
 
-def _left(which: str, place: str, mark: Spec) -> Spec:
-    """Labels of some of the lines, left-aligned so that the variants of a group are below its
-    name.
+def _left(which: str, place: str, label: Spec) -> Spec:
+    """Draw the labels of some of the lines, left-aligned, so that the variants of a group are below
+    its name.
     """
     return {
         "transform": [{"filter": which}],
-        "mark": mark,
+        "mark": label,
         "encoding": {"x": {"value": place}, "text": {"field": "label"}},
     }

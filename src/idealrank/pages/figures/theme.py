@@ -62,14 +62,14 @@ NOTEBOOK: Mapping[str, str] = {
 # points in print.
 POINTS_PER_PIXEL = 0.62
 _NARROW = 520  # pixels: below, intervals are drawn but not written
-_FEW_LETTERS = 19
-# inches, by what it adds to the name of a file
+_FEW_LETTERS = 19  # of a label, where the figure is narrow
+# Widths in print, in inches, by the ending of the names of the files: one column, and both.
 COLUMNS: Mapping[str, float] = {"": 3.33, "-wide": 7.0}
 _WORD = re.compile(r"@([a-z]+)\b")
 
 
 def pixels(inches: float) -> int:
-    """Width of a design that is so wide in print."""
+    """Return the width of a design, in pixels, that is so many inches wide in print."""
     return round(72 * inches / POINTS_PER_PIXEL)
 
 

@@ -8,7 +8,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import islice
 from typing import Any, NamedTuple
 
-from idealrank.pages.page.value_codes import as_json, size_packed
+from idealrank.pages.page.value_codes import as_json, base64_length
 from idealrank.reports.subject import Listing, QueryLists, Subject
 
 _SNIPPET = 240  # letters of a document's text
@@ -39,7 +39,7 @@ def fitting(subject: Subject, queries: Sequence[str], room: int) -> tuple[list[P
     written = _DeflatedRankings(subject)
     last_state = written.state()
     for piece, state in _with_states(written, pieces_of(subject, queries)):
-        if size_packed(int(state.size)) > room:
+        if base64_length(int(state.size)) > room:
             break
         fitting_pieces.append(piece)
         last_state = state

@@ -21,10 +21,10 @@ from idealrank.pages.page.short_ids import shortened
 from idealrank.pages.page.value_codes import (
     DISTINCT,
     as_json,
+    base64_length,
     base64_text,
     coded,
     packed,
-    size_packed,
 )
 from idealrank.reports.subject import Subject, leading_pairs
 from idealrank.reports.table.short_names import TITLE, told_apart
@@ -203,4 +203,4 @@ class _PackedSize:
 
     def add(self, piece: Any) -> int:
         self._size += len(self._deflate.compress(as_json(piece)))
-        return size_packed(self._size)
+        return base64_length(self._size)

@@ -10,7 +10,7 @@ import numpy as np
 from idealrank.data.types import BoolArray, FloatArray
 
 
-def size_packed(content_bytes: int) -> int:
+def base64_length(content_bytes: int) -> int:
     """Return the number of base64 letters for a number of bytes."""
     groups = -(-content_bytes // 3)  # rounded up: base64 pads the last group of three bytes
     return 4 * groups
@@ -24,17 +24,17 @@ def as_json(value: Any) -> bytes:
 
 
 NOT_COUNTED = 65_535
-"""The code of a value that does not count."""
+"""The code of a value that does not count: the largest of two bytes."""
 
 
-STEPS = 65_534
-"""Steps of the range of a measure whose distinct values are too many for a table."""
+STEPS = NOT_COUNTED - 1
+"""Steps of the range of a measure whose distinct values are too many for a table; all other codes
+are used.
+"""
 
 
 DISTINCT = 20_000
-"""Distinct values of a measure of which a table is kept, so that every number of the page is
-exact.
-"""
+"""Most distinct values of a measure of which a page has a table, so that each number is exact."""
 
 
 def coded(

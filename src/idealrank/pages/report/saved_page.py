@@ -69,9 +69,6 @@ class Page(str):
         self.path = fspath(path)
         return self
 
-    def __str__(self) -> str:
-        return str.__str__(self)
-
     def __repr__(self) -> str:
         state = 'not saved; page.save("report.html") writes it'
         if self.path:
@@ -95,4 +92,6 @@ class Page(str):
         )
 
     def _size(self) -> str:
-        return f"{max(len(self.encode()) / 1000, 0.1):,.{0 if len(self) > 10_000 else 1}f} kB"
+        kilobytes = max(len(self.encode()) / 1000, 0.1)
+        decimals = 0 if kilobytes > 10 else 1
+        return f"{kilobytes:,.{decimals}f} kB"

@@ -96,8 +96,8 @@ def latex_text(text: str) -> str:
     r"""Escape a text so that LaTeX shows it as it is: a bracket or star at the beginning is no
     argument of the row before, and hyphens do not become dashes.
     """
-    escaped = latex_escaped(text)
-    return f"{{{escaped[0]}}}{escaped[1:]}" if escaped.startswith(("[", "*")) else escaped
+    letters = latex_escaped(text)
+    return f"{{{letters[0]}}}{letters[1:]}" if letters.startswith(("[", "*")) else letters
 
 
 def latex_escaped(text: str) -> str:

@@ -8,6 +8,8 @@ from idealrank.measures.measure_texts import number_text
 from idealrank.reports.table.records import result_json
 from idealrank.reports.table.text import filled
 
+_LABEL = 20  # width of the labels of the data
+
 
 def advice_report(advice: Advice) -> str:
     """Write the whole report."""
@@ -38,9 +40,6 @@ def advice_report(advice: Advice) -> str:
     return "\n".join(lines).rstrip() + "\n"
 
 
-_LABEL = 20  # width of the labels of the data
-
-
 def _rows(seen: Observed) -> list[tuple[str, str]]:
     """Describe the data, with a label for each line."""
     queries = (
@@ -57,7 +56,7 @@ def _rows(seen: Observed) -> list[tuple[str, str]]:
     if seen.complete:
         judged = "everything is judged"
     elif seen.judged_depth:
-        judged = f"rank {seen.judged_depth}: nine in ten documents above it are judged"
+        judged = f"rank {seen.judged_depth}: nine in ten documents down to it are judged"
     return [
         ("queries", queries),
         ("grades", _grades(seen)),

@@ -1,6 +1,7 @@
 """Recall of an approximate index as text, JSON and rows."""
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from idealrank.analysis.recall import IndexRecall
@@ -10,7 +11,7 @@ from idealrank.reports.table.records import csv_cell, json_text
 from idealrank.reports.table.text import Part, columns, filled
 from idealrank.stats import Interval
 
-_MISSED = 5  # missed documents of a query that the text lists
+_SOME = 5  # missed documents of a query, or queries of one index alone, that the text names
 
 
 def recall_parts(index_recall: IndexRecall, *, worst: int = 10) -> list[Part]:
@@ -18,11 +19,11 @@ def recall_parts(index_recall: IndexRecall, *, worst: int = 10) -> list[Part]:
     queries = counted(len(index_recall.queries), "query", "queries")
     head = f"{index_recall.approximate} against {index_recall.exact}: {queries}"
     parts: list[Part] = [
-        [head, *_lonely(index_recall)],
+        [head, *_of_one_index(index_recall)],
         columns(_by_cutoff(index_recall), ranks=(0, 0, 0, 2, 1, 1)),
     ]
     if index_recall.losses:
-        parts.append(columns(_lost(index_recall)))
+        parts.append(columns(_by_measure(index_recall)))
         parts.append(filled(f"Under convention {index_recall.evaluations[0].convention}."))
     return [*parts, *_worst(index_recall, worst)]
 
@@ -47,7 +48,7 @@ def _by_cutoff(index_recall: IndexRecall) -> list[list[str]]:
     return rows
 
 
-def _lost(index_recall: IndexRecall) -> list[list[str]]:
+def _by_measure(index_recall: IndexRecall) -> list[list[str]]:
     percent = f"{100 * index_recall.level:g} % interval"
     rows = [["lost", "mean", percent, index_recall.exact, index_recall.approximate]]
     means = [evaluation.mean() for evaluation in index_recall.evaluations]
@@ -58,7 +59,8 @@ def _lost(index_recall: IndexRecall) -> list[list[str]]:
     return rows
 
 
-def _lonely(index_recall: IndexRecall) -> list[str]:
+def _of_one_index(index_recall: IndexRecall) -> list[str]:
+    """Name the queries that only one of the two indexes answers."""
     lines = []
     if index_recall.unanswered:
         lines.append(
@@ -71,9 +73,9 @@ def _lonely(index_recall: IndexRecall) -> list[str]:
     return lines
 
 
-def _some(names: "list[str] | tuple[str, ...]") -> str:
-    some = ", ".join(names[:_MISSED])
-    return f"{some} and {len(names) - _MISSED} more" if len(names) > _MISSED else some
+def _some(names: Sequence[str]) -> str:
+    some = ", ".join(names[:_SOME])
+    return f"{some} and {len(names) - _SOME} more" if len(names) > _SOME else some
 
 
 def _worst(index_recall: IndexRecall, number: int) -> list[Part]:
@@ -89,7 +91,7 @@ def _worst(index_recall: IndexRecall, number: int) -> list[Part]:
         ]
     ]
     for loss in losing:
-        lost = ["-" if value != value else f"{value:.4f}" for value in loss.lost.values()]  # noqa: PLR0124  (NaN)
+        lost = ["-" if math.isnan(value) else f"{value:.4f}" for value in loss.lost.values()]
         rows.append(
             [
                 loss.query,
@@ -110,7 +112,7 @@ def recall_json(index_recall: IndexRecall, *, worst: int = 10) -> str:
         summary = index_recall.summary(cutoff)
         low, high = summary.complete_interval
         recall[str(cutoff)] = {
-            **_interval(summary.interval, "mean"),
+            **_mean(summary.interval),
             "percentile_5": summary.percentile_5,
             "complete": summary.n_complete,
             "complete_low": low,
@@ -136,9 +138,7 @@ def recall_json(index_recall: IndexRecall, *, worst: int = 10) -> str:
         "unanswered": index_recall.unanswered,
         "only_approximate": index_recall.only_approximate,
         "recall": recall,
-        "lost": {
-            text: _interval(interval, "mean") for text, interval in index_recall.losses.items()
-        },
+        "lost": {text: _mean(interval) for text, interval in index_recall.losses.items()},
         "convention": str(evaluations[0].convention) if evaluations else None,
         "per_query": per_query,
         "worst": [{"query": loss.query, "missed": list(loss.missed)} for loss in losing],
@@ -146,9 +146,10 @@ def recall_json(index_recall: IndexRecall, *, worst: int = 10) -> str:
     return json_text(report, indent=1, ascii_only=False)
 
 
-def _interval(interval: Interval, name: str) -> dict[str, Any]:
+def _mean(interval: Interval) -> dict[str, Any]:
+    """Return the record of a mean and its interval."""
     return {
-        name: finite(float(interval.estimate)),
+        "mean": finite(float(interval.estimate)),
         "low": finite(float(interval.low)),
         "high": finite(float(interval.high)),
     }

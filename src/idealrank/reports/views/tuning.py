@@ -69,6 +69,7 @@ def _table(choice: Choice, cell: Callable[[Setting], str], *, unjudged: bool = F
     for depth in choice.depths:
         of_depth = [settings[discount, depth] for discount in choice.discounts]
         texts = [depth if of_depth[-1].considered else f"({depth})", *map(cell, of_depth)]
+        # Two blanks, where the cells above have a bar and a star.
         texts += [f"{of_depth[0].unjudged:.0%}  "] if unjudged else []
         if _width([*block, texts]) > line_width() and len(block) > 1:
             lines += columns(list(zip(*block, strict=True)))

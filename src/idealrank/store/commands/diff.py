@@ -1,7 +1,7 @@
 """`idealrank store diff`: what changed from one evaluation of a store to another."""
 
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -94,15 +94,17 @@ def diff(
     """
     from idealrank.store.diff import MOST, changes  # noqa: PLC0415  (NumPy and SQLite; not for the help)
 
-    shown = MOST if most is None and not FORMATS[layout].is_data else most
+    if most is None and not FORMATS[layout].is_data:
+        most = MOST
     with store_options.opened(store_path) as store:
         a, b = (store.evaluation(key) for key in (id_a, id_b))
         text = _measure(measure, a, b)
-        changed = changes(a, b, measure=text, most=shown or max(len(a.queries), 1))
-        tested: tuple[Comparison | None, str] | tuple[()] = ()
+        # Only common queries are listed: all of them are at most those of a.
+        changed = changes(a, b, measure=text, most=most or len(a.queries))
+        results: list[Any] = [changed]
         if not no_test and _FORMATS.takes(layout, "comparison"):
-            tested = _compared(a, b, changed["judgments"], judgments)
-    _FORMATS.write(layout, output_path, changed, *tested)
+            results += _compared(a, b, changed["judgments"], judgments)
+    _FORMATS.write(layout, output_path, *results)
 
 
 def _measure(measure: str | None, a: "Stored", b: "Stored") -> str | None:

@@ -133,6 +133,11 @@ class _Evaluated:
     def rows(self) -> "Iterable[Row]":
         from idealrank.reports.table.records import evaluation_rows  # noqa: PLC0415
 
+        if self.per_query and self.means:
+            raise OptionError(
+                "--intervals: found --per-query, whose rows have a value of one query each and no "
+                "means; expected one of the two options, or --format json"
+            )
         rows = evaluation_rows([self.evaluation], per_query=self.per_query, intervals=self.means)
         # The first row has the titles.
         return ([self.kept.id if place else "id", *cells] for place, cells in enumerate(rows))

@@ -1,5 +1,5 @@
-"""Evaluated files, found again by name and SHA-256, since a store keeps no whole rankings; and
-results that are computed once.
+"""Evaluated files, found again by name and SHA-256, since a store keeps no whole rankings; and the
+cache of these files and of other results of the site.
 """
 
 import hashlib
@@ -48,10 +48,11 @@ class ResultCache:
                     return made_meanwhile
             try:
                 made = make()
+                # Kept before its lock goes: a thread that asks in between would compute it again.
+                self.put(key, made)
             finally:
                 with self._lock:
                     self._making.pop(key, None)
-            self.put(key, made)
             return made
 
     def put(self, key: Hashable, value: Any) -> None:
@@ -93,9 +94,9 @@ class Originals:
         """
         run_name = stored.fields.get("path") or ""
         inputs = stored.fields["inputs"]
-        # Inputs list the run last, and a file of judgments may have its name.
         if len(inputs) != 2 or run_name not in [file["name"] for file in inputs]:
             return None
+        # The run is the file of its name; if the judgments have that name too, it is the last.
         qrels_file, run_file = inputs
         if run_file["name"] != run_name:
             qrels_file, run_file = run_file, qrels_file

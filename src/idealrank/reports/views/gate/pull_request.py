@@ -252,19 +252,25 @@ def annotations(gated: Gated) -> Iterator[str]:
     errors += [_contract(gated, kept) for kept in contracts]
     if gated.acceptance is not None:
         yield _command("notice", "Accepted", one_line(gated.acceptance.headline, _REASON))
-    yield from _listed("error" if gated.acceptance is None else "warning", errors, "failed")
-    yield from (_command("warning", "Caution", caution) for caution in cautioned(gated.cautions))
+    shown_errors = list(
+        _listed("error" if gated.acceptance is None else "warning", errors, "failed")
+    )
+    yield from shown_errors
+    cautions = [_command("warning", "Caution", caution) for caution in cautioned(gated.cautions)]
+    yield from cautions
     warnings = [_check(gated, check) for check in short_of_judgments(gated)]
-    yield from _listed("warning", warnings, "have too few judgments")
+    # Cautions are warnings of the same step, as are the errors of a run that was accepted.
+    before = len(cautions) + (0 if gated.acceptance is None else len(shown_errors))
+    yield from _listed("warning", warnings, "have too few judgments", most=max(_SHOWN - before, 1))
     yield _command("notice", verdict(gated), could_see(gated))
 
 
-def _listed(kind: str, commands: list[str], what: str) -> Iterator[str]:
+def _listed(kind: str, commands: list[str], what: str, *, most: int = _SHOWN) -> Iterator[str]:
     """Yield as many commands as GitHub shows; the last one counts the others."""
-    if len(commands) > _SHOWN:
-        hidden = len(commands) - _SHOWN + 1
+    if len(commands) > most:
+        hidden = len(commands) - most + 1
         message = f"{hidden} more checks and contracts {what}; the log has them"
-        commands = [*commands[: _SHOWN - 1], _command(kind, "More", message)]
+        commands = [*commands[: most - 1], _command(kind, "More", message)]
     yield from commands
 
 
