@@ -83,7 +83,7 @@ class DuckdbKeys(BackendKeys):
         expected="a query with two columns, document and score, and the parameters $text and "
         "$limit",
     )
-    extensions: tuple[str, ...] = texts()
+    extensions: tuple[str, ...] = texts("Extensions of DuckDB to load.")
 
 
 SECTIONS = {"duckdb": DuckdbKeys}

@@ -78,11 +78,11 @@ class FaissIndex:
 class FaissKeys(BackendKeys):
     """Keys of the kind ``faiss``."""
 
-    path: str = text("Index file.", expected="an index file")
+    path: str = text("File of the index.", expected="an index file")
     ids: str = text("File with an id in each line.", expected="a file with an id in each line")
     normalize: bool = flag("Divide query vectors by their length.")
-    ef_search: int | None = whole("HNSW.")
-    nprobe: int | None = whole("IVF.")
+    ef_search: int | None = whole("Parameter efSearch of an HNSW index.")
+    nprobe: int | None = whole("Parameter nprobe of an IVF index.")
 
 
 SECTIONS = {"faiss": FaissKeys}

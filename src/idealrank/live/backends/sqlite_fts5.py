@@ -154,7 +154,9 @@ class FullTextKeys(BackendKeys):
         lambda weights, column: weights.amount(column, None),
         {"type": "number", "minimum": 0, "maximum": LARGEST_AMOUNT},
     )
-    operator: str = choice(("any", "all"))
+    operator: str = choice(
+        ("any", "all"), "Documents to find: with any word of the query, or with all."
+    )
 
 
 SECTIONS = {"sqlite-fts5": FullTextKeys}

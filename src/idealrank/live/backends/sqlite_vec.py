@@ -110,7 +110,9 @@ class SqliteVecKeys(BackendKeys):
     table: str = text("Table of type vec0.", expected="the name of a table of type vec0")
     column: str = text("Column of vectors.", expected="the name of a column of vectors")
     id: str = text("Column of ids; default rowid.", "rowid")
-    driver: str | None = choice(DRIVERS, default=None)
+    driver: str | None = choice(
+        DRIVERS, "Module that opens the database; default the first that can load extensions.", None
+    )
 
 
 SECTIONS = {"sqlite-vec": SqliteVecKeys}

@@ -239,12 +239,14 @@ class FunctionJudgeKeys(JudgeKeys):
     """Keys of the kind ``function``."""
 
     function: Callable[..., Any] = key(
-        about="Function as module:name or file.py:name.",
+        about="Function, as in module:function or file.py:function.",
         read=_function,
         schema=lambda: {"type": "string", "minLength": 1},
         expected="module:function, or file.py:function",
     )
-    takes: str = choice(tuple(_TAKES))
+    takes: str = choice(
+        tuple(_TAKES), "Arguments of the function: texts, ids, or a `JudgmentPair` and its text."
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -267,7 +269,8 @@ KINDS: Mapping[str, type[JudgeKeys]] = {
 
 def judge_schema() -> dict[str, Any]:
     """Return the JSON Schema of a section ``judge``, of all kinds."""
-    return schema_of_kinds({kind: schema_of(keys, kind) for kind, keys in KINDS.items()})
+    kinds = {kind: schema_of(keys, kind) for kind, keys in KINDS.items()}
+    return schema_of_kinds(kinds, "Kind of judge, which decides on the other keys.")
 
 
 def judge_from(section: Section, scale: Scale, timeout: float, secrets: Secrets) -> Judge:

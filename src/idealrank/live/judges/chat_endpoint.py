@@ -342,7 +342,9 @@ class ChatKeys(JudgeKeys):
         read=lambda section, name: section.text(name, None),
         schema=lambda: {"type": "string", "pattern": r"\$\{"},
     )
-    headers: Mapping[str, str] = entries("", text_value, {"type": "string"})
+    headers: Mapping[str, str] = entries(
+        "Further headers of each request.", text_value, {"type": "string"}
+    )
     prompt: str | None = text(
         "File of the prompt, with the fields {query}, and {title} or {text}; default a plain one."
     )

@@ -62,11 +62,15 @@ class _ScaleKeys:
     """Section ``scale``, unless it has only the grades."""
 
     grades: Any = key(
+        about="Grades, with their meaning or without.",
         read=lambda section, name: section.given[name],
         schema=lambda: _GRADES,
         expected="grades, as in [0, 1, 2, 3]",
     )
-    outside: str = choice(("error", "clip"))
+    outside: str = choice(
+        ("error", "clip"),
+        "Treatment of an answer outside the scale: unreadable, or the nearest grade.",
+    )
     choose: str = choice(("mode", "mean"), "Grade of an answer with probabilities.")
 
 
@@ -106,6 +110,7 @@ class JudgeConfig:
 
     schema_rules: ClassVar[Schema] = {"if": has_value("budget"), "then": has_value("price")}
     judge: Section = key(
+        about="Model, function or program that grades the pairs.",
         read=lambda top, name: top.section(name),
         schema=lambda: {"$ref": "#/$defs/judge"},
         expected="a section `judge:` with keys and values",
