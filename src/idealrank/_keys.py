@@ -41,6 +41,8 @@ class Key(NamedTuple):
     expected: str = ""  # What a section must have; empty if the key may be missing
     part: type | None = None  # Dataclass of a section below this one
     level: Level | None = None
+    is_file: bool = False  # True if a text is the path of a file to read
+    below: type | None = None  # Dataclass of a section that `read` reads; `part` needs none
 
 
 def key(default: Any = MISSING, *, about: str, **declared: Any) -> Any:
@@ -81,6 +83,11 @@ def text(
     if pattern:
         schema = {"type": "string", "pattern": pattern}
     return key(default, about=about, read=read, schema=lambda: schema, **declared)
+
+
+def file_to_read(about: str, **declared: Any) -> Any:
+    """Declare the path of a file to read; `files_in` finds it."""
+    return text(about, is_file=True, **declared)
 
 
 def texts(
@@ -242,7 +249,10 @@ def part_or_text(keys: type, name_of_text: str, about: str, **declared: Any) -> 
     def schema() -> Schema:
         return {"anyOf": [_TEXT, schema_of(keys)]}
 
-    return key(about=about, read=read_either, schema=schema, **declared)
+    is_file = keys_of(keys)[name_of_text].is_file
+    return key(
+        about=about, read=read_either, schema=schema, is_file=is_file, below=keys, **declared
+    )
 
 
 def level(keys: type, usual: Any = None, *, without: tuple[str, ...] = ()) -> Any:
@@ -330,6 +340,18 @@ def _level_value(declared: Level, section: Section) -> Any:
     if declared.usual is None:
         return declared.keys(**values)
     return replace(declared.usual, **values)
+
+
+def files_in(keys: type, section: Section) -> Iterator[tuple[Section, str]]:
+    """Return the section and the name of each key that has the path of a file to read."""
+    for field_name, declared in keys_of(keys).items():
+        name = declared.name or field_name
+        below = declared.part or declared.below
+        value = section.given.get(name)
+        if declared.is_file and isinstance(value, str):
+            yield section, name
+        elif below is not None and isinstance(value, Mapping):
+            yield from files_in(below, section.section(name))
 
 
 def _properties(keys: Any, usual: Any = None, without: Iterable[str] = ()) -> dict[str, Schema]:

@@ -14,6 +14,7 @@ import numpy as np
 from idealrank._keys import (
     Schema,
     document,
+    file_to_read,
     has_value,
     key,
     level,
@@ -111,8 +112,10 @@ def _of_parquet(path: str) -> tuple[list[str], Any]:
 class QueriesSection:
     """Section ``queries``: texts by id, and vectors."""
 
-    path: str = text("File of query texts by id.", expected="a file of queries, as in queries.tsv")
-    vectors: str | None = text("File of query embeddings: .npy, .npz or .parquet.")
+    path: str = file_to_read(
+        "File of query texts by id.", expected="a file of queries, as in queries.tsv"
+    )
+    vectors: str | None = file_to_read("File of query embeddings: .npy, .npz or .parquet.")
 
     def read(self) -> list[SearchQuery]:
         """Read the queries in the order of their file; texts keep their blanks."""
@@ -174,7 +177,7 @@ class SearchConfig:
     )
     queries: QueriesSection = queries_key()
     policy: SearchPolicy = level(SearchPolicy)
-    qrels: str | None = text("File of judgments, to evaluate the run.")
+    qrels: str | None = file_to_read("File of judgments, to evaluate the run.")
     evaluation: MeasuresSection = part(
         MeasuresSection, "Measures of the run, and their convention."
     )

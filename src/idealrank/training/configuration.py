@@ -11,6 +11,7 @@ from idealrank._keys import (
     Schema,
     choice,
     document,
+    file_to_read,
     given_of,
     has_value,
     key,
@@ -109,12 +110,12 @@ DEFAULT_CONVENTION = "standard,ties=expected"
 class DataSection:
     """Section ``data``: files and columns."""
 
-    train: str = text(
+    train: str = file_to_read(
         "LETOR or SVMlight file, or Parquet.",
         expected="the file to train on, LETOR, SVMlight or Parquet",
     )
-    valid: str | None = text("File of the same format, by which training stops.")
-    test: str | None = text("File of the same format, for the results.")
+    valid: str | None = file_to_read("File of the same format, by which training stops.")
+    test: str | None = file_to_read("File of the same format, for the results.")
     valid_share: float = share("Share of the queries of `train` to split off for `valid`.")
     test_share: float = share("Share of the queries of `train` to split off for `test`.")
     label: str = text("Column of labels in Parquet files.", "label")
@@ -122,11 +123,13 @@ class DataSection:
     features: tuple[str, ...] = texts(
         "Columns of features in Parquet files; default all others that hold numbers."
     )
-    propensity: str | None = text(
-        "Column of `train`, whose labels are clicks: probability that users looked at each row."
+    propensity: str | None = file_to_read(
+        "Column of `train`, or a file beside LETOR and SVMlight, whose labels are clicks: "
+        "probability that users looked at each row."
     )
-    position: str | None = text(
-        "Column of `train`, whose labels are clicks: rank at which each row was shown."
+    position: str | None = file_to_read(
+        "Column of `train`, or a file beside LETOR and SVMlight, whose labels are clicks: "
+        "rank at which each row was shown."
     )
 
 
@@ -201,6 +204,7 @@ class TrainingConfig:
         about="Files of the data, and their columns.",
         read=lambda top, name: _data(top.section(name)),
         schema=lambda: schema_of(DataSection),
+        below=DataSection,
         expected="a section `data:` with keys and values",
     )
     model: ModelSection = key(

@@ -12,6 +12,7 @@ from idealrank._keys import (
     amount,
     choice,
     document,
+    file_to_read,
     has_value,
     key,
     level,
@@ -72,13 +73,15 @@ def _day(section: Section, name: str) -> date:
 class JudgmentsSection:
     """Judgments of the canary queries."""
 
-    path: str = text("File of judgments.", expected="a file of judgments, as in canaries.qrels")
+    path: str = file_to_read(
+        "File of judgments.", expected="a file of judgments, as in canaries.qrels"
+    )
     judged: date | None = key(
         about="Day of the judgments; default the time of the file.",
         read=_day,
         schema=lambda: {"type": "string", "pattern": r"^\d{4}-\d{2}-\d{2}$"},
     )
-    people: str | None = text(
+    people: str | None = file_to_read(
         "Grades of people for some of the queries, where a model made the others."
     )
     labels_are: LabelKind | None = choice(
@@ -220,7 +223,7 @@ class MonitorConfig:
         MeasuresSection,
         "Measures of each round, of which the first is watched, and their convention.",
     )
-    slices: str | None = text("File with the slices of each query.")
+    slices: str | None = file_to_read("File with the slices of each query.")
     every: float = key(
         3600.0,
         about="Time between the starts of two rounds: seconds, or as in 15m, 1h or 1d.",

@@ -5,9 +5,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from idealrank._sections import Section
 from idealrank.cli import console, headings, options, output
 from idealrank.cli.output import Formats
-from idealrank.io.configuration_files import read_configuration
+from idealrank.io.configuration_files import read_configuration, require_files
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -174,7 +175,9 @@ def monitor(*, config: str, once: bool, layout: str, rebaseline: bool, check: bo
     from idealrank.live.canary.monitor_config import MonitorConfig  # noqa: PLC0415
     from idealrank.store.store import Store  # noqa: PLC0415
 
-    chosen = MonitorConfig.of(read_configuration(config, "monitor"), config)
+    mapping = read_configuration(config, "monitor")
+    chosen = MonitorConfig.of(mapping, config)
+    require_files(MonitorConfig, Section(mapping, config, ""))
     say = _Notes()
     watched = canary_rounds.CanaryMonitor(chosen, command=f"idealrank monitor {config}", say=say)
     if check:

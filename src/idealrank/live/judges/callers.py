@@ -16,6 +16,7 @@ from typing import Any
 from idealrank._keys import choice, key, read, schema_of, schema_of_kinds, texts
 from idealrank._sections import Section
 from idealrank.errors import BackendError, shown
+from idealrank.io.configuration_files import require_files
 from idealrank.io.judgment_files import assessor_text
 from idealrank.judging.files.judgment_pairs import JudgmentPair
 from idealrank.live.backends.outside_command import LineProgram
@@ -282,6 +283,7 @@ def judge_from(section: Section, scale: Scale, timeout: float, secrets: Secrets)
     kind = section.kind(KINDS)
     filled = Section(secrets.fill(section.given, section), section.path, section.name)
     keys = read(KINDS[kind], filled, known=("kind",))
+    require_files(KINDS[kind], filled)
     if isinstance(keys, ChatKeys):
         return chat_judge(keys, section, scale, timeout)
 
