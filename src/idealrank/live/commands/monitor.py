@@ -93,7 +93,16 @@ def _text(stored: "StoredRound", alarms: "Sequence[StoredAlarm]") -> "Iterator[s
         group = f" (slice {alarm.slice})" if alarm.slice else ""
         reading = stored.record.get("readings", {}).get(f"{alarm.rule}/{alarm.slice}", {})
         since = f"  alarm {alarm.rule}{group} since round {alarm.opened}"
-        yield f"{since}: {reading.get('text', '')}\n"
+        yield f"{since}: {reading.get('text', '')}{_end_of(reading)}\n"
+
+
+def _end_of(reading: "Mapping[str, Any]") -> str:
+    """Calm rounds after which an open alarm closes; empty if an earlier version stored none."""
+    if "recover" not in reading:
+        return ""
+    rounds = "calm round" if reading["recover"] == 1 else "calm rounds in a row"
+    so_far = f", {reading['calm']} so far" if reading["calm"] else ""
+    return f"; closes after {reading['recover']} {rounds}{so_far}"
 
 
 def _json(stored: "StoredRound", alarms: "Sequence[StoredAlarm]") -> str:
