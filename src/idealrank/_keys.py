@@ -30,22 +30,24 @@ class Level(NamedTuple):
 class Key(NamedTuple):
     """Declaration of a key."""
 
-    about: str = ""  # Sentence; empty if the name says it
+    about: str = ""  # Sentence; only a level, which is no key of its own, has none
     schema: Callable[[], Schema] = dict  # JSON Schema of the value
     # Value under a name that has one in the section, for null is a missing value; None leaves the
     # default. Without a reader, the class of the section reads the key
     read: Reader | None = None
     name: str = ""  # In files, if the field has another name
-    # Schemas of further names that `read` looks at
-    others: Mapping[str, Schema] = MappingProxyType({})
+    # Further names that `read` looks at, each with its sentence and its schema
+    others: Mapping[str, tuple[str, Schema]] = MappingProxyType({})
     expected: str = ""  # What a section must have; empty if the key may be missing
     part: type | None = None  # Dataclass of a section below this one
     level: Level | None = None
+    is_file: bool = False  # True if a text is the path of a file to read
+    below: type | None = None  # Dataclass of a section that `read` reads; `part` needs none
 
 
-def key(default: Any = MISSING, **declared: Any) -> Any:
+def key(default: Any = MISSING, *, about: str, **declared: Any) -> Any:
     """Return a field of a dataclass with its `Key`; a key that must be there has no default."""
-    declaration = {"key": Key(**declared)}
+    declaration = {"key": Key(about, **declared)}
     if declared.get("expected"):
         return field(metadata=declaration)
     if isinstance(default, type):
@@ -54,7 +56,7 @@ def key(default: Any = MISSING, **declared: Any) -> Any:
 
 
 def text(
-    about: str = "",
+    about: str,
     default: str | None = None,
     *,
     words: str = "a text",
@@ -83,8 +85,13 @@ def text(
     return key(default, about=about, read=read, schema=lambda: schema, **declared)
 
 
+def file_to_read(about: str, **declared: Any) -> Any:
+    """Declare the path of a file to read; `files_in` finds it."""
+    return text(about, is_file=True, **declared)
+
+
 def texts(
-    about: str = "",
+    about: str,
     default: tuple[str, ...] = (),
     *,
     words: str = "a list of texts",
@@ -114,7 +121,7 @@ def _texts(*, is_filled: bool) -> Schema:
 
 
 def whole(
-    about: str = "",
+    about: str,
     default: int | None = None,
     *,
     least: int = 1,
@@ -132,7 +139,7 @@ def whole(
     return key(default, about=about, read=read, schema=lambda: schema, **declared)
 
 
-def share(about: str = "") -> Any:
+def share(about: str) -> Any:
     """Declare a share of the queries, from 0 to below 1."""
 
     def read(section: Section, name: str) -> float:
@@ -142,7 +149,7 @@ def share(about: str = "") -> Any:
     return key(0.0, about=about, read=read, schema=lambda: schema)
 
 
-def number(about: str = "", default: float | None = None, **declared: Any) -> Any:
+def number(about: str, default: float | None = None, **declared: Any) -> Any:
     """Declare any number; the class that it is for checks its range."""
 
     def read(section: Section, name: str) -> float:
@@ -155,7 +162,7 @@ def number(about: str = "", default: float | None = None, **declared: Any) -> An
 
 
 def amount(
-    about: str = "",
+    about: str,
     default: float | None = None,
     *,
     least: float = 0.0,
@@ -174,19 +181,17 @@ def amount(
     return key(default, about=about, read=read, schema=lambda: schema, **declared)
 
 
-def flag(about: str = "", *, default: bool | None = False, **declared: Any) -> Any:
+def flag(about: str, *, default: bool | None = False, **declared: Any) -> Any:
     """Declare true or false."""
 
     def read(section: Section, name: str) -> bool:
         return section.flag(name)
 
-    declaration = {"about": about, "read": read, "schema": lambda: {"type": "boolean"}}
-    return key(default=default, **declaration, **declared)
+    schema: Schema = {"type": "boolean"}
+    return key(default, about=about, read=read, schema=lambda: schema, **declared)
 
 
-def choice(
-    choices: Sequence[str], about: str = "", default: str | None = "", **declared: Any
-) -> Any:
+def choice(choices: Sequence[str], about: str, default: str | None = "", **declared: Any) -> Any:
     """Declare one of several words; the first is the default, unless another is given."""
 
     def read(section: Section, name: str) -> str:
@@ -215,7 +220,7 @@ def text_value(section: Section, name: str) -> str:
     return value
 
 
-def anything(about: str = "", default: Any = None, **declared: Any) -> Any:
+def anything(about: str, default: Any = None, **declared: Any) -> Any:
     """Declare a value of another program, which is passed on as it is."""
     return key(
         default,
@@ -226,14 +231,14 @@ def anything(about: str = "", default: Any = None, **declared: Any) -> Any:
     )
 
 
-def part(keys: type, about: str = "", default: Any = MISSING, **declared: Any) -> Any:
+def part(keys: type, about: str, default: Any = MISSING, **declared: Any) -> Any:
     """Declare a section below this one."""
     default = keys if default is MISSING else default
     schema = partial(schema_of, keys)
     return key(default, about=about, part=keys, schema=schema, **declared)
 
 
-def part_or_text(keys: type, name_of_text: str, about: str = "", **declared: Any) -> Any:
+def part_or_text(keys: type, name_of_text: str, about: str, **declared: Any) -> Any:
     """Declare a section below this one, or a text that stands for its key `name_of_text`."""
 
     def read_either(section: Section, name: str) -> Any:
@@ -244,17 +249,21 @@ def part_or_text(keys: type, name_of_text: str, about: str = "", **declared: Any
     def schema() -> Schema:
         return {"anyOf": [_TEXT, schema_of(keys)]}
 
-    return key(about=about, read=read_either, schema=schema, **declared)
+    is_file = keys_of(keys)[name_of_text].is_file
+    return key(
+        about=about, read=read_either, schema=schema, is_file=is_file, below=keys, **declared
+    )
 
 
 def level(keys: type, usual: Any = None, *, without: tuple[str, ...] = ()) -> Any:
     """Declare a dataclass whose keys are in this section."""
-    return key(keys if usual is None else usual, level=Level(keys, usual, without))
+    declared = Level(keys, usual, without)
+    return key(keys if usual is None else usual, about="", level=declared)
 
 
 def given_of(keys: type) -> Any:
     """Declare a mapping of those keys of a dataclass that this section has, by field."""
-    return key(dict, level=Level(keys, is_partial=True))
+    return key(dict, about="", level=Level(keys, is_partial=True))
 
 
 @cache
@@ -333,6 +342,18 @@ def _level_value(declared: Level, section: Section) -> Any:
     return replace(declared.usual, **values)
 
 
+def files_in(keys: type, section: Section) -> Iterator[tuple[Section, str]]:
+    """Return the section and the name of each key that has the path of a file to read."""
+    for field_name, declared in keys_of(keys).items():
+        name = declared.name or field_name
+        below = declared.part or declared.below
+        value = section.given.get(name)
+        if declared.is_file and isinstance(value, str):
+            yield section, name
+        elif below is not None and isinstance(value, Mapping):
+            yield from files_in(below, section.section(name))
+
+
 def _properties(keys: Any, usual: Any = None, without: Iterable[str] = ()) -> dict[str, Schema]:
     properties: dict[str, Schema] = {}
     for name, declared in keys_of(keys).items():
@@ -342,7 +363,8 @@ def _properties(keys: Any, usual: Any = None, without: Iterable[str] = ()) -> di
             inner = declared.level
             properties |= _properties(inner.keys, inner.usual, inner.without)
             continue
-        properties |= {other: or_null(schema) for other, schema in declared.others.items()}
+        for other, (about, schema) in declared.others.items():
+            properties[other] = {"description": about, **or_null(schema)}
         default = getattr(usual, name, None) if usual is not None else getattr(keys, name, None)
         properties[declared.name or name] = _property(declared, default)
     return properties
@@ -355,7 +377,7 @@ def _property(declared: Key, default: Any) -> Schema:
         schema = schema_of(declared.part, usual=default)
     if not declared.expected or declared.others:
         schema = or_null(schema)
-    annotations: dict[str, Any] = {"description": declared.about} if declared.about else {}
+    annotations: dict[str, Any] = {"description": declared.about}
     is_plain = isinstance(default, str | int | float | tuple) and default not in ("", ())
     if is_plain and "default" not in declared.about:
         annotations["default"] = list(default) if isinstance(default, tuple) else default
@@ -399,8 +421,10 @@ def schema_of(keys: type, kind: str = "", *, usual: Any = None) -> dict[str, Any
     }
 
 
-def schema_of_kinds(schemas: Mapping[str, Schema]) -> dict[str, Any]:
-    """Return the JSON Schema of a section whose key `kind` decides on the others."""
+def schema_of_kinds(schemas: Mapping[str, Schema], about: str) -> dict[str, Any]:
+    """Return the JSON Schema of a section whose key `kind` decides on the others; `about` is the
+    sentence of that key.
+    """
     kinds = [
         {
             "if": {"properties": {"kind": {"const": kind}}, "required": ["kind"]},
@@ -411,7 +435,7 @@ def schema_of_kinds(schemas: Mapping[str, Schema]) -> dict[str, Any]:
     return {
         "type": "object",
         "required": ["kind"],
-        "properties": {"kind": {"enum": list(schemas)}},
+        "properties": {"kind": {"description": about, "enum": list(schemas)}},
         "allOf": kinds,
     }
 

@@ -15,6 +15,7 @@ from idealrank.cli import headings, main
 from idealrank.cli.lazy_groups import CommandGroup
 from tests import in_process
 from tests.cli.terminal import DATA, SNAPSHOTS, Said, check_snapshot, environment
+from tests.contract.commands import commands
 
 Say = Callable[..., Said]
 OWN = (
@@ -299,3 +300,47 @@ def test_a_command_of_another_group_is_named_with_its_group(say: Say, name: str,
 
     assert refused.code == 2
     assert f"did you mean {near}?" in refused.err
+
+
+CLOSING = {"(": ")", "[": "]", "{": "}"}
+END = re.compile(r"[.!?:][\"'`)\]]?$|[\])]$")
+
+
+def unclosed(text: str) -> str:
+    """Brackets that a text opens and does not close, and those that close none."""
+    waiting: list[str] = []
+    for letter in text:
+        if letter in CLOSING:
+            waiting.append(letter)
+            continue
+        closes = letter in CLOSING.values()
+        if closes and (not waiting or CLOSING[waiting.pop()] != letter):
+            return letter
+    return "".join(waiting)
+
+
+def test_a_bracket_without_its_end_is_found() -> None:
+    assert unclosed("fail.  [default of --query:") == "["
+    assert unclosed("fail).") == ")"
+    assert unclosed("fail (above V).  [default of --query: 0.1]") == ""
+    assert END.search("fail.  [default of --query") is None
+
+
+@pytest.mark.parametrize(("name", "command"), list(commands()), ids=[n for n, _ in commands()])
+def test_every_text_of_a_help_is_whole(name: str, command: click.Command) -> None:
+    context = click.Context(command, info_name=name)
+    texts = {"summary": command.get_short_help_str(limit=500)}
+    for place, paragraph in enumerate((command.help or "").split("\n\n")):
+        if "\b" not in paragraph:
+            texts[f"paragraph {place + 1}"] = paragraph
+    for parameter in command.get_params(context):
+        record = parameter.get_help_record(context)
+        if record is not None:
+            texts[record[0]] = record[1]
+    broken = {
+        place: text
+        for place, text in texts.items()
+        if text.strip() and (unclosed(text) or not END.search(text.strip()))
+    }
+    assert broken == {}
+    assert unclosed(command.epilog or "") == ""

@@ -88,6 +88,11 @@ def test_triangles_are_the_verdicts_of_compare_against_the_baseline(say: Say, se
         ),
         ("--table paper --rename bm25", "--rename bm25: expected NAME=TEXT"),
         (
+            "--table paper --rankings",
+            "--rankings: found --table paper, which it does not change; expected --table full, or "
+            "no --rankings",
+        ),
+        (
             "--table paper --format json",
             "--table paper: found --format json, expected one of table, markdown, latex",
         ),

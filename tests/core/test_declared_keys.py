@@ -179,6 +179,13 @@ def keys_in(schema: Schema, place: str = "") -> Iterator[tuple[str, Schema, bool
 
 
 ALL = dict(kinds())
+DOCUMENTS: dict[str, Callable[[], Schema]] = {
+    "search": SearchConfig.schema,
+    "monitor": MonitorConfig.schema,
+    "judge run": JudgeConfig.schema,
+    "train": TrainingConfig.schema,
+    "gate": lambda: _keys.schema_of(PolicyFile),
+}
 CASES = [(name, *case) for name, kind in ALL.items() for case in keys_in(kind.schema)]
 EACH_KEY = pytest.mark.parametrize(
     ("name", "key", "schema", "is_needed"), CASES, ids=[f"{case[0]}: {case[1]}" for case in CASES]
@@ -231,6 +238,31 @@ def test_null_is_the_default_of_a_key_that_may_be_missing(
     assert is_valid != is_needed or name == "gate"  # TOML has no null
     if name != "gate" and not is_needed:
         kind.read(null)
+
+
+def declarations(schema: Any) -> Iterator[tuple[str, Schema]]:
+    """Keys of every section in a schema; a part that only sets a condition is no section."""
+    if isinstance(schema, list):
+        for part in schema:
+            yield from declarations(part)
+    elif isinstance(schema, dict):
+        if schema.get("additionalProperties") is False or "kind" in schema.get("required", ()):
+            yield from schema["properties"].items()
+        for part in schema.values():
+            yield from declarations(part)
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_every_key_of_a_schema_has_a_sentence(name: str) -> None:
+    declared = list(declarations(DOCUMENTS[name]()))
+    assert declared
+    for key, schema in declared:
+        # `kind` stands in each kind with its one value, and once with its sentence and all values
+        if key == "kind" and "enum" not in schema:
+            continue
+        sentence = schema.get("description", "")
+        assert re.fullmatch(r"[A-Z].*[^.]\.(\.\.)?", sentence), f"{key}: {sentence!r}"
+        assert len(sentence.split()) > 1, f"{key}: {sentence!r} says no more than the key"
 
 
 @pytest.mark.parametrize(

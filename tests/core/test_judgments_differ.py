@@ -152,6 +152,35 @@ def test_other_judgments_can_be_meant_and_the_results_say_so() -> None:
     )
 
 
+def sampled(share: float | None) -> ir.Evaluation:
+    qrels = ir.Qrels({query: {"x": 1, "y": 0} for query in QUERIES}, sampled_negatives=share)
+    return ir.evaluate(qrels, RANKING, "RR")
+
+
+@pytest.mark.parametrize(("other", "words"), [(0.5, "b 0.5"), (None, "b none")])
+def test_different_shares_of_sampled_negatives_are_not_used_and_said(
+    other: float | None, words: str
+) -> None:
+    caution = (
+        f"the judgments of the runs have different shares of sampled negatives (a 0.3, {words}), "
+        "so none is used; declare sampled_negatives for the comparison"
+    )
+    runs = sampled(0.3), sampled(other)
+    with pytest.raises(IncompatibleError):
+        ir.compare(*runs, names=["a", "b"])
+    for pair in (runs, runs[::-1]):
+        names = ["a", "b"] if pair is runs else ["b", "a"]
+        compared = ir.compare(*pair, names=names, judgments="different")
+        assert compared.labels is not None
+        assert compared.labels.sampled_negatives is None
+    compared = ir.compare(*runs, names=["a", "b"], judgments="different")
+    assert caution in compared.cautions
+    declared = ir.compare(*runs, names=["a", "b"], judgments="different", sampled_negatives=0.4)
+    assert (declared.labels.sampled_negatives, declared.cautions) == (0.4, ())
+    same = ir.compare(sampled(0.3), sampled(0.3), names=["a", "b"])
+    assert (same.labels.sampled_negatives, same.cautions) == (0.3, ())
+
+
 def test_who_allows_other_judgments_and_has_the_same_is_told_that_they_are() -> None:
     assert ir.compare(judged(), judged(), judgments="different").method.judgments == "same"
 

@@ -21,30 +21,30 @@ class Pause:
 @dataclass(frozen=True, kw_only=True)
 class Limits:
     limit: int = keys.whole("Documents.", 100, most=1000)
-    pause: Pause = keys.part(Pause)
+    pause: Pause = keys.part(Pause, "Pause of a job.")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Texts:
-    path: str = keys.text(expected="a file")
-    vectors: str | None = keys.text()
+    path: str = keys.text("File.", expected="a file")
+    vectors: str | None = keys.text("Vectors.")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Job:
     name: str = keys.text("Name.", pattern="^[a-z]+$", words="small letters", expected="a name")
-    queries: Texts = keys.part_or_text(Texts, "path", expected="a file of queries")
+    queries: Texts = keys.part_or_text(Texts, "path", "Queries.", expected="a file of queries")
     files: tuple[str, ...] = keys.texts("Files.", ("a.run",))
-    some: tuple[str, ...] = keys.texts(words="a path, or paths", takes_none=False)
+    some: tuple[str, ...] = keys.texts("Paths.", words="a path, or paths", takes_none=False)
     order: str = keys.choice(("score", "distance"), "Meaning of the numbers.")
-    driver: str | None = keys.choice(("a", "b"), default=None)
+    driver: str | None = keys.choice(("a", "b"), "Driver.", None)
     rows: int | None = keys.whole("Rows.")
     weights: Mapping[str, float] = keys.entries(
-        "", lambda part, own: part.amount(own, None), {"type": "number", "minimum": 0}
+        "Weights.", lambda part, own: part.amount(own, None), {"type": "number", "minimum": 0}
     )
     share: float = keys.share("Share of the queries.")
-    exact: bool = keys.flag()
-    body: Any = keys.anything()
+    exact: bool = keys.flag("Exact.")
+    body: Any = keys.anything("Body.")
     limits: Limits = keys.level(Limits, Limits(limit=7), without=("limit",))
     note: str = ""  # No key
 
@@ -139,7 +139,7 @@ def test_a_schema_has_the_sentence_and_the_default_of_each_key() -> None:
 
 def test_a_kind_decides_on_the_other_keys() -> None:
     kinds = {"pause": keys.schema_of(Pause, "pause"), "texts": keys.schema_of(Texts, "texts")}
-    schema = keys.document("one", Pause, section=keys.schema_of_kinds(kinds))
+    schema = keys.document("one", Pause, section=keys.schema_of_kinds(kinds, "Kind."))
     check = jsonschema.Draft202012Validator(schema["$defs"]["section"])
 
     assert schema["title"] == "one"
@@ -152,7 +152,7 @@ def test_inherited_keys_come_last_and_an_overridden_default_holds() -> None:
     @dataclass(frozen=True, kw_only=True)
     class Longer(Pause):
         failures: int = keys.whole("Failures in a row.", 20)
-        url: str = keys.text(expected="an address")
+        url: str = keys.text("Address.", expected="an address")
 
     assert keys.names_of(Longer) == ["url", "failures", "seconds"]
     assert keys.schema_of(Longer)["properties"]["failures"]["default"] == 20

@@ -5,11 +5,18 @@ says.
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
+from inspect import signature
 from pathlib import Path
+from typing import Any, cast, get_type_hints
 
 import pytest
 
+from idealrank._keys import keys_of
+from idealrank.analysis.gate.contracts import Contract
+from idealrank.analysis.gate.outcome import Gated, Policy, WhenUnjudged
+from idealrank.data.label_kinds import LabelKind
 from idealrank.integrations import pytest_gate
+from idealrank.pytest_plugin import RankingGate
 from tests.pools import written
 
 _ROWS = {f"q{number}": {"x": 1} for number in range(30)}
@@ -574,3 +581,40 @@ def test_the_project_may_say_what_is_made_of_it(pytester: pytest.Pytester, loade
     """)  # noqa: E501
 
     pytester.runpytest_inprocess("-p", PLUGIN, *QUIET).assert_outcomes(passed=1, skipped=1)
+
+
+FROM_THE_FILE = {"horizon"}
+"""Parts of the rule that a test cannot set: a series of baselines spends its alpha over one
+horizon, which `pyproject.toml` declares for the whole project.
+"""
+NAMES = {kind.__name__: kind for kind in (Contract, Gated)} | {
+    "WhenUnjudged": WhenUnjudged,
+    "LabelKind": LabelKind,
+}
+"""Types that the plug-in names without importing them."""
+
+
+def test_the_fixture_takes_every_part_of_the_rule_but_those_of_the_whole_project() -> None:
+    parts = set(keys_of(Policy))
+    options = signature(RankingGate.__call__).parameters
+    assert parts - set(options) == FROM_THE_FILE
+    kinds = get_type_hints(Policy)
+    offered = get_type_hints(RankingGate.__call__, localns=NAMES)
+    for name in parts - FROM_THE_FILE:
+        assert options[name].default is None, name  # then the file decides, and else the default
+        assert offered[name] == kinds[name] | None, name
+
+
+def test_every_part_of_the_rule_that_a_test_gives_reaches_the_gate(
+    monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
+    given: dict[str, Any] = {}
+
+    def ask(qrels: Any, run: Any, baseline: Any, settings: Any, **others: Any) -> Any:
+        given.update(settings)
+        return pytest_gate.GateAnswer(said=())
+
+    monkeypatch.setattr(pytest_gate, "ask", ask)
+    parts = {name: f"given {name}" for name in set(keys_of(Policy)) - FROM_THE_FILE}
+    RankingGate(request.config, [])(**cast("dict[str, Any]", parts))
+    assert given == parts

@@ -307,7 +307,7 @@ def test_a_section_that_does_not_fit_is_refused(
     ("kind", "module", "extra", "given"),
     [
         ("qdrant", "qdrant_client", "qdrant", {"url": "http://127.0.0.1", "collection": "c"}),
-        ("faiss", "faiss", "faiss", {"path": "a", "ids": "b"}),
+        ("faiss", "faiss", "faiss", {"path": __file__, "ids": __file__}),
         ("lancedb", "lancedb", "lancedb", {"path": "a", "table": "b"}),
         (
             "pgvector",

@@ -243,8 +243,11 @@ def test_a_missing_file_in_another_folder_is_named(
 ) -> None:
     change(folder, **keys)
     said = say("judge", "run", "judge.json", "-o", "model.qrels", *more, cwd=folder)
-    missing = keys.get("judge", {}).get("prompt") or next(iter(keys.values()))
-    assert (said.code, said.err) == (2, f"error: {missing}: found no such file\n")
+    key, missing = next(iter(keys.items()))
+    if key == "judge":
+        key, missing = "judge.prompt", missing["prompt"]
+    message = f"error: judge.json: {key}: {missing}: found no such file\n"
+    assert (said.code, said.err) == (2, message)
 
 
 def test_a_file_in_a_folder_beside_the_configuration_is_said_to_be_there(

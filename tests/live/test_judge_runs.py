@@ -569,7 +569,9 @@ def test_a_mistake_in_the_configuration_is_named_with_its_place(
 
 
 def test_a_prompt_that_is_not_there_is_named_as_other_files_are(folder: Path) -> None:
-    with pytest.raises(InputError, match=r"^prompt.txt: found no such file$"):
+    with pytest.raises(
+        OptionError, match=r"^configuration: judge.prompt: prompt.txt: found no such file$"
+    ):
         ir.judge(config("http://127.0.0.1:1", judge={"prompt": "prompt.txt"}))
 
 

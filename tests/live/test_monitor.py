@@ -13,6 +13,8 @@ from typing import Any
 import pytest
 
 import idealrank as ir
+from idealrank.live.commands.monitor import _text as monitor_lines
+from idealrank.live.monitoring import StoredAlarm, StoredRound
 from tests.cli.terminal import Said
 from tests.conftest import ROOT
 
@@ -166,6 +168,49 @@ def test_the_lines_of_open_alarms_name_slices_with_a_slash(say: Say, folder: Pat
     assert said.code == 1
     line = said.out.splitlines()[2]  # after the alarm of all queries
     assert re.fullmatch(r"  alarm floor \(slice sh/ort\) since round 1: \S.*", line), line
+
+
+def test_the_line_of_an_open_alarm_says_when_it_closes_and_reads_older_rounds() -> None:
+    times = {"opened_time": "2026-01-01T00:00:00Z", "closed_time": None}
+    alarm = StoredAlarm(
+        id="shop/floor//1",
+        monitor="shop",
+        rule="floor",
+        slice="",
+        opened=1,
+        closed=None,
+        closing=None,
+        record={},
+        **times,
+    )
+    reading: dict[str, Any] = {"text": "value 0.6000, least 0.5", "open": alarm.id}
+    plain = "  alarm floor since round 1: value 0.6000, least 0.5"
+    for stored, end in (
+        ({}, ""),  # as earlier versions wrote it
+        ({"calm": 0, "recover": 3}, "; closes after 3 calm rounds in a row"),
+        ({"calm": 2, "recover": 3}, "; closes after 3 calm rounds in a row, 2 so far"),
+        ({"calm": 0, "recover": 1}, "; closes after 1 calm round"),
+    ):
+        seen = StoredRound(
+            monitor="shop",
+            number=2,
+            time="2026-01-01T00:00:00Z",
+            outcome="complete",
+            evaluation=None,
+            record={"readings": {"floor/": reading | stored}},
+        )
+        _, line = monitor_lines(seen, [alarm])
+        assert line == f"{plain}{end}\n"
+
+
+def test_calm_rounds_are_counted_until_the_alarm_closes(say: Say, folder: Path) -> None:
+    rule = {"kind": "threshold", "name": "floor", "signals": "1 of 1", "recover": 2}
+    change(folder, alarms=[rule | {"least": 1.0}])
+    _, opened = once(say, folder)
+    assert opened["readings"]["floor/"]["open"] == "shop/floor//1"
+    assert (opened["readings"]["floor/"]["calm"], opened["readings"]["floor/"]["recover"]) == (0, 2)
+    said = say("monitor", "monitor.json", "--once", cwd=folder)
+    assert said.out.splitlines()[1].endswith("; closes after 2 calm rounds in a row")
 
 
 def test_the_store_keeps_each_round_as_an_evaluation(say: Say, folder: Path) -> None:

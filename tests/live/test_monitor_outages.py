@@ -226,7 +226,7 @@ def test_an_engine_that_answers_without_documents_is_an_alarm_of_errors_until_it
     assert (
         alarm
         == "  alarm errors since round 1: 0.0 % of the queries failed, at most 5 %; every answer "
-        "is empty"
+        "is empty; closes after 3 calm rounds in a row"
     )
     assert (empty["outcome"], empty["empty"], empty["coverage"]) == ("complete", QUERIES, None)
     assert alarms == [["shop/errors//1"], ["shop/errors//1"], []]

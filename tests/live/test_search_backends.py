@@ -110,7 +110,7 @@ def test_no_query_is_taken_for_an_expression(database: str, text: str) -> None:
 def test_fts5_names_what_is_missing(database: str, tmp_path: Path) -> None:
     with pytest.raises(
         OptionError,
-        match=r"search.yaml: backend.path: found no such file no.db, expected a file of SQLite",
+        match=r"search.yaml: backend.path: no.db: found no such file",
     ):
         make({"kind": "sqlite-fts5", "path": "no.db"})
     with pytest.raises(
@@ -593,7 +593,7 @@ def test_errors_while_a_backend_is_made_hide_secrets(
         make({"kind": "sqlite-fts5", "path": "${SEARCH_KEY}", "table": "texts"})
     assert database not in str(caught.value)
     monkeypatch.setenv("SEARCH_KEY", str(tmp_path / "missing.jsonl"))
-    with pytest.raises(InputError) as unread:
+    with pytest.raises(OptionError) as unread:
         make({"kind": "replay", "path": "${SEARCH_KEY}"})
     assert "missing" not in str(unread.value)
     monkeypatch.setattr("idealrank.live.backends.recorded_answers.from_section", refuses)

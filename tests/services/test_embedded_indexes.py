@@ -200,7 +200,7 @@ def test_sqlite_vec_names_what_is_wrong(driver: str, vec_database: str, corpus: 
             made(
                 "sqlite-vec", path=vec_database, table="pages", column="embedding", driver="sqlite3"
             )
-    with pytest.raises(InputError, match="found no file"):
+    with pytest.raises(OptionError, match="found no such file"):
         made("sqlite-vec", path=f"{vec_database}.not", table="pages", column="embedding")
 
 

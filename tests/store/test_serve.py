@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from idealrank.store import Store
 from tests.cli.terminal import Said, environment
 
 Say = Callable[..., Said]
@@ -60,7 +61,7 @@ def test_the_page_follows_a_store_that_appears_later(tmp_path: Path) -> None:
     from tests.store.serve_samples import example_store
 
     folder = tmp_path / "results"
-    with running("--store", str(folder)) as (_, address):
+    with running("--store", str(folder), "--create") as (_, address):
         with urllib.request.urlopen(address, timeout=30) as answer:
             assert b"No evaluation is stored yet." in answer.read()
         example_store(folder, days=1)
@@ -126,6 +127,34 @@ def test_a_file_is_no_store(say: Say, tmp_path: Path) -> None:
 
     assert said.code == 2
     assert "found a file, expected the folder of a store" in said.err
+
+
+def test_a_folder_without_a_store_is_refused_and_left_as_it_is(say: Say, tmp_path: Path) -> None:
+    said = say("serve", "--store", "typo", cwd=tmp_path)
+
+    message = (
+        "error: store typo: found no store, expected a folder with store.sqlite3; `idealrank "
+        "evaluate ... --store typo` creates one, or --create an empty one"
+    )
+    assert (said.code, said.out, " ".join(said.err.split())) == (2, "", message)
+    assert not (tmp_path / "typo").exists()
+
+
+def test_an_empty_store_is_made_when_it_is_wanted(tmp_path: Path) -> None:
+    folder = tmp_path / "results"
+    with (
+        running("--store", str(folder), "--create") as (_, address),
+        urllib.request.urlopen(address, timeout=30) as answer,
+    ):
+        assert b"No evaluation is stored yet." in answer.read()
+    with Store.open(folder, create=False) as store:
+        assert store.entries() == []
+
+
+def test_a_store_to_make_needs_a_folder(say: Say) -> None:
+    said = say("serve", "--create")
+
+    assert (said.code, "--create: found no --store" in said.err) == (2, True)
 
 
 @pytest.mark.parametrize("package", ["uvicorn", "starlette", "jinja2"])

@@ -161,6 +161,7 @@ class Paper:
         return replace(self, labels=labels), names[0] if baseline is None else baseline
 
 
+# Options of the full table; `compare` itself refuses --rankings, which a report takes, too
 _ONLY_FULL = {"--every-pair", "--more", "--explain-method"}
 _PAPER_OPTIONS = (
     click.option(

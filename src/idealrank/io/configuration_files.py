@@ -6,13 +6,16 @@ A key twice, and values that grow without end, are refused.
 import json
 import re
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import partial
 from pathlib import Path
+from stat import S_ISDIR
 from typing import Any
 
+from idealrank._keys import files_in
 from idealrank._lazy import load_extra
-from idealrank.errors import FileFormatError, InputError, shown
+from idealrank._sections import Section
+from idealrank.errors import FileFormatError, InputError, OptionError, shown
 
 _LARGEST_FILE = 1 << 22  # bytes; people write smaller ones by hand, and data are larger
 _MOST_VALUES = 1 << 20  # with each alias of YAML counted as what it stands for
@@ -36,6 +39,41 @@ def read_configuration(path: str, extra: str = "search") -> Any:
             f"{path}: found values nested too deeply, expected sections with keys and values"
         ) from None
     return configuration
+
+
+def require_files(keys: type, section: Section, *, but: Collection[str] = ()) -> None:
+    """Refuse a key that names a file that does not exist, or a folder, before anything is read;
+    the keys in `but`, with their sections and dots, are not used.
+    """
+    for holder, name in files_in(keys, section):
+        place = f"{holder.name}.{name}" if holder.name else name
+        path = holder.given[name]
+        if place in but or path == "-":
+            continue
+        problem = _file_problem(path)
+        if problem is not None:
+            from idealrank.io.sources import refusal_text  # noqa: PLC0415  (only after a mistake)
+
+            hint = _hint_of_folder(section.path, path)
+            raise OptionError(f"{section.path}: {place}: {refusal_text(path, problem)}", hint=hint)
+
+
+def _file_problem(path: str) -> OSError | None:
+    """A missing file or a folder; for all else, the reader of the file has the words."""
+    try:
+        return IsADirectoryError() if S_ISDIR(Path(path).stat().st_mode) else None
+    except FileNotFoundError as error:
+        return error
+    except (OSError, ValueError):
+        return None
+
+
+def _hint_of_folder(configuration: str, path: str) -> str:
+    """A hint if the file is beside the configuration, in another folder than the current one."""
+    folder = Path(configuration).parent
+    if Path(path).exists() or not (folder / path).exists():
+        return ""
+    return f"paths of a configuration start at the current folder; run the command in {folder}"
 
 
 def _text_of(path: str) -> str:

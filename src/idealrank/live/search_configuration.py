@@ -14,6 +14,7 @@ import numpy as np
 from idealrank._keys import (
     Schema,
     document,
+    file_to_read,
     has_value,
     key,
     level,
@@ -111,8 +112,10 @@ def _of_parquet(path: str) -> tuple[list[str], Any]:
 class QueriesSection:
     """Section ``queries``: texts by id, and vectors."""
 
-    path: str = text("Texts by id.", expected="a file of queries, as in queries.tsv")
-    vectors: str | None = text("Embeddings: .npy, .npz or .parquet.")
+    path: str = file_to_read(
+        "File of query texts by id.", expected="a file of queries, as in queries.tsv"
+    )
+    vectors: str | None = file_to_read("File of query embeddings: .npy, .npz or .parquet.")
 
     def read(self) -> list[SearchQuery]:
         """Read the queries in the order of their file; texts keep their blanks."""
@@ -138,13 +141,18 @@ class QueriesSection:
 class MeasuresSection:
     """Keys of the section ``evaluation`` that all configurations share: measures and convention."""
 
-    measures: tuple[str, ...] = measures_key("Measures.", ("nDCG@10",))
+    measures: tuple[str, ...] = measures_key("Measures to compute.", ("nDCG@10",))
     convention: str = convention_key()
 
 
 def queries_key() -> Any:
     """Declare the key ``queries`` of a configuration: a path, or a section."""
-    return part_or_text(QueriesSection, "path", expected="a file of queries, as in queries.tsv")
+    return part_or_text(
+        QueriesSection,
+        "path",
+        "File of queries, or a section with the file and its embeddings.",
+        expected="a file of queries, as in queries.tsv",
+    )
 
 
 _BACKENDS = "a section `backend:`, or `backends:` with a section for each name"
@@ -157,20 +165,23 @@ class SearchConfig:
     schema_rules: ClassVar[Schema] = {"oneOf": [has_value("backend"), has_value("backends")]}
     # Section of each backend, by its name; a ``sweep`` is expanded
     backends: Mapping[str, Section] = key(
+        about="Several engines to search, each a section under a name of your choice.",
         read=lambda top, _: backends_of(top) or None,
         schema=lambda: {
             "type": "object",
             "minProperties": 1,
             "additionalProperties": {"$ref": "#/$defs/backend"},
         },
-        others={"backend": {"$ref": "#/$defs/backend"}},
+        others={"backend": ("Engine to search.", {"$ref": "#/$defs/backend"})},
         expected=_BACKENDS,
     )
     queries: QueriesSection = queries_key()
     policy: SearchPolicy = level(SearchPolicy)
-    qrels: str | None = text("Judgments.")
-    evaluation: MeasuresSection = part(MeasuresSection)
-    output: str | None = text("Run; a folder for several backends.")
+    qrels: str | None = file_to_read("File of judgments, to evaluate the run.")
+    evaluation: MeasuresSection = part(
+        MeasuresSection, "Measures of the run, and their convention."
+    )
+    output: str | None = text("Run to write; a folder for several backends.")
 
     @classmethod
     def of(cls, mapping: Any, path: str = "configuration") -> "SearchConfig":

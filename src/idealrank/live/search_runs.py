@@ -19,7 +19,7 @@ from idealrank.data.run import Run
 from idealrank.errors import BackendError, InputError, OptionError, shown
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.inputs.evaluation import AnyTable, evaluate, to_qrels
-from idealrank.io.configuration_files import read_configuration
+from idealrank.io.configuration_files import read_configuration, require_files
 from idealrank.live.backends import backend_from
 from idealrank.live.backends.protocol import Backend, ScoredDocument, SearchQuery
 from idealrank.live.request_jobs import Latencies, SearchPolicy
@@ -409,7 +409,9 @@ def search(
     """
     is_content = isinstance(config, Mapping)
     name = "configuration" if is_content else fspath(config)  # type: ignore[arg-type]
-    chosen = SearchConfig.of(config if is_content else read_configuration(name), name)
+    section = Section(config if is_content else read_configuration(name), name, "")
+    chosen = SearchConfig.of(section.given, name)
+    require_files(SearchConfig, section, but=() if qrels is None else ("qrels",))
     paths = run_paths(chosen, None if output is None else fspath(output), name)
     judged = chosen.qrels if qrels is None else qrels
     qrels_path = fspath(judged) if isinstance(judged, str | PathLike) else None

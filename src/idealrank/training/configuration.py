@@ -11,6 +11,7 @@ from idealrank._keys import (
     Schema,
     choice,
     document,
+    file_to_read,
     given_of,
     has_value,
     key,
@@ -109,12 +110,12 @@ DEFAULT_CONVENTION = "standard,ties=expected"
 class DataSection:
     """Section ``data``: files and columns."""
 
-    train: str = text(
+    train: str = file_to_read(
         "LETOR or SVMlight file, or Parquet.",
         expected="the file to train on, LETOR, SVMlight or Parquet",
     )
-    valid: str | None = text("File of the same format, by which training stops.")
-    test: str | None = text("File of the same format, for the results.")
+    valid: str | None = file_to_read("File of the same format, by which training stops.")
+    test: str | None = file_to_read("File of the same format, for the results.")
     valid_share: float = share("Share of the queries of `train` to split off for `valid`.")
     test_share: float = share("Share of the queries of `train` to split off for `test`.")
     label: str = text("Column of labels in Parquet files.", "label")
@@ -122,11 +123,13 @@ class DataSection:
     features: tuple[str, ...] = texts(
         "Columns of features in Parquet files; default all others that hold numbers."
     )
-    propensity: str | None = text(
-        "Column of `train`, whose labels are clicks: probability that users looked at each row."
+    propensity: str | None = file_to_read(
+        "Column of `train`, or a file beside LETOR and SVMlight, whose labels are clicks: "
+        "probability that users looked at each row."
     )
-    position: str | None = text(
-        "Column of `train`, whose labels are clicks: rank at which each row was shown."
+    position: str | None = file_to_read(
+        "Column of `train`, or a file beside LETOR and SVMlight, whose labels are clicks: "
+        "rank at which each row was shown."
     )
 
 
@@ -136,7 +139,7 @@ class ModelSection:
     reads them for ``torch``.
     """
 
-    library: Trainer = choice(get_args(Trainer))
+    library: Trainer = choice(get_args(Trainer), "Library that trains the model.")
     rounds: int = whole("Rounds of boosting, or epochs.", 100, most=_MOST_ROUNDS)
     params: Mapping[str, Any] = key(
         dict,
@@ -151,7 +154,7 @@ class _StoppingKeys:
     """Section ``early_stopping`` of ``evaluation``; a number stands for its rounds."""
 
     rounds: int = whole("Rounds without a better value.", 50)
-    measure: str | None = measure_key("Measure; default the first one.")
+    measure: str | None = measure_key("Measure that stops training; default the first one.")
 
 
 def _stopping(section: Section, name: str) -> _StoppingKeys:
@@ -198,28 +201,36 @@ class TrainingConfig:
     """Configuration of a training."""
 
     data: DataSection = key(
+        about="Files of the data, and their columns.",
         read=lambda top, name: _data(top.section(name)),
         schema=lambda: schema_of(DataSection),
+        below=DataSection,
         expected="a section `data:` with keys and values",
     )
     model: ModelSection = key(
         ModelSection,
+        about="Library of the model, and its parameters.",
         read=lambda top, name: _model(top.section(name)),
         schema=lambda: schema_of(ModelSection),
     )
     # Objective of idealrank; None for the library's own
-    objective: LambdaObjective | None = key(schema=lambda: {"type": "object"})
+    objective: LambdaObjective | None = key(
+        about="Objective of idealrank; default the library's own, and for torch a loss.",
+        schema=lambda: {"type": "object"},
+    )
     evaluation: EvaluationSection = key(
-        EvaluationSection, schema=lambda: schema_of(EvaluationSection)
+        EvaluationSection,
+        about="Measures of every round, and when training stops.",
+        schema=lambda: schema_of(EvaluationSection),
     )
     seeds: tuple[int, ...] = key(
         (0,),
-        about="One model for each.",
+        about="Seeds of the trainings, with a model for each.",
         read=_seeds,
         schema=lambda: {
             "anyOf": [_SEED, {"type": "array", "items": _SEED, "minItems": 1, "uniqueItems": True}]
         },
-        others={"seed": _SEED},
+        others={"seed": ("Seed of a single training.", _SEED)},
     )
     output: str = text("Folder of the results.", "training")
     # The objective with the estimation of position bias, if `data` has positions for it

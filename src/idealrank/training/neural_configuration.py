@@ -80,6 +80,34 @@ CHOICES: dict[str, tuple[str, ...]] = {
 default.
 """
 
+ABOUT: dict[str, str] = {
+    "temperature": "Temperature, in units of the scores.",
+    "label_temperature": "Temperature of the labels, in units of the labels.",
+    "cutoff_temperature": "Temperature of the soft cutoff, in ranks; default `temperature`.",
+    "labels": "Labels divided by their sum, or as they are.",
+    "order": "Wanted order: by descending label, or that of the file.",
+    "RankNetLoss.ties": "Pairs of equal labels: left out, or with a target of one half.",
+    "ties": "Order of documents with equal labels: that of the file, or drawn at every step.",
+    "sigma": "Scale of score differences.",
+    "log": "Logarithm of the loss.",
+    _PAIRS: "Pairs of documents in memory at a time.",
+    "weights": "Weight of a pair: 1, or the difference of its labels.",
+    "weighting": "Weight of a pair.",
+    "cutoff": "Cutoff of the measure; default all ranks.",
+    "below_cutoff": "Discount of ranks below the cutoff, for `lambdarank`.",
+    "mu": "Weight of `ndcg-loss2` in `ndcg-loss2++`.",
+    "sinkhorn": "Steps of scaling rows and columns; 0 for none.",
+    "samples": "Orders drawn for each list; 0 for the deterministic form.",
+    "noise": "Scale of the Gumbel noise.",
+    "branching": "Documents sorted at once, at least twice the cutoff; default all of a list.",
+    "sorting": "Value of the loss: of the soft order, or of the hard order with soft gradients.",
+    "network": "Sorting network; `bitonic` has fewer layers for long lists.",
+    "swap": "Share of a swap that stays in order, as a function of the score difference.",
+    "step": "Smooth function in place of the step function.",
+    "reduction": "Combination of the losses of the lists.",
+}
+"""Sentences of the options, by the same names as the choices."""
+
 FINITE = "expected a finite number for PyTorch; correct it, or fill it in"
 IN_FLOAT32 = "expected a number that float32 holds; set model.params.transform to log1p"
 """End of the messages that refuse a feature."""
@@ -118,15 +146,17 @@ class NetworkSection:
     dropout: float = amount(
         "Share of the units of each hidden layer that a step leaves out.", 0.0, most=0.95
     )
-    normalisation: str = choice(("none", "layer", "batch"), "Before each activation.")
+    normalisation: str = choice(("none", "layer", "batch"), "Normalisation before each activation.")
     transform: str = choice(
         ("standardise", "log1p", "log1p-standardise", "none"),
         "Transform of the features, with the mean and standard deviation of the training rows; "
         "`log1p` is sign times log(1 + absolute value).",
     )
-    optimiser: str = choice(("adamw", "adam"))
-    learning_rate: float = amount("Of the optimiser.", 0.001, least=1e-12, most=1000.0)
-    weight_decay: float = amount("Of the optimiser.", 0.0, most=1000.0)
+    optimiser: str = choice(("adamw", "adam"), "Optimiser of PyTorch.")
+    learning_rate: float = amount(
+        "Learning rate of the optimiser.", 0.001, least=1e-12, most=1000.0
+    )
+    weight_decay: float = amount("Weight decay of the optimiser.", 0.0, most=1000.0)
     batch: int = whole("Queries of a step.", 32, most=_MOST_COUNT)
     threads: int = whole("Threads of PyTorch; the same number gives the same model.", 1, most=1024)
 
@@ -138,21 +168,22 @@ class NetworkSection:
 
 def _option(loss: str, name: str) -> Any:
     """Field of an option, which has no value unless it is given."""
+    about = ABOUT.get(f"{loss}.{name}", ABOUT.get(name, ""))
     choices = CHOICES.get(f"{loss}.{name}", CHOICES.get(name))
     if choices is not None:
         if name == "reduction" and loss in _BY_PAIRS:
             choices = (*choices, "pair-mean")
-        return choice(choices, default=None)
+        return choice(choices, about, None)
     if name in _COUNTS:
         most = _MOST_REPEATED if name in ("sinkhorn", "samples") else _MOST_COUNT
-        return whole(least=_COUNTS[name], most=most)
+        return whole(about, least=_COUNTS[name], most=most)
     if name == "convention":
         return convention_key(None)
     if name == "no_relevant":
         return choice(get_args(NoRelevant), "Value of a query without a relevant document.", None)
     if name in ("gain", "discount"):
         return gain_key() if name == "gain" else discount_key()
-    return amount(least=1e-9, most=1e9)
+    return amount(about, least=1e-9, most=1e9)
 
 
 @cache
@@ -168,7 +199,8 @@ def loss_schema() -> dict[str, Any]:
     for place, loss in enumerate(LOSSES):
         schema = schema_of(_keys_of_loss(loss))
         name = {"const": loss} if place else {"enum": [loss, None]}
-        properties = {"loss": name, **schema["properties"]}
+        named = {"description": "Name of the loss.", **name}
+        properties = {"loss": named, **schema["properties"]}
         required = {"required": ["loss"]} if place else {}
         schemas.append({**schema, "properties": properties, **required})
     return {"oneOf": schemas}

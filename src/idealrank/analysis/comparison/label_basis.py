@@ -186,7 +186,8 @@ def labels_of_runs(
 ) -> Labels | None:
     """Return the labels behind all evaluations, or what is declared; None if they are not known.
 
-    Labels of different kinds, which only an explicit choice allows, count as pooled.
+    Labels of different kinds, which only an explicit choice allows, count as pooled. Different
+    shares of sampled negatives count as none, of which least is assumed.
     """
     every = [evaluation.provenance.labels for evaluation in evaluations]
     if declared.labels_are is not None or declared.sampled_negatives is not None:
@@ -201,7 +202,31 @@ def labels_of_runs(
     first = declared_or_found[0]
     if len({labels.kind for labels in declared_or_found}) > 1:
         return replace(first, kind="pooled", sampled_negatives=None)
+    if len({labels.sampled_negatives for labels in declared_or_found}) > 1:
+        return replace(first, sampled_negatives=None)
     return first
+
+
+def share_caution(
+    evaluations: Sequence[Evaluation], names: Sequence[str], declared: DeclaredLabels
+) -> str:
+    """Return a caution if the runs' judgments declare different shares of sampled negatives, and
+    the comparison declares none; else an empty text.
+    """
+    if declared.labels_are is not None or declared.sampled_negatives is not None:
+        return ""
+    shares: dict[float | None, str] = {}
+    for name, evaluation in zip(names, evaluations, strict=True):
+        labels = evaluation.provenance.labels
+        share = None if labels is None else labels.sampled_negatives
+        shares.setdefault(share, f"{name} {'none' if share is None else f'{share:g}'}")
+    if len(shares) < 2:
+        return ""
+    return (
+        f"the judgments of the runs have different shares of sampled negatives "
+        f"({', '.join(shares.values())}), so none is used; declare sampled_negatives for the "
+        "comparison"
+    )
 
 
 def sampled_negatives_of(

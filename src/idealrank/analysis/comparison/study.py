@@ -14,6 +14,7 @@ from idealrank.analysis.comparison.label_basis import (
     LabelRules,
     labels_of_runs,
     sampled_negatives_of,
+    share_caution,
 )
 from idealrank.analysis.comparison.pair_tippings import Tippings
 from idealrank.analysis.comparison.query_table import (
@@ -152,7 +153,9 @@ class Study:
     def cautions(self) -> tuple[str, ...]:
         """Limits of every verdict; very unequal weights are also warned of."""
         of_runs = run_cautions(self.evaluations, self.names, self.measures)
-        return (*of_runs, *warn_of_weights(self.design, self.options.test))
+        of_labels = share_caution(self.evaluations, self.names, self.options.declared)
+        of_weights = warn_of_weights(self.design, self.options.test)
+        return (*of_runs, *filter(None, [of_labels]), *of_weights)
 
     @cached_property
     def judgedness(self) -> tuple[Judgedness, ...]:

@@ -17,7 +17,7 @@ from idealrank.cli import headings, input_options, options, output
 from idealrank.cli.comparison_options import Paper, Testing, paper_options, testing_options
 from idealrank.cli.input_options import Inputs
 from idealrank.cli.options import query_files, slices
-from idealrank.cli.output import Formats
+from idealrank.cli.output import Formats, idle_option
 from idealrank.cli.progress import Watch
 from idealrank.cli.result_options import Results, results_of_pairs
 from idealrank.data.run import Run
@@ -234,6 +234,8 @@ def compare(
     convention = options.parse_convention(convention_text)
     measures = options.parse_measure_texts(measure_texts)
     if paper is not None:
+        if with_rankings and not results.are_kept:
+            raise idle_option("--rankings", "--table paper", "--table full")
         paper, baseline = paper.checked(layout, names, list(map(str, measures)), baseline)
     of_queries = files.read(input_options.notes().inform)
 

@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,8 @@ from idealrank.io.checked_cells import parse_number
 from idealrank.io.complaints import Notes, Tell, refuse
 from idealrank.io.formats.letor import read_labels
 from idealrank.io.sources import LIMIT, RATIO, AnyPath, Source, open_sources
+
+_PARQUET = b"PAR1"  # first bytes of a file
 
 _MOST_FEATURES = 1 << 20  # numbers of features: a larger one is a mistake, such as an id
 _EXPECTED = "FEATURE:VALUE with a whole number from 0 and a number"
@@ -109,7 +112,7 @@ def read_feature_rows(
     r"""Read labels, queries and features."""
     notes = Notes(tell)
     source = open_sources(path, notes)[0]
-    if bytes(source.data[:4]) == b"PAR1":
+    if bytes(source.data[:4]) == _PARQUET:
         return _parquet_rows(
             source=source,
             label=label,
@@ -125,6 +128,17 @@ def read_feature_rows(
         for name, file in (beside or {}).items()
     }
     return replace(rows, beside=numbers)
+
+
+def is_parquet(path: str) -> bool:
+    """Return True for a Parquet file; a pipe, which could be read only once, is none."""
+    try:
+        if not Path(path).is_file():
+            return False
+        with Path(path).open("rb") as file:
+            return file.read(len(_PARQUET)) == _PARQUET
+    except (OSError, ValueError):
+        return False
 
 
 def _numbers_file(path: str, name: str, rows: FeatureRows, notes: Notes) -> FloatArray:

@@ -69,21 +69,21 @@ class PolicyFile:
     """
 
     path: str = ""  # The file; empty where there is none
-    qrels: tuple[str, ...] = _paths("Judgments.")  # Empty if every caller names its own
+    qrels: tuple[str, ...] = _paths("Files of judgments.")  # Empty if every caller names its own
     run: str | None = _path("Run to test.")
     qrels_columns: str = _columns("Columns of judgments; guessed by default.")
     run_columns: str = _columns("Columns of runs; guessed by default.")
-    queries: str | None = _path("Texts of queries, which the output then shows.")
-    documents: str | None = _path("Texts of documents, for the page of `--report`.")
-    baselines: tuple[str, ...] = _paths("Baselines.", name="baseline")
+    queries: str | None = _path("File of the texts of queries, which the output then shows.")
+    documents: str | None = _path("File of the texts of documents, for the page of `--report`.")
+    baselines: tuple[str, ...] = _paths("Runs or baseline files to compare with.", name="baseline")
     measures: tuple[str, ...] = _measures("Measures; the first one decides.")
     also: tuple[str, ...] = _measures("Further measures that can fail the gate.")
     rule: Mapping[str, Any] = given_of(Policy)  # Parts of the policy
     holdout: float = share("Share of the queries that decide nothing.")
-    contracts: str | None = _path("Queries that must not drop.")
-    weights: str | None = _path("Weights of queries.")
-    cluster: str | None = _path("Clusters of queries.")
-    convention: str | None = text("Convention.", words="the name of a convention")
+    contracts: str | None = _path("File of queries that must not drop.")
+    weights: str | None = _path("File of the weights of queries.")
+    cluster: str | None = _path("File of the clusters of queries.")
+    convention: str | None = text("Convention of the values.", words="the name of a convention")
     labels_are: LabelKind | None = choice(LABEL_KINDS, "Kind of the labels.", None)
     sampled_negatives: float | None = amount(
         "Share of the non-relevant documents that were labelled.", most=1.0, is_above=True

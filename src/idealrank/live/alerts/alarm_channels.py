@@ -269,8 +269,10 @@ class LogKeys(ChannelKeys):
 class WebhookKeys(ChannelKeys):
     """Keys of the kind ``webhook``."""
 
-    url: str = _address("")
-    headers: Mapping[str, str] = entries("", text_value, {"type": "string"})
+    url: str = _address("Address that a message is posted to.")
+    headers: Mapping[str, str] = entries(
+        "Further headers of each request.", text_value, {"type": "string"}
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -307,7 +309,8 @@ CHANNELS: Mapping[str, type[ChannelKeys]] = {
 
 def channel_schema() -> dict[str, Any]:
     """Return the JSON Schema of a channel."""
-    return schema_of_kinds({kind: schema_of(keys, kind) for kind, keys in CHANNELS.items()})
+    kinds = {kind: schema_of(keys, kind) for kind, keys in CHANNELS.items()}
+    return schema_of_kinds(kinds, "Kind of channel, which decides on the other keys.")
 
 
 def _channel(section: Section, every: float) -> Channel:

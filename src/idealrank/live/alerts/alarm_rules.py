@@ -696,7 +696,7 @@ class LatencyRule(AlarmRule):
     by_slice: ClassVar[bool] = False
     severity: str = _severity("ticket")
     most_ms: float = amount("Latency in milliseconds.", 1000.0, most=1e9)
-    quantile: str = choice(("p95", "p50", "p99"))
+    quantile: str = choice(("p95", "p50", "p99"), "Percentile of the latency that is compared.")
 
     def read(
         self, seen: SeenRound, base: Baseline, memory: Mapping[str, Memory]
@@ -738,5 +738,6 @@ def alarm_schema() -> dict[str, Any]:
         schema = schema_of(rule, kind)
         schemas[kind] = schema
         if not rule.by_slice:
-            schema["properties"]["slices"] = {"enum": [False, None]}
-    return schema_of_kinds(schemas)
+            about = "This kind of alarm watches all queries together, not slices."
+            schema["properties"]["slices"] = {"description": about, "enum": [False, None]}
+    return schema_of_kinds(schemas, "Kind of alarm, which decides on the other keys.")

@@ -73,7 +73,7 @@ def advance(
             states[group] = moved
             if change:
                 changes.append(change)
-            readings[f"{rule.name}/{group}"] = _reading_record(reading, open_alarm=moved["open"])
+            readings[f"{rule.name}/{group}"] = _reading_record(reading, moved, recover=rule.recover)
         states_by_rule[rule.name] = {
             "signature": _signature(rule, plan.epoch, new_state["generation"]),
             "groups": states,
@@ -199,14 +199,18 @@ def _change(alarm: str, event: Event, rule: AlarmRule, group: str, reading: Read
     return AlarmChange(id=alarm, event=event, rule=rule.name, slice=group, record=record)
 
 
-def _reading_record(reading: Reading, *, open_alarm: str | None) -> dict[str, Any]:
-    return {
+def _reading_record(reading: Reading, state: Mapping[str, Any], *, recover: int) -> dict[str, Any]:
+    """Record of a reading; of an open alarm with its calm rounds in a row, and how many close it,
+    which rounds of earlier versions lack.
+    """
+    record = {
         "signal": reading.signal,
         "value": reading.value,
         "limit": reading.limit,
         "text": reading.text,
-        "open": open_alarm,
+        "open": state["open"],
     }
+    return record | ({"calm": state["calm"], "recover": recover} if state["open"] else {})
 
 
 def _learn(plan: AlarmPlan, state: State, baseline: Baseline, seen: SeenRound) -> None:

@@ -81,7 +81,8 @@ def backend_from(section: Section) -> Backend:
 
 def backend_schema() -> dict[str, Any]:
     """Return the JSON Schema of a section ``backend``, of all kinds."""
-    return schema_of_kinds({kind: _schema_of(kind) for kind in KINDS})
+    kinds = {kind: _schema_of(kind) for kind in KINDS}
+    return schema_of_kinds(kinds, "Kind of engine, which decides on the other keys.")
 
 
 def _schema_of(kind: str) -> dict[str, Any]:

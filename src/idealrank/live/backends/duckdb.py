@@ -5,10 +5,9 @@ functions of lists.
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-from idealrank._keys import text, texts
+from idealrank._keys import file_to_read, text, texts
 from idealrank._lazy import is_installed, load_extra
 from idealrank._sections import Section
 from idealrank.errors import BackendError, InputError
@@ -77,13 +76,13 @@ def _load(connection: Any, extension: str) -> None:
 class DuckdbKeys(BackendKeys):
     """Keys of the kind ``duckdb``."""
 
-    path: str = text("File of DuckDB.", expected="a database file of DuckDB")
+    path: str = file_to_read("File of DuckDB.", expected="a database file of DuckDB")
     sql: str = text(
         "Query with two columns, document and score, and the parameters $text, $vector and $limit.",
         expected="a query with two columns, document and score, and the parameters $text and "
         "$limit",
     )
-    extensions: tuple[str, ...] = texts()
+    extensions: tuple[str, ...] = texts("Extensions of DuckDB to load.")
 
 
 SECTIONS = {"duckdb": DuckdbKeys}
@@ -93,8 +92,6 @@ def from_section(section: Section) -> Backend:
     """Make the backend of a section."""
     keys = keys_from(DuckdbKeys, section)
     duckdb = load_extra("duckdb", "the backend duckdb", "duckdb")
-    if not Path(keys.path).is_file():
-        raise InputError(f"{keys.path}: found no file, expected a database of DuckDB")
     try:
         connection = duckdb.connect(keys.path, read_only=True)
     except duckdb.Error as error:

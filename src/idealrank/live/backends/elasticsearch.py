@@ -197,18 +197,20 @@ class ElasticsearchKeys(BackendKeys):
     """Keys of the kinds ``elasticsearch`` and ``opensearch``."""
 
     url: str = text("Address of the server.", expected="an address such as http://127.0.0.1:9200")
-    index: str = text(expected="the name of an index")
-    fields: tuple[str, ...] = texts()
+    index: str = text("Index to search.", expected="the name of an index")
+    fields: tuple[str, ...] = texts(
+        "Fields of a multi_match with the text of the query, in place of `body`."
+    )
     body: dict[str, Any] | None = key(
         about="Body of a search, with the places {text}, {vector}, {limit} and {id}.",
         read=_body,
         schema=lambda: {"type": "object"},
     )
-    id: str = text("_id, or a path such as _source.sku.", "_id")
+    id: str = text("Id of a document: _id, or a path such as _source.sku.", "_id")
     batch: int = whole("Queries of a request to _msearch.", 1)
-    api_key: str | None = text()
-    user: str = text(default="elastic")
-    password: str | None = text()
+    api_key: str | None = text("API key, as in ${API_KEY}.")
+    user: str = text("Name of the user, with `password`.", "elastic")
+    password: str | None = text("Password of `user`, as in ${PASSWORD}.")
 
 
 SECTIONS = {"elasticsearch": ElasticsearchKeys, "opensearch": ElasticsearchKeys}

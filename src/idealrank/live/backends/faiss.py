@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from idealrank._keys import flag, text, whole
+from idealrank._keys import file_to_read, flag, whole
 from idealrank._lazy import load_extra
 from idealrank._sections import Section
 from idealrank.errors import BackendError, InputError
@@ -78,11 +78,13 @@ class FaissIndex:
 class FaissKeys(BackendKeys):
     """Keys of the kind ``faiss``."""
 
-    path: str = text("Index file.", expected="an index file")
-    ids: str = text("File with an id in each line.", expected="a file with an id in each line")
+    path: str = file_to_read("File of the index.", expected="an index file")
+    ids: str = file_to_read(
+        "File with an id in each line.", expected="a file with an id in each line"
+    )
     normalize: bool = flag("Divide query vectors by their length.")
-    ef_search: int | None = whole("HNSW.")
-    nprobe: int | None = whole("IVF.")
+    ef_search: int | None = whole("Parameter efSearch of an HNSW index.")
+    nprobe: int | None = whole("Parameter nprobe of an IVF index.")
 
 
 SECTIONS = {"faiss": FaissKeys}

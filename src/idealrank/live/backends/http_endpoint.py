@@ -195,10 +195,23 @@ def _as_text(section: Section, key: str) -> str:
 class HttpKeys(BackendKeys):
     """Keys of the kind ``http``."""
 
-    url: str = text(expected=_ADDRESS, words=_ADDRESS, pattern=r"^(https?://|\$\{).*$")
-    method: str | None = choice(("GET", "POST"), "POST by default with a body, else GET.", None)
-    headers: Mapping[str, str] = entries("", _as_text, {"type": ["string", "number"]})
-    params: Mapping[str, str] = entries("", _as_text, {"type": ["string", "number"]})
+    url: str = text(
+        "Address of the service, which may contain {text}, {limit} and {id}.",
+        expected=_ADDRESS,
+        words=_ADDRESS,
+        pattern=r"^(https?://|\$\{).*$",
+    )
+    method: str | None = choice(
+        ("GET", "POST"), "Method of the request; default POST with a body, else GET.", None
+    )
+    headers: Mapping[str, str] = entries(
+        "Headers of each request.", _as_text, {"type": ["string", "number"]}
+    )
+    params: Mapping[str, str] = entries(
+        "Parameters of the address, with {text}, {limit} and {id} in their values.",
+        _as_text,
+        {"type": ["string", "number"]},
+    )
     body: Any = anything("JSON with {text}, {limit}, {id} and {vector} in its texts.")
     hits: str = text("Path to the list of hits, as in hits.hits.", "", may_be_empty=True)
     id: str = text("Path to the id in a hit.", "", may_be_empty=True)

@@ -87,15 +87,17 @@ class LanceRows:
 class LanceKeys(BackendKeys):
     """Keys of the kind ``lancedb``."""
 
-    path: str = text("Folder or address.", expected="a folder or an address of LanceDB")
-    table: str = text(expected="the name of a table")
+    path: str = text(
+        "Folder or address of the database.", expected="a folder or an address of LanceDB"
+    )
+    table: str = text("Table to search.", expected="the name of a table")
     id: str = text("Column of ids.", "id")
     column: str = text("Column of vectors or texts.", "")
-    by: str = choice(("vector", "text"))
-    metric: str = choice(METRICS)
-    nprobes: int | None = whole()
-    ef: int | None = whole()
-    refine_factor: int | None = whole()
+    by: str = choice(("vector", "text"), "Search by vector, or by full text.")
+    metric: str = choice(METRICS, "Distance of vectors.")
+    nprobes: int | None = whole("Parameter nprobes of an IVF index.")
+    ef: int | None = whole("Parameter ef of an HNSW index.")
+    refine_factor: int | None = whole("Parameter refine_factor of an approximate index.")
 
 
 SECTIONS = {"lancedb": LanceKeys}

@@ -155,26 +155,31 @@ class PostgresKeys(BackendKeys):
 class PostgresTextKeys(PostgresKeys):
     """Keys of the kind ``postgres``."""
 
-    table: str = text(expected="the name of a table")
+    table: str = text("Table to search.", expected="the name of a table")
     id: str = text("Column of ids.", "id")
     column: str = text("Column of type tsvector.", expected="the name of a column of tsvector")
     language: str = text("Configuration of text search.", "english")
-    operator: str = choice(("any", "all", "web"))
-    rank: str = choice(("ts_rank", "ts_rank_cd"))
+    operator: str = choice(
+        ("any", "all", "web"),
+        "Documents to find: with any word, with all, or by `websearch_to_tsquery`.",
+    )
+    rank: str = choice(("ts_rank", "ts_rank_cd"), "Function that scores documents.")
 
 
 @dataclass(frozen=True, kw_only=True)
 class VectorKeys(PostgresKeys):
     """Keys of the kind ``pgvector``."""
 
-    table: str = text(expected="the name of a table")
+    table: str = text("Table to search.", expected="the name of a table")
     id: str = text("Column of ids.", "id")
     column: str = text("Column of vectors.", expected="the name of a column of vectors")
-    distance: str = choice(tuple(OPERATORS))
-    type: str = choice(("vector", "halfvec"))
-    ef_search: int | None = whole("hnsw.ef_search; at least the limit.")
-    probes: int | None = whole("ivfflat.probes.")
-    iterative_scan: str | None = choice(("strict_order", "off"), default=None)
+    distance: str = choice(tuple(OPERATORS), "Distance of vectors.")
+    type: str = choice(("vector", "halfvec"), "Type that the vector of a query is cast to.")
+    ef_search: int | None = whole("Setting hnsw.ef_search of an HNSW index; at least the limit.")
+    probes: int | None = whole("Setting ivfflat.probes of an IVFFlat index.")
+    iterative_scan: str | None = choice(
+        ("strict_order", "off"), "Setting hnsw.iterative_scan; default that of the server.", None
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -72,12 +72,14 @@ class FunctionKeys(BackendKeys):
     """Keys of the kind ``function``."""
 
     function: Callable[..., Any] = key(
-        about="module:function, or file.py:function.",
+        about="Function, as in module:function or file.py:function.",
         read=_function,
         schema=lambda: {"type": "string", "pattern": ".:."},
         expected="module:function, or file.py:function",
     )
-    takes: str = choice(tuple(_TAKES))
+    takes: str = choice(
+        tuple(_TAKES), "First argument of the function: the text, the vector, or a `SearchQuery`."
+    )
     order: str = choice(ORDERS, "Meaning of the numbers; distances are negated.")
 
 

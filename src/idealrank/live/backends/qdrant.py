@@ -113,12 +113,12 @@ class QdrantKeys(BackendKeys):
 
     url: str | None = text("Address of a server.")
     path: str | None = text("Folder of the embedded mode.")
-    collection: str = text(expected="the name of a collection")
-    vector_name: str = text("One of several vectors.", "")
-    id: str = text("Field of the payload.", "")
-    ef: int | None = whole("hnsw_ef.")
+    collection: str = text("Collection to search.", expected="the name of a collection")
+    vector_name: str = text("Vector to search, if points have several.", "")
+    id: str = text("Field of the payload with the id; default the id of the point.", "")
+    ef: int | None = whole("Parameter hnsw_ef of an HNSW index.")
     exact: bool = flag("Compare with every point.")
-    api_key: str | None = text()
+    api_key: str | None = text("API key of a server, as in ${QDRANT_API_KEY}.")
 
 
 SECTIONS = {"qdrant": QdrantKeys}

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from idealrank._keys import text
+from idealrank._keys import file_to_read
 from idealrank._sections import Section
 from idealrank.data.alignment import Alignment
 from idealrank.data.run import Run
@@ -112,7 +112,7 @@ def _unknown(query: SearchQuery) -> BackendError:
 class ReplayKeys(BackendKeys):
     """Keys of the kind ``replay``."""
 
-    path: str = text(
+    path: str = file_to_read(
         "JSON lines of a journal, or a run.", expected="JSON lines of a journal, or a run"
     )
 

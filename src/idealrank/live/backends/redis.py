@@ -267,7 +267,9 @@ class RedisTextKeys(RedisKeys):
     index: str = text("Index of FT.SEARCH.", expected="the name of an index")
     prefix: str = text("Start of the keys that is no part of the id.", "")
     scorer: str = text("Function of the server, such as BM25STD.", "")
-    operator: str = choice(("any", "all"))
+    operator: str = choice(
+        ("any", "all"), "Documents to find: with any word of the query, or with all."
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

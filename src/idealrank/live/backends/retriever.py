@@ -152,13 +152,15 @@ class RetrieverKeys(BackendKeys):
     """Keys of the kind ``retriever``."""
 
     retriever: Any = key(
-        about="module:retriever, or file.py:retriever.",
+        about="Retriever, as in module:retriever or file.py:retriever.",
         read=_retriever,
         schema=lambda: {"type": "string", "minLength": 1},
         expected="module:retriever, or file.py:retriever",
     )
-    framework: str | None = choice(tuple(_FRAMEWORKS), default=None)
-    id: str = text("Field of the metadata.", "")
+    framework: str | None = choice(
+        tuple(_FRAMEWORKS), "Framework of the retriever; default by the method that it has.", None
+    )
+    id: str = text("Field of the metadata with the id; default the id of the passage.", "")
 
 
 SECTIONS = {"retriever": RetrieverKeys}

@@ -12,6 +12,7 @@ import numpy as np
 from idealrank._keys import amount, read
 from idealrank._sections import Section
 from idealrank.errors import BackendError, shown
+from idealrank.io.configuration_files import require_files
 from idealrank.live.backends import LONGEST_TIMEOUT
 from idealrank.live.backends.protocol import SearchQuery
 
@@ -90,8 +91,10 @@ K = TypeVar("K", bound=BackendKeys)
 
 
 def keys_from(keys: type[K], section: Section) -> K:
-    """Read the keys of a backend."""
-    return read(keys, section, known=("kind",))
+    """Read the keys of a backend; the files that they name exist."""
+    values = read(keys, section, known=("kind",))
+    require_files(keys, section)
+    return values
 
 
 def vector_numbers(query: SearchQuery, name: str) -> list[float]:

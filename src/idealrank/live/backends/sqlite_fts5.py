@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
-from idealrank._keys import choice, entries, text
+from idealrank._keys import choice, entries, file_to_read, text
 from idealrank._sections import LARGEST_AMOUNT, Section
 from idealrank.errors import BackendError, OptionError
 from idealrank.live.backends.protocol import ScoredDocument, SearchQuery, ranked
@@ -136,17 +136,11 @@ def _quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-def _file(section: Section, name: str, path: str) -> str:
-    if not Path(path).is_file():
-        raise section.error(name, f"no such file {path}", "a file of SQLite")
-    return path
-
-
 @dataclass(frozen=True, kw_only=True)
 class FullTextKeys(BackendKeys):
     """Keys of the kind ``sqlite-fts5``."""
 
-    path: str = text("File of SQLite.", expected="a file of SQLite", made=_file)
+    path: str = file_to_read("File of SQLite.", expected="a file of SQLite")
     table: str = text("Virtual table of FTS5.", "documents")
     id: str = text("Column of the ids, or rowid.", "id")
     weights: Mapping[str, float] = entries(
@@ -154,7 +148,9 @@ class FullTextKeys(BackendKeys):
         lambda weights, column: weights.amount(column, None),
         {"type": "number", "minimum": 0, "maximum": LARGEST_AMOUNT},
     )
-    operator: str = choice(("any", "all"))
+    operator: str = choice(
+        ("any", "all"), "Documents to find: with any word of the query, or with all."
+    )
 
 
 SECTIONS = {"sqlite-fts5": FullTextKeys}

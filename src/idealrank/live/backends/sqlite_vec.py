@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from idealrank._keys import choice, text
+from idealrank._keys import choice, file_to_read, text
 from idealrank._lazy import is_installed, load_extra
 from idealrank._sections import Section
-from idealrank.errors import BackendError, InputError, MissingExtraError
+from idealrank.errors import BackendError, MissingExtraError
 from idealrank.live.backends.protocol import Backend, ScoredDocument, SearchQuery, ranked
 from idealrank.live.backends.shared import BackendKeys, Connections, keys_from, reason, vector_bytes
 
@@ -106,11 +106,13 @@ def _quoted(identifier: str) -> str:
 class SqliteVecKeys(BackendKeys):
     """Keys of the kind ``sqlite-vec``."""
 
-    path: str = text("File of SQLite.", expected="a database of SQLite")
+    path: str = file_to_read("File of SQLite.", expected="a database of SQLite")
     table: str = text("Table of type vec0.", expected="the name of a table of type vec0")
     column: str = text("Column of vectors.", expected="the name of a column of vectors")
     id: str = text("Column of ids; default rowid.", "rowid")
-    driver: str | None = choice(DRIVERS, default=None)
+    driver: str | None = choice(
+        DRIVERS, "Module that opens the database; default the first that can load extensions.", None
+    )
 
 
 SECTIONS = {"sqlite-vec": SqliteVecKeys}
@@ -119,8 +121,6 @@ SECTIONS = {"sqlite-vec": SqliteVecKeys}
 def from_section(section: Section) -> Backend:
     """Make the backend of a section."""
     keys = keys_from(SqliteVecKeys, section)
-    if not Path(keys.path).is_file():
-        raise InputError(f"{keys.path}: found no file, expected a database of SQLite")
     driver = keys.driver or ""
     if driver and is_installed(driver) and not _loads_extensions(driver):
         raise section.error(

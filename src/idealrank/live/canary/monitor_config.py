@@ -12,6 +12,7 @@ from idealrank._keys import (
     amount,
     choice,
     document,
+    file_to_read,
     has_value,
     key,
     level,
@@ -72,13 +73,15 @@ def _day(section: Section, name: str) -> date:
 class JudgmentsSection:
     """Judgments of the canary queries."""
 
-    path: str = text("Judgments.", expected="a file of judgments, as in canaries.qrels")
+    path: str = file_to_read(
+        "File of judgments.", expected="a file of judgments, as in canaries.qrels"
+    )
     judged: date | None = key(
         about="Day of the judgments; default the time of the file.",
         read=_day,
         schema=lambda: {"type": "string", "pattern": r"^\d{4}-\d{2}-\d{2}$"},
     )
-    people: str | None = text(
+    people: str | None = file_to_read(
         "Grades of people for some of the queries, where a model made the others."
     )
     labels_are: LabelKind | None = choice(
@@ -201,6 +204,7 @@ class MonitorConfig:
     )
     store: str = text("Folder of the store.", expected="a folder, as in runs/store")
     backend: Section = key(
+        about="Engine to watch.",
         read=lambda top, name: top.section(name),
         schema=lambda: {
             "allOf": [{"$ref": "#/$defs/backend"}],
@@ -210,10 +214,16 @@ class MonitorConfig:
     )
     queries: QueriesSection = queries_key()
     qrels: JudgmentsSection = part_or_text(
-        JudgmentsSection, "path", expected="a file of judgments, as in canaries.qrels"
+        JudgmentsSection,
+        "path",
+        "File of judgments, or a section with the file and what is known of it.",
+        expected="a file of judgments, as in canaries.qrels",
     )
-    evaluation: MeasuresSection = part(MeasuresSection)  # The first measure is watched
-    slices: str | None = text("File of slices by query.")
+    evaluation: MeasuresSection = part(
+        MeasuresSection,
+        "Measures of each round, of which the first is watched, and their convention.",
+    )
+    slices: str | None = file_to_read("File with the slices of each query.")
     every: float = key(
         3600.0,
         about="Time between the starts of two rounds: seconds, or as in 15m, 1h or 1d.",
@@ -227,16 +237,24 @@ class MonitorConfig:
         "Share of failed queries up to which a round has a value.", 0.1, most=0.5
     )
     # The pace of the rounds decides about the baseline, and how long channels hold an alarm
-    baseline: BaselineSection = key(BaselineSection, schema=lambda: schema_of(BaselineSection))
+    baseline: BaselineSection = key(
+        BaselineSection,
+        about="Source of the values that rounds are compared with.",
+        schema=lambda: schema_of(BaselineSection),
+    )
     rules: tuple[AlarmRule, ...] = key(
         (),
         name="alarms",
+        about="Alarms to watch; default a sequential test, coverage and errors.",
         schema=lambda: {"type": "array", "items": alarm_schema()},
     )
     channels: tuple[Channel, ...] = key(
-        (), name="notify", schema=lambda: {"type": "array", "items": channel_schema()}
+        (),
+        name="notify",
+        about="Channels that carry messages about alarms; default JSON lines on standard error.",
+        schema=lambda: {"type": "array", "items": channel_schema()},
     )
-    metrics: MetricsSection = part(MetricsSection)
+    metrics: MetricsSection = part(MetricsSection, "Metrics for Prometheus and OpenTelemetry.")
     policy: SearchPolicy = level(SearchPolicy, ROUND_POLICY)
 
     @property

@@ -5,9 +5,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from idealrank._sections import Section
 from idealrank.cli import console, headings, options, output
 from idealrank.cli.output import Formats
-from idealrank.io.configuration_files import read_configuration
+from idealrank.io.configuration_files import read_configuration, require_files
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -92,7 +93,16 @@ def _text(stored: "StoredRound", alarms: "Sequence[StoredAlarm]") -> "Iterator[s
         group = f" (slice {alarm.slice})" if alarm.slice else ""
         reading = stored.record.get("readings", {}).get(f"{alarm.rule}/{alarm.slice}", {})
         since = f"  alarm {alarm.rule}{group} since round {alarm.opened}"
-        yield f"{since}: {reading.get('text', '')}\n"
+        yield f"{since}: {reading.get('text', '')}{_end_of(reading)}\n"
+
+
+def _end_of(reading: "Mapping[str, Any]") -> str:
+    """Calm rounds after which an open alarm closes; empty if an earlier version stored none."""
+    if "recover" not in reading:
+        return ""
+    rounds = "calm round" if reading["recover"] == 1 else "calm rounds in a row"
+    so_far = f", {reading['calm']} so far" if reading["calm"] else ""
+    return f"; closes after {reading['recover']} {rounds}{so_far}"
 
 
 def _json(stored: "StoredRound", alarms: "Sequence[StoredAlarm]") -> str:
@@ -174,7 +184,9 @@ def monitor(*, config: str, once: bool, layout: str, rebaseline: bool, check: bo
     from idealrank.live.canary.monitor_config import MonitorConfig  # noqa: PLC0415
     from idealrank.store.store import Store  # noqa: PLC0415
 
-    chosen = MonitorConfig.of(read_configuration(config, "monitor"), config)
+    mapping = read_configuration(config, "monitor")
+    chosen = MonitorConfig.of(mapping, config)
+    require_files(MonitorConfig, Section(mapping, config, ""))
     say = _Notes()
     watched = canary_rounds.CanaryMonitor(chosen, command=f"idealrank monitor {config}", say=say)
     if check:

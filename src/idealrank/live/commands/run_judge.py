@@ -6,10 +6,11 @@ from typing import Any
 
 import click
 
+from idealrank._sections import Section
 from idealrank.cli import console, headings, options, output
 from idealrank.cli.output import Formats
 from idealrank.cli.progress import Watch
-from idealrank.io.configuration_files import read_configuration
+from idealrank.io.configuration_files import read_configuration, require_files
 
 _EPILOG = """\
 Examples:
@@ -125,7 +126,9 @@ def run(
     from idealrank.live.judges.judge_configuration import JudgeConfig  # noqa: PLC0415  (help needs none of it)
     from idealrank.live.judges.judge_runs import JudgeWork  # noqa: PLC0415
 
-    chosen = JudgeConfig.of(read_configuration(config), config)
+    mapping = read_configuration(config)
+    chosen = JudgeConfig.of(mapping, config)
+    require_files(JudgeConfig, Section(mapping, config, ""), but=("qrels",) if qrels else ())
     work = JudgeWork.of(
         chosen, qrels_path, path=config, qrels=qrels, option="-o", tell=partial(console.say, "note")
     )

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from idealrank._features import command_homes
+from idealrank._sections import Section
 from idealrank.cli import console, options
 from idealrank.cli.lazy_groups import CommandGroup
 from idealrank.cli.output import Formats
 from idealrank.cli.progress import Watch
-from idealrank.io.configuration_files import read_configuration
+from idealrank.io.configuration_files import read_configuration, require_files
 
 if TYPE_CHECKING:
     from idealrank.live.search_runs import SearchRun
@@ -147,6 +148,7 @@ def search(
 
     mapping = read_configuration(config)
     chosen = SearchConfig.of(mapping, config)
+    require_files(SearchConfig, Section(mapping, config, ""), but=("qrels",) if qrels else ())
     paths = work.run_paths(chosen, run_path, config)
     judged = qrels or chosen.qrels
     inputs = work.input_files(chosen, config, judged)

@@ -16,6 +16,7 @@ from typing import Any
 from idealrank._keys import choice, key, read, schema_of, schema_of_kinds, texts
 from idealrank._sections import Section
 from idealrank.errors import BackendError, shown
+from idealrank.io.configuration_files import require_files
 from idealrank.io.judgment_files import assessor_text
 from idealrank.judging.files.judgment_pairs import JudgmentPair
 from idealrank.live.backends.outside_command import LineProgram
@@ -239,12 +240,14 @@ class FunctionJudgeKeys(JudgeKeys):
     """Keys of the kind ``function``."""
 
     function: Callable[..., Any] = key(
-        about="Function as module:name or file.py:name.",
+        about="Function, as in module:function or file.py:function.",
         read=_function,
         schema=lambda: {"type": "string", "minLength": 1},
         expected="module:function, or file.py:function",
     )
-    takes: str = choice(tuple(_TAKES))
+    takes: str = choice(
+        tuple(_TAKES), "Arguments of the function: texts, ids, or a `JudgmentPair` and its text."
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -267,7 +270,8 @@ KINDS: Mapping[str, type[JudgeKeys]] = {
 
 def judge_schema() -> dict[str, Any]:
     """Return the JSON Schema of a section ``judge``, of all kinds."""
-    return schema_of_kinds({kind: schema_of(keys, kind) for kind, keys in KINDS.items()})
+    kinds = {kind: schema_of(keys, kind) for kind, keys in KINDS.items()}
+    return schema_of_kinds(kinds, "Kind of judge, which decides on the other keys.")
 
 
 def judge_from(section: Section, scale: Scale, timeout: float, secrets: Secrets) -> Judge:
@@ -279,6 +283,7 @@ def judge_from(section: Section, scale: Scale, timeout: float, secrets: Secrets)
     kind = section.kind(KINDS)
     filled = Section(secrets.fill(section.given, section), section.path, section.name)
     keys = read(KINDS[kind], filled, known=("kind",))
+    require_files(KINDS[kind], filled)
     if isinstance(keys, ChatKeys):
         return chat_judge(keys, section, scale, timeout)
 

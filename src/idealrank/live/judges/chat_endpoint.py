@@ -12,7 +12,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from idealrank._keys import entries, flag, text, text_value, whole
+from idealrank._keys import entries, file_to_read, flag, text, text_value, whole
 from idealrank._keys import key as declared
 from idealrank._sections import Section
 from idealrank.errors import BackendError, InputError, OptionError, shown
@@ -342,11 +342,13 @@ class ChatKeys(JudgeKeys):
         read=lambda section, name: section.text(name, None),
         schema=lambda: {"type": "string", "pattern": r"\$\{"},
     )
-    headers: Mapping[str, str] = entries("", text_value, {"type": "string"})
-    prompt: str | None = text(
+    headers: Mapping[str, str] = entries(
+        "Further headers of each request.", text_value, {"type": "string"}
+    )
+    prompt: str | None = file_to_read(
         "File of the prompt, with the fields {query}, and {title} or {text}; default a plain one."
     )
-    system: str | None = text("File of the system's message.")
+    system: str | None = file_to_read("File of the system's message.")
     params: Mapping[str, Any] = declared(
         dict,
         about="Further keys of the request, such as temperature and max_tokens.",

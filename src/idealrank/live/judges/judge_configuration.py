@@ -10,6 +10,7 @@ from idealrank._keys import (
     amount,
     choice,
     document,
+    file_to_read,
     has_value,
     key,
     level,
@@ -62,11 +63,15 @@ class _ScaleKeys:
     """Section ``scale``, unless it has only the grades."""
 
     grades: Any = key(
+        about="Grades, with their meaning or without.",
         read=lambda section, name: section.given[name],
         schema=lambda: _GRADES,
         expected="grades, as in [0, 1, 2, 3]",
     )
-    outside: str = choice(("error", "clip"))
+    outside: str = choice(
+        ("error", "clip"),
+        "Treatment of an answer outside the scale: unreadable, or the nearest grade.",
+    )
     choose: str = choice(("mode", "mean"), "Grade of an answer with probabilities.")
 
 
@@ -106,16 +111,17 @@ class JudgeConfig:
 
     schema_rules: ClassVar[Schema] = {"if": has_value("budget"), "then": has_value("price")}
     judge: Section = key(
+        about="Model, function or program that grades the pairs.",
         read=lambda top, name: top.section(name),
         schema=lambda: {"$ref": "#/$defs/judge"},
         expected="a section `judge:` with keys and values",
     )
-    pairs: str = text(
+    pairs: str = file_to_read(
         "List of pairs: CSV, JSON lines or JSON with columns query and document.",
         expected="a list of pairs, as in next.csv",
     )
-    queries: str | None = text("Texts of queries by id.")
-    documents: str | None = text("Texts of documents by id.")
+    queries: str | None = file_to_read("Texts of queries by id.")
+    documents: str | None = file_to_read("Texts of documents by id.")
     scale: Scale = key(
         Scale.named([(float(grade), "") for grade in range(4)]),
         about="Grades, with their meaning or without; default 0, 1, 2, 3.",
@@ -135,7 +141,7 @@ class JudgeConfig:
     )
     price: Price | None = part(Price, "Price of a million tokens.", None)
     budget: float | None = amount("Cost after which nothing more is asked.", most=1e9)
-    qrels: str | None = text("Judgments of people, to compare with.")
+    qrels: str | None = file_to_read("Judgments of people, to compare with.")
     output: str | None = text("Judgments to write.")
     cache: str | None = text("File of answers; default OUTPUT.cache.jsonl.")
     policy: SearchPolicy = level(SearchPolicy, _POLICY, without=("limit",))

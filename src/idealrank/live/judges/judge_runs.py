@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from idealrank._sections import Section
 from idealrank.data.qrels import Qrels
 from idealrank.errors import (
     BackendError,
@@ -24,7 +25,7 @@ from idealrank.errors import (
 )
 from idealrank.inputs.evaluation import AnyTable, to_qrels
 from idealrank.io.complaints import Tell as Note
-from idealrank.io.configuration_files import read_configuration
+from idealrank.io.configuration_files import read_configuration, require_files
 from idealrank.io.judgment_files import (
     Label,
     origin_of,
@@ -293,7 +294,6 @@ class JudgeWork:
         refuse_same_files({option: chosen, "the label table": table_path(chosen), "cache": cache})
         refuse_to_replace_judgments(chosen, ("model", "function", "command"), option=option)
         refuse_to_replace_table(table_path(chosen), option=option)
-        _refuse_other_folder(path, files)
 
         pairs = read_pairs(config.pairs, config.queries, config.documents, tell=tell)
         people = None if judged is None else to_qrels(judged)
@@ -590,22 +590,6 @@ def _people_labels(people: Qrels | None, source: str, pairs: Sequence[JudgmentPa
     return labels
 
 
-def _refuse_other_folder(path: str | None, files: Sequence[Any]) -> None:
-    """Refuse a file that is not where its name says, but is beside the configuration."""
-    for name in files:
-        if (
-            path is not None
-            and isinstance(name, str)
-            and not Path(name).exists()
-            and (Path(path).parent / name).exists()
-        ):
-            hint = (
-                "paths of a configuration start at the current folder; run the command in "
-                f"{Path(path).parent}"
-            )
-            raise InputError(f"{name}: found no such file", hint=hint)
-
-
 def _refuse_without_text(config: JudgeConfig, pairs: Sequence[JudgmentPair]) -> None:
     lacking = [pair for pair in pairs if not pair.content.joined]
     if lacking:
@@ -685,9 +669,10 @@ def judge(
     {'d1': 1.0, 'd2': 0.0}
     """
     name = None if isinstance(config, Mapping) else fspath(config)
-    chosen = JudgeConfig.of(
-        config if name is None else read_configuration(name), name or "configuration"
-    )
+    mapping = config if name is None else read_configuration(name)
+    section = Section(mapping, name or "configuration", "")
+    chosen = JudgeConfig.of(mapping, section.path)
+    require_files(JudgeConfig, section, but=() if qrels is None else ("qrels",))
     work = JudgeWork.of(chosen, None if output is None else fspath(output), path=name, qrels=qrels)
     try:
         return work.run(restart=restart, retry_failed=retry_failed)

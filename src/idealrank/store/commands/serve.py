@@ -19,12 +19,15 @@ Examples:
   Let Prometheus read the newest values:
     curl http://127.0.0.1:8765/metrics
 
-The page reads the store and changes nothing. Press Ctrl-C to end it.
+The page reads the store and changes nothing; --create makes a missing one. Press Ctrl-C to end it.
 """
 
 
 @headings.command(epilog=_EPILOG, short_help="Show a store as a local web page.")
 @store_options.store
+@click.option(
+    "--create", is_flag=True, help="Make an empty store if the folder of --store has none."
+)
 @click.option(
     "--data",
     metavar="DIR",
@@ -44,6 +47,7 @@ The page reads the store and changes nothing. Press Ctrl-C to end it.
 def serve(
     *,
     store_path: str | None,
+    create: bool,
     data: tuple[str, ...],
     slices_text: str | None,
     host: str,
@@ -53,10 +57,12 @@ def serve(
 ) -> None:
     """Show runs, comparisons and gates of a store in a browser, with a measure over time.
 
-    The page listens on this machine alone, and only reads. Without a store it is empty.
+    The page listens on this machine alone, and only reads. Without --store it is empty.
     """
     from idealrank.store.web.server import Serving, serve  # noqa: PLC0415  (not for the help)
 
+    if create and not store_path:
+        raise OptionError("--create: found no --store, expected the folder of the store to make")
     if token is not None and not token.strip():
         raise OptionError(
             f"token: found an empty one, expected text; set {options.TOKEN_VARIABLE} or leave it "
@@ -64,6 +70,7 @@ def serve(
         )
     serving = Serving(
         store=store_path or None,
+        create=create,
         host=host,
         port=port,
         token=(token or "").strip(),

@@ -32,6 +32,7 @@ class Serving:
     """Options of the page."""
 
     store: str | None = None
+    create: bool = False  # Make the store if there is none
     host: str = "127.0.0.1"
     port: int = 8765
     token: str = field(default="", repr=False)
@@ -71,6 +72,8 @@ def serve(serving: Serving, started: Callable[[str], None]) -> None:
     """
     load_web("`idealrank serve`")
     load_extra("prometheus_client", "`idealrank serve`", "web", "prometheus-client")
+    if serving.store is not None:
+        _require_store(serving.store, create=serving.create)
     from idealrank.io.query_files import QueryFiles  # noqa: PLC0415  (SciPy)
     from idealrank.store.web.application import application  # noqa: PLC0415
     from idealrank.store.web.guard import Guard  # noqa: PLC0415
@@ -82,6 +85,22 @@ def serve(serving: Serving, started: Callable[[str], None]) -> None:
     with bound(serving.host, serving.port) as listening:
         app = application(StoreFolder(serving.store), guard, Originals(serving.data), slices)
         run_server(app, listening, serving.host, serving.token, started)
+
+
+def _require_store(folder: str, *, create: bool) -> None:
+    """Refuse a folder without a store, whose name may be mistyped, or make the store."""
+    from idealrank.store.database import NAME  # noqa: PLC0415  (SQLite)
+    from idealrank.store.store import Store  # noqa: PLC0415
+
+    if create:
+        Store.open(folder).close()
+    elif not (Path(folder) / NAME).is_file():
+        raise OptionError(
+            f"store {folder}: found no store, expected a folder with {NAME}",
+            hint=f"`idealrank evaluate ... --store {folder}` creates one",
+            command_hint=f"`idealrank evaluate ... --store {folder}` creates one, or --create an "
+            "empty one",
+        )
 
 
 def load_web(what: str) -> Any:

@@ -9,10 +9,12 @@ from typing import Any
 
 import click
 
+from idealrank._sections import Section
 from idealrank.cli import console, headings, options, output
 from idealrank.cli.output import Formats
 from idealrank.cli.progress import Watch
-from idealrank.io.configuration_files import read_configuration
+from idealrank.io.configuration_files import read_configuration, require_files
+from idealrank.io.formats.feature_rows import is_parquet
 from idealrank.training.configuration import TrainingConfig
 
 _EPILOG = """\
@@ -104,6 +106,8 @@ def train(*, config: str, output_folder: str | None, check: bool, layout: str) -
     if output_folder is not None and isinstance(mapping, dict):
         mapping["output"] = output_folder
     chosen = TrainingConfig.of(mapping, config)
+    columns = ("data.propensity", "data.position") if is_parquet(chosen.data.train) else ()
+    require_files(TrainingConfig, Section(mapping, config, ""), but=columns)
     watch = Watch()
     training_folder.require_folder(chosen)
     parts = watch.run(
