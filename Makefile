@@ -26,7 +26,7 @@ GROUP       := import sys, tomllib; print(*tomllib.load(open("pyproject.toml", "
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo demo-live test test-docs test-slow test-all check format test-peers test-peers-clicks test-services test-cluster bench docs gallery fuzz wheel demo-rebuild clean
+.PHONY: help demo demo-live test test-docs test-slow test-all check format test-peers test-peers-clicks test-services test-cluster test-extras bench docs gallery fuzz wheel demo-rebuild clean
 
 help: ## print the targets
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1@\2/p' Makefile | awk -F@ '{ printf "%-22s%s\n", $$1, $$2 }'
@@ -58,13 +58,13 @@ test: $(VENV)/.installed $(VENV)/.group-test ## the default test suite
 	@$(BIN)/python -m pytest -n $(or $(JOBS),auto) --dist worksteal $(ARGS)
 
 test-docs: $(VENV)/.installed $(VENV)/.group-test ## every page of the documentation, and the tests of experiments, benchmarks and fuzzers
-	@$(BIN)/python -m pytest -n $(or $(JOBS),auto) --dist worksteal -m "docs and not slow and not peers and not service" $(ARGS)
+	@$(BIN)/python -m pytest -n $(or $(JOBS),auto) --dist worksteal -m "docs and not slow and not peers and not service and not extras" $(ARGS)
 
 test-slow: $(VENV)/.installed $(VENV)/.group-test ## long simulations, hostile input, killed writers; and every Hypothesis test with more examples
-	@$(BIN)/python -m pytest -n $(or $(JOBS),auto) --dist worksteal -m "(slow or hypothesis) and not peers and not service" --hypothesis-profile=full $(ARGS)
+	@$(BIN)/python -m pytest -n $(or $(JOBS),auto) --dist worksteal -m "(slow or hypothesis) and not peers and not service and not extras" --hypothesis-profile=full $(ARGS)
 
 test-all: $(VENV)/.installed $(VENV)/.group-test ## both of them in one run: every test that needs neither peers nor a server
-	@$(BIN)/python -m pytest -n $(or $(JOBS),auto) --dist worksteal -m "not peers and not service" --hypothesis-profile=full $(ARGS)
+	@$(BIN)/python -m pytest -n $(or $(JOBS),auto) --dist worksteal -m "not peers and not service and not extras" --hypothesis-profile=full $(ARGS)
 
 check: $(VENV)/.installed $(VENV)/.group-test $(VENV)/.group-check ## formatting, lint, types, layers, and the kernel's stub against the kernel
 	$(BIN)/ruff format --check
@@ -99,13 +99,17 @@ test-services: $(VENV_SERVICES)/.installed ## search backends against real serve
 test-cluster: $(VENV_CLUSTER)/.installed ## Spark and Dask on clusters of two workers on loopback, one of which is killed; needs Java 17
 	@$(VENV_CLUSTER)/bin/python -m pytest -m service tests/cluster $(ARGS)
 
+test-extras: $(VENV)/.installed $(VENV)/.group-test $(VENV)/.group-extras build/extras/.wheel ## every extra from the wheel in a fresh environment: its size, and the command it is for; needs Java 17
+	@$(BIN)/python -m pytest -m extras tests/extras $(ARGS)
+
 bench: $(VENV_BENCH)/.installed ## equal values first, then times, against peers and hand-written C++; prints the README's tables
 	@$(VENV_BENCH)/bin/python benchmarks/run.py $(ARGS)
 
 fuzz: $(VENV)/.installed $(VENV)/.group-test ## hostile input: the kernel under sanitizers, and mutated files through every command
 	@PYTHON=$(BIN)/python fuzz/run.sh $(ARGS)
 
-wheel: $(VENV)/.created $(VENV)/.group-wheel ## source archive and wheels; each is installed in a clean environment and runs the README there
+wheel: $(VENV)/.created $(VENV)/.group-wheel ## source archive and wheels; each is installed in a clean environment without a compiler and runs the README there; renders the conda recipe
+	@$(BIN)/python .ci/render-recipe
 	@.ci/wheel $(BIN)/python
 
 demo-rebuild: ## make the demo's rankings again (needs torch; the committed files are bound to one Python)
@@ -175,6 +179,13 @@ $(VENV_CLUSTER)/.installed: $(KERNEL) tests/cluster/requirements.txt
 	@echo "installing Spark and Dask into $(VENV_CLUSTER): about a gigabyte ..."
 	@$(VENV_CLUSTER)/bin/python -c '$(GROUP)' test-base > $(VENV_CLUSTER)/test-base.txt
 	@$(VENV_CLUSTER)/bin/python $(INSTALL) -r tests/cluster/requirements.txt -r $(VENV_CLUSTER)/test-base.txt --editable .
+	@touch $@
+
+# A wheel of this interpreter; `make wheel` makes those for users.
+build/extras/.wheel: $(VENV)/.created $(KERNEL) $(PACKAGE)
+	@echo "building the wheel whose extras are tested ..."
+	@mkdir -p build/extras && rm -f build/extras/*.whl
+	@$(BIN)/python -m pip --disable-pip-version-check --quiet wheel --no-deps --wheel-dir build/extras .
 	@touch $@
 
 # Speed is measured on what a user gets: an ordinary install, byte-compiled by pip, made anew when any source file changed.

@@ -35,7 +35,8 @@ CORE = {
     "stats",
 }
 SHARED, FRONTS = {"pages"}, {"integrations", "testing"}
-EXTRAS_OF_THE_CORE = {"all", "arrow", "plots", "report", "testing", "zstd"}
+EXTRAS_OF_USERS = {"all", "ltr", "paper", "rag", "search-team"}  # made of the others
+EXTRAS_OF_THE_CORE = EXTRAS_OF_USERS | {"arrow", "plots", "report", "testing", "zstd"}
 TABLES = {"idealrank._features", "idealrank._lazy"}
 
 

@@ -78,6 +78,11 @@ def test_packed_texts_keep_the_contract(tmp_path: Path) -> None:
 
 """
 
+_HEADLINE = """\
+# A file of packed texts as an engine.
+idealrank search search.yaml --output runs
+"""
+
 _GUIDE = """\
 ## Packed texts
 
@@ -102,7 +107,7 @@ CHANGE = Change(
         ),
         Edit.before(_CHECKS, "def test_replay_keeps_the_contract(", _TEST),
         Edit.before("docs/live/search-backends.md", "## sqlite-vec\n", _GUIDE),
-        Edit.before(_PROJECT, 'plots = ["vl-convert', 'packed = ["zstandard>=0.22"]\n'),
+        Edit.before(_PROJECT, 'plots = ["jinja2', 'packed = ["zstandard>=0.22"]\n'),
         Edit(_PROJECT, "otel,plots,", "otel,packed,plots,"),
         Edit.after(
             "src/idealrank/_features.py",
@@ -113,6 +118,10 @@ CHANGE = Change(
             "tests/live/test_engine_clients.py",
             '        ("redis", "redis", "redis", {"index": "a", "field": "b"}),\n',
             '        ("packed", "zstandard", "packed", {"path": "a"}),\n',
+        ),
+        Edit.file("tests/extras/headlines/packed.sh", _HEADLINE),
+        Edit.before(
+            "docs/get-started/index.md", "| `plots` |", "| `packed` | the engine packed | 6 |\n"
         ),
     ),
     spared={"tests/services/": "its client is installed with the tests"},
@@ -142,4 +151,5 @@ def check(folder: Path) -> None:
     run_tests("tests/live/test_engine_clients.py", "-k", "not_installed or from_section")
     run_tests("tests/core/test_configuration_schema.py", "-k", "documented or every_key")
     run_tests("tests/test_package.py", "-k", "extra")
+    run_tests("tests/test_extras_table.py")
     run_tests("tests/test_architecture_features.py")

@@ -34,7 +34,9 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[2]
 FENCE = re.compile(r"^(?P<indent> *)(?P<fence>`{3,})(?P<language>[\w+-]*).*$")
 EXCUSE = re.compile(r"<!--\s*not run:\s*(?P<why>.+?)\s*-->")
-SET_UP = re.compile(r"(sudo |python3? -m )?(make|git|pip|pipx|uv|venv|cd|apt-get|source)\b")
+SET_UP = re.compile(
+    r"(sudo |python3? -m )?(make|git|pip|pipx|uvx?|venv|cd|apt-get|source|conda|docker)\b"
+)
 COMPARE = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 SHELLS = {"sh", "bash", "shell"}
 QUIET = {

@@ -42,6 +42,8 @@ OF_OTHERS = {
     "--topo-order --verify",
     "jq": "--arg",
     "apt": "--no-install-recommends",
+    "pip, uvx, conda, rattler-build": "--channel --dest --find-links --from --no-index --recipe",
+    "docker": "--env --publish --rm --tag --volume",
     "pytest": "--junitxml --update-ranking-baseline",
     "trec-eval": "--complete_rel_info_wanted --level_for_rel --nosummary --query_eval_wanted "
     "--level_for_nothing",

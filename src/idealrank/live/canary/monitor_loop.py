@@ -13,7 +13,7 @@ from idealrank.live.canary.canary_rounds import CanaryMonitor, failure_of
 from idealrank.live.canary.monitor_config import MetricsSection
 from idealrank.live.monitoring import StoredRound
 from idealrank.store.store import Store
-from idealrank.store.web.guard import names_server
+from idealrank.store.web.host_names import names_server
 from idealrank.store.web.metrics_text import CONTENT_TYPE, load_metrics
 
 _PATIENCE = 10.0  # seconds that a client may be silent

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from idealrank._lazy import load_extra
 from idealrank.errors import OptionError
-from idealrank.store.web.guard import is_loopback, shown_host
+from idealrank.store.web.host_names import is_loopback, shown_host
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
