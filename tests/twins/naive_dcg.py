@@ -41,16 +41,28 @@ def _sum(asked: Asked, gains: Sequence[float], limit: float, length: int) -> flo
     return math.fsum(gain * weight for gain, weight in weighted)
 
 
+def _gain(asked: Asked, grade: Entry) -> float:
+    """Gain of a place of the list: 0 below the threshold, if there is one."""
+    if grade is None:
+        return 0.0
+    threshold = asked.options.get("rel")
+    if threshold is None:
+        return gain_of(asked, grade)
+    if grade < float(threshold):
+        return 0.0
+    return 1.0 if asked.options.get("gain") == "binary" else gain_of(asked, grade)
+
+
 def _dcg(asked: Asked, order: list[Entry], query: Query) -> float:
-    gains = [0.0 if grade is None else gain_of(asked, grade) for grade in order]
+    gains = [_gain(asked, grade) for grade in order]
     return _sum(asked, gains, asked.limit(query.length), query.length)
 
 
 def ideal_dcg(asked: Asked, order: list[Entry], query: Query) -> float:
     limit, ideal = asked.limit(query.length), asked.options.get("ideal", "judged")
-    gains = [gain_of(asked, grade) for grade in query.judged]
+    gains = [_gain(asked, grade) for grade in query.judged]
     if ideal == "returned":
-        gains = [0.0 if grade is None else gain_of(asked, grade) for grade in order]
+        gains = [_gain(asked, grade) for grade in order]
     if ideal == "hits":
         limit = min(limit, max(query.length, 1))
     return _sum(

@@ -16,8 +16,14 @@ from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.errors import OptionError
 from idealrank.measures.cutoffs import limits_of
 from idealrank.measures.discounts import Discount, DiscountLike, make_discount
-from idealrank.measures.gains import Gain, GainLike, make_gain, trec_gains
-from idealrank.measures.measure import Measure, PerQuery, Response, fill_undefined
+from idealrank.measures.gains import Gain, GainLike, gain_from, make_gain, trec_gains
+from idealrank.measures.measure import (
+    Measure,
+    PerQuery,
+    Response,
+    fill_undefined,
+    number_option,
+)
 from idealrank.measures.ranks import hit_weights, weights_within
 from idealrank.measures.rules import Ideal, NoRelevant, Rounding, checked
 from idealrank.measures.sums import finite_sums, sum_rectangle, sum_rows, summed_width
@@ -61,6 +67,8 @@ class _Discounted(Measure):
 
     Parameters
     ----------
+    rel : float, optional
+        Lowest grade of a relevant document: lower grades gain 0. Default: every grade has its gain.
     ideal : {"judged", "returned", "hits", "uncut"}, optional
         Which list is the ideal, see `Rules`; DCG has none.
     no_relevant : {"zero", "one", "nan", "left-out", "quotient"}, optional
@@ -70,6 +78,7 @@ class _Discounted(Measure):
     """
 
     gain: "GainLike | None" = None
+    rel: float | None = None
     discount: "DiscountLike | None" = None
     ideal: Ideal | None = None
     no_relevant: NoRelevant | None = None
@@ -79,6 +88,8 @@ class _Discounted(Measure):
         super().__post_init__()
         if self.gain is not None:
             object.__setattr__(self, "gain", make_gain(self.gain))
+        if self.rel is not None:
+            object.__setattr__(self, "rel", number_option("rel", self.rel))
         if self.discount is not None:
             object.__setattr__(self, "discount", make_discount(self.discount))
         checked("ideal", self.ideal, Ideal)
@@ -87,7 +98,8 @@ class _Discounted(Measure):
 
     @property
     def _gain(self) -> Gain:
-        return make_gain(self.gain if self.gain is not None else "linear")
+        gain = make_gain(self.gain if self.gain is not None else "linear")
+        return gain_from(gain, self.rel)
 
     @property
     def _discount(self) -> Discount:
@@ -183,7 +195,8 @@ class _Discounted(Measure):
         is_trec = (
             gains is not None and self._discount.text == "log2" and self.ideal in (None, "judged")
         )
-        options = not is_trec or (bool(gains) and self.cutoff is not None)
+        has_others = not is_trec or self.rel is not None
+        options = has_others or (bool(gains) and self.cutoff is not None)
         return self._trec(plain + (gains or ""), cut, options=options)
 
 
@@ -245,6 +258,8 @@ class DCG(_Discounted):
         default all ranks.
     gain : str, mapping or callable, optional
         See `make_gain`; default the convention's.
+    rel : float, optional
+        Lowest grade of a relevant document: lower grades gain 0. Default: every grade has its gain.
     discount : str, sequence or callable, optional
         See `make_discount`; default the convention's.
 
@@ -306,7 +321,7 @@ class IdealDCG(_Discounted):
 
     Parameters
     ----------
-    cutoff, gain, discount
+    cutoff, gain, rel, discount
         As for `DCG`.
     ideal : {"judged", "returned", "hits", "uncut"}, optional
         Definition of the ideal list, see `Rules`; default the convention's.
@@ -357,8 +372,11 @@ class NDCG(_Discounted):
     cutoff : int or str, optional
         Cutoff, as for `DCG`.
     gain : str, mapping or callable, optional
-        ``"linear"`` (trec_eval, scikit-learn), ``"exp2"`` = 2^grade - 1 (LightGBM, XGBoost), ...;
-        see `make_gain`.
+        ``"linear"`` (trec_eval, scikit-learn), ``"exp2"`` = 2^grade - 1 (LightGBM, XGBoost),
+        ``"binary"`` = 1 for a relevant document (recommender libraries), ...; see `make_gain`.
+    rel : float, optional
+        Lowest grade of a relevant document: lower grades gain 0, as with ranx's ``ndcg-l4`` for
+        ``rel=4``. Default: every grade has its gain; of ``gain=binary``, 1.
     discount : str, sequence or callable, optional
         ``"log2"`` = 1/log2(rank + 1), ``"jarvelin(2)"``, ``"linear"`` = n - rank (the ECML/PKDD
         2010 challenge), ...; see `make_discount`.
@@ -448,7 +466,7 @@ class NDCG(_Discounted):
     def quotient(self, judged: Judged) -> Quotient | None:
         """DCG and ideal DCG, each rounded separately."""
         common: dict[str, Any] = {
-            name: getattr(self, name) for name in ("cutoff", "gain", "discount", "rounding")
+            name: getattr(self, name) for name in ("cutoff", "gain", "rel", "discount", "rounding")
         }
         dcg = DCG(**common).compute(judged).values
         ideal = IdealDCG(**common, ideal=self.ideal).compute(judged).values

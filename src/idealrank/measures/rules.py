@@ -60,9 +60,13 @@ class Rules:
                 about="gain",
                 noun="the gain",
                 lead="gain",
-                values={"linear": ("the grade", "linear"), "exp2": ("2^grade - 1", "exp2")},
+                values={
+                    "linear": ("the grade", "linear"),
+                    "exp2": ("2^grade - 1", "exp2"),
+                    "binary": ("1 for a grade of 1 or more", "binary"),
+                },
                 shown_by="a relevant document with a grade other than 1",
-                open_values=("linear", "exp2", "power(2)"),
+                open_values=("linear", "exp2", "power(2)", "binary"),
                 open_tried=("linear", "exp2", "power(0.5)", "power(2)"),
             )
         },
