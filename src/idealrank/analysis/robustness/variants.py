@@ -139,7 +139,8 @@ class ComparisonRequest:
         measures; each once.
         """
         if requested is None:
-            requested = GROUPS
+            # Values of 0 for short lists tell how long the lists are, not which run is better.
+            requested = [group for group in GROUPS if group != "short_lists"]
         if not isinstance(requested, Iterable):
             raise OptionError(
                 f"variants: found {type(requested).__name__}, expected a list, as in "
@@ -167,7 +168,10 @@ class ComparisonRequest:
                 if parse_run_measure(text) != self.measure
             )
         elif group == PRESET:
-            yield from (self._of_preset(name) for name in PRESETS if name != self.convention.name)
+            short_lists = self.convention.rules.short_lists
+            for name, preset in PRESETS.items():
+                if name != self.convention.name and preset.rules.short_lists == short_lists:
+                    yield self._of_preset(name)
         else:
             for value in self._values(group):
                 if switch_text(value) != self._reference_value(group):
