@@ -19,7 +19,7 @@ _MOST_THRESHOLDS = 10  # more different grades are no scale of a person
 _POSSIBLE = "divided by what the cutoff can hold"
 _FULL = "divided by the gain of a list without a document that is not relevant"
 _WHOLE = "divided by all relevant documents"
-# By measure: measures that go by its name elsewhere, and in whose tools.
+# By measure: measures that have its name elsewhere, and in whose tools.
 _TWINS: dict[type[Measure], tuple[tuple[type[Measure], str], ...]] = {
     NDCG: (
         (SDCG, f"{_FULL}, as in RecTools"),
