@@ -10,10 +10,10 @@ import pytest
 
 import idealrank as ir
 from idealrank.analysis.reconciliation.convention_search import Search
-from idealrank.analysis.reconciliation.forms import other_forms
 from idealrank.analysis.reconciliation.result import Stated
 from idealrank.analysis.reconciliation.trials import Trials
 from idealrank.conventions import Convention
+from idealrank.measures.other_forms import other_forms
 from idealrank.measures.parse import parse_measure
 from tests.conftest import shared_file
 from tests.golden.records import Golden

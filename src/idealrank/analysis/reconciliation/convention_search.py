@@ -10,7 +10,6 @@ from itertools import combinations
 import numpy as np
 
 from idealrank.analysis.reconciliation.assembly import Assembly, Hit
-from idealrank.analysis.reconciliation.forms import other_forms
 from idealrank.analysis.reconciliation.result import (
     Found,
     Match,
@@ -28,6 +27,7 @@ from idealrank.errors import OptionError
 from idealrank.measures.cutoffs import Cutoff
 from idealrank.measures.dcg import NDCG
 from idealrank.measures.measure import Measure
+from idealrank.measures.other_forms import other_forms
 
 CUTOFFS: tuple[Cutoff | None, ...] = (None, 1, 3, 5, 10, 20, 50, 100, 1000)
 
