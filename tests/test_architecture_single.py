@@ -252,6 +252,7 @@ DOORS = (
 )
 ROOMS = (".inputs",)
 ALONE = {
+    "measures.other_forms": "names the classes of measures, which no module outside measures may",
     "pages.report.saved_page": "the class that users hold, apart from what makes it",
     "store.read_only": "a database that may not be written, apart from one that may",
     "store.web.application": "the addresses of the pages of a store",

@@ -112,6 +112,7 @@ from idealrank.version import __version__ as __version__
 
 # gains with a discount, and their ideal
 from idealrank.measures.dcg import NDCG as NDCG  # nDCG
+from idealrank.measures.dcg import MeanNDCG as MeanNDCG  # MeanNDCG
 from idealrank.measures.dcg import DCG as DCG  # DCG
 from idealrank.measures.dcg import IdealDCG as IdealDCG  # iDCG
 

@@ -56,7 +56,8 @@ def test_the_groups_without_variants_are_told_and_an_unknown_one_gets_the_list_o
     command = ("robust", "qrels.txt", "bm25.run", "neural.run", "--pairs", "0")
     lacking = json.loads(say(*command, "--format", "json").out)["lacking"]
     told = re.search(
-        r"no variants of ([^:]*): nDCG has no such option", " ".join(say(*command).out.split())
+        r"no variants of ([^:]*): nDCG does not use this option",
+        " ".join(say(*command).out.split()),
     )
 
     assert told is not None

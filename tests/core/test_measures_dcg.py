@@ -30,6 +30,7 @@ LABELS, SCORES = [3, 0, 2, 1, 0, 2], [0.9, 0.8, 0.7, 0.6, 0.5, 0.4]
         ("exp2", lambda g: 2.0**g - 1),
         ("power(2)", lambda g: g**2),
         ("power(0.5)", lambda g: g**0.5),
+        ("binary", lambda g: float(g >= 1)),
         ("{0:0,1:1,2:5,3:6}", lambda g: {0: 0, 1: 1, 2: 5, 3: 6}[g]),
     ],
 )
@@ -90,10 +91,59 @@ def test_a_gain_that_falls_has_its_ideal_by_gain() -> None:
     assert evaluation.values[0, 0] == 1.0
 
 
+@pytest.mark.parametrize("cutoff", ["", "@2"])
+@pytest.mark.parametrize(
+    ("text", "table"),
+    [
+        ("gain=binary", "{0:0,1:1,2:1,3:1}"),
+        ("rel=2", "{0:0,1:0,2:2,3:3}"),
+        ("gain=exp2,rel=2", "{0:0,1:0,2:3,3:7}"),
+        ("gain=binary,rel=2", "{0:0,1:0,2:1,3:1}"),
+        ("gain={2:5,3:6},rel=2", "{0:0,1:0,2:5,3:6}"),
+    ],
+)
+@pytest.mark.parametrize("name", ["nDCG", "DCG", "iDCG"])
+def test_a_threshold_makes_lower_grades_gain_nothing(
+    name: str, text: str, table: str, cutoff: str
+) -> None:
+    """As the table of gains that says so, from arrays and from tables."""
+    asked, same = f"{name}({text}){cutoff}", f"{name}(gain={table}){cutoff}"
+    assert str(ir.parse_measure(asked)) == asked
+    qrels = {"q": {"a": 3, "b": 0, "c": 2, "d": 1}, "r": {"a": 1, "b": 1}}
+    run = {"q": ["d", "a", "x", "c"], "r": ["a", "b"]}
+    of_tables = ir.evaluate(qrels, run, [asked, same]).values
+    of_arrays = ir.evaluate([LABELS, LABELS[::-1]], [SCORES, SCORES], [asked, same]).values
+    assert of_tables[:, 0].tolist() == of_tables[:, 1].tolist()
+    assert of_arrays[:, 0].tolist() == of_arrays[:, 1].tolist()
+    assert of_tables[1, 0] == (0.0 if "rel" in text else 1.0 if name == "nDCG" else of_tables[1, 1])
+
+
+def test_binary_gains_begin_at_grade_1_as_relevance_does_elsewhere() -> None:
+    """A grade of 0.5 is no relevant document for AP either, unless `rel` says so."""
+    found = ir.evaluate(
+        [0.5, 1.0], [2.0, 1.0], ["DCG(gain=binary)@1", "DCG(gain=binary,rel=0.5)@1"]
+    )
+    assert found.values.tolist() == [[0.0, 1.0]]
+
+
+def test_negative_grades_lie_below_any_threshold() -> None:
+    """Also where the convention keeps them; a threshold below 0 keeps some, and sorts the ideal by
+    what is kept.
+    """
+    labels, scores = [-2.0, -1.0, 1.0], [3.0, 2.0, 1.0]
+    for measure, value in (
+        ("DCG(rel=1)", 0.5),
+        ("DCG(rel=-1)", -1 / math.log2(3) + 0.5),
+        ("iDCG(rel=-1)", 1.0 - 0.5),
+    ):
+        found = ir.evaluate(labels, scores, measure, "standard,negative=kept")
+        assert found.mean()[measure] == pytest.approx(value, abs=1e-15)
+
+
 @pytest.mark.parametrize(
     ("gain", "error", "message"),
     [
-        ("cubic", ir.OptionError, "gain=cubic: expected linear | exp2 | power(EXPONENT)"),
+        ("cubic", ir.OptionError, "gain=cubic: expected linear | exp2 | binary | power(EXPONENT)"),
         ("power(0)", ir.OptionError, "expected an exponent above 0"),
         ({}, ir.OptionError, "expected at least one grade"),
         ({0: 0, 1: 1}, ir.InputError, "found grade 3, expected one of 0, 1"),

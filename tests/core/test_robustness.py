@@ -42,7 +42,7 @@ def turned_by_switches(found: Any) -> list[str]:
 # The measure and the convention that somebody would type to make the variant by hand.
 BY_HAND = {
     "gain=exp2": ("nDCG(gain=exp2)@10", "standard"),
-    "gain={0:0,1:1,2:1,3:1}": ("nDCG(gain={0:0,1:1,2:1,3:1})@10", "standard"),
+    "gain=binary": ("nDCG(gain=binary)@10", "standard"),
     "discount=zipf(1)": ("nDCG(discount=zipf(1))@10", "standard"),
     "discount=linear": ("nDCG(discount=linear)@10", "standard"),
     "cutoff=3": ("nDCG@3", "standard"),
@@ -287,18 +287,23 @@ def test_every_variant_has_one_status_and_only_changes_count() -> None:
 def test_what_cannot_apply_is_refused_with_the_reason() -> None:
     qrels, both = {**everywhere({"x": 1}), "bad": {"x": -1}}, {**everywhere(["x"]), "bad": ["x"]}
     found = by_change(
-        ir.robust(qrels, both, both, variants=["sklearn", "no_relevant=nan", "rel=2", "cutoff=1"])
+        ir.robust(
+            qrels,
+            both,
+            both,
+            variants=["sklearn", "no_relevant=nan", "recall_points=truncated", "cutoff=1"],
+        )
     )
 
     assert {change: one.status for change, one in found.items()} == {
         "sklearn": "refused",
         "no_relevant=nan": "refused",
-        "rel=2": "refused",
+        "recall_points=truncated": "refused",
         "cutoff=1": "no effect",
     }
     assert "negative" in found["sklearn"].reason
     assert "no value" in found["no_relevant=nan"].reason
-    assert found["rel=2"].reason == "nDCG has no option rel"
+    assert found["recall_points=truncated"].reason == "nDCG has no option recall_points"
     assert "gain" in pydocs("AP").lacking
 
 

@@ -111,8 +111,8 @@ TARGETS: tuple[Target, ...] = (
     Target("ranx", "evaluate(Qrels,Run,'ndcg')", "ranx"),
     Target("ranx", "evaluate(Qrels,Run,'ndcg_burges')", "ranx-burges"),
     Target("ranx", "evaluate(...,make_comparable=True)", "ranx,missing=zero"),
-    Target("ranx", "ndcg-l2", "ranx", measure="nDCG(gain={0:0,1:0,2:2,3:3}){k}"),
-    Target("ranx", "ndcg@3-l2", "ranx", measure="nDCG(gain={0:0,1:0,2:2,3:3})@3"),
+    Target("ranx", "ndcg-l2", "ranx", measure="nDCG(rel=2){k}"),
+    Target("ranx", "ndcg@3-l2", "ranx", measure="nDCG(rel=2)@3"),
     Target("ranx", "ndcg-l0", "ranx"),
     Target("scikit-learn", "ndcg_score(ignore_ties=False)", "sklearn", arrays=True),
     Target("scikit-learn", "dcg_score(log_base=2)", "sklearn", arrays=True, measure="DCG"),
@@ -244,18 +244,31 @@ TARGETS: tuple[Target, ...] = (
         arrays=True,
     ),
     Target(
-        "tensorflow-ranking", "keras.metrics.NDCGMetric per list", "keras-rs", FLOAT32, arrays=True
+        "tensorflow-ranking",
+        "keras.metrics.NDCGMetric per list",
+        "tf-ranking",
+        FLOAT32,
+        arrays=True,
     ),
     Target(
         "tensorflow-ranking",
         "keras.metrics.NDCGMetric batch, padding -1",
-        "keras-rs",
+        "tf-ranking",
         FLOAT32,
         arrays=True,
     ),
     Target("pyltr", "NDCG(gain_type='exp2') caller sorts", "pyltr", arrays=True),
     Target("pyltr", "NDCG(gain_type='identity') caller sorts", "pyltr,gain=linear", arrays=True),
     Target("lenskit", "NDCG(gain='rating') default LogRankWeight*", "lenskit"),
+    Target("lenskit", "NDCG(n=k)", "lenskit,gain=binary"),
+    Target("lenskit", "Recall(n=k)", "lenskit", measure="RelP{k}"),
+    Target("rectools", "NDCG(k)", "rectools"),
+    Target("rectools", "NDCG(k, divide_by_achievable=True)", "rectools-ideal"),
+    Target("rectools", "MAP(k)", "rectools", measure="AP{k}"),
+    Target("rectools", "Recall(k)", "rectools", measure="R{k}"),
+    Target("rectools", "Precision(k, r_precision=True)", "rectools", measure="RelP{k}"),
+    Target("implicit", "ranking_metrics_at_k ndcg", "implicit"),
+    Target("implicit", "ranking_metrics_at_k map", "implicit", measure="AP(divisor=reachable){k}"),
     Target("trectools", "get_ndcg(trec_eval=True)", "trectools"),
     Target("trectools", "get_ndcg(trec_eval=False)", "trectools,gain=exp2"),
     Target("elasticsearch rank_eval", "dcg normalize=true*", "elasticsearch"),
@@ -268,6 +281,20 @@ TARGETS: tuple[Target, ...] = (
         "pyNTCIREVAL", "nDCG (original J&K), log base 10", "jarvelin-2002,discount=jarvelin(10)"
     ),
     Target("pyNTCIREVAL", "MSnDCG", "jarvelin-2002,discount=log2"),
+    *(
+        Target(peer, call, preset, arrays=True, measure=measure)
+        for peer, preset, rel in (
+            ("LETOR Eval-Score-4.0.pl", "letor", ""),
+            # Its precision counts labels of 2 or more.
+            ("MSLR eval-score-mslr.pl", "mslr", "(rel=2)"),
+        )
+        for call, measure in (
+            ("NDCG@k", "nDCG{k}"),
+            ("MeanNDCG", "MeanNDCG"),
+            ("P@k", f"P{rel}{{k}}"),
+            ("MAP", f"AP{rel}"),
+        )
+    ),
     Target("rankkit", "ndcg(gain='exp')", "rankkit"),
     Target("rankkit", "ndcg(gain='linear')", "rankkit,gain=linear"),
     Target(

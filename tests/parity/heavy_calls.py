@@ -1,5 +1,7 @@
 """Calls of the peers that `make test-peers` installs beside the default ones; see `calls`."""
 
+import importlib
+import importlib.util
 import math
 import os
 import sys
@@ -12,6 +14,7 @@ import numpy as np
 
 from tests.golden.harness import Fixture
 from tests.parity.calls import Call, Function, Values, all_grades, arrays, judged, returned
+from tests.parity.recommender_calls import RECOMMENDER_CALLS
 
 # Sorts of these peers keep the order of ties in short lists only.
 STABLE_UP_TO = 15
@@ -167,6 +170,44 @@ def is_fit_for_keras_rs(fixture: Fixture, cutoff: int | None) -> bool:
         is_small(fixture, cutoff)
         and min(gaps, default=1.0) > 1e-3
         and max((abs(s) for *_, scores in arrays(fixture) for s in scores), default=0) < 8
+    )
+
+
+def tensorflow_ranking() -> Any:
+    """The Keras metrics of TensorFlow Ranking, whose package imports parts of TensorFlow that are
+    gone: stand-ins for its packages find the modules of the metrics alone.
+    """
+    os.environ.setdefault("TF_USE_LEGACY_KERAS", "1")
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+    name = "tensorflow_ranking"
+    if name not in sys.modules:
+        spec = importlib.util.find_spec(name)
+        assert spec is not None
+        (root,) = spec.submodule_search_locations or ()
+        for package in ("", ".python", ".python.keras"):
+            stand_in = types.ModuleType(name + package)
+            stand_in.__path__ = [root + package.replace(".", "/")]
+            sys.modules[name + package] = stand_in
+    return importlib.import_module(f"{name}.python.keras.metrics")
+
+
+def tensorflow_ranking_ndcg(fixture: Fixture, cutoff: int | None) -> Values:
+    """``tfr.keras.metrics.NDCGMetric(topn=k)([labels], [scores])``."""
+    metrics = tensorflow_ranking()
+    return {
+        query: float(metrics.NDCGMetric(topn=cutoff)([labels], [scores]))
+        for query, labels, scores in arrays(fixture)
+    }
+
+
+def is_untied(fixture: Fixture, cutoff: int | None) -> bool:
+    """True if no list has equal scores as float32, whose order would be random, and gains are
+    numbers of float32.
+    """
+    return is_small(fixture, cutoff) and all(
+        len({float(np.float32(score)) for score in scores}) == len(scores)
+        and all(math.isfinite(score) for score in scores)
+        for _, _, scores in arrays(fixture)
     )
 
 
@@ -380,6 +421,13 @@ HEAVY_CALLS: tuple[Call, ...] = (
         is_fit_for_keras_rs,
     ),
     Call(
+        "tensorflow-ranking",
+        "keras.metrics.NDCGMetric per list",
+        "tensorflow-ranking",
+        tensorflow_ranking_ndcg,
+        is_untied,
+    ),
+    Call(
         "allrank",
         "models.metrics.ndcg default gain 2^x-1",
         "allrank",
@@ -403,4 +451,5 @@ HEAVY_CALLS: tuple[Call, ...] = (
         ntcireval_ndcg(2),
         is_fit_for_ntcireval,
     ),
+    *RECOMMENDER_CALLS,
 )

@@ -2,11 +2,14 @@
 real ranker.
 """
 
+import statistics
+
 import pytest
 
+import idealrank as ir
 from tests.parity.agreement import disagreements, long_fixture, random_fixture
 from tests.parity.calls import Call
-from tests.parity.heavy_calls import HEAVY_CALLS
+from tests.parity.heavy_calls import HEAVY_CALLS, tensorflow_ranking
 from tests.parity.test_live_peers import by_name, pydocs
 
 pytestmark = [pytest.mark.peers, pytest.mark.filterwarnings("ignore")]
@@ -23,6 +26,19 @@ def test_random_lists_with_ties(call: Call) -> None:
 def test_long_lists(call: Call) -> None:
     """Two hundred documents without ties, as unstable sorts need it."""
     assert disagreements(call, long_fixture(3), (None, 10, 100)) == []
+
+
+def test_random_orders_of_ties_have_the_mean_of_the_preset() -> None:
+    """TensorFlow Ranking orders equal scores anew on each call; within five standard errors."""
+    labels, scores = [2.0, 0.0, 1.0, 3.0, 0.0], [1.0, 1.0, 1.0, 0.5, 0.5]
+    metrics = tensorflow_ranking()
+    values = [float(metrics.NDCGMetric(topn=4)([labels], [scores])) for _ in range(400)]
+
+    expected = ir.evaluate(labels, scores, "nDCG@4", "tf-ranking").mean()["nDCG@4"]
+
+    assert len(set(values)) > 3
+    error = statistics.stdev(values) / len(values) ** 0.5
+    assert abs(statistics.fmean(values) - expected) < 5 * error
 
 
 @pytest.mark.parametrize("call", HEAVY_CALLS, ids=by_name)

@@ -216,6 +216,8 @@ def is_rejected(asked: Asked, entry: Entry) -> bool:
 def gain_of(asked: Asked, grade: float) -> float:
     """What a grade is worth."""
     name = asked.options.get("gain", "linear")
+    if name == "binary":
+        return float(grade >= 1)
     if name == "linear":
         return grade
     if name == "exp2":

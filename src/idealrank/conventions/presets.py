@@ -314,6 +314,23 @@ _ENGINE = {
     "without_judgments": "evaluated",
     "gain": "exp2",
 }
+# Libraries that know the items a user liked, and no grades: a user without one is in no table of
+# likes.
+_LIKES = {
+    "ties": "input",
+    "duplicates": "error",
+    "gain": "binary",
+    "no_relevant": "left-out",
+}
+# Perl sorts stably, and the scripts refuse labels that are not whole numbers from 0 on. NDCG@k is
+# undefined in lists shorter than k, and Perl adds 0 for it to the mean.
+_LETOR = {
+    **_ARRAYS,
+    "negative": "error",
+    "gain": "exp2",
+    "discount": "jarvelin(2)",
+    "short_lists": "zero",
+}
 
 _TABLE: dict[str, _Preset] = {
     "standard": _preset("trec_eval 10 with -c, float grades kept", "definition"),
@@ -421,6 +438,12 @@ _TABLE: dict[str, _Preset] = {
         **_FLOAT32 | {"negative": "removed"},
         gain="exp2",
     ),
+    "tf-ranking": _preset(
+        "TensorFlow Ranking 0.5.5: NDCGMetric, mean over orders of ties",
+        "live peer",
+        **_FLOAT32 | {"ties": "expected", "negative": "removed"},
+        gain="exp2",
+    ),
     "allrank": _preset(
         "allRank 1.4.3: models.metrics.ndcg",
         "live peer",
@@ -446,6 +469,11 @@ _TABLE: dict[str, _Preset] = {
         discount="jarvelin(2)",
         no_relevant="quotient",
     ),
+    "rectools": _preset("RecTools 0.19.0: NDCG", "live peer", **_LIKES, ideal="full"),
+    "rectools-ideal": _preset(
+        "RecTools 0.19.0: NDCG(divide_by_achievable=True)", "live peer", **_LIKES
+    ),
+    "implicit": _preset("implicit 0.7.3: ranking_metrics_at_k, ndcg", "live peer", **_LIKES),
     "trectools": _preset(
         "trectools 0.0.50: get_ndcg(trec_eval=True)",
         "live peer",
@@ -480,6 +508,12 @@ _TABLE: dict[str, _Preset] = {
     ),
     "quepid-cut": _preset(
         "Quepid 8.6.0: ndcg_cut@10", "source-derived", **_ENGINE, no_relevant="quotient"
+    ),
+    "letor": _preset("LETOR 4.0, Eval-Score-4.0.pl: NDCG@k, MeanNDCG", "recorded", **_LETOR),
+    "mslr": _preset(
+        "MSLR, eval-score-mslr.pl: NDCG@k, MeanNDCG",
+        "recorded",
+        **_LETOR,
     ),
     "jarvelin-2002": _preset(
         "Jarvelin and Kekalainen 2002, base 2; pyNTCIREVAL 0.0.3: nDCG",

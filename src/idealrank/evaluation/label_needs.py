@@ -98,7 +98,11 @@ def every_rating_counts(
     if labels is None or labels.kind != "positive-only":
         return ""
     unset: list[Any] = [
-        measure for measure in measures if measure.direction and getattr(measure, "rel", 1) is None
+        measure
+        for measure in measures
+        if measure.direction
+        and getattr(measure, "rel", 1) is None
+        and not _distinguishes(measure, grades)
     ]
     if not unset or not look_like_ratings(grades):
         return ""
@@ -107,6 +111,12 @@ def every_rating_counts(
     example = replace(unset[0], rel=_LIKED * high)
     scale = f"grades {number_text(low)} to {number_text(high)} look like ratings"
     return f"{scale}: every rated item counts as relevant for {unset[0]}; set rel, as in {example}"
+
+
+def _distinguishes(measure: Measure, grades: FloatArray) -> bool:
+    """Return whether a measure with gains of its own gives some of these grades another gain."""
+    gains = measure.worth(grades) if hasattr(measure, "gain") else None
+    return gains is not None and bool((gains != gains[:1]).any())
 
 
 def look_like_ratings(grades: FloatArray) -> bool:

@@ -275,7 +275,7 @@ def _rank_weights(
     aligned = align(judge, ranking, convention.alignment)
     discounts = np.zeros(judge.n_judgments)
     weights = (
-        DCG(cutoff=measure.cutoff, gain=measure.gain, discount=measure.discount)
+        DCG(cutoff=measure.cutoff, gain=measure.gain, rel=measure.rel, discount=measure.discount)
         .under(convention)
         .weights(aligned, aligned.hits)
     )

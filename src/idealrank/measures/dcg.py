@@ -16,12 +16,28 @@ from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.errors import OptionError
 from idealrank.measures.cutoffs import limits_of
 from idealrank.measures.discounts import Discount, DiscountLike, make_discount
-from idealrank.measures.gains import Gain, GainLike, make_gain, trec_gains
-from idealrank.measures.measure import Measure, PerQuery, Response, fill_undefined
-from idealrank.measures.ranks import hit_weights, weights_within
-from idealrank.measures.rules import Ideal, NoRelevant, Rounding, checked
-from idealrank.measures.sums import finite_sums, sum_rectangle, sum_rows, summed_width
+from idealrank.measures.gains import Gain, GainLike, gain_from, make_gain, trec_gains
+from idealrank.measures.measure import (
+    Measure,
+    OftenUndefined,
+    PerQuery,
+    Response,
+    fill_undefined,
+    number_option,
+)
+from idealrank.measures.ranks import hit_weights, tied_ranks, weights_within
+from idealrank.measures.rules import Ideal, NoRelevant, Rounding, ShortLists, checked
+from idealrank.measures.sums import (
+    finite_sums,
+    refuse_overflow,
+    running_sums,
+    spread,
+    sum_rectangle,
+    sum_rows,
+    summed_width,
+)
 from idealrank.measures.terms import EXACT, OWN_IDEAL, Fraction, Quotient, Terms
+from idealrank.measures.threshold import groups_of
 
 # Some tools round per query or per term, which is repeated here to the last digit. Rounding down, a
 # value this close below a hundredth is one, but for the binary error: a quotient of two sums of
@@ -61,7 +77,9 @@ class _Discounted(Measure):
 
     Parameters
     ----------
-    ideal : {"judged", "returned", "hits", "uncut"}, optional
+    rel : float, optional
+        Lowest grade of a relevant document: lower grades gain 0. Default: every grade has its gain.
+    ideal : {"judged", "returned", "hits", "uncut", "full"}, optional
         Which list is the ideal, see `Rules`; DCG has none.
     no_relevant : {"zero", "one", "nan", "left-out", "quotient"}, optional
         The value of a query without relevant documents, of NDCG alone; see `Rules`.
@@ -70,6 +88,7 @@ class _Discounted(Measure):
     """
 
     gain: "GainLike | None" = None
+    rel: float | None = None
     discount: "DiscountLike | None" = None
     ideal: Ideal | None = None
     no_relevant: NoRelevant | None = None
@@ -79,6 +98,8 @@ class _Discounted(Measure):
         super().__post_init__()
         if self.gain is not None:
             object.__setattr__(self, "gain", make_gain(self.gain))
+        if self.rel is not None:
+            object.__setattr__(self, "rel", number_option("rel", self.rel))
         if self.discount is not None:
             object.__setattr__(self, "discount", make_discount(self.discount))
         checked("ideal", self.ideal, Ideal)
@@ -87,7 +108,8 @@ class _Discounted(Measure):
 
     @property
     def _gain(self) -> Gain:
-        return make_gain(self.gain if self.gain is not None else "linear")
+        gain = make_gain(self.gain if self.gain is not None else "linear")
+        return gain_from(gain, self.rel)
 
     @property
     def _discount(self) -> Discount:
@@ -121,6 +143,8 @@ class _Discounted(Measure):
         return summed(judged.sum_by_query(hits.query, floored(terms, self.rounding)), self.rounding)
 
     def _ideal_dcg(self, judged: Judged) -> FloatArray:
+        if self.ideal == "full":
+            return self._full_ideal(judged)
         if self.ideal != "uncut" and _is_rectangular(self, judged):
             assert judged.rectangle is not None  # noqa: S101  (for the type checker; _is_rectangular has looked)
             best = judged.rectangle.ideal
@@ -145,6 +169,26 @@ class _Discounted(Measure):
         weights = weights_within(self._discount, rank, limit, length)
         terms = floored(gains * weights, self.rounding)
         return summed(judged.sum_by_query(grades.query, terms), self.rounding)
+
+    def _full_ideal(self, judged: Judged) -> FloatArray:
+        """DCG of a list that has the highest gain of the query at every rank."""
+        highest = _highest_gains(self._gain, judged)
+        if self.rounding != "floor-2":
+            return highest * self._full_weight(judged)
+        query, rank = spread(self._full_limit(judged))
+        terms = highest[query] * self._discount.at(rank, judged.lengths[query])
+        return summed(judged.sum_by_query(query, floored(terms, self.rounding)), self.rounding)
+
+    def _full_weight(self, judged: Judged) -> FloatArray:
+        """Sum of the weights of all ranks of such a list, shape (n_queries,)."""
+        limit = self._full_limit(judged)
+        return self._discount.between(np.ones_like(limit), limit, judged.lengths)
+
+    def _full_limit(self, judged: Judged) -> IntArray:
+        """Ranks of such a list: the cutoff, or the length of the list that was returned."""
+        if self.cutoff is None:
+            return judged.lengths
+        return limits_of(self.cutoff, judged.lengths, np.arange(judged.n_queries))
 
     def _sum(self, add: Callable[[Judged], FloatArray], judged: Judged) -> FloatArray:
         with np.errstate(over="ignore", invalid="ignore"):
@@ -183,7 +227,8 @@ class _Discounted(Measure):
         is_trec = (
             gains is not None and self._discount.text == "log2" and self.ideal in (None, "judged")
         )
-        options = not is_trec or (bool(gains) and self.cutoff is not None)
+        has_others = not is_trec or self.rel is not None
+        options = has_others or (bool(gains) and self.cutoff is not None)
         return self._trec(plain + (gains or ""), cut, options=options)
 
 
@@ -224,6 +269,13 @@ def _rectangle_dcg(measure: _Discounted, judged: Judged) -> FloatArray:
     )
 
 
+def _highest_gains(gain: Gain, judged: Judged) -> FloatArray:
+    """Highest gain judged for each query, 0 where none is above 0, shape (n_queries,)."""
+    highest = np.zeros(judged.n_queries)
+    np.maximum.at(highest, judged.ideal.query, gain(judged.ideal.grade))
+    return highest
+
+
 def _ideal_ranks(grades: IdealGrades, gains: FloatArray, judged: Judged) -> IntArray:
     """Ranks in the sorted returned list, where unjudged documents (gain 0) stand above negative
     gains.
@@ -245,6 +297,8 @@ class DCG(_Discounted):
         default all ranks.
     gain : str, mapping or callable, optional
         See `make_gain`; default the convention's.
+    rel : float, optional
+        Lowest grade of a relevant document: lower grades gain 0. Default: every grade has its gain.
     discount : str, sequence or callable, optional
         See `make_discount`; default the convention's.
 
@@ -306,9 +360,9 @@ class IdealDCG(_Discounted):
 
     Parameters
     ----------
-    cutoff, gain, discount
+    cutoff, gain, rel, discount
         As for `DCG`.
-    ideal : {"judged", "returned", "hits", "uncut"}, optional
+    ideal : {"judged", "returned", "hits", "uncut", "full"}, optional
         Definition of the ideal list, see `Rules`; default the convention's.
 
     References
@@ -346,6 +400,7 @@ class IdealDCG(_Discounted):
         return self._trec_name("ideal_dcg", "ideal_dcg_cut")
 
 
+@dataclass(frozen=True, kw_only=True)
 class NDCG(_Discounted):
     """Normalised discounted cumulative gain: DCG divided by the DCG of the ideal list.
 
@@ -357,17 +412,22 @@ class NDCG(_Discounted):
     cutoff : int or str, optional
         Cutoff, as for `DCG`.
     gain : str, mapping or callable, optional
-        ``"linear"`` (trec_eval, scikit-learn), ``"exp2"`` = 2^grade - 1 (LightGBM, XGBoost), ...;
-        see `make_gain`.
+        ``"linear"`` (trec_eval, scikit-learn), ``"exp2"`` = 2^grade - 1 (LightGBM, XGBoost),
+        ``"binary"`` = 1 for a relevant document (recommender libraries), ...; see `make_gain`.
+    rel : float, optional
+        Lowest grade of a relevant document: lower grades gain 0, as with ranx's ``ndcg-l4`` for
+        ``rel=4``. Default: every grade has its gain; of ``gain=binary``, 1.
     discount : str, sequence or callable, optional
         ``"log2"`` = 1/log2(rank + 1), ``"jarvelin(2)"``, ``"linear"`` = n - rank (the ECML/PKDD
         2010 challenge), ...; see `make_discount`.
-    ideal : {"judged", "returned", "hits", "uncut"}, optional
+    ideal : {"judged", "returned", "hits", "uncut", "full"}, optional
         Definition of the ideal list; see `Rules`.
     no_relevant : {"zero", "one", "nan", "left-out", "quotient"}, optional
         Value of a query without relevant documents; see `Rules`.
     rounding : {"none", "round-2", "round-5", "floor-2"}, optional
         Rounding that some tools apply to each query.
+    short_lists : {"padded", "zero"}, optional
+        Value of a list with fewer documents than the cutoff; see `Rules`.
 
     References
     ----------
@@ -385,6 +445,8 @@ class NDCG(_Discounted):
     0.7098097413968655
     """
 
+    short_lists: ShortLists | None = None
+
     name: ClassVar[str] = "nDCG"
     tells_unjudged: ClassVar[bool] = True
     response: ClassVar[Response] = "upward"
@@ -395,6 +457,7 @@ class NDCG(_Discounted):
         "ideal",
         "no_relevant",
         "rounding",
+        "short_lists",
     )
     summary: ClassVar[str] = "DCG divided by the DCG of the ideal list"
     use: ClassVar[str] = (
@@ -407,9 +470,13 @@ class NDCG(_Discounted):
         "tool of the conventions as recorded from it"
     )
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        checked("short_lists", self.short_lists, ShortLists)
+
     def compute(self, judged: Judged) -> PerQuery:
         """NDCG of every query."""
-        dcg = self._sum(self._dcg, judged)
+        dcg = self._sum(self._dcg, judged) * self._counted(judged)
         ideal = self._sum(self._ideal_dcg, judged)
         defined = self._is_defined(ideal)
         values = np.divide(dcg, ideal, out=np.zeros_like(dcg), where=defined)
@@ -423,13 +490,21 @@ class NDCG(_Discounted):
         is_cut = self.ideal == "judged" and self._gain.rising
         return self.cutoff if is_cut and isinstance(self.cutoff, int) else None
 
+    def _counted(self, judged: Judged) -> FloatArray:
+        """1 for each list that is long enough for its DCG to count, else 0, shape (n_queries,)."""
+        if self.short_lists == "zero" and isinstance(self.cutoff, int):
+            return (judged.lengths >= self.cutoff).astype(np.float64)
+        return np.broadcast_to(np.float64(1.0), judged.lengths.shape)
+
     def _is_defined(self, ideal: FloatArray) -> BoolArray:
         return ideal != 0 if self.no_relevant == "quotient" else ideal > 0
 
     @property
     def split(self) -> str:
         """Exact, unless the ideal depends on the list itself."""
-        return OWN_IDEAL if self.ideal in ("returned", "hits") else EXACT
+        is_own = self.ideal in ("returned", "hits")
+        is_own |= self.ideal == "full" and not isinstance(self.cutoff, int)
+        return OWN_IDEAL if is_own else EXACT
 
     def terms(self, judged: Judged, documents: Hits, gains: FloatArray) -> Terms | None:
         """Gain multiplied by the discount of the rank, divided by the ideal DCG.
@@ -438,35 +513,41 @@ class NDCG(_Discounted):
         rounds the terms of both.
         """
         terms = self._terms_of(judged, documents, gains)
+        counted = self._counted(judged)[documents.query]
         ideal = self._sum(self._ideal_dcg, judged)
         if self.rounding == "floor-2":
             ideal = rounded(ideal, self.rounding)
         return Terms(
-            weights=terms.weights, added=terms.added, ideal=ideal, defined=self._is_defined(ideal)
+            weights=terms.weights * counted,
+            added=terms.added * counted,
+            ideal=ideal,
+            defined=self._is_defined(ideal),
         )
 
     def quotient(self, judged: Judged) -> Quotient | None:
         """DCG and ideal DCG, each rounded separately."""
         common: dict[str, Any] = {
-            name: getattr(self, name) for name in ("cutoff", "gain", "discount", "rounding")
+            name: getattr(self, name) for name in ("cutoff", "gain", "rel", "discount", "rounding")
         }
-        dcg = DCG(**common).compute(judged).values
+        dcg = DCG(**common).compute(judged).values * self._counted(judged)
         ideal = IdealDCG(**common, ideal=self.ideal).compute(judged).values
         return Quotient(dcg, ideal, self._is_defined(ideal))
 
     def fraction(self, judged: Judged) -> Fraction | None:
         """DCG over ideal DCG."""
-        if self.rounding == "floor-2":
+        if self.rounding == "floor-2" or self.ideal == "full":
             return None
         returned = self.ideal == "returned" and not judged.complete
         known = judged.ideal
         if returned:
             known = ideal_grades(judged.hits.query, judged.hits.grade, judged.n_queries)
+        counted = self._counted(judged)
 
         def weigh(documents: Hits) -> FloatArray:
-            return hit_weights(
+            weights = hit_weights(
                 judged, documents, np.ones(documents.query.size), self._discount, self.cutoff
             )
+            return weights * counted[documents.query]
 
         def sums(n_ranks: int) -> FloatArray:
             limit = self._ideal_limit(judged, np.arange(judged.n_queries))[:, None]
@@ -477,7 +558,7 @@ class NDCG(_Discounted):
             return np.hstack((np.zeros((judged.n_queries, 1)), np.cumsum(weights, axis=1)))
 
         return Fraction(
-            total=self._sum(self._dcg, judged),
+            total=self._sum(self._dcg, judged) * counted,
             weigh=weigh,
             ideal=sums,
             known=known,
@@ -488,6 +569,8 @@ class NDCG(_Discounted):
         """Ranks 1, 2, ... and their discounts; unjudged documents of a returned list have gain 0
         and come before negative gains.
         """
+        if self.ideal == "full":
+            return None
         rank = np.arange(1, gains.size + 1)
         if self.ideal == "returned":
             rank = np.where(gains < 0, rank + int(judged.lengths[0]) - gains.size, rank)
@@ -504,11 +587,14 @@ class NDCG(_Discounted):
         weights = None if self.ideal == "returned" else self._weights_of(judged, documents)
         if weights is None:
             return None
+        weights = weights * self._counted(judged)[documents.query]
         ideal = self._sum(self._ideal_dcg, judged)[documents.query]
         highest = float(self._gain(judged.ideal.grade).max(initial=0.0)) or 1.0
         # A query without a relevant document gets its ideal from the first one that is found.
         first_rank = np.ones_like(documents.rank)
         ideal_of_one = highest * self._discount.at(first_rank, judged.lengths[documents.query])
+        if self.ideal == "full":
+            ideal_of_one = highest * self._full_weight(judged)[documents.query]
         created = (ideal == 0) & (self.no_relevant in (None, "zero"))
         ideal = np.where(created, ideal_of_one, ideal)
         return np.divide(weights, ideal, out=np.zeros_like(weights), where=ideal > 0)
@@ -561,3 +647,131 @@ class NDCG(_Discounted):
     def trec_name(self) -> str:
         """``ndcg`` or ``ndcg_cut_10``."""
         return self._trec_name("ndcg", "ndcg_cut")
+
+
+@dataclass(frozen=True, kw_only=True)
+class MeanNDCG(OftenUndefined):
+    """Mean of NDCG over all cutoffs, from 1 to the length of the list.
+
+    ``MeanNDCG = (1 / n) sum_{k=1..n} nDCG@k`` for a list of n documents, in [0, 1] for grades of 0
+    or more. A cutoff at which the ideal is 0 or less adds 0.
+
+    Parameters
+    ----------
+    gain, rel, discount, ideal
+        As for `NDCG`.
+    no_relevant : {"zero", "one", "nan", "left-out", "quotient"}, optional
+        Value of a query whose ideal is 0 or less at every cutoff; see `Rules`.
+
+    References
+    ----------
+    Qin, Liu, Xu and Li (2010), LETOR: A benchmark collection for research on learning to rank for
+    information retrieval, Information Retrieval 13(4); the evaluation script of LETOR 4.0.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> qrels = {"q": {"a": 1, "b": 0}}
+    >>> ir.evaluate(qrels, {"q": ["b", "a"]}, "MeanNDCG", "letor").mean()["MeanNDCG"]
+    0.5
+    """
+
+    gain: "GainLike | None" = None
+    rel: float | None = None
+    discount: "DiscountLike | None" = None
+    ideal: Ideal | None = None
+
+    name: ClassVar[str] = "MeanNDCG"
+    response: ClassVar[Response] = "upward"
+    cuts: ClassVar = "none"
+    from_convention: ClassVar[tuple[str, ...]] = ("gain", "discount", "ideal", "no_relevant")
+    summary: ClassVar[str] = "mean of nDCG@k over all ranks of the list"
+    use: ClassVar[str] = (
+        "Choose it to compare with published results on LETOR's data sets, under the convention "
+        "letor. Not for new work: a long list counts its deep ranks as much as the first, and nDCG "
+        "at the cutoff that users see says more."
+    )
+    proof: ClassVar[str] = (
+        "LETOR's Eval-Score-4.0.pl as recorded from it, to 12 decimals; a slow oracle, likewise"
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.gain is not None:
+            object.__setattr__(self, "gain", make_gain(self.gain))
+        if self.rel is not None:
+            object.__setattr__(self, "rel", number_option("rel", self.rel))
+        if self.discount is not None:
+            object.__setattr__(self, "discount", make_discount(self.discount))
+        checked("ideal", self.ideal, Ideal)
+
+    @property
+    def _gain(self) -> Gain:
+        gain = make_gain(self.gain if self.gain is not None else "linear")
+        return gain_from(gain, self.rel)
+
+    def worth(self, grades: FloatArray) -> FloatArray | None:
+        """The gain of each grade."""
+        return self._gain(grades)
+
+    @refuse_overflow
+    def compute(self, judged: Judged) -> PerQuery:
+        """Mean NDCG of every query."""
+        lengths = judged.lengths
+        query, rank = spread(lengths)
+        discount = make_discount(self.discount if self.discount is not None else "log2")
+        weights = discount.at(rank, lengths[query])
+        dcg = running_sums(query, self._gains_by_rank(judged) * weights)
+        best, best_gains = self._best(judged)
+        best_terms = best_gains * discount.at(best.rank, lengths[best.query])
+        # What NDCG of a list without documents would be divided by
+        at_top = np.where((best.rank == 1) | (self.ideal == "uncut"), best_terms, 0.0)
+        top = judged.sum_by_query(best.query, at_top)
+        if self.ideal == "uncut":
+            ideal = top[query]
+        elif self.ideal == "full":
+            ideal = _highest_gains(self._gain, judged)[query] * running_sums(query, weights)
+        else:
+            within = best.rank <= lengths[best.query]
+            terms = np.zeros(query.size)
+            starts = np.cumsum(lengths) - lengths
+            terms[(starts[best.query] + best.rank - 1)[within]] = best_terms[within]
+            ideal = running_sums(query, terms)
+        divides = self._is_defined(ideal)
+        quotients = np.divide(dcg, ideal, out=np.zeros_like(dcg), where=divides)
+        values = judged.sum_by_query(query, quotients) / np.maximum(lengths, 1)
+        n_defined = np.bincount(query[divides], minlength=judged.n_queries)
+        defined = np.where(lengths == 0, self._is_defined(top), n_defined > 0)
+        return fill_undefined(values, defined, self.no_relevant or "zero")
+
+    def _is_defined(self, ideal: FloatArray) -> BoolArray:
+        return ideal != 0 if self.no_relevant == "quotient" else ideal > 0
+
+    def _gains_by_rank(self, judged: Judged) -> FloatArray:
+        """(Expected) gain at every rank of every list, one list after the other."""
+        hits = judged.hits
+        starts = np.cumsum(judged.lengths) - judged.lengths
+        gains = self._gain(hits.grade)
+        by_rank = np.zeros(int(judged.lengths.sum()))
+        if judged.ties != "expected":
+            by_rank[starts[hits.query] + tied_ranks(judged, hits, gains) - 1] = gains
+            return by_rank
+        groups = groups_of(hits, tied=True)
+        group, place = spread(groups.last - groups.first + 1)
+        mean_gains = groups.sums(gains) / (groups.last - groups.first + 1)
+        ranks = starts[groups.query[group]] + groups.first[group] + place - 2
+        by_rank[ranks] = mean_gains[group]
+        return by_rank
+
+    def _best(self, judged: Judged) -> tuple[IdealGrades, FloatArray]:
+        """Documents of the ideal list with their ranks, and their gains."""
+        returned = self.ideal == "returned" and not judged.complete
+        best = judged.ideal
+        if returned:
+            best = ideal_grades(judged.hits.query, judged.hits.grade, judged.n_queries)
+        gains = self._gain(best.grade)
+        if not self._gain.rising:
+            gains = sort_by_query(best.query, gains, judged.n_queries)
+        if returned:
+            best = best._replace(rank=_ideal_ranks(best, gains, judged))
+        return best, gains

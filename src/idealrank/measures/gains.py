@@ -89,6 +89,61 @@ class Exp2Gain:
 
 
 @dataclass(frozen=True)
+class BinaryGain:
+    """1 for a grade that reaches the threshold, else 0.
+
+    Examples
+    --------
+    >>> BinaryGain()(np.array([0.0, 0.5, 1.0, 3.0]))
+    array([0., 0., 1., 1.])
+    """
+
+    threshold: float = 1.0
+    text = "binary"
+    rising = True
+
+    def __call__(self, grades: FloatArray) -> FloatArray:
+        return (grades >= self.threshold).astype(np.float64)
+
+
+@dataclass(frozen=True)
+class GainFrom:
+    """The gain of another function for grades that reach a threshold; 0 for lower grades.
+
+    Examples
+    --------
+    >>> GainFrom(LinearGain(), 2.0)(np.array([1.0, 2.0, 3.0]))
+    array([0., 2., 3.])
+    """
+
+    gain: Gain
+    threshold: float
+
+    @property
+    def text(self) -> str:
+        return f"{self.gain.text} from grade {number_text(self.threshold)}"
+
+    @property
+    def rising(self) -> bool:
+        # Below 0, a grade that is dropped to 0 would pass those that are kept.
+        return self.gain.rising and self.threshold >= 0
+
+    def __call__(self, grades: FloatArray) -> FloatArray:
+        is_relevant = grades >= self.threshold
+        # Grades that are not relevant need no gain: a table may lack them.
+        return np.where(is_relevant, self.gain(np.where(is_relevant, grades, 0.0)), 0.0)
+
+
+def gain_from(gain: Gain, threshold: float | None) -> Gain:
+    """Limit a gain to grades that reach a threshold; None sets no limit."""
+    if threshold is None:
+        return gain
+    if isinstance(gain, BinaryGain):
+        return BinaryGain(threshold)
+    return GainFrom(gain, threshold)
+
+
+@dataclass(frozen=True)
 class PowerGain:
     """grade^exponent; negative grades keep their sign.
 
@@ -207,9 +262,10 @@ class CustomGain:
         return gains.reshape(grades.shape)
 
 
-_NAMES: dict[str, type[LinearGain | Exp2Gain]] = {
+_NAMES: dict[str, type[LinearGain | Exp2Gain | BinaryGain]] = {
     **dict.fromkeys(("linear", "log2", "base"), LinearGain),
     **dict.fromkeys(("exp2", "exp", "exp-log2", "burges"), Exp2Gain),
+    "binary": BinaryGain,
 }
 GAIN_NAMES = tuple(_NAMES)
 """Names of gains; further texts are ``power(EXPONENT)`` and tables in braces."""
@@ -221,10 +277,10 @@ def make_gain(gain: GainLike) -> Gain:
     Parameters
     ----------
     gain : Gain, str, mapping or callable
-        ``"linear"``, ``"exp2"``, ``"power(1.5)"``, ``"{0:0,1:1,2:5}"``, a mapping from grade to
-        gain, or a vectorised function. A table need not say that grade 0 gains 0; ``*:*`` in it
-        says that every other grade is its own gain. A negative grade that the convention makes 0
-        gains what grade 0 does.
+        ``"linear"``, ``"exp2"``, ``"binary"`` (1 for grades of 1 or more), ``"power(1.5)"``,
+        ``"{0:0,1:1,2:5}"``, a mapping from grade to gain, or a vectorised function. A table need
+        not say that grade 0 gains 0; ``*:*`` in it says that every other grade is its own gain. A
+        negative grade that the convention makes 0 gains what grade 0 does.
 
     Raises
     ------
@@ -236,7 +292,7 @@ def make_gain(gain: GainLike) -> Gain:
     >>> make_gain("exp2").text, make_gain({0: 0, 1: 10}).text
     ('exp2', '{0:0,1:10}')
     """
-    if isinstance(gain, (LinearGain, Exp2Gain, PowerGain, TableGain, CustomGain)):
+    if isinstance(gain, (LinearGain, Exp2Gain, BinaryGain, PowerGain, TableGain, CustomGain)):
         return gain
     if isinstance(gain, Mapping):
         return _gain_table(gain.items(), str(gain))
@@ -258,8 +314,8 @@ def _gain_from_text(text: str) -> Gain:
         if isinstance(error, OptionError):
             raise
     raise OptionError(
-        f"gain={shown(text)}: expected linear | exp2 | power(EXPONENT) | {{GRADE:GAIN,...}}, or a "
-        "function in Python"
+        f"gain={shown(text)}: expected linear | exp2 | binary | power(EXPONENT) | "
+        "{GRADE:GAIN,...}, or a function in Python"
     )
 
 

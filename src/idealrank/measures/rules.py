@@ -8,10 +8,11 @@ from idealrank.measures.cutoffs import Cutoff, make_cutoff
 from idealrank.measures.discounts import Discount, DiscountLike, make_discount
 from idealrank.measures.gains import Gain, GainLike, make_gain
 
-Ideal: TypeAlias = Literal["judged", "returned", "hits", "uncut"]
+Ideal: TypeAlias = Literal["judged", "returned", "hits", "uncut", "full"]
 NoRelevant: TypeAlias = Literal["zero", "one", "nan", "left-out", "quotient"]
 Rounding: TypeAlias = Literal["none", "round-2", "round-5", "floor-2"]
 RecallPoints: TypeAlias = Literal["rounded", "truncated"]
+ShortLists: TypeAlias = Literal["padded", "zero"]
 
 _VARIED_CUTOFFS = (1, 3, 5, 10, 20, 50, 100, 1000, None)
 
@@ -32,9 +33,10 @@ class Rules:
         Gain of each grade.
     discount : Discount or what `make_discount` takes
         The weight of a rank.
-    ideal : {"judged", "returned", "hits", "uncut"}
+    ideal : {"judged", "returned", "hits", "uncut", "full"}
         The ideal list: all judged documents cut at the cutoff; the returned list sorted, then cut;
-        all judged cut at the number of documents returned; all judged, never cut.
+        all judged cut at the number of documents returned; all judged, never cut; as many
+        documents as the cutoff, each with the highest gain judged for the query.
     no_relevant : {"zero", "one", "nan", "left-out", "quotient"}
         A query whose ideal is 0 or less (or, for binary measures, that has no relevant document).
         ``quotient`` divides whenever the ideal is not exactly 0, and gives 0 where it is.
@@ -46,6 +48,9 @@ class Rules:
         How many of R relevant documents a recall level x of interpolated precision stands for: x R
         rounded to the nearest whole number, halves up, as in trec_eval 10; or the whole part of x R
         + 0.9, as in trec_eval 9, which nearly always rounds up.
+    short_lists : {"padded", "zero"}
+        NDCG@k of a list with fewer than k documents: as if documents of gain 0 followed, or 0, as
+        in the evaluation scripts of LETOR and MSLR.
 
     Examples
     --------
@@ -60,9 +65,13 @@ class Rules:
                 about="gain",
                 noun="the gain",
                 lead="gain",
-                values={"linear": ("the grade", "linear"), "exp2": ("2^grade - 1", "exp2")},
+                values={
+                    "linear": ("the grade", "linear"),
+                    "exp2": ("2^grade - 1", "exp2"),
+                    "binary": ("1 for a grade of 1 or more", "binary"),
+                },
                 shown_by="a relevant document with a grade other than 1",
-                open_values=("linear", "exp2", "power(2)"),
+                open_values=("linear", "exp2", "power(2)", "binary"),
                 open_tried=("linear", "exp2", "power(0.5)", "power(2)"),
             )
         },
@@ -121,6 +130,10 @@ class Rules:
                         "all judged, cut at the number returned",
                     ),
                     "uncut": ("all judged documents, not cut", "all judged, never cut"),
+                    "full": (
+                        "documents of the query's highest gain, down to the cutoff",
+                        "the highest gain at every rank",
+                    ),
                 },
                 shown_by="a relevant document that the run does not return, or more relevant "
                 "documents than the cutoff",
@@ -203,6 +216,22 @@ class Rules:
             )
         },
     )
+    short_lists: ShortLists = field(
+        default="padded",
+        metadata={
+            "row": Switch(
+                about="NDCG of a list shorter than the cutoff",
+                noun="lists shorter than the cutoff",
+                lead="NDCG of lists shorter than the cutoff",
+                values={
+                    "padded": ("as if documents of gain 0 followed", "as if padded"),
+                    "zero": ("0", "as 0"),
+                },
+                shown_by="a list shorter than the cutoff",
+                usual="padded",
+            )
+        },
+    )
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "gain", make_gain(self.gain))
@@ -242,5 +271,6 @@ __all__ = [
     "RecallPoints",
     "Rounding",
     "Rules",
+    "ShortLists",
     "checked",
 ]

@@ -6,6 +6,7 @@ usage.
 _SPELLED: dict[str, tuple[str, ...]] = {
     "nDCG": ("ndcg", "ndcg_cut"),
     "DCG": ("dcg",),
+    "MeanNDCG": ("meanndcg", "mean_ndcg"),
     "iDCG": ("idcg", "ideal_dcg", "idealdcg"),
     "AP": ("ap", "map", "map_cut"),
     "RR": ("rr", "mrr", "recip_rank"),

@@ -29,7 +29,7 @@ ASSESSORS = ("ann", "ben", "0")
 DOCUMENTS = ("d1", "d10", "d2", "D2", "é", "doc-3", "~", "0")
 SCORES = (2.0, 1.0, 1.0 + 1e-9, 0.5, 0.0, -0.0, -1.5)
 CUTOFFS = (None, 1, 2, 3, 5, 10, "0.2n", "0.5n", "sqrt(n)", "n^0.25")
-GAINS = ("linear", "exp2", "power(1.5)", "{-2:-1,-1:0,0:0,1:3,2:1,3:2}")
+GAINS = ("linear", "exp2", "binary", "power(1.5)", "{-2:-1,-1:0,0:0,1:3,2:1,3:2}")
 DISCOUNTS = (
     "log2",
     "log(10)",

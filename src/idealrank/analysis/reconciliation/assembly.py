@@ -30,7 +30,7 @@ _NEAREST = 5  # numbers listed where none fits
 _SEPARATED = 5  # groups of conventions for which distinguishing queries are listed
 _SEPARATING_QUERIES = 3  # queries that distinguish two groups
 # Steps of the search whose near misses are listed.
-_PLAUSIBLE: tuple[Found, ...] = ("preset", "one switch", "other cutoff")
+_PLAUSIBLE: tuple[Found, ...] = ("preset", "other form", "one switch", "other cutoff")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -43,6 +43,7 @@ class Hit:
     found: Found
     value: float
     query: str | None = None
+    form: str = ""
     reading: Reading = "as it is"
     fit: Fit | None = None
     distance: float = 0.0
@@ -155,6 +156,7 @@ class Assembly:
             distance=hit.distance,
             found=hit.found,
             query=hit.query,
+            form=hit.form,
             differences=self._differences(hit.candidate, hit.measure),
             group=group,
         )

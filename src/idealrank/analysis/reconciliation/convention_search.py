@@ -27,6 +27,7 @@ from idealrank.errors import OptionError
 from idealrank.measures.cutoffs import Cutoff
 from idealrank.measures.dcg import NDCG
 from idealrank.measures.measure import Measure
+from idealrank.measures.other_forms import other_forms
 
 CUTOFFS: tuple[Cutoff | None, ...] = (None, 1, 3, 5, 10, 20, 50, 100, 1000)
 
@@ -144,6 +145,7 @@ class Search:
     def run(self) -> Reconciliation:
         """Search, and put together what was found."""
         self._try_presets()
+        self._try_other_forms()
         values = switch_values(self._trials, self._measure)
         # it would fit wherever the unrounded value does
         if self._stated.decimals < 5 and "rounding" in values:
@@ -172,6 +174,16 @@ class Search:
     def _try_presets(self) -> None:
         for candidate, names in self._named:
             self._look(candidate, self._measure, "preset", names=names)
+
+    def _try_other_forms(self) -> None:
+        limit = self._trials.work + _FURTHER_WORK
+        for form in other_forms(self._measure, self._trials.grades):
+            named = named_candidates(self._trials, form.measure, self._current.base)
+            for candidate, names in named:
+                if self._trials.work > limit:
+                    self._complete = False
+                    return
+                self._look(candidate, form.measure, "other form", names=names, form=form.words)
 
     def _try_changes(self, candidates: Iterable[Candidate], step: Found, work: float) -> None:
         limit = self._trials.work + work
@@ -238,10 +250,16 @@ class Search:
         )
 
     def _look(
-        self, candidate: Candidate, measure: Measure, step: Found, *, names: tuple[str, ...] = ()
+        self,
+        candidate: Candidate,
+        measure: Measure,
+        step: Found,
+        *,
+        names: tuple[str, ...] = (),
+        form: str = "",
     ) -> None:
-        """Measure under a candidate, and compare; changed switches count only if they give other
-        values than the hits so far.
+        """Measure under a candidate, and compare; changed switches, and other forms, count only if
+        they give other values than the hits so far.
         """
         settled = tuple(self._trials.settled(candidate, measure).values())
         changed = step in ("one switch", "two switches")
@@ -254,14 +272,26 @@ class Search:
             return
         self._numbers.add(round(outcome.value, 12))
         trial = Hit(
-            candidate=candidate, names=names, measure=measure, found=step, value=outcome.value
+            candidate=candidate,
+            names=names,
+            measure=measure,
+            found=step,
+            value=outcome.value,
+            form=form,
         )
-        if not changed or not self._is_listed(trial):
+        if not (changed or form) or not self._is_listed(trial):
             self._compare(trial, self._readings)
 
     def _is_listed(self, trial: Hit) -> bool:
-        """Return whether a convention found already gives every query the same value."""
-        near = [hit for hit in self._hits if math.isclose(hit.value, trial.value, abs_tol=1e-12)]
+        """Return whether a convention found already gives every query the same value; of another
+        form, all conventions are listed.
+        """
+        near = [
+            hit
+            for hit in self._hits
+            if math.isclose(hit.value, trial.value, abs_tol=1e-12)
+            and not (trial.form and hit.measure == trial.measure)
+        ]
         outcome = self._trials.outcome(trial.candidate, trial.measure) if near else None
         others = (self._trials.outcome(hit.candidate, hit.measure) for hit in near)
         return isinstance(outcome, Outcome) and any(

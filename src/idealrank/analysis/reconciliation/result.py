@@ -89,9 +89,18 @@ class Stated:
         return None
 
 
-Found: TypeAlias = Literal["preset", "one switch", "other cutoff", "two switches", "one query"]
+Found: TypeAlias = Literal[
+    "preset", "other form", "one switch", "other cutoff", "two switches", "one query"
+]
 
-FOUND: tuple[Found, ...] = ("preset", "one switch", "other cutoff", "two switches", "one query")
+FOUND: tuple[Found, ...] = (
+    "preset",
+    "other form",
+    "one switch",
+    "other cutoff",
+    "two switches",
+    "one query",
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,13 +124,14 @@ class Match:
     # Names that mean the same for this measure; the first is given by `fingerprint`
     conventions: tuple[str, ...]
     fingerprint: str  # Of the first
-    measure: str  # The measure asked, or the same at another cutoff
+    measure: str  # The measure asked, or the same at another cutoff or in another form
     value: float  # The mean it gives, or the value of `query` alone
     reading: Reading  # How the value was compared with the stated one
     fit: Fit | None  # How it can have become the stated one; None where it cannot
     distance: float  # From the stated number, on its scale
     found: Found  # In which step of the search
     query: str | None  # Set when one query alone has this value
+    form: str  # How the measure differs from the one asked; empty where its form is the same
     # From the current convention, without switches that cannot matter to this measure
     differences: tuple[SwitchDifference, ...]
     # Matches of one group give every query the same value: these data cannot tell them apart

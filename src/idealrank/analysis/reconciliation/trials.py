@@ -161,6 +161,12 @@ class Trials:
         """Their ids, in the order of every array here."""
         return list(self._full.queries)
 
+    @cached_property
+    def grades(self) -> list[float]:
+        """The distinct grades above 0, rising; none of judgments that are not plain grades."""
+        grades = self._sweep.grades
+        return [] if grades is None else [float(grade) for grade in np.unique(grades[grades > 0])]
+
     @property
     def returned(self) -> IntArray:
         """Number of documents returned for each query, in the order of `queries`."""

@@ -120,18 +120,27 @@ class ComparisonRequest:
         """Groups that mean nothing here, with the reason."""
         reasons: dict[str, str] = {}
         for group in CHANGED:
-            if group not in ALIGNMENT and not has_option(self.measure, group):
-                reasons[group] = f"{self.measure.name} has no such option"
+            is_idle = not has_option(self.measure, group) or (
+                group == "rel" and self._weighs_grades
+            )
+            if group not in ALIGNMENT and is_idle:
+                reasons[group] = f"{self.measure.name} does not use this option"
             elif self.arrays and group in NOT_IN_ARRAYS:
                 reasons[group] = "arrays of labels and scores have no documents and miss no query"
         return reasons
+
+    @property
+    def _weighs_grades(self) -> bool:
+        """True if a gain tells grades apart, and no threshold was asked for."""
+        return "gain" in self.measure.from_convention and getattr(self.measure, "rel", 0) is None
 
     def alternatives(self, requested: "Iterable[str] | None" = None) -> list[Alternative]:
         """The requested changes, by default one of each group at a time, then presets and other
         measures; each once.
         """
         if requested is None:
-            requested = GROUPS
+            # Values of 0 for short lists tell how long the lists are, not which run is better.
+            requested = [group for group in GROUPS if group != "short_lists"]
         if not isinstance(requested, Iterable):
             raise OptionError(
                 f"variants: found {type(requested).__name__}, expected a list, as in "
@@ -159,7 +168,10 @@ class ComparisonRequest:
                 if parse_run_measure(text) != self.measure
             )
         elif group == PRESET:
-            yield from (self._of_preset(name) for name in PRESETS if name != self.convention.name)
+            short_lists = self.convention.rules.short_lists
+            for name, preset in PRESETS.items():
+                if name != self.convention.name and preset.rules.short_lists == short_lists:
+                    yield self._of_preset(name)
         else:
             for value in self._values(group):
                 if switch_text(value) != self._reference_value(group):
@@ -186,7 +198,8 @@ class ComparisonRequest:
                 yield value
         if group == "gain" and 2 <= len(positive) <= _MOST_THRESHOLDS:
             # All relevant documents are worth the same, for grades that cannot be trusted.
-            yield "{" + ",".join(["0:0", *(f"{grade:g}:1" for grade in positive)]) + "}"
+            table = "{" + ",".join(["0:0", *(f"{grade:g}:1" for grade in positive)]) + "}"
+            yield "binary" if positive[0] >= 1 else table
 
     def _of_measure(self, text: str) -> Alternative:
         measure = parse_run_measure(text)

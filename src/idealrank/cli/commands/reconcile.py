@@ -91,10 +91,11 @@ def reconcile(
 ) -> None:
     """Find the conventions under which RUN has a stated value of a measure.
 
-    The search tries all conventions, then changes of their switches; if nothing fits, other
-    cutoffs, percentages and single queries. Each match is described by its differences from the
-    current convention (--convention). With --versus, the difference between two conventions is
-    split among their switches. No match is a valid answer: the exit code is 0.
+    The search tries all conventions, other relevance thresholds and forms of the measure, then
+    changes of the switches; if nothing fits, other cutoffs, percentages and single queries. Each
+    match is described by its differences from the current convention (--convention). With --versus,
+    the difference between two conventions is split among their switches. No match is a valid
+    answer: the exit code is 0.
     """
     if value_text is None and versus_text is None:
         raise click.UsageError(

@@ -33,7 +33,7 @@ from idealrank.version import __version__
 # Names that mean something else in this library.
 _SPELLINGS = {"rbp": "trec_rbp"}
 # Measures that weigh grades whatever the level: their threshold would make grades binary.
-_WITHOUT_LEVEL = ("rbp", "rbp_resid")
+_WITHOUT_LEVEL = ("rbp", "rbp_resid", "dcg", "ideal_dcg", "ndcg", "ndcg_cut")
 
 
 # By format of -R: the tables that measures may need.

@@ -22,7 +22,7 @@ _FITS = {
     "cut off": "its digits cut off, not rounded",
     "single precision": "within the error of single precision, 3e-6",
 }
-_OTHERS = "weights of queries or items, a rel= threshold, a run cut short"
+_OTHERS = "weights of queries or items, a run cut short"
 
 
 def reconciliation_text(result: Reconciliation) -> str:
@@ -87,6 +87,8 @@ def _group(members: Sequence[Match], digits: int) -> list[str]:
     """The value, its reading, and its conventions: conventions of the same words on one line."""
     first = members[0]
     notes = [_STEPS.get(first.found, "")]
+    if first.form:
+        notes.append(f"as {first.measure}: {first.form}")
     if first.found == "other cutoff":
         notes.append(f"at another cutoff: {first.measure}")
     if first.query is not None:
