@@ -14,7 +14,7 @@ import click
 from idealrank._features import offered
 from idealrank._files import real_path, write_bytes
 from idealrank._lazy import is_installed
-from idealrank.cli import console, invocation, options
+from idealrank.cli import console, invocation, options, text_options
 from idealrank.cli.input_options import InputFiles
 from idealrank.cli.progress import Watch
 from idealrank.data.qrels import Qrels
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from idealrank.pages.report.material import ReportMaterial
     from idealrank.reports.subject import Made, Subject
 
-_CHECKED_TEXTS = 1000  # of documents, before the work: a corpus is large
 # Packages that draw pages, by the module that each installs.
 _EXTRA = {"jinja2": "Jinja2", "vl_convert": "vl-convert-python"}
 
@@ -117,11 +116,7 @@ class Results:
             from idealrank.cli.figure_files import check_figures  # noqa: PLC0415  (few ask for it)
 
             check_figures(self.figures)
-        from idealrank.io.texts import check_texts  # noqa: PLC0415  (few ask for pages)
-
-        for file, most in ((self.queries, None), (self.documents, _CHECKED_TEXTS)):
-            if file is not None:
-                check_texts(file, most)
+        text_options.sources(queries=self.queries, documents=self.documents)
         if self.report is not None:
             bundle_ahead()
 
@@ -296,14 +291,7 @@ def _note(message: str) -> None:
     console.say("note", message)
 
 
-def _queries(place: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    help_text = (
-        f"Texts of queries for {place}: lines ID<tab>TEXT, CSV, JSON, JSON lines or Parquet."
-    )
-    return click.option("--queries", metavar="FILE", cls=options.OnceOption, help=help_text)
-
-
-_QUERIES = _queries("the page")
+_QUERIES = text_options.queries_option("the page")
 _OPTIONS = (
     click.option(
         "--report",
@@ -315,12 +303,7 @@ _OPTIONS = (
         "--figures", metavar="DIR", help="Folder for the page's plots as SVG, PNG and PDF."
     ),
     _QUERIES,
-    click.option(
-        "--documents",
-        metavar="FILE",
-        cls=options.OnceOption,
-        help="Texts of documents, in the same formats; the page keeps only texts that it shows.",
-    ),
+    text_options.documents_option("the page, which keeps only texts that it shows"),
     click.option(
         "--store",
         metavar="DIR",
@@ -375,7 +358,7 @@ def results_of_pairs(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def results_of_gates(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the result options of a gate, whose message shows the texts of queries, too."""
-    queries = _queries("the message and the page")
+    queries = text_options.queries_option("the message and the page")
     decorators = [queries if option is _QUERIES else option for option in _OPTIONS]
     decorated: Callable[..., Any] = _ROBUST(results(command, decorators))
     return decorated

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from idealrank.cli import headings, invocation, options
+from idealrank.cli import headings, invocation, options, text_options
 from idealrank.cli.progress import Watch
 from idealrank.cli.result_options import Results
 from idealrank.errors import OptionError
@@ -54,18 +54,8 @@ store does not keep.
     help="Measures to show, the primary measure first.  [default: all measures of the entry]",
 )
 @store_options.different_judgments
-@click.option(
-    "--queries",
-    metavar="FILE",
-    cls=options.OnceOption,
-    help="Texts of queries: lines ID<tab>TEXT, CSV, JSON, JSON lines or Parquet.",
-)
-@click.option(
-    "--documents",
-    metavar="FILE",
-    cls=options.OnceOption,
-    help="Texts of documents, in the same formats; the page keeps only texts that it shows.",
-)
+@text_options.queries_option("the page")
+@text_options.documents_option("the page, which keeps only texts that it shows")
 @store_options.store
 def report(
     *,
